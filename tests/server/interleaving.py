@@ -35,6 +35,12 @@ def ids(text: str) -> list[str]:
     return _ID.findall(text)
 
 
+def in_order(whole: list[str], part: list[str]) -> bool:
+    """Whether the ids that stand in both have the same order."""
+    both = [each for each in part if each in whole]
+    return both == sorted(both, key=whole.index)
+
+
 class Connection:
     """A client of a server in this process, which answers at once."""
 
@@ -286,8 +292,7 @@ class Editing:
         self.edit("".join([*lines[:place], line, *lines[place:]]))
 
     def type_into_line(self) -> None:
-        lines = self.text.splitlines(keepends=True)
-        if lines:
+        if lines := self.text.splitlines(keepends=True):
             place = self.random.randrange(len(lines))
             self.log.append(f"type into {ids(lines[place])}")
             lines[place] = self._changed(lines[place])
@@ -315,8 +320,7 @@ class Editing:
 
     def remove_line(self) -> None:
         """By hand: the person is asked, if the file has the line."""
-        lines = self.text.splitlines(keepends=True)
-        if not lines:
+        if not (lines := self.text.splitlines(keepends=True)):
             return
         line = lines.pop(self.random.randrange(len(lines)))
         (event,) = ids(line)
@@ -333,26 +337,31 @@ class Editing:
         self.server.answer = None
 
     def save(self) -> None:
-        """Nothing that others wrote leaves the disk, and nothing else comes there than is shown."""
+        """Others' lines stay on the disk, in their order; nothing else comes than is shown."""
         shown, before = set(ids(self.text)), self.disk()
+        shows_order = in_order(ids(before), ids(self.text))
         kept = self.foreign & set(ids(before))
         self.log.append("save")
-        self._save()
+        self.write_out()
         if not self.is_written and self.random.random() < 0.5:
             self.log.append("revert instead:")
             self.read()
         elif not self.is_written:
             self.log.append("overwrite")
-            self._save(overwrites=True)
+            self.write_out(overwrites=True)
         after = sorted(ids(self.disk()))
         expected = sorted(shown | kept if self.is_written else ids(before))
         assert after == expected, f"{after} instead of {expected}"
+        # The editor may move its own lines, and who does not wait gets at the end what it dropped.
+        is_whole = shows_order and self.habits.waits
+        stays = [each for each in ids(self.disk()) if is_whole or each in kept - shown]
+        assert in_order(ids(before), stays), f"{stays} are not in the order of {ids(before)}"
         assert not self.server.questions
         self.foreign &= set(after)
         if self.known.st_mtime_ns != self.path.stat().st_mtime_ns:
             self._notice()
 
-    def _save(self, *, overwrites: bool = False) -> None:
+    def write_out(self, *, overwrites: bool = False) -> None:
         document = {"textDocument": {"uri": self.path.as_uri()}}
 
         def write(edits: Any) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from drive_trace.lsp import server as server_module
 from tests.server.interleaving import EDITORS, NEOVIM, Connection, Editing
+from tests.support.runs import PASS, Recorder
 from tests.support.sessions.channels import InProcess
 
 if TYPE_CHECKING:
@@ -57,3 +58,19 @@ def test_neovim_asks_nothing_after_an_undo_of_what_it_has_read(
     editing.save()
     assert "overwrite" not in editing.log
     assert "revert instead:" not in editing.log
+
+
+def test_what_stays_keeps_its_order_to_a_grade(server: Connection, tmp_path: Path) -> None:
+    editing = Editing(server, tmp_path / "run" / "trace.jsonl", EDITORS[0], Random(1))
+    recorder = Recorder()
+    run, grade = recorder.run("run-1"), recorder.grade("run-1", PASS)
+    removed, work = recorder.event("retro-landed", "run-1"), recorder.dispatch("run-1")
+    before = "".join([*run, removed, grade])
+    editing.write(before)
+    editing.read()
+    server.answer = "Keep Them"
+    editing.edit(editing.text.replace(removed, ""))
+    assert len(server.questions) == 1
+    editing.write(before + "".join(work))
+    editing.write_out()
+    assert editing.disk() == before + "".join(work)

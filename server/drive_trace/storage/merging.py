@@ -79,7 +79,7 @@ class KnownFile:
             became = {gone[0]: come[0]}  # its place tells
         gone, come = without(gone, became.keys()), without(come, became.values())
         self._shown |= {new: self._shown.pop(old, old) for old, new in became.items()}
-        removed = without(self.removed, self._in_file(come)) + self._in_file(gone)
+        removed = without(self.removed, self.in_file(come)) + self.in_file(gone)
         self.removed = [] if state in self.states else removed  # an undo removes nothing
         self.states.append(state)
         return bool(gone or come)
@@ -98,27 +98,29 @@ class KnownFile:
 
     def take_in(self, lines: list[str]) -> list[str]:
         """Note what the file has now. New lines are foreign, unless the editor may have written
-        them. Returns the foreign lines that are no more.
+        them. Returns the foreign lines that are no more, in their order.
         """
         before, self.lines = self.lines, lines
         old, new = [], lines[len(before) :]
         if lines[: len(before)] != before:
             self.modified = None
             old, new = without(before, lines), without(lines, before)
-        shown, became, gone = dict(self._shown), _rewritten(old, new), set(old)
+        shown, became = dict(self._shown), _rewritten(old, new)
+        gone, come = {*old}, {*new}
         became |= {shown[each]: each for each in new if shown.get(each) in gone}
-        self._shown = {each: became.get(line, line) for each, line in (became | shown).items()}
+        ways = (each for each in (became | shown).items() if each[0] not in come)
+        self._shown = {each: became.get(line, line) for each, line in ways}
         now = [became.get(each, each) for each in self.foreign]
-        lost = among(now, old)
+        lost = among(old, now)
         self.foreign = without(now, lost) + without(without(new, became.values()), self.own)
         return lost
 
     def absent(self, shown: Iterable[str]) -> list[str]:
         """The lines of the file, if there is one, that are not among those that an editor shows."""
         lines = self.lines if Path(self.path).exists() else []
-        return without(lines, self._in_file(shown))
+        return without(lines, self.in_file(shown))
 
-    def _in_file(self, shown: Iterable[str]) -> list[str]:
+    def in_file(self, shown: Iterable[str]) -> list[str]:
         """What an editor shows, where it has edited a line of the file, as the file has it."""
         return [self._shown.get(each, each) for each in shown]
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from pathlib import Path
@@ -51,6 +51,7 @@ class Saving:
         self._recent: dict[str, KnownFile] = {}
         self._held: dict[str, Held] = {}
         self._tasks: set[asyncio.Future[object]] = set()
+        """What goes on; asyncio keeps no reference to it."""
 
     def opened(self, trace: OpenTrace) -> None:
         """The client has read a trace."""
@@ -70,12 +71,12 @@ class Saving:
         """The client may have read more of the file, or a person has removed lines."""
         self.look(trace)
         if trace.file is not None and trace.file.removed:
-            _start(self._ask(trace, trace.file))
+            self._start(self._ask(trace, trace.file))
 
     def look(self, trace: OpenTrace, *, is_told: bool = False) -> None:
         """Look at the file of a trace. ``is_told`` is the client's word that it has changed."""
         if (file := trace.file) is not None:
-            _start(_in_turn(file, partial(file.look, is_told=is_told), trace.records))
+            self._start(_in_turn(file, partial(file.look, is_told=is_told), trace.records))
 
     async def will_save(self, params: types.WillSaveTextDocumentParams) -> object:
         """The edits that put in what others have appended, where the text does not have it."""
@@ -91,7 +92,7 @@ class Saving:
         if missing is None or trace.edits != edits or monotonic() - asked > _CLIENTS_PATIENCE:
             held.release()
             return None
-        changes = [_put_in(records, file.lines, missing)] if missing else []
+        changes = _put_in(records, file, missing)
         held.set_back()
         self._held[uri] = held
         asyncio.get_running_loop().call_later(_PATIENCE, self._release, uri, held)
@@ -102,7 +103,7 @@ class Saving:
         trace = self._traces.get(params.text_document.uri)
         self._release(params.text_document.uri)
         if trace is not None and trace.file is not None:
-            _start(self._check(trace.file, trace.records))
+            self._start(self._check(trace.file, trace.records))
 
     async def _check(self, file: KnownFile, written: list[str]) -> None:
         """Append again what a save has dropped: a client may not wait, or overwrite the file."""
@@ -135,6 +136,10 @@ class Saving:
                 file.foreign = without(file.foreign, lost)  # what is not to go is as foreign
                 file.foreign += lost if response.result == _ANSWERS[1] else []
 
+    def _start(self, work: Coroutine[Any, Any, object]) -> None:
+        self._tasks.add(task := asyncio.ensure_future(work))
+        task.add_done_callback(self._tasks.discard)
+
     def _tell(self, text: str) -> None:
         params = types.ShowMessageParams(types.MessageType.Warning, text)
         self._protocol.notify(types.WINDOW_SHOW_MESSAGE, params)
@@ -152,20 +157,29 @@ async def _in_turn(file: KnownFile, work: Callable[[list[str]], Result], text: l
         return await in_thread(lambda: work(lines_of(text)))
 
 
-def _start(work: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
-    return asyncio.get_running_loop().create_task(work)
-
-
-def _put_in(records: list[str], file: list[str], missing: list[str]) -> TextChange:
-    """The change that puts lines of a file behind those that they follow there, and before what was
-    added to these.
+def _put_in(records: list[str], file: KnownFile, missing: list[str]) -> list[TextChange]:
+    """The changes that put lines of a file behind all those that they follow there, and before what
+    was added to these.
     """
-    places = {line: n for n, record in enumerate(records) for line in lines_of([record])}
-    count, number = len(records) - (0 if records[-1] else 1), 0
-    for line in file[: file.index(missing[0])]:  # one that is no more was written anew
-        number = min(places.get(line, number) + 1, count)
+    places, left = defaultdict[str, deque[int]](deque), Counter(missing)
+    for number, record in enumerate(records, 1):
+        for line in file.in_file(lines_of([record])):
+            places[line].append(number)
+    number, groups = 0, defaultdict[int, list[str]](list)
+    for line in file.lines:
+        if places[line]:
+            number = max(number, places[line].popleft())
+        elif left[line]:
+            left[line] -= 1
+            groups[number].append(line)
+    return [_behind(records, *each) for each in groups.items()]
+
+
+def _behind(records: list[str], number: int, lines: list[str]) -> TextChange:
+    """The change that puts lines behind a record."""
+    count = len(records) - (0 if records[-1] else 1)
     ending = "\r\n" if records[0].endswith("\r") else "\n"
-    text = ending.join(missing)
+    text = ending.join(lines)
     if number < count or not count:
         return TextChange(Point(number, 0), Point(number, 0), text + ending)
     # Before the last newline: behind it, Neovim would put an empty line there, too.
