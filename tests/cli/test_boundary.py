@@ -213,6 +213,18 @@ def test_without_a_repository_the_folder_that_is_named_is_the_boundary(tmp_path:
     assert (tmp_path / "secret").read_text() == SECRET
 
 
+@pytest.mark.parametrize("here", ["", "real/inner", "real", "/"])
+def test_a_link_above_what_is_named_never_counts(
+    here: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, "real/inner/trace.jsonl")
+    (tmp_path / "linked").symlink_to("real")
+    monkeypatch.chdir(tmp_path / here)
+    named = os.path.relpath(tmp_path) + "/linked/inner/trace.jsonl"
+    for path in (tmp_path / "linked/inner/trace.jsonl", named):
+        assert _append(("emit", *EMIT, SLICE), path).code == 0
+
+
 def test_a_hard_link_is_not_told_apart(home: Path) -> None:
     # git makes none: SECURITY.md says so.
     Path("p").mkdir()

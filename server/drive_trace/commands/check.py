@@ -118,8 +118,8 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
 
     PATH is a file, a folder (searched for trace.jsonl and wip/drive-trace/*.jsonl) or - for
     standard input; without one, the current folder is searched. A search leaves out hidden folders,
-    node_modules, Python environments, other repositories, and what git ignores and does not track;
-    but for wip/drive-trace, which is always searched. It says what it leaves out.
+    node_modules, other repositories, and what git ignores and does not track; but for
+    wip/drive-trace, which is always searched. It says what it leaves out.
 
     The nearest drive-trace.toml in the folders above a trace says which rules are run over it, and
     how severe they are. Findings in the drive-trace-baseline.json beside it are known, and neither

@@ -91,8 +91,7 @@ def search_options(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def searching(no_ignore: bool, exclude: tuple[str, ...], **others: object) -> None:
         projects = Projects(".", with_baseline=False, trusted=trusted())
-        search = SearchOptions(no_ignore, exclude, projects, trusted=bool(trusted()))
-        command(search=search, **others)
+        command(search=SearchOptions(no_ignore, exclude, projects), **others)
 
     return searching
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from drive_trace.storage.files import LinkOutError
 from drive_trace.storage.repositories import git_folder_of
 
-_HISTORIES = {".git", ".hg", ".svn"}
+HISTORIES = {".git", ".hg", ".svn"}
 """What version control systems keep for themselves: credentials, and programs that they run."""
 
 
@@ -35,7 +35,7 @@ def inside(path: str | Path, base: str | Path | None = None) -> Path:
     if root is None or not Path(real).is_relative_to(root):
         raise LinkOutError(str(path))
     for each in Path(real).relative_to(root).parts:
-        if each.casefold() in _HISTORIES:
+        if each.casefold() in HISTORIES:
             raise LinkOutError(str(path), f"link into {each}")
     return Path(real)
 
@@ -66,9 +66,4 @@ def _root(named: str, base: str | Path | None) -> Path | None:
             return None
         if git_folder_of(real) is not None and not holds_home(real):
             root = real
-    if root is not None or base is not None:
-        return root or Path(os.path.realpath(base or "."))
-    # A folder that was typed from the current one may be a link that came with what is in there.
-    folder, here = Path(named).parent, Path.cwd()
-    is_below = folder.is_relative_to(here)
-    return here / folder.relative_to(here) if is_below else Path(os.path.realpath(folder))
+    return root or Path(os.path.realpath(Path(named).parent if base is None else base))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
 from drive_trace.scorecard.caveats import Omitted, Unread
-from drive_trace.storage.boundary import leads_out
+from drive_trace.storage.boundary import HISTORIES, leads_out
 from drive_trace.storage.files import (
     STDIN,
     LeftOut,
@@ -22,21 +23,15 @@ from drive_trace.storage.files import (
 )
 from drive_trace.storage.patterns import MoreFiles, in_wip, is_trace, patterns_of
 from drive_trace.storage.projects import Above, Projects, relative
-from drive_trace.storage.repositories import Repositories
+from drive_trace.storage.repositories import Repositories, git_folder_of
 from drive_trace.trace.recognising import HEAD, fields_named
 
 NO_MORE = MoreFiles()
-_HISTORIES = {".git", ".hg", ".svn"}
-"""The folders of version control systems."""
-_LIBRARIES = frozenset({"node_modules"})
+_LIBRARY = "node_modules"
 _ON_WINDOWS = os.name == "nt"
 """There a folder on the way may be a junction, which is no link to Python."""
-_ENVIRONMENT = "pyvenv.cfg"
-"""A Python environment has this file."""
-_INSTALLED = frozenset({"lib", "lib64", "Lib", "bin", "Scripts", "include", "Include", "share"})
-"""The folders of an environment that are not searched; others in it are."""
-
-
+_MAY_BE_TRACE = re.compile(r"jsonl|ndjson|^trace(\.(json|txt|log|bak|old|orig))?$", re.IGNORECASE)
+"""The names of files that are looked into, as somebody may have moved a trace there."""
 _CONFIGURED = Projects(".", with_baseline=False)
 
 
@@ -46,7 +41,6 @@ class Reason(StrEnum):
     HIDDEN = "in a hidden folder"
     IGNORED = "ignored by git"
     LINKED = "a linked folder"
-    OUT = "a linked folder outside"
     OTHER_NAME = "looks like a trace, under another name"
     CONFIGURED = "excluded by a drive-trace.toml that is not trusted"
     TRUSTED = "excluded by a trusted drive-trace.toml"
@@ -72,8 +66,6 @@ class SearchOptions:
     """Patterns as in a .gitignore, from the current folder on."""
     projects: Projects | None = _CONFIGURED
     """Whose configurations have an ``exclude``, too; None if none counts."""
-    trusted: bool = False
-    """Whether the caller believes the configurations, which may come with what is judged."""
     _above: Above = field(default_factory=dict)
 
     def excluded(self, path: str) -> Reason | None:
@@ -84,11 +76,17 @@ class SearchOptions:
         globs = project.configuration.exclude if project is not None else ()
         if project is None or not (globs and patterns_of(globs).hold(project.path_of(path))):
             return None
-        return Reason.TRUSTED if self.trusted else Reason.CONFIGURED
+        return Reason.TRUSTED if project.trusted else Reason.CONFIGURED
 
 
 class LinkOut(Problem):
     """A link leads out of what is searched."""
+
+    __slots__ = ()
+
+
+class LinkedFolderOut(LinkOut):
+    """The same of a link to a folder."""
 
     __slots__ = ()
 
@@ -111,8 +109,8 @@ def find_traces(
     A folder is searched for ``trace.jsonl``, ``wip/drive-trace/*.jsonl`` and ``more``, in the order
     of their paths. A folder with such a name is found, too, so that a user sees that no trace is
     there. Traces in hidden folders, and those that git ignores, are left out, unless git tracks
-    them or they are in ``wip/drive-trace``. Libraries, Python environments and repositories inside
-    that of the folder are not searched. With ``everywhere``, nothing of that is left out.
+    them or they are in ``wip/drive-trace``. ``node_modules`` and repositories inside that of the
+    folder are not searched. With ``everywhere``, nothing of that is left out.
 
     Files of other names that look like traces are left out, and so are links to folders, unless
     they lead into a folder that is searched; and what is excluded. A link that leads out of the
@@ -121,10 +119,10 @@ def find_traces(
     options = options or SearchOptions()
     seen: set[str] = set()
     searched = [Path(_identity(each)) for each in paths if each != STDIN]
-    left_out: dict[str, LeftOut] = {}
+    left_out: dict[str, Problem] = {}
     for path in paths:
         for found in _expand(path, more, options):
-            if isinstance(found, LeftOut):
+            if isinstance(found, LeftOut | LinkedFolderOut):
                 left_out.setdefault(_identity(found.path), found)
                 continue
             key = found.message if isinstance(found, Problem) else _identity(found)
@@ -134,9 +132,9 @@ def find_traces(
     for key, each in left_out.items():
         is_inside = any(map(Path(key).is_relative_to, searched))
         is_read = is_inside and not _leads_to_wip(Path(each.path))
-        is_link = each.reason in {Reason.LINKED, Reason.OUT}
+        is_link = each.reason == Reason.LINKED or isinstance(each, LinkedFolderOut)
         if key not in seen and not (is_link and is_read):
-            yield each if each.reason is not Reason.OUT else link_out(each.path)
+            yield each
 
 
 def omitted(left_out: Sequence[LeftOut]) -> Omitted:
@@ -160,8 +158,11 @@ def project_of(trace: str) -> str:
 
 def link_out(path: str) -> LinkOut:
     """Why a link is not read, and what can be done about it."""
-    reason = why_not_read(leads_out(path) or LinkOutError(path))
-    return LinkOut(path, f"{reason}; exclude it to do without it")
+    return LinkOut(path, _why_out(leads_out(path) or LinkOutError(path)))
+
+
+def _why_out(error: LinkOutError) -> str:
+    return f"{why_not_read(error)}; exclude it to do without it"
 
 
 def _leads_to_wip(link: Path) -> bool:
@@ -193,7 +194,7 @@ def _expand(path: str, more: MoreFiles, options: SearchOptions) -> Iterator[Foun
 def _in_folder(path: str, search: _Search) -> Iterator[Found]:
     found = False
     for each in search:
-        found = found or not isinstance(each, LeftOut) or each.reason is Reason.OUT
+        found = found or not isinstance(each, LeftOut)
         yield each
     yield from search.problems
     if not found and not search.problems:
@@ -216,36 +217,37 @@ class _Search:
         everywhere = self._options.everywhere
         for folder, folders, files in os.walk(self._root, onerror=self._note):
             is_inner = folder != self._root and not everywhere
-            if is_inner and ".git" in (*folders, *files) and self._repositories.has_base:
+            is_root = ".git" in (*folders, *files) and git_folder_of(Path(folder)) is not None
+            if is_inner and is_root and self._repositories.has_base:
                 folders.clear()
                 yield from self._unsearched(Path(folder), Reason.REPOSITORY)
                 continue
-            libraries = frozenset() if everywhere else _LIBRARIES
-            libraries |= _INSTALLED if is_inner and _ENVIRONMENT in files else frozenset()
-            for name in sorted(libraries.intersection(folders)):
-                folders.remove(name)
-                yield from self._unsearched(Path(folder, name), Reason.LIBRARY)
+            if _LIBRARY in folders and not everywhere:
+                folders.remove(_LIBRARY)
+                yield from self._unsearched(Path(folder, _LIBRARY), Reason.LIBRARY)
             for name in sorted(files):
-                if name.endswith(".jsonl") or self._more.may_name(name):
+                if _MAY_BE_TRACE.search(name) or self._more.may_name(name):
                     yield from self._judge(Path(folder, name))
             for name in sorted(folders):
                 if name.endswith(".jsonl"):  # reading a trace reports that it is a folder
                     yield from self._judge(Path(folder, name))
-            folders[:] = sorted(each for each in folders if each not in _HISTORIES)
+            folders[:] = sorted(each for each in folders if each not in HISTORIES)
             for name in folders:
                 if os.path.islink(f"{folder}/{name}"):  # noqa: PTH114 - raises for some names
                     yield from self._links(Path(folder, name))
         yield from (LeftOut(str(each), Reason.PATTERNS) for each in self._repositories.unread)
 
-    def _links(self, folder: Path) -> Iterator[LeftOut]:
+    def _links(self, folder: Path) -> Iterator[Problem]:
         """A link to a folder, unless the folder would be left out anyway."""
-        if is_trace(folder):
+        if is_trace(folder) or self._reason(folder / "-") is not None:
             return
-        if self._reason(folder / "-") is None:
-            shown, reason = self._shown(folder), Reason.LINKED
-            if leads_out(folder, self._root):
-                reason = Reason.OUT
-            yield LeftOut(shown, self._options.excluded(f"{shown}/-") or reason)
+        shown = self._shown(folder)
+        excluded = self._options.excluded(f"{shown}/-")
+        out = leads_out(folder, self._root) if excluded is None else None
+        if out is not None:
+            yield LinkedFolderOut(shown, _why_out(out))
+        else:
+            yield LeftOut(shown, excluded or Reason.LINKED)
 
     def _shown(self, path: Path) -> str:
         return os.path.relpath(path, self._root) if self._root == "." else str(path)
@@ -263,9 +265,7 @@ class _Search:
         may_lead = _ON_WINDOWS or os.path.islink(path)  # noqa: PTH114 - raises for some names
         is_out = may_lead and leads_out(path, self._root) is not None
         is_named = is_trace(path) or self._more.hold(path, Path(self._root))
-        if not is_named and (
-            is_out or path.suffix != ".jsonl" or len(fields_named(_head(path))) < 2
-        ):
+        if not is_named and (is_out or not _looks_like_trace(path)):
             return
         shown, other = self._shown(path), None if is_named else Reason.OTHER_NAME
         reason = self._options.excluded(shown) or other or self._reason(path)
@@ -298,13 +298,17 @@ def _absolute(path: Path) -> Path:
     return Path(os.path.abspath(path))  # noqa: PTH100 - that would follow links
 
 
-def _head(path: str | Path) -> str:
-    """How a file begins; nothing where it cannot be read."""
+def _looks_like_trace(path: Path) -> bool:
+    """Whether a file has a trace's fields where it begins, after blanks."""
+    if not _MAY_BE_TRACE.search(path.name):
+        return False
     try:
         with open_regular(path) as file:
-            return file.read(HEAD).decode("latin-1")
+            while (head := file.read(HEAD)).isspace():
+                pass
+            return len(fields_named((head + file.read(HEAD)).decode("latin-1"))) > 1
     except (OSError, ValueError):
-        return ""
+        return False
 
 
 def _not_searched(path: str, error: OSError) -> Problem:

@@ -73,7 +73,7 @@ class TraceFolders:
         links_out: dict[str, Path] = {}
         there = [str(folder) for folder in folders if os.path.isdir(folder)]  # noqa: PTH112 - Path.is_dir raises
         projects = Projects(".", with_baseline=False, trusted=self.trusted)
-        options = SearchOptions(projects=projects, trusted=self.trusted)
+        options = SearchOptions(projects=projects)
         for each in find_traces(there, more, options):
             if (folders, more) != (self.folders, self.more):
                 return self.search()
