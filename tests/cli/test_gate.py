@@ -170,6 +170,42 @@ def test_a_report_of_which_nobody_knows_when_it_was_made(trace: Path) -> None:
     assert gate(trace, "--result", "-", stdin=later).code == 0
 
 
+@pytest.mark.parametrize("below", [False, True])
+@pytest.mark.parametrize(
+    ("old", "new", "is_timed"),
+    [
+        ('"schema_version":"1"', '"schema_version":"2"', True),
+        ('"round-start"', '"round_start"', True),
+        ('"round-start"', '"round-start.v2"', True),
+        ("}\n", "\n", True),
+        ('"ts":', '"time":', False),
+        ("2026-05-28T16:00:00.000Z", "yesterday", False),
+        ("2026-05-28T16:00:00.000Z", "2026-05-28T16:00:00", False),
+    ],
+)
+def test_damage_of_the_work_makes_no_report_newer(
+    old: str, new: str, is_timed: bool, below: bool, trace: Path
+) -> None:
+    work = text_of(event("round-start", ts="2026-05-28T16:00:00.000Z")).replace(old, new)
+    assert new in work
+    more = text_of(graded(None, None, "pass", ts="2026-05-28T17:00:00.000Z")) if below else ""
+    trace.write_text(trace.read_text("utf-8") + work + more, "utf-8")
+    before, result = trace.read_bytes(), trace.with_name("1.xml")
+    ran = gate(trace, "--result", report(result, PASSED, WORKED + timedelta(hours=1)))
+    assert (ran.code, trace.read_bytes()) == (3, before)
+    known = "T17:00:00+00:00" if below else "may be work has no time"
+    assert ("T16:00:00+00:00" if is_timed else known) in ran.err
+    later = report(result, PASSED, WORKED + timedelta(hours=4))
+    assert gate(trace, "--result", later).code == (0 if is_timed or below else 3)
+    assert gate(trace, "--result", later, "--accept-stale").code == 0
+
+
+def test_a_run_without_one_time_has_no_old_report(trace: Path, tmp_path: Path) -> None:
+    text = trace.read_text("utf-8")
+    trace.write_text(text.replace("2026-05-28T14:00:00.000Z", "yesterday"), "utf-8")
+    assert gate(trace, "--result", report(tmp_path / "1.xml", PASSED)).code == 3
+
+
 def test_the_work_that_counts_may_be_in_another_file(trace: Path, tmp_path: Path) -> None:
     other = tmp_path / "b/trace.jsonl"
     other.parent.mkdir()

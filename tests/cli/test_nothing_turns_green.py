@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import subprocess
 import tempfile
+from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -18,6 +19,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from drive_trace.vocabulary import EVENTS
 from tests.cli.support import Ran, run
 from tests.support.command import COMMAND
 from tests.support.damage import FILES, ILLEGIBLE, LINES, Damage, Files, damaged
@@ -216,6 +218,53 @@ def test_no_damage_of_the_candidate_makes_it_better(
         after = compared(Path(folder, "after"), worse)
     if before.code:
         assert after.code, after.out
+
+
+REPORT = '<testsuite timestamp="{}"><testcase name="adds"/></testsuite>'
+IN_PLACE = st.lists(
+    st.builds(
+        Damage, st.sampled_from([*LINES, *FILES.keys() - {"move", "unread"}]), st.integers(0, 10**6)
+    ),
+    min_size=1,
+    max_size=3,
+)
+"""What happens where files stay where they are: one that is moved is told of, and no more."""
+
+
+def last_work(files: Files) -> tuple[str, int, datetime]:
+    """Where the first run was worked on last, and when."""
+    found = [
+        (json.loads(line)["ts"], path, at)
+        for path, lines in files.items()
+        for at, line in enumerate(lines)
+        if EVENTS[json.loads(line)["event_type"]].is_work and '"run-0"' in line
+    ]
+    ts, path, at = max(found)
+    return path, at, datetime.fromisoformat(ts)
+
+
+def with_report(folder: Path, files: Files, began: datetime) -> int:
+    """The exit code of a gate that reads a report from then."""
+    for path, lines in files.items():
+        write(folder / path, lines)
+    (report := folder / "report.xml").write_text(REPORT.format(began.isoformat()))
+    of_run = ("--trace-file", folder / min(files), "--project-run-id", "run-0", folder)
+    return run("gate", *of_run, "--component", "qa", "--result", report).code
+
+
+@given(RUNS, LAYOUTS, st.sampled_from(sorted(LINES)), IN_PLACE)
+@settings(max_examples=examples(150, 5_000), suppress_health_check=list(HealthCheck))
+def test_no_damage_makes_a_pass_of_an_old_report(
+    runs: list[Graded], layout: str, kind: str, damages: list[Damage]
+) -> None:
+    files = laid_out(runs[:2], layout)
+    path, at, worked = last_work(files)
+    worse = {each: list(lines) for each, lines in files.items()}
+    worse[path][at] = LINES[kind](worse[path][at], Random(damages[0].seed))
+    began = worked - timedelta(minutes=5)
+    with tempfile.TemporaryDirectory() as folder:
+        assert with_report(Path(folder, "before"), files, began) == 3
+        assert with_report(Path(folder, "after"), damaged(worse, damages[1:]), began)
 
 
 def read_a_little(chance: Random, *args: str | Path, at_most: int = 2_000) -> int:

@@ -21,6 +21,7 @@ from drive_trace.commands.completion import complete_files
 from drive_trace.commands.paths import paths_argument
 from drive_trace.commands.terminal import notify
 from drive_trace.grading.junit import JUnitError, Report, read_junit
+from drive_trace.scorecard.scored_trace import UNTIMED, last_work
 from drive_trace.storage.files import SPECIAL, STDIN, Problem, read_bytes, why
 from drive_trace.storage.processes import run_shell
 from drive_trace.storage.replace import may_be_trace
@@ -111,7 +112,8 @@ def gate(  # noqa: PLR0913, PLR0917 - one for each option
     With --result it is fail if a case failed, and pass if at least one case ran and none failed.
     Nothing is recorded of an empty or broken report, of one that says what is not known to be
     harmless, and of one that is older than the run's last work: the earliest of its timestamps
-    counts, or the time of its file if that is earlier.
+    counts, or the time of its file if that is earlier. A line that readers do not count may be
+    work, too.
 
     The other components are kept, and files of the run are merged, as record does.
 
@@ -142,7 +144,7 @@ def gate(  # noqa: PLR0913, PLR0917 - one for each option
     with _or_nothing():
         # A gate may take an hour: what cannot be recorded is refused before.
         would, _ = writing.preview(request("pass"))
-    worked = None if accept_stale else would.last_work
+    worked = None if accept_stale else last_work(would.traces, project_run_id)
     ended = _run(gates, timeout, cwd, log) if gates else _read(reports, worked)
     if ended.outcome is None:
         notes = [f"nothing was written to {trace_file}"]
@@ -261,7 +263,9 @@ def _is_late(path: str, report: Report, worked: datetime) -> str | None:
         written = datetime.fromtimestamp(Path(path).stat().st_mtime, UTC)
         moments.append((written, written.isoformat(timespec="seconds")))
     said = "does not say when the tests ran"
-    if moments:
+    if worked == UNTIMED:
+        said = "may be older than the run's last work, as a line that may be work has no time"
+    elif moments:
         began, dated = min(moments)
         if worked - began <= _SLACK:
             return None

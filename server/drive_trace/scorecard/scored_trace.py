@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from functools import partial
 
+from drive_trace.json_text.lexemes import strings_named
 from drive_trace.scorecard.card import RunScore, score_run
 from drive_trace.scorecard.feed_state import FeedState, feed_state
 from drive_trace.scorecard.summary import (
@@ -16,8 +18,10 @@ from drive_trace.scorecard.summary import (
 from drive_trace.tasks import finish
 from drive_trace.trace.document import Document, Point
 from drive_trace.trace.index import Index
-from drive_trace.trace.line import Line
+from drive_trace.trace.line import Line, LineStatus
+from drive_trace.trace.mentions import runs_named
 from drive_trace.trace.reading import read_lines
+from drive_trace.trace.times import moment, sortable
 from drive_trace.vocabulary import EventType
 
 
@@ -51,6 +55,38 @@ class ScoredTrace:
         splice = self.document.splice(end, end, f"{chr(10) if text else ''}{record}\n")
         self.index.remove(self.document.lines[splice.first : splice.stop])
         self.index.add(self.document.apply(splice))
+
+
+UNTIMED = datetime.max.replace(tzinfo=UTC)
+"""Stands for a moment that nobody knows."""
+
+
+def last_work(traces: Iterable[ScoredTrace], run_id: str) -> datetime | None:
+    """When a run was worked on last; None where it was not. What readers do not count may be work,
+    unless it names other runs alone. What has no time is no later than the run's next line that has
+    one, and UNTIMED where there is none.
+    """
+    found: list[datetime] = []
+    for trace in traces:
+        is_open = False
+        for line in trace.document.lines:
+            if line.status is LineStatus.BLANK or not _may_be_of(line, run_id):
+                continue
+            stamps = [value for value, _ in strings_named(line.text, "ts")]
+            if line.event is not None:
+                stamps = [line.text_fact("ts")]
+            is_open |= line.event is None or line.event.is_work
+            moments = [at for each in stamps if sortable(each) and (at := moment(each))]
+            found += moments if is_open else ()
+            is_open &= not moments
+        found += [UNTIMED] if is_open else ()
+    return max(found, default=None)
+
+
+def _may_be_of(line: Line, run_id: str) -> bool:
+    if line.event is not None:
+        return line.run == run_id
+    return run_id in line.text or runs_named(line) <= {run_id}
 
 
 def score_joined(traces: Sequence[ScoredTrace], run_id: str) -> RunScore | None:

@@ -31,7 +31,6 @@ from drive_trace.storage.files import Problem, may_be_there, read_bytes, records
 from drive_trace.storage.run_files import RunFiles, nearest_run, run_meant
 from drive_trace.text.wording import shown
 from drive_trace.trace.reading import read_exactly
-from drive_trace.trace.times import moment
 from drive_trace.vocabulary import EVENTS, GRADE
 
 
@@ -158,7 +157,7 @@ def record_feed(  # noqa: PLR0913 - what is recorded, and where
             own, before, is_grade = merge.own, merge.before, feed_name == GRADE
             line = _next_line(merge.data)
             own.append(written.record)
-            after = score_joined(files.traces(own), run_id) if is_grade else None
+            after = score_joined(merge.traces, run_id) if is_grade else None
             before = before if is_grade else None
             return Merged(written, merge.joined, merge.draft.payload, line, before, after)
     except AppendError as error:
@@ -195,11 +194,8 @@ class Merge(NamedTuple):
     before: RunScore | None
     """The run's score; None for tokens that stand in one file alone."""
 
-    @property
-    def last_work(self) -> datetime | None:
-        """When the run was worked on last, as far as its events have times; of a grade alone."""
-        parts = self.before.parts if self.before is not None else ()
-        return moment(max((each for part in parts for each in part.worked.times), default=""))
+    traces: Sequence[ScoredTrace]
+    """The files that concern the run."""
 
 
 def _merged(
@@ -216,13 +212,13 @@ def _merged(
     refused = outranked(draft, joined, stamp.ts)
     if refused is not None:
         return refused
-    before = None
+    before, traces = None, files.traces(own)
     if feed.name == GRADE or len(joined.files) > 1:
-        before = score_joined(files.traces(own), run_id)
+        before = score_joined(traces, run_id)
     superseded = joined.superseded(before, feed.name)
     if superseded and not draft.payload.keys() <= changes.keys():
         return Refused((superseded,))
-    return Merge(draft, stamp, joined, own, data, before)
+    return Merge(draft, stamp, joined, own, data, before, traces)
 
 
 def _looked_at(path: str, files: RunFiles, *, create: bool) -> bytes | Problem:
