@@ -63,6 +63,7 @@ export async function playBundledStory(editor: Editor, sandbox: Sandbox): Promis
   times.forEach((time, which) => { console.log(`      ${which}: ${time}`); });
 
   await step("a file that the settings name is a trace, too", async () => {
+    await sandbox.addLog();
     await editor.openFile(["logs"], "agent.jsonl");
     await until("the language mode", async () => (await editor.languageMode()) === "JSON Lines");
     await sandbox.changeSettings({ "driveTrace.files": ["logs/*.jsonl"] });

@@ -75,11 +75,15 @@ export class Sandbox {
     await writePrograms(sandbox.bin, programs);
     await mkdir(path.dirname(sandbox.trace), { recursive: true });
     await writeFile(sandbox.trace, trace);
-    await mkdir(path.join(sandbox.workspace, "logs"));
-    await writeFile(path.join(sandbox.workspace, "logs", "agent.jsonl"), shortTrace());
     await writeFile(path.join(sandbox.userData, "User", "settings.json"), JSON.stringify(sandbox.editorSettings));
     await sandbox.changeSettings({});
     return sandbox;
+  }
+
+  /** Gives the workspace a trace that no search takes for one, and that makes verdicts incomplete. */
+  async addLog(): Promise<void> {
+    await mkdir(path.join(this.workspace, "logs"));
+    await writeFile(path.join(this.workspace, "logs", "agent.jsonl"), shortTrace());
   }
 
   /** Gives the workspace a second project, with a run of its own. */
