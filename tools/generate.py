@@ -27,7 +27,7 @@ from drive_trace.commands import COMMANDS, cli
 from drive_trace.commands.formats.text import excerpt
 from drive_trace.comparison.runs import RunManifest
 from drive_trace.grading.judgements import Calibrated, Judgement
-from drive_trace.linter.entities.checked_files import UnreadFile
+from drive_trace.linter.checked_files import UnreadFile
 from drive_trace.linter.rule import Example, Finding, Level, Rule, Severity
 from drive_trace.linter.rules import RULES, documentation, examples
 from drive_trace.text.escaping import printable
@@ -155,7 +155,7 @@ def _marked_example(rule: Rule[Any]) -> Example:
 
 def _first_finding(rule: Rule[Any], example: Example) -> tuple[Analysis, Finding] | None:
     """What the rule finds first in an example of one file."""
-    if example.beside is not None or rule.entity is UnreadFile:
+    if example.beside is not None or rule.looks_at is UnreadFile:
         return None
     analysis = analysis_of(example)
     return next(((analysis, each) for each in analysis.findings() if each.rule is rule), None)

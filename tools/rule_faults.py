@@ -11,14 +11,22 @@ from tests.support.fixtures import analysis_of, records
 from tests.support.fixtures import read as read_fixture
 
 from drive_trace.linter import rules
-from drive_trace.linter.engine import KINDS
-from drive_trace.linter.entities.checked_files import RunInFiles, SharedEvents, UnreadFile
-from drive_trace.linter.rule import Example, LineDiagnostic, Rule, Severity
+from drive_trace.linter.checked_files import RunInFiles, SharedEvents, UnreadFile
+from drive_trace.linter.rule import (
+    Example,
+    LineDiagnostic,
+    Named,
+    Rule,
+    Severity,
+    WholeTrace,
+)
 from drive_trace.trace.line import REJECTING, DiagnosticKind, Line
 from drive_trace.trace.reading import read_exactly, read_lines
+from drive_trace.trace.run import Run
 from drive_trace.vocabulary import AGREEMENTS, EVENTS
 
 _OF_FILES = (RunInFiles, SharedEvents, UnreadFile)
+_SUBJECTS = (Run, Named, WholeTrace, *_OF_FILES)
 _PACKAGE = "server/drive_trace"
 _LINE = f"{_PACKAGE}/trace/line.py"
 _AGREEMENTS = f"{_PACKAGE}/vocabulary/agreements.py"
@@ -55,7 +63,7 @@ def _file(name: str) -> str:
 
 def _faults_of_kinds(modules: Mapping[str, Any]) -> Iterator[str]:
     declared = [module.RULE for module in modules.values()]
-    found_by = {rule.code for rule in declared if rule.entity is LineDiagnostic}
+    found_by = {rule.code for rule in declared if rule.looks_at is LineDiagnostic}
     for code in sorted(set(DiagnosticKind) - found_by):
         file = _file(code.replace("-", "_"))
         yield f"{_LINE}: DiagnosticKind has `{code}`, but no rule has that code: add {file}"
@@ -81,24 +89,24 @@ def _faults_of_parts(name: str, module: Any) -> Iterator[str]:
         yield "EXAMPLES needs an example with `^^^` marks under what the rule finds"
     if False not in marked:
         yield "EXAMPLES needs a near miss: an example without marks"
-    if rule.entity is LineDiagnostic:
+    if rule.looks_at is LineDiagnostic:
         if code not in set(DiagnosticKind):
             yield f"the rule never runs: add `{code}` to DiagnosticKind in {_LINE}"
         elif (rule.severity is Severity.ERROR) is not (code in REJECTING):
             yield f"a rule is an error if and only if its kind is in REJECTING in {_LINE}"
-    elif rule.entity not in KINDS and rule.entity not in _OF_FILES:
-        where = f"{_PACKAGE}/linter/entities/"
-        yield f"the rule never runs: add {rule.entity.__name__} to KINDS of its module in {where}"
+    elif rule.looks_at not in _SUBJECTS:
+        names = " or ".join(each.__name__ for each in (LineDiagnostic, *_SUBJECTS))
+        yield f"the rule never runs: it looks at {rule.looks_at.__name__}, and not at {names}"
 
 
 def _faults_of_examples(rule: Rule[Any], examples: Sequence[Example]) -> Iterator[str]:
     for number, example in enumerate(examples, 1):
         fixture = read_fixture(example.before)
-        if not fixture.marks or rule.entity in _OF_FILES or example.beside is not None:
+        if not fixture.marks or rule.looks_at in _OF_FILES or example.beside is not None:
             continue
         texts = records(fixture.text)
         found = analysis_of(example).findings()
-        if rule.entity is LineDiagnostic and _is_swallowed(rule, texts):
+        if rule.looks_at is LineDiagnostic and _is_swallowed(rule, texts):
             where = f"{_PACKAGE}/trace/reading.py"
             yield f"the fast path accepts what example {number} marks: refuse that in {where}"
         elif not any(each.rule is rule for each in found):

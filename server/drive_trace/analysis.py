@@ -109,8 +109,7 @@ class Analysis:
         self._findings.expect_edits()
 
     def _take_in(self, path: str | None, revision: int) -> None:
-        self.index = Index(path)
-        self.index.add(self.document.lines)
+        self.index = Index(self.document.lines, path, finds_slips=True)
         self._note_recorded()
         self._judge_all(revision)
 

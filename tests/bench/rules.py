@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from drive_trace.analysis import Analysis
-from drive_trace.linter.engine import KINDS
+from drive_trace.linter.rule import LineDiagnostic
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import DEFAULTS, RuleSettings
 from tests.bench.files import FEW_DEFECTS, MOST_DEFECTS
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from tests.bench.files import BenchFiles
     from tests.bench.floors import OrjsonLoop
 
-ACROSS = [code for code, rule in RULES.items() if rule.entity in KINDS]
+ACROSS = [code for code, rule in RULES.items() if rule.looks_at is not LineDiagnostic]
 
 
 def measure_rules(files: BenchFiles, unit: OrjsonLoop, repeats: int) -> list[Row | Heading]:
     """A row a rule, most expensive first: on the file with few defects, the others as notes.
 
-    Rules that look at the same entities share most of what they cost, so that
+    Rules that look at the same thing share most of what they cost, so that
     all together cost less than the sum. CPU time.
     """
     costs: dict[str, list[list[float]]] = {}

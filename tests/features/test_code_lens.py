@@ -194,12 +194,14 @@ def test_a_trace_without_valid_events_has_no_lens() -> None:
 # Resolving later
 
 
-def test_a_lens_still_speaks_of_its_line_when_lines_are_put_in_above() -> None:
+def test_a_lens_of_a_line_that_has_moved_says_so_until_it_is_asked_for_again() -> None:
     analysis = Analysis(trace('EVENT{"event_type":"project-started"}', GRADED, GRADED))
     lenses = code_lenses(analysis, URI)
     top = Point(0, 0)
     analysis.edit(top, top, trace(*['EVENT{"event_type":"slice-started"}'] * 40))
     titles = [title_of(resolve_lens(analysis, lens)) for lens in lenses]
+    assert titles == ["CORRECT", "the trace has changed", "the trace has changed"]
+    titles = [title_of(resolve_lens(analysis, lens)) for lens in code_lenses(analysis, URI)]
     assert titles == ["CORRECT", "superseded by line 43", "decides: CORRECT"]
 
 

@@ -10,21 +10,21 @@ from random import Random
 import pytest
 
 from drive_trace.analysis import Analysis
-from drive_trace.linter.engine import KINDS
-from drive_trace.linter.entities import MOST, EntityKind, WholeTrace, kind_of, mentions_of
-from drive_trace.linter.entities.checked_files import RunInFiles, SharedEvents, UnreadFile
-from drive_trace.linter.entities.dispatches import MOST_BRIEFS
-from drive_trace.linter.rule import Finding, LineDiagnostic, Severity
+from drive_trace.linter.checked_files import RunInFiles, SharedEvents, UnreadFile
+from drive_trace.linter.phases import MOST
+from drive_trace.linter.rule import Finding, LineDiagnostic, Named, Severity, WholeTrace
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import DEFAULTS, RuleSettings, fingerprint
 from drive_trace.trace.document import Point
+from drive_trace.trace.run import Run
 from tests.support.fixtures import event_id, trace
 from tests.support.models import FAMILIES, chance_line, everything
 
 ROOT = Path(__file__).parent.parent.parent
 PATH = "projects/alpha/trace.jsonl"
 VALUES_OF_FIELDS = "_VALUES of tests/support/models.py"
-ACROSS = {code: rule for code, rule in RULES.items() if rule.entity in KINDS}
+SUBJECTS = (Run, Named, WholeTrace)
+ACROSS = {code: rule for code, rule in RULES.items() if rule.looks_at in SUBJECTS}
 
 
 def random_traces(seed: int, count: int) -> Iterator[list[str]]:
@@ -47,19 +47,6 @@ def across_lines(analysis: Analysis) -> list[Finding]:
 
 
 # What holds of all
-
-
-@pytest.mark.parametrize("kind", KINDS.values(), ids=[entity.__name__ for entity in KINDS])
-def test_the_entities_of_a_whole_trace_are_those_that_its_lines_belong_to(kind: EntityKind) -> None:
-    """No rule is asked here: what a rule looks at cannot be passed over, whatever it finds."""
-    count = 0
-    for lines in random_traces(1, 80):
-        analysis = analysed(lines)
-        trace = WholeTrace(analysis.index, analysis.document.lines)
-        by_lines = set(kind_of(kind.fields, kind.keys, kind.build).whole(trace))
-        assert set(kind.whole(trace)) == by_lines
-        count += len(by_lines)
-    assert count, "random traces must have such entities"
 
 
 def test_every_rule_across_lines_finds_something_in_random_traces() -> None:
@@ -86,44 +73,6 @@ def test_edits_leave_what_a_fresh_analysis_finds() -> None:
             analysis.edit(Point(first, 0), Point(stop, 0), text)
             lines[first:stop] = new
             assert everything(analysis) == everything(analysed(lines, committed))
-
-
-@pytest.mark.parametrize("event", ["dispatch-start", "brief-issued", "round-start", "round-end"])
-def test_an_edit_builds_as_few_entities_in_a_long_dispatch_as_in_a_short_one(event: str) -> None:
-    counts = set()
-    for rounds in (2 * MOST, 20 * MOST):
-        lines = ['EVENT{"event_type":"dispatch-start"}']
-        for number in range(rounds):
-            lines += (
-                f'EVENT{{"event_type":"{name}","round_id":"R{number}"}}'
-                for name in ("round-start", "brief-issued", "round-end")
-            )
-        analysis = Analysis(trace(*lines))
-        whole = WholeTrace(analysis.index, analysis.document.lines)
-        own = [line for line in whole.lines if line.event is not None and line.event.name == event]
-        fields = {field for kind in KINDS.values() for field in kind.fields}
-        keys = [
-            key
-            for mention in mentions_of(whole, own[len(own) // 2], fields)
-            for kind in KINDS.values()
-            if mention.field in kind.fields
-            for key in kind.keys(mention)
-        ]
-        counts.add(len(keys))
-    assert len(counts) == 1
-
-
-def test_briefs_are_compared_up_to_a_number() -> None:
-    start = 'EVENT{"event_type":"dispatch-start"}'
-    briefs = ['EVENT{"event_type":"brief-issued","brief_disposition":"initial"}'] * MOST_BRIEFS
-    text = trace(start, *briefs)
-    analysis = Analysis(text)
-    last = text.count("\n") - 1
-    code = "brief-disposition-mismatch"
-    assert Counter(codes_of(analysis))[code] == MOST_BRIEFS - 1
-    line = text.split("\n")[last]
-    analysis.edit(Point(last, 0), Point(last, 0), line + "\n")
-    assert code not in codes_of(analysis)
 
 
 def test_no_token_has_two_findings_that_compare_lines() -> None:
@@ -315,7 +264,8 @@ def test_what_a_baseline_hides_is_the_same_after_edits() -> None:
 
 def test_every_rule_looks_at_something_that_there_is() -> None:
     beyond_one_trace = {RunInFiles, SharedEvents, UnreadFile}
-    assert {rule.entity for rule in RULES.values()} == {LineDiagnostic, *KINDS, *beyond_one_trace}
+    subjects = {rule.looks_at for rule in RULES.values()}
+    assert subjects == {LineDiagnostic, *SUBJECTS, *beyond_one_trace}
 
 
 # Rejected lines and several runs

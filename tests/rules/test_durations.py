@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from drive_trace.analysis import Analysis
-from drive_trace.linter.entities import MOST
+from drive_trace.linter.phases import MOST
 from drive_trace.trace.line import name_of
 from tests.support.fixtures import trace
 

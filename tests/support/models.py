@@ -220,7 +220,7 @@ def everything(analysis: Analysis) -> dict[str, Any]:
             for field in ("dispatch_id", "parent_dispatch_id", "round_id", "spec_path")
             if field in event.keeps
             for value in _VALUES[field]
-            if (lines := analysis.index.table(name, field).of(value))
+            if (lines := analysis.index.having(name, field, value))
         },
         "counts": (analysis.finding_count, analysis.hidden_count),
         "rejected": {
@@ -228,5 +228,5 @@ def everything(analysis: Analysis) -> dict[str, Any]:
             for run_id, lines in analysis.index.rejected.items()
         },
         "unknown": [analysis.line_number(line) for line in analysis.index.unknown],
-        "beginnings": [analysis.line_number(line) for line in analysis.index.beginnings],
+        "runs_in_order": [run.run_id for run in analysis.index.runs_in_order],
     }

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from drive_trace.analysis import Analysis
 from drive_trace.commands.formats.findings import Location, RelatedPlace, Reported
-from drive_trace.linter.entities.checked_files import GradeInFile, RunInFiles, SharedEvents
+from drive_trace.linter.checked_files import GradeInFile, RunInFiles, SharedEvents
 from drive_trace.linter.rule import Finding, Related
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import RuleSettings
@@ -21,10 +21,10 @@ from drive_trace.vocabulary import CORRECTNESS_FIELDS, GRADE
 _CHECKS = [
     check
     for rule in RULES.values()
-    for check in (rule.check_across, rule.check if rule.entity is RunInFiles else None)
+    for check in (rule.check_across, rule.check if rule.looks_at is RunInFiles else None)
     if check is not None
 ]
-_EVENT_CHECKS = [rule.check for rule in RULES.values() if rule.entity is SharedEvents]
+_EVENT_CHECKS = [rule.check for rule in RULES.values() if rule.looks_at is SharedEvents]
 
 
 class Shared(NamedTuple):
@@ -47,7 +47,9 @@ class Shared(NamedTuple):
                 )
                 grade = GradeInFile(path, analysis.line_number(line), line, erased)
                 grades.append((run.run_id, grade))
-        return cls(grades, LiveEvents(lambda: analysis.index.event_ids, analysis.line_number))
+        return cls(
+            grades, LiveEvents(lambda: analysis.index.named["event_id"], analysis.line_number)
+        )
 
     def apart(self) -> Shared:
         """The same without the trace, so that another process can take it in."""

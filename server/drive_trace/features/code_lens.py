@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import chain, islice
 
 from lsprotocol import types
@@ -21,7 +20,6 @@ SHOW_RUN = "driveTrace.showRun"
 _RUN = "run"
 _EVENT = "event"
 DEFAULTS = LensOptions()
-_ORDER = re.compile(r"-?[0-9]{1,40}")
 
 
 def code_lenses(
@@ -31,7 +29,7 @@ def code_lenses(
 ) -> list[types.CodeLens]:
     """The places of lenses. Their titles are made when they come into view."""
     index = analysis.index
-    grades = index.runs_in_order() if options.grades else ()
+    grades = index.runs_in_order if options.grades else ()
     graded = chain.from_iterable(run.events(GRADE) for run in grades)
     rejected = (
         line
@@ -39,7 +37,7 @@ def code_lenses(
         if isinstance(line, FlaggedLine) and line.event_name == GRADE and options.grades
     )
     runs = chain(
-        ((line.run, line) for line in index.beginnings),
+        ((run.run_id, run.first_line) for run in index.runs_in_order),
         ((run_id, lines[0]) for run_id, lines in index.uncounted.items()),
     )
     wanted = chain(
@@ -82,14 +80,14 @@ def _title(
     if data.get("kind") == _RUN:
         return run.title if run is not None else None
     order = data.get("order")
-    if not isinstance(order, str) or not _ORDER.fullmatch(order):
+    if not isinstance(order, int):
         return None
-    if analysis.index.rejected_feeds.with_order(int(order)) is not None:
+    if analysis.index.rejected_feeds.at(order) is not None:
         return "rejected, not counted"
     if run is None or run_id not in analysis.index.runs:
         return None
     feed = analysis.index.runs[run_id].events(GRADE)
-    line = feed.with_order(int(order))
+    line = feed.at(order)
     if line is None:
         return None
     following = feed.after(line)
@@ -127,6 +125,6 @@ def _lens(  # noqa: PLR0913, PLR0917 - where it stands, and what of it is shown
             "uri": uri,
             "runId": run_id or "",
             "kind": kind,
-            "order": str(line.order),  # too large for a number in JavaScript
+            "order": line.order,
         },
     )

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from operator import attrgetter
 
 from lsprotocol import types
 
@@ -34,7 +32,6 @@ _NUMBER = re.compile(r"\b[A-Z][0-9]{1,3}[a-z]?(?:\.[0-9]{1,3})?(?: R[0-9]{1,3})?
 _SHORT_NUMBER = 1000
 _SHORT_SIZE = 10_000
 """Smaller numbers need no hint."""
-_ORDER = re.compile(r"-?[0-9]{1,40}")
 
 
 def inlay_hints(
@@ -56,7 +53,7 @@ def inlay_hints(
         above = document.lines[record - 1] if record else None
         for place, label, field in sorted(_of_line(analysis, line, above, options)):
             position = types.Position(*document.position_of(Point(record, place), encoding))
-            data = {"uri": explained_later_of, "order": str(line.order), "field": field}
+            data = {"uri": explained_later_of, "order": line.order, "field": field}
             hint = types.InlayHint(position, label, padding_left=True)
             hint.data = data if explained_later_of is not None else None
             hints.append(hint)
@@ -67,9 +64,10 @@ def resolve_hint(analysis: Analysis | None, hint: types.InlayHint) -> types.Inla
     """A hint with its explanation. If its line has changed meanwhile, the hint stays as it is."""
     data = hint.data if isinstance(hint.data, dict) else {}
     order, name = data.get("order"), data.get("field")
-    if analysis is None or not isinstance(name, str) or not isinstance(order, str):
+    if analysis is None or not isinstance(name, str) or not isinstance(order, int):
         return hint
-    line = _line_at(analysis, int(order)) if _ORDER.fullmatch(order) else None
+    lines = analysis.document.lines
+    line = lines[order] if 0 <= order < len(lines) else None
     event = event_of(line) if line is not None else None
     field = event.fields.get(name) if event is not None else None
     if line is None or field is None:
@@ -83,12 +81,6 @@ def resolve_hint(analysis: Analysis | None, hint: types.InlayHint) -> types.Inla
     )
     hint.tooltip = plain(about) if about is not None else None
     return hint
-
-
-def _line_at(analysis: Analysis, order: int) -> Line | None:
-    lines = analysis.document.lines
-    at = bisect_left(lines, order, key=attrgetter("order"))
-    return lines[at] if at < len(lines) and lines[at].order == order else None
 
 
 def _of_line(

@@ -17,7 +17,7 @@ from drive_trace.trace.document import Document, Point
 from drive_trace.trace.line import Line
 from drive_trace.trace.places import Part, Place, resolve
 from drive_trace.trace.reading import read_lines
-from drive_trace.trace.run_index import RunIndex
+from drive_trace.trace.run import Run
 from drive_trace.vocabulary import LIFETIMES, Entity
 
 MOST = 200
@@ -63,7 +63,7 @@ def names_in(analysis: Analysis, query: str = "") -> list[SymbolName]:
     """The names of a trace that match, run by run. Each id is there once, for its first start."""
     wanted, document = query.lower(), analysis.document
     found = []
-    for run in analysis.index.runs_in_order():
+    for run in analysis.index.runs_in_order:
         for name, entity, identity, line in _starts(run):
             if _rank(name, wanted) is not None:
                 number = document.protocol_line(document.number(line))
@@ -104,7 +104,7 @@ def resolve_symbol(
     return symbol
 
 
-def _starts(run: RunIndex) -> Iterator[tuple[str, Entity, str, Line]]:
+def _starts(run: Run) -> Iterator[tuple[str, Entity, str, Line]]:
     """Each name of a run, with its entity, its id, and the line where that begins."""
     yield run.run_id, Entity.RUN, run.run_id, run.first_line
     for entity in (Entity.SLICE, Entity.DISPATCH):

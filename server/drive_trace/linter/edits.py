@@ -17,7 +17,7 @@ from drive_trace.text.wording import shown
 from drive_trace.trace.line import Diagnostic, DiagnosticKind, Line, Path
 from drive_trace.trace.places import Part, Place, pair_at, resolve, syntax_of
 from drive_trace.trace.reading import read_exactly
-from drive_trace.trace.run_index import RunIndex
+from drive_trace.trace.run import Run
 from drive_trace.vocabulary import EVENTS, FieldType, Lifetime, ObjectShape, OneOfShape
 from drive_trace.vocabulary.slips import nearest
 
@@ -80,7 +80,7 @@ def insert_fields(line: Line, path: Path, fields: Iterable[tuple[str, str]]) -> 
     return Edit(line, Span(len(before), len(before)), comma + pairs)
 
 
-def nearest_started(run: RunIndex, of: Lifetime, line: Line, name: str) -> str | None:
+def nearest_started(run: Run, of: Lifetime, line: Line, name: str) -> str | None:
     """The id that a wrong one is most likely a slip of: of what was started last before a line."""
     starts = run.events(of.opener)
     place = starts.position(line)

@@ -1,129 +1,86 @@
-"""Runs the rules that look across lines: over all entities of a trace, and over few after an edit.
-
-The engine keeps findings by their entity. An edit rebuilds the entities of its
-lines, and their former findings go. Nothing here knows a rule.
+"""Runs the rules that look across lines: over each run, over what events of several runs name, and
+over the whole trace. Nothing here knows a rule.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any
 
-from drive_trace.linter.entities import (
-    EntityKind,
-    WholeTrace,
-    dispatches,
-    durations,
-    lifecycle,
-    mentions_of,
-    phases,
-    recorded,
-    runs,
-)
-from drive_trace.linter.rule import Finding, Rule
+from drive_trace.linter.rule import Finding, LineDiagnostic, Named, Rule, WholeTrace
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import RuleSettings
-from drive_trace.trace.index import Index
+from drive_trace.trace.index import Index, Key, keys_of
 from drive_trace.trace.line import Line
-
-KINDS: Mapping[type[tuple[Any, ...]], EntityKind] = {
-    **phases.KINDS,
-    **dispatches.KINDS,
-    **durations.KINDS,
-    **runs.KINDS,
-    **lifecycle.KINDS,
-    **recorded.KINDS,
-}
-"""Every kind of entity of a trace."""
+from drive_trace.trace.run import Run
 
 Check = Callable[[Any], Iterable[Finding]]
-EntityKey = tuple[type[tuple[Any, ...]], Hashable]
+Subject = str | Key | None
+"""A run's id, what events of several runs name, or None for the whole trace."""
 
 
 class Engine:
     """The rules of one trace that are on, with their options, and what they have found."""
 
     def __init__(self, index: Index, lines: Sequence[Line], settings: RuleSettings) -> None:
-        self._trace = WholeTrace(index, lines)
-        self._checks: dict[type[tuple[Any, ...]], list[Check]] = {}
+        self._index = index
+        self._lines = lines
+        self._checks = defaultdict[type, list[Check]](list)
         for rule in RULES.values():
-            if rule.entity in KINDS and settings.severity(rule) is not None:
-                self._checks.setdefault(rule.entity, []).append(_check_of(rule, settings))
-        self._by_field: dict[str, list[type[tuple[Any, ...]]]] = {}
-        for entity in self._checks:
-            for field in KINDS[entity].fields:
-                self._by_field.setdefault(field, []).append(entity)
-        self._found: dict[EntityKey, list[Finding]] = {}
-        self._changed: set[EntityKey] = set()
+            if rule.looks_at is not LineDiagnostic and settings.severity(rule) is not None:
+                self._checks[rule.looks_at].append(_check_of(rule, settings))
+        self._found: dict[Subject, Sequence[Finding]] = {}
 
-    def run(self) -> Iterator[Finding]:
+    def run(self) -> Iterable[Finding]:
         """Run all rules over the whole trace."""
-        self._trace.index.slips = self._trace.index.find_slips()
-        for entity in self._checks:
-            for key, built in KINDS[entity].whole(self._trace):
-                found = self._check(entity, built)
-                if found:
-                    self._found.setdefault((entity, key), []).extend(found)
-                    yield from found
+        named = self._index.named
+        keys: list[Key] = [
+            (field, value)
+            for field, lines_with in named.items()
+            for value, lines in lines_with.items()
+            if len(lines) > 1 or field != "event_id"
+        ]
+        self._check([*self._index.runs, *keys, None])
+        return chain.from_iterable(self._found.values())
 
-    def touch(self, line: Line) -> None:
-        """Note a line that came or went. The index has taken that in already."""
-        self._changed.update(self._entities_of(line))
-
-    def find_slips(self) -> None:
-        """Look anew for runs whose ids are slips, once lines came and went."""
-        index = self._trace.index
-        before, now = index.slips, index.find_slips()
-        changed = {run_id for run_id in {*before, *now} if before.get(run_id) != now.get(run_id)}
-        lines = [line for each in changed & index.runs.keys() for line in index.runs[each].lines]
-        for slips in (before, now) if changed else ():
-            # What belonged to the run that was meant, and what belongs to the one that is.
-            index.slips = slips
-            for line in lines:
-                self.touch(line)
-
-    def run_again(self, gone: set[Line]) -> tuple[list[Finding], list[Finding]]:
-        """Rebuild the entities of the lines that were touched, of which some are ``gone``. Gives
-        the former findings on them, and those of now.
+    def run_again(
+        self, run_ids: Iterable[str], in_doubt: Iterable[str | None], lines: Iterable[Line]
+    ) -> tuple[list[Finding], list[Finding]]:
+        """Run the rules over runs that are other ones now, and over what lines name that came or
+        went; over all that a run names if what is ``in_doubt`` of it is something else now. Gives
+        the former findings on these, and those of now.
         """
+        runs = (self._index.runs.get(each) for each in in_doubt if each is not None)
+        named = {*lines, *chain.from_iterable(run.lines for run in runs if run is not None)}
+        keys = {key for line in named if line.event is not None for key in keys_of(line)}
+        return self._check([*run_ids, *keys, None])
+
+    def _check(self, subjects: Iterable[Subject]) -> tuple[list[Finding], list[Finding]]:
         before: list[Finding] = []
         now: list[Finding] = []
-        self._changed.update((each, ()) for each in self._checks if not KINDS[each].fields)
-        for each in self._changed:
-            before += self._found.pop(each, ())
-            key = each[1]
-            if (key[-1] if isinstance(key, tuple) and key else key) not in gone:
-                now += self._rebuild(each)
-        self._changed.clear()
+        for subject in subjects:
+            before += self._found.pop(subject, ())
+            found = [*self._findings_of(subject)]
+            if found:
+                self._found[subject] = found
+                now += found
         return before, now
 
-    def expect_edits(self, line: Line) -> None:
-        """Build the tables that an edit of such a line needs."""
-        for entity, key in self._entities_of(line):
-            list(KINDS[entity].build(self._trace, key))
+    def _findings_of(self, subject: Subject) -> Iterable[Finding]:
+        if subject is None:
+            whole = WholeTrace(self._lines, self._index)
+            return self._all(WholeTrace, whole)
+        if isinstance(subject, str):
+            run = self._index.runs.get(subject)
+            return self._all(Run, run) if run is not None else ()
+        lines = self._index.named[subject[0]].get(subject[1])
+        return self._all(Named, Named(*subject, lines, self._index)) if lines else ()
 
-    def _entities_of(self, line: Line) -> Iterator[EntityKey]:
-        for mention in mentions_of(self._trace, line, self._by_field):
-            for entity in self._by_field[mention.field]:
-                for key in KINDS[entity].keys(mention):
-                    if key is not None:
-                        yield entity, key
-
-    def _rebuild(self, each: EntityKey) -> Sequence[Finding]:
-        entity, key = each
-        found: list[Finding] = []
-        for built in KINDS[entity].build(self._trace, key):
-            found += self._check(entity, built)
-        if found:
-            self._found[each] = found
-        return found
-
-    def _check(self, entity: type[tuple[Any, ...]], built: tuple[Any, ...]) -> list[Finding]:
-        found: list[Finding] = []
-        for check in self._checks[entity]:
-            found += check(built)
-        return found
+    def _all(self, kind: type, subject: Any) -> Iterable[Finding]:
+        return chain.from_iterable(check(subject) for check in self._checks[kind])
 
 
 def _check_of(rule: Rule[Any], settings: RuleSettings) -> Check:

@@ -19,7 +19,7 @@ from drive_trace.linter.rule import Finding, LineDiagnostic, Severity, more_of
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import RuleSettings, fingerprint
 from drive_trace.trace.index import Index
-from drive_trace.trace.line import Line, LineSet
+from drive_trace.trace.line import Line, LineSet, run_of
 from drive_trace.trace.places import resolve
 
 _order = attrgetter("order")
@@ -71,28 +71,24 @@ class FindingStore:
             self._file(line)
 
     def expect_edits(self) -> None:
-        """Build now what the first edit would else have to build: any line of an event asks for
-        all the tables that others of it will.
-        """
-        for run in list(self._index.runs.values()):
-            for lines in run.by_event.values():
-                self._engine.expect_edits(lines[0])
+        """Build now what the first edit would else have to build."""
+        _ = self._index.named
 
     def forget(self, lines: Iterable[Line]) -> None:
-        """Lines go; the index has let go of them already, their order still holds."""
+        """Lines go; the index has let go of them already, their places still hold."""
         self._gone.update(lines)
         for line in self._gone:
-            self._engine.touch(line)
             self._unfile(line)
 
     def learn(self, lines: Iterable[Line]) -> None:
         """Lines come; the index knows them already."""
-        changed = set(lines)
-        for line in changed:
-            self._engine.touch(line)
+        changed = {*lines}
+        moved = changed | self._gone
+        named = set(map(run_of, moved))
+        runs = self._index.renew(named)
+        in_doubt = {run_of(line) for line in moved if line.event is None} | (runs - named)
         changed |= self._spread.change(self._gone, changed)
-        self._engine.find_slips()
-        before, now = self._engine.run_again(self._gone)
+        before, now = self._engine.run_again(runs, in_doubt, moved)
         if before != now:
             changed.update(each.line for each in chain(before, now))
             for finding in before:

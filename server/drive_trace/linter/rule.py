@@ -1,9 +1,9 @@
 """What a rule is, what it looks at, and what it finds.
 
 A rule is one file. It declares ``RULE``; its module docstring is its
-documentation; its examples are run as tests. It declares the class of entities
-that it looks at, and is a pure function of one of them: an edit re-runs the
-rules over the few entities that its lines belong to.
+documentation; its examples are run as tests. It declares what it looks at: a
+line with a diagnostic, a run, events of any run that name one thing, or a whole
+trace. Its check is a plain function of that.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from drive_trace.text.wording import plural, shown
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import Diagnostic, Line
 from drive_trace.trace.places import Part, Place
-from drive_trace.trace.run_index import RunIndex
+from drive_trace.trace.run import Run
 from drive_trace.vocabulary import StringShape
 
 LINES_BELOW = 200
@@ -99,7 +99,7 @@ class Finding(NamedTuple):
     """For findings on one line: what the reader noticed."""
     expected: object = None
     """What should stand there, where that is known: what a fix puts there."""
-    run: RunIndex | None = None
+    run: Run | None = None
     """Where a fix looks for what can have been meant."""
     last: Line | None = None
     """The line with which it ends, where it is about several."""
@@ -122,10 +122,7 @@ class Surroundings(NamedTuple):
 
 
 class LineDiagnostic(NamedTuple):
-    """A line and one diagnostic of it, of the kind named like the rule.
-
-    The entities of more than one line are in ``entities/``.
-    """
+    """A line and one diagnostic of it, of the kind named like the rule."""
 
     line: Line
     diagnostic: Diagnostic
@@ -177,7 +174,29 @@ def more_of(rule: Rule[Any], line: Line, diagnostic: Diagnostic) -> Finding:
     return Finding(rule, line, Place(Part.LINE_END), message, diagnostic=diagnostic)
 
 
-EntityT = TypeVar("EntityT", bound=tuple[object, ...])
+class Named(NamedTuple):
+    """Events of any run of a trace that name one thing: an id that they have, a file that they
+    write, or a dispatch that they start or resume.
+    """
+
+    field: str
+    """``event_id``, ``dispatch_id`` or, of a spec or plan, ``path``."""
+    value: Any
+    lines: Sequence[Line]
+    """In their order, one at least."""
+    trace: Index
+
+
+@dataclass(frozen=True, slots=True)
+class WholeTrace:
+    """A whole trace, looked at anew after each edit."""
+
+    lines: Sequence[Line]
+    """All of them; the last one is empty after a final newline."""
+    index: Index
+
+
+Subject = TypeVar("Subject")
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,14 +237,14 @@ class Option(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Rule(Generic[EntityT]):
-    """A rule: a code, a default severity and a pure function of one entity."""
+class Rule(Generic[Subject]):
+    """A rule: a code, a default severity and a pure function of what it looks at."""
 
     code: str
     severity: Severity
-    entity: type[EntityT]
-    check: Callable[Concatenate[EntityT, ...], Iterable[Finding]]
-    """Called with such an entity and, by keyword, with the values of the rule's options: of one
+    looks_at: type[Subject]
+    check: Callable[Concatenate[Subject, ...], Iterable[Finding]]
+    """Called with one of these and, by keyword, with the values of the rule's options: of one
     called ``tolerance-ms`` as ``tolerance_ms``.
     """
     summary: str

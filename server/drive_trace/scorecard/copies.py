@@ -15,9 +15,11 @@ from typing import NamedTuple, TypeAlias, cast
 
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import Line
-from drive_trace.trace.run_index import FactTable, RunIndex
+from drive_trace.trace.run import Run
 from drive_trace.vocabulary import LIFETIMES, Entity
 
+ById = Mapping[str, Sequence[Line]]
+"""Events by their ids, none of them empty."""
 Number = Callable[[Line], int]
 """Gives a line's number from 1."""
 Hashes: TypeAlias = "array[int]"
@@ -93,33 +95,30 @@ class LiveEvents(Events):
 
     __slots__ = ("_number", "_table")
 
-    def __init__(self, table: Callable[[], FactTable], number: Number) -> None:
+    def __init__(self, table: Callable[[], ById], number: Number) -> None:
         """``table`` gives the lines by their ids."""
         self._table = table
         self._number = number
 
     def ids(self) -> KeysView[str]:
         """See :meth:`Events.ids`."""
-        return cast("KeysView[str]", self._table().first.keys())
+        return self._table().keys()
 
     def hashes(self) -> Hashes:
         """See :meth:`Events.hashes`."""
-        table = self._table()
-        lines = chain(table.first.values(), *table.several.values())
+        lines = chain.from_iterable(self._table().values())
         return _hashes((line.text_fact("event_id"), *_kind(line)) for line in lines)
 
     def of(self, event_id: str) -> Sequence[Noted]:
         """See :meth:`Events.of`."""
-        return [_noted(line, self._number) for line in self._table().of(event_id)]
+        return [_noted(line, self._number) for line in self._table()[event_id]]
 
     def kept(self) -> Events:
         """See :meth:`Events.kept`."""
-        table, number = self._table(), self._number
-        noted: dict[str, Sequence[Noted]] = {
-            str(name): (_noted(line, number),) for name, line in table.first.items()
+        noted = {
+            event_id: tuple(_noted(line, self._number) for line in lines)
+            for event_id, lines in self._table().items()
         }
-        for event_id, lines in table.several.items():
-            noted[str(event_id)] = tuple(_noted(line, number) for line in lines)
         return Events(noted)
 
 
@@ -205,10 +204,10 @@ def overlaps(files: Iterable[Events]) -> Sequence[Overlap]:
     return [seen.add(each) for each in files]
 
 
-def repeats(run: RunIndex, number: Number) -> Sequence[Noted]:
+def repeats(run: Run, number: Number) -> Sequence[Noted]:
     """The events of a run in a trace that are copies of one above them."""
     found: list[Noted] = []
-    for lines in run.event_ids.several.values():
+    for lines in run.repeated_ids.values():
         first: dict[tuple[str, str], Noted] = {}
         each_noted = (_noted(line, number) for line in lines)
         found += [each for each in each_noted if first.setdefault(each.kind, each) is not each]
@@ -217,9 +216,7 @@ def repeats(run: RunIndex, number: Number) -> Sequence[Noted]:
 
 def is_copied_within(index: Index, run_id: str) -> bool:
     """Whether another run of a trace has events of one."""
-    several = index.event_ids.several if len(index.runs) > 1 else {}
-    shared = several.keys() & index.runs[run_id].event_ids.first.keys() if several else ()
-    for lines in (several[name] for name in shared):
+    for lines in index.repeated_ids if len(index.runs) > 1 else ():
         kinds = {_kind(line) for line in lines if line.run == run_id}
         if any(line.run != run_id and _kind(line) in kinds for line in lines):
             return True

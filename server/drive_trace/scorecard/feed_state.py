@@ -28,7 +28,7 @@ from drive_trace.trace.index import Index
 from drive_trace.trace.line import FlaggedLine
 from drive_trace.trace.mentions import runs_named
 from drive_trace.trace.reading import values_of
-from drive_trace.trace.run_index import RunIndex
+from drive_trace.trace.run import Run
 from drive_trace.trace.times import is_later, latest_recorded
 from drive_trace.vocabulary import ENVELOPE, GRADE, EventType
 
@@ -214,7 +214,7 @@ def _may_be_of_feed(index: Index, line: FlaggedLine, feed: EventType, run_id: st
     return is_of_feed and _may_be_of_run(index, line, run_id)
 
 
-def _agent_of(run: RunIndex) -> str | None:
+def _agent_of(run: Run) -> str | None:
     """See :attr:`FeedState.agent_id`. A blank name is nobody's."""
     found, known = None, "\n"
     for line in chain.from_iterable(run.by_event.values()):

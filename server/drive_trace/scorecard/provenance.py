@@ -10,9 +10,9 @@ from operator import itemgetter
 from typing import NamedTuple, cast
 
 from drive_trace.text.wording import plural
-from drive_trace.trace.durations import TIMED, TimeSpan, ts_of
+from drive_trace.trace.durations import TIMED, TimeSpan
 from drive_trace.trace.line import Line
-from drive_trace.trace.run_index import RunIndex
+from drive_trace.trace.run import Run
 from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import ALWAYS_KEPT, EVENTS, Form, looks_invented
 
@@ -21,6 +21,7 @@ _MOST = 8
 _FEWEST = 3
 """Fewer events show no habit."""
 _event_id_of = itemgetter(ALWAYS_KEPT.index("event_id"))
+_ts_of = itemgetter(ALWAYS_KEPT.index("ts"))
 _FULL_MINUTE = (":00.000Z", ":00Z")
 
 
@@ -89,7 +90,7 @@ class Provenance(NamedTuple):
         return f"Provenance: {self.origin} ({because})."
 
 
-def provenance(run: RunIndex) -> Provenance:
+def provenance(run: Run) -> Provenance:
     """How a run's events of one trace were written. Costs the same for a run of any length."""
     own = (lines for name, lines in run.by_event.items() if not EVENTS[name].is_feed)
     facts = [line.facts for each in own for line in _some(each)]
@@ -97,7 +98,7 @@ def provenance(run: RunIndex) -> Provenance:
     return Provenance(
         events=len(facts),
         odd_ids=sum(map(_is_odd, map(_event_id_of, facts))),
-        full_minutes=sum([ts.endswith(_FULL_MINUTE) for ts in map(ts_of, facts)]),
+        full_minutes=sum([ts.endswith(_FULL_MINUTE) for ts in map(_ts_of, facts)]),
         ends=len(spans),
         afterwards=sum(span.is_recorded_afterwards for span in spans),
     )
@@ -111,7 +112,7 @@ def _is_odd(event_id: str) -> bool:
     return event_id not in Form.UUID or looks_invented(event_id.replace("-", ""))
 
 
-def _spans(run: RunIndex) -> Iterator[TimeSpan]:
+def _spans(run: Run) -> Iterator[TimeSpan]:
     """The ways from a start to the end that most likely is its own: no table is needed for that."""
     for of in TIMED:
         for end in _some(run.events(of.closer)):

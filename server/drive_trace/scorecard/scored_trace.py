@@ -31,8 +31,7 @@ class ScoredTrace:
     def __init__(self, records: Sequence[str], path: str = "") -> None:
         """Read the records, given without their newlines; ``path`` is shown in messages."""
         self.document = Document(records, partial(read_lines, only_score=True))
-        self.index = Index()
-        self.index.add(self.document.lines)
+        self.index = Index(self.document.lines)
         self.path = path
 
     def number(self, line: Line) -> int:
@@ -53,8 +52,8 @@ class ScoredTrace:
         text = self.document.lines[last].text
         end = Point(last, len(text))
         splice = self.document.splice(end, end, f"{chr(10) if text else ''}{record}\n")
-        self.index.remove(self.document.lines[splice.first : splice.stop])
-        self.index.add(self.document.apply(splice))
+        named = self.index.remove(self.document.lines[splice.first : splice.stop])
+        self.index.renew(named | self.index.add(self.document.apply(splice)))
 
 
 UNTIMED = datetime.max.replace(tzinfo=UTC)

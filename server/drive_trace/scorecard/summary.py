@@ -13,7 +13,7 @@ from drive_trace.scorecard.uncounted import Rejected, UnknownEvent, rejected_lin
 from drive_trace.tasks import Task, in_batches
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import Line, run_of
-from drive_trace.trace.run_index import RunIndex, Work
+from drive_trace.trace.run import Run, Work
 from drive_trace.trace.times import sortable
 from drive_trace.vocabulary import COST, ENVELOPE, GRADE
 
@@ -255,7 +255,7 @@ def summarize(
         by_run.setdefault(each.run_id if each.run_id in index.runs else None, []).append(each)
     nobodys = _may_be_any_run(by_run.get(None, ()))
     runs: list[RunSummary] = []
-    for batch in in_batches(index.runs_in_order()):
+    for batch in in_batches(index.runs_in_order):
         for run in batch:
             own = by_run.get(run.run_id, ())
             part = yield from _run_summary(index, run, number, path)
@@ -305,7 +305,7 @@ def _may_be_any_run(nobodys: Iterable[UnknownEvent]) -> Sequence[UnknownEvent]:
     return [each for each in nobodys if each.meant is not None][-MOST_UNPLACED:]
 
 
-def _run_summary(index: Index, run: RunIndex, number: Number, path: str) -> Task[RunSummary]:
+def _run_summary(index: Index, run: Run, number: Number, path: str) -> Task[RunSummary]:
     """All but how the run was worked on, and the lines of unknown types."""
     rejected = yield from rejected_lines(index.rejected.get(run.run_id, ()), number)
     unplaced = yield from rejected_lines(index.strays[0][-MOST_UNPLACED:], number)
@@ -320,10 +320,10 @@ def _run_summary(index: Index, run: RunIndex, number: Number, path: str) -> Task
         started=_first_ts(run, "project-started"),
         closed=_first_ts(run, "project-closed"),
         last=run.last_line.text_fact("ts"),
-        dispatch_ms=run.sums.dispatch_ms if run.events("dispatch-end") else None,
-        starts=run.sums.starts,
-        ends=run.sums.ends,
-        rounds_per_dispatch=run.sums.rounds,
+        dispatch_ms=run.dispatch_ms if run.events("dispatch-end") else None,
+        starts=run.count_by_dispatch("dispatch-start"),
+        ends=run.count_by_dispatch("dispatch-end"),
+        rounds_per_dispatch=run.count_by_dispatch("round-start"),
         rejected=rejected,
         events=LiveEvents(lambda: run.event_ids, number),
         unplaced=unplaced,
@@ -335,7 +335,7 @@ def _run_summary(index: Index, run: RunIndex, number: Number, path: str) -> Task
     return without_copies(part, copies) if copies else part
 
 
-def newest_grade(run: RunIndex, number: Number) -> tuple[int, str] | None:
+def newest_grade(run: Run, number: Number) -> tuple[int, str] | None:
     """See :attr:`RunSummary.newest_grade`."""
     grades = [(sortable(line.text_fact("ts")) or "", line) for line in run.events(GRADE)]
     _, newest = max(grades, key=itemgetter(0), default=("", None))
@@ -344,7 +344,7 @@ def newest_grade(run: RunIndex, number: Number) -> tuple[int, str] | None:
     return number(newest), newest.text_fact("ts")
 
 
-def _last_recorded(run: RunIndex, feed: str, number: Number, path: str) -> Recorded | None:
+def _last_recorded(run: Run, feed: str, number: Number, path: str) -> Recorded | None:
     line = run.events(feed).last
     return recorded_in(line, number(line), path) if line is not None else None
 
@@ -356,7 +356,7 @@ def recorded_in(line: Line, number: int, path: str = "") -> Recorded:
     return Recorded(values, line.text_fact("ts"), path, number)
 
 
-def _worked(index: Index, run: RunIndex, number: Number, *, alone: bool = False) -> Worked:
+def _worked(index: Index, run: Run, number: Number, *, alone: bool = False) -> Worked:
     grade = run.events(GRADE).last
     work = run.work_after(grade) if grade is not None else Work(0, None)
     after = Worked(
@@ -369,7 +369,7 @@ def _worked(index: Index, run: RunIndex, number: Number, *, alone: bool = False)
         return after
     times = run.work_times
     before = times.untimed.position(grade) if grade is not None else 0
-    last = run.last_work
+    last = run.work.last
     return after._replace(
         times=times.timed,
         untimed=len(times.untimed) - before,
@@ -383,6 +383,6 @@ def _nameless(index: Index, below: Line | None, number: Number) -> Nameless:
     return Nameless(count, number(lines[-1]) if count else 0)
 
 
-def _first_ts(run: RunIndex, name: str) -> str | None:
+def _first_ts(run: Run, name: str) -> str | None:
     line = run.events(name).first
     return line.text_fact("ts") if line is not None else None

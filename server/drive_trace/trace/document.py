@@ -1,9 +1,4 @@
-"""A trace as a list of records that edits change in place.
-
-An edit costs what the records that it touches cost, whatever the file's length:
-the list holds references, and a line's number is found by bisection over order
-labels instead of being stored, where every insertion would have to shift it.
-"""
+"""A trace as a list of records that edits change in place."""
 
 from __future__ import annotations
 
@@ -15,12 +10,7 @@ from operator import add, attrgetter, itemgetter
 from typing import NamedTuple
 
 from drive_trace.text.spans import PositionEncoding, Span, offset_of, units_before
-from drive_trace.trace.line import FlaggedLine, Line, LineSet, LineStatus
-
-_SPACING = 1 << 40
-"""Between the order labels of neighbours in a fresh document."""
-_STEP = 1 << 20
-"""What an inserted line takes from a gap at most, so that many lines in a row fit into it."""
+from drive_trace.trace.line import FlaggedLine, Line, LineStatus
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _order = attrgetter("order")
@@ -61,15 +51,10 @@ class Document:
         self._read = read
         self._lines = read(records)
         _mark_end(self._lines)
-        for place, line in enumerate(self._lines):
-            line.order = place * _SPACING
+        self._number(0, len(self._lines))
         self.shape = 0
         """Changes when an edit may have moved lines: equal shapes mean equal line numbers."""
-        self._moved = 0
-        """How far edits have moved the line that was looked for last. Most often the next one has
-        moved as far.
-        """
-        self._divided = LineSet()
+        self._divided: list[Line] = []
         """Records with a ``\\r`` inside, which are several lines to the protocol."""
         self._known_parts: dict[Line, tuple[bool, list[Span]]] = {}
         """With whether the line was the last."""
@@ -88,12 +73,7 @@ class Document:
 
     def number(self, line: Line) -> int:
         """The index from 0 of a line of this document."""
-        lines, guess = self._lines, line.order // _SPACING + self._moved
-        if 0 <= guess < len(lines) and lines[guess] is line:
-            return guess
-        found = bisect_left(lines, line.order, key=_order)
-        self._moved += found - guess
-        return found
+        return line.order
 
     def splice(self, start: Point, end: Point, text: str) -> Splice:
         """What putting ``text`` in place of the text between two points changes."""
@@ -116,22 +96,21 @@ class Document:
     def apply(self, splice: Splice) -> Sequence[Line]:
         """Carry out an edit and give the new lines.
 
-        Callers forget the removed lines *before* this: new lines can change the
-        order labels of all others.
+        Callers forget the removed lines *before* this: lines below are numbered anew.
         """
         first, stop, texts = splice
         was_divided = self.is_divided
         for line in self._lines[first:stop]:
-            if "\r" in line.text:
-                self._divided.discard(line)
-                self._known_parts.pop(line, None)
+            self._known_parts.pop(line, None)
+            if "\r" in line.text and line in self._divided:
+                self._divided.remove(line)
         added = self._read(texts)
         if len(texts) != stop - first or was_divided or any("\r" in text for text in texts):
             self.shape += 1
         if stop == len(self._lines):
             _mark_end(added)
         self._lines[first:stop] = added
-        self._label(first, len(added))
+        self._number(first, first + len(added) if len(added) == stop - first else len(self._lines))
         self._note_divided(added)
         return added
 
@@ -140,28 +119,14 @@ class Document:
         is_behind = offset > len(self._lines[record].text) and record + 1 < len(self._lines)
         return Point(record + 1, 0) if is_behind else point
 
-    def _label(self, first: int, count: int) -> None:
-        lines = self._lines
-        after = first + count
-        if after == len(lines):
-            below, step = (lines[first - 1].order if first else 0), _SPACING
-        elif first == 0:
-            below, step = lines[after].order - (count + 1) * _SPACING, _SPACING
-        else:
-            below = lines[first - 1].order
-            step = min((lines[after].order - below) // (count + 1), _STEP)
-        if step == 0:
-            for place, line in enumerate(lines):
-                line.order = place * _SPACING
-            return
-        for line in lines[first:after]:
-            below += step
-            line.order = below
+    def _number(self, first: int, stop: int) -> None:
+        for order, line in enumerate(self._lines[first:stop], first):
+            line.order = order
 
     def _note_divided(self, lines: Iterable[Line]) -> None:
-        for line in lines:
-            if "\r" in line.text and _is_divided(line):
-                self._divided.add(line)
+        divided = [line for line in lines if "\r" in line.text and _is_divided(line)]
+        if divided:
+            self._divided = sorted([*self._divided, *divided], key=_order)
 
     # Positions of the protocol
 

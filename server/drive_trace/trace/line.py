@@ -106,8 +106,8 @@ class Diagnostic(NamedTuple):
 class Line:
     """A line that is valid and clean, or the common part of one that is not.
 
-    Compared by identity: an edit makes new lines, and a line that an edit leaves
-    alone stays the same object, so findings and the index can hold on to it.
+    It is read once, from its text alone, and compared by identity: an edit makes new lines of those
+    that it touches, and only numbers the others anew.
     """
 
     __slots__ = ("event", "facts", "order", "text")
@@ -123,7 +123,7 @@ class Line:
         self.facts = facts
         """The kept values of a valid line, else empty."""
         self.order = 0
-        """Grows along the document; only comparisons mean anything."""
+        """Its place among the lines that are looked at together, from 0."""
 
     def fact(self, name: str) -> object:
         """The kept value of field ``name``; the event must keep it."""
@@ -202,19 +202,13 @@ _order = attrgetter("order")
 
 
 class LineSet(list[Line]):
-    """Lines in document order, none twice. Add and remove by these methods only.
-
-    In a loop over lines that come in order, ``append`` does what :meth:`add` does.
-    """
+    """Lines in their order, none twice."""
 
     __slots__ = ()
 
     def add(self, line: Line) -> None:
         """Put in ``line``, which must not be in the set."""
-        if not self or self[-1].order < line.order:
-            self.append(line)
-        else:
-            insort(self, line, key=_order)
+        insort(self, line, key=_order)
 
     def discard(self, line: Line) -> None:
         """Take out ``line`` if it is in the set."""
@@ -231,8 +225,8 @@ class LineSet(list[Line]):
         position = self.position(line)
         return position < len(self) and self[position] is line
 
-    def with_order(self, order: int) -> Line | None:
-        """The line with this order label."""
+    def at(self, order: int) -> Line | None:
+        """The line at a place."""
         position = bisect_left(self, order, key=_order)
         found = self[position] if position < len(self) else None
         return found if found is not None and found.order == order else None

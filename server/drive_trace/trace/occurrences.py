@@ -161,7 +161,7 @@ def _sources(index: Index, named: NamedEntity, *, only_declaring: bool = False) 
         yield _Lines(run.lines if run is not None else (), RUN_FIELD)
         yield from (_Lines(index.rejected.get(each, ()), RUN_FIELD) for each in (value, None))
     elif entity is Entity.EVENT:
-        yield _Lines(index.event_ids.of(value), _EVENT_FIELD)
+        yield _Lines(index.with_id(value), _EVENT_FIELD)
     else:
         yield from _of_path(index, value, only_declaring=only_declaring)
     if not only_declaring:
@@ -172,7 +172,7 @@ def _of_path(index: Index, path: str, *, only_declaring: bool) -> Iterator[_Line
     for name, event in EVENTS.items():
         for field in _FIELDS[Entity.PATH]:
             if field in event.fields and (name in _AUTHORS or not only_declaring):
-                yield _Lines(index.table(name, field).of(path), field)
+                yield _Lines(index.having(name, field, path), field)
     for run_id in index.rejected:
         for field in _FIELDS[Entity.PATH]:
             yield _Lines(index.unread_naming(run_id, field, path), field)
@@ -193,7 +193,7 @@ def _of_lifetime(index: Index, named: NamedEntity, *, only_declaring: bool) -> I
         return
     for field in _REFERRING[named.entity]:
         referring = chain(
-            index.table(of.opener, field).of(value),
+            index.having(of.opener, field, value),
             *(index.unread_naming(run_id, field, value) for run_id in index.rejected),
             index.unknown,
         )
@@ -225,7 +225,7 @@ def homes_of(index: Index, named: NamedEntity) -> Sequence[str]:
         return (run.run_id,)
     if own is not None and index.unread_naming(own, of.field, value):
         return (own,)
-    starts = index.table(of.opener, of.field).of(value)
+    starts = index.having(of.opener, of.field, value)
     if starts:
         return tuple(dict.fromkeys(line.run for line in starts))
     return tuple(

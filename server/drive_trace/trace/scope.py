@@ -14,7 +14,7 @@ from typing import NamedTuple, cast
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import FlaggedLine, Line, LineSet, latest, name_of, run_of
 from drive_trace.trace.reading import Values, values_of
-from drive_trace.trace.run_index import RunIndex
+from drive_trace.trace.run import Run
 from drive_trace.vocabulary import EVENTS, GRADE, LIFETIMES, Entity, Lifetime
 from drive_trace.vocabulary.files import likely_run
 
@@ -50,7 +50,7 @@ class Scope:
     """The line at the place: what comes before it in the document counts."""
     run_id: str | None
     """The run that an event there belongs to, if it is known."""
-    run: RunIndex | None
+    run: Run | None
     """None where the trace has no valid event of that run."""
     last: Line | None
     """The run's latest event."""
@@ -153,11 +153,11 @@ def _near_run(lines: Sequence[Line], record: int) -> str | None:
     return next((run for run in runs if run is not None), None)
 
 
-def _last(run: RunIndex | None, names: Iterable[str], at: Line) -> Line | None:
+def _last(run: Run | None, names: Iterable[str], at: Line) -> Line | None:
     return latest(_events(run, name).before(at) for name in names)
 
 
-def _opened(index: Index, run: RunIndex | None, of: Lifetime, at: Line) -> Iterator[Opened]:
+def _opened(index: Index, run: Run | None, of: Lifetime, at: Line) -> Iterator[Opened]:
     """The latest first, each of them once, however often it was started."""
     seen: set[str] = set()
     for start in reversed(_events(run, of.opener).nearest_before(at, _STARTS)):
@@ -166,11 +166,11 @@ def _opened(index: Index, run: RunIndex | None, of: Lifetime, at: Line) -> Itera
             continue
         seen.add(name)
         over = (of, _DISPATCH) if of is _ROUND else (of,)
-        if not any(_is_over(index, cast("RunIndex", run), each, start, at) for each in over):
+        if not any(_is_over(index, cast("Run", run), each, start, at) for each in over):
             yield Opened(of, name, start)
 
 
-def _is_over(index: Index, run: RunIndex, of: Lifetime, start: Line, at: Line) -> bool:
+def _is_over(index: Index, run: Run, of: Lifetime, start: Line, at: Line) -> bool:
     """Whether what a line starts was ended after it, if only by a rejected line."""
     name = start.text_fact(of.field)
     end = run.table(of.closer, of.field).of(name).before(at)
@@ -182,5 +182,5 @@ def _is_over(index: Index, run: RunIndex, of: Lifetime, start: Line, at: Line) -
     )
 
 
-def _events(run: RunIndex | None, name: str) -> LineSet:
+def _events(run: Run | None, name: str) -> LineSet:
     return run.events(name) if run is not None else LineSet()

@@ -13,7 +13,7 @@ from drive_trace.analysis import Analysis
 from drive_trace.features.runs import JoinedRun
 from drive_trace.trace.line import Line, LineSet, run_of
 from drive_trace.trace.places import Place, node_at, syntax_of
-from drive_trace.trace.run_index import RunIndex
+from drive_trace.trace.run import Run
 from drive_trace.vocabulary import LIFETIMES, Entity, EventType, FieldType, Lifetime
 
 _HAS_PLACE = re.compile(r"[a-zA-Z][\w.+-]*://[^\s\ud800-\udfff]+")
@@ -65,7 +65,7 @@ class Pointed:
         return f"[line {number}]({target}#L{document.protocol_line(number - 1) + 1})"
 
 
-def run_at(analysis: Analysis, run_id: str | None) -> RunIndex | None:
+def run_at(analysis: Analysis, run_id: str | None) -> Run | None:
     """A run that has a valid event."""
     return analysis.index.runs.get(run_id) if run_id is not None else None
 
@@ -81,7 +81,7 @@ class Referent(NamedTuple):
 
     of: Lifetime
     id: str
-    run: RunIndex | None
+    run: Run | None
     """Its run; None if no event starts it."""
     starts: LineSet
     ends: LineSet
@@ -109,7 +109,7 @@ def referent_of(analysis: Analysis, line: Line, field: FieldType, value: object)
         return None
     run = run_at(analysis, run_of(line)) if field.name == of.field else None
     if run is None:
-        starts = analysis.index.table(of.opener, of.field).of(value)
+        starts = analysis.index.having(of.opener, of.field, value)
         start = starts.before(line) or starts.first
         run = analysis.index.runs[start.run] if start is not None else None
     if run is None:

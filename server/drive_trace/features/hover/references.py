@@ -107,7 +107,7 @@ def _outcome(end: Line) -> str:
 def _resumed(at: Pointed, start: Line) -> str:
     parent = start.fact("parent_dispatch_id")
     before = (
-        at.analysis.index.table(_DISPATCH.opener, _DISPATCH.field).of(parent).first
+        at.analysis.index.having(_DISPATCH.opener, _DISPATCH.field, parent).first
         if parent
         else None
     )
@@ -123,7 +123,7 @@ def _about_event_id(at: Pointed, value: str) -> str | None:
     if run is None:
         return None
     text = f"Event {run.lines.position(at.line) + 1:,} of {len(run):,} of run {code(at.line.run)}."
-    others = [each for each in at.analysis.index.event_ids.of(value)[:3] if each is not at.line]
+    others = [each for each in at.analysis.index.with_id(value)[:3] if each is not at.line]
     if others:
         text += f" Also the id of the event on {', '.join(map(at.link, others))}."
     return text
@@ -164,7 +164,7 @@ def _naming(at: Pointed, value: str) -> Iterator[Line]:
     for event in EVENTS.values():
         for field in event.fields.values():
             if field.names is Entity.PATH:
-                yield from at.analysis.index.table(event.name, field.name).of(value)
+                yield from at.analysis.index.having(event.name, field.name, value)
 
 
 def _deed(line: Line) -> str:

@@ -11,21 +11,29 @@ amendment is marked.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.entities.runs import Unauthored
-from drive_trace.linter.rule import Example, Finding, Rule, Severity
+from drive_trace.linter.rule import Example, Finding, Named, Rule, Severity
+from drive_trace.trace.line import name_of
 from drive_trace.trace.places import Place
+from drive_trace.trace.run import any_between
+from drive_trace.vocabulary import WRITERS
 
 
-def _check(subject: Unauthored) -> Iterable[Finding]:
-    what = subject.field.removesuffix("_path")
-    message = f"no `{what}-authored` above authors this {what}"
-    yield Finding(RULE, subject.line, Place.value(subject.field), message)
+def _check(named: Named) -> Iterable[Finding]:
+    for field, writers in WRITERS.items() if named.field == "path" else ():
+        line = next((each for each in named.lines if name_of(each) in writers), None)
+        if line is None or name_of(line) == writers[0]:
+            continue
+        run = named.trace.runs[line.run]
+        if not any_between(run.in_doubt(field, named.value), None, line):
+            what = field.removesuffix("_path")
+            message = f"no `{what}-authored` above authors this {what}"
+            yield Finding(RULE, line, Place.value(field), message)
 
 
 RULE = Rule(
     code="amended-before-authored",
     severity=Severity.INFORMATION,
-    entity=Unauthored,
+    looks_at=Named,
     check=_check,
     summary="A spec or plan is amended that was not authored before.",
 )

@@ -35,7 +35,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 RULE = Rule(
     code="blank-line",
     severity=Severity.HINT,
-    entity=LineDiagnostic,
+    looks_at=LineDiagnostic,
     check=_check,
     fixes=_fixes,
     summary="A line is blank.",

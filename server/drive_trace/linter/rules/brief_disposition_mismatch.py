@@ -9,25 +9,48 @@ more than 100 briefs.
 **Fix.** What the hashes say, as a suggestion: the hash may be the wrong one.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from drive_trace.linter.edits import replace_with_expected
-from drive_trace.linter.entities.dispatches import Brief
 from drive_trace.linter.rule import Example, Finding, Message, Related, Rule, Severity
 from drive_trace.text.wording import shown
+from drive_trace.trace.line import Line
 from drive_trace.trace.places import Place
+from drive_trace.trace.run import Run
+from drive_trace.vocabulary import LIFETIMES, Entity, Form
 
+_DISPATCH = LIFETIMES[Entity.DISPATCH]
 _DISPOSITION = Place.value("brief_disposition")
 _HASH = Place.value("brief_content_hash")
 
 
-def _check(subject: Brief) -> Iterable[Finding]:
-    line, first, same, expected = subject
+def _check(run: Run) -> Iterable[Finding]:
+    for dispatch_id, briefs in run.table("brief-issued", _DISPATCH.field).items():
+        is_started = run.of(_DISPATCH.opener, _DISPATCH.field, dispatch_id)
+        in_doubt = run.meant is not None or run.in_doubt(_DISPATCH.field, dispatch_id)
+        if is_started and not in_doubt:
+            yield from _of_dispatch(briefs)
+
+
+def _of_dispatch(briefs: Sequence[Line]) -> Iterable[Finding]:
+    hashes = [brief.text_fact("brief_content_hash") for brief in briefs]
+    if not all(each in Form.SHA256 for each in hashes):
+        return  # then they cannot be compared
+    latest_with: dict[str, Line] = {}
+    for line, content in zip(briefs, map(str.lower, hashes), strict=True):
+        same = latest_with.get(content)
+        first = briefs[0] if line is not briefs[0] else None
+        expected = "initial" if first is None else "amended" if same is None else "reissue"
+        is_copy = same is not None and line.is_copy_of(same)  # duplicate-event-id says it
+        if line.fact("brief_disposition") != expected and not is_copy:
+            yield _finding(line, first, same, expected)
+        latest_with[content] = line
+
+
+def _finding(line: Line, first: Line | None, same: Line | None, expected: str) -> Finding:
     related: tuple[Related, ...] = ()
     why: Message = (": it is the first brief of its dispatch",)
     if same is not None:
-        if line.is_copy_of(same):
-            return  # duplicate-event-id says it
         why = (": it has the hash of the brief on line ", same)
         related = (Related(same, _HASH, "the same hash here"),)
     elif first is not None:
@@ -38,13 +61,13 @@ def _check(subject: Brief) -> Iterable[Finding]:
         related = (Related(first, _HASH, "the dispatch's first brief"),)
     found = shown(line.fact("brief_disposition"))
     message = (f'expected "{expected}", found {found}', *why)
-    yield Finding(RULE, line, _DISPOSITION, message, related, expected=expected)
+    return Finding(RULE, line, _DISPOSITION, message, related, expected=expected)
 
 
 RULE = Rule(
     code="brief-disposition-mismatch",
     severity=Severity.WARNING,
-    entity=Brief,
+    looks_at=Run,
     check=_check,
     fixes=replace_with_expected,
     summary="A brief's disposition is not what the hashes of its dispatch say.",

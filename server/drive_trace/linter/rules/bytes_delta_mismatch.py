@@ -9,42 +9,57 @@ that names the path stands between them.
 """
 
 from collections.abc import Iterable
+from itertools import pairwise
+from typing import cast
 
 from drive_trace.linter.edits import replace_with_expected
-from drive_trace.linter.entities.runs import Amendment
-from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
+from drive_trace.linter.rule import Example, Finding, Named, Related, Rule, Severity
 from drive_trace.text.wording import shown
-from drive_trace.trace.line import DiagnosticKind
+from drive_trace.trace.line import DiagnosticKind, Line, name_of
 from drive_trace.trace.places import Place
+from drive_trace.trace.run import any_between
+from drive_trace.vocabulary import WRITERS
 
 _DELTA = Place.value("bytes_delta")
 
 
-def _check(subject: Amendment) -> Iterable[Finding]:
-    line, previous, expected = subject
-    if any(each.kind is DiagnosticKind.IMPOSSIBLE_BYTES_DELTA for each in line.diagnostics):
-        return
-    if line.is_copy_of(previous):
-        return  # duplicate-event-id says it
+def _check(named: Named) -> Iterable[Finding]:
+    for field, writers in WRITERS.items() if named.field == "path" else ():
+        writes = [each for each in named.lines if name_of(each) in writers]
+        for previous, line in pairwise(writes):
+            is_amended = name_of(line) == writers[1] and line.run == previous.run
+            expected = _length(line) - _length(previous)
+            if is_amended and line.fact("bytes_delta") != expected:
+                in_doubt = named.trace.runs[line.run].in_doubt(field, named.value)
+                if not _is_said(line, previous) and not any_between(in_doubt, previous, line):
+                    yield _finding(line, previous, expected)
+
+
+def _is_said(line: Line, previous: Line) -> bool:
+    """Whether another rule speaks: impossible-bytes-delta, or of a copy, duplicate-event-id."""
+    kinds = (each.kind for each in line.diagnostics)
+    return DiagnosticKind.IMPOSSIBLE_BYTES_DELTA in kinds or line.is_copy_of(previous)
+
+
+def _length(line: Line) -> int:
+    return cast("int", line.fact("byte_length"))
+
+
+def _finding(line: Line, previous: Line, expected: int) -> Finding:
     found = shown(line.fact("bytes_delta"))
-    yield Finding(
-        RULE,
-        line,
-        _DELTA,
-        (
-            f"expected {shown(expected)}, the change of `byte_length` since line ",
-            previous,
-            f"; found {found}",
-        ),
-        related=(Related(previous, Place.value("byte_length"), "the length before"),),
-        expected=expected,
+    message = (
+        f"expected {shown(expected)}, the change of `byte_length` since line ",
+        previous,
+        f"; found {found}",
     )
+    related = (Related(previous, Place.value("byte_length"), "the length before"),)
+    return Finding(RULE, line, _DELTA, message, related, expected=expected)
 
 
 RULE = Rule(
     code="bytes-delta-mismatch",
     severity=Severity.INFORMATION,
-    entity=Amendment,
+    looks_at=Named,
     check=_check,
     fixes=replace_with_expected,
     summary="A change in length is not the difference of the two lengths.",

@@ -11,7 +11,7 @@ finding for every other file, on the first of the events, which says how many mo
 
 from collections.abc import Iterable
 
-from drive_trace.linter.entities.checked_files import EVENT_ID, SharedEvents
+from drive_trace.linter.checked_files import EVENT_ID, SharedEvents
 from drive_trace.linter.rule import Example, Finding, Rule, Severity
 
 
@@ -27,7 +27,7 @@ def _check(subject: SharedEvents) -> Iterable[Finding]:
 RULE = Rule(
     code="conflicting-event-id",
     severity=Severity.WARNING,
-    entity=SharedEvents,
+    looks_at=SharedEvents,
     check=_check,
     summary="An event has the id of another event in a file that is checked together with it.",
 )

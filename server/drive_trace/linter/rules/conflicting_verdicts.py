@@ -12,7 +12,7 @@ among the files that are checked together.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.entities.checked_files import GradeInFile, RunInFiles
+from drive_trace.linter.checked_files import GradeInFile, RunInFiles
 from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
 from drive_trace.text.escaping import printable
 from drive_trace.text.wording import shown
@@ -42,7 +42,7 @@ def _finding(name: str, grade: GradeInFile, latest: GradeInFile) -> Finding:
 RULE = Rule(
     code="conflicting-verdicts",
     severity=Severity.WARNING,
-    entity=RunInFiles,
+    looks_at=RunInFiles,
     check=_check,
     summary="Two files that are checked together grade one run differently.",
 )

@@ -12,7 +12,7 @@ finding for every other file, on the first of the events.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.entities.checked_files import EVENT_ID, SharedEvents
+from drive_trace.linter.checked_files import EVENT_ID, SharedEvents
 from drive_trace.linter.rule import Example, Finding, Rule, Severity
 
 
@@ -33,7 +33,7 @@ def _check(subject: SharedEvents) -> Iterable[Finding]:
 RULE = Rule(
     code="copied-events",
     severity=Severity.WARNING,
-    entity=SharedEvents,
+    looks_at=SharedEvents,
     check=_check,
     summary="Events stand in two files that are checked together.",
 )

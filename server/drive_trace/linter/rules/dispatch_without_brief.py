@@ -9,28 +9,27 @@ there.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.entities.phases import Phase
+from drive_trace.linter.phases import phases_of
 from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
 from drive_trace.trace.places import Place
-from drive_trace.vocabulary import LIFETIMES, Entity
+from drive_trace.trace.run import Run
+from drive_trace.vocabulary import Entity
 
-_DISPATCH = LIFETIMES[Entity.DISPATCH]
 
-
-def _check(subject: Phase) -> Iterable[Finding]:
-    line, end = subject.begin, subject.end
-    if line is None or end is None or subject.of is not _DISPATCH or subject.has_brief:
-        return
-    if subject.is_open and subject.is_first and subject.is_ended and not subject.unread:
-        message = ("this dispatch ended on line ", end, ", and no brief was issued for it")
-        related = Related(end, Place.value("event_type"), "it ended here")
-        yield subject.finding(RULE, line, message, related)
+def _check(run: Run) -> Iterable[Finding]:
+    for phase in phases_of(run, Entity.DISPATCH):
+        line, end = phase.begin, phase.end
+        is_whole = phase.is_open and phase.is_first and phase.is_ended
+        if is_whole and line and end and not phase.has_brief and not phase.unread:
+            message = ("this dispatch ended on line ", end, ", and no brief was issued for it")
+            related = Related(end, Place.value("event_type"), "it ended here")
+            yield phase.finding(RULE, line, message, related)
 
 
 RULE = Rule(
     code="dispatch-without-brief",
     severity=Severity.INFORMATION,
-    entity=Phase,
+    looks_at=Run,
     check=_check,
     summary="A dispatch ended, and had no brief.",
 )

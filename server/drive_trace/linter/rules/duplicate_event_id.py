@@ -8,22 +8,36 @@ who wrote the line knows what it was to be.
 """
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 from drive_trace.linter.edits import as_json, replacing
-from drive_trace.linter.entities.runs import SharedId
-from drive_trace.linter.rule import Edit, Example, Finding, Fix, Level, Related, Rule, Severity
+from drive_trace.linter.rule import (
+    Edit,
+    Example,
+    Finding,
+    Fix,
+    Level,
+    Named,
+    Related,
+    Rule,
+    Severity,
+)
 from drive_trace.text.spans import Span
 from drive_trace.trace.places import Place
 
 _EVENT_ID = Place.value("event_id")
 
 
-def _check(subject: SharedId) -> Iterable[Finding]:
-    previous, line = subject
-    same = " in all else too" if line.is_copy_of(previous) else ""
-    message = ("`event_id` must be unique in the trace; line ", previous, f" has the same{same}")
-    related = (Related(previous, _EVENT_ID, "the same id here"),)
-    yield Finding(RULE, line, _EVENT_ID, message, related)
+def _check(named: Named) -> Iterable[Finding]:
+    for previous, line in pairwise(named.lines if named.field == "event_id" else ()):
+        same = " in all else too" if line.is_copy_of(previous) else ""
+        message = (
+            "`event_id` must be unique in the trace; line ",
+            previous,
+            f" has the same{same}",
+        )
+        related = (Related(previous, _EVENT_ID, "the same id here"),)
+        yield Finding(RULE, line, _EVENT_ID, message, related)
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
@@ -45,7 +59,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 RULE = Rule(
     code="duplicate-event-id",
     severity=Severity.WARNING,
-    entity=SharedId,
+    looks_at=Named,
     check=_check,
     fixes=_fixes,
     summary="An event has the id of an earlier event.",

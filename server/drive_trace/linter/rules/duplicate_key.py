@@ -41,7 +41,7 @@ def _level(line: Line, diagnostic: Diagnostic) -> Level:
 RULE = Rule(
     code="duplicate-key",
     severity=Severity.WARNING,
-    entity=LineDiagnostic,
+    looks_at=LineDiagnostic,
     check=_check,
     fixes=_fixes,
     summary="A key stands twice; only the last one counts.",

@@ -16,7 +16,7 @@ def _check(subject: LineDiagnostic) -> Iterable[Finding]:
 RULE = Rule(
     code="empty-brief",
     severity=Severity.INFORMATION,
-    entity=LineDiagnostic,
+    looks_at=LineDiagnostic,
     check=_check,
     summary="A brief has the length 0.",
 )

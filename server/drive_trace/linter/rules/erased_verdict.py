@@ -15,27 +15,24 @@ as `drive-trace record` does, which looks at them all.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.entities.checked_files import GradeInFile, RunInFiles
-from drive_trace.linter.entities.runs import FeedEvent
+from drive_trace.linter.checked_files import GradeInFile, RunInFiles
 from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
 from drive_trace.text.escaping import printable
 from drive_trace.text.wording import shown
 from drive_trace.trace.line import Line
 from drive_trace.trace.places import Place
-from drive_trace.vocabulary import CORRECTNESS_FIELDS, EVENTS, GRADE
+from drive_trace.trace.run import Run
+from drive_trace.vocabulary import CORRECTNESS_FIELDS, GRADE
 
 _GRADES = ("pass", "fail")
 
 
-def _check(subject: FeedEvent) -> Iterable[Finding]:
-    line = subject.line
-    if subject.following is not None or line.event is not EVENTS[GRADE]:
-        return
-    for name in CORRECTNESS_FIELDS:
-        if line.fact(name) is None:
-            recorded = subject.last_recorded(name, _GRADES)
-            if recorded is not None:
-                yield _finding(line, name, recorded)
+def _check(run: Run) -> Iterable[Finding]:
+    grades = run.events(GRADE)
+    for name in CORRECTNESS_FIELDS if grades else ():
+        recorded = [line for line in grades if line.fact(name) in _GRADES]
+        if grades[-1].fact(name) is None and recorded:
+            yield _finding(grades[-1], name, recorded[-1])
 
 
 def _check_across(subject: RunInFiles) -> Iterable[Finding]:
@@ -66,7 +63,7 @@ def _finding(line: Line, name: str, recorded: Line) -> Finding:
 RULE = Rule(
     code="erased-verdict",
     severity=Severity.WARNING,
-    entity=FeedEvent,
+    looks_at=Run,
     check=_check,
     check_across=_check_across,
     summary="The grade that decides is null for a component that was recorded before.",

@@ -12,30 +12,31 @@ the second end is not reported: the first one was too early. After one end, at m
 
 from collections.abc import Iterable
 
-from drive_trace.linter.entities.phases import Phase
+from drive_trace.linter.phases import phases
 from drive_trace.linter.rule import Example, Finding, Rule, Severity
 from drive_trace.trace.line import Line
+from drive_trace.trace.run import Run
 
 
-def _check(subject: Phase) -> Iterable[Finding]:
-    begin, end = subject.begin, subject.previous_end
-    lines: Iterable[Line] = ()
-    if subject.is_over and not subject.is_ended:
-        lines, end = subject.lines, begin
-    elif begin is not None and subject.is_open and subject.previous_start is None:
-        lines = (begin,)
-    if end is None:
-        return
-    what = subject.of.entity
-    message = (f"this {what} ended on line ", end)
-    for line in lines:
-        yield subject.finding_with(RULE, line, message, end, f"the {what} ended here")
+def _check(run: Run) -> Iterable[Finding]:
+    for phase in phases(run):
+        begin, end = phase.begin, phase.previous_end
+        lines: Iterable[Line] = ()
+        if phase.is_over and not phase.is_ended:
+            lines, end = phase.lines, begin
+        elif begin is not None and phase.is_open and phase.previous_start is None:
+            lines = (begin,)
+        if end is not None:
+            what = phase.of.entity
+            message = (f"this {what} ended on line ", end)
+            for line in lines:
+                yield phase.finding_with(RULE, line, message, end, f"the {what} ended here")
 
 
 RULE = Rule(
     code="event-after-end",
     severity=Severity.INFORMATION,
-    entity=Phase,
+    looks_at=Run,
     check=_check,
     summary="An event belongs to a dispatch or round that had ended.",
 )

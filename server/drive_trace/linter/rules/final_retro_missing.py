@@ -8,21 +8,25 @@ The rule is silent while a rejected line may be that retro.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.entities.lifecycle import Closing
 from drive_trace.linter.rule import Example, Finding, Rule, Severity
 from drive_trace.trace.places import Place
+from drive_trace.trace.run import Run
 
 
-def _check(subject: Closing) -> Iterable[Finding]:
-    if subject.line.fact("final_retro_done") and subject.lacks_final_retro:
+def _check(run: Run) -> Iterable[Finding]:
+    line = run.events("project-closed").last
+    if line is None or run.meant is not None or not line.fact("final_retro_done"):
+        return
+    retros = run.of("retro-landed", "trigger_class", "mandatory-final")
+    if not retros and not run.in_doubt("event_type", "retro-landed"):
         message = 'no `retro-landed` of this run has the trigger "mandatory-final"'
-        yield Finding(RULE, subject.line, Place.value("final_retro_done"), message)
+        yield Finding(RULE, line, Place.value("final_retro_done"), message)
 
 
 RULE = Rule(
     code="final-retro-missing",
     severity=Severity.WARNING,
-    entity=Closing,
+    looks_at=Run,
     check=_check,
     summary="A project says that its final retro was held, and has none.",
 )

@@ -14,42 +14,115 @@ repository, and nothing that the repository names, and never asks the network. A
 **Fix.** The line as `HEAD` has it, as a suggestion.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import islice
 
-from drive_trace.linter.entities.recorded import Rewritten
+from drive_trace.json_text.lexemes import compacted, strings_named
+from drive_trace.linter.phases import MOST
 from drive_trace.linter.rule import (
     Edit,
     Example,
     Finding,
     Fix,
     Level,
-    Message,
     Related,
     Rule,
     Severity,
+    WholeTrace,
 )
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span
 from drive_trace.text.wording import plural
+from drive_trace.trace.line import Line
+from drive_trace.trace.mentions import feed_named, feed_with_fields
 from drive_trace.trace.places import Place
+from drive_trace.trace.reading import read_exactly
+from drive_trace.trace.recorded import Gap, RecordedLines
 
+_ID = "event_id"
 _MOST = 600
 """The most characters that are shown of an old line."""
 
 
-def _check(subject: Rewritten) -> Iterable[Finding]:
-    line, old, number, gone, is_below = subject
-    text = line.text.removesuffix("\r")
-    message: Message = f"this line was changed since it was committed, as line {number} of HEAD"
-    place: Place | Span = _changed(old, text)
-    if gone:
-        where = "below" if is_below else "above"
-        are = "is" if gone == 1 else "are"
-        lines = plural(gone, "line")
-        message = f"{lines} {where} this one {are} gone, which HEAD has from line {number} on"
-        place = Place.value("event_type") if line.event is not None else Span(0, len(text))
-    related = (Related(line, place, f"line {number} of HEAD: {printable(old, _MOST)}"),)
-    yield Finding(RULE, line, place, message, related, expected=None if gone else old)
+def _check(trace: WholeTrace) -> Iterable[Finding]:
+    if (recorded := trace.index.recorded) is not None:
+        for gap in islice(recorded.gaps(), MOST):
+            yield from _of_gap(trace, recorded, gap)
+
+
+def _of_gap(trace: WholeTrace, recorded: RecordedLines, gap: Gap) -> Iterable[Finding]:
+    """The findings on what became of lines that were recorded below each other. What only looks
+    different is none, nor a rejected line that was mended.
+    """
+    above = _line_with(trace, recorded.texts[gap.first - 1]) if gap.first else None
+    start = above.order + 1 if above is not None else 0
+    beside = [each for each in trace.lines[start : start + MOST] if not recorded.has(each)]
+    gone, size = list[int](), min(gap.size, MOST)
+    for place in range(gap.first, gap.first + size):
+        old = recorded.texts[place]
+        line = _instead_of(trace, recorded, old, beside)
+        if line is None:
+            if not _may_be_mended(old):
+                gone.append(place)
+        elif compacted(old) != compacted(line.text) and not _may_be_mended(old):
+            yield _changed_line(line, old, place + 1)
+    count = len(gone) + gap.size - size
+    if count:
+        first = gone[0] if gone else gap.first + size
+        line = above or trace.lines[0]
+        yield _gone(line, recorded.texts[first], first + 1, count, is_below=above is not None)
+
+
+def _changed_line(line: Line, old: str, number: int) -> Finding:
+    message = f"this line was changed since it was committed, as line {number} of HEAD"
+    place = _changed(old, line.text.removesuffix("\r"))
+    return Finding(RULE, line, place, message, (_recorded(line, place, old, number),), expected=old)
+
+
+def _gone(line: Line, old: str, number: int, count: int, *, is_below: bool) -> Finding:
+    where, are = "below" if is_below else "above", "is" if count == 1 else "are"
+    message = (
+        f"{plural(count, 'line')} {where} this one {are} gone, which HEAD has from line {number} on"
+    )
+    place = Place.value("event_type")
+    span = Span(0, len(line.text.removesuffix("\r")))
+    at = place if line.event is not None else span
+    return Finding(RULE, line, at, message, (_recorded(line, at, old, number),))
+
+
+def _recorded(line: Line, place: Place | Span, old: str, number: int) -> Related:
+    return Related(line, place, f"line {number} of HEAD: {printable(old, _MOST)}")
+
+
+def _id_of(text: str) -> str | None:
+    return next((value for value, _ in strings_named(text, _ID)), None)
+
+
+def _line_with(trace: WholeTrace, text: str) -> Line | None:
+    lines = trace.index.with_id(_id_of(text))
+    return next((each for each in lines if each.text.removesuffix("\r") == text), None)
+
+
+def _instead_of(
+    trace: WholeTrace, recorded: RecordedLines, old: str, beside: Sequence[Line]
+) -> Line | None:
+    """The line that stands for one that was recorded: it has the same id, wherever it stands, or
+    beside it if readers reject it.
+    """
+    event_id = _id_of(old)
+    if event_id is None:
+        return None
+    lines = [each for each in trace.index.with_id(event_id) if not recorded.has(each)]
+    # Where several have the id, one of them may be the line as it was, laid out anew.
+    same = compacted(old)
+    alike = (each for each in lines[:MOST] if compacted(each.text) == same)
+    odd = (each for each in beside if each.event is None and _id_of(each.text) == event_id)
+    return next(alike, None) or next(iter(lines), None) or next(odd, None)
+
+
+def _may_be_mended(old: str) -> bool:
+    is_feed = feed_named(old) is not None or feed_with_fields(old) is not None
+    return not is_feed and read_exactly(old).is_rejected
 
 
 def _changed(old: str, new: str) -> Span:
@@ -75,7 +148,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 RULE = Rule(
     code="history-rewritten",
     severity=Severity.WARNING,
-    entity=Rewritten,
+    looks_at=WholeTrace,
     check=_check,
     fixes=_fixes,
     summary="A line that was committed to git was changed or removed.",

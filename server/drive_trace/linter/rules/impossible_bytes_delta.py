@@ -25,7 +25,7 @@ def _check(subject: LineDiagnostic) -> Iterable[Finding]:
 RULE = Rule(
     code="impossible-bytes-delta",
     severity=Severity.WARNING,
-    entity=LineDiagnostic,
+    looks_at=LineDiagnostic,
     check=_check,
     summary="A spec or plan grew by more bytes than it has.",
 )

@@ -61,7 +61,7 @@ def _joined(finding: Finding, around: Surroundings) -> Iterable[Fix]:
 RULE = Rule(
     code="invalid-json",
     severity=Severity.ERROR,
-    entity=LineDiagnostic,
+    looks_at=LineDiagnostic,
     check=_check,
     fixes=_fixes,
     fixes_around=_joined,

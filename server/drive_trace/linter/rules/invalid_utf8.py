@@ -32,7 +32,7 @@ def _shown(data: bytes) -> str:
 RULE = Rule(
     code="invalid-utf8",
     severity=Severity.WARNING,
-    entity=LineDiagnostic,
+    looks_at=LineDiagnostic,
     check=_check,
     summary="Bytes of a line are not UTF-8, and readers replace them.",
 )

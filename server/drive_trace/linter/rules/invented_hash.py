@@ -19,7 +19,7 @@ def _check(subject: LineDiagnostic) -> Iterable[Finding]:
 RULE = Rule(
     code="invented-hash",
     severity=Severity.INFORMATION,
-    entity=LineDiagnostic,
+    looks_at=LineDiagnostic,
     check=_check,
     summary="A content hash is a pattern that somebody typed.",
 )

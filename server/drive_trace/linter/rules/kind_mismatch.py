@@ -73,7 +73,7 @@ def _fits_the_other(kind_field: str, values: Mapping[str, Any]) -> bool:
 RULE = Rule(
     code="kind-mismatch",
     severity=Severity.WARNING,
-    entity=LineDiagnostic,
+    looks_at=LineDiagnostic,
     check=_check,
     fixes=_fixes,
     summary="A field does not go with the kind of the spec or plan.",

@@ -28,7 +28,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 RULE = Rule(
     code="malformed-path",
     severity=Severity.INFORMATION,
-    entity=LineDiagnostic,
+    looks_at=LineDiagnostic,
     check=_check,
     fixes=_fixes,
     summary="A path is absolute, leaves the repository, or has backslashes.",

@@ -70,7 +70,7 @@ def _moment(text: str) -> str | None:
 RULE = Rule(
     code="malformed-timestamp",
     severity=Severity.WARNING,
-    entity=LineDiagnostic,
+    looks_at=LineDiagnostic,
     check=_check,
     fixes=_fixes,
     summary="A timestamp is not ISO 8601 in UTC.",

@@ -33,7 +33,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 RULE = Rule(
     code="malformed-uuid",
     severity=Severity.INFORMATION,
-    entity=LineDiagnostic,
+    looks_at=LineDiagnostic,
     check=_check,
     fixes=_fixes,
     summary="An id is not a UUID.",

@@ -35,7 +35,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 RULE = Rule(
     code="mandatory-final-mismatch",
     severity=Severity.WARNING,
-    entity=LineDiagnostic,
+    looks_at=LineDiagnostic,
     check=_check,
     fixes=_fixes,
     summary="A retro's trigger class and whether it is the final one disagree.",

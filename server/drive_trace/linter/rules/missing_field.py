@@ -204,7 +204,7 @@ def _flatten(line: Line, wrapper: str) -> Iterable[Fix]:
 RULE = Rule(
     code="missing-field",
     severity=Severity.ERROR,
-    entity=LineDiagnostic,
+    looks_at=LineDiagnostic,
     check=_check,
     fixes=_fixes,
     summary="A required field is missing.",

@@ -7,20 +7,18 @@ not JSON: somebody may still be writing it, and `invalid-json` reports it.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.entities.runs import FileEnd
-from drive_trace.linter.rule import Edit, Example, Finding, Fix, Level, Rule, Severity
+from drive_trace.linter.rule import Edit, Example, Finding, Fix, Level, Rule, Severity, WholeTrace
 from drive_trace.text.spans import Span, is_blank
 from drive_trace.trace.line import DiagnosticKind
 from drive_trace.trace.places import Part, Place
 
 
-def _check(subject: FileEnd) -> Iterable[Finding]:
-    is_broken = any(
-        diagnostic.kind is DiagnosticKind.INVALID_JSON for diagnostic in subject.last.diagnostics
-    )
-    if not is_blank(subject.last.text) and not is_broken:
+def _check(trace: WholeTrace) -> Iterable[Finding]:
+    last = trace.lines[-1]
+    is_broken = any(each.kind is DiagnosticKind.INVALID_JSON for each in last.diagnostics)
+    if not is_blank(last.text) and not is_broken:
         message = "the file does not end with a newline: the next event would land on this line"
-        yield Finding(RULE, subject.last, Place(Part.LINE_END), message)
+        yield Finding(RULE, last, Place(Part.LINE_END), message)
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
@@ -32,7 +30,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 RULE = Rule(
     code="missing-final-newline",
     severity=Severity.WARNING,
-    entity=FileEnd,
+    looks_at=WholeTrace,
     check=_check,
     fixes=_fixes,
     summary="The last line does not end with a newline.",

@@ -20,7 +20,7 @@ def _check(subject: LineDiagnostic) -> Iterable[Finding]:
 RULE = Rule(
     code="not-an-object",
     severity=Severity.ERROR,
-    entity=LineDiagnostic,
+    looks_at=LineDiagnostic,
     check=_check,
     summary="The line is valid JSON, but not an object.",
 )

@@ -46,7 +46,7 @@ def _without_line_break(line: Line) -> str:
 RULE = Rule(
     code="not-compact",
     severity=Severity.HINT,
-    entity=LineDiagnostic,
+    looks_at=LineDiagnostic,
     check=_check,
     fixes=_fixes,
     summary="White space stands between the tokens of a line.",

@@ -16,7 +16,7 @@ def _check(subject: LineDiagnostic) -> Iterable[Finding]:
 RULE = Rule(
     code="out-of-range",
     severity=Severity.ERROR,
-    entity=LineDiagnostic,
+    looks_at=LineDiagnostic,
     check=_check,
     summary="A number is smaller than its field allows.",
 )

@@ -8,28 +8,40 @@ spec is what has the wrong path, and the message says so.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.entities.lifecycle import PlanOfSpec, file_stem
-from drive_trace.linter.rule import Example, Finding, Message, Related, Rule, Severity
+from drive_trace.linter.rule import Example, Finding, Message, Named, Related, Rule, Severity
+from drive_trace.trace.line import name_of
 from drive_trace.trace.places import Place
+from drive_trace.vocabulary import WRITERS, Form
 
 
-def _check(subject: PlanOfSpec) -> Iterable[Finding]:
-    line, spec = subject
-    place = Place.value("plan_path")
-    if spec is None:
-        yield Finding(RULE, line, place, "the path of this plan is called like a spec")
+def _check(named: Named) -> Iterable[Finding]:
+    if named.field != "path" or named.value not in Form.PATH:  # else malformed-path speaks
         return
-    related = (Related(spec, Place.value("spec_path"), "the spec"),)
-    message: Message = ("the path of this plan is that of the spec on line ", spec)
-    if file_stem(line.text_fact("plan_path")) == "plan":
-        message = ("the spec on line ", spec, " has the path of this plan")
-    yield Finding(RULE, line, place, message, related)
+    authoring, specs = WRITERS["plan_path"][0], WRITERS["spec_path"]
+    line = next((each for each in named.lines if name_of(each) == authoring), None)
+    spec = next((each for each in named.lines if name_of(each) in specs), None)
+    if line is None:
+        return
+    place, stem = Place.value("plan_path"), _stem(named.value)
+    if spec is not None:
+        related = (Related(spec, Place.value("spec_path"), "the spec"),)
+        message: Message = ("the path of this plan is that of the spec on line ", spec)
+        if stem == "plan":
+            message = ("the spec on line ", spec, " has the path of this plan")
+        yield Finding(RULE, line, place, message, related)
+    elif stem == "spec":
+        yield Finding(RULE, line, place, "the path of this plan is called like a spec")
+
+
+def _stem(path: str) -> str:
+    """What a file is called, without its folder and its ending, in small letters."""
+    return path.rpartition("/")[2].partition(".")[0].lower()
 
 
 RULE = Rule(
     code="plan-path-is-spec",
     severity=Severity.INFORMATION,
-    entity=PlanOfSpec,
+    looks_at=Named,
     check=_check,
     summary="The path of a plan is that of a spec.",
 )

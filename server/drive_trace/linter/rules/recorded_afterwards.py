@@ -10,27 +10,33 @@ There is one finding for each run, on the first such end, which says how many th
 
 from collections.abc import Iterable
 
-from drive_trace.linter.entities.durations import RecordedAfterwards
-from drive_trace.linter.rule import Example, Finding, Rule, Severity
+from drive_trace.linter.durations import CLAIM, durations
+from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
 from drive_trace.text.wording import plural
+from drive_trace.trace.places import Place
+from drive_trace.trace.run import Run
 from drive_trace.trace.times import in_words
 
 
-def _check(subject: RecordedAfterwards) -> Iterable[Finding]:
-    first, count = subject
+def _check(run: Run) -> Iterable[Finding]:
+    found = [each.span for each in durations(run) if each.span.is_recorded_afterwards]
+    if not found:
+        return
+    first, count = min(found, key=lambda span: span.end.order), len(found)
     apart = in_words(first.measured_ms)
     message = (
         f"recorded afterwards: start and end lie {apart} apart, so the claim cannot be checked"
     )
     if count > 1:
         message += f"; so it is with {plural(count - 1, 'more end')} of this run"
-    yield subject.finding(RULE, message)
+    related = (Related(first.start, Place.value("ts"), "the start was written then"),)
+    yield Finding(RULE, first.end, CLAIM, message, related)
 
 
 RULE = Rule(
     code="recorded-afterwards",
     severity=Severity.INFORMATION,
-    entity=RecordedAfterwards,
+    looks_at=Run,
     check=_check,
     summary="The start and the end of a dispatch or round were both written afterwards.",
 )

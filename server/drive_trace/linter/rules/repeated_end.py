@@ -9,25 +9,26 @@ compares its duration with the timestamps.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.entities.phases import Phase
+from drive_trace.linter.phases import phases
 from drive_trace.linter.rule import Example, Finding, Rule, Severity
+from drive_trace.trace.run import Run
 
 
-def _check(subject: Phase) -> Iterable[Finding]:
-    line, end = subject.begin, subject.previous_end
-    if line is None or end is None or not subject.is_over or subject.before is not end:
-        return
-    if line.is_copy_of(end):
-        return  # duplicate-event-id says it
-    what = subject.of.entity
-    message = (f"this {what} ended on line ", end, " already")
-    yield subject.finding_with(RULE, line, message, end, f"the {what} ended here")
+def _check(run: Run) -> Iterable[Finding]:
+    for phase in phases(run):
+        line, end = phase.begin, phase.previous_end
+        if line is None or end is None or not phase.is_over or phase.before is not end:
+            continue
+        if not line.is_copy_of(end):  # else duplicate-event-id says it
+            what = phase.of.entity
+            message = (f"this {what} ended on line ", end, " already")
+            yield phase.finding_with(RULE, line, message, end, f"the {what} ended here")
 
 
 RULE = Rule(
     code="repeated-end",
     severity=Severity.WARNING,
-    entity=Phase,
+    looks_at=Run,
     check=_check,
     summary="A dispatch or round is ended twice.",
     doubts="claims",

@@ -7,21 +7,20 @@ wrong first one stays in the figure.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.entities.lifecycle import Repetition
+from drive_trace.linter.repetitions import repetitions
 from drive_trace.linter.rule import Example, Finding, Rule, Severity
+from drive_trace.trace.run import Run
 
 
-def _check(subject: Repetition) -> Iterable[Finding]:
-    if subject.is_a("project-started"):
-        yield subject.finding(RULE, "the project of this run was started")
-    elif subject.is_a("project-closed"):
-        yield subject.finding(RULE, "the project of this run was closed")
+def _check(run: Run) -> Iterable[Finding]:
+    for event, what in (("project-started", "started"), ("project-closed", "closed")):
+        yield from repetitions(RULE, run, event, None, f"the project of this run was {what}")
 
 
 RULE = Rule(
     code="repeated-project-event",
     severity=Severity.WARNING,
-    entity=Repetition,
+    looks_at=Run,
     check=_check,
     summary="A project starts or is closed twice.",
     doubts="clock",

@@ -8,19 +8,20 @@ was appended twice, or two slices share a slug: the assertion I1 of the method f
 
 from collections.abc import Iterable
 
-from drive_trace.linter.entities.lifecycle import Repetition
+from drive_trace.linter.repetitions import repetitions
 from drive_trace.linter.rule import Example, Finding, Rule, Severity
+from drive_trace.trace.run import Run
 
 
-def _check(subject: Repetition) -> Iterable[Finding]:
-    if subject.is_a("slice-completed"):
-        yield subject.finding(RULE, "this slice was completed")
+def _check(run: Run) -> Iterable[Finding]:
+    what = "this slice was completed"
+    return repetitions(RULE, run, "slice-completed", "slice_slug", what)
 
 
 RULE = Rule(
     code="repeated-slice-completion",
     severity=Severity.WARNING,
-    entity=Repetition,
+    looks_at=Run,
     check=_check,
     summary="A slice is completed twice.",
 )

@@ -6,19 +6,19 @@ a slug: the time that the slice took counts from the last start alone.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.entities.lifecycle import Repetition
+from drive_trace.linter.repetitions import repetitions
 from drive_trace.linter.rule import Example, Finding, Rule, Severity
+from drive_trace.trace.run import Run
 
 
-def _check(subject: Repetition) -> Iterable[Finding]:
-    if subject.is_a("slice-started"):
-        yield subject.finding(RULE, "this slice was started")
+def _check(run: Run) -> Iterable[Finding]:
+    return repetitions(RULE, run, "slice-started", "slice_slug", "this slice was started")
 
 
 RULE = Rule(
     code="repeated-slice-start",
     severity=Severity.INFORMATION,
-    entity=Repetition,
+    looks_at=Run,
     check=_check,
     summary="A slice is started twice.",
 )

@@ -11,29 +11,30 @@ own.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.entities.phases import Phase
+from drive_trace.linter.phases import phases
 from drive_trace.linter.rule import Example, Finding, Rule, Severity
+from drive_trace.trace.run import Run
 
 
-def _check(subject: Phase) -> Iterable[Finding]:
-    line, previous = subject.begin, subject.previous_start
-    if line is None or previous is None or not subject.is_open:
-        return
-    if line.is_copy_of(previous):
-        return  # duplicate-event-id says it
-    what = subject.of.entity
-    message = (
-        f"this {what} was started on line ",
-        previous,
-        " already: a new one needs its own id",
-    )
-    yield subject.finding_with(RULE, line, message, previous, f"the {what} started here")
+def _check(run: Run) -> Iterable[Finding]:
+    for phase in phases(run):
+        line, previous = phase.begin, phase.previous_start
+        if line is None or previous is None or not phase.is_open:
+            continue
+        if not line.is_copy_of(previous):  # else duplicate-event-id says it
+            what = phase.of.entity
+            message = (
+                f"this {what} was started on line ",
+                previous,
+                " already: a new one needs its own id",
+            )
+            yield phase.finding_with(RULE, line, message, previous, f"the {what} started here")
 
 
 RULE = Rule(
     code="repeated-start",
     severity=Severity.WARNING,
-    entity=Phase,
+    looks_at=Run,
     check=_check,
     summary="A dispatch or round is started twice.",
 )

@@ -9,34 +9,54 @@ at most 100 ends of rounds.
 **Fix.** None is offered: which of the durations is wrong, only the writer knows.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import cast
 
-from drive_trace.linter.entities.lifecycle import RoundsTotal
+from drive_trace.linter.durations import CLAIM
 from drive_trace.linter.rule import Example, Finding, Option, Related, Rule, Severity
+from drive_trace.trace.line import Line
 from drive_trace.trace.places import Place
+from drive_trace.trace.run import Run
 from drive_trace.trace.times import in_words
+from drive_trace.vocabulary import LIFETIMES, Entity
 
+_DISPATCH = LIFETIMES[Entity.DISPATCH]
+_ROUND = LIFETIMES[Entity.ROUND]
 _CLAIM = Place.value("wall_clock_ms")
 
 
-def _check(
-    subject: RoundsTotal, *, tolerance_ms: float, tolerance_percent: float
-) -> Iterable[Finding]:
-    if not subject.exceeds(tolerance_ms, tolerance_percent):
-        return
-    count = len(subject.rounds)
-    rounds = "1 round of it claims" if count == 1 else f"its {count} rounds together claim"
-    total, claimed = in_words(subject.total_ms), in_words(subject.claimed_ms)
-    message = f"this dispatch claims {claimed}, but {rounds} {total}"
-    related = [Related(subject.line, _CLAIM, "what the dispatch claims")]
-    related += [Related(each, _CLAIM, "what a round claims") for each in subject.rounds[:4]]
-    yield Finding(RULE, subject.line, Place.value("dispatch_id"), message, tuple(related))
+def _check(run: Run, *, tolerance_ms: float, tolerance_percent: float) -> Iterable[Finding]:
+    for dispatch_id, ends in run.table(_ROUND.closer, _DISPATCH.field).items():
+        starts, over = (
+            run.of(name, _DISPATCH.field, dispatch_id)
+            for name in (_DISPATCH.opener, _DISPATCH.closer)
+        )
+        if not starts or len(over) != 1:
+            continue
+        rounds = [*{each.fact(_ROUND.field): each for each in ends}.values()]
+        total, claimed = sum(map(_claimed, rounds)), _claimed(over[0])
+        excess = total - claimed
+        if excess > tolerance_ms and 100 * excess > tolerance_percent * claimed:
+            yield _finding(over[0], rounds, in_words(total), in_words(claimed))
+
+
+def _claimed(end: Line) -> int:
+    return cast("int", end.fact("wall_clock_ms"))
+
+
+def _finding(line: Line, rounds: Sequence[Line], total: str, claimed: str) -> Finding:
+    count = len(rounds)
+    what = "1 round of it claims" if count == 1 else f"its {count} rounds together claim"
+    message = f"this dispatch claims {claimed}, but {what} {total}"
+    related = [Related(line, CLAIM, "what the dispatch claims")]
+    related += [Related(each, CLAIM, "what a round claims") for each in rounds[:4]]
+    return Finding(RULE, line, Place.value("dispatch_id"), message, tuple(related))
 
 
 RULE = Rule(
     code="rounds-exceed-dispatch",
     severity=Severity.INFORMATION,
-    entity=RoundsTotal,
+    looks_at=Run,
     check=_check,
     summary="The rounds of a dispatch claim more time than the dispatch.",
     options=(

@@ -12,26 +12,26 @@ Traces that lie anywhere else promise nothing.
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import replace_with_expected
-from drive_trace.linter.entities.runs import RunStart
-from drive_trace.linter.rule import Example, Finding, Rule, Severity
+from drive_trace.linter.rule import Example, Finding, Rule, Severity, WholeTrace
 from drive_trace.text.wording import shown
 from drive_trace.trace.places import Place
 from drive_trace.vocabulary.files import promised_run
 
 
-def _check(subject: RunStart) -> Iterable[Finding]:
-    promised = promised_run(subject.path)
-    if promised is not None and subject.line.run != promised:
-        message = f"the trace's path promises the run {shown(promised)}"
-        message += f"; found {shown(subject.line.run)}"
-        place = Place.value("project_run_id")
-        yield Finding(RULE, subject.line, place, message, expected=promised)
+def _check(trace: WholeTrace) -> Iterable[Finding]:
+    promised = promised_run(trace.index.path) if trace.index.path is not None else None
+    for run in trace.index.runs.values() if promised is not None else ():
+        if run.run_id != promised and run.meant is None:
+            message = f"the trace's path promises the run {shown(promised)}"
+            message += f"; found {shown(run.run_id)}"
+            place = Place.value("project_run_id")
+            yield Finding(RULE, run.first_line, place, message, expected=promised)
 
 
 RULE = Rule(
     code="run-path-mismatch",
     severity=Severity.WARNING,
-    entity=RunStart,
+    looks_at=WholeTrace,
     check=_check,
     fixes=replace_with_expected,
     summary="The path of a trace promises another run id.",

@@ -8,25 +8,25 @@ either left open on purpose, or mended within the round; or the verdict should b
 from collections.abc import Iterable
 from typing import cast
 
-from drive_trace.linter.entities.dispatches import Review
 from drive_trace.linter.rule import Example, Finding, Rule, Severity
 from drive_trace.text.wording import shown
 from drive_trace.trace.places import Place
+from drive_trace.trace.run import Run
 
 
-def _check(subject: Review) -> Iterable[Finding]:
-    line = subject.line
-    filed = cast("int", line.fact("findings_filed"))
-    if line.fact("verdict") == "satisfied":
-        message = f"the round is `satisfied`, but its review filed {shown(filed)}"
-        message += " finding" if filed == 1 else " findings"
-        yield Finding(RULE, line, Place.value("findings_filed"), message)
+def _check(run: Run) -> Iterable[Finding]:
+    for line in run.events("round-end"):
+        filed = cast("int", line.fact("findings_filed"))
+        if filed and line.fact("verdict") == "satisfied":
+            message = f"the round is `satisfied`, but its review filed {shown(filed)}"
+            message += " finding" if filed == 1 else " findings"
+            yield Finding(RULE, line, Place.value("findings_filed"), message)
 
 
 RULE = Rule(
     code="satisfied-with-findings",
     severity=Severity.HINT,
-    entity=Review,
+    looks_at=Run,
     check=_check,
     summary="A round was accepted although its review filed findings.",
 )

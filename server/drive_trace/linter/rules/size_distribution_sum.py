@@ -37,7 +37,7 @@ def _sum(line: Line) -> int:
 RULE = Rule(
     code="size-distribution-sum",
     severity=Severity.INFORMATION,
-    entity=LineDiagnostic,
+    looks_at=LineDiagnostic,
     check=_check,
     fixes=_fixes,
     summary="The sizes of a plan's dispatches do not add up to their count.",

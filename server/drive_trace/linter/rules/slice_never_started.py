@@ -11,25 +11,27 @@ from collections.abc import Iterable
 from functools import partial
 
 from drive_trace.linter.edits import replace_id
-from drive_trace.linter.entities.runs import SliceEnd
 from drive_trace.linter.rule import Example, Finding, Rule, Severity
 from drive_trace.text.wording import shown
 from drive_trace.trace.places import Place
+from drive_trace.trace.run import Run
 from drive_trace.vocabulary import LIFETIMES, Entity
 
 _SLICE = LIFETIMES[Entity.SLICE]
 
 
-def _check(subject: SliceEnd) -> Iterable[Finding]:
-    slug = shown(subject.line.fact(_SLICE.field))
-    message = f"no `slice-started` of this run starts the slice {slug}"
-    yield Finding(RULE, subject.line, Place.value(_SLICE.field), message, run=subject.run)
+def _check(run: Run) -> Iterable[Finding]:
+    started = run.table(_SLICE.opener, _SLICE.field)
+    for slug, ends in run.table(_SLICE.closer, _SLICE.field).items():
+        if run.meant is None and slug not in started and not run.in_doubt(_SLICE.field, slug):
+            message = f"no `slice-started` of this run starts the slice {shown(slug)}"
+            yield Finding(RULE, ends[0], Place.value(_SLICE.field), message, run=run)
 
 
 RULE = Rule(
     code="slice-never-started",
     severity=Severity.INFORMATION,
-    entity=SliceEnd,
+    looks_at=Run,
     check=_check,
     fixes=partial(replace_id, of=_SLICE),
     summary="A slice is completed that was never started.",

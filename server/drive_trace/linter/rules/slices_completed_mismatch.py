@@ -11,27 +11,36 @@ as they may stand in the slices' own traces.
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import replace_with_expected
-from drive_trace.linter.entities.lifecycle import Closing
 from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
 from drive_trace.text.wording import plural, shown
 from drive_trace.trace.places import Place
+from drive_trace.trace.run import Run
+from drive_trace.vocabulary import LIFETIMES, Entity
 
+_SLICE = LIFETIMES[Entity.SLICE]
 _COUNT = Place.value("slices_completed")
 
 
-def _check(subject: Closing) -> Iterable[Finding]:
-    merged, counted = subject.merged, subject.line.fact("slices_completed")
-    if merged is None or len(merged) == counted or not subject.has_ended_slices:
+def _check(run: Run) -> Iterable[Finding]:
+    line, ends = run.events("project-closed").last, run.table(_SLICE.closer, _SLICE.field)
+    if line is None or run.meant is not None or not ends:
         return
-    what = f"the run has {plural(len(merged), 'merged slice')}, not {shown(counted)}"
-    related = [Related(each, Place.value("result"), "merged here") for each in merged[-1:]]
-    yield Finding(RULE, subject.line, _COUNT, what, tuple(related), expected=len(merged))
+    # Nobody can tell how many were merged if one ended twice, or a line that cannot be read may
+    # end another one.
+    is_told_twice = any(len(each) > 1 for each in ends.values())
+    if is_told_twice or run.in_doubt("event_type", _SLICE.closer):
+        return
+    merged, counted = run.of(_SLICE.closer, "result", "merged"), line.fact("slices_completed")
+    if len(merged) != counted:
+        what = f"the run has {plural(len(merged), 'merged slice')}, not {shown(counted)}"
+        related = [Related(each, Place.value("result"), "merged here") for each in merged[-1:]]
+        yield Finding(RULE, line, _COUNT, what, tuple(related), expected=len(merged))
 
 
 RULE = Rule(
     code="slices-completed-mismatch",
     severity=Severity.WARNING,
-    entity=Closing,
+    looks_at=Run,
     check=_check,
     fixes=replace_with_expected,
     summary="A project counts other slices as completed than were merged.",

@@ -7,33 +7,27 @@ Feeds, retros, health checks and `project-closed` do not count: they belong afte
 
 from collections.abc import Iterable
 
-from drive_trace.linter.entities.runs import FeedEvent
 from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
 from drive_trace.trace.places import Place
-from drive_trace.vocabulary import EVENTS, GRADE
+from drive_trace.trace.run import Run
+from drive_trace.vocabulary import GRADE
 
 _EVENT_TYPE = Place.value("event_type")
 
 
-def _check(subject: FeedEvent) -> Iterable[Finding]:
-    line = subject.line
-    if subject.following is not None or line.event is not EVENTS[GRADE]:
-        return
-    last_work = subject.run.work_after(line).last
-    if last_work is not None:
-        yield Finding(
-            RULE,
-            line,
-            _EVENT_TYPE,
-            ("the run went on after this verdict, up to line ", last_work, ": grade it again"),
-            related=(Related(last_work, _EVENT_TYPE, "the run's latest work"),),
-        )
+def _check(run: Run) -> Iterable[Finding]:
+    line = run.events(GRADE).last
+    last_work = run.work_after(line).last if line is not None else None
+    if line is not None and last_work is not None:
+        message = ("the run went on after this verdict, up to line ", last_work, ": grade it again")
+        related = (Related(last_work, _EVENT_TYPE, "the run's latest work"),)
+        yield Finding(RULE, line, _EVENT_TYPE, message, related)
 
 
 RULE = Rule(
     code="stale-verdict",
     severity=Severity.WARNING,
-    entity=FeedEvent,
+    looks_at=Run,
     check=_check,
     summary="The run went on after it was graded.",
 )

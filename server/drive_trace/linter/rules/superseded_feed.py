@@ -5,30 +5,30 @@ event that was replaced is history: it has no effect on the verdict or the token
 """
 
 from collections.abc import Iterable
+from itertools import pairwise
 
-from drive_trace.linter.entities.runs import FeedEvent
 from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
 from drive_trace.trace.places import Place
+from drive_trace.trace.run import Run
+from drive_trace.vocabulary import EVENTS
 
+_FEEDS = [event.name for event in EVENTS.values() if event.is_feed]
 _EVENT_TYPE = Place.value("event_type")
 
 
-def _check(subject: FeedEvent) -> Iterable[Finding]:
-    line, following = subject.line, subject.following
-    if following is not None and not following.is_copy_of(line):
-        yield Finding(
-            RULE,
-            line,
-            _EVENT_TYPE,
-            ("superseded by line ", following, ": only the last one of a run counts"),
-            related=(Related(following, _EVENT_TYPE, "this event replaces it"),),
-        )
+def _check(run: Run) -> Iterable[Finding]:
+    for feed in _FEEDS:
+        for line, following in pairwise(run.events(feed)):
+            if not following.is_copy_of(line):
+                message = ("superseded by line ", following, ": only the last one of a run counts")
+                related = (Related(following, _EVENT_TYPE, "this event replaces it"),)
+                yield Finding(RULE, line, _EVENT_TYPE, message, related)
 
 
 RULE = Rule(
     code="superseded-feed",
     severity=Severity.HINT,
-    entity=FeedEvent,
+    looks_at=Run,
     check=_check,
     summary="A later event of the same feed replaces this one.",
     unnecessary=True,

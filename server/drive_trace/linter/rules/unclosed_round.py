@@ -10,27 +10,26 @@ with the outcome that somebody picks.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.entities.phases import Phase
+from drive_trace.linter.phases import phases_of
 from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
 from drive_trace.trace.places import Place
-from drive_trace.vocabulary import LIFETIMES, Entity
+from drive_trace.trace.run import Run
+from drive_trace.vocabulary import Entity
 
-_ROUND = LIFETIMES[Entity.ROUND]
 
-
-def _check(subject: Phase) -> Iterable[Finding]:
-    line = subject.begin
-    moved_on = subject.moved_on if subject.of is _ROUND else None
-    if line is not None and moved_on is not None:
-        message = ("this round never ends, though its dispatch went on with line ", moved_on)
-        related = Related(moved_on, Place.value("event_type"), "the dispatch went on here")
-        yield subject.finding(RULE, line, message, related)
+def _check(run: Run) -> Iterable[Finding]:
+    for phase in phases_of(run, Entity.ROUND):
+        line, moved_on = phase.begin, phase.moved_on
+        if line is not None and moved_on is not None:
+            message = ("this round never ends, though its dispatch went on with line ", moved_on)
+            related = Related(moved_on, Place.value("event_type"), "the dispatch went on here")
+            yield phase.finding(RULE, line, message, related)
 
 
 RULE = Rule(
     code="unclosed-round",
     severity=Severity.HINT,
-    entity=Phase,
+    looks_at=Run,
     check=_check,
     summary="A round has no end, though its dispatch went on.",
 )

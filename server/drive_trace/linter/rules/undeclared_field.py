@@ -42,7 +42,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 RULE = Rule(
     code="undeclared-field",
     severity=Severity.WARNING,
-    entity=LineDiagnostic,
+    looks_at=LineDiagnostic,
     check=_check,
     fixes=_fixes,
     summary="The event has a field that the vocabulary does not declare.",

@@ -13,26 +13,28 @@ from collections.abc import Iterable
 from functools import partial
 
 from drive_trace.linter.edits import replace_id
-from drive_trace.linter.entities.phases import Phase
+from drive_trace.linter.phases import phases_of
 from drive_trace.linter.rule import Example, Finding, Rule, Severity
 from drive_trace.text.wording import shown
+from drive_trace.trace.run import Run
 from drive_trace.vocabulary import LIFETIMES, Entity
 
 _DISPATCH = LIFETIMES[Entity.DISPATCH]
 
 
-def _check(subject: Phase) -> Iterable[Finding]:
-    if subject.of is _DISPATCH and subject.is_unstarted:
-        message = f"no `dispatch-start` of this run starts the dispatch {shown(subject.id)}"
-        for line in (*subject.lines, subject.end):
-            if line is not None:
-                yield subject.finding(RULE, line, message)
+def _check(run: Run) -> Iterable[Finding]:
+    for phase in phases_of(run, Entity.DISPATCH):
+        if phase.is_unstarted:
+            message = f"no `dispatch-start` of this run starts the dispatch {shown(phase.id)}"
+            for line in (*phase.lines, phase.end):
+                if line is not None:
+                    yield phase.finding(RULE, line, message)
 
 
 RULE = Rule(
     code="unknown-dispatch",
     severity=Severity.WARNING,
-    entity=Phase,
+    looks_at=Run,
     check=_check,
     fixes=partial(replace_id, of=_DISPATCH),
     summary="An event belongs to a dispatch that was never started.",

@@ -12,29 +12,41 @@ from collections.abc import Iterable
 from functools import partial
 
 from drive_trace.linter.edits import replace_id
-from drive_trace.linter.entities.dispatches import Resumption
-from drive_trace.linter.rule import Example, Finding, Rule, Severity
+from drive_trace.linter.phases import MOST
+from drive_trace.linter.rule import Example, Finding, Named, Rule, Severity
 from drive_trace.text.wording import shown
 from drive_trace.trace.places import Place
-from drive_trace.vocabulary import LIFETIMES, Entity
+from drive_trace.vocabulary import LIFETIMES, NULL_TEXTS, Entity
 
+_DISPATCH = LIFETIMES[Entity.DISPATCH]
 _FIELD = "parent_dispatch_id"
 
 
-def _check(subject: Resumption) -> Iterable[Finding]:
-    line = subject.line
-    message = f"no `dispatch-start` of the trace starts the dispatch {shown(line.fact(_FIELD))}"
-    if subject.is_itself:
-        message = "a dispatch cannot resume itself: `parent_dispatch_id` is its own `dispatch_id`"
-    yield Finding(RULE, line, Place.value(_FIELD), message, run=subject.run)
+def _check(named: Named) -> Iterable[Finding]:
+    if named.field != _DISPATCH.field or named.value in NULL_TEXTS:  # null-as-text speaks
+        return
+    starts = [line for line in named.lines if line.fact(_DISPATCH.field) == named.value]
+    resuming = [line for line in named.lines if line.fact(_FIELD) == named.value]
+    for line in resuming[:MOST]:
+        run = named.trace.runs[line.run]
+        is_itself = line.fact(_DISPATCH.field) == named.value
+        # A run may resume what another run began, under the same id.
+        own = sum(each.run == line.run for each in starts) if is_itself else 0
+        if own == len(starts) and not run.in_doubt(_DISPATCH.field, named.value):
+            message = f"no `dispatch-start` of the trace starts the dispatch {shown(named.value)}"
+            if is_itself:
+                message = (
+                    "a dispatch cannot resume itself: `parent_dispatch_id` is its own `dispatch_id`"
+                )
+            yield Finding(RULE, line, Place.value(_FIELD), message, run=run)
 
 
 RULE = Rule(
     code="unknown-parent-dispatch",
     severity=Severity.WARNING,
-    entity=Resumption,
+    looks_at=Named,
     check=_check,
-    fixes=partial(replace_id, of=LIFETIMES[Entity.DISPATCH]),
+    fixes=partial(replace_id, of=_DISPATCH),
     summary="A dispatch resumes one that was never started.",
 )
 

@@ -14,33 +14,35 @@ another dispatch, the id of that dispatch.
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import as_json, replace_id, replacing
-from drive_trace.linter.entities.phases import Phase
+from drive_trace.linter.phases import Phase, phases_of
 from drive_trace.linter.rule import Example, Finding, Fix, Level, Related, Rule, Severity
 from drive_trace.text.wording import shown
 from drive_trace.trace.line import Line
 from drive_trace.trace.places import Place
+from drive_trace.trace.run import Run
 from drive_trace.vocabulary import LIFETIMES, Entity
 
 _ROUND = LIFETIMES[Entity.ROUND]
 _DISPATCH = LIFETIMES[Entity.DISPATCH].field
 
 
-def _check(subject: Phase) -> Iterable[Finding]:
-    if subject.of is _ROUND and subject.is_unstarted:
-        message = f"no `round-start` of this run starts the round {shown(subject.id)}"
-        for line in (*subject.lines, subject.end):
-            if line is not None:
-                yield subject.finding(RULE, line, message)
-    for line in subject.strays:
-        if subject.begin is not None:
-            yield _of_another_dispatch(subject, line, subject.begin)
+def _check(run: Run) -> Iterable[Finding]:
+    for phase in phases_of(run, Entity.ROUND):
+        if phase.is_unstarted:
+            message = f"no `round-start` of this run starts the round {shown(phase.id)}"
+            for line in (*phase.lines, phase.end):
+                if line is not None:
+                    yield phase.finding(RULE, line, message)
+        for line in phase.strays:
+            if phase.begin is not None:
+                yield _of_another_dispatch(phase, line, phase.begin)
 
 
-def _of_another_dispatch(subject: Phase, line: Line, start: Line) -> Finding:
+def _of_another_dispatch(phase: Phase, line: Line, start: Line) -> Finding:
     own, other = line.fact(_DISPATCH), start.fact(_DISPATCH)
     message = f"this round was started in the dispatch {shown(other)} on line "
     related = Related(start, Place.value(_DISPATCH), "the round's dispatch")
-    found = subject.finding(RULE, line, (message, start, f", not in {shown(own)}"), related)
+    found = phase.finding(RULE, line, (message, start, f", not in {shown(own)}"), related)
     return found._replace(expected=other)
 
 
@@ -55,7 +57,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 RULE = Rule(
     code="unknown-round",
     severity=Severity.WARNING,
-    entity=Phase,
+    looks_at=Run,
     check=_check,
     fixes=_fixes,
     summary="An event belongs to a round that was never started.",

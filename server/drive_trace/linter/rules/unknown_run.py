@@ -14,27 +14,27 @@ silent.
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import replace_with_expected
-from drive_trace.linter.entities.runs import Slip
 from drive_trace.linter.rule import Example, Finding, Rule, Severity
 from drive_trace.text.wording import plural, shown
 from drive_trace.trace.line import DiagnosticKind
 from drive_trace.trace.places import Place
+from drive_trace.trace.run import Run
 
 
-def _check(subject: Slip) -> Iterable[Finding]:
-    count = plural(len(subject.lines), "line")
-    for line in subject.lines:
+def _check(run: Run) -> Iterable[Finding]:
+    count = plural(len(run), "line")
+    for line in run.lines if run.meant is not None else ():
         if any(each.kind is DiagnosticKind.PROJECT_SLUG_MISMATCH for each in line.diagnostics):
             continue  # that says it already
-        message = f"the run {shown(line.run)} has {count} only; is it {shown(subject.meant)}?"
+        message = f"the run {shown(line.run)} has {count} only; is it {shown(run.meant)}?"
         place = Place.value("project_run_id")
-        yield Finding(RULE, line, place, message, expected=subject.meant)
+        yield Finding(RULE, line, place, message, expected=run.meant)
 
 
 RULE = Rule(
     code="unknown-run",
     severity=Severity.WARNING,
-    entity=Slip,
+    looks_at=Run,
     check=_check,
     fixes=replace_with_expected,
     summary="The id of a run is most likely a slip.",

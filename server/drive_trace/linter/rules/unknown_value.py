@@ -62,7 +62,7 @@ def _guess(diagnostic: Diagnostic) -> str | None:
 RULE = Rule(
     code="unknown-value",
     severity=Severity.ERROR,
-    entity=LineDiagnostic,
+    looks_at=LineDiagnostic,
     check=_check,
     fixes=_fixes,
     fixes_around=_determined,

@@ -13,7 +13,7 @@ command line.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.entities.checked_files import UnreadFile
+from drive_trace.linter.checked_files import UnreadFile
 from drive_trace.linter.rule import Example, Finding, Rule, Severity
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span
@@ -30,7 +30,7 @@ def _check(subject: UnreadFile) -> Iterable[Finding]:
 RULE = Rule(
     code="unreadable-file",
     severity=Severity.ERROR,
-    entity=UnreadFile,
+    looks_at=UnreadFile,
     check=_check,
     summary="A file cannot be read at all.",
     is_settable=False,

@@ -30,7 +30,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 RULE = Rule(
     code="unsupported-schema-version",
     severity=Severity.ERROR,
-    entity=LineDiagnostic,
+    looks_at=LineDiagnostic,
     check=_check,
     fixes=_fixes,
     summary="The event's schema version is not the one that readers know.",

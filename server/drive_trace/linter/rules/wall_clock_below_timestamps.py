@@ -15,23 +15,25 @@ time of the run goes back beside them.
 from collections.abc import Iterable
 
 from drive_trace.linter.determined import replace_with_measured
-from drive_trace.linter.entities.durations import TOLERANCES, Duration
+from drive_trace.linter.durations import TOLERANCES, durations
 from drive_trace.linter.rule import Example, Finding, Rule, Severity
+from drive_trace.trace.run import Run
 from drive_trace.trace.times import in_words
 
 
-def _check(found: Duration, tolerance_ms: float, tolerance_percent: float) -> Iterable[Finding]:
-    span = found.span
-    if span.excess_ms < 0 and found.excess_ms(tolerance_ms, tolerance_percent):
-        claimed, measured = in_words(span.claimed_ms), in_words(span.measured_ms, exactly=True)
-        message = f"{claimed} is less than the {measured} between line "
-        yield found.finding(RULE, (message, span.start, " and this"))
+def _check(run: Run, tolerance_ms: float, tolerance_percent: float) -> Iterable[Finding]:
+    for found in durations(run):
+        span = found.span
+        if span.excess_ms < 0 and found.excess_ms(tolerance_ms, tolerance_percent):
+            claimed, measured = in_words(span.claimed_ms), in_words(span.measured_ms, exactly=True)
+            message = f"{claimed} is less than the {measured} between line "
+            yield found.finding(RULE, (message, span.start, " and this"))
 
 
 RULE = Rule(
     code="wall-clock-below-timestamps",
     severity=Severity.INFORMATION,
-    entity=Duration,
+    looks_at=Run,
     check=_check,
     fixes=replace_with_measured,
     summary="A duration is shorter than the time between its timestamps.",

@@ -16,24 +16,26 @@ back beside them.
 from collections.abc import Iterable
 
 from drive_trace.linter.determined import replace_with_measured
-from drive_trace.linter.entities.durations import TOLERANCES, Duration
+from drive_trace.linter.durations import TOLERANCES, durations
 from drive_trace.linter.rule import Example, Finding, Rule, Severity
 from drive_trace.text.escaping import printable
+from drive_trace.trace.run import Run
 from drive_trace.trace.times import in_words
 
 
-def _check(found: Duration, tolerance_ms: float, tolerance_percent: float) -> Iterable[Finding]:
-    span = found.span
-    if span.excess_ms > 0 and found.excess_ms(tolerance_ms, tolerance_percent):
-        claimed, measured = in_words(span.claimed_ms), in_words(span.measured_ms, exactly=True)
-        message = f"{printable(claimed)} is more than the timestamps allow: {measured} lie "
-        yield found.finding(RULE, (f"{message}between line ", span.start, " and this"))
+def _check(run: Run, tolerance_ms: float, tolerance_percent: float) -> Iterable[Finding]:
+    for found in durations(run):
+        span = found.span
+        if span.excess_ms > 0 and found.excess_ms(tolerance_ms, tolerance_percent):
+            claimed, measured = in_words(span.claimed_ms), in_words(span.measured_ms, exactly=True)
+            message = f"{printable(claimed)} is more than the timestamps allow: {measured} lie "
+            yield found.finding(RULE, (f"{message}between line ", span.start, " and this"))
 
 
 RULE = Rule(
     code="wall-clock-exceeds-timestamps",
     severity=Severity.WARNING,
-    entity=Duration,
+    looks_at=Run,
     check=_check,
     fixes=replace_with_measured,
     summary="A duration is longer than the time between its timestamps.",

@@ -10,38 +10,32 @@ work.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.entities.lifecycle import Closing
 from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
 from drive_trace.text.wording import plural
 from drive_trace.trace.places import Place
-from drive_trace.vocabulary import EVENTS
+from drive_trace.trace.run import Run
 
 _EVENT_TYPE = Place.value("event_type")
-_WORK = tuple(name for name, event in EVENTS.items() if event.is_work)
 
 
-def _check(subject: Closing) -> Iterable[Finding]:
-    closed = subject.line
-    work = subject.run.next_of(_WORK, closed)
-    if work is not None:
-        count = subject.run.work_after(closed).events
-        yield Finding(
-            RULE,
-            work,
-            _EVENT_TYPE,
-            (
-                f"{plural(count, 'event')} of work from here on, but line ",
-                closed,
-                " closed the run",
-            ),
-            related=(Related(closed, _EVENT_TYPE, "closed here"),),
+def _check(run: Run) -> Iterable[Finding]:
+    closed = run.events("project-closed").last
+    work = run.work.after(closed) if closed is not None and run.meant is None else None
+    if closed is not None and work is not None:
+        count = run.work_after(closed).events
+        message = (
+            f"{plural(count, 'event')} of work from here on, but line ",
+            closed,
+            " closed the run",
         )
+        related = (Related(closed, _EVENT_TYPE, "closed here"),)
+        yield Finding(RULE, work, _EVENT_TYPE, message, related)
 
 
 RULE = Rule(
     code="work-after-close",
     severity=Severity.WARNING,
-    entity=Closing,
+    looks_at=Run,
     check=_check,
     summary="A run goes on after its project was closed.",
 )

@@ -87,7 +87,7 @@ def _measured(finding: Finding, around: Surroundings) -> Iterable[Fix]:
 RULE = Rule(
     code="wrong-type",
     severity=Severity.ERROR,
-    entity=LineDiagnostic,
+    looks_at=LineDiagnostic,
     check=_check,
     fixes=_fixes,
     fixes_around=_measured,

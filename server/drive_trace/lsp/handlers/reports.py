@@ -33,7 +33,7 @@ from drive_trace.storage.followed_file import FollowedFile, Whole
 from drive_trace.storage.judging_records import with_judgements
 from drive_trace.tasks import Task, finish, in_batches
 from drive_trace.trace.line import Line, run_of
-from drive_trace.trace.run_index import table_of_ids
+from drive_trace.trace.run import Run
 
 if TYPE_CHECKING:
     from drive_trace.linter.rule import Finding
@@ -282,7 +282,8 @@ def _log(text: _Text) -> TraceLog:
     rejected = tuple(each.line for each in text.part.rejected)
     # Numbers and ids are those of this copy, as the trace goes on changing.
     numbers = {line: number for number, line in enumerate(text.lines, 1)}
-    ids = table_of_ids(each for each in text.lines if each.event and each.run == text.part.run_id)
-    part = text.part._replace(events=LiveEvents(lambda: ids, numbers.__getitem__))
+    run_id = text.part.run_id
+    run = Run(run_id, (each for each in text.lines if each.event and each.run == run_id))
+    part = text.part._replace(events=LiveEvents(lambda: run.event_ids, numbers.__getitem__))
     records = [line.text for line in text.lines]
     return TraceLog(TraceSummary(text.name, (part,), (), ()), events, rejected, records)

@@ -1,0 +1,213 @@
+"""A run: all lines that name it, in their order."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from operator import attrgetter
+from typing import Any, NamedTuple, TypeVar, cast
+
+from drive_trace.trace.line import FlaggedLine, Line, LineSet, earliest
+from drive_trace.trace.mentions import mentioned, named_on
+from drive_trace.trace.times import sortable
+from drive_trace.vocabulary import ALWAYS_KEPT, EVENTS, LIFETIMES, Entity, EventType
+
+_DISPATCH = LIFETIMES[Entity.DISPATCH]
+_TS = ALWAYS_KEPT.index("ts")
+_NO_LINES: Sequence[Line] = ()
+_order = attrgetter("order")
+
+Result = TypeVar("Result")
+
+
+class Table(dict[object, LineSet]):
+    """Lines of one event by the value of one of their fields; null is no value."""
+
+    def __init__(self, name: str, field: str, lines: Iterable[Line]) -> None:
+        super().__init__()
+        place = EVENTS[name].keeps.index(field)
+        for line in lines:
+            value = line.facts[place]
+            if value is None:
+                continue
+            if value in self:
+                self[value].append(line)
+            else:
+                self[value] = LineSet((line,))
+
+    def of(self, value: object) -> LineSet:
+        """The lines with a value."""
+        return self.get(value) or LineSet()
+
+
+class Work(NamedTuple):
+    """How a run went on after one of its lines."""
+
+    events: int
+    """How many show it."""
+    last: Line | None
+    """The latest of them."""
+
+
+class WorkTimes(NamedTuple):
+    """When a run was worked on, for files whose lines have no order between them."""
+
+    timed: Sequence[str]
+    """The moments in their order, as :func:`sortable` writes them."""
+    untimed: LineSet
+    """The work from whose ``ts`` no moment can be read."""
+
+
+class Run:
+    """All lines that name a run, in their order. What is computed of it is kept; an edit makes a
+    new run of each whose lines changed.
+    """
+
+    def __init__(
+        self,
+        run_id: str,
+        lines: Iterable[Line] = (),
+        odd: Iterable[FlaggedLine] = (),
+        slips: Sequence[Line] = (),
+        meant: str | None = None,
+    ) -> None:
+        self.run_id = run_id
+        self.meant = meant
+        """The run that is meant, where its id is most likely a slip."""
+        self.lines = LineSet(lines)
+        """Its valid events."""
+        self.odd = LineSet(odd)
+        """The lines of it that readers reject or keep apart."""
+        self.slips = slips
+        """The events that most likely are its own, and name it by a slip."""
+        self.by_event: dict[str, LineSet] = {}
+        """The events by their names; never an empty set."""
+        for line in self.lines:
+            name = cast("EventType", line.event).name
+            if name in self.by_event:
+                self.by_event[name].append(line)
+            else:
+                self.by_event[name] = LineSet((line,))
+        self._tables: dict[tuple[str, str], Table] = {}
+        self._kept: dict[Callable[[Run], Any], Any] = {}
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def events(self, name: str) -> LineSet:
+        """The events of one name."""
+        return self.by_event.get(name) or LineSet()
+
+    def table(self, name: str, field: str) -> Table:
+        """The events of one name by a field that lines keep."""
+        table = self._tables.get((name, field))
+        if table is None:
+            table = self._tables[name, field] = Table(name, field, self.events(name))
+        return table
+
+    def of(self, name: str, field: str, value: object) -> LineSet:
+        """The events of one name in which a field has a value."""
+        return self.table(name, field).of(value)
+
+    @property
+    def first_line(self) -> Line:
+        """Its earliest event."""
+        return self.lines[0]
+
+    @property
+    def last_line(self) -> Line:
+        """Its latest event."""
+        return self.lines[-1]
+
+    def next_of(self, names: Iterable[str], line: Line) -> Line | None:
+        """The nearest event of some names after a line."""
+        return earliest(self.events(name).after(line) for name in names)
+
+    def kept(self, compute: Callable[[Run], Result]) -> Result:
+        """What a function computes of the run, once."""
+        if compute not in self._kept:
+            self._kept[compute] = compute(self)
+        return cast("Result", self._kept[compute])
+
+    # What was worked
+
+    @cached_property
+    def work(self) -> LineSet:
+        """The events that show work."""
+        return LineSet(line for line in self.lines if line.event is not None and line.event.is_work)
+
+    def work_after(self, line: Line) -> Work:
+        """The work below a line. If the line is the grade that counts, work below makes it stale,
+        for the rule and for the scorecard alike.
+        """
+        count = len(self.work) - self.work.position(line)
+        return Work(count, self.work[-1] if count else None)
+
+    @cached_property
+    def work_times(self) -> WorkTimes:
+        """When it was worked on."""
+        moments = [(sortable(cast("str", line.facts[_TS])), line) for line in self.work]
+        timed = sorted(moment for moment, _ in moments if moment is not None)
+        return WorkTimes(timed, LineSet(line for moment, line in moments if moment is None))
+
+    # What the score adds up
+
+    def count_by_dispatch(self, name: str) -> Mapping[str, int]:
+        """How many events of one name each dispatch has; no zeros."""
+        table = self.table(name, _DISPATCH.field)
+        return {cast("str", dispatch): len(lines) for dispatch, lines in table.items()}
+
+    @property
+    def dispatch_ms(self) -> int:
+        """Sum of the durations on events that close a dispatch, in milliseconds."""
+        ends = self.events(_DISPATCH.closer)
+        return sum(cast("int", line.fact("wall_clock_ms")) for line in ends)
+
+    @cached_property
+    def event_ids(self) -> Mapping[str, LineSet]:
+        """The events by their ``event_id``."""
+        found = defaultdict[str, LineSet](LineSet)
+        for line in self.lines:
+            found[line.text_fact("event_id")].append(line)
+        return found
+
+    @cached_property
+    def repeated_ids(self) -> Mapping[str, LineSet]:
+        """Those of them that several events have."""
+        ids = {line.text_fact("event_id") for line in self.lines}
+        if len(ids) == len(self.lines):
+            return {}
+        return {event_id: lines for event_id, lines in self.event_ids.items() if len(lines) > 1}
+
+    # What cannot be read
+
+    @cached_property
+    def _mentions(self) -> Mapping[tuple[str, object], LineSet]:
+        found = defaultdict[tuple[str, object], LineSet](LineSet)
+        for line in self.odd:
+            for each in mentioned(cast("FlaggedLine", line)):
+                found[each].append(line)
+        return found
+
+    def unread(self, field: str, value: object) -> Sequence[Line]:
+        """Its lines that readers reject or keep apart, and on which a field names something."""
+        return self._mentions.get((field, value), _NO_LINES)
+
+    def in_doubt(self, field: str, value: object) -> Sequence[Line]:
+        """Those, and the events that name the run by a slip: what seems to be missing may be
+        there.
+        """
+        slips = [line for line in self.slips if (field, value) in named_on(line)]
+        return [*self.unread(field, value), *slips]
+
+
+def any_between(lines: Iterable[Line], start: Line | None, end: Line) -> bool:
+    """Whether one of some lines stands between two others, or before one."""
+    least = -1 if start is None else start.order
+    return any(least < each.order < end.order for each in lines)
+
+
+def in_order(lines: Iterable[Line]) -> LineSet:
+    """Lines as a set."""
+    return LineSet(sorted(lines, key=_order))
