@@ -1,7 +1,7 @@
 """Fixing all of a trace that can be fixed, for the command line and for fix-all in editors.
 
-Each fix is tried as an edit of the open analysis, which costs little, and taken
-back if anything gets worse.
+Fixes are tried as edits of the open analysis, and taken back if anything gets worse: first those of
+all lines together, then the rest a line at a time.
 """
 
 from __future__ import annotations
@@ -67,6 +67,10 @@ def fix_all(
         before = fixed
         # From the end, so that the numbers of the lines to come stay.
         lines = list(dict.fromkeys(finding.line for finding in analysis.findings()))
+        for with_suggestions in (False, True)[: 1 + suggestions] if most is None else ():
+            batches = _batches(analysis, lines, suggestions=with_suggestions, rule=rule)
+            fixed += _try_together(analysis, list(batches))
+            lines = list(dict.fromkeys(finding.line for finding in analysis.findings()))
         for line in reversed(lines):
             here = _fix_line(analysis, line, suggestions=suggestions, rule=rule)
             fixed += here
@@ -93,6 +97,51 @@ def withheld(analysis: Analysis) -> Counter[str]:
 def with_fixes(analysis: Analysis) -> int:
     """How many findings have a fix, be it one for a person."""
     return sum(bool(analysis.fixes(finding)) for finding in analysis.findings())
+
+
+def _batches(
+    analysis: Analysis, lines: Iterable[Line], *, suggestions: bool, rule: str | None
+) -> Iterator[tuple[int, Sequence[_Candidate]]]:
+    """Of each line that stays one line, its record and the changes that do not touch each other."""
+    for line in lines:
+        record = line.order
+        batch = _apart(_changes(analysis, record, suggestions=suggestions, rule=rule), record)
+        edits = [edit for change in batch for edit in change.edits]
+        is_within = all(
+            edit.record == record and edit.span.end <= len(line.text) and "\n" not in edit.text
+            for edit in edits
+        )
+        if edits and is_within:
+            yield record, batch
+
+
+def _try_together(analysis: Analysis, batches: Sequence[tuple[int, Sequence[_Candidate]]]) -> int:
+    """Apply changes of several lines, or of the halves of these, where each takes away its finding
+    and nothing else gets worse. Returns how many were made.
+    """
+    if len(batches) <= 1:
+        return 0  # one line is tried with all that its fixes may leave
+    records = [record for record, _ in batches]
+    total = analysis.finding_count
+    before = [_RecordState.of(analysis, record, 1) for record in records]
+    first, last = records[0], records[-1]
+    old = [line.text for line in analysis.document.lines[first : last + 1]]
+    new = list(old)
+    for record, batch in batches:
+        edits = sorted((edit.span, edit.text) for change in batch for edit in change.edits)
+        new[record - first] = replace_spans(new[record - first], edits)
+    analysis.edit(Point(first, 0), Point(last, len(old[-1])), "\n".join(new))
+    after = [_RecordState.of(analysis, record, 1) for record in records]
+    count = sum(len(batch) for _, batch in batches)
+    gain = total - analysis.finding_count
+    if all(
+        _is_progress(batch, gain - count + len(batch), was, now)
+        for (_, batch), was, now in zip(batches, before, after, strict=True)
+    ):
+        return count
+    analysis.edit(Point(first, 0), Point(last, len(new[-1])), "\n".join(old))
+    half = len(batches) // 2
+    return _try_together(analysis, batches[:half]) + _try_together(analysis, batches[half:])
 
 
 def _fix_line(analysis: Analysis, line: Line, *, suggestions: bool, rule: str | None) -> int:
