@@ -69,9 +69,7 @@ def generated() -> Iterator[tuple[Path, str]]:
     }.items():
         yield ROOT / f"schemas/{name}.schema.json", _json(record_schema(name, record))
     for rule in RULES.values():
-        page = rule_page(rule)
-        yield ROOT / f"server/drive_trace/rule_pages/{rule.code}.md", page
-        yield ROOT / f"docs/rules/{rule.code}.md", page
+        yield ROOT / f"docs/rules/{rule.code}.md", rule_page(rule)
     yield ROOT / "docs/rules.md", rules_reference()
     yield ROOT / "docs/events.md", events_reference()
     yield ROOT / "docs/cli.md", cli_reference()
@@ -374,7 +372,6 @@ def main() -> int:
     wanted = dict(generated())
     present = {
         *ROOT.glob("schemas/*.json"),
-        *ROOT.glob("server/drive_trace/rule_pages/*.md"),
         *ROOT.glob("docs/rules/*.md"),
     }
     stale = [path for path, text in wanted.items() if _read(path) != text]

@@ -15,8 +15,10 @@ from drive_trace.linter.checked_files import RunInFiles, SharedEvents, UnreadFil
 from drive_trace.linter.rule import (
     Example,
     LineDiagnostic,
-    Named,
     Rule,
+    SameDispatch,
+    SameFile,
+    SameId,
     Severity,
     WholeTrace,
 )
@@ -26,7 +28,7 @@ from drive_trace.trace.run import Run
 from drive_trace.vocabulary import AGREEMENTS, EVENTS
 
 _OF_FILES = (RunInFiles, SharedEvents, UnreadFile)
-_SUBJECTS = (Run, Named, WholeTrace, *_OF_FILES)
+_SUBJECTS = (Run, SameId, SameFile, SameDispatch, WholeTrace, *_OF_FILES)
 _PACKAGE = "server/drive_trace"
 _LINE = f"{_PACKAGE}/trace/line.py"
 _AGREEMENTS = f"{_PACKAGE}/vocabulary/agreements.py"

@@ -12,7 +12,15 @@ import pytest
 from drive_trace.analysis import Analysis
 from drive_trace.linter.checked_files import RunInFiles, SharedEvents, UnreadFile
 from drive_trace.linter.phases import MOST
-from drive_trace.linter.rule import Finding, LineDiagnostic, Named, Severity, WholeTrace
+from drive_trace.linter.rule import (
+    Finding,
+    LineDiagnostic,
+    SameDispatch,
+    SameFile,
+    SameId,
+    Severity,
+    WholeTrace,
+)
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import DEFAULTS, RuleSettings, fingerprint
 from drive_trace.trace.document import Point
@@ -23,7 +31,7 @@ from tests.support.models import FAMILIES, chance_line, everything
 ROOT = Path(__file__).parent.parent.parent
 PATH = "projects/alpha/trace.jsonl"
 VALUES_OF_FIELDS = "_VALUES of tests/support/models.py"
-SUBJECTS = (Run, Named, WholeTrace)
+SUBJECTS = (Run, SameId, SameFile, SameDispatch, WholeTrace)
 ACROSS = {code: rule for code, rule in RULES.items() if rule.looks_at in SUBJECTS}
 
 

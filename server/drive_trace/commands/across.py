@@ -47,9 +47,7 @@ class Shared(NamedTuple):
                 )
                 grade = GradeInFile(path, analysis.line_number(line), line, erased)
                 grades.append((run.run_id, grade))
-        return cls(
-            grades, LiveEvents(lambda: analysis.index.named["event_id"], analysis.line_number)
-        )
+        return cls(grades, LiveEvents(lambda: analysis.index.ids, analysis.line_number))
 
     def apart(self) -> Shared:
         """The same without the trace, so that another process can take it in."""

@@ -11,6 +11,7 @@ from drive_trace.trace.durations import TIMED, TimeSpan, span_ended_by
 from drive_trace.trace.line import Line
 from drive_trace.trace.places import Place
 from drive_trace.trace.run import Run
+from drive_trace.trace.times import milliseconds_between
 
 _DISPATCH, _ROUND = TIMED
 CLAIM = Place.value("wall_clock_ms")
@@ -67,9 +68,21 @@ def durations(run: Run) -> Sequence[Duration]:
 
 
 def _durations(run: Run) -> Sequence[Duration]:
-    ends = (line for of in TIMED for line in run.events(of.closer))
-    spans = (span_ended_by(run, line) for line in ends)
-    return [Duration(span, run) for span in spans if span is not None and span.excess_ms]
+    found: list[Duration] = []
+    for of in TIMED:
+        started = run.table(of.opener, of.field)
+        for value, ends in run.table(of.closer, of.field).items():
+            starts = started.get(value, ())
+            if len(starts) == len(ends) == 1 and _is_exact(starts[0], ends[0]):
+                continue  # as nearly all are
+            spans = (span_ended_by(run, end) for end in ends)
+            found += [Duration(span, run) for span in spans if span is not None and span.excess_ms]
+    return found
+
+
+def _is_exact(start: Line, end: Line) -> bool:
+    passed = milliseconds_between(start.text_fact("ts"), end.text_fact("ts"))
+    return passed == end.fact("wall_clock_ms")
 
 
 def _speaker(run: Run, end: Line) -> Line | None:

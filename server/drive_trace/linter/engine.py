@@ -10,16 +10,25 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from drive_trace.linter.rule import Finding, LineDiagnostic, Named, Rule, WholeTrace
+from drive_trace.linter.rule import (
+    Finding,
+    LineDiagnostic,
+    Rule,
+    SameDispatch,
+    SameFile,
+    SameId,
+    WholeTrace,
+)
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import RuleSettings
-from drive_trace.trace.index import Index, Key, keys_of
+from drive_trace.trace.index import EVENT_ID, Index, Key, keys_of
 from drive_trace.trace.line import Line
 from drive_trace.trace.run import Run
 
 Check = Callable[[Any], Iterable[Finding]]
 Subject = str | Key | None
 """A run's id, what events of several runs name, or None for the whole trace."""
+_NAMED = {"event_id": SameId, "path": SameFile, "dispatch_id": SameDispatch}
 
 
 class Engine:
@@ -36,14 +45,9 @@ class Engine:
 
     def run(self) -> Iterable[Finding]:
         """Run all rules over the whole trace."""
-        named = self._index.named
-        keys: list[Key] = [
-            (field, value)
-            for field, lines_with in named.items()
-            for value, lines in lines_with.items()
-            if len(lines) > 1 or field != "event_id"
-        ]
-        self._check([*self._index.runs, *keys, None])
+        index = self._index
+        ids = [("event_id", each) for each in index.repeated_ids]
+        self._check([*index.runs, *index.named, *ids, None])
         return chain.from_iterable(self._found.values())
 
     def run_again(
@@ -56,6 +60,7 @@ class Engine:
         runs = (self._index.runs.get(each) for each in in_doubt if each is not None)
         named = {*lines, *chain.from_iterable(run.lines for run in runs if run is not None)}
         keys = {key for line in named if line.event is not None for key in keys_of(line)}
+        keys.update(("event_id", line.facts[EVENT_ID]) for line in lines if line.event is not None)
         return self._check([*run_ids, *keys, None])
 
     def _check(self, subjects: Iterable[Subject]) -> tuple[list[Finding], list[Finding]]:
@@ -76,8 +81,9 @@ class Engine:
         if isinstance(subject, str):
             run = self._index.runs.get(subject)
             return self._all(Run, run) if run is not None else ()
-        lines = self._index.named[subject[0]].get(subject[1])
-        return self._all(Named, Named(*subject, lines, self._index)) if lines else ()
+        lines = self._index.naming(subject)
+        kind = _NAMED[subject[0]]
+        return self._all(kind, kind(subject[1], lines, self._index)) if lines else ()
 
     def _all(self, kind: type, subject: Any) -> Iterable[Finding]:
         return chain.from_iterable(check(subject) for check in self._checks[kind])

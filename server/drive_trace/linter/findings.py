@@ -72,7 +72,7 @@ class FindingStore:
 
     def expect_edits(self) -> None:
         """Build now what the first edit would else have to build."""
-        _ = self._index.named
+        _ = self._index.ids
 
     def forget(self, lines: Iterable[Line]) -> None:
         """Lines go; the index has let go of them already, their places still hold."""

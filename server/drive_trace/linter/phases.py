@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from drive_trace.linter.rule import Finding, Message, Related, Rule
 from drive_trace.trace.line import Line, earliest, latest
 from drive_trace.trace.places import Place
 from drive_trace.trace.run import Run
-from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, EventType, Lifetime
+from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, Lifetime
 
 MOST = 16
 """At most so many lines of each event get a finding that one line causes: more would say nothing
@@ -19,6 +20,7 @@ new.
 _DISPATCH = LIFETIMES[Entity.DISPATCH]
 _ROUND = LIFETIMES[Entity.ROUND]
 _BRIEF = "brief-issued"
+_order = attrgetter("order")
 _MOVE_ON = {
     _DISPATCH: (_DISPATCH.opener, LIFETIMES[Entity.SLICE].closer, "project-closed"),
     _ROUND: (_ROUND.opener, _DISPATCH.closer),
@@ -166,20 +168,22 @@ def _phases(run: Run) -> Sequence[Phase]:
 
 
 def _members(run: Run, of: Lifetime) -> Mapping[Any, Sequence[Line]]:
-    places = {name: EVENTS[name].keeps.index(of.field) for name in of.members}
     found = defaultdict[object, list[Line]](list)
-    for line in run.lines:
-        place = places.get(cast("EventType", line.event).name)
-        if place is not None and (value := line.facts[place]) is not None:
-            found[value].append(line)
+    for name in of.members:
+        place = EVENTS[name].keeps.index(of.field)
+        for line in run.events(name):
+            if (value := line.facts[place]) is not None:
+                found[value].append(line)
+    for members in found.values():
+        members.sort(key=_order)
     return found
 
 
 def _is_in_order(of: Lifetime, members: Sequence[Line]) -> bool:
     """Whether it starts, goes on and ends; a dispatch with a brief, a round in one dispatch."""
-    names = [line.event.name for line in members if line.event is not None]
-    if (names[0], names[-1]) != (of.opener, of.closer):
+    if not _is_a(members[0], of.opener) or not _is_a(members[-1], of.closer):
         return False
+    names = [line.event.name for line in members if line.event is not None]
     if names.count(of.opener) + names.count(of.closer) != 2:
         return False
     if of is _DISPATCH:

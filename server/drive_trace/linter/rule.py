@@ -174,17 +174,24 @@ def more_of(rule: Rule[Any], line: Line, diagnostic: Diagnostic) -> Finding:
     return Finding(rule, line, Place(Part.LINE_END), message, diagnostic=diagnostic)
 
 
-class Named(NamedTuple):
-    """Events of any run of a trace that name one thing: an id that they have, a file that they
-    write, or a dispatch that they start or resume.
-    """
-
-    field: str
-    """``event_id``, ``dispatch_id`` or, of a spec or plan, ``path``."""
+class _Named(NamedTuple):
     value: Any
+    """What they name."""
     lines: Sequence[Line]
     """In their order, one at least."""
     trace: Index
+
+
+class SameId(_Named):
+    """The events of a trace with one ``event_id``."""
+
+
+class SameFile(_Named):
+    """The events of a trace, of whatever run, that write the spec or plan at one path."""
+
+
+class SameDispatch(_Named):
+    """The events of a trace, of whatever run, that start one dispatch, or one that resumes it."""
 
 
 @dataclass(frozen=True, slots=True)

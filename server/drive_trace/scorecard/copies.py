@@ -216,7 +216,7 @@ def repeats(run: Run, number: Number) -> Sequence[Noted]:
 
 def is_copied_within(index: Index, run_id: str) -> bool:
     """Whether another run of a trace has events of one."""
-    for lines in index.repeated_ids if len(index.runs) > 1 else ():
+    for lines in index.repeated_ids.values() if len(index.runs) > 1 else ():
         kinds = {_kind(line) for line in lines if line.run == run_id}
         if any(line.run != run_id and _kind(line) in kinds for line in lines):
             return True

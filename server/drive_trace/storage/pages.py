@@ -14,10 +14,13 @@ from threading import Lock
 from drive_trace.storage.files import cache_folder
 from drive_trace.storage.replace import file_beside
 
-PAGES = Path(__file__).resolve().parent.parent / "rule_pages"
-SCHEMAS = Path(__file__).resolve().parent.parent / "event_schemas.json"
+_PACKAGE = Path(__file__).resolve().parent.parent
+_INSTALLED = _PACKAGE / "rule_pages"
+PAGES = _INSTALLED if _INSTALLED.is_dir() else _PACKAGE.parent.parent / "docs/rules"
+"""In a checkout they stand where people read them, and the package is made with them."""
+SCHEMAS = _PACKAGE / "event_schemas.json"
 """All schemas in one file: by the name of the event, and ``event`` for any."""
-CLASSES = Path(__file__).resolve().parent.parent / "class_texts"
+CLASSES = _PACKAGE / "class_texts"
 """A file for each kind of thing that ``judge`` sorts."""
 
 

@@ -29,20 +29,27 @@ from drive_trace.trace.mentions import (
 )
 from drive_trace.trace.recorded import RecordedLines
 from drive_trace.trace.run import Run, in_order
-from drive_trace.vocabulary import ALWAYS_KEPT, EVENTS, LIFETIMES, WRITERS, Entity, Form
+from drive_trace.vocabulary import (
+    ALWAYS_KEPT,
+    EVENTS,
+    LIFETIMES,
+    WRITERS,
+    Entity,
+    EventType,
+    Form,
+)
 from drive_trace.vocabulary.slips import is_slip_of_name
 
 _FEEDS = {event.name for event in EVENTS.values() if event.is_feed}
 _DISPATCH = LIFETIMES[Entity.DISPATCH]
 _BY_FIELD = {each.field: each for each in LIFETIMES.values() if each.entity is not Entity.SLICE}
-_EVENT_ID = ALWAYS_KEPT.index("event_id")
+EVENT_ID = ALWAYS_KEPT.index("event_id")
 _SHARED = {name: [("path", field)] for field, names in WRITERS.items() for name in names} | {
     _DISPATCH.opener: [
         (_DISPATCH.field, field) for field in (_DISPATCH.field, "parent_dispatch_id")
     ]
 }
 """By event, what it names that events of other runs name, too: as what, and by which field."""
-_FIELDS = ("event_id", "dispatch_id", "path")
 _MOST_RUNS = 32
 """In a trace with more runs, none is taken for a slip: each would be compared with each."""
 _FEW_LINES = 3
@@ -54,15 +61,12 @@ Key = tuple[str, object]
 
 
 def keys_of(line: Line) -> set[Key]:
-    """What an event names that events of other runs can name, too: its id, the file that it writes,
-    the dispatch that it starts, and the one that this resumes.
+    """What an event names that events of other runs can name, too, beside its id: the file that it
+    writes, the dispatch that it starts, and the one that this resumes.
     """
-    assert line.event is not None
-    found: set[Key] = {("event_id", line.facts[_EVENT_ID])}
-    for what, field in _SHARED.get(line.event.name, ()):
-        if (value := line.fact(field)) is not None:
-            found.add((what, value))
-    return found
+    name = cast("EventType", line.event).name
+    values = ((what, line.fact(field)) for what, field in _SHARED.get(name, ()))
+    return {key for key in values if key[1] is not None}
 
 
 class Index:
@@ -119,8 +123,10 @@ class Index:
     def _groups(self, line: Line) -> Iterator[list[Any]]:
         if line.event is not None:
             yield self._valid[line.run]
+            if "ids" in self.__dict__:
+                yield self.ids[line.facts[EVENT_ID]]
             if "named" in self.__dict__:
-                yield from (self.named[field][value] for field, value in keys_of(line))
+                yield from (self.named[key] for key in keys_of(line))
         elif line.status is not LineStatus.BLANK:
             yield self._odd[run_of(line)]
 
@@ -167,22 +173,39 @@ class Index:
     # What lines of several runs name
 
     @cached_property
-    def named(self) -> Mapping[str, defaultdict[Any, list[Line]]]:
-        """The events by what they name; see :func:`keys_of`. An edit keeps it up to date."""
-        found = {field: defaultdict[Any, list[Line]](list) for field in _FIELDS}
+    def ids(self) -> defaultdict[Any, list[Line]]:
+        """The events by their ids. An edit keeps it up to date."""
+        found = defaultdict[Any, list[Line]](list)
         for line in sorted(chain.from_iterable(self._valid.values()), key=_order):
-            for field, value in keys_of(line):
-                found[field][value].append(line)
+            found[line.facts[EVENT_ID]].append(line)
         return found
+
+    @cached_property
+    def named(self) -> defaultdict[Key, list[Line]]:
+        """The events by what else they name; see :func:`keys_of`. An edit keeps it up to date."""
+        found = defaultdict[Key, list[Line]](list)
+        runs = self.runs.values()
+        lines = chain.from_iterable(run.events(name) for run in runs for name in _SHARED)
+        for line in sorted(lines, key=_order):
+            for key in keys_of(line):
+                found[key].append(line)
+        return found
+
+    def naming(self, key: Key) -> Sequence[Line]:
+        """The events that name something."""
+        return self.ids.get(key[1], ()) if key[0] == "event_id" else self.named.get(key, ())
+
+    @cached_property
+    def repeated_ids(self) -> Mapping[object, Sequence[Line]]:
+        """The events of each id that several have."""
+        lines = list(chain.from_iterable(self._valid.values()))
+        if len({line.facts[EVENT_ID] for line in lines}) == len(lines):
+            return {}
+        return {event_id: same for event_id, same in self.ids.items() if len(same) > 1}
 
     def with_id(self, event_id: object) -> Sequence[Line]:
         """The events with an id."""
-        return self.named["event_id"].get(event_id, ())
-
-    @cached_property
-    def repeated_ids(self) -> Sequence[Sequence[Line]]:
-        """The events of each id that several have."""
-        return [lines for lines in self.named["event_id"].values() if len(lines) > 1]
+        return self.ids.get(event_id, ())
 
     def having(self, name: str, field: str, value: object) -> LineSet:
         """The events of one name in which a field has a value, of all runs."""

@@ -63,6 +63,10 @@ class DiagnosticKind(StrEnum):
 
 
 RUN_POSITION = ALWAYS_KEPT.index("project_run_id")
+_PLACES = {
+    name: {field: place for place, field in enumerate(event.keeps)}
+    for name, event in EVENTS.items()
+}
 
 REJECTING = frozenset(
     {
@@ -127,8 +131,7 @@ class Line:
 
     def fact(self, name: str) -> object:
         """The kept value of field ``name``; the event must keep it."""
-        assert self.event is not None
-        return self.facts[self.event.keeps.index(name)]
+        return self.facts[_PLACES[cast("EventType", self.event).name][name]]
 
     def text_fact(self, name: str) -> str:
         """The kept value of a field that is a string in every valid event."""

@@ -105,7 +105,8 @@ def moment(ts: str) -> datetime | None:
         return None
     if read.tzinfo is None:
         read = read.replace(tzinfo=UTC)
-    return read.replace(microsecond=read.microsecond // 1000 * 1000)
+    below = read.microsecond % 1000
+    return read.replace(microsecond=read.microsecond - below) if below else read
 
 
 def _read(ts: str) -> datetime | None:

@@ -11,20 +11,20 @@ amendment is marked.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.rule import Example, Finding, Named, Rule, Severity
+from drive_trace.linter.rule import Example, Finding, Rule, SameFile, Severity
 from drive_trace.trace.line import name_of
 from drive_trace.trace.places import Place
 from drive_trace.trace.run import any_between
 from drive_trace.vocabulary import WRITERS
 
 
-def _check(named: Named) -> Iterable[Finding]:
-    for field, writers in WRITERS.items() if named.field == "path" else ():
-        line = next((each for each in named.lines if name_of(each) in writers), None)
+def _check(file: SameFile) -> Iterable[Finding]:
+    for field, writers in WRITERS.items():
+        line = next((each for each in file.lines if name_of(each) in writers), None)
         if line is None or name_of(line) == writers[0]:
             continue
-        run = named.trace.runs[line.run]
-        if not any_between(run.in_doubt(field, named.value), None, line):
+        run = file.trace.runs[line.run]
+        if not any_between(run.in_doubt(field, file.value), None, line):
             what = field.removesuffix("_path")
             message = f"no `{what}-authored` above authors this {what}"
             yield Finding(RULE, line, Place.value(field), message)
@@ -33,7 +33,7 @@ def _check(named: Named) -> Iterable[Finding]:
 RULE = Rule(
     code="amended-before-authored",
     severity=Severity.INFORMATION,
-    looks_at=Named,
+    looks_at=SameFile,
     check=_check,
     summary="A spec or plan is amended that was not authored before.",
 )

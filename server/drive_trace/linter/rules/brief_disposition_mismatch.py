@@ -26,16 +26,15 @@ _HASH = Place.value("brief_content_hash")
 
 def _check(run: Run) -> Iterable[Finding]:
     for dispatch_id, briefs in run.table("brief-issued", _DISPATCH.field).items():
-        is_started = run.of(_DISPATCH.opener, _DISPATCH.field, dispatch_id)
-        in_doubt = run.meant is not None or run.in_doubt(_DISPATCH.field, dispatch_id)
-        if is_started and not in_doubt:
-            yield from _of_dispatch(briefs)
+        found = [*_of_dispatch(briefs)] if run.meant is None else []
+        if found and run.of(_DISPATCH.opener, _DISPATCH.field, dispatch_id):
+            yield from found if not run.in_doubt(_DISPATCH.field, dispatch_id) else ()
 
 
 def _of_dispatch(briefs: Sequence[Line]) -> Iterable[Finding]:
+    if len(briefs) == 1 and briefs[0].fact("brief_disposition") == "initial":
+        return
     hashes = [brief.text_fact("brief_content_hash") for brief in briefs]
-    if not all(each in Form.SHA256 for each in hashes):
-        return  # then they cannot be compared
     latest_with: dict[str, Line] = {}
     for line, content in zip(briefs, map(str.lower, hashes), strict=True):
         same = latest_with.get(content)
@@ -43,6 +42,8 @@ def _of_dispatch(briefs: Sequence[Line]) -> Iterable[Finding]:
         expected = "initial" if first is None else "amended" if same is None else "reissue"
         is_copy = same is not None and line.is_copy_of(same)  # duplicate-event-id says it
         if line.fact("brief_disposition") != expected and not is_copy:
+            if not all(each in Form.SHA256 for each in hashes):
+                return  # then they cannot be compared
             yield _finding(line, first, same, expected)
         latest_with[content] = line
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import cast
 
 from drive_trace.linter.edits import replace_with_expected
-from drive_trace.linter.rule import Example, Finding, Named, Related, Rule, Severity
+from drive_trace.linter.rule import Example, Finding, Related, Rule, SameFile, Severity
 from drive_trace.text.wording import shown
 from drive_trace.trace.line import DiagnosticKind, Line, name_of
 from drive_trace.trace.places import Place
@@ -23,14 +23,14 @@ from drive_trace.vocabulary import WRITERS
 _DELTA = Place.value("bytes_delta")
 
 
-def _check(named: Named) -> Iterable[Finding]:
-    for field, writers in WRITERS.items() if named.field == "path" else ():
-        writes = [each for each in named.lines if name_of(each) in writers]
+def _check(file: SameFile) -> Iterable[Finding]:
+    for field, writers in WRITERS.items():
+        writes = [each for each in file.lines if name_of(each) in writers]
         for previous, line in pairwise(writes):
             is_amended = name_of(line) == writers[1] and line.run == previous.run
             expected = _length(line) - _length(previous)
             if is_amended and line.fact("bytes_delta") != expected:
-                in_doubt = named.trace.runs[line.run].in_doubt(field, named.value)
+                in_doubt = file.trace.runs[line.run].in_doubt(field, file.value)
                 if not _is_said(line, previous) and not any_between(in_doubt, previous, line):
                     yield _finding(line, previous, expected)
 
@@ -59,7 +59,7 @@ def _finding(line: Line, previous: Line, expected: int) -> Finding:
 RULE = Rule(
     code="bytes-delta-mismatch",
     severity=Severity.INFORMATION,
-    looks_at=Named,
+    looks_at=SameFile,
     check=_check,
     fixes=replace_with_expected,
     summary="A change in length is not the difference of the two lengths.",

@@ -17,9 +17,9 @@ from drive_trace.linter.rule import (
     Finding,
     Fix,
     Level,
-    Named,
     Related,
     Rule,
+    SameId,
     Severity,
 )
 from drive_trace.text.spans import Span
@@ -28,13 +28,13 @@ from drive_trace.trace.places import Place
 _EVENT_ID = Place.value("event_id")
 
 
-def _check(named: Named) -> Iterable[Finding]:
-    for previous, line in pairwise(named.lines if named.field == "event_id" else ()):
-        same = " in all else too" if line.is_copy_of(previous) else ""
+def _check(same: SameId) -> Iterable[Finding]:
+    for previous, line in pairwise(same.lines):
+        too = " in all else too" if line.is_copy_of(previous) else ""
         message = (
             "`event_id` must be unique in the trace; line ",
             previous,
-            f" has the same{same}",
+            f" has the same{too}",
         )
         related = (Related(previous, _EVENT_ID, "the same id here"),)
         yield Finding(RULE, line, _EVENT_ID, message, related)
@@ -59,7 +59,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 RULE = Rule(
     code="duplicate-event-id",
     severity=Severity.WARNING,
-    looks_at=Named,
+    looks_at=SameId,
     check=_check,
     fixes=_fixes,
     summary="An event has the id of an earlier event.",

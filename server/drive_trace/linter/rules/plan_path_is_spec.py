@@ -8,21 +8,21 @@ spec is what has the wrong path, and the message says so.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.rule import Example, Finding, Message, Named, Related, Rule, Severity
+from drive_trace.linter.rule import Example, Finding, Message, Related, Rule, SameFile, Severity
 from drive_trace.trace.line import name_of
 from drive_trace.trace.places import Place
 from drive_trace.vocabulary import WRITERS, Form
 
 
-def _check(named: Named) -> Iterable[Finding]:
-    if named.field != "path" or named.value not in Form.PATH:  # else malformed-path speaks
+def _check(file: SameFile) -> Iterable[Finding]:
+    if file.value not in Form.PATH:  # else malformed-path speaks
         return
     authoring, specs = WRITERS["plan_path"][0], WRITERS["spec_path"]
-    line = next((each for each in named.lines if name_of(each) == authoring), None)
-    spec = next((each for each in named.lines if name_of(each) in specs), None)
+    line = next((each for each in file.lines if name_of(each) == authoring), None)
+    spec = next((each for each in file.lines if name_of(each) in specs), None)
     if line is None:
         return
-    place, stem = Place.value("plan_path"), _stem(named.value)
+    place, stem = Place.value("plan_path"), _stem(file.value)
     if spec is not None:
         related = (Related(spec, Place.value("spec_path"), "the spec"),)
         message: Message = ("the path of this plan is that of the spec on line ", spec)
@@ -41,7 +41,7 @@ def _stem(path: str) -> str:
 RULE = Rule(
     code="plan-path-is-spec",
     severity=Severity.INFORMATION,
-    looks_at=Named,
+    looks_at=SameFile,
     check=_check,
     summary="The path of a plan is that of a spec.",
 )

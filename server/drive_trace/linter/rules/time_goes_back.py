@@ -13,18 +13,19 @@ from itertools import pairwise
 from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
 from drive_trace.trace.places import Place
 from drive_trace.trace.run import Run
-from drive_trace.trace.times import in_words, milliseconds_between
+from drive_trace.trace.times import are_alike, in_words, milliseconds_between
 from drive_trace.vocabulary.types import Form
 
 _TS = Place.value("ts")
 
 
 def _check(run: Run) -> Iterable[Finding]:
-    for previous, line in pairwise(run.lines):
-        before, after = previous.text_fact("ts"), line.text_fact("ts")
-        # Texts of one length compare like times, but for zones.
-        if before <= after and len(before) == len(after) and after.endswith("Z"):
-            continue
+    stamps = [line.text_fact("ts") for line in run.lines]
+    if are_alike(stamps) and stamps == sorted(stamps):
+        return  # texts of one shape compare like times
+    for (previous, line), (before, after) in zip(
+        pairwise(run.lines), pairwise(stamps), strict=True
+    ):
         if before not in Form.TIMESTAMP or after not in Form.TIMESTAMP:
             continue  # malformed-timestamp reports it; that it goes back would be a guess
         passed = milliseconds_between(before, after)

@@ -13,7 +13,7 @@ from functools import partial
 
 from drive_trace.linter.edits import replace_id
 from drive_trace.linter.phases import MOST
-from drive_trace.linter.rule import Example, Finding, Named, Rule, Severity
+from drive_trace.linter.rule import Example, Finding, Rule, SameDispatch, Severity
 from drive_trace.text.wording import shown
 from drive_trace.trace.places import Place
 from drive_trace.vocabulary import LIFETIMES, NULL_TEXTS, Entity
@@ -22,18 +22,18 @@ _DISPATCH = LIFETIMES[Entity.DISPATCH]
 _FIELD = "parent_dispatch_id"
 
 
-def _check(named: Named) -> Iterable[Finding]:
-    if named.field != _DISPATCH.field or named.value in NULL_TEXTS:  # null-as-text speaks
+def _check(same: SameDispatch) -> Iterable[Finding]:
+    if same.value in NULL_TEXTS:  # null-as-text speaks
         return
-    starts = [line for line in named.lines if line.fact(_DISPATCH.field) == named.value]
-    resuming = [line for line in named.lines if line.fact(_FIELD) == named.value]
+    starts = [line for line in same.lines if line.fact(_DISPATCH.field) == same.value]
+    resuming = [line for line in same.lines if line.fact(_FIELD) == same.value]
     for line in resuming[:MOST]:
-        run = named.trace.runs[line.run]
-        is_itself = line.fact(_DISPATCH.field) == named.value
+        run = same.trace.runs[line.run]
+        is_itself = line.fact(_DISPATCH.field) == same.value
         # A run may resume what another run began, under the same id.
         own = sum(each.run == line.run for each in starts) if is_itself else 0
-        if own == len(starts) and not run.in_doubt(_DISPATCH.field, named.value):
-            message = f"no `dispatch-start` of the trace starts the dispatch {shown(named.value)}"
+        if own == len(starts) and not run.in_doubt(_DISPATCH.field, same.value):
+            message = f"no `dispatch-start` of the trace starts the dispatch {shown(same.value)}"
             if is_itself:
                 message = (
                     "a dispatch cannot resume itself: `parent_dispatch_id` is its own `dispatch_id`"
@@ -44,7 +44,7 @@ def _check(named: Named) -> Iterable[Finding]:
 RULE = Rule(
     code="unknown-parent-dispatch",
     severity=Severity.WARNING,
-    looks_at=Named,
+    looks_at=SameDispatch,
     check=_check,
     fixes=partial(replace_id, of=_DISPATCH),
     summary="A dispatch resumes one that was never started.",
