@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
-# Only `make test` makes several things at once.
+# Only `make test` and `make test-all` make several things at once.
 ifndef TOGETHER
 .NOTPARALLEL:
 endif
@@ -120,8 +120,14 @@ demo-grading: venv ## Grade two example runs: gate, judge and record, with no ne
 # ---------------------------------------------------------------------------- tests
 
 .PHONY: test
-test: parts e2e protocol ## Everything below
-	@echo; echo "make test: all of it passed"
+test: parts e2e ## Python, the client, and one story in a real VS Code
+	@echo; echo "make test: all of it passed; make test-all plays every story and client"
+test: PARTS = lint types arrows pytest client
+test: STORY = a server on the PATH
+
+.PHONY: test-all
+test-all: parts e2e protocol ## Everything below
+	@echo; echo "make test-all: all of it passed"
 
 # Beside each other, two at a time. The stories in VS Code come after them, alone: where another part
 # takes the cores, a click or a key may meet a window that is not ready.
@@ -139,7 +145,7 @@ endif
 # What the parts need of the machine is installed before them, by one after another: apt does not wait.
 .PHONY: machine
 machine: venv
-	@$(BIN)/python -m tests.clients.install
+	@$(if $(filter clients,$(PARTS)),$(BIN)/python -m tests.clients.install)
 	@! $(MAKE) $(NODE_STAMP) || { cd $(CLIENT) && npm run --silent e2e:machine; }
 
 .PHONY: lint
@@ -204,7 +210,7 @@ fleet-test: $(ENGINES)/.installed ## The engines of fleet: Daft, and a cluster o
 e2e: venv vsix ## The extension in a real VS Code, headless
 	$(call heading,e2e)
 	@rm -rf $(DRIVE_TRACE_MESSAGES)
-	@cd $(CLIENT) && code=0; npm run --silent e2e || code=$$?; \
+	@cd $(CLIENT) && code=0; npm run --silent e2e -- $(if $(STORY),--scenario "$(STORY)") || code=$$?; \
 	if [ $$code -eq 3 ] && [ "$$DRIVE_TRACE_E2E" != required ]; then \
 	  echo "e2e skipped, for the reason above"; \
 	elif [ $$code -ne 0 ]; then exit $$code; fi
