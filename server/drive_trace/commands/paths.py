@@ -69,6 +69,14 @@ def trusted() -> bool | str:
     return found
 
 
+exclude_option = click.option(
+    "--exclude",
+    metavar="PATTERN",
+    multiple=True,
+    expose_value=False,
+    callback=lambda ctx, _, value: ctx.meta.update({"exclude": value}),
+    help="Leave out what a search of a folder finds there, as a line of a .gitignore does.",
+)
 _SUFFIXES = {".md": "markdown", ".json": "json", ".html": "html", ".htm": "html"}
 
 
@@ -80,18 +88,16 @@ def search_options(command: Callable[..., None]) -> Callable[..., None]:
         is_flag=True,
         help="Search hidden folders, libraries and what git ignores, too.",
     )
-    @click.option(
-        "--exclude",
-        metavar="PATTERN",
-        multiple=True,
-        help="Leave out what a search of a folder finds there, as a line of a .gitignore does.",
-    )
+    @exclude_option
     @trust_config_option
     @_trust_commit_option
     @wraps(command)
-    def searching(no_ignore: bool, exclude: tuple[str, ...], **others: object) -> None:
+    def searching(no_ignore: bool, **others: object) -> None:
         projects = Projects(".", with_baseline=False, trusted=trusted())
-        command(search=SearchOptions(no_ignore, exclude, projects), **others)
+        command(
+            search=SearchOptions(no_ignore, click.get_current_context().meta["exclude"], projects),
+            **others,
+        )
 
     return searching
 

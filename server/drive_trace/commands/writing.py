@@ -12,14 +12,16 @@ import click
 
 from drive_trace.authoring.drafts import Refused
 from drive_trace.commands.completion import complete_files, complete_runs
-from drive_trace.commands.paths import follow_links_option, followed
+from drive_trace.commands.paths import exclude_option, follow_links_option, followed
 from drive_trace.commands.terminal import notify, say_waiting, take_failure
 from drive_trace.scorecard.feed_state import FeedState
 from drive_trace.scorecard.uncounted import Rejected, lookalike_phrase, rejected_phrase
 from drive_trace.storage.boundary import leads_out
 from drive_trace.storage.files import STDIN, LeftOut, Problem, read_bytes
+from drive_trace.storage.finding import NoTraces, SearchOptions, find_traces
+from drive_trace.storage.projects import shown_path
 from drive_trace.storage.recording import Merge, Merged, preview_feed, record_feed
-from drive_trace.storage.run_files import files_beside, may_be_missed, search_folder
+from drive_trace.storage.run_files import may_be_missed, search_folder
 from drive_trace.text.escaping import printable
 
 Outcome = TypeVar("Outcome")
@@ -113,8 +115,8 @@ _trace_file_option = click.option(
 
 
 def trace_option(command: F) -> F:
-    """The option ``--trace-file``, and whether its links are followed."""
-    return _trace_file_option(follow_links_option(command))
+    """The option ``--trace-file``, whether its links are followed, and what is not beside it."""
+    return _trace_file_option(follow_links_option(exclude_option(command)))
 
 
 new_run_option = click.option(
@@ -248,17 +250,21 @@ def beside_of(request: RecordRequest) -> Beside:
 
 
 def found_beside(trace_file: str, run_id: str, paths: Sequence[str] = ()) -> Beside:
-    """The other files that may hold a run. Ends the command if one cannot be searched for."""
+    """The other files that may hold a run, in the order in which ``score`` joins them. Ends the
+    command if one cannot be searched for.
+    """
     beside: list[str] = []
     missed: list[LeftOut] = []
     folder, lack = search_folder(trace_file)
-    for found in files_beside(folder, [*paths, trace_file]):
+    searched = [shown_path(folder)] if folder is not None else []
+    options = SearchOptions(exclude=click.get_current_context().meta["exclude"])
+    for found in find_traces([*searched, *paths, trace_file], options=options):
         if isinstance(found, LeftOut):
             missed += [found] if may_be_missed(found, run_id) else []
-        elif isinstance(found, Problem):
-            _end_unread(found, trace_file)
-        else:
+        elif not isinstance(found, Problem):
             beside.append(found)
+        elif not (isinstance(found, NoTraces) and found.path in searched):
+            _end_unread(found, trace_file)
     notes = [f"{trace_file}: {lack}"] if lack is not None and not paths else []
     if missed:
         more = f" and {len(missed) - 1} more" if len(missed) > 1 else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -20,32 +20,13 @@ from drive_trace.storage.files import (
     records_of,
     version_of,
 )
-from drive_trace.storage.finding import MISSED, Found, NoTraces, Reason, find_traces
-from drive_trace.storage.projects import CONFIGURATION_NAME, shown_path
+from drive_trace.storage.finding import MISSED, Reason
+from drive_trace.storage.projects import CONFIGURATION_NAME
 from drive_trace.storage.repositories import git_folder_of
 from drive_trace.trace.line import run_of
 from drive_trace.trace.reading import read_lines
 from drive_trace.vocabulary import EventType
 from drive_trace.vocabulary.slips import nearest
-
-
-class SearchFolder(NamedTuple):
-    """Where to search for the other files of a run."""
-
-    folder: Path | None
-    """None if nowhere."""
-    lack: str | None
-    """Why the search may miss some, in one sentence without a full stop."""
-
-
-def files_beside(folder: Path | None, paths: Sequence[str] = ()) -> Iterator[Found]:
-    """The traces of a folder and of further paths, in the order in which ``score`` joins them, with
-    what cannot be searched and what is left out.
-    """
-    searched = [shown_path(folder)] if folder is not None else []
-    for found in find_traces([*searched, *paths]):
-        if not (isinstance(found, NoTraces) and found.path in searched):
-            yield found
 
 
 def may_be_missed(left_out: Problem, run_id: str) -> bool:
@@ -56,9 +37,12 @@ def may_be_missed(left_out: Problem, run_id: str) -> bool:
     return isinstance(records, Problem) or mentions(ScoredTrace(records).index, run_id)
 
 
-def search_folder(trace: str) -> SearchFolder:
-    """The repository of a trace, or else the folder with its configuration. A folder that has the
-    home folder in it is not searched, as that could be a whole disk.
+def search_folder(trace: str) -> tuple[Path | None, str | None]:
+    """Where to search for the other files of a run, None if nowhere; and why that may miss some, in
+    one sentence without a full stop.
+
+    That is the repository of a trace, or else the folder with its configuration. A folder that has
+    the home folder in it is not searched, as that could be a whole disk.
     """
     above = Path(os.path.realpath(trace)).parents
     repositories = (each for each in above if git_folder_of(each) is not None)
@@ -66,17 +50,17 @@ def search_folder(trace: str) -> SearchFolder:
     too_large = None
     for each in chain(repositories, configured):
         if not holds_home(each):
-            return SearchFolder(each, None)
+            return each, None
         too_large = too_large or each
     if too_large is None:
-        return SearchFolder(
+        return (
             None,
             "only this file was looked at, as it stands in no repository and no drive-trace.toml "
             "is above it; pass --only-this-file if it is the only one",
         )
     folder = above[0] if not holds_home(above[0]) else None
     where = "only this file was" if folder is None else "only its folder was"
-    return SearchFolder(folder, f"{where} looked at, as {too_large} has the home folder in it")
+    return folder, f"{where} looked at, as {too_large} has the home folder in it"
 
 
 class _FileBeside(NamedTuple):
