@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import errno
 import os
-import stat
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import click
 
@@ -22,7 +20,7 @@ from drive_trace.commands.paths import paths_argument
 from drive_trace.commands.terminal import notify
 from drive_trace.grading.junit import JUnitError, Report, read_junit
 from drive_trace.scorecard.scored_trace import UNTIMED, last_work
-from drive_trace.storage.files import SPECIAL, STDIN, Problem, read_bytes, why
+from drive_trace.storage.files import STDIN, Problem, read_bytes, refuse_special, why
 from drive_trace.storage.processes import run_shell
 from drive_trace.storage.replace import may_be_trace
 from drive_trace.text.wording import duration
@@ -194,7 +192,7 @@ def _log(path: str | None) -> Iterator[Callable[[bytes], object]]:
         return writing.Ended(EXIT_NOTHING, f"{path}: cannot be written: {why(error)}")
 
     try:
-        handle = None if path is None else _opened(path)
+        file = None if path is None else _opened(path)
     except OSError as error:
         raise unwritable(error) from error
 
@@ -203,16 +201,14 @@ def _log(path: str | None) -> Iterator[Callable[[bytes], object]]:
         sys.stderr.buffer.write(data)
         sys.stderr.buffer.flush()
         try:
-            while handle is not None and data:
-                data = data[os.write(handle, data) :]
+            if file is not None:
+                file.write(data)
+                file.flush()
         except OSError as error:
             raise unwritable(error) from error
 
-    try:
+    with file or nullcontext():
         yield write
-    finally:
-        if handle is not None:
-            os.close(handle)
 
 
 def _check_log(path: str, trace: str) -> None:
@@ -224,14 +220,15 @@ def _check_log(path: str, trace: str) -> None:
         raise click.UsageError("the --log is a trace, or named like one; name another file")
 
 
-def _opened(path: str) -> int:
+def _opened(path: str) -> BinaryIO:
     """A file to append the output to: what is in it already, as a trace, is not lost."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | _WITHOUT_WAITING
-    handle = os.open(path, flags, 0o666)
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
-        raise OSError(errno.EINVAL, SPECIAL)
-    return handle
+    file = os.fdopen(os.open(path, flags, 0o666), "ab")
+    with ExitStack() as stack:
+        stack.enter_context(file)
+        refuse_special(os.fstat(file.fileno()))
+        stack.pop_all()
+    return file
 
 
 def _read(paths: tuple[str, ...], worked: datetime | None) -> _Ended:

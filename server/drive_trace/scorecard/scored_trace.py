@@ -69,23 +69,19 @@ def last_work(traces: Iterable[ScoredTrace], run_id: str) -> datetime | None:
     for trace in traces:
         is_open = False
         for line in trace.document.lines:
-            if line.status is LineStatus.BLANK or not _may_be_of(line, run_id):
-                continue
-            stamps = [value for value, _ in strings_named(line.text, "ts")]
             if line.event is not None:
-                stamps = [line.text_fact("ts")]
+                is_of_run, stamps = line.run == run_id, [line.text_fact("ts")]
+            else:
+                is_of_run = run_id in line.text or runs_named(line) <= {run_id}
+                stamps = [value for value, _ in strings_named(line.text, "ts")]
+            if line.status is LineStatus.BLANK or not is_of_run:
+                continue
             is_open |= line.event is None or line.event.is_work
             moments = [at for each in stamps if sortable(each) and (at := moment(each))]
             found += moments if is_open else ()
             is_open &= not moments
         found += [UNTIMED] if is_open else ()
     return max(found, default=None)
-
-
-def _may_be_of(line: Line, run_id: str) -> bool:
-    if line.event is not None:
-        return line.run == run_id
-    return run_id in line.text or runs_named(line) <= {run_id}
 
 
 def score_joined(traces: Sequence[ScoredTrace], run_id: str) -> RunScore | None:

@@ -147,7 +147,7 @@ class KnownFile:
             self.modified = (self.modified or 0) if rest else status.st_mtime_ns
 
 
-class Held:
+class LockedFile:
     """A trace that is locked while an editor saves it."""
 
     def __init__(self, known: KnownFile) -> None:

@@ -21,7 +21,7 @@ from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.tasks import in_thread
 from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.storage.appending import AppendError
-from drive_trace.storage.merging import Held, KnownFile, among, lines_of, without
+from drive_trace.storage.merging import KnownFile, LockedFile, among, lines_of, without
 from drive_trace.tasks import finish
 from drive_trace.text.wording import listed, plural
 from drive_trace.trace.document import Point
@@ -49,7 +49,7 @@ class Saving:
         self._protocol = protocol
         self._traces = traces
         self._recent: dict[str, KnownFile] = {}
-        self._held: dict[str, Held] = {}
+        self._held: dict[str, LockedFile] = {}
         self._tasks: set[asyncio.Future[object]] = set()
         """What goes on; asyncio keeps no reference to it."""
 
@@ -86,7 +86,7 @@ class Saving:
             return None
         self._release(uri)
         asked, edits, records = monotonic(), trace.edits, trace.records
-        held = Held(file)
+        held = LockedFile(file)
         # It goes on if the client does not wait: others are not to have the file meanwhile.
         missing = await asyncio.shield(_in_turn(file, held.read, records))
         if missing is None or trace.edits != edits or monotonic() - asked > _CLIENTS_PATIENCE:
@@ -144,7 +144,7 @@ class Saving:
         params = types.ShowMessageParams(types.MessageType.Warning, text)
         self._protocol.notify(types.WINDOW_SHOW_MESSAGE, params)
 
-    def _release(self, uri: str, only: Held | None = None) -> None:
+    def _release(self, uri: str, only: LockedFile | None = None) -> None:
         held = self._held.get(uri)
         if held is not None and only in (None, held):
             del self._held[uri]
