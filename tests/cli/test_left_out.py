@@ -16,7 +16,7 @@ from tests.support.client_text import graded
 GOOD = graded("pass", "pass", "pass", ts="2026-05-28T14:00:00.000Z")
 FAILED = graded("pass", "fail", "pass", ts="2026-05-28T15:00:00.000Z")
 SPANS = '{"resourceSpans":[{"scope":"a"}]}\n\n{"resourceSpans":[{"scope":"event_type"}]}\n'
-OTHER_NAME = "looks like a trace, under another name"
+OTHER_NAME = "looks like a trace, but has another name"
 UNTRUSTED = "excluded by a drive-trace.toml that is not trusted"
 NO_TRACE = "not a trace: none of its 2 records has event_type, project_run_id or schema_version"
 QUOTED = FAILED.removesuffix("\n")
@@ -62,7 +62,7 @@ def test_a_trace_under_another_name_fails_the_gate(tmp_path: Path) -> None:
     ran = gate()
     assert (ran.code, ran.json["complete"], ran.json["unread"]) == (2, False, [])
     assert left_out(ran) == {"b/qa-trace-1.jsonl": OTHER_NAME}
-    assert "1 left out: looks like a trace, under another name: b/qa-trace-1.jsonl" in ran.err
+    assert "1 left out: looks like a trace, but has another name: b/qa-trace-1.jsonl" in ran.err
     (scored,) = ran.json["runs"]
     assert [each["qualifies"] for each in scored["caveats"]] == [True]
     assert "CORRECT, but 1 input not read" in run("score").out
@@ -91,9 +91,19 @@ def test_a_trace_moved_to_another_ending_fails_the_gate(
 def test_every_command_says_so_on_one_line(tmp_path: Path) -> None:
     write(tmp_path, "a/trace.jsonl", GOOD)
     write(tmp_path, "b/qa-trace-1.jsonl", REJECTED)
-    said = "1 left out: looks like a trace, under another name: b/qa-trace-1.jsonl"
-    checked = run("check")
-    assert (checked.code, [said in each for each in checked.out.splitlines()]) == (0, [False, True])
+    said = "1 left out: looks like a trace, but has another name: b/qa-trace-1.jsonl"
+    lines = run("check").out.splitlines()
+    assert [said in each for each in lines] == [False] * (len(lines) - 1) + [True]
+    checked = run("check", "--output-format", "json")
+    (finding,) = checked.json
+    assert (finding["code"], finding["severity"]) == ("unreadable-file", "warning")
+    assert (finding["path"], finding["message"]) == (
+        "b/qa-trace-1.jsonl",
+        f"not read: {OTHER_NAME}",
+    )
+    for options, code in (((), 0), (("--fail-on", "warning"), 1)):
+        assert run("check", *options).code == code
+        assert run("check", "--exclude", "qa-*", *options).code == 0
     for output_format in ("json", "github", "sarif"):
         ran = run("check", "--output-format", output_format)
         assert (ran.code, said in ran.err) == (0, True)
@@ -101,7 +111,7 @@ def test_every_command_says_so_on_one_line(tmp_path: Path) -> None:
     assert run("score").code == 0
     for output_format in ("markdown", "html"):
         page = run("report", "--format", output_format).out
-        assert "1 left out: looks like a trace, under another name" in page
+        assert "1 left out: looks like a trace, but has another name" in page
         assert '"headline correct"' not in page
     scanned = run("fleet", "--no-cache")
     assert (scanned.code, said in scanned.err) == (0, True)
@@ -121,7 +131,9 @@ def test_sides_with_a_trace_that_is_not_read_are_not_compared(side: str, tmp_pat
     assert (ran.code, ran.json["answer"], ran.json["complete"]) == (2, "not-comparable", False)
     found = ran.json["inputs"][side.removeprefix("--")]
     named = [{"path": f"{folder}/sample-trace.jsonl", "reason": OTHER_NAME}]
-    assert (found["unread"], found["left_out_files"]) == (named, named)
+    assert (found["unread"], found["left_out_files"]) == ([], named)
+    assert "1 input of the " in str(ran.json["reasons"])
+    assert " was not read" in str(ran.json["reasons"])
     assert run(*command, "--exclude", "sample-*").json["complete"] is True
 
 
@@ -281,6 +293,28 @@ def test_it_hinders_nobody_who_records(tmp_path: Path) -> None:
     assert said in ran.err
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("record", "--qa", "fail"),
+        ("tokens", "--input-tokens", "1", "--output-tokens", "1"),
+        ("gate", "--component", "qa", "--run", "true"),
+    ],
+    ids=lambda each: each[0],
+)
+def test_who_records_may_exclude_too(command: tuple[str, ...], tmp_path: Path) -> None:
+    write(tmp_path, "drive-trace.toml", "")
+    trace = write(tmp_path, "a/trace.jsonl", GOOD)
+    write(tmp_path, "b/trace.jsonl").write_bytes("{}".encode("utf-16"))
+    write(tmp_path, "c/qa-trace.jsonl", FAILED)
+    name, *options = command
+    options += ["--trace-file", trace, "--project-run-id", "run-1"]
+    ran = run(name, *options)
+    assert (ran.code != 0, "b/trace.jsonl: is UTF-16" in ran.err) == (True, True)
+    excluding = run(name, *options, "--exclude", "b/", "--exclude", "qa-*")
+    assert (excluding.code, "qa-trace" in excluding.err) == (0, False)
+
+
 # What a configuration excludes
 
 
@@ -315,5 +349,9 @@ def test_python_says_the_same(tmp_path: Path) -> None:
     assert [tuple(each) for each in card.left_out.missed] == [("b/qa-trace.jsonl", OTHER_NAME)]
     assert drive_trace.score(".", exclude=["b/"]).all_earned
     compared = drive_trace.compare("a", "b", exclude=["a/"])
-    assert [each.path for each in compared.sides[1].unread] == ["b/qa-trace.jsonl"]
+    assert [each.path for each in compared.sides[1].left_out.missed] == ["b/qa-trace.jsonl"]
+    assert [[*map(tuple, each.not_read)] for each in compared.sides] == [
+        [],
+        [("b/qa-trace.jsonl", OTHER_NAME)],
+    ]
     assert compared.sides[0].unread == ()

@@ -111,7 +111,7 @@ def test_a_link_that_makes_traces_of_what_it_leads_to_is_counted(tmp_path: Path)
     left_out = run("score", "--format", "json", str(tmp_path)).json["left_out_files"]
     assert {each["path"]: each["reason"] for each in left_out} == {
         str(tmp_path / "wip/drive-trace"): "a linked folder",
-        str(tmp_path / "h/x.jsonl"): "looks like a trace, under another name",
+        str(tmp_path / "h/x.jsonl"): "looks like a trace, but has another name",
     }
 
 

@@ -39,7 +39,7 @@ def test_folders_are_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
     def found(*paths: str | Path) -> list[str]:
         ran = run("check", "--output-format", "json", *paths)
-        return [finding["path"] for finding in ran.json]
+        return [each["path"] for each in ran.json if each["severity"] == "error"]
 
     assert sorted(found(tmp_path)) == [str(tmp_path / name) for name in names]
     assert found(tmp_path) == found(tmp_path)
@@ -104,7 +104,7 @@ def test_a_search_says_what_it_leaves_out(tmp_path: Path, monkeypatch: pytest.Mo
         write(tmp_path, name, REJECTED)
     said = (
         f"2 left out: in a hidden folder: {hidden[0]}; ignored by git: {hidden[1]} "
-        "(name a path to read it, or --exclude it)"
+        "(name a path to read it, or leave it out with --exclude)"
     )
 
     def found(*options: str) -> list[str]:
@@ -168,7 +168,8 @@ def test_links_to_folders_are_counted_unless_they_lead_into_what_is_searched(
         link = tmp_path / "in" / name
         link.parent.mkdir(exist_ok=True)
         link.symlink_to(tmp_path / target)
-    said = "1 left out: a linked folder: in/twice (name a path to read it, or --exclude it)"
+    hint = "(name a path to read it, or leave it out with --exclude)"
+    said = f"1 left out: a linked folder: in/twice {hint}"
     assert said in run("check", "in").out
     card = run("score", "--format", "json", "in").json
     assert (card["left_out"], len(card["files"])) == (1, 1)

@@ -254,7 +254,7 @@ def test_what_cannot_be_read_is_no_run_less(sides: Sides) -> None:
     assert ran.code == 2
     assert ran.json["answer"] == "not-comparable"
     assert ran.json["reasons"] == [
-        f"1 input of the baseline could not be read: {sides.folder / 'none.jsonl'}"
+        f"1 input of the baseline was not read: {sides.folder / 'none.jsonl'}"
     ]
     assert ran.err.endswith("none.jsonl: no such file or folder\n")
 

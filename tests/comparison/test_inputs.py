@@ -12,7 +12,7 @@ from tests.cli.support import REJECTED, Ran, run, write
 from tests.comparison.support import CORRECT, INCORRECT, Sides
 from tests.support.client_text import graded, triage
 
-UNREADABLE = "1 input of the baseline could not be read"
+UNREADABLE = "1 input of the baseline was not read"
 NO_RUNS = "the baseline has no runs"
 FORMATS = ("text", "json", "markdown", "html")
 
@@ -78,7 +78,7 @@ def test_what_was_read_of_each_side_is_told(sides: Sides) -> None:
     found = ran.json["inputs"]["baseline"]
     assert found["paths"] == [str(sides.folder / "b")]
     hidden = {"path": str(sides.folder / "b/.hidden/trace.jsonl"), "reason": "in a hidden folder"}
-    assert found["unread"] == [{"path": str(garbage), "reason": reason}, hidden]
+    assert found["unread"] == [{"path": str(garbage), "reason": reason}]
     assert (found["left_out"], found["left_out_files"]) == (1, [hidden])
     lines = {each["path"]: each["rejected_lines"] for each in found["files"]}
     assert lines == {

@@ -31,6 +31,7 @@ from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.baseline import Known
 from drive_trace.storage.cores import on_all_cores
 from drive_trace.storage.files import STDIN, Problem, TraceRecords
+from drive_trace.storage.finding import Reason
 from drive_trace.storage.git import CommittedTraces
 from drive_trace.storage.projects import Project, Projects, shown_path, write_known
 from drive_trace.storage.replace import Unsynced, replace_content
@@ -121,6 +122,9 @@ class Checking:
             else:
                 yield self._noted(report)
         yield from map(self._noted, map(unreadable, traces.unread))
+        for each in traces.left_out:
+            if each.reason == Reason.OTHER_NAME:
+                yield self._noted(unreadable(Unread(*each), Severity.WARNING))
 
     def _of_each(self, traces: Reading, committed: CommittedTraces) -> Iterator[Reported]:
         tasks, size = self._tasks(traces, committed), 0

@@ -174,7 +174,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
         sys.stdout.buffer.write(data)
     else:
         click.echo(data.decode(), nl=False)
-    if any(side.unread for side in sides):
+    if any(side.not_read for side in sides):
         sys.exit(EXIT_UNUSABLE)
     if found.answer is Answer.NOT_COMPARABLE:
         sys.exit(_EXIT_NOT_COMPARABLE)

@@ -131,10 +131,11 @@ def _verified(fact: Fact, allowed: Collection[str]) -> Fact:
 
 def _unfit(baseline: Side, candidate: Side) -> Iterator[Reason]:
     for side in (baseline, candidate):
-        if side.unread:
-            named = first_of([each.path for each in side.unread], _MOST)
-            count = plural(len(side.unread), "input")
-            yield Reason(f"{count} of the {side.name} could not be read", named)
+        if side.not_read:
+            named = first_of([each.path for each in side.not_read], _MOST)
+            count = plural(len(side.not_read), "input")
+            were = "was" if len(side.not_read) == 1 else "were"
+            yield Reason(f"{count} of the {side.name} {were} not read", named)
         elif not side.runs:
             yield Reason(f"the {side.name} has no runs")
     both = on_both_sides(baseline, candidate)

@@ -367,7 +367,7 @@ def to_json(found: Comparison) -> dict[str, object]:
             for each in found.known
         ],
         "ranker": None if found.rank is None else _by_side(found.rank),
-        "complete": not any(side.unread for side in found.sides),
+        "complete": not any(side.not_read for side in found.sides),
         "inputs": _by_side([_input_json(side) for side in found.sides]),
     }
 

@@ -216,6 +216,11 @@ class Side(NamedTuple):
     """See :func:`facts_of`."""
 
     @property
+    def not_read(self) -> Sequence[Unread]:
+        """What nobody can say of the side what it holds."""
+        return (*self.unread, *self.left_out.missed)
+
+    @property
     def no_repetitions(self) -> Iterator[tuple[str, Sequence[str], str]]:
         """The runs that may be no repetitions: what they are, their ids, and what that means."""
         if joined := [run.run_id for run in self.runs if len(run.score.parts) > 1]:

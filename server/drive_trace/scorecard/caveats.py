@@ -121,7 +121,7 @@ class Omitted(NamedTuple):
         said = (
             f"{why}: {first_of([*map(name, s)], 5)}" for why, s in by_reason(self.files).items()
         )
-        hint = " (name a path to read it, or --exclude it)" if self.missed else ""
+        hint = " (name a path to read it, or leave it out with --exclude)" if self.missed else ""
         return f"{len(self.files):,} left out: {'; '.join(said)}{hint}" if self.files else ""
 
     def as_json(self) -> dict[str, object]:

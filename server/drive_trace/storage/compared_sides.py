@@ -66,5 +66,5 @@ def read_side(
     traces = tuple(SideFile(each.path, each.invalid_lines, each.unknown_lines) for each in logs)
     facts = facts_of(logs, [each.score for each in kept])
     return Side(
-        name, tuple(paths), tuple(kept), traces, card.not_read, omission, tuple(copies), facts
+        name, tuple(paths), tuple(kept), traces, card.unread, omission, tuple(copies), facts
     )

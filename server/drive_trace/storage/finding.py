@@ -22,7 +22,7 @@ from drive_trace.storage.files import (
     why_not_read,
 )
 from drive_trace.storage.patterns import MoreFiles, in_wip, is_trace, patterns_of
-from drive_trace.storage.projects import Above, Projects, relative
+from drive_trace.storage.projects import Above, Projects, absolute, relative
 from drive_trace.storage.repositories import Repositories, git_folder_of
 from drive_trace.trace.recognising import HEAD, fields_named
 
@@ -41,7 +41,7 @@ class Reason(StrEnum):
     HIDDEN = "in a hidden folder"
     IGNORED = "ignored by git"
     LINKED = "a linked folder"
-    OTHER_NAME = "looks like a trace, under another name"
+    OTHER_NAME = "looks like a trace, but has another name"
     CONFIGURED = "excluded by a drive-trace.toml that is not trusted"
     TRUSTED = "excluded by a trusted drive-trace.toml"
     EXCLUDED = "excluded"
@@ -118,14 +118,14 @@ def find_traces(
     """
     options = options or SearchOptions()
     seen: set[str] = set()
-    searched = [Path(_identity(each)) for each in paths if each != STDIN]
+    searched = [Path(identity(each)) for each in paths if each != STDIN]
     left_out: dict[str, Problem] = {}
     for path in paths:
         for found in _expand(path, more, options):
             if isinstance(found, LeftOut | LinkedFolderOut):
-                left_out.setdefault(_identity(found.path), found)
+                left_out.setdefault(identity(found.path), found)
                 continue
-            key = found.message if isinstance(found, Problem) else _identity(found)
+            key = found.message if isinstance(found, Problem) else identity(found)
             if key not in seen:
                 seen.add(key)
                 yield found
@@ -170,7 +170,7 @@ def _leads_to_wip(link: Path) -> bool:
     return link.name == "wip" or link.parts[-2:] == ("wip", "drive-trace")
 
 
-def _identity(path: str) -> str:
+def identity(path: str) -> str:
     """One spelling for all paths to a file, as far as links can be followed."""
     try:
         return path if path == STDIN else os.path.realpath(path)
@@ -185,21 +185,17 @@ def _expand(path: str, more: MoreFiles, options: SearchOptions) -> Iterator[Foun
     elif path == STDIN or not os.path.isdir(path):  # noqa: PTH112
         yield path
     else:
+        search, found = _Search(path, more, options), False
         try:
-            yield from _in_folder(path, _Search(path, more, options))
+            for each in search:
+                found = found or not isinstance(each, LeftOut)
+                yield each
         except OSError as error:
-            yield _not_searched(path, error)
-
-
-def _in_folder(path: str, search: _Search) -> Iterator[Found]:
-    found = False
-    for each in search:
-        found = found or not isinstance(each, LeftOut)
-        yield each
-    yield from search.problems
-    if not found and not search.problems:
-        looked_for = "trace.jsonl and wip/drive-trace/*.jsonl"
-        yield NoTraces(path, f"holds no trace (looked for {looked_for} in it)")
+            search.note(error)
+        yield from search.problems
+        if not found and not search.problems:
+            looked_for = "trace.jsonl and wip/drive-trace/*.jsonl"
+            yield NoTraces(path, f"holds no trace (looked for {looked_for} in it)")
 
 
 class _Search:
@@ -211,11 +207,11 @@ class _Search:
         self._root = root
         self._more = more
         self._options = options
-        self._repositories = Repositories(Path(os.path.abspath(root)))  # noqa: PTH100 - follows links
+        self._repositories = Repositories(_absolute(root))
 
     def __iter__(self) -> Iterator[Found]:
         everywhere = self._options.everywhere
-        for folder, folders, files in os.walk(self._root, onerror=self._note):
+        for folder, folders, files in os.walk(self._root, onerror=self.note):
             is_inner = folder != self._root and not everywhere
             is_root = ".git" in (*folders, *files) and git_folder_of(Path(folder)) is not None
             if is_inner and is_root and self._repositories.has_base:
@@ -290,12 +286,15 @@ class _Search:
             reason = Reason.IGNORED
         return reason if reason is not None and not self._repositories.track(absolute) else None
 
-    def _note(self, error: OSError) -> None:
-        self.problems.append(_not_searched(error.filename, error))
+    def note(self, error: OSError) -> None:
+        """Take in why a folder cannot be searched."""
+        self.problems.append(
+            Problem(error.filename or self._root, f"cannot be searched: {why(error)}")
+        )
 
 
-def _absolute(path: Path) -> Path:
-    return Path(os.path.abspath(path))  # noqa: PTH100 - that would follow links
+def _absolute(path: str | Path) -> Path:
+    return Path(absolute(path))
 
 
 def _looks_like_trace(path: Path) -> bool:
@@ -309,7 +308,3 @@ def _looks_like_trace(path: Path) -> bool:
             return len(fields_named((head + file.read(HEAD)).decode("latin-1"))) > 1
     except (OSError, ValueError):
         return False
-
-
-def _not_searched(path: str, error: OSError) -> Problem:
-    return Problem(path, f"cannot be searched: {why(error)}")

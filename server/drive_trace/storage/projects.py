@@ -151,7 +151,7 @@ class Project(NamedTuple):
 
     def path_of(self, path: str) -> str:
         """A trace's path from the folder, with ``/`` in between."""
-        found = relative(_absolute(path), str(self.folder))
+        found = relative(absolute(path), str(self.folder))
         if found.startswith("../"):  # as where one of the two is reached through a link
             real = relative(os.path.realpath(path), os.path.realpath(self.folder))
             return found if real.startswith("../") else real
@@ -180,8 +180,8 @@ class Projects:
         """
         self._commit = commit = trusted if isinstance(trusted, str) else None
         self._trusted = bool(trusted) or configuration is not None
-        self._base = Path(_absolute(base))
-        self._given = Path(_absolute(configuration)) if configuration is not None else None
+        self._base = Path(absolute(base))
+        self._given = Path(absolute(configuration)) if configuration is not None else None
         self._with_baseline = with_baseline
         self._configurations = ParsedFiles(_configuration_in, Configuration(), commit)
         self._baselines = ParsedFiles(_baseline_in, Baseline(), commit)
@@ -194,7 +194,7 @@ class Projects:
         Where a path is a link, the folders above the link count, not those of where it leads.
         """
         known = {} if known is None else known
-        above = self._base / STDIN if path == STDIN else Path(_absolute(path))
+        above = self._base / STDIN if path == STDIN else Path(absolute(path))
         found = self._given or self._nearest(above, CONFIGURATION_NAME, known)
         folder = found.parent if found is not None else self._unconfigured(above, known)
         problems: list[FileProblem] = []
@@ -366,11 +366,12 @@ def shown_path(path: Path) -> str:
         return str(path)
 
 
-def _absolute(path: str) -> str:
+def absolute(path: str | Path) -> str:
+    """A path from the root on. Links are not followed."""
     try:
         return os.path.abspath(path)  # noqa: PTH100 - that would follow links
     except OSError:  # as in a current folder that is gone
-        return path
+        return str(path)
 
 
 def relative(path: str, folder: str) -> str:

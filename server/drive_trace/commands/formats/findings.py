@@ -115,13 +115,13 @@ def reported(analysis: Analysis, path: str) -> Iterator[Reported]:
         )
 
 
-def unreadable(unread: Unread) -> Reported:
+def unreadable(unread: Unread, severity: Severity = Severity.ERROR) -> Reported:
     """The finding on what could not be read, whatever is set."""
     rule = RULES["unreadable-file"]
     (finding,) = rule.check(UnreadFile(unread.reason))
     location = Location.of(unread.path, 0, "", Span(0, 0))
     message = "".join(map(str, finding.message))
-    return Reported(rule, rule.severity, location, message, None, tuple, tuple)
+    return Reported(rule, severity, location, message, None, tuple, tuple)
 
 
 def _location(analysis: Analysis, path: str, found: Finding | Related) -> Location:

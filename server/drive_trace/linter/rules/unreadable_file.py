@@ -7,6 +7,8 @@ or `--fail-on` hides it, and the exit code is 2. `score` and `report` name the f
 no run CORRECT without saying so. In `check`, a trace whose configuration or baseline cannot be used
 is not read either: nobody knows how to check it.
 
+A file that looks like a trace, but has another name, is a warning: a search does not read it.
+
 **Fix.** None is offered: make the file readable, mend the configuration, or leave it out on the
 command line.
 """

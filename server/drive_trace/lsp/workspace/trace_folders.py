@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.storage.files import LeftOut, Problem
-from drive_trace.storage.finding import NO_MORE, LinkOut, SearchOptions, find_traces
+from drive_trace.storage.finding import NO_MORE, LinkOut, SearchOptions, find_traces, identity
 from drive_trace.storage.patterns import MoreFiles, is_trace
 from drive_trace.storage.projects import Projects
 
@@ -138,6 +137,4 @@ class TraceFolders:
 
 def real_path(path: Path) -> str:
     """One name for all spellings of a path, as far as it can be followed."""
-    with suppress(OSError, ValueError):
-        return os.path.realpath(path)
-    return str(path)
+    return identity(str(path))
