@@ -17,7 +17,7 @@ from lsprotocol import types
 from drive_trace.features.diagnostics import DiagnosticOptions
 from drive_trace.lsp.workspace import saving
 from drive_trace.lsp.workspace.open_traces import OpenTrace
-from drive_trace.storage.merging import Held, KnownFile, lines_of
+from drive_trace.storage.merging import LockedFile, KnownFile, lines_of
 from drive_trace.text.spans import PositionEncoding
 from tests.server.test_live import append, write
 from tests.support.client_text import apart, apply_edits, event, graded, range_at, triage
@@ -246,7 +246,7 @@ def test_an_editor_is_not_kept_from_asking_about_what_was_appended_without_a_loc
     file = KnownFile(str(trace), shown)
     file.look(shown)
     append(trace, triage(input_ref="before it was locked"))
-    held = Held(file)
+    held = LockedFile(file)
     assert held.read(shown) is not None
     append(trace, triage(input_ref="after it was read"))
     before = trace.stat().st_mtime_ns
