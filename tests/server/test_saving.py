@@ -17,7 +17,7 @@ from lsprotocol import types
 from drive_trace.features.diagnostics import DiagnosticOptions
 from drive_trace.lsp.workspace import saving
 from drive_trace.lsp.workspace.open_traces import OpenTrace
-from drive_trace.storage.merging import LockedFile, KnownFile, lines_of
+from drive_trace.storage.merging import KnownFile, LockedFile, lines_of
 from drive_trace.text.spans import PositionEncoding
 from tests.server.test_live import append, write
 from tests.support.client_text import apart, apply_edits, event, graded, range_at, triage
