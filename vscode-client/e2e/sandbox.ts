@@ -75,6 +75,7 @@ export class Sandbox {
     await writePrograms(sandbox.bin, programs);
     await mkdir(path.dirname(sandbox.trace), { recursive: true });
     await writeFile(sandbox.trace, trace);
+    await mkdir(path.join(sandbox.workspace, "logs"));
     await writeFile(path.join(sandbox.userData, "User", "settings.json"), JSON.stringify(sandbox.editorSettings));
     await sandbox.changeSettings({});
     return sandbox;
@@ -82,7 +83,6 @@ export class Sandbox {
 
   /** Gives the workspace a trace that no search takes for one, and that makes verdicts incomplete. */
   async addLog(): Promise<void> {
-    await mkdir(path.join(this.workspace, "logs"));
     await writeFile(path.join(this.workspace, "logs", "agent.jsonl"), shortTrace());
   }
 

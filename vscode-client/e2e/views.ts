@@ -9,7 +9,7 @@ import type { Sandbox } from "./sandbox";
 import { playLiveAgent } from "./live-agent";
 import { bar, playColumns, playReturns, playTimeline, width } from "./panels";
 import { step } from "./steps";
-import { appended, longTrace, otherTrace, repairedTrace } from "./trace";
+import { appended, appendedNow, longTrace, otherTrace, repairedTrace } from "./trace";
 import { until } from "./until";
 
 /** What a person sees who watches and grades a run, with the views beside the file. */
@@ -97,7 +97,7 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
     const summary = editor.preview.locator("summary:focus");
     await summary.evaluate((element) => { element.scrollIntoView({ block: "center" }); });
     const before = await topOf(summary);
-    await appendFile(sandbox.trace, appended(40, "correctness-recorded", { mechanical: "pass", qa: "pass", intent: "pass" }));
+    await appendFile(sandbox.trace, appendedNow(40, "correctness-recorded", { mechanical: "pass", qa: "pass", intent: "pass" }));
     await editor.preview.locator(".headline.correct").waitFor({ state: "attached" });
     assert.ok(Math.abs((await topOf(summary)) - before) <= 2, "what has the focus stays where it is");
     assert.ok(await seen.evaluate((heading) => heading.isConnected), "what has not changed is not replaced");
@@ -239,7 +239,7 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.saidOf("other").waitFor();
     await editor.press("Enter");
     await editor.run("Drive Trace: Clear Filter of Runs");
-    await appendFile(sandbox.trace, appended(90, "correctness-recorded", { mechanical: "fail", qa: null, intent: "pass" }));
+    await appendFile(sandbox.trace, appendedNow(90, "correctness-recorded", { mechanical: "fail", qa: null, intent: "pass" }));
     await editor.saidOf("demo").filter({ hasText: /^not computable — missing: qa\b/ }).waitFor();
   });
 
