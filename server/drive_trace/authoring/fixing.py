@@ -67,7 +67,8 @@ def fix_all(
         before = fixed
         # From the end, so that the numbers of the lines to come stay.
         lines = list(dict.fromkeys(finding.line for finding in analysis.findings()))
-        for with_suggestions in (False, True)[: 1 + suggestions] if most is None else ():
+        together = [False, True] if suggestions else [False]
+        for with_suggestions in together if most is None else ():
             batches = _batches(analysis, lines, suggestions=with_suggestions, rule=rule)
             fixed += _try_together(analysis, list(batches))
             lines = list(dict.fromkeys(finding.line for finding in analysis.findings()))

@@ -65,10 +65,12 @@ class Phase(NamedTuple):
         return _is_a(self.end, self.of.closer)
 
     @property
-    def is_unstarted(self) -> bool:
-        """Whether it has no start at all, as far as can be read, and this stands before its end."""
+    def unstarted(self) -> Sequence[Line]:
+        """Its lines up to its end if it has no start at all, as far as can be read."""
         is_started = any(_is_a(each, self.of.opener) for each in self.members)
-        return self.begin is None and not is_started and not self.unread
+        if self.begin is not None or is_started or self.unread:
+            return ()
+        return [line for line in (*self.lines, self.end) if line is not None]
 
     @property
     def has_brief(self) -> bool:

@@ -112,23 +112,26 @@ class Index:
         for line in lines:
             if self.recorded is not None:
                 self.recorded.note(line, 1 if put_in else -1)
-            for group in self._groups(line):
-                place = bisect_left(group, line.order, key=_order)
+            for groups, key in self._groups(line):
+                place = bisect_left(groups[key], line.order, key=_order)
                 if put_in:
-                    group.insert(place, line)
+                    groups[key].insert(place, line)
                 else:
-                    del group[place]
+                    del groups[key][place]
+                    if not groups[key]:  # else each id that somebody types would leave one
+                        del groups[key]
         return set(map(run_of, lines))
 
-    def _groups(self, line: Line) -> Iterator[list[Any]]:
+    def _groups(self, line: Line) -> Iterator[tuple[defaultdict[Any, Any], Any]]:
+        """Where the line belongs: groups, and which of them."""
         if line.event is not None:
-            yield self._valid[line.run]
+            yield self._valid, line.run
             if "ids" in self.__dict__:
-                yield self.ids[line.facts[EVENT_ID]]
+                yield self.ids, line.facts[EVENT_ID]
             if "named" in self.__dict__:
-                yield from (self.named[key] for key in keys_of(line))
+                yield from ((self.named, key) for key in keys_of(line))
         elif line.status is not LineStatus.BLANK:
-            yield self._odd[run_of(line)]
+            yield self._odd, run_of(line)
 
     def renew(self, named: Iterable[str | None]) -> set[str]:
         """Make the runs anew that lines name which came or went, once all have. Gives these runs,
@@ -150,7 +153,8 @@ class Index:
     def _make_run(self, run_id: str) -> None:
         self.runs.pop(run_id, None)
         if lines := self._valid.get(run_id):
-            slips = [self._valid[slip] for slip, meant in self.slips.items() if meant == run_id]
+            own = (slip for slip, meant in self.slips.items() if meant == run_id)
+            slips = [self._valid.get(slip, ()) for slip in own]
             odd, meant = self._odd.get(run_id, ()), self.slips.get(run_id)
             self.runs[run_id] = Run(run_id, lines, odd, [*chain.from_iterable(slips)], meant)
 
@@ -221,13 +225,15 @@ class Index:
 
     @cached_property
     def _unread(self) -> dict[str | None, Run]:
-        return {run_id: Run("", odd=lines) for run_id, lines in self._odd.items()}
+        odd = self._odd.items()
+        return {run_id: Run("", odd=lines) for run_id, lines in odd if run_id not in self.runs}
 
     def unread_naming(self, run_id: str | None, field: str, value: object) -> Sequence[Line]:
         """The lines of a run that readers reject or keep apart, and on which a field names
         something. With ``None`` those whose run cannot be read.
         """
-        run = self._unread.get(run_id)
+        run = self.runs.get(run_id) if run_id is not None else None
+        run = run if run is not None else self._unread.get(run_id)
         return run.unread(field, value) if run is not None else ()
 
     @cached_property
@@ -288,7 +294,7 @@ class Index:
     @property
     def is_illegible(self) -> bool:
         """Whether there are lines, and a run can be read from none of them."""
-        return any(self._odd.values()) and not (self.runs or self.uncounted)
+        return bool(self._odd) and not (self.runs or self.uncounted)
 
     def may_be_worked(self, run_id: str, start: Line, end: Line) -> bool:
         """Whether work of a run stands between two lines, or what may be: a rejected line that

@@ -24,11 +24,9 @@ _DISPATCH = LIFETIMES[Entity.DISPATCH]
 
 def _check(run: Run) -> Iterable[Finding]:
     for phase in phases_of(run, Entity.DISPATCH):
-        if phase.is_unstarted:
-            message = f"no `dispatch-start` of this run starts the dispatch {shown(phase.id)}"
-            for line in (*phase.lines, phase.end):
-                if line is not None:
-                    yield phase.finding(RULE, line, message)
+        message = f"no `dispatch-start` of this run starts the dispatch {shown(phase.id)}"
+        for line in phase.unstarted:
+            yield phase.finding(RULE, line, message)
 
 
 RULE = Rule(

@@ -28,11 +28,9 @@ _DISPATCH = LIFETIMES[Entity.DISPATCH].field
 
 def _check(run: Run) -> Iterable[Finding]:
     for phase in phases_of(run, Entity.ROUND):
-        if phase.is_unstarted:
-            message = f"no `round-start` of this run starts the round {shown(phase.id)}"
-            for line in (*phase.lines, phase.end):
-                if line is not None:
-                    yield phase.finding(RULE, line, message)
+        message = f"no `round-start` of this run starts the round {shown(phase.id)}"
+        for line in phase.unstarted:
+            yield phase.finding(RULE, line, message)
         for line in phase.strays:
             if phase.begin is not None:
                 yield _of_another_dispatch(phase, line, phase.begin)
