@@ -111,7 +111,7 @@ demo: $(TRIED)/.installed ## Check and score the example traces
 	if [ $$code -ne 1 ]; then echo "exit $$code, but 1 was expected: the trace has errors" >&2; exit 1; fi; \
 	echo "exit 1, as it should: the trace has errors"
 	$(call heading,The verdicts: CORRECT - INCORRECT - not computable)
-	$(TRIED)/bin/drive-trace score examples
+	$(TRIED)/bin/drive-trace score examples/projects examples/wip
 
 .PHONY: demo-grading
 demo-grading: venv ## Grade two example runs: gate, judge and record, with no network
