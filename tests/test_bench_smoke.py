@@ -9,7 +9,8 @@ from typing import Any
 import orjson
 import pytest
 
-from tests.bench.floor_types import msgspec_decoder, pydantic_adapter
+from drive_trace.analysis import Analysis
+from tests.bench.__main__ import main
 from tests.bench.table import Heading, Row, Target, render
 from tests.bench.traces import TraceOptions, trace_bytes, trace_events, trace_lines
 
@@ -47,14 +48,11 @@ def test_too_few_lines_are_refused() -> None:
 
 def test_a_clean_trace_is_compact_valid_and_of_realistic_size() -> None:
     lines = trace_lines(TraceOptions(LINES))
-    decode, validate = msgspec_decoder().decode, pydantic_adapter().validate_json
-    for line in lines:
-        assert orjson.dumps(orjson.loads(line)) == line
-        decode(line)
-        validate(line)
+    assert all(orjson.dumps(orjson.loads(line)) == line for line in lines)
     assert 360 < sum(map(len, lines)) / len(lines) < 410
     text = b"\n".join(lines).decode()
     assert all(sign in text for sign in "é🚀日")
+    assert list(Analysis(text + "\n").findings()) == []
 
 
 def test_ids_are_unique_and_times_rise(events: list[dict[str, Any]]) -> None:
@@ -99,6 +97,13 @@ def test_as_many_lines_differ_from_the_clean_trace_as_asked_for(share: float, sp
     clean = trace_lines(TraceOptions(LINES))
     lines = trace_lines(TraceOptions(LINES, defects=share))
     assert sum(map(bytes.__ne__, clean, lines)) == spoiled
+
+
+def test_a_part_can_be_measured_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--quick", "--only", "floors"]) == 0
+    shown = capsys.readouterr().out
+    assert "msgspec, tagged union of structs" in shown
+    assert shown.endswith("missed: 0 of 0 rows with a target\n")
 
 
 def test_a_miss_and_a_failure_are_never_hidden() -> None:

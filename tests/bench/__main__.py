@@ -12,11 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.bench.command_line import measure_command_line
-from tests.bench.comparing import measure_statistics
 from tests.bench.files import FEW_DEFECTS, BenchFiles
 from tests.bench.floors import OrjsonLoop, measure_floors
-from tests.bench.messages import measure_messages
-from tests.bench.rules import measure_rules
 from tests.bench.server import Server, measure_plain_server, measure_server
 from tests.bench.table import Row, machine, render
 
@@ -28,7 +25,7 @@ if TYPE_CHECKING:
 TARGET_LINES = 100_000
 _SLOWING = ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED")
 """Set by some containers: every process would compile anew, and write line by line."""
-PARTS = ("floors", "command-line", "rules", "server", "plain", "messages", "statistics")
+PARTS = ("floors", "command-line", "server", "plain")
 _PLAIN_SERVER = Path(__file__).with_name("plain_server.py")
 
 
@@ -74,18 +71,12 @@ def _measure(parts: Sequence[str], files: BenchFiles, repeats: int) -> list[Row 
         rows += measure_floors(unit, files.trace().read_bytes().splitlines(), repeats)
     if "command-line" in parts:
         rows += measure_command_line([drive_trace], files, unit, repeats)
-    if "rules" in parts:
-        rows += measure_rules(files, unit, min(repeats, 3))
     sessions, edits = min(repeats, 3), 60 if repeats > 1 else 10
     if "server" in parts:
         rows += measure_server(Server([drive_trace, "serve"], sessions, edits), files, unit)
-    plain = [sys.executable, str(_PLAIN_SERVER)]
     if "plain" in parts:
-        rows += measure_plain_server(Server(plain, sessions, edits // 6), files, unit)
-    if "messages" in parts:
-        rows += measure_messages([drive_trace, "serve"], plain, files, repeats)
-    if "statistics" in parts:
-        rows += measure_statistics(10_000 if repeats > 1 else 200)
+        plain = Server([sys.executable, str(_PLAIN_SERVER)], sessions, edits // 6)
+        rows += measure_plain_server(plain, files, unit)
     return rows
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from tests.bench.floor_types import msgspec_decoder, pydantic_adapter
+from drive_trace.trace.typed import event_decoder
 from tests.bench.table import Heading, Row
 
 if TYPE_CHECKING:
@@ -39,17 +39,10 @@ class OrjsonLoop:
 
 
 def measure_floors(unit: OrjsonLoop, clean: Sequence[bytes], repeats: int) -> list[Row | Heading]:
-    """The unit, and on the clean file what reading into typed values costs at least."""
-    validator = pydantic_adapter()
-
-    def orjson_and_pydantic(line: bytes) -> Any:
-        return validator.validate_python(orjson.loads(line))
-
+    """The unit, and on the clean file what reading into the product's own types costs at least."""
     floors: dict[str, Callable[[bytes], Any]] = {
         "orjson.loads, clean file": orjson.loads,
-        "msgspec, tagged union of structs": msgspec_decoder().decode,
-        "orjson + pydantic TypedDict union": orjson_and_pydantic,
-        "pydantic TypedDict union, validate_json": validator.validate_json,
+        "msgspec, tagged union of structs": event_decoder(only_score=False).decode,
     }
     samples: dict[str, list[float]] = {name: [] for name in floors}
     for _ in range(repeats):

@@ -123,7 +123,10 @@ def measure_plain_server(
     server: Server, files: BenchFiles, unit: OrjsonLoop
 ) -> list[Row | Heading]:
     """The same of a server that only keeps pygls's own text document."""
-    rows: list[Row | Heading] = [Heading("a plain pygls server, to compare with")]
+    rows: list[Row | Heading] = [
+        Heading("a plain pygls server, to compare with"),
+        server.start_row("plain: spawn → initialize response"),
+    ]
     try:
         long = files.trace(FEW_DEFECTS)
         costs = server.costs(long, kinds=["a character"])
