@@ -36,7 +36,6 @@ from drive_trace.scorecard.summary import (
     summarize,
     summarize_part,
 )
-from drive_trace.tasks import Task, finish, in_batches
 from drive_trace.text.spans import Span
 from drive_trace.trace.document import Document, Point
 from drive_trace.trace.index import Index
@@ -156,15 +155,13 @@ class Analysis:
         """How many findings there are."""
         return self._findings.total
 
-    def findings_by_run(self) -> Task[Mapping[str | None, int]]:
+    def findings_by_run(self) -> Mapping[str | None, int]:
         """How many findings each run has on its lines. Those of lines that name no run are the
         run's where the trace has only one, else nobody's: they stand under None.
         """
         counts: Counter[str | None] = Counter()
-        for lines in in_batches(self._findings.lines()):
-            for line in lines:
-                counts[run_of(line)] += self._findings.count_of(line)
-            yield
+        for line in self._findings.lines():
+            counts[run_of(line)] += self._findings.count_of(line)
         runs = {*self.index.runs, *counts} - {None}
         if len(runs) == 1:
             counts[runs.pop()] += counts.pop(None, 0)
@@ -243,10 +240,6 @@ class Analysis:
 
     def summary(self, path: str = "") -> TraceSummary:
         """The trace, summed up for the scorecard."""
-        return finish(self.summing_up(path))
-
-    def summing_up(self, path: str = "") -> Task[TraceSummary]:
-        """The same as a task."""
         return summarize(self.index, self.line_number, path)
 
     def score(self, path: str = "") -> ScoreCard:
@@ -261,14 +254,10 @@ class Analysis:
 
     def part_of(self, run_id: str, path: str = "") -> RunSummary | None:
         """What one run has in this trace, rejected lines too; None where it has no line in it."""
-        return finish(self.summing_up_run(run_id, path))
-
-    def summing_up_run(self, run_id: str, path: str = "") -> Task[RunSummary | None]:
-        """The same as a task."""
         return summarize_part(self.index, run_id, self.line_number, path)
 
-    def finding_unplaced(self, path: str = "") -> Task[Sequence[Unplaced]]:
-        """The lines that may grade any run, as a task."""
+    def unplaced(self, path: str = "") -> Sequence[Unplaced]:
+        """The lines that may grade any run."""
         return finding_unplaced(self.index, self.line_number, path)
 
 

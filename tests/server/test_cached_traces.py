@@ -17,7 +17,6 @@ from drive_trace.lsp.workspace.open_traces import Workspace
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
 from drive_trace.scorecard.card import score_run
 from drive_trace.storage.fleet_cache import Cache
-from drive_trace.tasks import finish
 from tests.server.test_closed_traces import STRAYS, look, options, write
 from tests.server.test_live import WATCHES, append, eventually, opened, told
 from tests.server.test_views import ask, runs
@@ -53,9 +52,9 @@ def said(closed: ClosedTraces) -> list[Any]:
     """All that the list of runs shows of traces."""
     workspace = WorkspaceRuns(Workspace(), closed)
     (root,) = closed.folders.folders
-    unread, unplaced = workspace.unread(root), finish(workspace.unplaced(root))
+    unread, unplaced = workspace.unread(root), workspace.unplaced(root)
     found = []
-    for _, parts in finish(workspace.all_runs()):
+    for _, parts in workspace.all_runs():
         assert workspace.joinable(parts) == (parts, 0)
         run = score_run([each.part for each in parts], unread, unplaced)
         reals = {each.real: each.path.as_uri() for each in closed.seen()}

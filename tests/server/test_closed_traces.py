@@ -19,7 +19,7 @@ from drive_trace.lsp.workspace.trace_folders import TraceFolders
 from drive_trace.scorecard.card import score, score_run
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.finding import Found, find_traces
-from drive_trace.tasks import Task, finish
+from drive_trace.tasks import Task
 from drive_trace.text.spans import PositionEncoding
 from tests.support.client_text import event, graded, triage
 
@@ -163,7 +163,7 @@ def test_traces_are_joined_in_the_order_in_which_a_search_finds_them(tmp_path: P
     runs.note_open(here.as_uri(), here)
     searched = [str(each) for each in find_traces([str(tmp_path)])]
     assert len(searched) == len(paths)
-    ((_, parts),) = finish(runs.all_runs())
+    ((_, parts),) = runs.all_runs()
     assert [path_of(each.uri) for each in parts] == [Path(each) for each in searched]
     others = runs.others_with("run-1", here.as_uri())
     assert [each.uri for each in others] == [
@@ -202,11 +202,11 @@ def test_a_stray_line_in_another_file_counts_as_for_score(
     look(closed)
     said = runs.joined("run-1", paths[0].as_uri())
     assert said is not None
-    (listed,) = finish(runs.all_runs())
+    (listed,) = runs.all_runs()
     (run,) = score([summarize_text(text, each) for each, text in texts.items()]).runs
     assert said.run.headline == run.headline
     assert said.run.is_earned == run.is_earned == ("earlier" in name)
-    unplaced = finish(runs.unplaced(listed.folder))
+    unplaced = runs.unplaced(listed.folder)
     found = score_run([each.part for each in listed.parts], (), unplaced)
     assert found.is_earned == run.is_earned
 

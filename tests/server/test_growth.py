@@ -15,7 +15,6 @@ from drive_trace.analysis import Analysis
 from drive_trace.json_text import parse
 from drive_trace.linter.joining import join
 from drive_trace.lsp import server as server_module
-from drive_trace.tasks import finish
 from tests.support.client_text import position
 from tests.support.growth import Work, assert_all_linear, assert_linear
 from tests.support.sessions.channels import InProcess
@@ -163,7 +162,7 @@ def test_what_a_line_carries_is_counted_past_the_first_hundred(name: str) -> Non
     counts = Counter(each.line for each in analysis.findings())
     assert max(counts.values()) <= 102
     assert counts.total() == analysis.finding_count
-    assert finish(analysis.findings_by_run()).total() == analysis.finding_count
+    assert analysis.findings_by_run().total() == analysis.finding_count
 
 
 def test_a_record_that_is_deep_is_not_explained_to_its_end() -> None:

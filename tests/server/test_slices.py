@@ -7,16 +7,15 @@ from pathlib import Path
 
 import pytest
 from lsprotocol import types
-from pygls.exceptions import JsonRpcContentModified
 
 from drive_trace.lsp.rpc import tasks as slices
-from drive_trace.lsp.rpc.tasks import Turns, in_slices, in_slices_anew
+from drive_trace.lsp.rpc.tasks import Turns, in_slices_anew
 from drive_trace.lsp.workspace.closed_traces import ClosedTraces
 from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
 from drive_trace.tasks import Task
 from tests.server.test_closed_traces import options
-from tests.support.client_text import apart, graded, triage
+from tests.support.client_text import apart, triage
 
 LINES = 10_000
 STEPS = LINES // 256
@@ -41,62 +40,6 @@ async def a_while() -> None:
     """Others get their turn, some times."""
     for _ in range(5):
         await asyncio.sleep(0)
-
-
-@pytest.mark.parametrize(
-    "lines",
-    [
-        triage(verdict="rejected") * LINES,
-        graded("pass", "passed", "pass") * LINES,
-        triage().replace("triage-verdict", "correctness_recorded") * LINES,
-    ],
-)
-def test_what_is_said_of_a_trace_pauses_every_few_lines(lines: str) -> None:
-    runs, trace = opened(triage() + lines)
-    for steps in (
-        runs.all_runs(),
-        runs.joining("run-1", trace.uri),
-        trace.analysis.summing_up_run("run-1"),
-        trace.findings_by_run(),
-    ):
-        assert sum(1 for _ in steps) >= STEPS
-
-
-def test_what_is_said_of_many_runs_pauses_every_few_runs() -> None:
-    runs, _ = opened("".join(triage(project_run_id=f"run-{each}") for each in range(LINES)))
-    assert sum(1 for _ in runs.all_runs()) >= STEPS
-
-
-def test_whether_a_run_was_copied_pauses_at_each_other_trace(tmp_path: Path) -> None:
-    count = 20
-    for number in range(count):
-        (tmp_path / str(number)).mkdir()
-        text = triage(project_run_id=f"run-{number}")
-        (tmp_path / str(number) / "trace.jsonl").write_text(text, encoding="utf-8")
-    closed = ClosedTraces([tmp_path])
-    closed.look(closed.search())
-    runs, uri = WorkspaceRuns(Workspace(), closed), (tmp_path / "0" / "trace.jsonl").as_uri()
-    assert sum(1 for _ in runs.joining("run-0", uri)) >= count
-    assert sum(1 for _ in runs.joining("run-0", uri)) < count
-    with (tmp_path / "1" / "trace.jsonl").open("a", encoding="utf-8") as file:
-        file.write(triage(project_run_id="run-1"))
-    closed.look(closed.search())
-    assert sum(1 for _ in runs.joining("run-0", uri)) >= count
-
-
-async def test_the_runs_are_those_of_the_text_as_it_is_in_the_end(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(slices, "SLICE", 0)
-    runs, trace = opened(apart(triage(verdict="rejected") * 5000 + triage()))
-    asked = asyncio.ensure_future(in_slices_anew(runs.open, runs.all_runs))
-    told = asyncio.ensure_future(in_slices(runs.open, runs.all_runs()))
-    await a_while()
-    type_in(trace, triage() + graded("pass", "pass", "pass"))
-    ((_, (run,)),) = await asked
-    assert (run.part.event_count, run.part.first_line) == (3, 1)
-    with pytest.raises(JsonRpcContentModified):
-        await told
 
 
 async def test_who_types_on_and_on_does_not_keep_an_answer_from_coming(

@@ -15,7 +15,6 @@ from drive_trace.scorecard.summary import (
     summarize,
     summarize_part,
 )
-from drive_trace.tasks import finish
 from drive_trace.trace.document import Document, Point
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import Line, LineStatus
@@ -40,7 +39,7 @@ class ScoredTrace:
 
     def summary(self, *, alone: bool = False) -> TraceSummary:
         """The whole trace; ``alone`` says that it is joined with no other."""
-        return finish(summarize(self.index, self.number, self.path, alone=alone))
+        return summarize(self.index, self.number, self.path, alone=alone)
 
     def feed_state(self, feed: EventType, run_id: str) -> FeedState:
         """What the trace says of a run's feed."""
@@ -86,13 +85,9 @@ def last_work(traces: Iterable[ScoredTrace], run_id: str) -> datetime | None:
 
 def score_joined(traces: Sequence[ScoredTrace], run_id: str) -> RunScore | None:
     """One run over several traces; None where none has a line of it."""
-    found = [
-        finish(summarize_part(trace.index, run_id, trace.number, trace.path)) for trace in traces
-    ]
+    found = [summarize_part(trace.index, run_id, trace.number, trace.path) for trace in traces]
     parts = [part for part in found if part is not None]
     unplaced = [
-        each
-        for trace in traces
-        for each in finish(finding_unplaced(trace.index, trace.number, trace.path))
+        each for trace in traces for each in finding_unplaced(trace.index, trace.number, trace.path)
     ]
     return score_run(parts, (), unplaced) if parts else None

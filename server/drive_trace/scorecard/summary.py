@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from drive_trace.scorecard.copies import NO_EVENTS, Events, LiveEvents, Noted, Number, repeats
 from drive_trace.scorecard.provenance import Provenance, provenance
 from drive_trace.scorecard.uncounted import Rejected, UnknownEvent, rejected_lines, unknown_lines
-from drive_trace.tasks import Task, in_batches
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import Line, run_of
 from drive_trace.trace.run import Run, Work
@@ -217,10 +216,10 @@ def unplaced_grades(trace: TraceSummary) -> Sequence[Unplaced]:
     return _unplaced_grades(trace.path, trace.unowned, trace.unknown)
 
 
-def finding_unplaced(index: Index, number: Number, path: str = "") -> Task[Sequence[Unplaced]]:
-    """The same of a trace that is not summed up, in steps."""
-    rejected = yield from rejected_lines(index.strays[0], number)
-    unknown = yield from unknown_lines(_naming_no_run(index), number, path)
+def finding_unplaced(index: Index, number: Number, path: str = "") -> Sequence[Unplaced]:
+    """The same of a trace that is not summed up."""
+    rejected = rejected_lines(index.strays[0], number)
+    unknown = unknown_lines(_naming_no_run(index), number, path)
     return _unplaced_grades(path, rejected, unknown)
 
 
@@ -242,56 +241,48 @@ def _unplaced_grades(
     return found[-MOST_UNPLACED:]
 
 
-def summarize(
-    index: Index, number: Number, path: str = "", *, alone: bool = False
-) -> Task[TraceSummary]:
+def summarize(index: Index, number: Number, path: str = "", *, alone: bool = False) -> TraceSummary:
     """Sum a trace up; ``path`` is how it is called in what is shown. ``alone`` saves the time to
     look for what matters only where the trace is joined with others.
     """
-    unowned = yield from rejected_lines(index.rejected.get(None, ()), number)
-    unknown = yield from unknown_lines(index.unknown, number, path)
+    unowned = rejected_lines(index.rejected.get(None, ()), number)
+    unknown = unknown_lines(index.unknown, number, path)
     by_run: dict[str | None, list[UnknownEvent]] = {}
     for each in unknown:
         by_run.setdefault(each.run_id if each.run_id in index.runs else None, []).append(each)
     nobodys = _may_be_any_run(by_run.get(None, ()))
     runs: list[RunSummary] = []
-    for batch in in_batches(index.runs_in_order):
-        for run in batch:
-            own = by_run.get(run.run_id, ())
-            part = yield from _run_summary(index, run, number, path)
-            worked = _worked(index, run, number, alone=alone)
-            runs.append(part._replace(worked=worked, unknown=tuple(sorted((*own, *nobodys)))))
-        yield
+    for run in index.runs_in_order:
+        own = by_run.get(run.run_id, ())
+        part = _run_summary(index, run, number, path)
+        worked = _worked(index, run, number, alone=alone)
+        runs.append(part._replace(worked=worked, unknown=tuple(sorted((*own, *nobodys)))))
     for run_id, lines in index.uncounted.items():
-        runs.append((yield from _without_events(run_id, lines, number, path)))
+        runs.append(_without_events(run_id, lines, number, path))
     return TraceSummary(path, tuple(runs), unowned, unknown, index.is_illegible)
 
 
-def summarize_part(
-    index: Index, run_id: str, number: Number, path: str = ""
-) -> Task[RunSummary | None]:
+def summarize_part(index: Index, run_id: str, number: Number, path: str = "") -> RunSummary | None:
     """As :func:`parts_by_run`, of one run; None where the trace has no line of it. Costs nothing
     that grows with the run, but for its rejected lines and the trace's unknown ones.
     """
     run = index.runs.get(run_id)
     if run is None:
         lines = index.uncounted.get(run_id)
-        return (yield from _without_events(run_id, lines, number, path)) if lines else None
+        return _without_events(run_id, lines, number, path) if lines else None
     own = (line for line in index.unknown if run_of(line) == run_id)
-    unknown = yield from unknown_lines(own, number, path)
-    part = yield from _run_summary(index, run, number, path)
-    nobodys = yield from unknown_lines(_naming_no_run(index), number, path)
+    unknown = unknown_lines(own, number, path)
+    part = _run_summary(index, run, number, path)
+    nobodys = unknown_lines(_naming_no_run(index), number, path)
     unknown = tuple(sorted((*unknown, *_may_be_any_run(nobodys))))
     return part._replace(worked=_worked(index, run, number), unknown=unknown)
 
 
-def _without_events(
-    run_id: str, lines: Sequence[Line], number: Number, path: str
-) -> Task[RunSummary]:
+def _without_events(run_id: str, lines: Sequence[Line], number: Number, path: str) -> RunSummary:
     """The part in a trace of a run of which readers count no line there."""
-    rejected = yield from rejected_lines((each for each in lines if each.is_rejected), number)
+    rejected = rejected_lines((each for each in lines if each.is_rejected), number)
     others = (each for each in lines if not each.is_rejected)
-    unknown = yield from unknown_lines(others, number, path)
+    unknown = unknown_lines(others, number, path)
     return RunSummary(run_id, path, number(lines[0]), rejected=rejected, unknown=unknown)
 
 
@@ -305,10 +296,10 @@ def _may_be_any_run(nobodys: Iterable[UnknownEvent]) -> Sequence[UnknownEvent]:
     return [each for each in nobodys if each.meant is not None][-MOST_UNPLACED:]
 
 
-def _run_summary(index: Index, run: Run, number: Number, path: str) -> Task[RunSummary]:
+def _run_summary(index: Index, run: Run, number: Number, path: str) -> RunSummary:
     """All but how the run was worked on, and the lines of unknown types."""
-    rejected = yield from rejected_lines(index.rejected.get(run.run_id, ()), number)
-    unplaced = yield from rejected_lines(index.strays[0][-MOST_UNPLACED:], number)
+    rejected = rejected_lines(index.rejected.get(run.run_id, ()), number)
+    unplaced = rejected_lines(index.strays[0][-MOST_UNPLACED:], number)
     copies = repeats(run, number)
     part = RunSummary(
         run_id=run.run_id,

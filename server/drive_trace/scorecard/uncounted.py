@@ -11,7 +11,6 @@ from functools import lru_cache
 from typing import NamedTuple, cast
 
 from drive_trace.scorecard.copies import Number
-from drive_trace.tasks import Task, in_batches
 from drive_trace.text.wording import first_of, numbered_lines, plural
 from drive_trace.trace.line import FlaggedLine, Line
 from drive_trace.trace.mentions import (
@@ -77,13 +76,10 @@ class UnknownEvent(NamedTuple):
     """When it was recorded, where that can be read."""
 
 
-def rejected_lines(lines: Iterable[Line], number: Number) -> Task[tuple[Rejected, ...]]:
+def rejected_lines(lines: Iterable[Line], number: Number) -> tuple[Rejected, ...]:
     """What the scorecard needs to know of rejected lines."""
-    found: list[Rejected] = []
-    for batch in in_batches(cast("Iterable[FlaggedLine]", lines)):
-        found += [rejected_line(line, number(line)) for line in batch]
-        yield
-    return tuple(found)
+    flagged = cast("Iterable[FlaggedLine]", lines)
+    return tuple(rejected_line(line, number(line)) for line in flagged)
 
 
 @lru_cache(maxsize=64)  # a long line that may be of many runs is read once
@@ -106,13 +102,10 @@ def rejected_line(line: FlaggedLine, number: int) -> Rejected:
 
 def unknown_lines(
     lines: Iterable[Line], number: Number, path: str = ""
-) -> Task[tuple[UnknownEvent, ...]]:
+) -> tuple[UnknownEvent, ...]:
     """What the scorecard needs to know of lines of unknown types."""
-    found: list[UnknownEvent] = []
-    for batch in in_batches(cast("Iterable[FlaggedLine]", lines)):
-        found += [unknown_line(path, number(line), line) for line in batch]
-        yield
-    return tuple(found)
+    flagged = cast("Iterable[FlaggedLine]", lines)
+    return tuple(unknown_line(path, number(line), line) for line in flagged)
 
 
 def unknown_line(path: str, number: int, line: FlaggedLine) -> UnknownEvent:

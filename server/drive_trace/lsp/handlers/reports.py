@@ -152,8 +152,7 @@ class Reports:
             uri = trace.uri
         elif path is not None:
             uri = path.as_uri()
-        join = partial(self._runs.joining, part.run_id, uri)
-        joined = await in_slices_anew(self._runs.open, join)
+        joined = self._runs.joined(part.run_id, uri)
         return text, joined or of_one_file(score_run([part]), uri)
 
     async def _text_of(self, uri: str, run_id: str | None) -> _Text:
@@ -202,7 +201,7 @@ def _text_outside(path: Path, run_id: str | None, name: str) -> _Text | None:
 def _text(
     analysis: Analysis, run_id: str | None, name: str, *, checks: bool = False
 ) -> Task[_Text]:
-    part = (yield from analysis.summing_up_run(run_id, name)) if run_id is not None else None
+    part = analysis.part_of(run_id, name) if run_id is not None else None
     found = (yield from _found(analysis, run_id, name)) if checks else None
     # A copy, as typing goes on while threads work with it.
     lines = tuple(analysis.document.lines)

@@ -126,18 +126,18 @@ class Views:
         return counts
 
     def _runs_json(self, closed: _Counts) -> Task[JsonText]:
-        runs = yield from self._runs.all_runs()
+        runs = self._runs.all_runs()
         counts = dict(closed)
         opened = {part.uri: part.trace for run in runs for part in run.parts}
         for uri, trace in opened.items():
             if trace is not None:
-                counts[uri] = yield from trace.findings_by_run()
+                counts[uri] = trace.findings_by_run()
         folders: tuple[Path | None, ...] = (None, *self._runs.closed.folders.folders)
         waiting = {each: self._runs.waiting(each) for each in folders}
         unread = {each: self._runs.not_read(each) for each in folders}
         unplaced = {}
         for each in folders:
-            unplaced[each] = yield from self._runs.unplaced(each)
+            unplaced[each] = self._runs.unplaced(each)
         found: list[bytes] = []
         scores: list[RunScore] = []
         for batch in in_batches(runs):
@@ -145,7 +145,7 @@ class Views:
                 parts, lacking = self._runs.joinable(all_parts)
                 left = waiting[folder]
                 left = left + lacking if left is not None else None
-                copied = yield from self._runs.copied(folder, parts)
+                copied = self._runs.copied(folder, parts)
                 doubts = unread[folder], unplaced[folder], copied
                 score = score_run([each.part for each in parts], *doubts)
                 scores.append(score)
@@ -166,14 +166,9 @@ class Views:
         if request is None:
             return None
         run_id = run_near(request.analysis, request.point(params.position))
-        if run_id is None:
+        if run_id is None or not request.analysis.index.names(run_id):
             return None
-        return in_slices_anew(self._runs.open, lambda: self._run_at_json(request, run_id))
-
-    def _run_at_json(self, request: TraceRequest, run_id: str) -> Task[dict[str, object] | None]:
-        if not request.analysis.index.names(run_id):
-            return None
-        joined = yield from self._runs.joining(run_id, request.trace.uri)
+        joined = self._runs.joined(run_id, request.trace.uri)
         return None if joined is None else run_at_json(joined, request.client.hover_format)
 
     # Events to append

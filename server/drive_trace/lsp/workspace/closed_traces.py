@@ -36,7 +36,6 @@ from drive_trace.scorecard.summary import (
 )
 from drive_trace.storage.files import Problem
 from drive_trace.storage.followed_file import Content, More, Whole
-from drive_trace.tasks import finish
 from drive_trace.trace.document import Point
 
 if TYPE_CHECKING:
@@ -216,7 +215,7 @@ class ClosedTraces:
         with entry.lock:
             entry.judge_by(rules)
             counts = self._result(
-                entry, "counts", rules, lambda it: finish(it.findings_by_run()), looks=False
+                entry, "counts", rules, lambda it: it.findings_by_run(), looks=False
             )
         return counts or {}
 

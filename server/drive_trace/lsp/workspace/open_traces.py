@@ -111,11 +111,11 @@ class OpenTrace:
         """The diagnostics of this version, a list as JSON text; none of what git has."""
         return b"[]" if self.is_old else self._maker.as_json(self.near)
 
-    def findings_by_run(self) -> Task[Mapping[str | None, int]]:
+    def findings_by_run(self) -> Mapping[str | None, int]:
         """See :meth:`Analysis.findings_by_run`; counted again only when findings have changed."""
         revision = self.analysis.finding_revision
         if self._counted is None or self._counted[0] != revision:
-            self._counted = revision, (yield from self.analysis.findings_by_run())
+            self._counted = revision, self.analysis.findings_by_run()
         return self._counted[1]
 
     def _replace_all(self, text: str) -> None:

@@ -25,7 +25,7 @@ from drive_trace.scorecard.summary import RunSummary, Unplaced
 from drive_trace.storage.files import LeftOut
 from drive_trace.storage.finding import omitted
 from drive_trace.storage.judging_records import JudgementFiles
-from drive_trace.tasks import Task, finish, in_batches
+from drive_trace.tasks import Task, finish
 
 Result = TypeVar("Result")
 
@@ -102,7 +102,7 @@ class WorkspaceRuns:
 
     def others_with(self, run_id: str, uri: str) -> list[RunPart]:
         """The other traces of the folder that hold a run, in the order of their paths."""
-        return [each for each in finish(self._parts(run_id, uri)) if each.uri != uri]
+        return [each for each in self._parts(run_id, uri) if each.uri != uri]
 
     async def run_on_others(
         self, run_id: str, uri: str, work: Callable[[Analysis, str], Task[Result]]
@@ -121,7 +121,7 @@ class WorkspaceRuns:
                 results += [found] if found is not None else []
         return results
 
-    def all_runs(self) -> Task[list[WorkspaceRun]]:
+    def all_runs(self) -> list[WorkspaceRun]:
         """Every run that is known, in the order of their first parts."""
         found: dict[tuple[Path | str, str], list[tuple[_Order, RunPart]]] = {}
         for trace in self.open:
@@ -129,18 +129,17 @@ class WorkspaceRuns:
                 continue
             key, name = self._place(trace)
             own = self.folder_of(trace.uri) or trace.uri
-            summary = yield from trace.analysis.summing_up(name)
+            summary = trace.analysis.summary(name)
             for part in summary.runs:
                 each = key, self._open_part(trace, part)
                 found.setdefault((own, part.run_id), []).append(each)
         is_open = self.open_reals()
         closed = [each for each in self.closed.seen() if each.real not in is_open]
-        for batch in in_batches((each, part) for each in closed for part in each.parts.values()):
-            for known, part in batch:
-                each = _order(known.path), self._closed_part(known, part)
-                folder = self.closed.folders.folder_of(known.path)
+        for known in closed:
+            place, folder = _order(known.path), self.closed.folders.folder_of(known.path)
+            for part in known.parts.values():
+                each = place, self._closed_part(known, part)
                 found.setdefault((folder or "", part.run_id), []).append(each)
-            yield
         runs = [(own, sorted(parts, key=lambda pair: pair[0])) for (own, _), parts in found.items()]
         runs.sort(key=lambda run: (run[1][0][0], run[1][0][1].part.first_line))
         return [
@@ -150,11 +149,7 @@ class WorkspaceRuns:
 
     def joined(self, run_id: str, uri: str) -> JoinedRun | None:
         """A run over all its files in the folder of one that holds it."""
-        return finish(self.joining(run_id, uri))
-
-    def joining(self, run_id: str, uri: str) -> Task[JoinedRun | None]:
-        """See :meth:`joined`, as a task."""
-        parts = yield from self._parts(run_id, uri)
+        parts = self._parts(run_id, uri)
         if not parts:
             return None
         own = [each.part for each in parts if each.uri == uri]
@@ -163,8 +158,8 @@ class WorkspaceRuns:
         waiting = self.waiting(folder)
         waiting = waiting + lacking if waiting is not None else None
         unread = self.not_read(folder)
-        unplaced = yield from self.unplaced(folder)
-        copied = yield from self.copied(folder, parts)
+        unplaced = self.unplaced(folder)
+        copied = self.copied(folder, parts)
         run = score_run([each.part for each in parts], unread, unplaced, copied)
         here = score_run(own, unread, unplaced, copied) if own else None
         return JoinedRun(run, here, [each.uri for each in parts], uri, waiting)
@@ -199,15 +194,15 @@ class WorkspaceRuns:
         """What may hold a part of any run of a folder."""
         return [*self.unread(folder), *self.left_out(folder).missed]
 
-    def unplaced(self, folder: Path | None) -> Task[Sequence[Unplaced]]:
+    def unplaced(self, folder: Path | None) -> Sequence[Unplaced]:
         """The lines of a folder's traces that may grade any of its runs."""
         closed = self._closed_in(folder, lambda each: bool(each.unplaced))
         found = [line for each in closed for line in each.unplaced]
         for trace in self._open_in(folder):
-            found += yield from trace.analysis.finding_unplaced(self._place(trace)[1])
+            found += trace.analysis.unplaced(self._place(trace)[1])
         return found
 
-    def copied(self, folder: Path | None, parts: Sequence[RunPart]) -> Task[str | None]:
+    def copied(self, folder: Path | None, parts: Sequence[RunPart]) -> str | None:
         """A trace in which another run has events of a run; None if there is none."""
         run_id, own = parts[0].part.run_id, [each.uri for each in parts]
         found: list[Holders] = []
@@ -217,7 +212,6 @@ class WorkspaceRuns:
                 holders = Holders()
                 for each in self._closed_in(folder):
                     holders.add(map(_held, each.parts.values()))
-                    yield
                 self._holders[place] = version, holders
             found.append(self._holders[place][1])
         for trace in self._open_in(folder) or [each.trace for each in parts if each.trace]:
@@ -227,7 +221,7 @@ class WorkspaceRuns:
                     return name
                 continue
             if self._holders.get(trace.uri, (None,))[0] != trace.edits:
-                summary = yield from trace.analysis.summing_up(name)
+                summary = trace.analysis.summary(name)
                 self._holders[trace.uri] = trace.edits, Holders().add(map(_held, summary.runs))
             found.append(self._holders[trace.uri][1])
         hashes = [each.part.events.hashes() for each in parts if any(some.first for some in found)]
@@ -271,7 +265,7 @@ class WorkspaceRuns:
         folders = self.closed.folders
         return folders.folder_of(path) if path is not None and folders.holds(path) else None
 
-    def _parts(self, run_id: str, uri: str) -> Task[list[RunPart]]:
+    def _parts(self, run_id: str, uri: str) -> list[RunPart]:
         folder, is_open = self.folder_of(uri), self.open_reals()
         folder_of = self.closed.folders.folder_of
         found = [
@@ -282,7 +276,7 @@ class WorkspaceRuns:
         own = self.open.get(uri)
         for trace in self._open_in(folder) or ([own] if own is not None else []):
             key, name = self._place(trace)
-            part = yield from trace.analysis.summing_up_run(run_id, name)
+            part = trace.analysis.part_of(run_id, name)
             if part is not None:
                 found.append((key, self._open_part(trace, part)))
         return [each for _, each in sorted(found, key=lambda pair: pair[0])]
