@@ -28,8 +28,8 @@ from drive_trace.commands.formats.text import excerpt
 from drive_trace.comparison.runs import RunManifest
 from drive_trace.grading.judgements import Calibrated, Judgement
 from drive_trace.linter.checked_files import UnreadFile
-from drive_trace.linter.rule import Example, Finding, Level, Rule, Severity
-from drive_trace.linter.rules import RULES, documentation, examples
+from drive_trace.linter.rule import Finding, Level, Rule, Severity
+from drive_trace.linter.rules import RULES, documentation
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span, encode_exactly
 from drive_trace.vocabulary import ENVELOPE, EVENTS, Family, FieldType, OneOfShape
@@ -39,6 +39,7 @@ sys.path.insert(0, str(ROOT))  # how examples are written is known to the tests
 
 from tests.support.fixtures import analysis_of  # noqa: E402
 from tests.support.fixtures import read as read_fixture  # noqa: E402
+from tests.support.rule_examples import Example, examples_of  # noqa: E402
 from tools.features_page import features_page  # noqa: E402
 from tools.grammar import grammar  # noqa: E402
 from tools.json_schemas import (  # noqa: E402
@@ -148,7 +149,7 @@ def example_output(rule: Rule[Any]) -> str:
 
 
 def _marked_example(rule: Rule[Any]) -> Example:
-    return next(each for each in examples(rule) if read_fixture(each.before).marks)
+    return next(each for each in examples_of(rule.code) if read_fixture(each.before).marks)
 
 
 def _first_finding(rule: Rule[Any], example: Example) -> tuple[Analysis, Finding] | None:
@@ -176,7 +177,7 @@ def _other_lines(rule: Rule[Any]) -> Iterator[str]:
 
 def _after_the_fix(rule: Rule[Any]) -> Iterator[str]:
     """The lines of the first example with a fix that this changes."""
-    example = next((each for each in examples(rule) if each.after is not None), None)
+    example = next((each for each in examples_of(rule.code) if each.after is not None), None)
     found = _first_finding(rule, example) if example is not None else None
     if example is None or found is None:
         return
@@ -198,7 +199,7 @@ def _after_the_fix(rule: Rule[Any]) -> Iterator[str]:
 
 def _near_miss(rule: Rule[Any]) -> Iterator[str]:
     """The first example in which the rule finds nothing; fields of no interest are left out."""
-    example = next(each for each in examples(rule) if not read_fixture(each.before).marks)
+    example = next(each for each in examples_of(rule.code) if not read_fixture(each.before).marks)
     lines = [line.strip() for line in example.before.strip("\n").splitlines() if line.strip()]
     yield from ("**Not found.** Of this, where `…` are the other fields, it says nothing:", "")
     yield from (
@@ -278,7 +279,7 @@ def fix_levels(rule: Rule[Any]) -> set[Level]:
     """How the fixes of a rule are made, as its examples show it."""
     return {
         fix.level
-        for example in examples(rule)
+        for example in examples_of(rule.code)
         for analysis in [analysis_of(example)]
         for finding in analysis.findings()
         if finding.rule is rule

@@ -9,11 +9,11 @@ from typing import Any
 
 from tests.support.fixtures import analysis_of, records
 from tests.support.fixtures import read as read_fixture
+from tests.support.rule_examples import examples_of
 
 from drive_trace.linter import rules
 from drive_trace.linter.checked_files import RunInFiles, SharedEvents, UnreadFile
 from drive_trace.linter.rule import (
-    Example,
     LineDiagnostic,
     Rule,
     SameDispatch,
@@ -48,14 +48,13 @@ def rule_faults() -> Iterator[str]:
 def _faults_of_modules(modules: Mapping[str, Any]) -> Iterator[str]:
     for name, module in modules.items():
         if not isinstance(getattr(module, "RULE", None), Rule):
-            missing = f'RULE = Rule(code="{name.replace("_", "-")}", …)'
-            yield f"{_file(name)}: the file declares no rule: add `{missing}`"
+            yield f"{_file(name)}: the file declares no rule: add `RULE = Rule(…)`"
 
 
 def _faults_of_rules(modules: Mapping[str, Any]) -> Iterator[str]:
     for name, module in modules.items():
         faults = [*_faults_of_parts(name, module)]
-        faults = faults or [*_faults_of_examples(module.RULE, module.EXAMPLES)]
+        faults = faults or [*_faults_of_examples(module.RULE)]
         yield from (f"{_file(name)}: {fault}" for fault in faults)
 
 
@@ -81,12 +80,11 @@ def _faults_of_parts(name: str, module: Any) -> Iterator[str]:
     rule: Rule[Any] = module.RULE
     code = name.replace("_", "-")
     if rule.code != code:
-        yield f"the rule's code is `{rule.code}`; expected `{code}`, as the file is named"
+        yield f"its check is a function of {rule.check.__module__}: define it in this file"
         return
     if "**Fix.**" not in (module.__doc__ or ""):
         yield "the docstring, which is the rule's page, needs a paragraph `**Fix.** …`"
-    examples: Sequence[Example] = getattr(module, "EXAMPLES", ())
-    marked = [bool(read_fixture(each.before).marks) for each in examples]
+    marked = [bool(read_fixture(each.before).marks) for each in examples_of(code)]
     if True not in marked:
         yield "EXAMPLES needs an example with `^^^` marks under what the rule finds"
     if False not in marked:
@@ -101,8 +99,8 @@ def _faults_of_parts(name: str, module: Any) -> Iterator[str]:
         yield f"the rule never runs: it looks at {rule.looks_at.__name__}, and not at {names}"
 
 
-def _faults_of_examples(rule: Rule[Any], examples: Sequence[Example]) -> Iterator[str]:
-    for number, example in enumerate(examples, 1):
+def _faults_of_examples(rule: Rule[Any]) -> Iterator[str]:
+    for number, example in enumerate(examples_of(rule.code), 1):
         fixture = read_fixture(example.before)
         if not fixture.marks or rule.looks_at in _OF_FILES or example.beside is not None:
             continue

@@ -17,7 +17,7 @@ from drive_trace.analysis import Analysis
 from drive_trace.commands.across import Across, Shared
 from drive_trace.commands.formats.findings import unreadable
 from drive_trace.linter import rules
-from drive_trace.linter.rule import Example, Finding, Fix, Rule
+from drive_trace.linter.rule import Finding, Fix, Rule
 from drive_trace.linter.rules import RULES, documentation
 from drive_trace.linter.settings import DEFAULTS
 from drive_trace.scorecard.card import ScoreCard
@@ -38,14 +38,9 @@ from tests.support.fixtures import (
     read,
     text_edits,
 )
+from tests.support.rule_examples import Example, examples_of
 
 MODULES = sorted(each.name for each in pkgutil.iter_modules(rules.__path__))
-
-
-def examples_of(code: str) -> tuple[Example, ...]:
-    module = import_module(f"drive_trace.linter.rules.{code.replace('-', '_')}")
-    examples: tuple[Example, ...] = module.EXAMPLES
-    return examples
 
 
 if faults := "\n".join(rule_faults()):

@@ -52,12 +52,13 @@ from drive_trace.features.code_lens import code_lenses, resolve_lens
 from drive_trace.features.diagnostics import DiagnosticMaker, DiagnosticOptions
 from drive_trace.features.hover import hover
 from drive_trace.features.positions import point_at
-from drive_trace.linter.rule import Example, Fix
+from drive_trace.linter.rule import Fix
 from drive_trace.storage.files import records_of
 from drive_trace.text.spans import PositionEncoding, Span, encode_exactly
 from drive_trace.trace.document import Point
 from drive_trace.vocabulary import EVENTS
 from drive_trace.vocabulary.envelope import ENVELOPE_EXAMPLE
+from tests.support.rule_examples import Example
 
 URI = "file:///traces/checkout-retry/trace.jsonl"
 ENCODINGS = tuple(PositionEncoding)

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
-from typing import Any, Concatenate, Generic, NamedTuple, TypeVar
+from functools import cached_property
+from typing import Any, Concatenate, Generic, NamedTuple, TypeVar, get_type_hints
 
 from drive_trace.text.spans import Span
 from drive_trace.text.wording import plural, shown
@@ -206,29 +207,6 @@ class WholeTrace:
 Subject = TypeVar("Subject")
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A piece of a trace, which is run as a test: ``^^^`` marks stand under the rule's findings.
-
-    Without a mark it is a near miss, of which the rule has nothing to say. How a
-    piece of a trace is written is described in ``tests/support/fixtures.py``.
-    """
-
-    before: str
-    after: str | None = None
-    """The text after a fix of the first finding; None says that it offers none."""
-    fix: str | None = None
-    """The title of that fix; None is the first one."""
-    path: str | None = None
-    """Where the trace lies."""
-    beside: str | None = None
-    """Another trace, ``other.jsonl``, that is checked before this one; for rules between files."""
-    encoding: str = "utf-8"
-    """How the file is written."""
-    head: str | None = None
-    """The trace as git's ``HEAD`` has it."""
-
-
 OptionValue = int | float | bool | str
 
 
@@ -247,15 +225,14 @@ class Option(NamedTuple):
 class Rule(Generic[Subject]):
     """A rule: a code, a default severity and a pure function of what it looks at."""
 
-    code: str
     severity: Severity
-    looks_at: type[Subject]
+    """By default. ERROR means that readers reject the line."""
+    summary: str
+    """One sentence: what it finds."""
     check: Callable[Concatenate[Subject, ...], Iterable[Finding]]
     """Called with one of these and, by keyword, with the values of the rule's options: of one
     called ``tolerance-ms`` as ``tolerance_ms``.
     """
-    summary: str
-    """One sentence: what it finds."""
     check_across: Callable[[Any], Iterable[Finding]] | None = None
     """What the rule finds between files that are checked together, beside what it finds in one:
     called with a ``RunInFiles``.
@@ -274,3 +251,13 @@ class Rule(Generic[Subject]):
     """
     is_settable: bool = True
     """Whether configurations have a say in it."""
+
+    @cached_property
+    def code(self) -> str:
+        """Its name in findings and configurations: that of its file, in kebab-case."""
+        return self.check.__module__.rpartition(".")[2].replace("_", "-")
+
+    @cached_property
+    def looks_at(self) -> type[Any]:
+        """What its check is called with, by the type of its first parameter."""
+        return next(iter(get_type_hints(self.check).values()))  # type: ignore[no-any-return]

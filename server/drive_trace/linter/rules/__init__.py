@@ -12,7 +12,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from drive_trace.linter.rule import Example, Rule
+from drive_trace.linter.rule import Rule
 
 
 def _discover() -> dict[str, Rule[Any]]:
@@ -32,12 +32,6 @@ SETTABLE: Mapping[str, Rule[Any]] = {code: rule for code, rule in RULES.items() 
 def documentation(rule: Rule[Any]) -> str:
     """What the rule's module says of it, in Markdown."""
     return (_module(rule).__doc__ or "").strip()
-
-
-def examples(rule: Rule[Any]) -> tuple[Example, ...]:
-    """Pieces of traces that show what the rule finds, and what it does not."""
-    shown: tuple[Example, ...] = _module(rule).EXAMPLES
-    return shown
 
 
 def _module(rule: Rule[Any]) -> ModuleType:

@@ -11,7 +11,7 @@ amendment is marked.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.rule import Example, Finding, Rule, SameFile, Severity
+from drive_trace.linter.rule import Finding, Rule, SameFile, Severity
 from drive_trace.trace.line import name_of
 from drive_trace.trace.places import Place
 from drive_trace.trace.run import any_between
@@ -30,27 +30,14 @@ def _check(file: SameFile) -> Iterable[Finding]:
             yield Finding(RULE, line, Place.value(field), message)
 
 
-RULE = Rule(
-    code="amended-before-authored",
-    severity=Severity.INFORMATION,
-    looks_at=SameFile,
-    check=_check,
-    summary="A spec or plan is amended that was not authored before.",
-)
+RULE = Rule(Severity.INFORMATION, "A spec or plan is amended that was not authored before.", _check)
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"spec-authored","spec_path":"projects/cart/spec.md"}
-        EVENT{"event_type":"spec-amended","spec_path":"projects/cart/slices/tax/spec.md"}
-        … no `spec-authored` above authors this spec  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        EVENT{"event_type":"spec-amended","spec_path":"projects/cart/slices/tax/spec.md"}
-        """
-    ),
-    Example(
-        """
-        EVENT{"event_type":"plan-authored","plan_path":"projects/cart/plan.md"}
-        EVENT{"event_type":"plan-amended","plan_path":"projects/cart/plan.md"}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"spec-authored","spec_path":"projects/cart/spec.md"}
+EVENT{"event_type":"spec-amended","spec_path":"projects/cart/slices/tax/spec.md"}
+… no `spec-authored` above authors this spec  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+EVENT{"event_type":"spec-amended","spec_path":"projects/cart/slices/tax/spec.md"}
+---
+EVENT{"event_type":"plan-authored","plan_path":"projects/cart/plan.md"}
+EVENT{"event_type":"plan-amended","plan_path":"projects/cart/plan.md"}
+"""

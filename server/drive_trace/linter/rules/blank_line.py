@@ -10,7 +10,6 @@ from collections.abc import Iterable
 
 from drive_trace.linter.rule import (
     Edit,
-    Example,
     Finding,
     Fix,
     Level,
@@ -32,31 +31,14 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
     yield Fix("Remove the line", Level.SAFE, (Edit(finding.line, whole, ""),))
 
 
-RULE = Rule(
-    code="blank-line",
-    severity=Severity.HINT,
-    looks_at=LineDiagnostic,
-    check=_check,
-    fixes=_fixes,
-    summary="A line is blank.",
-)
+RULE = Rule(Severity.HINT, "A line is blank.", _check, fixes=_fixes)
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"project-closed"}
+EXAMPLES = """
+EVENT{"event_type":"project-closed"}
 
-        | … there is no event on it
-        """,
-        """
-        EVENT{"event_type":"project-closed"}
-        """,
-        fix="Remove the line",
-    ),
-    # The newline that ends the last event starts no line.
-    Example(
-        """
-        EVENT{"event_type":"project-closed"}
-        """
-    ),
-)
+| … there is no event on it
+=> Remove the line
+EVENT{"event_type":"project-closed"}
+--- The newline that ends the last event starts no line.
+EVENT{"event_type":"project-closed"}
+"""

@@ -12,7 +12,7 @@ more than 100 briefs.
 from collections.abc import Iterable, Sequence
 
 from drive_trace.linter.edits import replace_with_expected
-from drive_trace.linter.rule import Example, Finding, Message, Related, Rule, Severity
+from drive_trace.linter.rule import Finding, Message, Related, Rule, Severity
 from drive_trace.text.wording import shown
 from drive_trace.trace.line import Line
 from drive_trace.trace.places import Place
@@ -66,51 +66,33 @@ def _finding(line: Line, first: Line | None, same: Line | None, expected: str) -
 
 
 RULE = Rule(
-    code="brief-disposition-mismatch",
-    severity=Severity.WARNING,
-    looks_at=Run,
-    check=_check,
+    Severity.WARNING,
+    "A brief's disposition is not what the hashes of its dispatch say.",
+    _check,
     fixes=replace_with_expected,
-    summary="A brief's disposition is not what the hashes of its dispatch say.",
 )
 
-_A, _B = "a" * 64, "b" * 64
-
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start"}
-        EVENT{"event_type":"brief-issued","brief_disposition":"initial"}
-        EVENT{"event_type":"brief-issued","brief_disposition":"amended"}
-        … it has the hash of the brief on line 2              ^^^^^^^^^
-        """,
-        """
-        EVENT{"event_type":"dispatch-start"}
-        EVENT{"event_type":"brief-issued","brief_disposition":"initial"}
-        EVENT{"event_type":"brief-issued","brief_disposition":"reissue"}
-        """,
-        fix='Replace with "reissue"',
-    ),
-    Example(
-        f"""
-        EVENT{{"event_type":"dispatch-start"}}
-        EVENT{{"event_type":"brief-issued","brief_disposition":"amended","brief_content_hash":"{_A}"}}
-        … it is the first brief of its dispatch               ^^^^^^^^^
-        EVENT{{"event_type":"brief-issued","brief_disposition":"initial","brief_content_hash":"{_B}"}}
-        … its hash is a new one                               ^^^^^^^^^
-        """,
-        f"""
-        EVENT{{"event_type":"dispatch-start"}}
-        EVENT{{"event_type":"brief-issued","brief_disposition":"initial","brief_content_hash":"{_A}"}}
-        EVENT{{"event_type":"brief-issued","brief_disposition":"initial","brief_content_hash":"{_B}"}}
-        """,
-    ),
-    # Strings that are no hashes cannot be compared.
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start"}
-        EVENT{"event_type":"brief-issued","brief_content_hash":"pending"}
-        EVENT{"event_type":"brief-issued","brief_content_hash":"pending"}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"dispatch-start"}
+EVENT{"event_type":"brief-issued","brief_disposition":"initial"}
+EVENT{"event_type":"brief-issued","brief_disposition":"amended"}
+… it has the hash of the brief on line 2              ^^^^^^^^^
+=> Replace with "reissue"
+EVENT{"event_type":"dispatch-start"}
+EVENT{"event_type":"brief-issued","brief_disposition":"initial"}
+EVENT{"event_type":"brief-issued","brief_disposition":"reissue"}
+---
+EVENT{"event_type":"dispatch-start"}
+EVENT{"event_type":"brief-issued","brief_disposition":"amended","brief_content_hash":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}
+… it is the first brief of its dispatch               ^^^^^^^^^
+EVENT{"event_type":"brief-issued","brief_disposition":"initial","brief_content_hash":"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"}
+… its hash is a new one                               ^^^^^^^^^
+=>
+EVENT{"event_type":"dispatch-start"}
+EVENT{"event_type":"brief-issued","brief_disposition":"initial","brief_content_hash":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}
+EVENT{"event_type":"brief-issued","brief_disposition":"initial","brief_content_hash":"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"}
+--- Strings that are no hashes cannot be compared.
+EVENT{"event_type":"dispatch-start"}
+EVENT{"event_type":"brief-issued","brief_content_hash":"pending"}
+EVENT{"event_type":"brief-issued","brief_content_hash":"pending"}
+"""

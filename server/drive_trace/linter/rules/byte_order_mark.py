@@ -8,7 +8,7 @@ it can change a verdict.
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import repairs
-from drive_trace.linter.rule import Example, Finding, LineDiagnostic, Rule, Severity
+from drive_trace.linter.rule import Finding, LineDiagnostic, Rule, Severity
 
 
 def _check(subject: LineDiagnostic) -> Iterable[Finding]:
@@ -16,38 +16,19 @@ def _check(subject: LineDiagnostic) -> Iterable[Finding]:
 
 
 RULE = Rule(
-    code="byte-order-mark",
-    severity=Severity.ERROR,
-    looks_at=LineDiagnostic,
-    check=_check,
-    fixes=repairs,
-    summary="An invisible byte-order mark stands before the object.",
+    Severity.ERROR, "An invisible byte-order mark stands before the object.", _check, fixes=repairs
 )
 
-EXAMPLES = (
-    Example(
-        """
-        \ufeff{"event_type":"tool-called"}
-        ^ … byte-order mark
-        """,
-        """
-        {"event_type":"tool-called"}
-        """,
-        fix="Remove the byte-order mark",
-    ),
-    Example(
-        """
-        \ufeff{"event_type":"correctness-recorded"
-        ^
-        """,
-        """
-        {"event_type":"correctness-recorded"
-        """,
-    ),
-    # Inside a string it is a character like any other.
-    Example(
-        """
-        EVENT{"event_type":"slice-completed","slice_slug":"\ufeffretry-queue"}
-        """
-    ),
-)
+EXAMPLES = """
+\ufeff{"event_type":"tool-called"}
+^ … byte-order mark
+=> Remove the byte-order mark
+{"event_type":"tool-called"}
+---
+\ufeff{"event_type":"correctness-recorded"
+^
+=>
+{"event_type":"correctness-recorded"
+--- Inside a string it is a character like any other.
+EVENT{"event_type":"slice-completed","slice_slug":"\ufeffretry-queue"}
+"""

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import cast
 
 from drive_trace.linter.edits import replace_with_expected
-from drive_trace.linter.rule import Example, Finding, Related, Rule, SameFile, Severity
+from drive_trace.linter.rule import Finding, Related, Rule, SameFile, Severity
 from drive_trace.text.wording import shown
 from drive_trace.trace.line import DiagnosticKind, Line, name_of
 from drive_trace.trace.places import Place
@@ -57,33 +57,22 @@ def _finding(line: Line, previous: Line, expected: int) -> Finding:
 
 
 RULE = Rule(
-    code="bytes-delta-mismatch",
-    severity=Severity.INFORMATION,
-    looks_at=SameFile,
-    check=_check,
+    Severity.INFORMATION,
+    "A change in length is not the difference of the two lengths.",
+    _check,
     fixes=replace_with_expected,
-    summary="A change in length is not the difference of the two lengths.",
 )
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"spec-authored","byte_length":6325}
-        EVENT{"event_type":"spec-amended","byte_length":7624,"bytes_delta":1733}
-        … expected 1299, the change of `byte_length` since line 1          ^^^^
-        """,
-        """
-        EVENT{"event_type":"spec-authored","byte_length":6325}
-        EVENT{"event_type":"spec-amended","byte_length":7624,"bytes_delta":1299}
-        """,
-    ),
-    # Each file has its own length, and each change goes on from the one before.
-    Example(
-        """
-        EVENT{"event_type":"plan-authored","plan_path":"plan.md","byte_length":500}
-        EVENT{"event_type":"plan-authored","plan_path":"slices/tax/plan.md","byte_length":300}
-        EVENT{"event_type":"plan-amended","plan_path":"plan.md","byte_length":450,"bytes_delta":-50}
-        EVENT{"event_type":"plan-amended","plan_path":"plan.md","byte_length":470,"bytes_delta":20}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"spec-authored","byte_length":6325}
+EVENT{"event_type":"spec-amended","byte_length":7624,"bytes_delta":1733}
+… expected 1299, the change of `byte_length` since line 1          ^^^^
+=>
+EVENT{"event_type":"spec-authored","byte_length":6325}
+EVENT{"event_type":"spec-amended","byte_length":7624,"bytes_delta":1299}
+--- Each file has its own length, and each change goes on from the one before.
+EVENT{"event_type":"plan-authored","plan_path":"plan.md","byte_length":500}
+EVENT{"event_type":"plan-authored","plan_path":"slices/tax/plan.md","byte_length":300}
+EVENT{"event_type":"plan-amended","plan_path":"plan.md","byte_length":450,"bytes_delta":-50}
+EVENT{"event_type":"plan-amended","plan_path":"plan.md","byte_length":470,"bytes_delta":20}
+"""

@@ -12,7 +12,7 @@ finding for every other file, on the first of the events, which says how many mo
 from collections.abc import Iterable
 
 from drive_trace.linter.checked_files import EVENT_ID, SharedEvents
-from drive_trace.linter.rule import Example, Finding, Rule, Severity
+from drive_trace.linter.rule import Finding, Rule, Severity
 
 
 def _check(subject: SharedEvents) -> Iterable[Finding]:
@@ -25,30 +25,18 @@ def _check(subject: SharedEvents) -> Iterable[Finding]:
 
 
 RULE = Rule(
-    code="conflicting-event-id",
-    severity=Severity.WARNING,
-    looks_at=SharedEvents,
-    check=_check,
-    summary="An event has the id of another event in a file that is checked together with it.",
+    Severity.WARNING,
+    "An event has the id of another event in a file that is checked together with it.",
+    _check,
 )
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"project-closed","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
-        … other.jsonl:1 has another event              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        """,
-        beside="""
-        EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
-        """,
-    ),
-    # It is one event, which is written with more white space.
-    Example(
-        """
-        EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
-        """,
-        beside="""
-        EVENT{"event_type":"project-started","event_id": "2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f" }
-        """,
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"project-closed","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
+… other.jsonl:1 has another event              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+@beside
+EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
+--- It is one event, which is written with more white space.
+EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
+@beside
+EVENT{"event_type":"project-started","event_id": "2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f" }
+"""

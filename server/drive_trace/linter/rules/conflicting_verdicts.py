@@ -13,7 +13,7 @@ among the files that are checked together.
 from collections.abc import Iterable
 
 from drive_trace.linter.checked_files import GradeInFile, RunInFiles
-from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
+from drive_trace.linter.rule import Finding, Related, Rule, Severity
 from drive_trace.text.escaping import printable
 from drive_trace.text.wording import shown
 from drive_trace.trace.places import Place
@@ -40,30 +40,16 @@ def _finding(name: str, grade: GradeInFile, latest: GradeInFile) -> Finding:
 
 
 RULE = Rule(
-    code="conflicting-verdicts",
-    severity=Severity.WARNING,
-    looks_at=RunInFiles,
-    check=_check,
-    summary="Two files that are checked together grade one run differently.",
+    Severity.WARNING, "Two files that are checked together grade one run differently.", _check
 )
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"fail","intent":"pass"}
-        … `qa` is "fail" here, but "pass" on line 1 of other.jsonl         ^^^^^^
-        """,
-        beside="""
-        EVENT{"event_type":"correctness-recorded","qa":"pass","ts":"2030-01-01T00:00:00.000Z"}
-        """,
-    ),
-    # The other file knows more, and contradicts nothing.
-    Example(
-        """
-        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":null,"intent":null}
-        """,
-        beside="""
-        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"fail","intent":"pass"}
-        """,
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"fail","intent":"pass"}
+… `qa` is "fail" here, but "pass" on line 1 of other.jsonl         ^^^^^^
+@beside
+EVENT{"event_type":"correctness-recorded","qa":"pass","ts":"2030-01-01T00:00:00.000Z"}
+--- The other file knows more, and contradicts nothing.
+EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":null,"intent":null}
+@beside
+EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"fail","intent":"pass"}
+"""

@@ -13,7 +13,7 @@ finding for every other file, on the first of the events.
 from collections.abc import Iterable
 
 from drive_trace.linter.checked_files import EVENT_ID, SharedEvents
-from drive_trace.linter.rule import Example, Finding, Rule, Severity
+from drive_trace.linter.rule import Finding, Rule, Severity
 
 
 def _check(subject: SharedEvents) -> Iterable[Finding]:
@@ -30,44 +30,23 @@ def _check(subject: SharedEvents) -> Iterable[Finding]:
     yield Finding(RULE, subject.line, EVENT_ID, message)
 
 
-RULE = Rule(
-    code="copied-events",
-    severity=Severity.WARNING,
-    looks_at=SharedEvents,
-    check=_check,
-    summary="Events stand in two files that are checked together.",
-)
+RULE = Rule(Severity.WARNING, "Events stand in two files that are checked together.", _check)
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
-        … line 1 of other.jsonl too; within a run       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        """,
-        beside="""
-        EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
-        """,
-    ),
-    # The first of several is marked.
-    Example(
-        """
-        EVENT{"event_type":"round-start","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-000000000001"}
-        EVENT{"event_type":"round-start","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-000000000002"}
-        … 2 events of this file stand               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        EVENT{"event_type":"round-start","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-000000000003"}
-        """,
-        beside="""
-        EVENT{"event_type":"round-start","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-000000000003"}
-        EVENT{"event_type":"round-start","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-000000000002"}
-        """,
-    ),
-    # The same event again has an id of its own.
-    Example(
-        """
-        EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-000000000001"}
-        """,
-        beside="""
-        EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-000000000002"}
-        """,
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
+… line 1 of other.jsonl too; within a run       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+@beside
+EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
+--- The first of several is marked.
+EVENT{"event_type":"round-start","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-000000000001"}
+EVENT{"event_type":"round-start","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-000000000002"}
+… 2 events of this file stand               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+EVENT{"event_type":"round-start","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-000000000003"}
+@beside
+EVENT{"event_type":"round-start","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-000000000003"}
+EVENT{"event_type":"round-start","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-000000000002"}
+--- The same event again has an id of its own.
+EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-000000000001"}
+@beside
+EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-000000000002"}
+"""

@@ -10,7 +10,7 @@ there.
 from collections.abc import Iterable
 
 from drive_trace.linter.phases import phases_of
-from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
+from drive_trace.linter.rule import Finding, Related, Rule, Severity
 from drive_trace.trace.places import Place
 from drive_trace.trace.run import Run
 from drive_trace.vocabulary import Entity
@@ -26,29 +26,15 @@ def _check(run: Run) -> Iterable[Finding]:
             yield phase.finding(RULE, line, message, related)
 
 
-RULE = Rule(
-    code="dispatch-without-brief",
-    severity=Severity.INFORMATION,
-    looks_at=Run,
-    check=_check,
-    summary="A dispatch ended, and had no brief.",
-)
+RULE = Rule(Severity.INFORMATION, "A dispatch ended, and had no brief.", _check)
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
-        … no brief was issued for it                      ^^^^
-        EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
-        """
-    ),
-    # A brief may still come; and it may come late.
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
-        EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
-        EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
-        EVENT{"event_type":"brief-issued","dispatch_id":"D1"}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+… no brief was issued for it                      ^^^^
+EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
+--- A brief may still come; and it may come late.
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
+EVENT{"event_type":"brief-issued","dispatch_id":"D1"}
+"""

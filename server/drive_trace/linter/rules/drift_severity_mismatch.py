@@ -8,7 +8,7 @@ knows.
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import replacing, values_of
-from drive_trace.linter.rule import Example, Finding, Fix, Level, LineDiagnostic, Rule, Severity
+from drive_trace.linter.rule import Finding, Fix, Level, LineDiagnostic, Rule, Severity
 from drive_trace.text.wording import shown
 from drive_trace.trace.places import Place
 
@@ -31,35 +31,21 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 
 
 RULE = Rule(
-    code="drift-severity-mismatch",
-    severity=Severity.WARNING,
-    looks_at=LineDiagnostic,
-    check=_check,
+    Severity.WARNING,
+    "The worst severity of drift does not go with the number of signals.",
+    _check,
     fixes=_fixes,
-    summary="The worst severity of drift does not go with the number of signals.",
 )
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"health-check-fired","drift_signal_count":0,"max_drift_severity":"low"}
-        … must be "none" where there are no signals; found "low"                            ^^^^^
-        """,
-        """
-        EVENT{"event_type":"health-check-fired","drift_signal_count":0,"max_drift_severity":"none"}
-        """,
-        fix='Replace with "none"',
-    ),
-    Example(
-        """
-        EVENT{"event_type":"health-check-fired","drift_signal_count":2,"max_drift_severity":"none"}
-        … must not be "none" where there are signals (2)                                    ^^^^^^
-        """
-    ),
-    Example(
-        """
-        EVENT{"event_type":"health-check-fired","drift_signal_count":0,"max_drift_severity":"none"}
-        EVENT{"event_type":"health-check-fired","drift_signal_count":1,"max_drift_severity":"low"}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"health-check-fired","drift_signal_count":0,"max_drift_severity":"low"}
+… must be "none" where there are no signals; found "low"                            ^^^^^
+=> Replace with "none"
+EVENT{"event_type":"health-check-fired","drift_signal_count":0,"max_drift_severity":"none"}
+---
+EVENT{"event_type":"health-check-fired","drift_signal_count":2,"max_drift_severity":"none"}
+… must not be "none" where there are signals (2)                                    ^^^^^^
+---
+EVENT{"event_type":"health-check-fired","drift_signal_count":0,"max_drift_severity":"none"}
+EVENT{"event_type":"health-check-fired","drift_signal_count":1,"max_drift_severity":"low"}
+"""

@@ -13,7 +13,6 @@ from itertools import pairwise
 from drive_trace.linter.edits import as_json, replacing
 from drive_trace.linter.rule import (
     Edit,
-    Example,
     Finding,
     Fix,
     Level,
@@ -56,44 +55,22 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
     yield replacing(finding, as_json(new), Level.BY_HAND, title)
 
 
-RULE = Rule(
-    code="duplicate-event-id",
-    severity=Severity.WARNING,
-    looks_at=SameId,
-    check=_check,
-    fixes=_fixes,
-    summary="An event has the id of an earlier event.",
-)
+RULE = Rule(Severity.WARNING, "An event has the id of an earlier event.", _check, fixes=_fixes)
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
-        EVENT{"event_type":"project-closed","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
-        … line 1 has the same                          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        """,
-        """
-        EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
-        EVENT{"event_type":"project-closed","event_id":"cc33c509-b98c-4bef-a901-a7116bcb98d4"}
-        """,
-    ),
-    # What was appended twice counts twice.
-    Example(
-        """
-        {"event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f","schema_version":"1","ts":"2026-05-28T14:00:00.000Z","project_run_id":"cart","orchestrator_agent_id":null,"event_type":"project-started","project_slug":"cart","origin":"promote","has_linear_project":true}
-        {"event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f","schema_version":"1","ts":"2026-05-28T14:00:00.000Z","project_run_id":"cart","orchestrator_agent_id":null,"event_type":"project-started","project_slug":"cart","origin":"promote","has_linear_project":true}
-                    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ … has the same in all else too
-        """,
-        """
-        {"event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f","schema_version":"1","ts":"2026-05-28T14:00:00.000Z","project_run_id":"cart","orchestrator_agent_id":null,"event_type":"project-started","project_slug":"cart","origin":"promote","has_linear_project":true}
-        """,
-        fix="Delete this line",
-    ),
-    # An id that differs in one place is another id.
-    Example(
-        """
-        EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
-        EVENT{"event_type":"project-closed","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e20"}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
+EVENT{"event_type":"project-closed","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
+… line 1 has the same                          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+=>
+EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
+EVENT{"event_type":"project-closed","event_id":"cc33c509-b98c-4bef-a901-a7116bcb98d4"}
+--- What was appended twice counts twice.
+{"event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f","schema_version":"1","ts":"2026-05-28T14:00:00.000Z","project_run_id":"cart","orchestrator_agent_id":null,"event_type":"project-started","project_slug":"cart","origin":"promote","has_linear_project":true}
+{"event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f","schema_version":"1","ts":"2026-05-28T14:00:00.000Z","project_run_id":"cart","orchestrator_agent_id":null,"event_type":"project-started","project_slug":"cart","origin":"promote","has_linear_project":true}
+            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ … has the same in all else too
+=> Delete this line
+{"event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f","schema_version":"1","ts":"2026-05-28T14:00:00.000Z","project_run_id":"cart","orchestrator_agent_id":null,"event_type":"project-started","project_slug":"cart","origin":"promote","has_linear_project":true}
+--- An id that differs in one place is another id.
+EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
+EVENT{"event_type":"project-closed","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e20"}
+"""

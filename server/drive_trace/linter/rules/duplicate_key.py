@@ -8,7 +8,7 @@ may be the one that was meant.
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import delete_member
-from drive_trace.linter.rule import Example, Finding, Fix, Level, LineDiagnostic, Rule, Severity
+from drive_trace.linter.rule import Finding, Fix, Level, LineDiagnostic, Rule, Severity
 from drive_trace.text.escaping import printable
 from drive_trace.trace.line import Diagnostic, Line
 from drive_trace.trace.places import Part, Place, pair_at
@@ -39,62 +39,35 @@ def _level(line: Line, diagnostic: Diagnostic) -> Level:
 
 
 RULE = Rule(
-    code="duplicate-key",
-    severity=Severity.WARNING,
-    looks_at=LineDiagnostic,
-    check=_check,
+    Severity.WARNING,
+    "A key stands twice; only the last one counts.",
+    _check,
     fixes=_fixes,
-    summary="A key stands twice; only the last one counts.",
     unnecessary=True,
 )
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"dispatch-end","result":"failed","result":"completed"}
-                                          ^^^^^^^^ … this value is dead
-        """,
-        """
-        EVENT{"event_type":"dispatch-end","result":"completed"}
-        """,
-        fix="Delete the dead `result`",
-    ),
-    Example(
-        """
-        EVENT{"event_type":"dispatch-end","result":"failed","result":"failed"}
-                                          ^^^^^^^^
-        """,
-        """
-        EVENT{"event_type":"dispatch-end","result":"failed"}
-        """,
-    ),
-    Example(
-        """
-        EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":1,"M":2,"L":0,"XL":0}}
-        """
-    ),
-    Example(
-        """
-        EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":1,"S":2,"M":2,"L":0,"XL":0}}
-                                                                         ^^^
-        """,
-        """
-        EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":2,"M":2,"L":0,"XL":0}}
-        """,
-    ),
-    # Keys are compared by what they say, not by how they are written.
-    Example(
-        r"""
-        EVENT{"event_type":"dispatch-end","resul\u0074":"failed","result":"completed"}
-                                          ^^^^^^^^^^^^^
-        """,
-        """
-        EVENT{"event_type":"dispatch-end","result":"completed"}
-        """,
-    ),
-    Example(
-        """
-        EVENT{"event_type":"slice-started","slice_slug":"result","linear_ref":"result"}
-        """
-    ),
-)
+EXAMPLES = r"""
+EVENT{"event_type":"dispatch-end","result":"failed","result":"completed"}
+                                  ^^^^^^^^ … this value is dead
+=> Delete the dead `result`
+EVENT{"event_type":"dispatch-end","result":"completed"}
+---
+EVENT{"event_type":"dispatch-end","result":"failed","result":"failed"}
+                                  ^^^^^^^^
+=>
+EVENT{"event_type":"dispatch-end","result":"failed"}
+---
+EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":1,"M":2,"L":0,"XL":0}}
+---
+EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":1,"S":2,"M":2,"L":0,"XL":0}}
+                                                                 ^^^
+=>
+EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":2,"M":2,"L":0,"XL":0}}
+--- Keys are compared by what they say, not by how they are written.
+EVENT{"event_type":"dispatch-end","resul\u0074":"failed","result":"completed"}
+                                  ^^^^^^^^^^^^^
+=>
+EVENT{"event_type":"dispatch-end","result":"completed"}
+---
+EVENT{"event_type":"slice-started","slice_slug":"result","linear_ref":"result"}
+"""

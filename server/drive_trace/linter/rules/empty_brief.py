@@ -6,31 +6,18 @@ BD-8 compares the lengths of briefs with that of the spec, and an empty brief al
 
 from collections.abc import Iterable
 
-from drive_trace.linter.rule import Example, Finding, LineDiagnostic, Rule, Severity
+from drive_trace.linter.rule import Finding, LineDiagnostic, Rule, Severity
 
 
 def _check(subject: LineDiagnostic) -> Iterable[Finding]:
     yield subject.finding(RULE, "a brief of 0 bytes says nothing: was its length not measured?")
 
 
-RULE = Rule(
-    code="empty-brief",
-    severity=Severity.INFORMATION,
-    looks_at=LineDiagnostic,
-    check=_check,
-    summary="A brief has the length 0.",
-)
+RULE = Rule(Severity.INFORMATION, "A brief has the length 0.", _check)
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"brief-issued","brief_byte_length":0}
-        … a brief of 0 bytes says nothing                     ^
-        """
-    ),
-    Example(
-        """
-        EVENT{"event_type":"brief-issued","brief_byte_length":1}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"brief-issued","brief_byte_length":0}
+… a brief of 0 bytes says nothing                     ^
+---
+EVENT{"event_type":"brief-issued","brief_byte_length":1}
+"""

@@ -16,7 +16,7 @@ as `drive-trace record` does, which looks at them all.
 from collections.abc import Iterable
 
 from drive_trace.linter.checked_files import GradeInFile, RunInFiles
-from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
+from drive_trace.linter.rule import Finding, Related, Rule, Severity
 from drive_trace.text.escaping import printable
 from drive_trace.text.wording import shown
 from drive_trace.trace.line import Line
@@ -61,68 +61,37 @@ def _finding(line: Line, name: str, recorded: Line) -> Finding:
 
 
 RULE = Rule(
-    code="erased-verdict",
-    severity=Severity.WARNING,
-    looks_at=Run,
-    check=_check,
+    Severity.WARNING,
+    "The grade that decides is null for a component that was recorded before.",
+    _check,
     check_across=_check_across,
-    summary="The grade that decides is null for a component that was recorded before.",
 )
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"fail","intent":null}
-        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":null,"intent":"pass"}
-        … `qa` was "fail" on line 1; this null erases it                   ^^^^
-        """
-    ),
-    # Another file had recorded more.
-    Example(
-        """
-        EVENT{"event_type":"correctness-recorded","mechanical":null,"qa":"pass","intent":"pass"}
-        … `mechanical` was "fail" on line 1 of other.jsonl     ^^^^
-        """,
-        beside="""
-        EVENT{"event_type":"correctness-recorded","mechanical":"fail","ts":"2020-01-01T00:00:00.000Z"}
-        """,
-    ),
-    # The last line decides: that is where the null is marked, also where others were null before.
-    Example(
-        """
-        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"fail","intent":"pass"}
-        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":null,"intent":"pass"}
-        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":null,"intent":"pass"}
-        … `qa` was "fail" on line 1; this null erases it                   ^^^^
-        """
-    ),
-    # Recorded again in a line that was appended: nothing is lost.
-    Example(
-        """
-        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"fail","intent":null}
-        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":null,"intent":"pass"}
-        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"pass","intent":"pass"}
-        """
-    ),
-    # What was never recorded is not erased, and a component may be graded anew.
-    Example(
-        """
-        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":null,"intent":null}
-        EVENT{"event_type":"correctness-recorded","mechanical":"fail","qa":null,"intent":"pass"}
-        """
-    ),
-    # Another run's verdicts are its own.
-    Example(
-        """
-        EVENT{"event_type":"correctness-recorded","project_run_id":"checkout-retry"}
-        EVENT{"event_type":"correctness-recorded","project_run_id":"search-index","qa":null}
-        """
-    ),
-    # A token count that is not known any more is no verdict.
-    Example(
-        """
-        EVENT{"event_type":"tokens-recorded","input_tokens":100}
-        EVENT{"event_type":"tokens-recorded","input_tokens":null}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"fail","intent":null}
+EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":null,"intent":"pass"}
+… `qa` was "fail" on line 1; this null erases it                   ^^^^
+--- Another file had recorded more.
+EVENT{"event_type":"correctness-recorded","mechanical":null,"qa":"pass","intent":"pass"}
+… `mechanical` was "fail" on line 1 of other.jsonl     ^^^^
+@beside
+EVENT{"event_type":"correctness-recorded","mechanical":"fail","ts":"2020-01-01T00:00:00.000Z"}
+--- The last line decides: that is where the null is marked, also where others were null before.
+EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"fail","intent":"pass"}
+EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":null,"intent":"pass"}
+EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":null,"intent":"pass"}
+… `qa` was "fail" on line 1; this null erases it                   ^^^^
+--- Recorded again in a line that was appended: nothing is lost.
+EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"fail","intent":null}
+EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":null,"intent":"pass"}
+EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"pass","intent":"pass"}
+--- What was never recorded is not erased, and a component may be graded anew.
+EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":null,"intent":null}
+EVENT{"event_type":"correctness-recorded","mechanical":"fail","qa":null,"intent":"pass"}
+--- Another run's verdicts are its own.
+EVENT{"event_type":"correctness-recorded","project_run_id":"checkout-retry"}
+EVENT{"event_type":"correctness-recorded","project_run_id":"search-index","qa":null}
+--- A token count that is not known any more is no verdict.
+EVENT{"event_type":"tokens-recorded","input_tokens":100}
+EVENT{"event_type":"tokens-recorded","input_tokens":null}
+"""

@@ -13,7 +13,7 @@ the second end is not reported: the first one was too early. After one end, at m
 from collections.abc import Iterable
 
 from drive_trace.linter.phases import phases
-from drive_trace.linter.rule import Example, Finding, Rule, Severity
+from drive_trace.linter.rule import Finding, Rule, Severity
 from drive_trace.trace.line import Line
 from drive_trace.trace.run import Run
 
@@ -33,41 +33,23 @@ def _check(run: Run) -> Iterable[Finding]:
                 yield phase.finding_with(RULE, line, message, end, f"the {what} ended here")
 
 
-RULE = Rule(
-    code="event-after-end",
-    severity=Severity.INFORMATION,
-    looks_at=Run,
-    check=_check,
-    summary="An event belongs to a dispatch or round that had ended.",
-)
+RULE = Rule(Severity.INFORMATION, "An event belongs to a dispatch or round that had ended.", _check)
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
-        EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
-        EVENT{"event_type":"round-start","dispatch_id":"D1"}
-        … this dispatch ended on line 2                ^^^^
-        EVENT{"event_type":"brief-issued","dispatch_id":"D1"}
-        … this dispatch ended on line 2                 ^^^^
-        """
-    ),
-    # The last round may end with its dispatch, whichever is written first.
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
-        EVENT{"event_type":"round-start","dispatch_id":"D1"}
-        EVENT{"event_type":"round-end","dispatch_id":"D1"}
-        EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
-        """
-    ),
-    # Ended again, it is the first end that is wrong.
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
-        EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
-        EVENT{"event_type":"brief-issued","dispatch_id":"D1"}
-        EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
+EVENT{"event_type":"round-start","dispatch_id":"D1"}
+… this dispatch ended on line 2                ^^^^
+EVENT{"event_type":"brief-issued","dispatch_id":"D1"}
+… this dispatch ended on line 2                 ^^^^
+--- The last round may end with its dispatch, whichever is written first.
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+EVENT{"event_type":"round-start","dispatch_id":"D1"}
+EVENT{"event_type":"round-end","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
+--- Ended again, it is the first end that is wrong.
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
+EVENT{"event_type":"brief-issued","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
+"""

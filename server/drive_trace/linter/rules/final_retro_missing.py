@@ -8,7 +8,7 @@ The rule is silent while a rejected line may be that retro.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.rule import Example, Finding, Rule, Severity
+from drive_trace.linter.rule import Finding, Rule, Severity
 from drive_trace.trace.places import Place
 from drive_trace.trace.run import Run
 
@@ -23,28 +23,14 @@ def _check(run: Run) -> Iterable[Finding]:
         yield Finding(RULE, line, Place.value("final_retro_done"), message)
 
 
-RULE = Rule(
-    code="final-retro-missing",
-    severity=Severity.WARNING,
-    looks_at=Run,
-    check=_check,
-    summary="A project says that its final retro was held, and has none.",
-)
+RULE = Rule(Severity.WARNING, "A project says that its final retro was held, and has none.", _check)
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"retro-landed","trigger_class":"drift-event","is_mandatory_final":false}
-        EVENT{"event_type":"project-closed","slices_completed":0,"final_retro_done":true}
-        … no `retro-landed` of this run has the trigger                             ^^^^
-        """
-    ),
-    # It may land after the end, and may not have been held.
-    Example(
-        """
-        EVENT{"event_type":"project-closed","final_retro_done":true}
-        EVENT{"event_type":"retro-landed","trigger_class":"mandatory-final"}
-        EVENT{"event_type":"project-closed","project_run_id":"cart","final_retro_done":false}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"retro-landed","trigger_class":"drift-event","is_mandatory_final":false}
+EVENT{"event_type":"project-closed","slices_completed":0,"final_retro_done":true}
+… no `retro-landed` of this run has the trigger                             ^^^^
+--- It may land after the end, and may not have been held.
+EVENT{"event_type":"project-closed","final_retro_done":true}
+EVENT{"event_type":"retro-landed","trigger_class":"mandatory-final"}
+EVENT{"event_type":"project-closed","project_run_id":"cart","final_retro_done":false}
+"""

@@ -21,7 +21,6 @@ from drive_trace.json_text.lexemes import compacted, strings_named
 from drive_trace.linter.phases import MOST
 from drive_trace.linter.rule import (
     Edit,
-    Example,
     Finding,
     Fix,
     Level,
@@ -146,46 +145,39 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 
 
 RULE = Rule(
-    code="history-rewritten",
-    severity=Severity.WARNING,
-    looks_at=WholeTrace,
-    check=_check,
+    Severity.WARNING,
+    "A line that was committed to git was changed or removed.",
+    _check,
     fixes=_fixes,
-    summary="A line that was committed to git was changed or removed.",
 )
 
-_COMMITTED = """
-        EVENT{"event_type":"dispatch-end","result":"failed"}
-        EVENT{"event_type":"triage-verdict","input_ref":null}
-        EVENT{"event_type":"correctness-recorded","qa":"fail"}
+EXAMPLES = """
+EVENT{"event_type":"dispatch-end","result":"failed"}
+EVENT{"event_type":"triage-verdict","input_ref":null}
+EVENT{"event_type":"correctness-recorded","qa":"pass"}
+… changed since it was committed, as line 3     ^^^^
+=>
+EVENT{"event_type":"dispatch-end","result":"failed"}
+EVENT{"event_type":"triage-verdict","input_ref":null}
+EVENT{"event_type":"correctness-recorded","qa":"fail"}
+@head
+EVENT{"event_type":"dispatch-end","result":"failed"}
+EVENT{"event_type":"triage-verdict","input_ref":null}
+EVENT{"event_type":"correctness-recorded","qa":"fail"}
+---
+EVENT{"event_type":"dispatch-end","result":"failed"}
+                   ^^^^^^^^^^^^^^ … 2 lines below this one are gone
+@head
+EVENT{"event_type":"dispatch-end","result":"failed"}
+EVENT{"event_type":"triage-verdict","input_ref":null}
+EVENT{"event_type":"correctness-recorded","qa":"fail"}
+--- What is new stands below; the copy of a line may go, and so may white space.
+EVENT{"event_type":"dispatch-end","result":"failed"}
+EVENT{"event_type":"triage-verdict","input_ref":null}
+EVENT{"event_type":"correctness-recorded","qa":"fail"}
+EVENT{"event_type":"correctness-recorded","qa":"pass"}
+@head
+EVENT{"event_type":"dispatch-end","result":"failed"}
+EVENT{"event_type":"triage-verdict","input_ref":null}
+EVENT{"event_type":"correctness-recorded","qa":"fail"}
 """
-
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"dispatch-end","result":"failed"}
-        EVENT{"event_type":"triage-verdict","input_ref":null}
-        EVENT{"event_type":"correctness-recorded","qa":"pass"}
-        … changed since it was committed, as line 3     ^^^^
-        """,
-        _COMMITTED,
-        head=_COMMITTED,
-    ),
-    Example(
-        """
-        EVENT{"event_type":"dispatch-end","result":"failed"}
-                           ^^^^^^^^^^^^^^ … 2 lines below this one are gone
-        """,
-        head=_COMMITTED,
-    ),
-    # What is new stands below; the copy of a line may go, and so may white space.
-    Example(
-        """
-        EVENT{"event_type":"dispatch-end","result":"failed"}
-        EVENT{"event_type":"triage-verdict","input_ref":null}
-        EVENT{"event_type":"correctness-recorded","qa":"fail"}
-        EVENT{"event_type":"correctness-recorded","qa":"pass"}
-        """,
-        head=_COMMITTED,
-    ),
-)

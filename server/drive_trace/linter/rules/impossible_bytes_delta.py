@@ -9,7 +9,7 @@ file cannot have grown by more than its length: one of the two numbers is wrong.
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import values_of
-from drive_trace.linter.rule import Example, Finding, LineDiagnostic, Rule, Severity
+from drive_trace.linter.rule import Finding, LineDiagnostic, Rule, Severity
 from drive_trace.text.wording import shown
 from drive_trace.trace.places import Place
 
@@ -22,26 +22,12 @@ def _check(subject: LineDiagnostic) -> Iterable[Finding]:
     yield subject.finding(RULE, message, None, (Place.value(_LENGTH), "its length now"))
 
 
-RULE = Rule(
-    code="impossible-bytes-delta",
-    severity=Severity.WARNING,
-    looks_at=LineDiagnostic,
-    check=_check,
-    summary="A spec or plan grew by more bytes than it has.",
-)
+RULE = Rule(Severity.WARNING, "A spec or plan grew by more bytes than it has.", _check)
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"spec-amended","byte_length":976,"bytes_delta":9681}
-        … a file of 976 bytes cannot have grown by 9681                   ^^^^
-        """
-    ),
-    # It may have been empty before, or much longer.
-    Example(
-        """
-        EVENT{"event_type":"spec-amended","byte_length":976,"bytes_delta":976}
-        EVENT{"event_type":"plan-amended","byte_length":976,"bytes_delta":-15881}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"spec-amended","byte_length":976,"bytes_delta":9681}
+… a file of 976 bytes cannot have grown by 9681                   ^^^^
+--- It may have been empty before, or much longer.
+EVENT{"event_type":"spec-amended","byte_length":976,"bytes_delta":976}
+EVENT{"event_type":"plan-amended","byte_length":976,"bytes_delta":-15881}
+"""

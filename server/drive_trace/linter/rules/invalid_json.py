@@ -21,7 +21,6 @@ from drive_trace.linter.edits import repairs
 from drive_trace.linter.joining import CUT_OFF, join
 from drive_trace.linter.rule import (
     Edit,
-    Example,
     Finding,
     Fix,
     Level,
@@ -59,115 +58,63 @@ def _joined(finding: Finding, around: Surroundings) -> Iterable[Fix]:
 
 
 RULE = Rule(
-    code="invalid-json",
-    severity=Severity.ERROR,
-    looks_at=LineDiagnostic,
-    check=_check,
+    Severity.ERROR,
+    "The line is not valid JSON, so readers drop it.",
+    _check,
     fixes=_fixes,
     fixes_around=_joined,
-    summary="The line is not valid JSON, so readers drop it.",
 )
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"slice-completed","result":"merged",}
-                                                              ^ … trailing comma
-        """,
-        """
-        EVENT{"event_type":"slice-completed","result":"merged"}
-        """,
-        fix="Remove the comma",
-    ),
-    # Here the repair would make a verdict of a line that counted for nothing: a suggestion.
-    Example(
-        """
-        EVENT{"event_type":"correctness-recorded","qa":"fail",}
-                                                             ^
-        """,
-        """
-        EVENT{"event_type":"correctness-recorded","qa":"fail"}
-        """,
-    ),
-    Example(
-        """
-        EVENT{"event_type":"slice-completed","result":'merged'}
-                                                      ^^^^^^^^ … single quotes
-        """,
-        """
-        EVENT{"event_type":"slice-completed","result":"merged"}
-        """,
-    ),
-    Example(
-        """
-        EVENT{"event_type":"dispatch-end","wall_clock_ms":NaN}
-                                                          ^^^ … NaN
-        """,
-        """
-        EVENT{"event_type":"dispatch-end","wall_clock_ms":null}
-        """,
-    ),
-    Example(
-        """
-        EVENT{"event_type":"tokens-recorded","cache_write_tokens":1,900,000}
-                                                                  ^^^^^^^^^ … thousands separators
-        """,
-        """
-        EVENT{"event_type":"tokens-recorded","cache_write_tokens":1900000}
-        """,
-        fix="Write it as a JSON number",
-    ),
-    # Copied out of Markdown.
-    Example(
-        """
-        EVENT{"event_type":"project-closed"}
-        ```
-        ^^^ … a Markdown fence
-        """,
-        """
-        EVENT{"event_type":"project-closed"}
-        """,
-        fix="Remove the line",
-    ),
-    # A file that is one array: the brackets go, and the commas.
-    Example(
-        """
-        EVENT{"event_type":"slice-started"}
-        EVENT{"event_type":"project-closed"}
-        ]
-        ^ … a bracket alone on its line
-        """,
-        """
-        EVENT{"event_type":"slice-started"}
-        EVENT{"event_type":"project-closed"}
-        """,
-        fix="Remove the line",
-    ),
-    # Readers drop each of its lines, but it is one mistake.
-    Example(
-        """
-        {
-        ^ … unfinished, or spread over several lines
-          "event_type": "tool-called",
-          "tools": ["grep"]
-        }
-        """,
-        """
-        {"event_type":"tool-called","tools":["grep"]}
-        """,
-        fix="Join lines 1–4 into one",
-    ),
-    # What has no end is still being written.
-    Example(
-        """
-        {"event_type":"project-closed",
-                                      ^ … unfinished, or spread over several lines
-        """
-    ),
-    # What looks like a mistake inside a string is a part of the string.
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start","dispatch_name":"{'D1',} // NaN"}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"slice-completed","result":"merged",}
+                                                      ^ … trailing comma
+=> Remove the comma
+EVENT{"event_type":"slice-completed","result":"merged"}
+--- Here the repair would make a verdict of a line that counted for nothing: a suggestion.
+EVENT{"event_type":"correctness-recorded","qa":"fail",}
+                                                     ^
+=>
+EVENT{"event_type":"correctness-recorded","qa":"fail"}
+---
+EVENT{"event_type":"slice-completed","result":'merged'}
+                                              ^^^^^^^^ … single quotes
+=>
+EVENT{"event_type":"slice-completed","result":"merged"}
+---
+EVENT{"event_type":"dispatch-end","wall_clock_ms":NaN}
+                                                  ^^^ … NaN
+=>
+EVENT{"event_type":"dispatch-end","wall_clock_ms":null}
+---
+EVENT{"event_type":"tokens-recorded","cache_write_tokens":1,900,000}
+                                                          ^^^^^^^^^ … thousands separators
+=> Write it as a JSON number
+EVENT{"event_type":"tokens-recorded","cache_write_tokens":1900000}
+--- Copied out of Markdown.
+EVENT{"event_type":"project-closed"}
+```
+^^^ … a Markdown fence
+=> Remove the line
+EVENT{"event_type":"project-closed"}
+--- A file that is one array: the brackets go, and the commas.
+EVENT{"event_type":"slice-started"}
+EVENT{"event_type":"project-closed"}
+]
+^ … a bracket alone on its line
+=> Remove the line
+EVENT{"event_type":"slice-started"}
+EVENT{"event_type":"project-closed"}
+--- Readers drop each of its lines, but it is one mistake.
+{
+^ … unfinished, or spread over several lines
+  "event_type": "tool-called",
+  "tools": ["grep"]
+}
+=> Join lines 1–4 into one
+{"event_type":"tool-called","tools":["grep"]}
+--- What has no end is still being written.
+{"event_type":"project-closed",
+                              ^ … unfinished, or spread over several lines
+--- What looks like a mistake inside a string is a part of the string.
+EVENT{"event_type":"dispatch-start","dispatch_name":"{'D1',} // NaN"}
+"""

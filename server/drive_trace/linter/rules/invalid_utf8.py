@@ -11,7 +11,7 @@ the text again. `drive-trace check --fix` leaves such lines as they are, to the 
 
 from collections.abc import Iterable
 
-from drive_trace.linter.rule import Example, Finding, LineDiagnostic, Rule, Severity
+from drive_trace.linter.rule import Finding, LineDiagnostic, Rule, Severity
 
 _MOST_SHOWN = 4
 
@@ -29,25 +29,12 @@ def _shown(data: bytes) -> str:
     return " ".join(f"0x{byte:02x}" for byte in data[:_MOST_SHOWN]) + more
 
 
-RULE = Rule(
-    code="invalid-utf8",
-    severity=Severity.WARNING,
-    looks_at=LineDiagnostic,
-    check=_check,
-    summary="Bytes of a line are not UTF-8, and readers replace them.",
-)
+RULE = Rule(Severity.WARNING, "Bytes of a line are not UTF-8, and readers replace them.", _check)
 
-EXAMPLES = (
-    # The e with an acute accent, as Latin-1 has it.
-    Example(
-        """
-        EVENT{"event_type":"slice-completed","slice_slug":"caf\udce9"}
-        … not UTF-8 (0xe9): readers take U+FFFD               ^
-        """
-    ),
-    Example(
-        """
-        EVENT{"event_type":"slice-completed","slice_slug":"café \ufffd"}
-        """
-    ),
-)
+EXAMPLES = """
+--- The e with an acute accent, as Latin-1 has it.
+EVENT{"event_type":"slice-completed","slice_slug":"caf\udce9"}
+… not UTF-8 (0xe9): readers take U+FFFD               ^
+---
+EVENT{"event_type":"slice-completed","slice_slug":"café \ufffd"}
+"""

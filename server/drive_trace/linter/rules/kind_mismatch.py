@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from drive_trace.linter.edits import as_json, replace_value, replacing, values_of
-from drive_trace.linter.rule import Example, Finding, Fix, Level, LineDiagnostic, Rule, Severity
+from drive_trace.linter.rule import Finding, Fix, Level, LineDiagnostic, Rule, Severity
 from drive_trace.text.wording import listed, shown
 from drive_trace.trace.places import Place
 from drive_trace.vocabulary import KINDS
@@ -71,65 +71,33 @@ def _fits_the_other(kind_field: str, values: Mapping[str, Any]) -> bool:
 
 
 RULE = Rule(
-    code="kind-mismatch",
-    severity=Severity.WARNING,
-    looks_at=LineDiagnostic,
-    check=_check,
-    fixes=_fixes,
-    summary="A field does not go with the kind of the spec or plan.",
+    Severity.WARNING, "A field does not go with the kind of the spec or plan.", _check, fixes=_fixes
 )
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"spec-authored","spec_kind":"project","edge_cases_count":4}
-        … must be null for a project spec; found 4                                  ^
-        """,
-        """
-        EVENT{"event_type":"spec-authored","spec_kind":"project","edge_cases_count":null}
-        """,
-        fix="Replace with null",
-    ),
-    Example(
-        """
-        EVENT{"event_type":"spec-authored","spec_kind":"project","edge_cases_count":4}
-                                                                                    ^
-        """,
-        """
-        EVENT{"event_type":"spec-authored","spec_kind":"slice","edge_cases_count":4}
-        """,
-        fix='Change `spec_kind` to "slice"',
-    ),
-    # How many it was, only the writer knows.
-    Example(
-        """
-        EVENT{"event_type":"plan-amended","dispatches_added":null}
-        … must have a value for a slice plan                 ^^^^
-        """
-    ),
-    # One mistake, in two fields.
-    Example(
-        """
-        EVENT{"plan_kind":"project","dispatch_count":3,"slice_count":2,"event_type":"plan-authored"}
-        … null for a project plan; found 3           ^
-        """,
-        """
-        EVENT{"plan_kind":"project","dispatch_count":null,"slice_count":2,"event_type":"plan-authored","dispatch_size_distribution":null}
-        """,
-    ),
-    Example(
-        """
-        EVENT{"event_type":"plan-authored","slice_count":2}
-        … must be null for a slice plan; found 2         ^
-        """,
-        """
-        EVENT{"event_type":"plan-authored","slice_count":null}
-        """,
-    ),
-    Example(
-        """
-        EVENT{"event_type":"spec-authored","spec_kind":"project","edge_cases_count":null}
-        EVENT{"event_type":"spec-authored","spec_kind":"slice","edge_cases_count":0}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"spec-authored","spec_kind":"project","edge_cases_count":4}
+… must be null for a project spec; found 4                                  ^
+=> Replace with null
+EVENT{"event_type":"spec-authored","spec_kind":"project","edge_cases_count":null}
+---
+EVENT{"event_type":"spec-authored","spec_kind":"project","edge_cases_count":4}
+                                                                            ^
+=> Change `spec_kind` to "slice"
+EVENT{"event_type":"spec-authored","spec_kind":"slice","edge_cases_count":4}
+--- How many it was, only the writer knows.
+EVENT{"event_type":"plan-amended","dispatches_added":null}
+… must have a value for a slice plan                 ^^^^
+--- One mistake, in two fields.
+EVENT{"plan_kind":"project","dispatch_count":3,"slice_count":2,"event_type":"plan-authored"}
+… null for a project plan; found 3           ^
+=>
+EVENT{"plan_kind":"project","dispatch_count":null,"slice_count":2,"event_type":"plan-authored","dispatch_size_distribution":null}
+---
+EVENT{"event_type":"plan-authored","slice_count":2}
+… must be null for a slice plan; found 2         ^
+=>
+EVENT{"event_type":"plan-authored","slice_count":null}
+---
+EVENT{"event_type":"spec-authored","spec_kind":"project","edge_cases_count":null}
+EVENT{"event_type":"spec-authored","spec_kind":"slice","edge_cases_count":0}
+"""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import as_json, replacing
-from drive_trace.linter.rule import Example, Finding, Fix, Level, LineDiagnostic, Rule, Severity
+from drive_trace.linter.rule import Finding, Fix, Level, LineDiagnostic, Rule, Severity
 
 _LABELLED = re.compile(r"(?:sha-?256[:= -]|0x)?\s*([0-9a-f]{64})", re.IGNORECASE)
 
@@ -26,34 +26,17 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 
 
 RULE = Rule(
-    code="malformed-hash",
-    severity=Severity.INFORMATION,
-    looks_at=LineDiagnostic,
-    check=_check,
-    fixes=_fixes,
-    summary="A content hash is not a sha256 in hexadecimal.",
+    Severity.INFORMATION, "A content hash is not a sha256 in hexadecimal.", _check, fixes=_fixes
 )
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"brief-issued","brief_content_hash":"sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}
-                                                               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        """,
-        """
-        EVENT{"event_type":"brief-issued","brief_content_hash":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}
-        """,
-        fix="Keep the bare digits",
-    ),
-    Example(
-        """
-        EVENT{"event_type":"brief-issued","brief_content_hash":"pending"}
-                                                               ^^^^^^^^^ … found "pending"
-        """
-    ),
-    Example(
-        """
-        EVENT{"event_type":"brief-issued","brief_content_hash":"9F86D081884C7D659A2FEAA0C55AD015A3BF4F1B2B0B822CD15D6C15B0F00A08"}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"brief-issued","brief_content_hash":"sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}
+                                                       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+=> Keep the bare digits
+EVENT{"event_type":"brief-issued","brief_content_hash":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}
+---
+EVENT{"event_type":"brief-issued","brief_content_hash":"pending"}
+                                                       ^^^^^^^^^ … found "pending"
+---
+EVENT{"event_type":"brief-issued","brief_content_hash":"9F86D081884C7D659A2FEAA0C55AD015A3BF4F1B2B0B822CD15D6C15B0F00A08"}
+"""

@@ -10,7 +10,7 @@ only the writer knows.
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import as_json, replacing
-from drive_trace.linter.rule import Example, Finding, Fix, Level, LineDiagnostic, Rule, Severity
+from drive_trace.linter.rule import Finding, Fix, Level, LineDiagnostic, Rule, Severity
 from drive_trace.text.wording import shown
 from drive_trace.vocabulary import Form
 
@@ -26,37 +26,24 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 
 
 RULE = Rule(
-    code="malformed-path",
-    severity=Severity.INFORMATION,
-    looks_at=LineDiagnostic,
-    check=_check,
+    Severity.INFORMATION,
+    "A path is absolute, leaves the repository, or has backslashes.",
+    _check,
     fixes=_fixes,
-    summary="A path is absolute, leaves the repository, or has backslashes.",
 )
 
-EXAMPLES = (
-    Example(
-        r"""
-        EVENT{"event_type":"plan-authored","plan_path":"projects\\cart\\plan.md"}
-                                                       ^^^^^^^^^^^^^^^^^^^^^^^^^
-        """,
-        """
-        EVENT{"event_type":"plan-authored","plan_path":"projects/cart/plan.md"}
-        """,
-    ),
-    Example(
-        """
-        EVENT{"event_type":"spec-authored","spec_path":"/home/ada/shop/projects/cart/spec.md"}
-                                                       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        EVENT{"event_type":"falsified-assumption","artifact_path":"../shop/projects/cart/spec.md"}
-                                                                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        """
-    ),
-    Example(
-        """
-        EVENT{"event_type":"spec-authored","spec_path":"./projects/cart/spec.md"}
-        EVENT{"event_type":"spec-authored","spec_path":".agents/specs/..cart.md"}
-        EVENT{"event_type":"falsified-assumption","artifact_path":"projects/cart/spec.md § 3"}
-        """
-    ),
-)
+EXAMPLES = r"""
+EVENT{"event_type":"plan-authored","plan_path":"projects\\cart\\plan.md"}
+                                               ^^^^^^^^^^^^^^^^^^^^^^^^^
+=>
+EVENT{"event_type":"plan-authored","plan_path":"projects/cart/plan.md"}
+---
+EVENT{"event_type":"spec-authored","spec_path":"/home/ada/shop/projects/cart/spec.md"}
+                                               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+EVENT{"event_type":"falsified-assumption","artifact_path":"../shop/projects/cart/spec.md"}
+                                                          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+---
+EVENT{"event_type":"spec-authored","spec_path":"./projects/cart/spec.md"}
+EVENT{"event_type":"spec-authored","spec_path":".agents/specs/..cart.md"}
+EVENT{"event_type":"falsified-assumption","artifact_path":"projects/cart/spec.md § 3"}
+"""

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from drive_trace.linter.edits import as_json, replacing
-from drive_trace.linter.rule import Example, Finding, Fix, Level, LineDiagnostic, Rule, Severity
+from drive_trace.linter.rule import Finding, Fix, Level, LineDiagnostic, Rule, Severity
 from drive_trace.text.wording import MONTHS
 from drive_trace.vocabulary import Form
 
@@ -67,48 +67,22 @@ def _moment(text: str) -> str | None:
     return written if written in Form.TIMESTAMP else None
 
 
-RULE = Rule(
-    code="malformed-timestamp",
-    severity=Severity.WARNING,
-    looks_at=LineDiagnostic,
-    check=_check,
-    fixes=_fixes,
-    summary="A timestamp is not ISO 8601 in UTC.",
-)
+RULE = Rule(Severity.WARNING, "A timestamp is not ISO 8601 in UTC.", _check, fixes=_fixes)
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"slice-completed","ts":"2026-05-28 16:00:00+02:00"}
-        … should be an ISO 8601 time in UTC       ^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        """,
-        """
-        EVENT{"event_type":"slice-completed","ts":"2026-05-28T14:00:00.000Z"}
-        """,
-        fix='Replace with "2026-05-28T14:00:00.000Z"',
-    ),
-    # Without a zone it is not certain which moment is meant: most likely it is UTC.
-    Example(
-        """
-        EVENT{"event_type":"slice-completed","ts":"2026-11-22 10:43"}
-                                                  ^^^^^^^^^^^^^^^^^^
-        """,
-        """
-        EVENT{"event_type":"slice-completed","ts":"2026-11-22T10:43:00.000Z"}
-        """,
-        fix='Replace with "2026-11-22T10:43:00.000Z", taken as UTC',
-    ),
-    Example(
-        """
-        EVENT{"event_type":"slice-completed","ts":"2026-02-30T14:00:00.000Z"}
-        … there is no 30 February 2026            ^^^^^^^^^^^^^^^^^^^^^^^^^^
-        """
-    ),
-    # Any fraction of a second, or none, and UTC as an offset of zero.
-    Example(
-        """
-        EVENT{"event_type":"slice-started","ts":"2028-02-29T14:00:00Z"}
-        EVENT{"event_type":"slice-completed","ts":"2028-02-29T14:00:00.123456+00:00"}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"slice-completed","ts":"2026-05-28 16:00:00+02:00"}
+… should be an ISO 8601 time in UTC       ^^^^^^^^^^^^^^^^^^^^^^^^^^^
+=> Replace with "2026-05-28T14:00:00.000Z"
+EVENT{"event_type":"slice-completed","ts":"2026-05-28T14:00:00.000Z"}
+--- Without a zone it is not certain which moment is meant: most likely it is UTC.
+EVENT{"event_type":"slice-completed","ts":"2026-11-22 10:43"}
+                                          ^^^^^^^^^^^^^^^^^^
+=> Replace with "2026-11-22T10:43:00.000Z", taken as UTC
+EVENT{"event_type":"slice-completed","ts":"2026-11-22T10:43:00.000Z"}
+---
+EVENT{"event_type":"slice-completed","ts":"2026-02-30T14:00:00.000Z"}
+… there is no 30 February 2026            ^^^^^^^^^^^^^^^^^^^^^^^^^^
+--- Any fraction of a second, or none, and UTC as an offset of zero.
+EVENT{"event_type":"slice-started","ts":"2028-02-29T14:00:00Z"}
+EVENT{"event_type":"slice-completed","ts":"2028-02-29T14:00:00.123456+00:00"}
+"""

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import as_json, replacing
-from drive_trace.linter.rule import Example, Finding, Fix, Level, LineDiagnostic, Rule, Severity
+from drive_trace.linter.rule import Finding, Fix, Level, LineDiagnostic, Rule, Severity
 
 _DIGITS = re.compile(r"(?:urn:uuid:)?\{?([0-9a-f-]*)\}?", re.IGNORECASE)
 
@@ -30,38 +30,18 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
         yield replacing(finding, as_json("-".join(parts)), Level.BY_HAND)
 
 
-RULE = Rule(
-    code="malformed-uuid",
-    severity=Severity.INFORMATION,
-    looks_at=LineDiagnostic,
-    check=_check,
-    fixes=_fixes,
-    summary="An id is not a UUID.",
-)
+RULE = Rule(Severity.INFORMATION, "An id is not a UUID.", _check, fixes=_fixes)
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"slice-completed","event_id":"0B6F2C5E8F0D4C1B9A3E5D2F6A7B8C90"}
-        … `event_id` should be a UUID                   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        """,
-        """
-        EVENT{"event_type":"slice-completed","event_id":"0B6F2C5E-8F0D-4C1B-9A3E-5D2F6A7B8C90"}
-        """,
-        fix='Replace with "0B6F2C5E-8F0D-4C1B-9A3E-5D2F6A7B8C90"',
-    ),
-    # What refers to the dispatch has nothing more to say of its id.
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start","dispatch_id":"d1"}
-                                                          ^^^^ … found "d1"
-        EVENT{"event_type":"round-start","dispatch_id":"d1"}
-        EVENT{"event_type":"dispatch-end","dispatch_id":"d1"}
-        """
-    ),
-    Example(
-        """
-        EVENT{"event_type":"slice-completed","event_id":"0B6F2C5E-8F0D-4C1B-9A3E-5D2F6A7B8C90"}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"slice-completed","event_id":"0B6F2C5E8F0D4C1B9A3E5D2F6A7B8C90"}
+… `event_id` should be a UUID                   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+=> Replace with "0B6F2C5E-8F0D-4C1B-9A3E-5D2F6A7B8C90"
+EVENT{"event_type":"slice-completed","event_id":"0B6F2C5E-8F0D-4C1B-9A3E-5D2F6A7B8C90"}
+--- What refers to the dispatch has nothing more to say of its id.
+EVENT{"event_type":"dispatch-start","dispatch_id":"d1"}
+                                                  ^^^^ … found "d1"
+EVENT{"event_type":"round-start","dispatch_id":"d1"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"d1"}
+---
+EVENT{"event_type":"slice-completed","event_id":"0B6F2C5E-8F0D-4C1B-9A3E-5D2F6A7B8C90"}
+"""

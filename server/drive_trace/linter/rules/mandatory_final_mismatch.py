@@ -8,7 +8,7 @@ the final one, the trigger class that goes with it.
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import as_json, replacing, values_of
-from drive_trace.linter.rule import Example, Finding, Fix, Level, LineDiagnostic, Rule, Severity
+from drive_trace.linter.rule import Finding, Fix, Level, LineDiagnostic, Rule, Severity
 from drive_trace.text.wording import shown
 from drive_trace.trace.places import Place
 
@@ -33,48 +33,28 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 
 
 RULE = Rule(
-    code="mandatory-final-mismatch",
-    severity=Severity.WARNING,
-    looks_at=LineDiagnostic,
-    check=_check,
+    Severity.WARNING,
+    "A retro's trigger class and whether it is the final one disagree.",
+    _check,
     fixes=_fixes,
-    summary="A retro's trigger class and whether it is the final one disagree.",
 )
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"retro-landed","trigger_class":"drift-event","is_mandatory_final":true}
-        … must be false where `trigger_class` is "drift-event"                               ^^^^
-        """,
-        """
-        EVENT{"event_type":"retro-landed","trigger_class":"drift-event","is_mandatory_final":false}
-        """,
-        fix="Replace with false",
-    ),
-    Example(
-        """
-        EVENT{"event_type":"retro-landed","trigger_class":"drift-event","is_mandatory_final":true}
-                                                                                             ^^^^
-        """,
-        """
-        EVENT{"event_type":"retro-landed","trigger_class":"mandatory-final","is_mandatory_final":true}
-        """,
-        fix='Change `trigger_class` to "mandatory-final"',
-    ),
-    Example(
-        """
-        EVENT{"event_type":"retro-landed","is_mandatory_final":false}
-                                                               ^^^^^ … must be true where
-        """,
-        """
-        EVENT{"event_type":"retro-landed","trigger_class":"mandatory-final","is_mandatory_final":true}
-        """,
-    ),
-    Example(
-        """
-        EVENT{"event_type":"retro-landed","trigger_class":"mandatory-final","is_mandatory_final":true}
-        EVENT{"event_type":"retro-landed","trigger_class":"drift-event","is_mandatory_final":false}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"retro-landed","trigger_class":"drift-event","is_mandatory_final":true}
+… must be false where `trigger_class` is "drift-event"                               ^^^^
+=> Replace with false
+EVENT{"event_type":"retro-landed","trigger_class":"drift-event","is_mandatory_final":false}
+---
+EVENT{"event_type":"retro-landed","trigger_class":"drift-event","is_mandatory_final":true}
+                                                                                     ^^^^
+=> Change `trigger_class` to "mandatory-final"
+EVENT{"event_type":"retro-landed","trigger_class":"mandatory-final","is_mandatory_final":true}
+---
+EVENT{"event_type":"retro-landed","is_mandatory_final":false}
+                                                       ^^^^^ … must be true where
+=>
+EVENT{"event_type":"retro-landed","trigger_class":"mandatory-final","is_mandatory_final":true}
+---
+EVENT{"event_type":"retro-landed","trigger_class":"mandatory-final","is_mandatory_final":true}
+EVENT{"event_type":"retro-landed","trigger_class":"drift-event","is_mandatory_final":false}
+"""

@@ -6,33 +6,19 @@ finds what was merged, and the slice cannot be compared with its pull request.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.rule import Example, Finding, LineDiagnostic, Rule, Severity
+from drive_trace.linter.rule import Finding, LineDiagnostic, Rule, Severity
 
 
 def _check(subject: LineDiagnostic) -> Iterable[Finding]:
     yield subject.finding(RULE, "the slice was merged, but no pull request is named")
 
 
-RULE = Rule(
-    code="merged-without-pr",
-    severity=Severity.INFORMATION,
-    looks_at=LineDiagnostic,
-    check=_check,
-    summary="A slice was merged without a pull request.",
-)
+RULE = Rule(Severity.INFORMATION, "A slice was merged without a pull request.", _check)
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"slice-completed","result":"merged","pr_ref":null}
-        … the slice was merged, but no pull request is named            ^^^^
-        """
-    ),
-    # What was given up may have had none.
-    Example(
-        """
-        EVENT{"event_type":"slice-completed","result":"abandoned","pr_ref":null}
-        EVENT{"event_type":"slice-completed","result":"merged","pr_ref":"#481"}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"slice-completed","result":"merged","pr_ref":null}
+… the slice was merged, but no pull request is named            ^^^^
+--- What was given up may have had none.
+EVENT{"event_type":"slice-completed","result":"abandoned","pr_ref":null}
+EVENT{"event_type":"slice-completed","result":"merged","pr_ref":"#481"}
+"""

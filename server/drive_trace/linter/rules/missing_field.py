@@ -32,7 +32,6 @@ from drive_trace.linter.edits import (
 )
 from drive_trace.linter.rule import (
     Edit,
-    Example,
     Finding,
     Fix,
     Level,
@@ -201,114 +200,55 @@ def _flatten(line: Line, wrapper: str) -> Iterable[Fix]:
     )
 
 
-RULE = Rule(
-    code="missing-field",
-    severity=Severity.ERROR,
-    looks_at=LineDiagnostic,
-    check=_check,
-    fixes=_fixes,
-    summary="A required field is missing.",
-)
+RULE = Rule(Severity.ERROR, "A required field is missing.", _check, fixes=_fixes)
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start","parent_dispatch_id":<absent>}
-                           ^^^^^^^^^^^^^^^^ … is missing: expected a string, or null
-        """,
-        """
-        EVENT{"event_type":"dispatch-start","parent_dispatch_id":null}
-        """,
-        fix="Insert `parent_dispatch_id`: null",
-    ),
-    # One mistake, and one fix.
-    Example(
-        """
-        EVENT{"event_type":"correctness-recorded","qa":<absent>,"intent":<absent>}
-                           ^^^^^^^^^^^^^^^^^^^^^^ … `qa` and `intent` are missing
-        """,
-        """
-        EVENT{"event_type":"correctness-recorded","qa":null,"intent":null}
-        """,
-        fix="Insert both fields as null",
-    ),
-    # A gap stays an error until somebody fills it in.
-    Example(
-        """
-        EVENT{"event_type":"retro-landed","is_mandatory_final":<absent>}
-                           ^^^^^^^^^^^^^^
-        """,
-        """
-        EVENT{"event_type":"retro-landed","is_mandatory_final":null}
-        """,
-        fix="Insert `is_mandatory_final`, to be filled in",
-    ),
-    Example(
-        """
-        EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":1,"M":0,"L":2}}
-        … `XL` is missing: expected        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        """,
-        """
-        EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":1,"M":0,"L":2,"XL":null}}
-        """,
-    ),
-    # A slip in the key is one mistake, not two.
-    Example(
-        """
-        EVENT{"event_type":"slice-started","linear_ref":<absent>,"linearRef":"SHOP-214"}
-        … did you mean it by `linearRef`?                        ^^^^^^^^^^^
-        """,
-        """
-        EVENT{"event_type":"slice-started","linear_ref":"SHOP-214"}
-        """,
-        fix="Rename to `linear_ref`",
-    ),
-    # The envelope as another tool writes it.
-    Example(
-        """
-        EVENT{"type":"slice-started","event_type":<absent>,"ts":<absent>,"time":"2026-05-28T14:00Z"}
-              ^^^^^^ … `event_type` is missing: did you mean it by `type`?
-                     ^^^^^^^^^^^^^^^ … `slice_slug`, `slice_index` and `linear_ref` are missing
-        … `ts` is missing: did you mean it by `time`?                    ^^^^^^
-        """,
-        """
-        {"event_id":"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90","schema_version":"1","project_run_id":"checkout-retry","orchestrator_agent_id":null,"event_type":"slice-started","ts":"2026-05-28T14:00Z"}
-        """,
-    ),
-    # Only one event has such fields.
-    Example(
-        """
-        EVENT{"event_type":<absent>,"has_linear_project":false,"origin":"promote"}
-             ^ … `event_type` is missing: expected a string
-        """,
-        """
-        {"event_id":"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90","schema_version":"1","ts":"2026-05-28T14:00:00.000Z","project_run_id":"checkout-retry","orchestrator_agent_id":null,"has_linear_project":false,"origin":"promote","event_type":"project-started"}
-        """,
-    ),
-    Example(
-        """
-        EVENT{"event_type":"slice-completed","pr_ref":<absent>,"payload":{"pr_ref":null}}
-                                                               ^^^^^^^^^ … events are flat
-        """,
-        """
-        EVENT{"event_type":"slice-completed","pr_ref":null}
-        """,
-        fix="Flatten `payload`",
-    ),
-    Example(
-        """
-        EVENT{"event_type":"round-end","wall_clock_ms":<absent>,"data":{"wall_clock_ms":9,"note":1}}
-        … not inside `data`                                     ^^^^^^
-        """,
-        """
-        EVENT{"event_type":"round-end","wall_clock_ms":9,"note":1}
-        """,
-        fix="Flatten `data`",
-    ),
-    # Null is a value: the key stands.
-    Example(
-        """
-        EVENT{"event_type":"correctness-recorded","mechanical":null,"qa":null,"intent":null}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"dispatch-start","parent_dispatch_id":<absent>}
+                   ^^^^^^^^^^^^^^^^ … is missing: expected a string, or null
+=> Insert `parent_dispatch_id`: null
+EVENT{"event_type":"dispatch-start","parent_dispatch_id":null}
+--- One mistake, and one fix.
+EVENT{"event_type":"correctness-recorded","qa":<absent>,"intent":<absent>}
+                   ^^^^^^^^^^^^^^^^^^^^^^ … `qa` and `intent` are missing
+=> Insert both fields as null
+EVENT{"event_type":"correctness-recorded","qa":null,"intent":null}
+--- A gap stays an error until somebody fills it in.
+EVENT{"event_type":"retro-landed","is_mandatory_final":<absent>}
+                   ^^^^^^^^^^^^^^
+=> Insert `is_mandatory_final`, to be filled in
+EVENT{"event_type":"retro-landed","is_mandatory_final":null}
+---
+EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":1,"M":0,"L":2}}
+… `XL` is missing: expected        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+=>
+EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":1,"M":0,"L":2,"XL":null}}
+--- A slip in the key is one mistake, not two.
+EVENT{"event_type":"slice-started","linear_ref":<absent>,"linearRef":"SHOP-214"}
+… did you mean it by `linearRef`?                        ^^^^^^^^^^^
+=> Rename to `linear_ref`
+EVENT{"event_type":"slice-started","linear_ref":"SHOP-214"}
+--- The envelope as another tool writes it.
+EVENT{"type":"slice-started","event_type":<absent>,"ts":<absent>,"time":"2026-05-28T14:00Z"}
+      ^^^^^^ … `event_type` is missing: did you mean it by `type`?
+             ^^^^^^^^^^^^^^^ … `slice_slug`, `slice_index` and `linear_ref` are missing
+… `ts` is missing: did you mean it by `time`?                    ^^^^^^
+=>
+{"event_id":"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90","schema_version":"1","project_run_id":"checkout-retry","orchestrator_agent_id":null,"event_type":"slice-started","ts":"2026-05-28T14:00Z"}
+--- Only one event has such fields.
+EVENT{"event_type":<absent>,"has_linear_project":false,"origin":"promote"}
+     ^ … `event_type` is missing: expected a string
+=>
+{"event_id":"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90","schema_version":"1","ts":"2026-05-28T14:00:00.000Z","project_run_id":"checkout-retry","orchestrator_agent_id":null,"has_linear_project":false,"origin":"promote","event_type":"project-started"}
+---
+EVENT{"event_type":"slice-completed","pr_ref":<absent>,"payload":{"pr_ref":null}}
+                                                       ^^^^^^^^^ … events are flat
+=> Flatten `payload`
+EVENT{"event_type":"slice-completed","pr_ref":null}
+---
+EVENT{"event_type":"round-end","wall_clock_ms":<absent>,"data":{"wall_clock_ms":9,"note":1}}
+… not inside `data`                                     ^^^^^^
+=> Flatten `data`
+EVENT{"event_type":"round-end","wall_clock_ms":9,"note":1}
+--- Null is a value: the key stands.
+EVENT{"event_type":"correctness-recorded","mechanical":null,"qa":null,"intent":null}
+"""

@@ -7,7 +7,7 @@ not JSON: somebody may still be writing it, and `invalid-json` reports it.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.rule import Edit, Example, Finding, Fix, Level, Rule, Severity, WholeTrace
+from drive_trace.linter.rule import Edit, Finding, Fix, Level, Rule, Severity, WholeTrace
 from drive_trace.text.spans import Span, is_blank
 from drive_trace.trace.line import DiagnosticKind
 from drive_trace.trace.places import Part, Place
@@ -27,28 +27,13 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
     yield Fix("Add a final newline", Level.SAFE, (edit,))
 
 
-RULE = Rule(
-    code="missing-final-newline",
-    severity=Severity.WARNING,
-    looks_at=WholeTrace,
-    check=_check,
-    fixes=_fixes,
-    summary="The last line does not end with a newline.",
-)
+RULE = Rule(Severity.WARNING, "The last line does not end with a newline.", _check, fixes=_fixes)
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"project-closed"}<eof>
-                                            |
-        """,
-        """
-        EVENT{"event_type":"project-closed"}
-        """,
-    ),
-    Example(
-        """
-        EVENT{"event_type":"project-closed"}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"project-closed"}<eof>
+                                    |
+=>
+EVENT{"event_type":"project-closed"}
+---
+EVENT{"event_type":"project-closed"}
+"""

@@ -6,7 +6,7 @@ JSON, but no event, and readers drop it.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.rule import Example, Finding, LineDiagnostic, Rule, Severity
+from drive_trace.linter.rule import Finding, LineDiagnostic, Rule, Severity
 from drive_trace.text.wording import shown
 from drive_trace.trace.places import Part, Place
 
@@ -17,33 +17,16 @@ def _check(subject: LineDiagnostic) -> Iterable[Finding]:
     yield subject.finding(RULE, message, Place(Part.WHOLE))
 
 
-RULE = Rule(
-    code="not-an-object",
-    severity=Severity.ERROR,
-    looks_at=LineDiagnostic,
-    check=_check,
-    summary="The line is valid JSON, but not an object.",
-)
+RULE = Rule(Severity.ERROR, "The line is valid JSON, but not an object.", _check)
 
-EXAMPLES = (
-    Example(
-        """
-        ["correctness-recorded"]
-        ^^^^^^^^^^^^^^^^^^^^^^^^ … found an array
-        """
-    ),
-    Example(
-        """
-        "merged"
-        ^^^^^^^^ … found "merged"
-        """
-    ),
-    # A blank line is nothing at all.
-    Example(
-        """
-        EVENT{"event_type":"slice-completed"}
+EXAMPLES = """
+["correctness-recorded"]
+^^^^^^^^^^^^^^^^^^^^^^^^ … found an array
+---
+"merged"
+^^^^^^^^ … found "merged"
+--- A blank line is nothing at all.
+EVENT{"event_type":"slice-completed"}
 
-        EVENT{"event_type":"project-closed"}
-        """
-    ),
-)
+EVENT{"event_type":"project-closed"}
+"""

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from drive_trace.json_text.lexemes import compacted, first_space, space_count
 from drive_trace.linter.rule import (
     Edit,
-    Example,
     Finding,
     Fix,
     Level,
@@ -43,40 +42,18 @@ def _without_line_break(line: Line) -> str:
     return line.text.removesuffix("\r")
 
 
-RULE = Rule(
-    code="not-compact",
-    severity=Severity.HINT,
-    looks_at=LineDiagnostic,
-    check=_check,
-    fixes=_fixes,
-    summary="White space stands between the tokens of a line.",
-)
+RULE = Rule(Severity.HINT, "White space stands between the tokens of a line.", _check, fixes=_fixes)
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start","dispatch_name": "D1 {a: b}, again", "model":null}
-        … 2 characters of white space                       ^
-        """,
-        """
-        EVENT{"event_type":"dispatch-start","dispatch_name":"D1 {a: b}, again","model":null}
-        """,
-        fix="Remove the white space",
-    ),
-    # Numbers and escapes stay as they are written.
-    Example(
-        r"""
-        EVENT{"event_type":"dispatch-end","result":"\u0063ompleted","wall_clock_ms": 1.68e6}
-                                                                                    ^
-        """,
-        r"""
-        EVENT{"event_type":"dispatch-end","result":"\u0063ompleted","wall_clock_ms":1.68e6}
-        """,
-    ),
-    # White space inside a string is part of the value.
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start","dispatch_name":"a, b: c\\"}
-        """
-    ),
-)
+EXAMPLES = r"""
+EVENT{"event_type":"dispatch-start","dispatch_name": "D1 {a: b}, again", "model":null}
+… 2 characters of white space                       ^
+=> Remove the white space
+EVENT{"event_type":"dispatch-start","dispatch_name":"D1 {a: b}, again","model":null}
+--- Numbers and escapes stay as they are written.
+EVENT{"event_type":"dispatch-end","result":"\u0063ompleted","wall_clock_ms": 1.68e6}
+                                                                            ^
+=>
+EVENT{"event_type":"dispatch-end","result":"\u0063ompleted","wall_clock_ms":1.68e6}
+--- White space inside a string is part of the value.
+EVENT{"event_type":"dispatch-start","dispatch_name":"a, b: c\"}
+"""

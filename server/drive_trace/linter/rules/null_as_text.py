@@ -9,7 +9,7 @@ for a model, a ticket or a dispatch of that name, and count it as one.
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import replacing
-from drive_trace.linter.rule import Example, Finding, Fix, Level, LineDiagnostic, Rule, Severity
+from drive_trace.linter.rule import Finding, Fix, Level, LineDiagnostic, Rule, Severity
 from drive_trace.text.wording import shown
 
 
@@ -25,39 +25,21 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 
 
 RULE = Rule(
-    code="null-as-text",
-    severity=Severity.INFORMATION,
-    looks_at=LineDiagnostic,
-    check=_check,
-    fixes=_fixes,
-    summary="A text says null where null itself should stand.",
+    Severity.INFORMATION, "A text says null where null itself should stand.", _check, fixes=_fixes
 )
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start","model":"none","parent_dispatch_id":null}
-        … null says that the model was not recorded ^^^^^^
-        """,
-        """
-        EVENT{"event_type":"dispatch-start","model":null,"parent_dispatch_id":null}
-        """,
-    ),
-    Example(
-        """
-        EVENT{"event_type":"slice-started","orchestrator_agent_id":"N/A","linear_ref":"null"}
-        … "N/A" is a text here                                     ^^^^^
-        … "null" is a text here                                                       ^^^^^^
-        """,
-        """
-        EVENT{"event_type":"slice-started","orchestrator_agent_id":null,"linear_ref":"null"}
-        """,
-    ),
-    # Where null is no value, these are texts like others.
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start","dispatch_name":"none","subagent_type":"null"}
-        EVENT{"event_type":"slice-started","linear_ref":"NULL-1"}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"dispatch-start","model":"none","parent_dispatch_id":null}
+… null says that the model was not recorded ^^^^^^
+=>
+EVENT{"event_type":"dispatch-start","model":null,"parent_dispatch_id":null}
+---
+EVENT{"event_type":"slice-started","orchestrator_agent_id":"N/A","linear_ref":"null"}
+… "N/A" is a text here                                     ^^^^^
+… "null" is a text here                                                       ^^^^^^
+=>
+EVENT{"event_type":"slice-started","orchestrator_agent_id":null,"linear_ref":"null"}
+--- Where null is no value, these are texts like others.
+EVENT{"event_type":"dispatch-start","dispatch_name":"none","subagent_type":"null"}
+EVENT{"event_type":"slice-started","linear_ref":"NULL-1"}
+"""

@@ -6,42 +6,23 @@ indices at 1. Readers reject the event.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.rule import Example, Finding, LineDiagnostic, Rule, Severity
+from drive_trace.linter.rule import Finding, LineDiagnostic, Rule, Severity
 
 
 def _check(subject: LineDiagnostic) -> Iterable[Finding]:
     yield subject.wrong_value(RULE)
 
 
-RULE = Rule(
-    code="out-of-range",
-    severity=Severity.ERROR,
-    looks_at=LineDiagnostic,
-    check=_check,
-    summary="A number is smaller than its field allows.",
-)
+RULE = Rule(Severity.ERROR, "A number is smaller than its field allows.", _check)
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"dispatch-end","wall_clock_ms":-1}
-                                                          ^^ … an integer of at least 0; found -1
-        """
-    ),
-    Example(
-        """
-        EVENT{"event_type":"round-start","round_number":0}
-                                                        ^ … at least 1
-        """
-    ),
-    Example(
-        """
-        EVENT{"event_type":"dispatch-end","wall_clock_ms":-0}
-        """
-    ),
-    Example(
-        """
-        EVENT{"event_type":"spec-amended","bytes_delta":-120}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"dispatch-end","wall_clock_ms":-1}
+                                                  ^^ … an integer of at least 0; found -1
+---
+EVENT{"event_type":"round-start","round_number":0}
+                                                ^ … at least 1
+---
+EVENT{"event_type":"dispatch-end","wall_clock_ms":-0}
+---
+EVENT{"event_type":"spec-amended","bytes_delta":-120}
+"""

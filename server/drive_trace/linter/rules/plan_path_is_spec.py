@@ -8,7 +8,7 @@ spec is what has the wrong path, and the message says so.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.rule import Example, Finding, Message, Related, Rule, SameFile, Severity
+from drive_trace.linter.rule import Finding, Message, Related, Rule, SameFile, Severity
 from drive_trace.trace.line import name_of
 from drive_trace.trace.places import Place
 from drive_trace.vocabulary import WRITERS, Form
@@ -38,40 +38,21 @@ def _stem(path: str) -> str:
     return path.rpartition("/")[2].partition(".")[0].lower()
 
 
-RULE = Rule(
-    code="plan-path-is-spec",
-    severity=Severity.INFORMATION,
-    looks_at=SameFile,
-    check=_check,
-    summary="The path of a plan is that of a spec.",
-)
+RULE = Rule(Severity.INFORMATION, "The path of a plan is that of a spec.", _check)
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"spec-authored","spec_path":"projects/cart/design.md"}
-        EVENT{"event_type":"plan-authored","plan_path":"projects/cart/design.md"}
-        … that of the spec on line 1                   ^^^^^^^^^^^^^^^^^^^^^^^^^
-        """
-    ),
-    Example(
-        """
-        EVENT{"event_type":"spec-authored","spec_path":"projects/cart/plan.md"}
-        EVENT{"event_type":"plan-authored","plan_path":"projects/cart/plan.md"}
-        … the spec on line 1 has the path of this plan ^^^^^^^^^^^^^^^^^^^^^^^
-        """
-    ),
-    Example(
-        """
-        EVENT{"event_type":"plan-authored","plan_path":"projects/cart/spec.md"}
-        … the path of this plan is called like a spec  ^^^^^^^^^^^^^^^^^^^^^^^
-        """
-    ),
-    Example(
-        """
-        EVENT{"event_type":"spec-authored","spec_path":"projects/cart/spec.md"}
-        EVENT{"event_type":"plan-authored","plan_path":"projects/cart/plan.md"}
-        EVENT{"event_type":"plan-authored","plan_path":"specs/cart.md"}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"spec-authored","spec_path":"projects/cart/design.md"}
+EVENT{"event_type":"plan-authored","plan_path":"projects/cart/design.md"}
+… that of the spec on line 1                   ^^^^^^^^^^^^^^^^^^^^^^^^^
+---
+EVENT{"event_type":"spec-authored","spec_path":"projects/cart/plan.md"}
+EVENT{"event_type":"plan-authored","plan_path":"projects/cart/plan.md"}
+… the spec on line 1 has the path of this plan ^^^^^^^^^^^^^^^^^^^^^^^
+---
+EVENT{"event_type":"plan-authored","plan_path":"projects/cart/spec.md"}
+… the path of this plan is called like a spec  ^^^^^^^^^^^^^^^^^^^^^^^
+---
+EVENT{"event_type":"spec-authored","spec_path":"projects/cart/spec.md"}
+EVENT{"event_type":"plan-authored","plan_path":"projects/cart/plan.md"}
+EVENT{"event_type":"plan-authored","plan_path":"specs/cart.md"}
+"""

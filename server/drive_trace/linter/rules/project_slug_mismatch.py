@@ -8,7 +8,7 @@ have no start: its wall-clock time is then a sum of dispatches.
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import as_json, replacing, values_of
-from drive_trace.linter.rule import Example, Finding, Fix, Level, LineDiagnostic, Rule, Severity
+from drive_trace.linter.rule import Finding, Fix, Level, LineDiagnostic, Rule, Severity
 from drive_trace.text.wording import shown
 from drive_trace.trace.places import Place
 
@@ -33,28 +33,14 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 
 
 RULE = Rule(
-    code="project-slug-mismatch",
-    severity=Severity.WARNING,
-    looks_at=LineDiagnostic,
-    check=_check,
-    fixes=_fixes,
-    summary="The slug of a project that starts is not the run id.",
+    Severity.WARNING, "The slug of a project that starts is not the run id.", _check, fixes=_fixes
 )
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"project-started","project_run_id":"cart-tax","project_slug":"cart"}
-        … the slug "cart" is not the run id "cart-tax"                                  ^^^^^^
-        """,
-        """
-        EVENT{"event_type":"project-started","project_run_id":"cart-tax","project_slug":"cart-tax"}
-        """,
-        fix='Change the slug to "cart-tax"',
-    ),
-    Example(
-        """
-        EVENT{"event_type":"project-started","project_run_id":"cart","project_slug":"cart"}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"project-started","project_run_id":"cart-tax","project_slug":"cart"}
+… the slug "cart" is not the run id "cart-tax"                                  ^^^^^^
+=> Change the slug to "cart-tax"
+EVENT{"event_type":"project-started","project_run_id":"cart-tax","project_slug":"cart-tax"}
+---
+EVENT{"event_type":"project-started","project_run_id":"cart","project_slug":"cart"}
+"""

@@ -11,7 +11,7 @@ There is one finding for each run, on the first such end, which says how many th
 from collections.abc import Iterable
 
 from drive_trace.linter.durations import CLAIM, durations
-from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
+from drive_trace.linter.rule import Finding, Related, Rule, Severity
 from drive_trace.text.wording import plural
 from drive_trace.trace.places import Place
 from drive_trace.trace.run import Run
@@ -34,28 +34,18 @@ def _check(run: Run) -> Iterable[Finding]:
 
 
 RULE = Rule(
-    code="recorded-afterwards",
-    severity=Severity.INFORMATION,
-    looks_at=Run,
-    check=_check,
-    summary="The start and the end of a dispatch or round were both written afterwards.",
+    Severity.INFORMATION,
+    "The start and the end of a dispatch or round were both written afterwards.",
+    _check,
 )
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
-        EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.010Z"}
-        EVENT{"event_type":"round-end","ts":"2026-05-28T14:00:00.050Z","wall_clock_ms":1200000}
-        … 40 ms apart, so the claim cannot be checked; so it is with 1 more end        ^^^^^^^
-        EVENT{"event_type":"dispatch-end","ts":"2026-05-28T14:00:00.060Z","wall_clock_ms":1260000}
-        """
-    ),
-    # What took seconds may well have started and ended within seconds.
-    Example(
-        """
-        EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
-        EVENT{"event_type":"round-end","ts":"2026-05-28T14:00:00.050Z","wall_clock_ms":1000}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.010Z"}
+EVENT{"event_type":"round-end","ts":"2026-05-28T14:00:00.050Z","wall_clock_ms":1200000}
+… 40 ms apart, so the claim cannot be checked; so it is with 1 more end        ^^^^^^^
+EVENT{"event_type":"dispatch-end","ts":"2026-05-28T14:00:00.060Z","wall_clock_ms":1260000}
+--- What took seconds may well have started and ended within seconds.
+EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"round-end","ts":"2026-05-28T14:00:00.050Z","wall_clock_ms":1000}
+"""

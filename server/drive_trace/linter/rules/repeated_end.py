@@ -10,7 +10,7 @@ compares its duration with the timestamps.
 from collections.abc import Iterable
 
 from drive_trace.linter.phases import phases
-from drive_trace.linter.rule import Example, Finding, Rule, Severity
+from drive_trace.linter.rule import Finding, Rule, Severity
 from drive_trace.trace.run import Run
 
 
@@ -25,32 +25,17 @@ def _check(run: Run) -> Iterable[Finding]:
             yield phase.finding_with(RULE, line, message, end, f"the {what} ended here")
 
 
-RULE = Rule(
-    code="repeated-end",
-    severity=Severity.WARNING,
-    looks_at=Run,
-    check=_check,
-    summary="A dispatch or round is ended twice.",
-    doubts="claims",
-)
+RULE = Rule(Severity.WARNING, "A dispatch or round is ended twice.", _check, doubts="claims")
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
-        EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
-        EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
-        … this dispatch ended on line 2 already         ^^^^
-        """
-    ),
-    # Two dispatches at once, and one whose end was rejected.
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
-        EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
-        EVENT{"event_type":"dispatch-end","dispatch_id":"D2"}
-        EVENT{"event_type":"dispatch-end","dispatch_id":"D1","result":"done"}
-        EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
+… this dispatch ended on line 2 already         ^^^^
+--- Two dispatches at once, and one whose end was rejected.
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"D2"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"D1","result":"done"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
+"""

@@ -8,7 +8,7 @@ wrong first one stays in the figure.
 from collections.abc import Iterable
 
 from drive_trace.linter.repetitions import repetitions
-from drive_trace.linter.rule import Example, Finding, Rule, Severity
+from drive_trace.linter.rule import Finding, Rule, Severity
 from drive_trace.trace.run import Run
 
 
@@ -17,38 +17,20 @@ def _check(run: Run) -> Iterable[Finding]:
         yield from repetitions(RULE, run, event, None, f"the project of this run was {what}")
 
 
-RULE = Rule(
-    code="repeated-project-event",
-    severity=Severity.WARNING,
-    looks_at=Run,
-    check=_check,
-    summary="A project starts or is closed twice.",
-    doubts="clock",
-)
+RULE = Rule(Severity.WARNING, "A project starts or is closed twice.", _check, doubts="clock")
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"project-started"}
-        EVENT{"event_type":"project-closed"}
-        EVENT{"event_type":"project-closed"}
-                           ^^^^^^^^^^^^^^^^ … the project of this run was closed on line 2 already
-        """
-    ),
-    Example(
-        """
-        EVENT{"event_type":"project-started","project_run_id":"cart"}
-        EVENT{"event_type":"project-started"}
-        EVENT{"event_type":"project-started"}
-                           ^^^^^^^^^^^^^^^^^ … the project of this run was started on line 2 already
-        """
-    ),
-    # Each run has a project of its own.
-    Example(
-        """
-        EVENT{"event_type":"project-started","project_run_id":"cart","project_slug":"cart"}
-        EVENT{"event_type":"project-started"}
-        EVENT{"event_type":"project-closed"}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"project-started"}
+EVENT{"event_type":"project-closed"}
+EVENT{"event_type":"project-closed"}
+                   ^^^^^^^^^^^^^^^^ … the project of this run was closed on line 2 already
+---
+EVENT{"event_type":"project-started","project_run_id":"cart"}
+EVENT{"event_type":"project-started"}
+EVENT{"event_type":"project-started"}
+                   ^^^^^^^^^^^^^^^^^ … the project of this run was started on line 2 already
+--- Each run has a project of its own.
+EVENT{"event_type":"project-started","project_run_id":"cart","project_slug":"cart"}
+EVENT{"event_type":"project-started"}
+EVENT{"event_type":"project-closed"}
+"""

@@ -9,7 +9,7 @@ was appended twice, or two slices share a slug: the assertion I1 of the method f
 from collections.abc import Iterable
 
 from drive_trace.linter.repetitions import repetitions
-from drive_trace.linter.rule import Example, Finding, Rule, Severity
+from drive_trace.linter.rule import Finding, Rule, Severity
 from drive_trace.trace.run import Run
 
 
@@ -18,28 +18,15 @@ def _check(run: Run) -> Iterable[Finding]:
     return repetitions(RULE, run, "slice-completed", "slice_slug", what)
 
 
-RULE = Rule(
-    code="repeated-slice-completion",
-    severity=Severity.WARNING,
-    looks_at=Run,
-    check=_check,
-    summary="A slice is completed twice.",
-)
+RULE = Rule(Severity.WARNING, "A slice is completed twice.", _check)
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"slice-started","slice_slug":"retry-queue"}
-        EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","result":"abandoned"}
-        EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","result":"merged"}
-        … this slice was completed on line 2 already      ^^^^^^^^^^^^^
-        """
-    ),
-    Example(
-        """
-        EVENT{"event_type":"slice-completed","slice_slug":"retry-queue"}
-        EVENT{"event_type":"slice-completed","slice_slug":"retry-queue-2"}
-        EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","project_run_id":"cart"}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"slice-started","slice_slug":"retry-queue"}
+EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","result":"abandoned"}
+EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","result":"merged"}
+… this slice was completed on line 2 already      ^^^^^^^^^^^^^
+---
+EVENT{"event_type":"slice-completed","slice_slug":"retry-queue"}
+EVENT{"event_type":"slice-completed","slice_slug":"retry-queue-2"}
+EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","project_run_id":"cart"}
+"""

@@ -7,7 +7,7 @@ a slug: the time that the slice took counts from the last start alone.
 from collections.abc import Iterable
 
 from drive_trace.linter.repetitions import repetitions
-from drive_trace.linter.rule import Example, Finding, Rule, Severity
+from drive_trace.linter.rule import Finding, Rule, Severity
 from drive_trace.trace.run import Run
 
 
@@ -15,27 +15,14 @@ def _check(run: Run) -> Iterable[Finding]:
     return repetitions(RULE, run, "slice-started", "slice_slug", "this slice was started")
 
 
-RULE = Rule(
-    code="repeated-slice-start",
-    severity=Severity.INFORMATION,
-    looks_at=Run,
-    check=_check,
-    summary="A slice is started twice.",
-)
+RULE = Rule(Severity.INFORMATION, "A slice is started twice.", _check)
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"slice-started","slice_slug":"retry-queue","slice_index":1}
-        EVENT{"event_type":"slice-started","slice_slug":"retry-queue","slice_index":2}
-        … this slice was started on line 1 already      ^^^^^^^^^^^^^
-        """
-    ),
-    Example(
-        """
-        EVENT{"event_type":"slice-started","slice_slug":"retry-queue","slice_index":1}
-        EVENT{"event_type":"slice-started","slice_slug":"retry-queue-2","slice_index":2}
-        EVENT{"event_type":"slice-started","slice_slug":"retry-queue","project_run_id":"cart"}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"slice-started","slice_slug":"retry-queue","slice_index":1}
+EVENT{"event_type":"slice-started","slice_slug":"retry-queue","slice_index":2}
+… this slice was started on line 1 already      ^^^^^^^^^^^^^
+---
+EVENT{"event_type":"slice-started","slice_slug":"retry-queue","slice_index":1}
+EVENT{"event_type":"slice-started","slice_slug":"retry-queue-2","slice_index":2}
+EVENT{"event_type":"slice-started","slice_slug":"retry-queue","project_run_id":"cart"}
+"""

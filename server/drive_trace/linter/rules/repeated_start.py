@@ -12,7 +12,7 @@ own.
 from collections.abc import Iterable
 
 from drive_trace.linter.phases import phases
-from drive_trace.linter.rule import Example, Finding, Rule, Severity
+from drive_trace.linter.rule import Finding, Rule, Severity
 from drive_trace.trace.run import Run
 
 
@@ -31,36 +31,19 @@ def _check(run: Run) -> Iterable[Finding]:
             yield phase.finding_with(RULE, line, message, previous, f"the {what} started here")
 
 
-RULE = Rule(
-    code="repeated-start",
-    severity=Severity.WARNING,
-    looks_at=Run,
-    check=_check,
-    summary="A dispatch or round is started twice.",
-)
+RULE = Rule(Severity.WARNING, "A dispatch or round is started twice.", _check)
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
-        EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
-        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
-        … this dispatch was started on line 1 already     ^^^^
-        """
-    ),
-    Example(
-        """
-        EVENT{"event_type":"round-start","round_id":"R1","round_number":1}
-        EVENT{"event_type":"round-start","round_id":"R1","round_number":2}
-        … this round was started on line 1 already  ^^^^
-        """
-    ),
-    # A dispatch that goes on with another one has an id of its own; and each run has its own ids.
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
-        EVENT{"event_type":"dispatch-start","dispatch_id":"D2","parent_dispatch_id":"D1"}
-        EVENT{"event_type":"dispatch-start","dispatch_id":"D1","project_run_id":"search-index"}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+… this dispatch was started on line 1 already     ^^^^
+---
+EVENT{"event_type":"round-start","round_id":"R1","round_number":1}
+EVENT{"event_type":"round-start","round_id":"R1","round_number":2}
+… this round was started on line 1 already  ^^^^
+--- A dispatch that goes on with another one has an id of its own; and each run has its own ids.
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D2","parent_dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1","project_run_id":"search-index"}
+"""

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import cast
 
 from drive_trace.linter.edits import replace_with_expected
-from drive_trace.linter.rule import Example, Finding, Message, Related, Rule, Severity
+from drive_trace.linter.rule import Finding, Message, Related, Rule, Severity
 from drive_trace.text.wording import shown
 from drive_trace.trace.line import Line
 from drive_trace.trace.places import Place
@@ -64,46 +64,30 @@ def _finding(line: Line, previous: Line | None, expected: int) -> Finding:
 
 
 RULE = Rule(
-    code="round-number-gap",
-    severity=Severity.WARNING,
-    looks_at=Run,
-    check=_check,
+    Severity.WARNING,
+    "The rounds of a dispatch are not numbered one after the other.",
+    _check,
     fixes=replace_with_expected,
-    summary="The rounds of a dispatch are not numbered one after the other.",
     doubts="rounds_per_dispatch",
 )
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start"}
-        EVENT{"event_type":"round-start","round_id":"R1","round_number":1}
-        EVENT{"event_type":"round-start","round_id":"R2","round_number":3}
-        … expected 2 after the round on line 2; found 3                 ^
-        """,
-        """
-        EVENT{"event_type":"dispatch-start"}
-        EVENT{"event_type":"round-start","round_id":"R1","round_number":1}
-        EVENT{"event_type":"round-start","round_id":"R2","round_number":2}
-        """,
-        fix="Replace with 2",
-    ),
-    # A round whose start readers reject may be the first.
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start"}
-        EVENT{"event_type":"round-start","round_id":"R1","round_number":0}
-        EVENT{"event_type":"round-start","round_id":"R2","round_number":2}
-        """
-    ),
-    # Each dispatch counts its own rounds.
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
-        EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
-        EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R1","round_number":1}
-        EVENT{"event_type":"round-start","dispatch_id":"D2","round_id":"R2","round_number":1}
-        EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R3","round_number":2}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"dispatch-start"}
+EVENT{"event_type":"round-start","round_id":"R1","round_number":1}
+EVENT{"event_type":"round-start","round_id":"R2","round_number":3}
+… expected 2 after the round on line 2; found 3                 ^
+=> Replace with 2
+EVENT{"event_type":"dispatch-start"}
+EVENT{"event_type":"round-start","round_id":"R1","round_number":1}
+EVENT{"event_type":"round-start","round_id":"R2","round_number":2}
+--- A round whose start readers reject may be the first.
+EVENT{"event_type":"dispatch-start"}
+EVENT{"event_type":"round-start","round_id":"R1","round_number":0}
+EVENT{"event_type":"round-start","round_id":"R2","round_number":2}
+--- Each dispatch counts its own rounds.
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
+EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R1","round_number":1}
+EVENT{"event_type":"round-start","dispatch_id":"D2","round_id":"R2","round_number":1}
+EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R3","round_number":2}
+"""

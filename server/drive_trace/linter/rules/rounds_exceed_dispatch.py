@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import cast
 
 from drive_trace.linter.durations import CLAIM
-from drive_trace.linter.rule import Example, Finding, Option, Related, Rule, Severity
+from drive_trace.linter.rule import Finding, Option, Related, Rule, Severity
 from drive_trace.trace.line import Line
 from drive_trace.trace.places import Place
 from drive_trace.trace.run import Run
@@ -54,11 +54,9 @@ def _finding(line: Line, rounds: Sequence[Line], total: str, claimed: str) -> Fi
 
 
 RULE = Rule(
-    code="rounds-exceed-dispatch",
-    severity=Severity.INFORMATION,
-    looks_at=Run,
-    check=_check,
-    summary="The rounds of a dispatch claim more time than the dispatch.",
+    Severity.INFORMATION,
+    "The rounds of a dispatch claim more time than the dispatch.",
+    _check,
     options=(
         Option(
             "tolerance-ms",
@@ -75,32 +73,20 @@ RULE = Rule(
     ),
 )
 
-_ROUNDS = """
-        EVENT{"event_type":"dispatch-start"}
-        EVENT{"event_type":"round-end","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59a","wall_clock_ms":7200000}
-        EVENT{"event_type":"round-end","round_id":"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90","wall_clock_ms":1800000}
+EXAMPLES = """
+EVENT{"event_type":"dispatch-start"}
+EVENT{"event_type":"round-end","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59a","wall_clock_ms":7200000}
+EVENT{"event_type":"round-end","round_id":"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90","wall_clock_ms":1800000}
+EVENT{"event_type":"dispatch-end","dispatch_id":"77ce3f13-a067-4f13-a4e0-93dbae3137ae","wall_clock_ms":3525000}
+… its 2 rounds together claim 2 h 30 min        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+---
+EVENT{"event_type":"dispatch-start"}
+EVENT{"event_type":"round-end","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59a","wall_clock_ms":7200000}
+EVENT{"event_type":"round-end","round_id":"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90","wall_clock_ms":1800000}
+EVENT{"event_type":"dispatch-end","wall_clock_ms":8999000}
+---
+EVENT{"event_type":"dispatch-start"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"77ce3f13-a067-4f13-a4e0-93dbae3137ae","wall_clock_ms":840000}
+… but 1 round of it claims 2 h 30 min           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+EVENT{"event_type":"round-end","wall_clock_ms":9000000}
 """
-
-EXAMPLES = (
-    Example(
-        _ROUNDS
-        + """
-        EVENT{"event_type":"dispatch-end","dispatch_id":"77ce3f13-a067-4f13-a4e0-93dbae3137ae","wall_clock_ms":3525000}
-        … its 2 rounds together claim 2 h 30 min        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        """
-    ),
-    Example(
-        _ROUNDS
-        + """
-        EVENT{"event_type":"dispatch-end","wall_clock_ms":8999000}
-        """
-    ),
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start"}
-        EVENT{"event_type":"dispatch-end","dispatch_id":"77ce3f13-a067-4f13-a4e0-93dbae3137ae","wall_clock_ms":840000}
-        … but 1 round of it claims 2 h 30 min           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        EVENT{"event_type":"round-end","wall_clock_ms":9000000}
-        """
-    ),
-)

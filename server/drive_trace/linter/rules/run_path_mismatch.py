@@ -12,7 +12,7 @@ Traces that lie anywhere else promise nothing.
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import replace_with_expected
-from drive_trace.linter.rule import Example, Finding, Rule, Severity, WholeTrace
+from drive_trace.linter.rule import Finding, Rule, Severity, WholeTrace
 from drive_trace.text.wording import shown
 from drive_trace.trace.places import Place
 from drive_trace.vocabulary.files import promised_run
@@ -29,49 +29,30 @@ def _check(trace: WholeTrace) -> Iterable[Finding]:
 
 
 RULE = Rule(
-    code="run-path-mismatch",
-    severity=Severity.WARNING,
-    looks_at=WholeTrace,
-    check=_check,
+    Severity.WARNING,
+    "The path of a trace promises another run id.",
+    _check,
     fixes=replace_with_expected,
-    summary="The path of a trace promises another run id.",
 )
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"project-started","project_run_id":"checkout-retry"}
-        EVENT{"event_type":"project-closed","project_run_id":"checkout-rety"}
-        … promises the run "checkout-retry"; found           ^^^^^^^^^^^^^^^
-        """,
-        """
-        EVENT{"event_type":"project-started","project_run_id":"checkout-retry"}
-        EVENT{"event_type":"project-closed","project_run_id":"checkout-retry"}
-        """,
-        path="projects/checkout-retry/trace.jsonl",
-    ),
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start","project_run_id":"retry-queue"}
-        … promises the run "orphan-retry-queue"              ^^^^^^^^^^^^^
-        """,
-        """
-        EVENT{"event_type":"dispatch-start","project_run_id":"orphan-retry-queue"}
-        """,
-        path="/home/ada/shop/wip/drive-trace/orphan-retry-queue.jsonl",
-    ),
-    # A slice's trace belongs to the project's run.
-    Example(
-        """
-        EVENT{"event_type":"slice-started","project_run_id":"checkout-retry"}
-        """,
-        path="projects/checkout-retry/slices/retry-queue/trace.jsonl",
-    ),
-    # Nothing is promised by a file of any other name.
-    Example(
-        """
-        EVENT{"event_type":"slice-started","project_run_id":"checkout-retry"}
-        """,
-        path="traces/other.jsonl",
-    ),
-)
+EXAMPLES = """
+@path projects/checkout-retry/trace.jsonl
+EVENT{"event_type":"project-started","project_run_id":"checkout-retry"}
+EVENT{"event_type":"project-closed","project_run_id":"checkout-rety"}
+… promises the run "checkout-retry"; found           ^^^^^^^^^^^^^^^
+=>
+EVENT{"event_type":"project-started","project_run_id":"checkout-retry"}
+EVENT{"event_type":"project-closed","project_run_id":"checkout-retry"}
+---
+@path /home/ada/shop/wip/drive-trace/orphan-retry-queue.jsonl
+EVENT{"event_type":"dispatch-start","project_run_id":"retry-queue"}
+… promises the run "orphan-retry-queue"              ^^^^^^^^^^^^^
+=>
+EVENT{"event_type":"dispatch-start","project_run_id":"orphan-retry-queue"}
+--- A slice's trace belongs to the project's run.
+@path projects/checkout-retry/slices/retry-queue/trace.jsonl
+EVENT{"event_type":"slice-started","project_run_id":"checkout-retry"}
+--- Nothing is promised by a file of any other name.
+@path traces/other.jsonl
+EVENT{"event_type":"slice-started","project_run_id":"checkout-retry"}
+"""

@@ -8,7 +8,7 @@ either left open on purpose, or mended within the round; or the verdict should b
 from collections.abc import Iterable
 from typing import cast
 
-from drive_trace.linter.rule import Example, Finding, Rule, Severity
+from drive_trace.linter.rule import Finding, Rule, Severity
 from drive_trace.text.wording import shown
 from drive_trace.trace.places import Place
 from drive_trace.trace.run import Run
@@ -23,25 +23,12 @@ def _check(run: Run) -> Iterable[Finding]:
             yield Finding(RULE, line, Place.value("findings_filed"), message)
 
 
-RULE = Rule(
-    code="satisfied-with-findings",
-    severity=Severity.HINT,
-    looks_at=Run,
-    check=_check,
-    summary="A round was accepted although its review filed findings.",
-)
+RULE = Rule(Severity.HINT, "A round was accepted although its review filed findings.", _check)
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"round-end","verdict":"satisfied","findings_filed":2}
-        … the round is `satisfied`, but its review filed 2 findings           ^
-        """
-    ),
-    Example(
-        """
-        EVENT{"event_type":"round-end","verdict":"satisfied","findings_filed":0}
-        EVENT{"event_type":"round-end","round_id":"R2","verdict":"stop-condition","findings_filed":2}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"round-end","verdict":"satisfied","findings_filed":2}
+… the round is `satisfied`, but its review filed 2 findings           ^
+---
+EVENT{"event_type":"round-end","verdict":"satisfied","findings_filed":0}
+EVENT{"event_type":"round-end","round_id":"R2","verdict":"stop-condition","findings_filed":2}
+"""

@@ -7,7 +7,7 @@ up to the count; where they do not, one of the two was not kept up to date.
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import replacing, values_of
-from drive_trace.linter.rule import Example, Finding, Fix, Level, LineDiagnostic, Rule, Severity
+from drive_trace.linter.rule import Finding, Fix, Level, LineDiagnostic, Rule, Severity
 from drive_trace.text.wording import shown
 from drive_trace.trace.line import Line
 from drive_trace.trace.places import Place
@@ -35,28 +35,17 @@ def _sum(line: Line) -> int:
 
 
 RULE = Rule(
-    code="size-distribution-sum",
-    severity=Severity.INFORMATION,
-    looks_at=LineDiagnostic,
-    check=_check,
+    Severity.INFORMATION,
+    "The sizes of a plan's dispatches do not add up to their count.",
+    _check,
     fixes=_fixes,
-    summary="The sizes of a plan's dispatches do not add up to their count.",
 )
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":3,"M":2,"L":0,"XL":0}}
-        … S + M + L + XL is 5, but `dispatch_count` is 6                ^^^^^^^^^^^^^^^^^^^^^^^^^^
-        """,
-        """
-        EVENT{"event_type":"plan-authored","dispatch_count":5,"dispatch_size_distribution":{"S":3,"M":2,"L":0,"XL":0}}
-        """,
-        fix="Change `dispatch_count` to 5",
-    ),
-    Example(
-        """
-        EVENT{"event_type":"plan-authored","dispatch_count":6,"dispatch_size_distribution":{"S":3,"M":2,"L":0,"XL":1}}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":3,"M":2,"L":0,"XL":0}}
+… S + M + L + XL is 5, but `dispatch_count` is 6                ^^^^^^^^^^^^^^^^^^^^^^^^^^
+=> Change `dispatch_count` to 5
+EVENT{"event_type":"plan-authored","dispatch_count":5,"dispatch_size_distribution":{"S":3,"M":2,"L":0,"XL":0}}
+---
+EVENT{"event_type":"plan-authored","dispatch_count":6,"dispatch_size_distribution":{"S":3,"M":2,"L":0,"XL":1}}
+"""

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import partial
 
 from drive_trace.linter.edits import replace_id
-from drive_trace.linter.rule import Example, Finding, Rule, Severity
+from drive_trace.linter.rule import Finding, Rule, Severity
 from drive_trace.text.wording import shown
 from drive_trace.trace.places import Place
 from drive_trace.trace.run import Run
@@ -29,30 +29,20 @@ def _check(run: Run) -> Iterable[Finding]:
 
 
 RULE = Rule(
-    code="slice-never-started",
-    severity=Severity.INFORMATION,
-    looks_at=Run,
-    check=_check,
+    Severity.INFORMATION,
+    "A slice is completed that was never started.",
+    _check,
     fixes=partial(replace_id, of=_SLICE),
-    summary="A slice is completed that was never started.",
 )
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"slice-started","slice_slug":"retry-queue"}
-        EVENT{"event_type":"slice-completed","slice_slug":"retry-que"}
-        … no `slice-started` of this run starts           ^^^^^^^^^^^
-        """,
-        """
-        EVENT{"event_type":"slice-started","slice_slug":"retry-queue"}
-        EVENT{"event_type":"slice-completed","slice_slug":"retry-queue"}
-        """,
-    ),
-    Example(
-        """
-        EVENT{"event_type":"slice-completed","slice_slug":"retry-queue"}
-        EVENT{"event_type":"slice-started","slice_slug":"retry-queue"}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"slice-started","slice_slug":"retry-queue"}
+EVENT{"event_type":"slice-completed","slice_slug":"retry-que"}
+… no `slice-started` of this run starts           ^^^^^^^^^^^
+=>
+EVENT{"event_type":"slice-started","slice_slug":"retry-queue"}
+EVENT{"event_type":"slice-completed","slice_slug":"retry-queue"}
+---
+EVENT{"event_type":"slice-completed","slice_slug":"retry-queue"}
+EVENT{"event_type":"slice-started","slice_slug":"retry-queue"}
+"""

@@ -11,7 +11,7 @@ as they may stand in the slices' own traces.
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import replace_with_expected
-from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
+from drive_trace.linter.rule import Finding, Related, Rule, Severity
 from drive_trace.text.wording import plural, shown
 from drive_trace.trace.places import Place
 from drive_trace.trace.run import Run
@@ -38,42 +38,28 @@ def _check(run: Run) -> Iterable[Finding]:
 
 
 RULE = Rule(
-    code="slices-completed-mismatch",
-    severity=Severity.WARNING,
-    looks_at=Run,
-    check=_check,
+    Severity.WARNING,
+    "A project counts other slices as completed than were merged.",
+    _check,
     fixes=replace_with_expected,
-    summary="A project counts other slices as completed than were merged.",
 )
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","result":"merged"}
-        EVENT{"event_type":"slice-completed","slice_slug":"tax","result":"abandoned"}
-        EVENT{"event_type":"project-closed","slices_completed":2}
-        … the run has 1 merged slice, not 2                    ^
-        """,
-        """
-        EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","result":"merged"}
-        EVENT{"event_type":"slice-completed","slice_slug":"tax","result":"abandoned"}
-        EVENT{"event_type":"project-closed","slices_completed":1}
-        """,
-    ),
-    Example(
-        """
-        EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","result":"merged"}
-        EVENT{"event_type":"slice-completed","slice_slug":"tax","result":"merged"}
-        EVENT{"event_type":"project-closed","slices_completed":2}
-        """
-    ),
-    # The ends of its slices stand elsewhere, or on a line that readers reject.
-    Example(
-        """
-        EVENT{"event_type":"project-closed","project_run_id":"cart","slices_completed":4}
-        EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","result":"merged"}
-        EVENT{"event_type":"slice-completed","slice_slug":"tax","result":"done"}
-        EVENT{"event_type":"project-closed","slices_completed":2}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","result":"merged"}
+EVENT{"event_type":"slice-completed","slice_slug":"tax","result":"abandoned"}
+EVENT{"event_type":"project-closed","slices_completed":2}
+… the run has 1 merged slice, not 2                    ^
+=>
+EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","result":"merged"}
+EVENT{"event_type":"slice-completed","slice_slug":"tax","result":"abandoned"}
+EVENT{"event_type":"project-closed","slices_completed":1}
+---
+EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","result":"merged"}
+EVENT{"event_type":"slice-completed","slice_slug":"tax","result":"merged"}
+EVENT{"event_type":"project-closed","slices_completed":2}
+--- The ends of its slices stand elsewhere, or on a line that readers reject.
+EVENT{"event_type":"project-closed","project_run_id":"cart","slices_completed":4}
+EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","result":"merged"}
+EVENT{"event_type":"slice-completed","slice_slug":"tax","result":"done"}
+EVENT{"event_type":"project-closed","slices_completed":2}
+"""

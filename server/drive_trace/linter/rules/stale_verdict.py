@@ -7,7 +7,7 @@ Feeds, retros, health checks and `project-closed` do not count: they belong afte
 
 from collections.abc import Iterable
 
-from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
+from drive_trace.linter.rule import Finding, Related, Rule, Severity
 from drive_trace.trace.places import Place
 from drive_trace.trace.run import Run
 from drive_trace.vocabulary import GRADE
@@ -24,41 +24,23 @@ def _check(run: Run) -> Iterable[Finding]:
         yield Finding(RULE, line, _EVENT_TYPE, message, related)
 
 
-RULE = Rule(
-    code="stale-verdict",
-    severity=Severity.WARNING,
-    looks_at=Run,
-    check=_check,
-    summary="The run went on after it was graded.",
-)
+RULE = Rule(Severity.WARNING, "The run went on after it was graded.", _check)
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"correctness-recorded"}
-                           ^^^^^^^^^^^^^^^^^^^^^^ … the run went on after this verdict, up to line 3
-        EVENT{"event_type":"dispatch-start"}
-        EVENT{"event_type":"round-start"}
-        """
-    ),
-    # What belongs after the work does not go on with it; nor does another run.
-    Example(
-        """
-        EVENT{"event_type":"dispatch-end"}
-        EVENT{"event_type":"correctness-recorded"}
-        EVENT{"event_type":"tokens-recorded"}
-        EVENT{"event_type":"retro-landed"}
-        EVENT{"event_type":"health-check-fired"}
-        EVENT{"event_type":"project-closed"}
-        EVENT{"event_type":"round-start","project_run_id":"search-index"}
-        """
-    ),
-    # Only the verdict that counts can be stale.
-    Example(
-        """
-        EVENT{"event_type":"correctness-recorded"}
-        EVENT{"event_type":"round-start"}
-        EVENT{"event_type":"correctness-recorded"}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"correctness-recorded"}
+                   ^^^^^^^^^^^^^^^^^^^^^^ … the run went on after this verdict, up to line 3
+EVENT{"event_type":"dispatch-start"}
+EVENT{"event_type":"round-start"}
+--- What belongs after the work does not go on with it; nor does another run.
+EVENT{"event_type":"dispatch-end"}
+EVENT{"event_type":"correctness-recorded"}
+EVENT{"event_type":"tokens-recorded"}
+EVENT{"event_type":"retro-landed"}
+EVENT{"event_type":"health-check-fired"}
+EVENT{"event_type":"project-closed"}
+EVENT{"event_type":"round-start","project_run_id":"search-index"}
+--- Only the verdict that counts can be stale.
+EVENT{"event_type":"correctness-recorded"}
+EVENT{"event_type":"round-start"}
+EVENT{"event_type":"correctness-recorded"}
+"""

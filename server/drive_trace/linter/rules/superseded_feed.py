@@ -7,7 +7,7 @@ event that was replaced is history: it has no effect on the verdict or the token
 from collections.abc import Iterable
 from itertools import pairwise
 
-from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
+from drive_trace.linter.rule import Finding, Related, Rule, Severity
 from drive_trace.trace.places import Place
 from drive_trace.trace.run import Run
 from drive_trace.vocabulary import EVENTS
@@ -26,29 +26,16 @@ def _check(run: Run) -> Iterable[Finding]:
 
 
 RULE = Rule(
-    code="superseded-feed",
-    severity=Severity.HINT,
-    looks_at=Run,
-    check=_check,
-    summary="A later event of the same feed replaces this one.",
-    unnecessary=True,
+    Severity.HINT, "A later event of the same feed replaces this one.", _check, unnecessary=True
 )
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"tokens-recorded"}
-                           ^^^^^^^^^^^^^^^^^ … superseded by line 3
-        EVENT{"event_type":"correctness-recorded"}
-        EVENT{"event_type":"tokens-recorded"}
-        """
-    ),
-    # A line that readers reject replaces nothing; nor does another run's.
-    Example(
-        """
-        EVENT{"event_type":"correctness-recorded"}
-        EVENT{"event_type":"correctness-recorded","qa":"failed"}
-        EVENT{"event_type":"correctness-recorded","project_run_id":"search-index"}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"tokens-recorded"}
+                   ^^^^^^^^^^^^^^^^^ … superseded by line 3
+EVENT{"event_type":"correctness-recorded"}
+EVENT{"event_type":"tokens-recorded"}
+--- A line that readers reject replaces nothing; nor does another run's.
+EVENT{"event_type":"correctness-recorded"}
+EVENT{"event_type":"correctness-recorded","qa":"failed"}
+EVENT{"event_type":"correctness-recorded","project_run_id":"search-index"}
+"""

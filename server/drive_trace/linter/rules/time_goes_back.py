@@ -10,7 +10,7 @@ Only events of one run are compared: runs that share a file may have happened at
 from collections.abc import Iterable
 from itertools import pairwise
 
-from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
+from drive_trace.linter.rule import Finding, Related, Rule, Severity
 from drive_trace.trace.places import Place
 from drive_trace.trace.run import Run
 from drive_trace.trace.times import are_alike, in_words, milliseconds_between
@@ -40,41 +40,23 @@ def _check(run: Run) -> Iterable[Finding]:
 
 
 RULE = Rule(
-    code="time-goes-back",
-    severity=Severity.INFORMATION,
-    looks_at=Run,
-    check=_check,
-    summary="An event is older than the one before it in its run.",
+    Severity.INFORMATION,
+    "An event is older than the one before it in its run.",
+    _check,
     doubts="clock",
 )
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"project-started","ts":"2026-05-28T14:00:00.000Z"}
-        EVENT{"event_type":"spec-authored","ts":"2026-05-28T13:58:30.000Z"}
-        … 1 min 30 s before that of line 1      ^^^^^^^^^^^^^^^^^^^^^^^^^^
-        """
-    ),
-    # Events may happen at once, and a time can be written in several ways.
-    Example(
-        """
-        EVENT{"event_type":"project-started","ts":"2026-05-28T14:00:00.000Z"}
-        EVENT{"event_type":"spec-authored","ts":"2026-05-28T14:00:00Z"}
-        """
-    ),
-    # What is written otherwise has a finding of its own.
-    Example(
-        """
-        EVENT{"event_type":"project-started","ts":"2026-05-28T14:00:00.000Z"}
-        EVENT{"event_type":"spec-authored","ts":"2026-05-28"}
-        """
-    ),
-    # Another run has times of its own.
-    Example(
-        """
-        EVENT{"event_type":"project-started","ts":"2026-05-28T14:00:00.000Z"}
-        EVENT{"event_type":"project-started","project_run_id":"cart","ts":"2026-05-27T14:00:00.000Z"}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"project-started","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"spec-authored","ts":"2026-05-28T13:58:30.000Z"}
+… 1 min 30 s before that of line 1      ^^^^^^^^^^^^^^^^^^^^^^^^^^
+--- Events may happen at once, and a time can be written in several ways.
+EVENT{"event_type":"project-started","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"spec-authored","ts":"2026-05-28T14:00:00Z"}
+--- What is written otherwise has a finding of its own.
+EVENT{"event_type":"project-started","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"spec-authored","ts":"2026-05-28"}
+--- Another run has times of its own.
+EVENT{"event_type":"project-started","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"project-started","project_run_id":"cart","ts":"2026-05-27T14:00:00.000Z"}
+"""

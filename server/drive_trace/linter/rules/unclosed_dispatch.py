@@ -12,7 +12,7 @@ with the outcome that somebody picks.
 from collections.abc import Iterable
 
 from drive_trace.linter.phases import phases_of
-from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
+from drive_trace.linter.rule import Finding, Related, Rule, Severity
 from drive_trace.trace.places import Place
 from drive_trace.trace.run import Run
 from drive_trace.vocabulary import Entity
@@ -27,38 +27,20 @@ def _check(run: Run) -> Iterable[Finding]:
             yield phase.finding(RULE, line, message, related)
 
 
-RULE = Rule(
-    code="unclosed-dispatch",
-    severity=Severity.HINT,
-    looks_at=Run,
-    check=_check,
-    summary="A dispatch has no end, though its run went on.",
-)
+RULE = Rule(Severity.HINT, "A dispatch has no end, though its run went on.", _check)
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
-        … this dispatch never ends, though                ^^^^
-        EVENT{"event_type":"round-start","dispatch_id":"D1"}
-        EVENT{"event_type":"slice-completed"}
-        """
-    ),
-    # The last one may be going on, whatever happens beside it.
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
-        EVENT{"event_type":"round-start","dispatch_id":"D1"}
-        EVENT{"event_type":"spec-amended"}
-        EVENT{"event_type":"dispatch-start","dispatch_id":"D2","project_run_id":"search-index"}
-        """
-    ),
-    # An end that readers reject is a defect of its own.
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
-        EVENT{"event_type":"dispatch-end","dispatch_id":"D1","result":"done"}
-        EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+… this dispatch never ends, though                ^^^^
+EVENT{"event_type":"round-start","dispatch_id":"D1"}
+EVENT{"event_type":"slice-completed"}
+--- The last one may be going on, whatever happens beside it.
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+EVENT{"event_type":"round-start","dispatch_id":"D1"}
+EVENT{"event_type":"spec-amended"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D2","project_run_id":"search-index"}
+--- An end that readers reject is a defect of its own.
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"D1","result":"done"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
+"""

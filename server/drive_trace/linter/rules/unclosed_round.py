@@ -11,7 +11,7 @@ with the outcome that somebody picks.
 from collections.abc import Iterable
 
 from drive_trace.linter.phases import phases_of
-from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
+from drive_trace.linter.rule import Finding, Related, Rule, Severity
 from drive_trace.trace.places import Place
 from drive_trace.trace.run import Run
 from drive_trace.vocabulary import Entity
@@ -26,36 +26,18 @@ def _check(run: Run) -> Iterable[Finding]:
             yield phase.finding(RULE, line, message, related)
 
 
-RULE = Rule(
-    code="unclosed-round",
-    severity=Severity.HINT,
-    looks_at=Run,
-    check=_check,
-    summary="A round has no end, though its dispatch went on.",
-)
+RULE = Rule(Severity.HINT, "A round has no end, though its dispatch went on.", _check)
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"round-start","round_id":"R1","round_number":1}
-        … this round never ends, though             ^^^^
-        EVENT{"event_type":"round-start","round_id":"R2","round_number":2}
-        EVENT{"event_type":"round-end","round_id":"R2"}
-        """
-    ),
-    # Another dispatch may have its rounds at the same time.
-    Example(
-        """
-        EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R1"}
-        EVENT{"event_type":"round-start","dispatch_id":"D2","round_id":"R2"}
-        """
-    ),
-    # An end that readers reject is a defect of its own.
-    Example(
-        """
-        EVENT{"event_type":"round-start","round_id":"R1","round_number":1}
-        EVENT{"event_type":"round-end","round_id":"R1","verdict":"another-round"}
-        EVENT{"event_type":"round-start","round_id":"R2","round_number":2}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"round-start","round_id":"R1","round_number":1}
+… this round never ends, though             ^^^^
+EVENT{"event_type":"round-start","round_id":"R2","round_number":2}
+EVENT{"event_type":"round-end","round_id":"R2"}
+--- Another dispatch may have its rounds at the same time.
+EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R1"}
+EVENT{"event_type":"round-start","dispatch_id":"D2","round_id":"R2"}
+--- An end that readers reject is a defect of its own.
+EVENT{"event_type":"round-start","round_id":"R1","round_number":1}
+EVENT{"event_type":"round-end","round_id":"R1","verdict":"another-round"}
+EVENT{"event_type":"round-start","round_id":"R2","round_number":2}
+"""

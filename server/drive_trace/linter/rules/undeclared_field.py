@@ -10,7 +10,7 @@ renaming it; in bulk, if it differs in case or separators alone.
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import as_json, delete_member, replacing
-from drive_trace.linter.rule import Example, Finding, Fix, Level, LineDiagnostic, Rule, Severity
+from drive_trace.linter.rule import Finding, Fix, Level, LineDiagnostic, Rule, Severity
 from drive_trace.text.escaping import printable
 from drive_trace.trace.line import name_of
 from drive_trace.trace.places import Part, Place
@@ -40,38 +40,22 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 
 
 RULE = Rule(
-    code="undeclared-field",
-    severity=Severity.WARNING,
-    looks_at=LineDiagnostic,
-    check=_check,
+    Severity.WARNING,
+    "The event has a field that the vocabulary does not declare.",
+    _check,
     fixes=_fixes,
-    summary="The event has a field that the vocabulary does not declare.",
 )
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"brief-issued","brief_path":"briefs/d1.md"}
-                                          ^^^^^^^^^^^^ … not declared for `brief-issued`
-        """,
-        """
-        EVENT{"event_type":"brief-issued"}
-        """,
-        fix="Delete `brief_path`",
-    ),
-    Example(
-        """
-        EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":1,"M":0,"L":0,"XL":0,"XS":1}}
-                                                                                                  ^^^^
-        """,
-        """
-        EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":1,"M":0,"L":0,"XL":0}}
-        """,
-    ),
-    # Of an event outside the vocabulary nothing is declared.
-    Example(
-        """
-        EVENT{"event_type":"tool-called","tool":"grep"}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"brief-issued","brief_path":"briefs/d1.md"}
+                                  ^^^^^^^^^^^^ … not declared for `brief-issued`
+=> Delete `brief_path`
+EVENT{"event_type":"brief-issued"}
+---
+EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":1,"M":0,"L":0,"XL":0,"XS":1}}
+                                                                                          ^^^^
+=>
+EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":1,"M":0,"L":0,"XL":0}}
+--- Of an event outside the vocabulary nothing is declared.
+EVENT{"event_type":"tool-called","tool":"grep"}
+"""

@@ -14,7 +14,7 @@ from functools import partial
 
 from drive_trace.linter.edits import replace_id
 from drive_trace.linter.phases import phases_of
-from drive_trace.linter.rule import Example, Finding, Rule, Severity
+from drive_trace.linter.rule import Finding, Rule, Severity
 from drive_trace.text.wording import shown
 from drive_trace.trace.run import Run
 from drive_trace.vocabulary import LIFETIMES, Entity
@@ -30,39 +30,24 @@ def _check(run: Run) -> Iterable[Finding]:
 
 
 RULE = Rule(
-    code="unknown-dispatch",
-    severity=Severity.WARNING,
-    looks_at=Run,
-    check=_check,
+    Severity.WARNING,
+    "An event belongs to a dispatch that was never started.",
+    _check,
     fixes=partial(replace_id, of=_DISPATCH),
-    summary="An event belongs to a dispatch that was never started.",
 )
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start","dispatch_id":"77ce3f13-a067-4f13-a4e0-93dbae3137ae"}
-        EVENT{"event_type":"dispatch-end","dispatch_id":"77ce3f13-a067-4f13-a4e0-93dbae3137ea"}
-        … no `dispatch-start` of this run starts        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        """,
-        """
-        EVENT{"event_type":"dispatch-start","dispatch_id":"77ce3f13-a067-4f13-a4e0-93dbae3137ae"}
-        EVENT{"event_type":"dispatch-end","dispatch_id":"77ce3f13-a067-4f13-a4e0-93dbae3137ae"}
-        """,
-    ),
-    # Another run's dispatches are its own.
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start","project_run_id":"search-index"}
-        EVENT{"event_type":"dispatch-end","project_run_id":"cart","dispatch_id":"D1"}
-                                                                                ^^^^
-        """
-    ),
-    # A start that readers reject is a defect of its own.
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start","dispatch_name":7}
-        EVENT{"event_type":"dispatch-end"}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"dispatch-start","dispatch_id":"77ce3f13-a067-4f13-a4e0-93dbae3137ae"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"77ce3f13-a067-4f13-a4e0-93dbae3137ea"}
+… no `dispatch-start` of this run starts        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+=>
+EVENT{"event_type":"dispatch-start","dispatch_id":"77ce3f13-a067-4f13-a4e0-93dbae3137ae"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"77ce3f13-a067-4f13-a4e0-93dbae3137ae"}
+--- Another run's dispatches are its own.
+EVENT{"event_type":"dispatch-start","project_run_id":"search-index"}
+EVENT{"event_type":"dispatch-end","project_run_id":"cart","dispatch_id":"D1"}
+                                                                        ^^^^
+--- A start that readers reject is a defect of its own.
+EVENT{"event_type":"dispatch-start","dispatch_name":7}
+EVENT{"event_type":"dispatch-end"}
+"""

@@ -10,7 +10,7 @@ in case or separators, in a letter or two of a long word, or is a known slip (`p
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import as_json, replacing
-from drive_trace.linter.rule import Example, Finding, Fix, Level, LineDiagnostic, Rule, Severity
+from drive_trace.linter.rule import Finding, Fix, Level, LineDiagnostic, Rule, Severity
 from drive_trace.text.wording import shown
 from drive_trace.vocabulary.slips import event_meant
 
@@ -31,42 +31,19 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
         yield replacing(finding, as_json(guess), Level.BY_HAND)
 
 
-RULE = Rule(
-    code="unknown-event-type",
-    severity=Severity.WARNING,
-    looks_at=LineDiagnostic,
-    check=_check,
-    fixes=_fixes,
-    summary="The event type is outside the vocabulary.",
-)
+RULE = Rule(Severity.WARNING, "The event type is outside the vocabulary.", _check, fixes=_fixes)
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"slice-complete","slice_slug":"retry-queue","result":"merged","pr_ref":null}
-                           ^^^^^^^^^^^^^^^^ … did you mean "slice-completed"?
-        """,
-        """
-        EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","result":"merged","pr_ref":null}
-        """,
-        fix='Replace with "slice-completed"',
-    ),
-    # Another word in the name makes it another event.
-    Example(
-        """
-        EVENT{"event_type":"dispatch-aborted"}
-                           ^^^^^^^^^^^^^^^^^^ … readers keep it apart
-        """
-    ),
-    Example(
-        """
-        EVENT{"event_type":"tool-called"}
-                           ^^^^^^^^^^^^^ … readers keep it apart
-        """
-    ),
-    Example(
-        """
-        EVENT{"event_type":"slice-completed"}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"slice-complete","slice_slug":"retry-queue","result":"merged","pr_ref":null}
+                   ^^^^^^^^^^^^^^^^ … did you mean "slice-completed"?
+=> Replace with "slice-completed"
+EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","result":"merged","pr_ref":null}
+--- Another word in the name makes it another event.
+EVENT{"event_type":"dispatch-aborted"}
+                   ^^^^^^^^^^^^^^^^^^ … readers keep it apart
+---
+EVENT{"event_type":"tool-called"}
+                   ^^^^^^^^^^^^^ … readers keep it apart
+---
+EVENT{"event_type":"slice-completed"}
+"""

@@ -13,7 +13,7 @@ from functools import partial
 
 from drive_trace.linter.edits import replace_id
 from drive_trace.linter.phases import MOST
-from drive_trace.linter.rule import Example, Finding, Rule, SameDispatch, Severity
+from drive_trace.linter.rule import Finding, Rule, SameDispatch, Severity
 from drive_trace.text.wording import shown
 from drive_trace.trace.places import Place
 from drive_trace.vocabulary import LIFETIMES, NULL_TEXTS, Entity
@@ -42,44 +42,26 @@ def _check(same: SameDispatch) -> Iterable[Finding]:
 
 
 RULE = Rule(
-    code="unknown-parent-dispatch",
-    severity=Severity.WARNING,
-    looks_at=SameDispatch,
-    check=_check,
+    Severity.WARNING,
+    "A dispatch resumes one that was never started.",
+    _check,
     fixes=partial(replace_id, of=_DISPATCH),
-    summary="A dispatch resumes one that was never started.",
 )
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start","dispatch_id":"D1-parser"}
-        EVENT{"event_type":"dispatch-start","dispatch_id":"D2","parent_dispatch_id":"D1-praser"}
-        … no `dispatch-start` of the trace starts                                   ^^^^^^^^^^^
-        """,
-        """
-        EVENT{"event_type":"dispatch-start","dispatch_id":"D1-parser"}
-        EVENT{"event_type":"dispatch-start","dispatch_id":"D2","parent_dispatch_id":"D1-parser"}
-        """,
-    ),
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start","dispatch_id":"D1","parent_dispatch_id":"D1"}
-        … a dispatch cannot resume itself                                           ^^^^
-        """
-    ),
-    # Another run's dispatch may have the same id.
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start","dispatch_id":"D1","project_run_id":"direct-2026-05-28"}
-        EVENT{"event_type":"dispatch-start","dispatch_id":"D1","parent_dispatch_id":"D1"}
-        """
-    ),
-    # A run may go on with what another one began.
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start","dispatch_id":"D1","project_run_id":"direct-2026-05-28"}
-        EVENT{"event_type":"dispatch-start","dispatch_id":"D2","parent_dispatch_id":"D1"}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1-parser"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D2","parent_dispatch_id":"D1-praser"}
+… no `dispatch-start` of the trace starts                                   ^^^^^^^^^^^
+=>
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1-parser"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D2","parent_dispatch_id":"D1-parser"}
+---
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1","parent_dispatch_id":"D1"}
+… a dispatch cannot resume itself                                           ^^^^
+--- Another run's dispatch may have the same id.
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1","project_run_id":"direct-2026-05-28"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1","parent_dispatch_id":"D1"}
+--- A run may go on with what another one began.
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1","project_run_id":"direct-2026-05-28"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D2","parent_dispatch_id":"D1"}
+"""

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 
 from drive_trace.linter.edits import as_json, replace_id, replacing
 from drive_trace.linter.phases import Phase, phases_of
-from drive_trace.linter.rule import Example, Finding, Fix, Level, Related, Rule, Severity
+from drive_trace.linter.rule import Finding, Fix, Level, Related, Rule, Severity
 from drive_trace.text.wording import shown
 from drive_trace.trace.line import Line
 from drive_trace.trace.places import Place
@@ -53,63 +53,36 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 
 
 RULE = Rule(
-    code="unknown-round",
-    severity=Severity.WARNING,
-    looks_at=Run,
-    check=_check,
-    fixes=_fixes,
-    summary="An event belongs to a round that was never started.",
+    Severity.WARNING, "An event belongs to a round that was never started.", _check, fixes=_fixes
 )
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"round-start","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59a"}
-        EVENT{"event_type":"round-end","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59"}
-        … no `round-start` of this run starts     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        """,
-        """
-        EVENT{"event_type":"round-start","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59a"}
-        EVENT{"event_type":"round-end","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59a"}
-        """,
-    ),
-    # Nothing that was started is like it.
-    Example(
-        """
-        EVENT{"event_type":"round-start","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59a"}
-        EVENT{"event_type":"brief-issued","round_id":"9b9d1ef2-5ec8-4a4b-a0d1-6d7f4be21c07"}
-                                                     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        """
-    ),
-    # A round belongs to one dispatch.
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
-        EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R1"}
-        EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
-        EVENT{"event_type":"round-end","dispatch_id":"D2","round_id":"R1"}
-        … was started in the dispatch "D1" on line 2, not in "D2"    ^^^^
-        """,
-        """
-        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
-        EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R1"}
-        EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
-        EVENT{"event_type":"round-end","dispatch_id":"D1","round_id":"R1"}
-        """,
-        fix='Replace `dispatch_id` with "D1"',
-    ),
-    # Where the dispatch itself is unknown, that is what is said, once.
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
-        EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R1"}
-        EVENT{"event_type":"round-end","dispatch_id":"D2","round_id":"R1"}
-        """
-    ),
-    Example(
-        """
-        EVENT{"event_type":"round-start"}
-        EVENT{"event_type":"round-end"}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"round-start","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59a"}
+EVENT{"event_type":"round-end","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59"}
+… no `round-start` of this run starts     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+=>
+EVENT{"event_type":"round-start","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59a"}
+EVENT{"event_type":"round-end","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59a"}
+--- Nothing that was started is like it.
+EVENT{"event_type":"round-start","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59a"}
+EVENT{"event_type":"brief-issued","round_id":"9b9d1ef2-5ec8-4a4b-a0d1-6d7f4be21c07"}
+                                             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+--- A round belongs to one dispatch.
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R1"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
+EVENT{"event_type":"round-end","dispatch_id":"D2","round_id":"R1"}
+… was started in the dispatch "D1" on line 2, not in "D2"    ^^^^
+=> Replace `dispatch_id` with "D1"
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R1"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
+EVENT{"event_type":"round-end","dispatch_id":"D1","round_id":"R1"}
+--- Where the dispatch itself is unknown, that is what is said, once.
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R1"}
+EVENT{"event_type":"round-end","dispatch_id":"D2","round_id":"R1"}
+---
+EVENT{"event_type":"round-start"}
+EVENT{"event_type":"round-end"}
+"""

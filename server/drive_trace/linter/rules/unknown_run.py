@@ -14,7 +14,7 @@ silent.
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import replace_with_expected
-from drive_trace.linter.rule import Example, Finding, Rule, Severity
+from drive_trace.linter.rule import Finding, Rule, Severity
 from drive_trace.text.wording import plural, shown
 from drive_trace.trace.line import DiagnosticKind
 from drive_trace.trace.places import Place
@@ -32,80 +32,53 @@ def _check(run: Run) -> Iterable[Finding]:
 
 
 RULE = Rule(
-    code="unknown-run",
-    severity=Severity.WARNING,
-    looks_at=Run,
-    check=_check,
-    fixes=replace_with_expected,
-    summary="The id of a run is most likely a slip.",
+    Severity.WARNING, "The id of a run is most likely a slip.", _check, fixes=replace_with_expected
 )
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start","project_run_id":"retry-queue"}
-        EVENT{"event_type":"brief-issued","project_run_id":"retry-queue"}
-        EVENT{"event_type":"round-start","project_run_id":"retry-queue"}
-        EVENT{"event_type":"round-end","project_run_id":"retry-queu"}
-        … "retry-queu" has 1 line only; is it           ^^^^^^^^^^^^
-        EVENT{"event_type":"dispatch-end","project_run_id":"retry-queue"}
-        """,
-        """
-        EVENT{"event_type":"dispatch-start","project_run_id":"retry-queue"}
-        EVENT{"event_type":"brief-issued","project_run_id":"retry-queue"}
-        EVENT{"event_type":"round-start","project_run_id":"retry-queue"}
-        EVENT{"event_type":"round-end","project_run_id":"retry-queue"}
-        EVENT{"event_type":"dispatch-end","project_run_id":"retry-queue"}
-        """,
-    ),
-    # A dispatch belongs to one run.
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start","project_run_id":"a","dispatch_id":"1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01"}
-        EVENT{"event_type":"brief-issued","project_run_id":"a","dispatch_id":"1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01"}
-        EVENT{"event_type":"round-start","project_run_id":"a","dispatch_id":"1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01"}
-        EVENT{"event_type":"round-end","project_run_id":"a","dispatch_id":"1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01"}
-        EVENT{"event_type":"dispatch-end","project_run_id":"bb","dispatch_id":"1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01"}
-                                                           ^^^^
-        """,
-        """
-        EVENT{"event_type":"dispatch-start","project_run_id":"a","dispatch_id":"1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01"}
-        EVENT{"event_type":"brief-issued","project_run_id":"a","dispatch_id":"1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01"}
-        EVENT{"event_type":"round-start","project_run_id":"a","dispatch_id":"1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01"}
-        EVENT{"event_type":"round-end","project_run_id":"a","dispatch_id":"1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01"}
-        EVENT{"event_type":"dispatch-end","project_run_id":"a","dispatch_id":"1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01"}
-        """,
-    ),
-    # Numbers are no slips.
-    Example(
-        """
-        EVENT{"event_type":"spec-authored","project_run_id":"auth-1"}
-        EVENT{"event_type":"plan-authored","project_run_id":"auth-1"}
-        EVENT{"event_type":"health-check-fired","project_run_id":"auth-1"}
-        EVENT{"event_type":"retro-landed","project_run_id":"auth-1"}
-        EVENT{"event_type":"spec-authored","project_run_id":"auth-2"}
-        """
-    ),
-    # A run that begins with a start of its own.
-    Example(
-        """
-        EVENT{"event_type":"spec-authored","project_run_id":"migrate-http"}
-        EVENT{"event_type":"plan-authored","project_run_id":"migrate-http"}
-        EVENT{"event_type":"health-check-fired","project_run_id":"migrate-http"}
-        EVENT{"event_type":"retro-landed","project_run_id":"migrate-http"}
-        EVENT{"event_type":"project-started","project_run_id":"migrate-https","project_slug":"migrate-https"}
-        EVENT{"event_type":"spec-authored","project_run_id":"migrate-https"}
-        """
-    ),
-    # A run that begins with a dispatch of its own.
-    Example(
-        """
-        EVENT{"event_type":"spec-authored","project_run_id":"fix-login"}
-        EVENT{"event_type":"plan-authored","project_run_id":"fix-login"}
-        EVENT{"event_type":"health-check-fired","project_run_id":"fix-login"}
-        EVENT{"event_type":"retro-landed","project_run_id":"fix-login"}
-        EVENT{"event_type":"dispatch-start","project_run_id":"fix-logic","dispatch_id":"1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01"}
-        EVENT{"event_type":"brief-issued","project_run_id":"fix-logic","dispatch_id":"1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01"}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"dispatch-start","project_run_id":"retry-queue"}
+EVENT{"event_type":"brief-issued","project_run_id":"retry-queue"}
+EVENT{"event_type":"round-start","project_run_id":"retry-queue"}
+EVENT{"event_type":"round-end","project_run_id":"retry-queu"}
+… "retry-queu" has 1 line only; is it           ^^^^^^^^^^^^
+EVENT{"event_type":"dispatch-end","project_run_id":"retry-queue"}
+=>
+EVENT{"event_type":"dispatch-start","project_run_id":"retry-queue"}
+EVENT{"event_type":"brief-issued","project_run_id":"retry-queue"}
+EVENT{"event_type":"round-start","project_run_id":"retry-queue"}
+EVENT{"event_type":"round-end","project_run_id":"retry-queue"}
+EVENT{"event_type":"dispatch-end","project_run_id":"retry-queue"}
+--- A dispatch belongs to one run.
+EVENT{"event_type":"dispatch-start","project_run_id":"a","dispatch_id":"1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01"}
+EVENT{"event_type":"brief-issued","project_run_id":"a","dispatch_id":"1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01"}
+EVENT{"event_type":"round-start","project_run_id":"a","dispatch_id":"1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01"}
+EVENT{"event_type":"round-end","project_run_id":"a","dispatch_id":"1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01"}
+EVENT{"event_type":"dispatch-end","project_run_id":"bb","dispatch_id":"1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01"}
+                                                   ^^^^
+=>
+EVENT{"event_type":"dispatch-start","project_run_id":"a","dispatch_id":"1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01"}
+EVENT{"event_type":"brief-issued","project_run_id":"a","dispatch_id":"1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01"}
+EVENT{"event_type":"round-start","project_run_id":"a","dispatch_id":"1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01"}
+EVENT{"event_type":"round-end","project_run_id":"a","dispatch_id":"1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01"}
+EVENT{"event_type":"dispatch-end","project_run_id":"a","dispatch_id":"1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01"}
+--- Numbers are no slips.
+EVENT{"event_type":"spec-authored","project_run_id":"auth-1"}
+EVENT{"event_type":"plan-authored","project_run_id":"auth-1"}
+EVENT{"event_type":"health-check-fired","project_run_id":"auth-1"}
+EVENT{"event_type":"retro-landed","project_run_id":"auth-1"}
+EVENT{"event_type":"spec-authored","project_run_id":"auth-2"}
+--- A run that begins with a start of its own.
+EVENT{"event_type":"spec-authored","project_run_id":"migrate-http"}
+EVENT{"event_type":"plan-authored","project_run_id":"migrate-http"}
+EVENT{"event_type":"health-check-fired","project_run_id":"migrate-http"}
+EVENT{"event_type":"retro-landed","project_run_id":"migrate-http"}
+EVENT{"event_type":"project-started","project_run_id":"migrate-https","project_slug":"migrate-https"}
+EVENT{"event_type":"spec-authored","project_run_id":"migrate-https"}
+--- A run that begins with a dispatch of its own.
+EVENT{"event_type":"spec-authored","project_run_id":"fix-login"}
+EVENT{"event_type":"plan-authored","project_run_id":"fix-login"}
+EVENT{"event_type":"health-check-fired","project_run_id":"fix-login"}
+EVENT{"event_type":"retro-landed","project_run_id":"fix-login"}
+EVENT{"event_type":"dispatch-start","project_run_id":"fix-logic","dispatch_id":"1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01"}
+EVENT{"event_type":"brief-issued","project_run_id":"fix-logic","dispatch_id":"1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01"}
+"""

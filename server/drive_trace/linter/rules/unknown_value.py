@@ -14,7 +14,6 @@ from collections.abc import Iterable
 from drive_trace.linter.determined import disposition
 from drive_trace.linter.edits import as_json, replacing
 from drive_trace.linter.rule import (
-    Example,
     Finding,
     Fix,
     Level,
@@ -60,93 +59,51 @@ def _guess(diagnostic: Diagnostic) -> str | None:
 
 
 RULE = Rule(
-    code="unknown-value",
-    severity=Severity.ERROR,
-    looks_at=LineDiagnostic,
-    check=_check,
+    Severity.ERROR,
+    "A value is none of the words that its field takes.",
+    _check,
     fixes=_fixes,
     fixes_around=_determined,
-    summary="A value is none of the words that its field takes.",
 )
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"correctness-recorded","qa":"passed"}
-                                                       ^^^^^^^^ … did you mean "pass"?
-        """,
-        """
-        EVENT{"event_type":"correctness-recorded","qa":"pass"}
-        """,
-        fix='Replace with "pass"',
-    ),
-    Example(
-        """
-        EVENT{"event_type":"round-end","verdict":"another-round"}
-        … did you mean "another-round-needed"?   ^^^^^^^^^^^^^^^
-        """,
-        """
-        EVENT{"event_type":"round-end","verdict":"another-round-needed"}
-        """,
-    ),
-    Example(
-        """
-        EVENT{"event_type":"brief-issued","brief_disposition":"re-scoped"}
-                                                              ^^^^^^^^^^^ … did you mean "amended"?
-        """,
-        """
-        EVENT{"event_type":"brief-issued","brief_disposition":"amended"}
-        """,
-    ),
-    # It has the hash of the first brief.
-    Example(
-        """
-        EVENT{"event_type":"brief-issued"}
-        EVENT{"event_type":"brief-issued","brief_disposition":"another-round"}
-        … must be "initial", "reissue" or "amended"           ^^^^^^^^^^^^^^^
-        """,
-        """
-        EVENT{"event_type":"brief-issued"}
-        EVENT{"event_type":"brief-issued","brief_disposition":"reissue"}
-        """,
-        fix='Replace with "reissue", as the hashes say',
-    ),
-    Example(
-        """
-        EVENT{"event_type":"correctness-recorded","intent":"n/a"}
-                                                           ^^^^^ … did you mean null?
-        """,
-        """
-        EVENT{"event_type":"correctness-recorded","intent":null}
-        """,
-    ),
-    Example(
-        """
-        EVENT{"event_type":"retro-landed","landing_surfaces":["adr","ADRs"]}
-                                                                    ^^^^^^ … did you mean "adr"?
-        """,
-        """
-        EVENT{"event_type":"retro-landed","landing_surfaces":["adr","adr"]}
-        """,
-    ),
-    # What a word negates is not what was meant.
-    Example(
-        """
-        EVENT{"event_type":"slice-completed","result":"unmerged"}
-                                                      ^^^^^^^^^^ … found "unmerged"
-        """
-    ),
-    # Nothing is near: the words are listed, and none is put forward.
-    Example(
-        """
-        EVENT{"event_type":"slice-completed","result":"pr-opened"}
-                                                      ^^^^^^^^^^^ … must be "merged" or "abandoned"
-        """
-    ),
-    # Words are compared by what they say, not by how they are written.
-    Example(
-        r"""
-        EVENT{"event_type":"correctness-recorded","qa":"pass"}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"correctness-recorded","qa":"passed"}
+                                               ^^^^^^^^ … did you mean "pass"?
+=> Replace with "pass"
+EVENT{"event_type":"correctness-recorded","qa":"pass"}
+---
+EVENT{"event_type":"round-end","verdict":"another-round"}
+… did you mean "another-round-needed"?   ^^^^^^^^^^^^^^^
+=>
+EVENT{"event_type":"round-end","verdict":"another-round-needed"}
+---
+EVENT{"event_type":"brief-issued","brief_disposition":"re-scoped"}
+                                                      ^^^^^^^^^^^ … did you mean "amended"?
+=>
+EVENT{"event_type":"brief-issued","brief_disposition":"amended"}
+--- It has the hash of the first brief.
+EVENT{"event_type":"brief-issued"}
+EVENT{"event_type":"brief-issued","brief_disposition":"another-round"}
+… must be "initial", "reissue" or "amended"           ^^^^^^^^^^^^^^^
+=> Replace with "reissue", as the hashes say
+EVENT{"event_type":"brief-issued"}
+EVENT{"event_type":"brief-issued","brief_disposition":"reissue"}
+---
+EVENT{"event_type":"correctness-recorded","intent":"n/a"}
+                                                   ^^^^^ … did you mean null?
+=>
+EVENT{"event_type":"correctness-recorded","intent":null}
+---
+EVENT{"event_type":"retro-landed","landing_surfaces":["adr","ADRs"]}
+                                                            ^^^^^^ … did you mean "adr"?
+=>
+EVENT{"event_type":"retro-landed","landing_surfaces":["adr","adr"]}
+--- What a word negates is not what was meant.
+EVENT{"event_type":"slice-completed","result":"unmerged"}
+                                              ^^^^^^^^^^ … found "unmerged"
+--- Nothing is near: the words are listed, and none is put forward.
+EVENT{"event_type":"slice-completed","result":"pr-opened"}
+                                              ^^^^^^^^^^^ … must be "merged" or "abandoned"
+--- Words are compared by what they say, not by how they are written.
+EVENT{"event_type":"correctness-recorded","qa":"pass"}
+"""

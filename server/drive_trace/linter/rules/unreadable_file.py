@@ -16,7 +16,7 @@ command line.
 from collections.abc import Iterable
 
 from drive_trace.linter.checked_files import UnreadFile
-from drive_trace.linter.rule import Example, Finding, Rule, Severity
+from drive_trace.linter.rule import Finding, Rule, Severity
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span
 from drive_trace.trace.line import Line
@@ -29,26 +29,12 @@ def _check(subject: UnreadFile) -> Iterable[Finding]:
     yield Finding(RULE, Line("", None, ()), Span(0, 0), message)
 
 
-RULE = Rule(
-    code="unreadable-file",
-    severity=Severity.ERROR,
-    looks_at=UnreadFile,
-    check=_check,
-    summary="A file cannot be read at all.",
-    is_settable=False,
-)
+RULE = Rule(Severity.ERROR, "A file cannot be read at all.", _check, is_settable=False)
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"slice-completed"}
-        | … not read: is UTF-16; save it as UTF-8
-        """,
-        encoding="utf-16",
-    ),
-    Example(
-        """
-        EVENT{"event_type":"slice-completed"}
-        """
-    ),
-)
+EXAMPLES = """
+@encoding utf-16
+EVENT{"event_type":"slice-completed"}
+| … not read: is UTF-16; save it as UTF-8
+---
+EVENT{"event_type":"slice-completed"}
+"""

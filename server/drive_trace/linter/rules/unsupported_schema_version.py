@@ -8,7 +8,7 @@ alone. What another version means, nobody here knows.
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import as_json, replacing
-from drive_trace.linter.rule import Example, Finding, Fix, Level, LineDiagnostic, Rule, Severity
+from drive_trace.linter.rule import Finding, Fix, Level, LineDiagnostic, Rule, Severity
 from drive_trace.text.wording import shown
 from drive_trace.vocabulary import SCHEMA_VERSION
 
@@ -28,38 +28,22 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 
 
 RULE = Rule(
-    code="unsupported-schema-version",
-    severity=Severity.ERROR,
-    looks_at=LineDiagnostic,
-    check=_check,
+    Severity.ERROR,
+    "The event's schema version is not the one that readers know.",
+    _check,
     fixes=_fixes,
-    summary="The event's schema version is not the one that readers know.",
 )
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"slice-completed","schema_version":1}
-        … `schema_version` must be the string "1"; found 1    ^
-        """,
-        """
-        EVENT{"event_type":"slice-completed","schema_version":"1"}
-        """,
-        fix='Replace with "1"',
-    ),
-    Example(
-        """
-        EVENT{"event_type":"slice-completed","schema_version":"1.0"}
-                                                              ^^^^^
-        """,
-        """
-        EVENT{"event_type":"slice-completed","schema_version":"1"}
-        """,
-    ),
-    # What is outside the vocabulary may have a version of its own.
-    Example(
-        """
-        EVENT{"event_type":"tool-called","schema_version":"2"}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"slice-completed","schema_version":1}
+… `schema_version` must be the string "1"; found 1    ^
+=> Replace with "1"
+EVENT{"event_type":"slice-completed","schema_version":"1"}
+---
+EVENT{"event_type":"slice-completed","schema_version":"1.0"}
+                                                      ^^^^^
+=>
+EVENT{"event_type":"slice-completed","schema_version":"1"}
+--- What is outside the vocabulary may have a version of its own.
+EVENT{"event_type":"tool-called","schema_version":"2"}
+"""

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 
 from drive_trace.linter.determined import replace_with_measured
 from drive_trace.linter.durations import TOLERANCES, durations
-from drive_trace.linter.rule import Example, Finding, Rule, Severity
+from drive_trace.linter.rule import Finding, Rule, Severity
 from drive_trace.trace.run import Run
 from drive_trace.trace.times import in_words
 
@@ -31,32 +31,22 @@ def _check(run: Run, tolerance_ms: float, tolerance_percent: float) -> Iterable[
 
 
 RULE = Rule(
-    code="wall-clock-below-timestamps",
-    severity=Severity.INFORMATION,
-    looks_at=Run,
-    check=_check,
+    Severity.INFORMATION,
+    "A duration is shorter than the time between its timestamps.",
+    _check,
     fixes=replace_with_measured,
-    summary="A duration is shorter than the time between its timestamps.",
     doubts="claims",
     options=TOLERANCES,
 )
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
-        EVENT{"event_type":"dispatch-end","ts":"2026-05-28T16:05:00.000Z","wall_clock_ms":5400000}
-        … 1 h 30 min is less than the 2 h 5 min                                           ^^^^^^^
-        """,
-        """
-        EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
-        EVENT{"event_type":"dispatch-end","ts":"2026-05-28T16:05:00.000Z","wall_clock_ms":7500000}
-        """,
-    ),
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
-        EVENT{"event_type":"dispatch-end","ts":"2026-05-28T16:05:00.000Z","wall_clock_ms":7499000}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"dispatch-end","ts":"2026-05-28T16:05:00.000Z","wall_clock_ms":5400000}
+… 1 h 30 min is less than the 2 h 5 min                                           ^^^^^^^
+=>
+EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"dispatch-end","ts":"2026-05-28T16:05:00.000Z","wall_clock_ms":7500000}
+---
+EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"dispatch-end","ts":"2026-05-28T16:05:00.000Z","wall_clock_ms":7499000}
+"""

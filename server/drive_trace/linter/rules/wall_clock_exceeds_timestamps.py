@@ -17,7 +17,7 @@ from collections.abc import Iterable
 
 from drive_trace.linter.determined import replace_with_measured
 from drive_trace.linter.durations import TOLERANCES, durations
-from drive_trace.linter.rule import Example, Finding, Rule, Severity
+from drive_trace.linter.rule import Finding, Rule, Severity
 from drive_trace.text.escaping import printable
 from drive_trace.trace.run import Run
 from drive_trace.trace.times import in_words
@@ -33,51 +33,35 @@ def _check(run: Run, tolerance_ms: float, tolerance_percent: float) -> Iterable[
 
 
 RULE = Rule(
-    code="wall-clock-exceeds-timestamps",
-    severity=Severity.WARNING,
-    looks_at=Run,
-    check=_check,
+    Severity.WARNING,
+    "A duration is longer than the time between its timestamps.",
+    _check,
     fixes=replace_with_measured,
-    summary="A duration is longer than the time between its timestamps.",
     doubts="claims",
     options=TOLERANCES,
 )
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
-        EVENT{"event_type":"round-end","ts":"2026-05-28T14:12:30.250Z","wall_clock_ms":1800000}
-        … 30 min is more than the timestamps allow: 12 min 30 s (750250 ms)            ^^^^^^^
-        """,
-        """
-        EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
-        EVENT{"event_type":"round-end","ts":"2026-05-28T14:12:30.250Z","wall_clock_ms":750250}
-        """,
-    ),
-    # What the round claims, its dispatch claims as well: that is one mistake.
-    Example(
-        """
-        EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
-        EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
-        EVENT{"event_type":"round-end","ts":"2026-05-28T14:10:00.000Z","wall_clock_ms":1200000}
-        … 20 min is more than the timestamps allow: 10 min (600000 ms) lie             ^^^^^^^
-        EVENT{"event_type":"dispatch-end","ts":"2026-05-28T14:10:00.000Z","wall_clock_ms":1200000}
-        """,
-        """
-        EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
-        EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
-        EVENT{"event_type":"round-end","ts":"2026-05-28T14:10:00.000Z","wall_clock_ms":600000}
-        EVENT{"event_type":"dispatch-end","ts":"2026-05-28T14:10:00.000Z","wall_clock_ms":1200000}
-        """,
-    ),
-    # Two seconds, or ten percent, are as exact as it has to be.
-    Example(
-        """
-        EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
-        EVENT{"event_type":"round-end","ts":"2026-05-28T14:00:10.000Z","wall_clock_ms":12000}
-        EVENT{"event_type":"dispatch-start","ts":"2026-05-28T15:00:00.000Z"}
-        EVENT{"event_type":"dispatch-end","ts":"2026-05-28T16:00:00.000Z","wall_clock_ms":3960000}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"round-end","ts":"2026-05-28T14:12:30.250Z","wall_clock_ms":1800000}
+… 30 min is more than the timestamps allow: 12 min 30 s (750250 ms)            ^^^^^^^
+=>
+EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"round-end","ts":"2026-05-28T14:12:30.250Z","wall_clock_ms":750250}
+--- What the round claims, its dispatch claims as well: that is one mistake.
+EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"round-end","ts":"2026-05-28T14:10:00.000Z","wall_clock_ms":1200000}
+… 20 min is more than the timestamps allow: 10 min (600000 ms) lie             ^^^^^^^
+EVENT{"event_type":"dispatch-end","ts":"2026-05-28T14:10:00.000Z","wall_clock_ms":1200000}
+=>
+EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"round-end","ts":"2026-05-28T14:10:00.000Z","wall_clock_ms":600000}
+EVENT{"event_type":"dispatch-end","ts":"2026-05-28T14:10:00.000Z","wall_clock_ms":1200000}
+--- Two seconds, or ten percent, are as exact as it has to be.
+EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"round-end","ts":"2026-05-28T14:00:10.000Z","wall_clock_ms":12000}
+EVENT{"event_type":"dispatch-start","ts":"2026-05-28T15:00:00.000Z"}
+EVENT{"event_type":"dispatch-end","ts":"2026-05-28T16:00:00.000Z","wall_clock_ms":3960000}
+"""

@@ -10,7 +10,7 @@ work.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
+from drive_trace.linter.rule import Finding, Related, Rule, Severity
 from drive_trace.text.wording import plural
 from drive_trace.trace.places import Place
 from drive_trace.trace.run import Run
@@ -32,31 +32,17 @@ def _check(run: Run) -> Iterable[Finding]:
         yield Finding(RULE, work, _EVENT_TYPE, message, related)
 
 
-RULE = Rule(
-    code="work-after-close",
-    severity=Severity.WARNING,
-    looks_at=Run,
-    check=_check,
-    summary="A run goes on after its project was closed.",
-)
+RULE = Rule(Severity.WARNING, "A run goes on after its project was closed.", _check)
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"project-closed"}
-        EVENT{"event_type":"dispatch-start"}
-                           ^^^^^^^^^^^^^^^^ … 2 events of work from here on, but line 1
-        EVENT{"event_type":"round-start"}
-        """
-    ),
-    # What belongs after the work does not go on with it; nor does another run.
-    Example(
-        """
-        EVENT{"event_type":"dispatch-end"}
-        EVENT{"event_type":"project-closed"}
-        EVENT{"event_type":"retro-landed"}
-        EVENT{"event_type":"correctness-recorded"}
-        EVENT{"event_type":"dispatch-start","project_run_id":"cart"}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"project-closed"}
+EVENT{"event_type":"dispatch-start"}
+                   ^^^^^^^^^^^^^^^^ … 2 events of work from here on, but line 1
+EVENT{"event_type":"round-start"}
+--- What belongs after the work does not go on with it; nor does another run.
+EVENT{"event_type":"dispatch-end"}
+EVENT{"event_type":"project-closed"}
+EVENT{"event_type":"retro-landed"}
+EVENT{"event_type":"correctness-recorded"}
+EVENT{"event_type":"dispatch-start","project_run_id":"cart"}
+"""

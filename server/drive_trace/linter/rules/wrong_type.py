@@ -18,7 +18,6 @@ from collections.abc import Iterable
 from drive_trace.linter.determined import measured_ms
 from drive_trace.linter.edits import as_json, replacing
 from drive_trace.linter.rule import (
-    Example,
     Finding,
     Fix,
     Level,
@@ -85,126 +84,64 @@ def _measured(finding: Finding, around: Surroundings) -> Iterable[Fix]:
 
 
 RULE = Rule(
-    code="wrong-type",
-    severity=Severity.ERROR,
-    looks_at=LineDiagnostic,
-    check=_check,
-    fixes=_fixes,
-    fixes_around=_measured,
-    summary="A value has the wrong JSON type.",
+    Severity.ERROR, "A value has the wrong JSON type.", _check, fixes=_fixes, fixes_around=_measured
 )
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"dispatch-end","wall_clock_ms":"1680000"}
-                                                          ^^^^^^^^^ … an integer of at least 0
-        """,
-        """
-        EVENT{"event_type":"dispatch-end","wall_clock_ms":1680000}
-        """,
-        fix="Replace with 1680000",
-    ),
-    Example(
-        """
-        EVENT{"event_type":"slice-completed","pr_ref":481}
-                                                      ^^^
-        """,
-        """
-        EVENT{"event_type":"slice-completed","pr_ref":"481"}
-        """,
-    ),
-    Example(
-        """
-        EVENT{"event_type":"project-closed","final_retro_done":"true"}
-                                                               ^^^^^^
-        """,
-        """
-        EVENT{"event_type":"project-closed","final_retro_done":true}
-        """,
-    ),
-    Example(
-        """
-        EVENT{"event_type":"tokens-recorded","input_tokens":"null"}
-                                                            ^^^^^^
-        """,
-        """
-        EVENT{"event_type":"tokens-recorded","input_tokens":null}
-        """,
-    ),
-    # "5" is no time, and no event either.
-    Example(
-        """
-        EVENT{"event_type":"slice-completed","ts":5}
-                                                  ^ … found 5
-        """
-    ),
-    Example(
-        """
-        EVENT{"event_type":5}
-                           ^ … found 5
-        """
-    ),
-    # Null is no value here, however it is written.
-    Example(
-        """
-        EVENT{"event_type":"dispatch-end","wall_clock_ms":"null"}
-                                                          ^^^^^^
-        """
-    ),
-    # The time that nobody could measure is not made up.
-    Example(
-        """
-        EVENT{"event_type":"round-end","wall_clock_ms":null}
-                                                       ^^^^ … found null
-        """
-    ),
-    Example(
-        """
-        EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
-        EVENT{"event_type":"round-end","ts":"2026-05-28T14:12:24.000Z","wall_clock_ms":null}
-        … must be an integer of at least 0; found null                                 ^^^^
-        """,
-        """
-        EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
-        EVENT{"event_type":"round-end","ts":"2026-05-28T14:12:24.000Z","wall_clock_ms":744000}
-        """,
-        fix="Fill in `wall_clock_ms`: 744000 (12m 24s)",
-    ),
-    Example(
-        """
-        EVENT{"event_type":"brief-issued","brief_byte_length":"1,200"}
-                                                              ^^^^^^^ … found "1,200"
-        """,
-        """
-        EVENT{"event_type":"brief-issued","brief_byte_length":1200}
-        """,
-    ),
-    Example(
-        """
-        EVENT{"event_type":"plan-authored","dispatch_size_distribution":"3 S, 2 M"}
-        … must be an object                                             ^^^^^^^^^^
-        """
-    ),
-    Example(
-        """
-        EVENT{"event_type":"spec-amended","sections_changed":["Scope",2]}
-        … an item of `sections_changed` must be a string              ^
-        """,
-        """
-        EVENT{"event_type":"spec-amended","sections_changed":["Scope","2"]}
-        """,
-    ),
-    # A number is judged by its value as a double.
-    Example(
-        """
-        EVENT{"event_type":"dispatch-end","wall_clock_ms":1.68e6}
-        """
-    ),
-    Example(
-        """
-        EVENT{"event_type":"dispatch-end","wall_clock_ms":1680000.5}
-                                                          ^^^^^^^^^
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"dispatch-end","wall_clock_ms":"1680000"}
+                                                  ^^^^^^^^^ … an integer of at least 0
+=> Replace with 1680000
+EVENT{"event_type":"dispatch-end","wall_clock_ms":1680000}
+---
+EVENT{"event_type":"slice-completed","pr_ref":481}
+                                              ^^^
+=>
+EVENT{"event_type":"slice-completed","pr_ref":"481"}
+---
+EVENT{"event_type":"project-closed","final_retro_done":"true"}
+                                                       ^^^^^^
+=>
+EVENT{"event_type":"project-closed","final_retro_done":true}
+---
+EVENT{"event_type":"tokens-recorded","input_tokens":"null"}
+                                                    ^^^^^^
+=>
+EVENT{"event_type":"tokens-recorded","input_tokens":null}
+--- "5" is no time, and no event either.
+EVENT{"event_type":"slice-completed","ts":5}
+                                          ^ … found 5
+---
+EVENT{"event_type":5}
+                   ^ … found 5
+--- Null is no value here, however it is written.
+EVENT{"event_type":"dispatch-end","wall_clock_ms":"null"}
+                                                  ^^^^^^
+--- The time that nobody could measure is not made up.
+EVENT{"event_type":"round-end","wall_clock_ms":null}
+                                               ^^^^ … found null
+---
+EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"round-end","ts":"2026-05-28T14:12:24.000Z","wall_clock_ms":null}
+… must be an integer of at least 0; found null                                 ^^^^
+=> Fill in `wall_clock_ms`: 744000 (12m 24s)
+EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"round-end","ts":"2026-05-28T14:12:24.000Z","wall_clock_ms":744000}
+---
+EVENT{"event_type":"brief-issued","brief_byte_length":"1,200"}
+                                                      ^^^^^^^ … found "1,200"
+=>
+EVENT{"event_type":"brief-issued","brief_byte_length":1200}
+---
+EVENT{"event_type":"plan-authored","dispatch_size_distribution":"3 S, 2 M"}
+… must be an object                                             ^^^^^^^^^^
+---
+EVENT{"event_type":"spec-amended","sections_changed":["Scope",2]}
+… an item of `sections_changed` must be a string              ^
+=>
+EVENT{"event_type":"spec-amended","sections_changed":["Scope","2"]}
+--- A number is judged by its value as a double.
+EVENT{"event_type":"dispatch-end","wall_clock_ms":1.68e6}
+---
+EVENT{"event_type":"dispatch-end","wall_clock_ms":1680000.5}
+                                                  ^^^^^^^^^
+"""

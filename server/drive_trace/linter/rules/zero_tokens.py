@@ -7,7 +7,7 @@ says that they are known. The scorecard would report a run that was free.
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import replace_value
-from drive_trace.linter.rule import Example, Finding, Fix, Level, LineDiagnostic, Rule, Severity
+from drive_trace.linter.rule import Finding, Fix, Level, LineDiagnostic, Rule, Severity
 from drive_trace.trace.places import Place
 from drive_trace.vocabulary import TOKEN_FIELDS
 
@@ -24,30 +24,18 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 
 
 RULE = Rule(
-    code="zero-tokens",
-    severity=Severity.INFORMATION,
-    looks_at=LineDiagnostic,
-    check=_check,
+    Severity.INFORMATION,
+    "All token counts are 0, as if the run had been free.",
+    _check,
     fixes=_fixes,
-    summary="All token counts are 0, as if the run had been free.",
 )
 
-EXAMPLES = (
-    Example(
-        """
-        EVENT{"event_type":"tokens-recorded","input_tokens":0,"output_tokens":0,"cache_read_tokens":0,"cache_write_tokens":0}
-        … all four token counts are 0                       ^
-        """,
-        """
-        EVENT{"event_type":"tokens-recorded","input_tokens":null,"output_tokens":null,"cache_read_tokens":null,"cache_write_tokens":null}
-        """,
-        fix="Replace all four with null",
-    ),
-    # Nothing may have been cached, and null makes no claim.
-    Example(
-        """
-        EVENT{"event_type":"tokens-recorded","cache_read_tokens":0,"cache_write_tokens":0}
-        EVENT{"event_type":"tokens-recorded","input_tokens":0,"output_tokens":0,"cache_read_tokens":0,"cache_write_tokens":null}
-        """
-    ),
-)
+EXAMPLES = """
+EVENT{"event_type":"tokens-recorded","input_tokens":0,"output_tokens":0,"cache_read_tokens":0,"cache_write_tokens":0}
+… all four token counts are 0                       ^
+=> Replace all four with null
+EVENT{"event_type":"tokens-recorded","input_tokens":null,"output_tokens":null,"cache_read_tokens":null,"cache_write_tokens":null}
+--- Nothing may have been cached, and null makes no claim.
+EVENT{"event_type":"tokens-recorded","cache_read_tokens":0,"cache_write_tokens":0}
+EVENT{"event_type":"tokens-recorded","input_tokens":0,"output_tokens":0,"cache_read_tokens":0,"cache_write_tokens":null}
+"""
