@@ -11,8 +11,7 @@ from drive_trace.report.assertions import ASSERTIONS
 from drive_trace.report.contents import to_json
 from drive_trace.report.html import report_html
 from drive_trace.report.markdown import report_markdown
-from drive_trace.report.metrics import METRICS
-from drive_trace.report.metrics.base import Polarity
+from drive_trace.report.metrics import METRICS, Polarity
 from tests.report.support import json_of, report_of
 from tests.scorecard.support import PASSED, event
 from tests.support.fixtures import trace

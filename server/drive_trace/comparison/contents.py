@@ -20,7 +20,7 @@ from drive_trace.comparison.runs import (
     tally,
 )
 from drive_trace.comparison.statistics import ALPHA, Interval, is_significant
-from drive_trace.report.metrics.base import Value
+from drive_trace.report.metrics import Value
 from drive_trace.scorecard.card import QUALIFIED
 from drive_trace.scorecard.caveats import by_reason
 from drive_trace.text.wording import are, duration, factor, first_of, plural

@@ -12,8 +12,7 @@ from drive_trace.comparison.statistics import Interval
 from drive_trace.grading.calibration import wilson
 from drive_trace.linter.rules import RULES
 from drive_trace.report.event_log import EventLog, TraceLog
-from drive_trace.report.metrics import measure, to_json
-from drive_trace.report.metrics.base import Value
+from drive_trace.report.metrics import Value, measure, to_json
 from drive_trace.scorecard.card import RunScore
 from drive_trace.scorecard.caveats import NOTHING_OMITTED, CaveatCode, Omitted, Unread
 from drive_trace.scorecard.verdict import Verdict

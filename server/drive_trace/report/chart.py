@@ -8,19 +8,21 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil, log2
 from typing import NamedTuple
 
-from drive_trace.report.clusters import Cluster, clusters_of, level_of
 from drive_trace.report.event_log import Event
 from drive_trace.report.figures import dispatch_name, short_time
-from drive_trace.report.time_axis import TimeAxis, spaced, time_axis
-from drive_trace.report.timeline import DispatchSpan, Outcome, RoundSpan, Span, is_spanning
+from drive_trace.report.time_axis import LEAST, WIDTH, TimeAxis, spaced, time_axis
+from drive_trace.report.timeline import SPANNING, DispatchSpan, Outcome, RoundSpan, Span
 from drive_trace.scorecard.card import RunScore
 from drive_trace.text.wording import plural
 from drive_trace.trace.times import epoch_milliseconds
 
-_APART = 11 / 900
+_APART = 11 / WIDTH
 """Marks that are nearer than this to one another are shown when there is room."""
+_REACH = 24 / WIDTH
+"""A cluster is no wider than a number on it needs."""
 _MOST_LANES = 24
 REJECTED = "rejected"
 _BRIEF = "brief-issued"
@@ -63,6 +65,16 @@ class Bar(NamedTuple):
     """Of zoom, from which on it is shown by itself."""
     rounds_level: int
     """The same, of its rounds."""
+
+
+class Cluster(NamedTuple):
+    """What stands for neighbours of one lane that are too narrow, at one level of zoom alone."""
+
+    lane: int
+    left: float
+    right: float
+    level: int
+    bars: Sequence[Bar]
 
 
 class Mark(NamedTuple):
@@ -131,7 +143,7 @@ def chart_of(run: RunScore, events: Sequence[Event], spans: Sequence[DispatchSpa
         axis,
         lanes=max(lanes.values(), default=-1) + 1,
         bars=bars,
-        clusters=tuple(clusters_of(bars, axis.levels)),
+        clusters=tuple(_clusters(bars, axis.levels)),
         marks=_marks(axis, others),
         stale_from=axis.place(grade) if grade is not None else None,
         untimed=len(spans) - len(timed),
@@ -180,8 +192,8 @@ def _bar(
         if (key := (span.dispatch_id, each.round_id)) in rounds
     ]
     left, right = axis.place(at.begin), axis.place(at.end)
-    level = level_of(right - left, axis.levels)
-    levels = (level_of(each.right - each.left, axis.levels) for each in pieces)
+    level = _level_of(right - left, axis.levels)
+    levels = (_level_of(each.right - each.left, axis.levels) for each in pieces)
     name = dispatch_name(span)
     words = [name, span.said or "no end recorded", plural(span.round_starts, "round")]
     words += [*_lengths(span), *([span.model] if span.model else [])]
@@ -240,7 +252,7 @@ def _others(
         numbers.append(event.line)
         moments.append(moment)
         here = LineId(event.path, event.line)
-        if not is_spanning(event) and here not in drawn:
+        if event.name not in SPANNING and here not in drawn:
             yield moment, event.name, here
     for line in rejected:
         numbers, moments = above.get(line.path, ([], []))
@@ -266,3 +278,38 @@ def _marks(axis: TimeAxis, others: Sequence[tuple[int, str, LineId]]) -> list[Ma
         for place, (_, kind, line), level in zip(places, ranked, levels, strict=True)
     ]
     return sorted(marks, key=lambda mark: (mark.place, mark.line))
+
+
+# What is too narrow to be pointed at stands together, until there is room
+
+
+def _level_of(width: float, most: int) -> int:
+    """The first level of zoom at which something of this width can be pointed at; at most ``most``,
+    where everything is shown.
+    """
+    if width <= 0:
+        return most
+    return min(max(ceil(log2(LEAST / width) - 0.01), 0), most)
+
+
+def _clusters(bars: Sequence[Bar], most: int) -> Iterator[Cluster]:
+    """The clusters of each level below ``most``, for bars in order of time."""
+    for level in range(most):
+        if all(bar.level <= level for bar in bars):
+            return
+        near: dict[int, list[Bar]] = {}
+        for bar in bars:
+            group = near.setdefault(bar.lane, [])
+            is_narrow = bar.level > level
+            if group and not (is_narrow and bar.right - group[0].left <= _REACH / 2**level):
+                yield _cluster(group, level)
+                group.clear()
+            if is_narrow:
+                group.append(bar)
+        yield from (_cluster(group, level) for group in near.values() if group)
+
+
+def _cluster(group: Sequence[Bar], level: int) -> Cluster:
+    left = group[0].left
+    right = max(left + LEAST / 2**level, *(bar.right for bar in group))
+    return Cluster(group[0].lane, left, right, level, tuple(group))

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from drive_trace.report.event_log import Event
-from drive_trace.report.metrics.base import Breakdown, Figure, FigureUnit, Measured, Value
+from drive_trace.report.metrics import Breakdown, Figure, FigureUnit, Measured, Value
 from drive_trace.report.timeline import DispatchSpan
 from drive_trace.scorecard.card import RunScore
 from drive_trace.scorecard.render import NO_SIGNAL, clocked

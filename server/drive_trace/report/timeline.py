@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
 from drive_trace.report.event_log import Event, EventLog
@@ -36,7 +35,7 @@ _OUTCOMES = {
 
 
 @dataclass(frozen=True)
-class Span(ABC):
+class Span:
     """Something that starts and ends. None is *not recorded*."""
 
     start: Event | None
@@ -63,9 +62,11 @@ class Span(ABC):
         return milliseconds_between(self.started, self.ended)
 
     @property
-    @abstractmethod
     def said(self) -> str | None:
-        """How it ended, in the word of its end."""
+        """How it ended: the result of a dispatch, or the verdict of a round."""
+        if self.end is None:
+            return None
+        return self.end.text("result" if self.end.name == "dispatch-end" else "verdict")
 
     @property
     def outcome(self) -> Outcome:
@@ -83,11 +84,6 @@ class RoundSpan(Span):
     def number(self) -> int | None:
         """Its place in the dispatch, from 1, as its start says."""
         return self.start.number("round_number") if self.start else None
-
-    @property
-    def said(self) -> str | None:
-        """Its verdict."""
-        return self.end.text("verdict") if self.end else None
 
     @property
     def findings(self) -> int | None:
@@ -115,26 +111,9 @@ class DispatchSpan(Span):
         model = self.start.values["model"] if self.start else None
         return None if model is None else str(model)
 
-    @property
-    def said(self) -> str | None:
-        """Its result."""
-        return self.end.text("result") if self.end else None
-
 
 Timelines = Mapping[str, Sequence[DispatchSpan]]
 """The dispatches of each run, in order of first mention."""
-
-
-@dataclass
-class _Ends:
-    start: Event | None = None
-    end: Event | None = None
-
-
-@dataclass
-class _Dispatch(_Ends):
-    round_starts: int = 0
-    rounds: dict[str, _Ends] = field(default_factory=dict)
 
 
 SPANNING = ("dispatch-start", "dispatch-end", "round-start", "round-end")
@@ -143,38 +122,39 @@ SPANNING = ("dispatch-start", "dispatch-end", "round-start", "round-end")
 
 def timelines(log: EventLog) -> Timelines:
     """Group the events of the build loop. A start counts once, the first; an end, the last."""
-    runs: dict[str, dict[str, _Dispatch]] = {}
+    runs: dict[str, dict[str, list[Event]]] = {}
     for event in log.of(*SPANNING):
         dispatches = runs.setdefault(event.run_id, {})
-        _take_in(dispatches.setdefault(event.text("dispatch_id"), _Dispatch()), event)
+        dispatches.setdefault(event.text("dispatch_id"), []).append(event)
     return {
-        run_id: tuple(_dispatch_span(key, each) for key, each in dispatches.items())
+        run_id: tuple(_dispatch_span(key, events) for key, events in dispatches.items())
         for run_id, dispatches in runs.items()
     }
 
 
-def is_spanning(event: Event) -> bool:
-    """Whether the event starts or ends a dispatch or a round."""
-    return event.name in SPANNING
+def _dispatch_span(dispatch_id: str, events: Sequence[Event]) -> DispatchSpan:
+    rounds: dict[str, list[Event]] = {}
+    for event in events:
+        if event.name in {"round-start", "round-end"}:
+            rounds.setdefault(event.text("round_id"), []).append(event)
+    return DispatchSpan(
+        *_ends(events, "dispatch-start", "dispatch-end"),
+        dispatch_id,
+        sum(event.name == "round-start" for event in events),
+        tuple(
+            RoundSpan(*_ends(inside, "round-start", "round-end"), round_id)
+            for round_id, inside in rounds.items()
+        ),
+    )
 
 
-def _take_in(dispatch: _Dispatch, event: Event) -> None:
-    if event.name == "dispatch-start":
-        dispatch.start = dispatch.start or event
-    elif event.name == "dispatch-end":
-        dispatch.end = event
-    else:
-        span = dispatch.rounds.setdefault(event.text("round_id"), _Ends())
-        if event.name == "round-start":
-            dispatch.round_starts += 1
-            span.start = span.start or event
-        else:
-            span.end = event
+def _ends(events: Sequence[Event], opener: str, closer: str) -> tuple[Event | None, Event | None]:
+    """The first event that opens it, and the last that closes it."""
+    return _first(events, opener), _first(reversed(events), closer)
 
 
-def _dispatch_span(dispatch_id: str, each: _Dispatch) -> DispatchSpan:
-    rounds = tuple(RoundSpan(span.start, span.end, key) for key, span in each.rounds.items())
-    return DispatchSpan(each.start, each.end, dispatch_id, each.round_starts, rounds)
+def _first(events: Iterable[Event], name: str) -> Event | None:
+    return next((event for event in events if event.name == name), None)
 
 
 def to_json(runs: Timelines) -> dict[str, object]:

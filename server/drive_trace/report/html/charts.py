@@ -10,8 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from drive_trace.report.chart import REJECTED, Bar, Chart, LineId, Mark, Piece
-from drive_trace.report.clusters import Cluster
+from drive_trace.report.chart import REJECTED, Bar, Chart, Cluster, LineId, Mark, Piece
 from drive_trace.report.html.lines import Places
 from drive_trace.report.html.markup import Html, scrolling, tag
 from drive_trace.report.time_axis import as_date, as_time, days, spaced, ticks
