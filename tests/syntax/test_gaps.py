@@ -1,6 +1,6 @@
 """Words that stand for a number still to be filled in: the reader of records knows them all."""
 
-from drive_trace.json_text.bare_words import GAPS
+from drive_trace.json_text.tokens import GAPS
 from drive_trace.vocabulary import EVENTS
 
 

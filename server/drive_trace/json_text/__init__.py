@@ -1,38 +1,211 @@
 """One record as JSON: whether it is, its tree with spans, and what is wrong with it.
 
 :func:`parse` never raises, whatever the text, and takes time that grows with its
-length only. It accepts exactly what JavaScript's ``JSON.parse`` accepts.
+length only. It accepts exactly what JavaScript's ``JSON.parse`` accepts. Nodes may be
+nested a million deep: walk them with a stack of your own, as :meth:`Syntax.to_python` does.
 """
 
 from __future__ import annotations
 
-from drive_trace.json_text.nodes import (
-    Member,
-    Node,
-    NodeKind,
-    ProblemKind,
-    Repair,
-    Syntax,
-    SyntaxProblem,
-    find_member,
-)
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
 
-__all__ = [
-    "Member",
-    "Node",
-    "NodeKind",
-    "ProblemKind",
-    "Repair",
-    "Syntax",
-    "SyntaxProblem",
-    "find_member",
-    "parse",
-]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from drive_trace.text.spans import Span
+
+
+class NodeKind(StrEnum):
+    """The type of a value; ``BROKEN`` is text in a value's place that is no JSON."""
+
+    OBJECT = "object"
+    ARRAY = "array"
+    STRING = "string"
+    NUMBER = "number"
+    BOOLEAN = "boolean"
+    NULL = "null"
+    BROKEN = "broken"
+
+
+class Node:
+    """A value and its place in the text. No node changes after it is made.
+
+    ``span`` counts code points and includes quotes and brackets. ``value`` is
+    a scalar's value: a number is an ``int`` if its IEEE double is finite and
+    whole, else a ``float``; a broken value is its text. Objects and arrays have
+    the value None, and ``members`` or ``items`` in text order, duplicate keys
+    included.
+    """
+
+    __slots__ = ("_by_key", "items", "kind", "members", "span", "value")
+
+    def __init__(
+        self,
+        kind: NodeKind,
+        span: Span,
+        value: str | float | None = None,
+        members: tuple[Member, ...] = (),
+        items: tuple[Node, ...] = (),
+    ) -> None:
+        self.kind = kind
+        self.span = span
+        self.value = value
+        self.members = members
+        self.items = items
+        self._by_key: dict[str, list[Member]] | None = None
+
+    def members_named(self, key: str) -> Sequence[Member]:
+        """The members with this key, in text order."""
+        if self._by_key is None:  # a search for each name would take long in a large object
+            self._by_key = {}
+            for member in self.members:
+                self._by_key.setdefault(member.key, []).append(member)
+        return self._by_key.get(key, ())
+
+    def __repr__(self) -> str:
+        return f"Node({self.kind.value} {self.span.start}..{self.span.end} {self.value!r})"
+
+
+class Member(NamedTuple):
+    """A ``"key": value`` pair of an object: the key unescaped, its span with the quotes."""
+
+    key: str
+    key_span: Span
+    value: Node | None
+    """None when the line breaks before the value."""
+
+
+class ProblemKind(StrEnum):
+    """Why a record is not JSON."""
+
+    EMPTY = "empty"
+    """Nothing but white space and comments."""
+    BYTE_ORDER_MARK = "byte-order-mark"
+    """U+FEFF before the object."""
+    ODD_WHITESPACE = "odd-whitespace"
+    """White space outside strings that JSON does not know."""
+    COMMENT = "comment"
+    QUOTES = "quotes"
+    """Single, curly or back quotes around a string."""
+    MISSING_QUOTE = "missing-quote"
+    """A string that is opened or closed only."""
+    CONTROL_CHARACTER = "control-character"
+    """A character below U+0020 as itself inside a string."""
+    BAD_ESCAPE = "bad-escape"
+    TRAILING_COMMA = "trailing-comma"
+    """A comma with nothing after it, inside or behind the object."""
+    EXTRA_COMMA = "extra-comma"
+    """A comma with nothing before it."""
+    MISSING_COMMA = "missing-comma"
+    MISSING_COLON = "missing-colon"
+    WRONG_COLON = "wrong-colon"
+    """``=``, ``=>`` or a fullwidth colon behind a key."""
+    MISSING_VALUE = "missing-value"
+    MISSING_BRACKET = "missing-bracket"
+    """A brace or bracket that is opened or closed only, in the middle of a line."""
+    UNQUOTED_KEY = "unquoted-key"
+    UNQUOTED_VALUE = "unquoted-value"
+    NOT_FINITE = "not-finite"
+    """``NaN`` and ``Infinity``."""
+    MISSPELT_LITERAL = "misspelt-literal"
+    """``True``, ``None``, ``NULL``, ``undefined`` and the like."""
+    MALFORMED_NUMBER = "malformed-number"
+    """``01``, ``+1``, ``.5``, ``1.``, ``0x1f``, ``1,900`` and the like."""
+    TWO_OBJECTS = "two-objects"
+    """More than one object on the line."""
+    SPREAD_OBJECT = "spread-object"
+    """A part of an object that is spread over several lines."""
+    UNFINISHED = "unfinished"
+    """The line ends inside a string, before a value, or before a closing brace."""
+    TEXT_AFTER = "text-after"
+    """Text after the end of the object."""
+    MERGE_CONFLICT = "merge-conflict"
+    """A marker that a version control system left."""
+    LEFT_OUT = "left-out"
+    """``...`` in place of keys or values."""
+    FENCE = "fence"
+    """A line that Markdown has around code."""
+    ARRAY = "array"
+    """A bracket alone on its line, as around the records of a file that is one array."""
+    UNEXPECTED = "unexpected"
+    """Anything else."""
+
+
+class Repair(NamedTuple):
+    """Edits that repair one problem; ``safe`` when they cannot change what the record says."""
+
+    title: str
+    safe: bool
+    edits: tuple[tuple[Span, str], ...]
+    """In text order, apart from each other; a newline in a text starts a new record."""
+
+
+class SyntaxProblem(NamedTuple):
+    """One cause for which a record is not JSON; its span may be empty (a place)."""
+
+    kind: ProblemKind
+    span: Span
+    message: str
+    repairs: tuple[Repair, ...] = ()
+
+
+class Syntax(NamedTuple):
+    """One record, read: ``root`` is as much of its first value as could be made out."""
+
+    text: str
+    root: Node | None
+    problems: tuple[SyntaxProblem, ...] = ()
+
+    @property
+    def is_json(self) -> bool:
+        """Whether JavaScript's ``JSON.parse`` accepts the record."""
+        return not self.problems
+
+    def to_python(self) -> object:
+        """The root as dicts, lists and scalars: the last of duplicate keys counts.
+
+        A member without a value is left out, a broken value is its text.
+        """
+        return None if self.root is None else _to_python(self.root)
+
+
+def find_member(node: Node | None, key: str, occurrence: int = -1) -> Member | None:
+    """The member of an object with this key; of duplicates the last, as for a JSON reader.
+
+    ``occurrence`` is an index into the members with that key, in text order.
+    """
+    if node is None:
+        return None
+    found = node.members_named(key)
+    return found[occurrence] if -len(found) <= occurrence < len(found) else None
+
+
+def _to_python(root: Node) -> object:
+    """The value of a tree as dicts, lists and scalars, without recursion."""
+    holder: list[object] = []
+    waiting: list[tuple[Node, dict[str, object] | list[object], str]] = [(root, holder, "")]
+    while waiting:
+        node, container, key = waiting.pop()
+        value: object = node.value
+        if node.kind is NodeKind.OBJECT:
+            last = {m.key: m.value for m in node.members if m.value is not None}
+            # Filled at once, so that keys keep their order; then each is replaced.
+            value = fields = dict.fromkeys(last, value)
+            waiting.extend((child, fields, name) for name, child in last.items())
+        elif node.kind is NodeKind.ARRAY:
+            value = elements = list[object]()
+            waiting.extend((child, elements, "") for child in reversed(node.items))
+        if isinstance(container, list):
+            container.append(value)
+        else:
+            container[key] = value
+    return holder[0]
 
 
 def parse(text: str) -> Syntax:
     """Read one record, given without the newline that ends it."""
     # Its patterns take longer to make than a small trace takes to check, and clean lines need none.
-    from drive_trace.json_text.parsing import parse as read_record  # noqa: PLC0415
+    from drive_trace.json_text.reader import parse as read_record  # noqa: PLC0415
 
     return read_record(text)

@@ -6,7 +6,7 @@ import json
 import re
 from operator import attrgetter
 
-from drive_trace.json_text.nodes import Node, NodeKind, ProblemKind, Repair, SyntaxProblem
+from drive_trace.json_text import Node, NodeKind, ProblemKind, Repair, SyntaxProblem
 from drive_trace.json_text.pairs import WHITESPACE
 from drive_trace.text.escaping import visible
 from drive_trace.text.spans import Span

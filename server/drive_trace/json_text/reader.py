@@ -11,13 +11,12 @@ import itertools
 import re
 from enum import Enum, auto
 
-from drive_trace.json_text.bare_words import value_of
+from drive_trace.json_text import Member, Node, NodeKind, ProblemKind, Syntax, SyntaxProblem
 from drive_trace.json_text.lexemes import split_strings
-from drive_trace.json_text.nodes import Member, Node, NodeKind, ProblemKind, SyntaxProblem
-from drive_trace.json_text.pairs import SCALAR_WORD, WHITESPACE, PairRun, object_of, run_at
+from drive_trace.json_text.pairs import SCALAR_WORD, WHITESPACE, pairs_at
 from drive_trace.json_text.problems import Report, no_record_at_all, quote
-from drive_trace.json_text.tokens import Token, TokenPlace, Tokens
-from drive_trace.text.spans import Span
+from drive_trace.json_text.tokens import Token, TokenPlace, Tokens, value_of
+from drive_trace.text.spans import Span, replace_spans
 
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _RECORD_START = re.compile(r"\{[ \t]*[\"'A-Za-z_]")
@@ -25,7 +24,85 @@ _MOST_TOKENS = 50_000
 """How many tokens of a record that is not JSON are read: nobody writes more by hand, and a record
 may cost a second at the most.
 """
+_MOST_PROBLEMS = 3
+_LOST = {
+    ProblemKind.MISSING_QUOTE,
+    ProblemKind.MISSING_BRACKET,
+    ProblemKind.UNEXPECTED,
+    ProblemKind.UNFINISHED,
+    ProblemKind.TWO_OBJECTS,
+    ProblemKind.TEXT_AFTER,
+}
+"""After one of these the reading is a guess, and later problems are mostly consequences of it."""
 _NO_TOKEN = Token("end", Span(0, 0))
+
+
+def parse(text: str) -> Syntax:
+    """Read one record, given without the newline that ends it."""
+    root, problems = _read(text)
+    if not problems or _is_certain(text, problems):
+        return Syntax(text, root, tuple(problems))
+    return Syntax(text, root, tuple(map(_suggestion, _essential(problems))))
+
+
+def _is_certain(text: str, problems: list[SyntaxProblem]) -> bool:
+    """Whether safe repairs alone make JSON of the record, in whatever order they are made.
+
+    A line that is understood in part only is not repaired in part: what looks
+    like a comment or a trailing comma there may be something else.
+    """
+    if not all(map(_is_safe, problems)) or _most_problems(_apply(text, problems)):
+        return False
+    return len(problems) == 1 or all(
+        _most_problems(_apply(text, [problem])) < len(problems) for problem in problems
+    )
+
+
+def _most_problems(text: str) -> int:
+    """The problems of the worst of some records."""
+    return max(len(_read(each)[1]) for each in text.split("\n"))
+
+
+def _suggestion(problem: SyntaxProblem) -> SyntaxProblem:
+    if not _is_safe(problem):
+        return problem
+    return problem._replace(
+        repairs=tuple(repair._replace(safe=False) for repair in problem.repairs)
+    )
+
+
+def _essential(problems: list[SyntaxProblem]) -> tuple[SyntaxProblem, ...]:
+    """The first few problems, without those that mostly follow from another one."""
+    kept = []
+    for problem in problems[:_MOST_PROBLEMS]:
+        kept.append(problem)
+        if problem.kind in _LOST:
+            break
+    return tuple(kept)
+
+
+def _is_safe(problem: SyntaxProblem) -> bool:
+    """Whether the problem has a safe repair."""
+    return any(repair.safe for repair in problem.repairs)
+
+
+def _apply(text: str, problems: list[SyntaxProblem]) -> str:
+    """The text after the first repair of each problem."""
+    edits = [edit for each in problems for repair in each.repairs[:1] for edit in repair.edits]
+    return replace_spans(text, sorted(edits))
+
+
+def _read(text: str) -> tuple[Node | None, list[SyntaxProblem]]:
+    """As much of a record as can be recovered, and its problems."""
+    no_record = no_record_at_all(text)
+    if no_record is not None:
+        return None, [no_record]
+    sound = pairs_at(text, 1) if text.startswith("{") else None
+    if sound is not None and sound.is_end and text[sound.last.end :].rstrip(WHITESPACE) == "}":
+        # Nearly all records are an object of such pairs, and need no machine.
+        members = tuple(sound.members)
+        return Node(NodeKind.OBJECT, Span(0, sound.last.end + 1), members=members), []
+    return _Reader(text).read()
 
 
 class _Expect(Enum):
@@ -39,14 +116,14 @@ class _Expect(Enum):
 class _OpenValue:
     """An object or array that is open."""
 
-    __slots__ = ("brace", "comma", "is_object", "items", "key", "parts", "start")
+    __slots__ = ("brace", "comma", "is_object", "items", "key", "members", "start")
 
     def __init__(self, start: int, *, is_object: bool, brace: bool = True) -> None:
         self.start = start
         self.is_object = is_object
         self.brace = brace
         # Made on first use: a hostile line opens a million frames.
-        self.parts: list[PairRun | Member] | None = None
+        self.members: list[Member] | None = None
         self.items: list[Node] | None = None
         self.key: tuple[str, Span] | None = None
         self.comma: Span | None = None
@@ -57,32 +134,20 @@ class _OpenValue:
                 self.items = self.items or []
                 self.items.append(node)
         elif self.key is not None:
-            self.add_part(Member(*self.key, node))
+            self.add_members([Member(*self.key, node)])
         self.key = None
 
-    def add_part(self, part: PairRun | Member) -> None:
-        self.parts = self.parts or []
-        self.parts.append(part)
+    def add_members(self, members: list[Member]) -> None:
+        self.members = self.members or []
+        self.members += members
 
     def close(self, end: int) -> Node:
         if self.key is not None:
             self.add(None)
         span = Span(self.start, end)
         if self.is_object:
-            return object_of(span, self.parts or [])
+            return Node(NodeKind.OBJECT, span, members=tuple(self.members or ()))
         return Node(NodeKind.ARRAY, span, items=tuple(self.items or ()))
-
-
-def read(text: str) -> tuple[Node | None, list[SyntaxProblem]]:
-    """As much of a record as can be recovered, and its problems."""
-    no_record = no_record_at_all(text)
-    if no_record is not None:
-        return None, [no_record]
-    run = run_at(text, 1) if text.startswith("{") else None
-    if run is not None and run.last_value >= 0 and text[run.end :].rstrip(WHITESPACE) == "}":
-        # Nearly all records are an object of such pairs, and need no machine.
-        return object_of(Span(0, run.end + 1), [run]), []
-    return _Reader(text).read()
 
 
 class _Reader:
@@ -107,7 +172,7 @@ class _Reader:
                 self._give_up()
                 break
             if self.expect is _Expect.KEY:
-                self._run()
+                self._pass_over_pairs()
             token = self.tokens.next(self._place())
             if token.type == "end":
                 break
@@ -136,22 +201,21 @@ class _Reader:
         self.tokens.at = len(self.text)
         self.tokens.swallowed = True
 
-    def _run(self) -> None:
-        """Pass over pairs that are sound JSON."""
-        run = run_at(self.text, self.tokens.at)
-        if run is None:
+    def _pass_over_pairs(self) -> None:
+        """Take in the pairs that are sound JSON."""
+        sound = pairs_at(self.text, self.tokens.at)
+        if sound is None:
             return
         frame = self.frames[-1]
-        frame.add_part(run)
-        self.tokens.at = run.end
-        end = run.last_token()
-        if run.last_value < 0:
-            frame.comma = end
-            self.last = Token(",", end)
-        else:
+        frame.add_members(sound.members)
+        self.tokens.at = sound.last.end
+        if sound.is_end:
             # Only `}` or nothing follows, so it does not matter what it was.
-            self.last = Token("word", end)
+            self.last = Token("word", sound.last)
             self.expect = _Expect.COMMA
+        else:
+            frame.comma = sound.last
+            self.last = Token(",", sound.last)
 
     def _place(self) -> TokenPlace:
         in_object = bool(self.frames) and self.frames[-1].is_object
@@ -373,9 +437,8 @@ class _Reader:
         frame = self.frames[-1]
         if self.last.type in "{[," or not self.frames[0].brace:
             first = self.frames[0]
-            member = first.parts[0] if first.parts else None
-            key = member.key_span if isinstance(member, Member) else None
-            span = self.last.span if first.brace or key is None else key
+            is_key_known = not first.brace and first.members
+            span = first.members[0].key_span if is_key_known and first.members else self.last.span
             self.report.spread(span, is_start=first.brace)
             return
         is_whole = self.expect is _Expect.COMMA
