@@ -8,7 +8,7 @@ from typing import Any
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.drafts import Stamp
 from drive_trace.authoring.events import compose
-from drive_trace.authoring.slots import Certainty
+from drive_trace.authoring.values import Certainty
 from drive_trace.trace.scope import Scope, scope_at
 from drive_trace.vocabulary import EVENTS, GRADE
 from tests.support.fixtures import trace

@@ -19,19 +19,19 @@ from tests.support.moving import folds_of, links_of, selections_of, symbols_of
 
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.drafts import Stamp
-from drive_trace.features.code_actions.appending import appended, appending_offers
-from drive_trace.features.code_actions.filling import (
+from drive_trace.features.appending import appended, appending_offers
+from drive_trace.features.code_actions import CannotMake
+from drive_trace.features.filling import (
     Contents,
     fill_from_file,
     fill_from_run,
     fill_offers,
     known_offers,
 )
-from drive_trace.features.code_actions.offers import CannotMake
-from drive_trace.features.hover.pointed import HoverOptions
 from drive_trace.features.inlay_hints import inlay_hints
 from drive_trace.features.positions import point_at
 from drive_trace.features.references import document_highlights
+from drive_trace.features.referents import HoverOptions
 from drive_trace.features.rename import CannotRename, rename
 from drive_trace.features.runs import JoinedRun
 from drive_trace.features.text_edits import as_edits

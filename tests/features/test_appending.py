@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from drive_trace.analysis import Analysis, summarize_text
-from drive_trace.features.code_actions.appending import appended, appending_offers, closing_offers
-from drive_trace.features.code_actions.offers import CannotMake
+from drive_trace.features.appending import appended, appending_offers, closing_offers
+from drive_trace.features.code_actions import CannotMake
 from drive_trace.features.runs import JoinedRun
 from drive_trace.scorecard.card import score_run
 from drive_trace.trace.document import Point

@@ -7,7 +7,7 @@ from textwrap import dedent
 import pytest
 from lsprotocol import types
 
-from drive_trace.features.completion.items import resolve_completion
+from drive_trace.features.completion import resolve_completion
 from drive_trace.vocabulary import EVENTS
 from tests.support.completing import (
     MODERN,

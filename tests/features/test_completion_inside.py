@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol import types
 
-from drive_trace.features.completion.items import Abilities, resolve_completion
+from drive_trace.features.completion import Abilities, resolve_completion
 from drive_trace.trace.cursor import cursor_at
 from drive_trace.trace.document import Point
 from tests.support.completing import (

@@ -10,12 +10,11 @@ from lsprotocol import types
 
 from drive_trace.analysis import Analysis
 from drive_trace.features.hover import hover
-from drive_trace.features.hover.pointed import HoverOptions
-from drive_trace.features.hover.quantities import size
+from drive_trace.features.referents import HoverOptions
 from drive_trace.features.runs import JoinedRun
 from drive_trace.scorecard.card import score_run
 from drive_trace.text.spans import PositionEncoding
-from drive_trace.text.wording import duration
+from drive_trace.text.wording import byte_size, duration
 from drive_trace.trace.document import Point
 from drive_trace.vocabulary import EVENTS, EventType
 from tests.support.aids import hover_text
@@ -165,7 +164,7 @@ def test_lengths_are_rounded_to_two_units() -> None:
         "1.157e+392d",
     ]
     sizes = (0, 950, 12_408, 1_204_551, 999_999, 10**9, -12_400, 10**400)
-    assert [size(each) for each in sizes] == [
+    assert [byte_size(each) for each in sizes] == [
         *("0 B", "950 B", "12.4 kB", "1.2 MB", "1.0 MB", "1.0 GB", "−12.4 kB"),
         "1.000e+400B",
     ]

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
-from drive_trace.features.code_actions.appending import RECORD_KIND
+from drive_trace.features.appending import RECORD_KIND
 from drive_trace.lsp import server as server_module
 from drive_trace.lsp.rpc import tasks as slices
 from tests.support.client_text import ENCODINGS, event, graded

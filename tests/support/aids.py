@@ -11,11 +11,11 @@ from lsprotocol import types
 
 from drive_trace.analysis import Analysis
 from drive_trace.features.hover import hover
-from drive_trace.features.hover.pointed import HoverOptions
 from drive_trace.features.inlay_hints import inlay_hints, resolve_hint
 from drive_trace.features.options import HintOptions
 from drive_trace.features.positions import point_at
 from drive_trace.features.raw_json import JsonText
+from drive_trace.features.referents import HoverOptions
 from drive_trace.features.tokens import LEGEND, TokenLook, tokens, tokens_in
 from drive_trace.tasks import finish
 from tests.support.fixtures import ENCODINGS, URI, offset_in, read

@@ -12,9 +12,9 @@ from lsprotocol import types
 
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.drafts import Stamp
-from drive_trace.features.code_actions.appending import appended, appending_offers, at_the_end
-from drive_trace.features.code_actions.filling import fill_from_run, known_offers
-from drive_trace.features.code_actions.offers import CannotMake
+from drive_trace.features.appending import appended, appending_offers, at_the_end
+from drive_trace.features.code_actions import CannotMake
+from drive_trace.features.filling import fill_from_run, known_offers
 from drive_trace.features.formatting import format_document, format_range
 from drive_trace.features.positions import point_at
 from drive_trace.features.rename import CannotRename, prepare_rename, rename
@@ -23,7 +23,7 @@ from drive_trace.tasks import finish
 from tests.support.fixtures import ENCODINGS, apply_edits, offset_in, read
 
 if TYPE_CHECKING:
-    from drive_trace.features.code_actions.offers import Offer
+    from drive_trace.features.code_actions import Offer
     from drive_trace.features.raw_json import JsonText
     from drive_trace.text.spans import PositionEncoding
 

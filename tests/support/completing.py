@@ -9,8 +9,7 @@ from lsprotocol import types
 
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.drafts import Stamp
-from drive_trace.features.completion import Entry, Listing, completion
-from drive_trace.features.completion.items import Abilities
+from drive_trace.features.completion import Abilities, Entry, Listing, completion
 from drive_trace.features.positions import point_at
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Point

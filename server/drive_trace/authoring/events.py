@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from drive_trace.authoring.drafts import Stamp
-from drive_trace.authoring.slots import (
+from drive_trace.authoring.values import (
     STALE,
     Carried,
     Carrying,
@@ -16,10 +16,10 @@ from drive_trace.authoring.slots import (
     Slot,
     about,
     clock,
+    entity_name,
     known,
-    name_of,
+    slot_of,
 )
-from drive_trace.authoring.values import slot_of
 from drive_trace.linter.edits import as_json
 from drive_trace.trace.scope import Opened, Scope
 from drive_trace.vocabulary import (
@@ -171,14 +171,14 @@ def ids_of(event: EventType, opened: Opened) -> Given:
     }
 
 
-def called(event: EventType, given: Given, scope: Scope) -> str | None:
+def variant_name(event: EventType, given: Given, scope: Scope) -> str | None:
     """What tells an event from its other variants: its kind, or what it belongs to. None if it has
     no others; may contain text of the trace.
     """
     for of in (_ROUND, _DISPATCH):
         start = scope.start_of(of, given[of.field]) if of.field in given else None
         if start is not None and event.opens is not of.entity:
-            return name_of(scope, of, start)
+            return entity_name(scope, of, start)
     return next((str(value) for value in given.values()), None)
 
 

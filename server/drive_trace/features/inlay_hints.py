@@ -9,15 +9,14 @@ from itertools import islice
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.hover import about_value
-from drive_trace.features.hover.pointed import HoverOptions, Pointed, introduces, referent_of
-from drive_trace.features.hover.quantities import is_off, measured, size
+from drive_trace.features.hover import about_value, is_off, measured
 from drive_trace.features.markup import plain
 from drive_trace.features.options import HintOptions
 from drive_trace.features.positions import point_at
+from drive_trace.features.referents import HoverOptions, Pointed, introduces, referent_of
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import PositionEncoding
-from drive_trace.text.wording import compact, duration
+from drive_trace.text.wording import byte_size, compact, duration
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line, LineStatus, event_of, run_of
 from drive_trace.trace.places import Part, Place, pair_at, syntax_of
@@ -127,7 +126,7 @@ def _label(
     if field.unit == "tokens":
         return compact(value) if options.tokens and value >= _SHORT_NUMBER else None
     if field.unit == "bytes":
-        return size(value) if options.sizes and abs(value) >= _SHORT_SIZE else None
+        return byte_size(value) if options.sizes and abs(value) >= _SHORT_SIZE else None
     return None
 
 

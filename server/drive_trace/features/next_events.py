@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.drafts import Stamp
-from drive_trace.authoring.events import Composed, called, compose, next_events, variants
-from drive_trace.features.code_actions.appending import at_the_end
-from drive_trace.features.code_actions.offers import CannotMake
-from drive_trace.features.completion.snippets import Piece, Stop, pairs, render
+from drive_trace.authoring.events import Composed, compose, next_events, variant_name, variants
+from drive_trace.features.appending import at_the_end
+from drive_trace.features.code_actions import CannotMake
 from drive_trace.features.positions import range_between
 from drive_trace.features.run_feeds import carrying, feed_at
 from drive_trace.features.runs import Joined, nothing_joined
+from drive_trace.features.snippets import Piece, Stop, pairs, render
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.scope import Scope, scope_at
@@ -30,7 +30,7 @@ def _choices(scope: Scope, stamp: Stamp) -> Iterator[dict[str, object]]:
     for event, is_next in next_events(scope):
         for given in variants(event, scope):
             composed = compose(event, scope, stamp, given)
-            about = called(event, given, scope)
+            about = variant_name(event, given, scope)
             yield {
                 "event": event.name,
                 "kind": next(iter(given.values()), None),

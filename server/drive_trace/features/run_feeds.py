@@ -7,8 +7,8 @@ from __future__ import annotations
 from functools import cache
 
 from drive_trace.analysis import Analysis
-from drive_trace.authoring.slots import STALE, Carried, Carrying, clock
-from drive_trace.features.code_actions.offers import CannotMake
+from drive_trace.authoring.values import STALE, Carried, Carrying, clock
+from drive_trace.features.code_actions import CannotMake
 from drive_trace.features.runs import Joined, JoinedRun
 from drive_trace.scorecard.feed_state import (
     FeedState,

@@ -75,6 +75,24 @@ def compact(number: int) -> str:
     return str(number)
 
 
+def byte_size(count: int) -> str:
+    """``12.4 kB``, ``−1.2 MB``, ``950 B``."""
+    if count < 0:
+        return f"−{byte_size(-count)}"
+    if count >= LONGEST:
+        return f"{compact(count)}B"
+    for unit, suffix in ((10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
+        if count * 2000 >= unit * 1999:
+            scaled = count / unit
+            return f"{scaled:.1f} {suffix}" if scaled < 99.95 else f"{scaled:.0f} {suffix}"
+    return f"{count} B"
+
+
+def in_full(count: int) -> str:
+    """A count with all its digits, unless these are a mistake."""
+    return f"{count:,}" if abs(count) < LONGEST else compact(count)
+
+
 def factor(ratio: float, digits: int) -> str:
     """A ratio with so many digits after its point, or with as many more, up to six, as tell it from
     1: ``0.70``, and ``0.9994``.

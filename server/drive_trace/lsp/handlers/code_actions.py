@@ -12,17 +12,7 @@ from urllib.parse import unquote
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
-from drive_trace.features.code_actions import (
-    FIX_ALL,
-    FORMAT,
-    as_command,
-    code_actions,
-    rule_offers,
-    safe_fixes,
-    source_offers,
-    touched,
-)
-from drive_trace.features.code_actions.appending import (
+from drive_trace.features.appending import (
     CLOSE,
     RECORD,
     appended,
@@ -30,7 +20,20 @@ from drive_trace.features.code_actions.appending import (
     at_the_end,
     closing_offers,
 )
-from drive_trace.features.code_actions.filling import (
+from drive_trace.features.code_actions import (
+    FIX_ALL,
+    FORMAT,
+    KINDS,
+    CannotMake,
+    Offer,
+    as_command,
+    code_actions,
+    rule_offers,
+    safe_fixes,
+    source_offers,
+    touched,
+)
+from drive_trace.features.filling import (
     DURATIONS,
     FILL,
     KNOWN,
@@ -41,7 +44,6 @@ from drive_trace.features.code_actions.filling import (
     fill_offers,
     known_offers,
 )
-from drive_trace.features.code_actions.offers import KINDS, CannotMake, Offer
 from drive_trace.features.formatting import format_document
 from drive_trace.features.raw_json import JsonText
 from drive_trace.features.runs import Joined

@@ -12,8 +12,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcContentModified, JsonRpcException
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.completion import Entry, completion
-from drive_trace.features.completion.items import resolve_completion
+from drive_trace.features.completion import Entry, completion, resolve_completion
 from drive_trace.features.formatting import format_document, format_range
 from drive_trace.features.raw_json import JsonText
 from drive_trace.features.rename import (

@@ -11,7 +11,7 @@ from typing import Any
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
-from drive_trace.features.code_actions.offers import asks_for
+from drive_trace.features.code_actions import asks_for
 from drive_trace.linter.rule import Finding
 from drive_trace.linter.rules import RULES
 from drive_trace.lsp.handlers.base import Responder, TraceRequest, show_document, show_message

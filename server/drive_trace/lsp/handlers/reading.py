@@ -17,7 +17,6 @@ from drive_trace.features.document_link import document_links, find_links, paths
 from drive_trace.features.document_symbol import document_symbols
 from drive_trace.features.folding_range import folding_ranges
 from drive_trace.features.hover import hover
-from drive_trace.features.hover.pointed import HoverOptions
 from drive_trace.features.inlay_hints import inlay_hints, resolve_hint
 from drive_trace.features.positions import range_of
 from drive_trace.features.raw_json import JsonText, joined
@@ -30,6 +29,7 @@ from drive_trace.features.references import (
     opening,
     references,
 )
+from drive_trace.features.referents import HoverOptions
 from drive_trace.features.selection_range import selection_range
 from drive_trace.lsp.handlers.base import RequestHandler, ResolveHandler, TraceRequest
 from drive_trace.lsp.rpc.capabilities import Client, path_of

@@ -9,8 +9,8 @@ from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
 from drive_trace.analysis import events_of_run
 from drive_trace.authoring.drafts import Refused, draft_of_record
+from drive_trace.features.appending import RECORD
 from drive_trace.features.code_actions import APPLY_FIX, edit_of_fix
-from drive_trace.features.code_actions.appending import RECORD
 from drive_trace.features.code_lens import SHOW_RUN
 from drive_trace.features.markup import markup
 from drive_trace.lsp.handlers.base import Responder, says_yes, show_document, show_message

@@ -11,7 +11,7 @@ from typing import Any
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
-from drive_trace.features.code_actions.offers import CannotMake
+from drive_trace.features.code_actions import CannotMake
 from drive_trace.features.next_events import (
     can_append,
     composed_at_end,

@@ -18,7 +18,7 @@ from lsprotocol import types
 from pygls.capabilities import get_capability
 from pygls.uris import to_fs_path
 
-from drive_trace.features.completion.items import Abilities
+from drive_trace.features.completion import Abilities
 from drive_trace.features.document_symbol import FIRST_KINDS, SymbolOptions
 from drive_trace.features.folding_range import FoldingOptions
 from drive_trace.features.tokens import LEGEND

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import orjson
 
-from drive_trace.authoring.slots import Certainty, Slot
+from drive_trace.authoring.values import Certainty, Slot
 from drive_trace.linter.edits import as_json, placeholder
 from drive_trace.vocabulary import (
     BooleanShape,

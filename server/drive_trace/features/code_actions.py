@@ -5,19 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.fixing import fix_all
-from drive_trace.features.code_actions.offers import (
-    FIX_ALL_KIND,
-    FORMAT_KIND,
-    Offer,
-    asks_for,
-    names,
-)
 from drive_trace.features.positions import point_at, range_of
 from drive_trace.features.text_edits import TextChange, of_record
 from drive_trace.linter.rule import Edit, Finding, Fix
@@ -38,6 +31,69 @@ _MOST_FINDINGS = 100
 """The most findings with fixes in a menu. One line can have a hundred thousand findings."""
 _MOST_EDITS = 20
 """The most edits of a fix. More are joined."""
+
+
+FIX_ALL_KIND = "source.fixAll.driveTrace"
+FORMAT_KIND = "source.format.driveTrace"
+RECORD_KIND = "refactor.driveTrace.record"
+CLOSE_KIND = "refactor.driveTrace.close"
+FILL_KIND = "refactor.driveTrace.fill"
+KINDS = (
+    types.CodeActionKind.QuickFix.value,
+    FIX_ALL_KIND,
+    FORMAT_KIND,
+    RECORD_KIND,
+    CLOSE_KIND,
+    FILL_KIND,
+)
+"""Every kind that is offered."""
+
+
+class Offer(NamedTuple):
+    """A code action without its edit."""
+
+    title: str
+    kind: str
+    data: dict[str, Any]
+    """What the edit is made from. It comes back from the client, so it is untrusted."""
+    disabled: str | None = None
+    """Why it cannot be picked now, if it cannot."""
+
+
+class CannotMake(NamedTuple):
+    """Why a picked action is not carried out."""
+
+    reason: str
+
+
+def other_by_now(data: Mapping[str, Any], title: str) -> CannotMake | None:
+    """A refusal if an offer would now do something else than its title says."""
+    if data.get("title", title) == title:
+        return None
+    return CannotMake(f"This has changed meanwhile, and would now be “{title}”: ask again.")
+
+
+def asks_for(only: object, kind: str) -> bool:
+    """Whether a request includes a kind. A request that names no kinds includes all."""
+    kinds = only if isinstance(only, list | tuple) else None
+    return kinds is None or any(_covers(str(getattr(each, "value", each)), kind) for each in kinds)
+
+
+def asks_for_all(only: object) -> bool:
+    """Whether a request includes all kinds."""
+    return asks_for(only, "")
+
+
+def names(only: object, kind: str) -> bool:
+    """Whether a request names a kind, or a group that it is in."""
+    return asks_for(only, kind) and not asks_for_all(only)
+
+
+def _covers(wanted: str, kind: str) -> bool:
+    return wanted in ("", kind) or kind.startswith(f"{wanted}.")
+
+
+# Quick fixes
 
 
 def code_actions(

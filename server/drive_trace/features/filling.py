@@ -16,8 +16,8 @@ from lsprotocol import types
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.drafts import Stamp
 from drive_trace.authoring.events import compose
-from drive_trace.authoring.slots import Certainty
-from drive_trace.features.code_actions.offers import (
+from drive_trace.authoring.values import Certainty
+from drive_trace.features.code_actions import (
     FILL_KIND,
     CannotMake,
     Offer,

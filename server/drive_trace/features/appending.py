@@ -14,8 +14,8 @@ from lsprotocol import types
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.drafts import Refused, Stamp, draft_merged, outranked
 from drive_trace.authoring.events import compose, ids_of
-from drive_trace.authoring.slots import name_of
-from drive_trace.features.code_actions.offers import (
+from drive_trace.authoring.values import entity_name
+from drive_trace.features.code_actions import (
     CLOSE_KIND,
     RECORD_KIND,
     CannotMake,
@@ -273,7 +273,7 @@ def _called(scope: Scope, opened: Opened) -> str:
     start = opened.start
     if opened.of.entity is Entity.ROUND:
         if len(scope.opened[Entity.ROUND]) > 1:
-            return printable(name_of(scope, opened.of, start))
+            return printable(entity_name(scope, opened.of, start))
         return f"round {start.fact('round_number')}"
     return f"dispatch “{printable(start.text_fact('dispatch_name'))}”"
 

@@ -1,0 +1,408 @@
+"""``textDocument/hover``: the meaning of a token, and the scorecard of its run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import islice
+
+from lsprotocol import types
+
+from drive_trace.analysis import Analysis
+from drive_trace.features.markup import markup
+from drive_trace.features.positions import range_of
+from drive_trace.features.referents import (
+    HoverOptions,
+    Pointed,
+    about_reference,
+    referent_of,
+    run_at,
+)
+from drive_trace.features.runs import JoinedRun, of_one_file
+from drive_trace.json_text import NodeKind
+from drive_trace.linter.rule import Finding
+from drive_trace.linter.rules import wall_clock_below_timestamps, wall_clock_exceeds_timestamps
+from drive_trace.text.escaping import code
+from drive_trace.text.spans import PositionEncoding, Span
+from drive_trace.text.wording import MONTHS, byte_size, compact, duration, in_full, plural
+from drive_trace.trace.document import Point
+from drive_trace.trace.durations import TimeSpan, span_ended_by
+from drive_trace.trace.line import Line, event_of, name_of, run_of
+from drive_trace.trace.mentions import run_id_of
+from drive_trace.trace.places import Part, Place, node_at, path_at, resolve, syntax_of
+from drive_trace.trace.times import milliseconds_between, moment
+from drive_trace.vocabulary import (
+    ENVELOPE,
+    GRADE,
+    LIFETIMES,
+    Entity,
+    EventType,
+    FieldType,
+    Form,
+    ListShape,
+    ObjectShape,
+    OneOfShape,
+    StringShape,
+)
+from drive_trace.vocabulary.slips import event_meant
+
+_RULE = "\n\n---\n\n"
+_ALONE = HoverOptions()
+_MOST_FINDINGS = 5
+_LONGEST_MESSAGE = 400
+"""In characters."""
+
+
+def hover(
+    analysis: Analysis,
+    point: Point,
+    encoding: PositionEncoding,
+    kind: types.MarkupKind = types.MarkupKind.Markdown,
+    options: HoverOptions = _ALONE,
+) -> types.Hover | None:
+    """The hover at a point; None if there is nothing to show."""
+    line = analysis.document.lines[point.record]
+    at = _pointed(analysis, line, point.offset, options)
+    if at is None:
+        return None
+    span = resolve(line.text, at.place)
+    wrong = _findings(at, span) if options.messages else ""
+    # The verdict stands first, and right below it what is wrong with the token.
+    verdict, _, scorecard = (card(at) or "").partition("\n\n")
+    # The meaning of what is in no vocabulary would say the same once more.
+    about = _about(at, has_card=bool(verdict)) if at.field is not None or not wrong else ""
+    first = "\n\n".join(part for part in (verdict, wrong, scorecard) if part)
+    text = _RULE.join(part for part in (first, about) if part)
+    if not text:
+        return None
+    return types.Hover(
+        contents=markup(text, kind),
+        range=range_of(analysis, point.record, span, encoding),
+    )
+
+
+def _pointed(analysis: Analysis, line: Line, offset: int, options: HoverOptions) -> Pointed | None:
+    """The key or scalar at an offset; None on white space and punctuation."""
+    place = path_at(line.text, offset)
+    if place is None:
+        return None
+    value, is_null = None, False
+    if place.part is Part.VALUE:
+        node = node_at(syntax_of(line.text).root, place.path)
+        if node is None or node.kind in (NodeKind.OBJECT, NodeKind.ARRAY):
+            return None
+        value, is_null = node.value, node.kind is NodeKind.NULL
+    event = event_of(line)
+    field = field_at(event, place)
+    return Pointed(analysis, line, place, event, field, value, is_null, options)
+
+
+def _about(at: Pointed, *, has_card: bool) -> str | None:
+    """The meaning of the value, then that of its field, unless a run's card is shown and the field
+    is one of every event.
+    """
+    if at.place.path == ("event_type",) and at.place.part is Part.VALUE:
+        return about_event(at.event) if at.event is not None else about_unknown_event(at)
+    if at.field is None:
+        return about_undeclared(at)
+    is_common = has_card and at.field.name in ENVELOPE
+    parts = (about_value(at), None if is_common else _about_field(at))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _about_field(at: Pointed) -> str:
+    assert at.field is not None
+    return about_field(at.field, at.value, is_null=at.is_null)
+
+
+def about_value(at: Pointed) -> str | None:
+    """The meaning of a value; None if its field says it all."""
+    if at.place.part is not Part.VALUE or at.field is None:
+        return None
+    shape = at.field.shape
+    if isinstance(shape, StringShape) and shape.form is Form.TIMESTAMP:
+        return about_moment(at)
+    return about_null(at) or about_quantity(at) or about_reference(at)
+
+
+def _findings(at: Pointed, span: Span) -> str:
+    """What is wrong with the token, and what its most likely fix would do."""
+    found = (
+        finding
+        for finding in at.analysis.findings_of(at.line)
+        if _touches(at.analysis.where(finding).span, span)
+    )
+    return "\n\n".join(_finding(at, each) for each in islice(found, _MOST_FINDINGS))
+
+
+def _finding(at: Pointed, finding: Finding) -> str:
+    url = at.options.url_of(finding.rule.code)
+    rule = f"[{finding.rule.code}]({url})" if url else f"`{finding.rule.code}`"
+    text = code(at.analysis.message(finding.message), _LONGEST_MESSAGE)
+    said = f"**{at.analysis.severity_of(finding).label}** {text} ({rule})"
+    likely = (f"Fix: {code(fix.title)}" for fix in at.analysis.fixes(finding)[:1])
+    return "\n\n".join([said, *likely])
+
+
+def _touches(one: Span, other: Span) -> bool:
+    """Whether a finding is on a token, not on the line around it."""
+    return other.start <= one.start and one.end <= other.end and one.start < other.end
+
+
+# The scorecard
+
+
+def card(at: Pointed) -> str | None:
+    """The run's scorecard over all its files, on all tokens of feed events and on any run id."""
+    event = at.event
+    if at.place.path != ("project_run_id",) and (event is None or not event.is_feed):
+        return None
+    run_id = run_id_of(at.line)
+    if run_id is None:
+        return None
+    run, joined = at.analysis.score_run(run_id), at.options.joined
+    if joined is None and run is not None:
+        joined = of_one_file(run, at.options.uri)
+    if joined is None:
+        text = "**not computable — missing: external correctness signal**"
+    else:
+        text = joined.markdown
+    if run is None:
+        text += f"\n\nNo valid event of run {code(run_id)} stands in this trace."
+    return text + _standing(at, joined)
+
+
+def _standing(at: Pointed, joined: JoinedRun | None) -> str:
+    """Why a line of a feed does not count, if it does not."""
+    line, event = at.line, at.line.event
+    if line.is_rejected:
+        return "\n\nThis line is rejected: it counts for nothing."
+    if event is None or not event.is_feed:
+        return ""
+    following = at.analysis.index.runs[line.run].events(event.name).after(line)
+    if following is not None:
+        return f"\n\nThis event counts no more: {at.link(following)} supersedes it."
+    other = joined.supersedes if joined is not None and event.name == GRADE else None
+    return f"\n\nThis event counts no more: {code(other)} supersedes it." if other else ""
+
+
+# Events and fields
+
+
+def field_at(event: EventType | None, place: Place) -> FieldType | None:
+    """The declaration of a field at a place. For an item of a list, that of the list."""
+    fields = event.fields if event is not None else ENVELOPE
+    field = fields.get(str(place.path[0]))
+    for step in place.path[1:]:
+        shape = field.shape if field is not None else None
+        if isinstance(step, str):
+            field = shape.fields.get(step) if isinstance(shape, ObjectShape) else None
+        elif not isinstance(shape, ListShape):
+            field = None
+    return field
+
+
+def about_event(event: EventType) -> str:
+    """The prose of an event, and its fields."""
+    lines = [f"**{event.name}** · {event.family}", "", event.prose, ""]
+    lines += [
+        f"- `{field.name}` — {field.prose} *{field.describe()}*"
+        for name, field in event.fields.items()
+        if name not in ENVELOPE
+    ]
+    return "\n".join(lines)
+
+
+def about_unknown_event(at: Pointed) -> str | None:
+    """How readers treat an event outside the vocabulary."""
+    name = name_of(at.line)
+    if name is None:
+        return None
+    guess = event_meant(name)
+    hint = f" Did you mean `{guess}`?" if guess else ""
+    return f"{code(name)} is not an event of the vocabulary: readers keep it apart.{hint}"
+
+
+def about_undeclared(at: Pointed) -> str | None:
+    """How readers treat a key that its event does not declare."""
+    if at.event is None:
+        return None
+    name = next(step for step in reversed(at.place.path) if isinstance(step, str))
+    return f"{code(name)} is not declared for this event: readers ignore it."
+
+
+def about_field(field: FieldType, value: object = None, *, is_null: bool = False) -> str:
+    """The meaning of a field, and its allowed values, with ``value`` in bold."""
+    unit = f" Counted in {field.unit}." if field.unit else ""
+    text = f"**{field.name}** — {field.prose}{unit}\n\n"
+    shape = field.shape.item if isinstance(field.shape, ListShape) else field.shape
+    if not isinstance(shape, OneOfShape) or len(shape.meanings) == 1:
+        return f"{text}*{field.describe()}*"
+    head = "*an array, each item one of*\n\n" if isinstance(field.shape, ListShape) else ""
+    bullets = [_bullet(name, what, name == value) for name, what in shape.meanings.items()]
+    if field.nullable:
+        bullets.append(_bullet("null", field.null_means or "", is_null))
+    return text + head + "\n".join(bullets)
+
+
+def _bullet(name: str, meaning: str, stands_there: bool) -> str:
+    shown = f"**`{name}`**" if stands_there else f"`{name}`"
+    return f"- {shown} — {meaning}"
+
+
+def about_null(at: Pointed) -> str | None:
+    """The meaning of a null that stands there."""
+    field = at.field
+    if field is None or field.null_means is None or not at.is_null:
+        return None
+    if isinstance(field.shape, OneOfShape):
+        return None  # it stands among the other values
+    return f"`null`: {field.null_means}."
+
+
+# Numbers
+
+
+_LONG = 1000
+"""Smaller numbers are easy to read."""
+
+
+def about_quantity(at: Pointed) -> str | None:
+    """A number with a unit; None if there is nothing to add to it."""
+    field, value = at.field, at.value
+    if field is None or not field.unit or not isinstance(value, int) or isinstance(value, bool):
+        return None
+    parts = []
+    if abs(value) >= _LONG:
+        parts.append(f"= {in_full(value)} {field.unit} · {_short(value, field.unit)}")
+    clock = _clock(at, value) if at.place == Place.value("wall_clock_ms") else None
+    return "\n\n".join([*parts, clock] if clock else parts) or None
+
+
+def _short(value: int, unit: str) -> str:
+    if unit == "milliseconds":
+        return duration(value)
+    return byte_size(value) if unit == "bytes" else compact(value)
+
+
+def _clock(at: Pointed, value: int) -> str | None:
+    found = measured(at.analysis, at.line)
+    if found is None:
+        return None
+    between = f"from {at.link(found.start)} to {at.link(found.end)}"
+    text = f"The clock says **{duration(found.measured_ms)}**, {between}"
+    if not is_off(at.analysis, found):
+        return f"{text}."
+    how = "less" if found.excess_ms > 0 else "more"
+    return f"{text}: {duration(abs(found.measured_ms - value))} {how}."
+
+
+def measured(analysis: Analysis, line: Line) -> TimeSpan | None:
+    """The claimed duration of a dispatch or round, and the one by the timestamps."""
+    return span_ended_by(analysis.index.runs[line.run], line) if line.event is not None else None
+
+
+def is_off(analysis: Analysis, found: TimeSpan) -> bool:
+    """Whether a claimed duration is far from the one by the timestamps, by the options of the rules
+    that compare them, even if these rules are off.
+    """
+    exceeds = found.excess_ms > 0
+    module = wall_clock_exceeds_timestamps if exceeds else wall_clock_below_timestamps
+    return found.is_off(**analysis.options_of(module.RULE))
+
+
+# Moments
+
+
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_UNITS = (
+    (365 * 86_400, "year"),
+    (30 * 86_400, "month"),
+    (86_400, "day"),
+    (3_600, "hour"),
+    (60, "minute"),
+)
+_DISPATCH = LIFETIMES[Entity.DISPATCH]
+
+
+def about_moment(at: Pointed) -> str | None:
+    """A timestamp in words; None if it is invalid."""
+    if not isinstance(at.value, str):
+        return None
+    when = moment(at.value)
+    if when is None:
+        return None
+    try:
+        text = f"**{_in_words(when.astimezone(UTC))} UTC**{_local(at, when)}"
+    except (OverflowError, ValueError, OSError):  # at the limits of the calendar
+        return None
+    now = at.options.now
+    lines = [text + (f" · {_related(when, now)}" if now is not None else "")]
+    for what, line in _landmarks(at):
+        passed = milliseconds_between(text_at(line, "ts"), at.value)
+        if passed is not None:
+            sign = "+" if passed >= 0 else ""
+            lines.append(f"- **{sign}{duration(passed)}** since {what} ({at.link(line)})")
+    return "\n".join([lines[0], "", *lines[1:]]).rstrip()
+
+
+def _landmarks(at: Pointed) -> Iterator[tuple[str, Line]]:
+    """Earlier events: the starts of its run and its dispatch, and the event before."""
+    run = run_at(at.analysis, run_of(at.line))
+    if run is None:
+        return
+    seen = [at.line]
+    first, start, before = run.first_line, _dispatch_start(at), run.lines.before(at.line)
+    for what, line in (("the run's start", first), (_dispatch_words(start), start)):
+        if line is not None and line.order < at.line.order and line not in seen:
+            seen.append(line)
+            yield what, line
+    if before is not None and before not in seen:
+        yield "the event before", before
+
+
+def _dispatch_start(at: Pointed) -> Line | None:
+    value = text_at(at.line, _DISPATCH.field)
+    if at.event is None or value is None or _DISPATCH.field not in at.event.fields:
+        return None
+    found = referent_of(at.analysis, at.line, at.event.fields[_DISPATCH.field], value)
+    return found.starts.before(at.line) if found is not None else None
+
+
+def _dispatch_words(start: Line | None) -> str:
+    name = start.text_fact("dispatch_name") if start is not None else ""
+    return f"the start of {code(name, 60)}"
+
+
+def _in_words(when: datetime) -> str:
+    return (
+        f"{_DAYS[when.weekday()]} {when.day} {MONTHS[when.month - 1]} {when.year}, {when:%H:%M:%S}"
+    )
+
+
+def _local(at: Pointed, when: datetime) -> str:
+    """The reader's time, unless it is the same."""
+    local = when.astimezone(at.options.zone)
+    offset = local.utcoffset()
+    if not offset:
+        return ""
+    minutes = int(offset.total_seconds()) // 60
+    zone = f"UTC{'+' if minutes >= 0 else '−'}{abs(minutes) // 60}"
+    zone += f":{abs(minutes) % 60:02}" if minutes % 60 else ""
+    day = "" if local.date() == when.astimezone(UTC).date() else f"{_DAYS[local.weekday()]} "
+    return f" · {day}{local:%H:%M} local ({zone})"
+
+
+def _related(when: datetime, now: datetime) -> str:
+    seconds = int((now - when).total_seconds())
+    for size, unit in _UNITS:
+        if abs(seconds) >= size:
+            count = plural(abs(seconds) // size, unit)
+            return f"{count} ago" if seconds > 0 else f"in {count}"
+    return "just now"
+
+
+def text_at(line: Line, name: str) -> str | None:
+    """The string of a field, also on a line that is not valid."""
+    node = node_at(syntax_of(line.text).root, (name,))
+    return node.value if node is not None and isinstance(node.value, str) else None
