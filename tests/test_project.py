@@ -59,7 +59,9 @@ def test_every_feature_names_the_methods_that_it_answers_and_these_are_served() 
         "outline",
         "positions",
         "raw_json",
+        "referents",
         "run_feeds",
+        "snippets",
         "text_edits",
     }
     features = ROOT / "server/drive_trace/features"
