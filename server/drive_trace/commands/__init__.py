@@ -13,6 +13,7 @@ import click
 
 from drive_trace import __version__
 from drive_trace.commands.terminal import (
+    EXIT_UNUSABLE,
     colour_option,
     notify,
     open_streams,
@@ -25,8 +26,6 @@ from drive_trace.interrupts import (
     end_when_interrupted,
     raise_when_interrupted,
 )
-
-EXIT_UNUSABLE = 2
 
 TRACEBACK = "DRIVE_TRACE_TRACEBACK"
 """Environment variable: set, an unforeseen error is shown in full."""

@@ -1,4 +1,4 @@
-"""What commands that ask a model share: their options, the model, and what is not shown of it."""
+"""What commands that ask a model share: the model, and what is not shown of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from drive_trace.commands.terminal import notify
-from drive_trace.commands.writing import F, not_empty, timeout_option
 from drive_trace.grading.prompts import Prompt
 from drive_trace.judging.models import CommandModel, Model, ModelError
 from drive_trace.text.escaping import in_json, printable, visible
@@ -30,36 +29,6 @@ class Asked(NamedTuple):
     base_url: str | None
     model_command: str | None
     timeout: float
-
-
-_OPTIONS = (
-    click.option(
-        "--model", metavar="ID", required=True, callback=not_empty, help="The model that is asked."
-    ),
-    click.option(
-        "--api",
-        type=click.Choice(list(_KEYS)),
-        help="How the model is asked over HTTP: chat completions, or Anthropic's messages. The key "
-        "is in OPENAI_API_KEY or ANTHROPIC_API_KEY. Needs the extra drive-trace[judge].",
-    ),
-    click.option(
-        "--base-url", metavar="URL", callback=not_empty, help="Another provider of the --api."
-    ),
-    click.option(
-        "--model-command",
-        metavar="CMD",
-        callback=not_empty,
-        help="Ask the model by a command for sh -c, with the prompt on its standard input.",
-    ),
-    timeout_option(300.0, "call"),
-)
-
-
-def model_options(command: F) -> F:
-    """The options that :class:`Asked` holds."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
 
 
 def check_asked(asked: Asked, *others: str | None) -> None:

@@ -9,29 +9,14 @@ from pathlib import Path
 
 import click
 
-from drive_trace.commands.completion import complete_files
-from drive_trace.commands.terminal import notify
-from drive_trace.commands.writing import (
-    EXIT_UNUSABLE,
-    Ended,
-    not_empty,
-    output_format_option,
-    read_text,
-)
+from drive_trace.commands import options
+from drive_trace.commands.reading import read_text
+from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, notify
+from drive_trace.grading import figures, judgements, prompts
 from drive_trace.grading.calibration import Label, once_each, repeats
 from drive_trace.grading.calibration import calibrate as tabulate
-from drive_trace.grading.figures import in_words, to_json
-from drive_trace.grading.judgements import (
-    Calibrated,
-    Judge,
-    judgings,
-    read_calibrated,
-    read_judgements,
-    to_record,
-    verdict_of,
-)
+from drive_trace.grading.judgements import Judge
 from drive_trace.grading.labels import LabelError, Labels, read_labels
-from drive_trace.grading.prompts import PROMPT_VERSION, RUBRIC_HASH, hash_of
 from drive_trace.storage.boundary import inside
 from drive_trace.storage.files import config_folder, read_regular, why
 from drive_trace.storage.recording import new_stamp
@@ -43,30 +28,26 @@ _LARGEST = 64 << 20
 
 
 @click.command(short_help="Hold a judge's verdicts against people's labels.")
-@click.argument("labels", metavar="LABELS", shell_complete=complete_files)
-@click.option(
+@click.argument("labels", metavar="LABELS", type=options.FILE)
+@options.file(
     "--judgements",
-    metavar="FILE",
-    shell_complete=complete_files,
-    help="Take the judge's verdicts from this record; a label's case is the id of a run.",
+    "Take the judge's verdicts from this record; a label's case is the id of a run.",
+    name="record",
 )
 @click.option(
     "--model",
     metavar="ID",
-    callback=not_empty,
+    callback=options.not_empty,
     help="The model whose verdicts stand in LABELS. They were made with this version's prompt.",
 )
-@click.option(
-    "--out",
-    metavar="FILE",
-    callback=not_empty,
-    shell_complete=complete_files,
-    help=f"Where the calibration is kept; by default {CALIBRATION_NAME} in the "
+@options.out(
+    f"Where the calibration is kept; by default {CALIBRATION_NAME} in the "
     "folder of the user's own settings.",
+    check=options.not_empty,
 )
-@output_format_option
+@options.outcome_format
 def calibrate(
-    labels: str, judgements: str | None, model: str | None, out: str | None, output_format: str
+    labels: str, record: str | None, model: str | None, out: str | None, output_format: str
 ) -> None:
     """Say how far a judge agrees with people, and whether that is far enough to trust it.
 
@@ -87,24 +68,28 @@ def calibrate(
       drive-trace calibrate labels.csv --model gpt-5.5
       drive-trace calibrate labels.jsonl --judgements trace.jsonl.judgements.ndjson
     """
-    if model is not None and judgements is not None:
+    if model is not None and record is not None:
         raise click.UsageError("the record of --judgements names the --model")
     rows = _labels(labels)
     judge, rounds = None, rows.rows
     if model is not None:
-        judge = Judge(model=model, prompt_version=PROMPT_VERSION, rubric_hash=RUBRIC_HASH)
-    if judgements is not None:
-        judge, rows, rounds = _judged(judgements, rows)
+        judge = Judge(
+            model=model,
+            prompt_version=prompts.PROMPT_VERSION,
+            rubric_hash=prompts.RUBRIC_HASH,
+        )
+    if record is not None:
+        judge, rows, rounds = _judged(record, rows)
     if rows.unsigned:
         notify(f"{plural(rows.unsigned, 'row')} without labelled_by: taken for a person's")
     table = tabulate(rows.rows)
     lacks = (*table.lacks, *_of_cases(rows))
     if output_format == "json":
-        click.echo(json.dumps(to_json(table, lacks), indent=2))
+        click.echo(json.dumps(figures.to_json(table, lacks), indent=2))
     else:
-        click.echo("\n".join(in_words(table, lacks, repeats(rounds))))
+        click.echo("\n".join(figures.in_words(table, lacks, repeats(rounds))))
     if judge is None:
-        which = "no case has a verdict in --judgements" if judgements else "name the --model"
+        which = "no case has a verdict in --judgements" if record else "name the --model"
         notify(f"nothing is kept for judge, as nobody says which model this is: {which}")
     elif lacks:
         notify("nothing is kept for judge, as it is not calibrated")
@@ -135,11 +120,11 @@ def _judged(path: str, rows: Labels) -> tuple[Judge | None, Labels, tuple[Label,
     """Whose verdicts a record has, the labels with them, and the same for each time that a judge
     was asked for one.
     """
-    found, rejected = read_judgements(read_text(path, _LARGEST).split("\n"))
+    found, rejected = judgements.read_judgements(read_text(path, _LARGEST).split("\n"))
     if rejected:
         notify(f"{path}: {plural(rejected, 'line')} of it cannot be read, and do not count")
     human = {each.case: each for each in rows.rows}
-    used = [calls for calls in judgings(found) if calls[-1].project_run_id in human]
+    used = [calls for calls in judgements.judgings(found) if calls[-1].project_run_id in human]
     judges = {each.judge for calls in used for each in calls}
     if len(judges) > 1:
         several = f"{path}: the verdicts are of {len(judges)} judges; calibrate one at a time"
@@ -147,7 +132,10 @@ def _judged(path: str, rows: Labels) -> tuple[Judge | None, Labels, tuple[Label,
     said = [each.verdict for calls in used for each in calls]
     notify(f"{path}: {said.count(None):,} of {plural(len(said), 'call')} gave no verdict")
     # Each time that a run was judged is a row: the best of several would flatter the judge.
-    labels = [human[calls[-1].project_run_id]._replace(judge=verdict_of(calls)) for calls in used]
+    labels = [
+        human[calls[-1].project_run_id]._replace(judge=judgements.verdict_of(calls))
+        for calls in used
+    ]
     judged = {each.case for each in labels}
     labels += [each._replace(judge=None) for each in human.values() if each.case not in judged]
     rounds = (
@@ -162,18 +150,18 @@ def _keep(judge: Judge, rows: Labels, out: str | None) -> None:
     """Write the calibration. Nothing takes the place of a file that is none."""
     path = Path(out) if out is not None else config_folder() / CALIBRATION_NAME
     table = tabulate(once_each(rows.rows))
-    kept = Calibrated(
+    kept = judgements.Calibrated(
         ts=new_stamp().ts,
         judge=judge,
-        labelling_rule=next(map(hash_of, rows.rules), None),
+        labelling_rule=next(map(prompts.hash_of, rows.rules), None),
         **table._asdict(),
     )
     try:
         if os.path.lexists(path):
-            read_calibrated(read_regular(path).decode())
+            judgements.read_calibrated(read_regular(path).decode())
         if out is None:
             path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(inside(path), f"{to_record(kept)}\n".encode())
+        write_whole(inside(path), f"{judgements.to_record(kept)}\n".encode())
     except ValueError as error:
         what = f"{path}: is no calibration; it is not replaced"
         raise Ended(EXIT_UNUSABLE, what) from error

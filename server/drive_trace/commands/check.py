@@ -8,19 +8,13 @@ from typing import TextIO
 
 import click
 
+from drive_trace.commands import options
 from drive_trace.commands.checking import Checking, Repairs, write_baselines
 from drive_trace.commands.explain import complete_rules, unknown_rule
 from drive_trace.commands.formats import FORMATS
 from drive_trace.commands.formats.findings import FindingWriter, RuleUrl, Totals
 from drive_trace.commands.formats.text import StatisticsWriter
-from drive_trace.commands.paths import (
-    Reading,
-    follow_links_option,
-    followed,
-    paths_argument,
-    search_options,
-    trusted,
-)
+from drive_trace.commands.reading import Reading
 from drive_trace.commands.terminal import is_terminal, notify
 from drive_trace.linter.rule import Severity
 from drive_trace.linter.rules import RULES
@@ -42,8 +36,8 @@ def _rules(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> fro
 
 
 @click.command(short_help="Report what is wrong with traces.")
-@paths_argument
-@search_options
+@options.paths
+@options.search
 @click.option(
     "--select",
     metavar="RULE,…",
@@ -86,15 +80,15 @@ def _rules(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> fro
 )
 @click.option("--fix", is_flag=True, help="Make all safe fixes, and report what is left.")
 @click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: make suggestions, too.")
-@follow_links_option
+@options.follow_links
 @click.option("--diff", is_flag=True, help="Show what --fix would change, and write nothing.")
 @click.option(
     "--write-baseline",
     is_flag=True,
     help="Take all present findings for known: later checks report new ones only.",
 )
-@click.option("--config", metavar="FILE", help="Use this drive-trace.toml for all traces.")
-@click.option("--no-config", is_flag=True, help="Use no drive-trace.toml and no baseline.")
+@options.file("--config", "Use this drive-trace.toml for all traces.")
+@options.no_config
 @click.option("--no-baseline", is_flag=True, help="Report known findings, too.")
 def check(  # noqa: PLR0913, PLR0917 - one for each option
     paths: tuple[str, ...],
@@ -170,11 +164,11 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
     if not no_config:
         with_baseline = not (no_baseline or write_baseline)
         projects = Projects(
-            ".", configuration=config, with_baseline=with_baseline, trusted=trusted()
+            ".", configuration=config, with_baseline=with_baseline, trusted=options.trusted()
         )
     repairs = Repairs(suggestions=unsafe_fixes, only_show=diff) if fix or diff else None
     search.projects = projects
-    reading = Reading(tuple(map(followed, paths)), search)
+    reading = Reading(tuple(map(options.followed, paths)), search)
     off = ((RULES.keys() - select) if select else frozenset()) | ignore
     run = Checking(projects, repairs, off)
     reports = run.reports(reading)

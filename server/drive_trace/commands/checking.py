@@ -22,7 +22,7 @@ from drive_trace.commands.formats.findings import (
     reported,
     unreadable,
 )
-from drive_trace.commands.paths import Reading
+from drive_trace.commands.reading import Reading
 from drive_trace.commands.terminal import in_colour, notify
 from drive_trace.linter.rule import Severity
 from drive_trace.linter.rules import RULES

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import click
 
 from drive_trace.agent_logs.transcripts import operator_turns_of
+from drive_trace.commands import options
 from drive_trace.commands.asking import (
     Asked,
     check_asked,
@@ -19,21 +20,10 @@ from drive_trace.commands.asking import (
     echo_json,
     echo_prompt,
     model_of,
-    model_options,
     without_keys,
 )
-from drive_trace.commands.completion import complete_files
-from drive_trace.commands.terminal import notify
-from drive_trace.commands.writing import (
-    EXIT_REFUSED,
-    EXIT_UNUSABLE,
-    Ended,
-    F,
-    done,
-    is_text,
-    output_format_option,
-    read_text,
-)
+from drive_trace.commands.reading import read_text, usable
+from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, notify
 from drive_trace.grading.answers import Answer, NoAnswer, read_answer
 from drive_trace.grading.classes import (
     FAILURES,
@@ -78,29 +68,19 @@ class OrAnother(click.Group):
         return other.make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
 
 
-_OPTIONS = (
-    click.argument("file", metavar="FILE", shell_complete=complete_files),
-    model_options,
-    click.option(
-        "--replay",
-        metavar="FILE",
-        shell_complete=complete_files,
-        help="Take the replies from what --output-format json printed before.",
-    ),
-    click.option(
-        "--classes",
-        metavar="FILE",
-        shell_complete=complete_files,
-        help="Sort by these classes: TOML with a text for each name. By default those that are "
-        "installed.",
-    ),
-    click.option("--dry-run", is_flag=True, help="Print the prompts. Nothing is sent."),
-    output_format_option,
-)
-
-
-def _options(command: F) -> F:
-    for option in reversed(_OPTIONS):
+def _options(command: options.Command) -> options.Command:
+    for option in (
+        options.outcome_format,
+        click.option("--dry-run", is_flag=True, help="Print the prompts. Nothing is sent."),
+        options.file(
+            "--classes",
+            "Sort by these classes: TOML with a text for each name. By default those that are "
+            "installed.",
+        ),
+        options.file("--replay", "Take the replies from what --output-format json printed before."),
+        options.model,
+        click.argument("file", metavar="FILE", type=options.FILE),
+    ):
         command = option(command)
     return command
 
@@ -126,9 +106,11 @@ class _Sorted(NamedTuple):
 
 
 @click.command(short_help="Sort the failures of a run.")
-@click.option("--project-run-id", metavar="ID", callback=is_text, help="The run, by default all.")
+@click.option(
+    "--project-run-id", metavar="ID", callback=options.is_text, help="The run, by default all."
+)
 @_options
-def failures(project_run_id: str | None, **options: Any) -> None:
+def failures(project_run_id: str | None, **given: Any) -> None:
     """Have a model sort failures into the classes F1 to F15, scope-trap and qa-coverage-gap.
 
     FILE is a trace (FILE.jsonl), or a text; - is standard input. Of a trace the halts
@@ -156,12 +138,12 @@ def failures(project_run_id: str | None, **options: Any) -> None:
             raise Ended(EXIT_REFUSED, f"there is no run {shown(project_run_id)} in the trace")
         return found or []
 
-    _sort(FAILURES, of_trace, options)
+    _sort(FAILURES, of_trace, given)
 
 
 @click.command("operator-turns", short_help="Sort the turns of a run's operator.")
 @_options
-def operator_turns(**options: Any) -> None:
+def operator_turns(**given: Any) -> None:
     """Have a model say of each turn of the operator whether the run should have needed it.
 
     FILE is a transcript of the orchestrator's session (FILE.jsonl, a role and a content a line),
@@ -182,7 +164,7 @@ def operator_turns(**options: Any) -> None:
       drive-trace judge operator-turns session.jsonl --model gpt-5.5 --api openai
       drive-trace judge operator-turns turns.txt --model my-model --model-command ./ask.sh
     """
-    _sort(OPERATOR_TURNS, operator_turns_of, options)
+    _sort(OPERATOR_TURNS, operator_turns_of, given)
 
 
 def _sort(
@@ -190,9 +172,9 @@ def _sort(
     of_records: Callable[[Sequence[str]], Sequence[Item]],
     given: Mapping[str, Any],
 ) -> None:
-    options = {**given}
-    asked = Asked(*(options.pop(each) for each in Asked._fields))
-    asking = _Options(asked, **options)
+    others = {**given}
+    asked = Asked(*(others.pop(each) for each in Asked._fields))
+    asking = _Options(asked, **others)
     check_asked(asked, asking.replay)
     classes = _classes(sorting, asking.classes)
     items = _items(asking.file, of_records)
@@ -224,7 +206,7 @@ def _sort(
 
 
 def _items(path: str, of_records: Callable[[Sequence[str]], Sequence[Item]]) -> Sequence[Item]:
-    records = done(read_trace(path), path).records
+    records = usable(read_trace(path)).records
     is_json = path.endswith(".jsonl") or records[0].startswith("{")
     items = [
         each._replace(text=without_keys(each.text), context=without_keys(each.context))

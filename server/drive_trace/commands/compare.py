@@ -10,10 +10,9 @@ from pathlib import PurePath
 import click
 
 from drive_trace import __version__
-from drive_trace.commands.completion import complete_files
-from drive_trace.commands.paths import Reading, format_of, search_options
-from drive_trace.commands.terminal import notify
-from drive_trace.commands.writing import EXIT_UNUSABLE, Ended, F
+from drive_trace.commands import options
+from drive_trace.commands.reading import Reading, usable
+from drive_trace.commands.terminal import EXIT_UNUSABLE, format_of, notify, write_document
 from drive_trace.comparison.answer import Answer, Comparison
 from drive_trace.comparison.answer import compare as compare_sides
 from drive_trace.comparison.comparability import UNVERIFIABLE, allowed_of
@@ -24,13 +23,11 @@ from drive_trace.storage.compared_sides import read_side
 from drive_trace.storage.files import Problem, TraceRecords
 from drive_trace.storage.finding import SearchOptions
 from drive_trace.storage.projects import CONFIGURATION_NAME
-from drive_trace.storage.replace import write_report
 from drive_trace.text.escaping import in_json
 from drive_trace.text.wording import plural
 
 _EXIT_NOT_COMPARABLE = 3
 _SIDES = ("--baseline", "--candidate")
-_FORMATS = ("text", "json", "markdown", "html")
 _NOT_OURS = (".csv", ".tsv", ".xlsx", ".parquet", ".xml", ".pdf", ".yaml", ".yml")
 """Endings of files that would not hold what they promise."""
 
@@ -68,13 +65,13 @@ def _out(_: click.Context, __: click.Parameter, value: str | None) -> str | None
     return value
 
 
-def _side_option(flag: str, what: str) -> Callable[[F], F]:
+def _side_option(flag: str, what: str) -> Callable[[options.Command], options.Command]:
     return click.option(
         flag,
         metavar="PATH...",
         multiple=True,
         required=True,
-        shell_complete=complete_files,
+        type=options.FILE,
         help=f"Files or folders with the runs {what}.",
     )
 
@@ -82,12 +79,7 @@ def _side_option(flag: str, what: str) -> Callable[[F], F]:
 @click.command(cls=_Sides, short_help="Say whether one side of runs is better than another.")
 @_side_option("--baseline", "that are compared with")
 @_side_option("--candidate", "that are judged")
-@click.option(
-    "--cases",
-    metavar="FILE",
-    shell_complete=complete_files,
-    help="A TOML file that says of which case each run is.",
-)
+@options.file("--cases", "A TOML file that says of which case each run is.")
 @click.option(
     "--allow-unverified",
     "allowed",
@@ -106,16 +98,11 @@ def _side_option(flag: str, what: str) -> Callable[[F], F]:
     help="Exit with 1 if this is the answer; may be repeated. With lines that do not count, "
     "cannot-tell is one of them.",
 )
-@search_options
-@click.option(
-    "--output-format",
-    "--format",
-    type=click.Choice(_FORMATS),
-    help="By default what the name of --out says, else text.",
+@options.search
+@options.output_format(
+    ["text", "json", "markdown", "html"], help="By default what the name of --out says, else text."
 )
-@click.option(
-    "--out", metavar="FILE", callback=_out, help="Write to a file instead of standard output."
-)
+@options.out(check=_out)
 def compare(  # noqa: PLR0913, PLR0917 - one for each option
     baseline: tuple[str, ...],
     candidate: tuple[str, ...],
@@ -148,32 +135,20 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
       drive-trace compare --baseline a/*.jsonl --candidate b/*.jsonl --cases cases.toml
       drive-trace compare --baseline a --candidate b --out compared.html --fail-on worse
     """
-    case_file = read_case_file(cases) if cases is not None else None
-    if isinstance(case_file, Problem):
-        raise Ended(EXIT_UNUSABLE, case_file.message)
+    case_file = usable(read_case_file(cases)) if cases is not None else None
     sides = (
         _side("baseline", baseline, case_file, search),
         _side("candidate", candidate, case_file, search),
     )
-    misfit = case_file.misfit(sides) if case_file is not None else None
-    if misfit is not None:
-        raise Ended(EXIT_UNUSABLE, misfit.message)
+    usable(case_file.misfit(sides) if case_file is not None else None)
     found = compare_sides(*sides, allowed, ranked=rank)
     chosen = output_format or format_of(out, "text")
+    traces = [each.path for side in sides for each in side.files]
+    traces += [each.path for side in sides for each in side.unread]
+    inputs = [str(each) for trace in traces for each in manifests_of(trace)]
+    inputs += [str(PurePath(out or "-").parent / CONFIGURATION_NAME), *([cases] if cases else [])]
     rendered = _rendered(found, chosen)
-    data = rendered.encode("utf-8", "backslashreplace")
-    if out is not None and out != "-":
-        traces = [each.path for side in sides for each in side.files]
-        traces += [each.path for side in sides for each in side.unread]
-        inputs = [str(each) for trace in traces for each in manifests_of(trace)]
-        inputs += [str(PurePath(out).with_name(CONFIGURATION_NAME)), *([cases] if cases else [])]
-        problem = write_report(out, data, traces, inputs)
-        if problem is not None:
-            raise Ended(EXIT_UNUSABLE, problem.message)
-    elif chosen == "html":  # it says that it is UTF-8, whatever the terminal takes
-        sys.stdout.buffer.write(data)
-    else:
-        click.echo(data.decode(), nl=False)
+    write_document(rendered, out, traces=traces, inputs=inputs, is_html=chosen == "html")
     if any(side.not_read for side in sides):
         sys.exit(EXIT_UNUSABLE)
     if found.answer is Answer.NOT_COMPARABLE:
@@ -190,9 +165,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
 
 def _side(name: str, paths: tuple[str, ...], cases: CaseFile | None, search: SearchOptions) -> Side:
     reading = Reading(paths, search)
-    side = read_side(name, paths, _found(reading), cases)
-    if isinstance(side, Problem):
-        raise Ended(EXIT_UNUSABLE, side.message)
+    side = usable(read_side(name, paths, _found(reading), cases))
     for each in side.unread:
         if each not in reading.unread:  # which it has told
             notify(f"{each.path}: {each.reason}")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import click
 
 from drive_trace.authoring.drafts import draft_event, may_erase
-from drive_trace.commands import writing
-from drive_trace.commands.completion import complete_events
+from drive_trace.commands import options, writing
+from drive_trace.commands.reading import read_text
 from drive_trace.commands.terminal import notify
-from drive_trace.commands.writing import done, is_text, read_text
+from drive_trace.commands.writing import done
 from drive_trace.storage.files import STDIN
 from drive_trace.storage.recording import append_event, preview_event
 
@@ -17,31 +17,31 @@ _MOST = 16 << 20
 
 
 @click.command(short_help="Append one event to a trace.")
-@writing.trace_option
-@writing.run_option
+@options.trace_file
+@options.run_id
 @click.option(
     "--event",
     metavar="TYPE",
     required=True,
-    callback=is_text,
-    shell_complete=complete_events,
+    callback=options.is_text,
+    shell_complete=options.complete_events,
     help="Which of the events it is, such as dispatch-start.",
 )
 @click.option(
     "--payload",
     metavar="JSON",
     required=True,
-    callback=is_text,
+    callback=options.is_text,
     help="The event's own fields as a JSON object; - reads it from standard input.",
 )
 @click.option(
     "--orchestrator-agent-id",
     metavar="ID",
-    callback=is_text,
+    callback=options.is_text,
     help="The orchestrator's session, where it is known.",
 )
 @click.option("--dry-run", is_flag=True, help="Print the line, and write nothing.")
-@writing.only_this_file_option
+@options.only_this_file
 def emit(  # noqa: PLR0913, PLR0917 - one for each option
     trace_file: str,
     project_run_id: str,

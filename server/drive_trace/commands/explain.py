@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
-from drive_trace.commands.terminal import notify
+from drive_trace.commands import options
+from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended
 from drive_trace.linter.rule import Rule
 from drive_trace.linter.rules import RULES
 from drive_trace.storage.pages import rule_page
@@ -38,10 +38,8 @@ def complete_rules(_: click.Context, __: click.Parameter, incomplete: str) -> li
 
 @click.command(short_help="Explain a rule, or list them all.")
 @click.argument("code", required=False, shell_complete=complete_rules)
-@click.option(
-    "--output-format",
-    "--format",
-    type=click.Choice(["text", "markdown", "json"]),
+@options.output_format(
+    ["text", "markdown", "json"],
     default="text",
     show_default=True,
     help="text is for a terminal, json for programs.",
@@ -64,8 +62,7 @@ def explain(code: str | None, output_format: str) -> None:
         return
     rule = RULES.get(code.strip().lower().replace("_", "-"))
     if rule is None:
-        notify(unknown_rule(code))
-        sys.exit(2)
+        raise Ended(EXIT_UNUSABLE, unknown_rule(code))
     click.echo(_PAGES[output_format](rule))
 
 

@@ -13,9 +13,8 @@ from pathlib import Path, PurePath
 
 import click
 
-from drive_trace.commands.paths import paths_argument, search_options
-from drive_trace.commands.terminal import Progress, notify
-from drive_trace.commands.writing import EXIT_UNUSABLE, Ended
+from drive_trace.commands import options
+from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, Progress, notify
 from drive_trace.fleet import ScanError
 from drive_trace.fleet.engine import DAFT, RAY, EngineScan
 from drive_trace.fleet.inputs import Inputs
@@ -41,14 +40,12 @@ def _out(_: click.Context, __: click.Parameter, value: str | None) -> str | None
 
 
 @click.command(short_help="Make a table of the runs of many traces.")
-@paths_argument
-@search_options
-@click.option(
-    "--out",
-    metavar="FILE",
-    callback=_out,
-    help="Write the table to a file, as .jsonl, .csv or .parquet (which needs the extra "
+@options.paths
+@options.search
+@options.out(
+    "Write the table to a file, as .jsonl, .csv or .parquet (which needs the extra "
     "drive-trace[fleet]), or to standard output (-, as JSON Lines).",
+    check=_out,
 )
 @click.option("--no-cache", is_flag=True, help="Read every trace, and keep nothing.")
 @click.option(

@@ -10,14 +10,12 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import click
 
-from drive_trace.commands import writing
-from drive_trace.commands.completion import complete_files
-from drive_trace.commands.paths import paths_argument
-from drive_trace.commands.terminal import notify
+from drive_trace.commands import options, writing
+from drive_trace.commands.terminal import Ended, notify
 from drive_trace.grading.junit import JUnitError, Report, read_junit
 from drive_trace.scorecard.scored_trace import UNTIMED, last_work
 from drive_trace.storage.files import STDIN, Problem, read_bytes, refuse_special, why
@@ -37,7 +35,7 @@ _WITHOUT_WAITING = sum(
 they are."""
 
 
-class _Ended(NamedTuple):
+class _Outcome(NamedTuple):
     """What came of a gate."""
 
     outcome: str | None
@@ -47,8 +45,8 @@ class _Ended(NamedTuple):
 
 
 @click.command(short_help="Run a gate, and record whether it passed.")
-@writing.trace_option
-@writing.run_option
+@options.trace_file
+@options.run_id
 @click.option(
     "--component",
     type=click.Choice(["mechanical", "qa"]),
@@ -62,34 +60,28 @@ class _Ended(NamedTuple):
     multiple=True,
     help="A command for sh -c. Several run one after another, until one does not exit with 0.",
 )
-@click.option(
+@options.file(
     "--result",
-    "reports",
-    metavar="FILE",
+    "Read a JUnit XML report instead of running something; - is standard input.",
+    name="reports",
     multiple=True,
-    shell_complete=complete_files,
-    help="Read a JUnit XML report instead of running something; - is standard input.",
 )
 @click.option("--accept-stale", is_flag=True, help="Take a --result older than the run's work.")
-@writing.timeout_option(3600.0, "command")
+@options.timeout(3600.0, "command")
 @click.option(
     "--cwd",
     metavar="FOLDER",
     type=click.Path(exists=True, file_okay=False),
     help="Where the commands run; by default the current folder.",
 )
-@click.option(
+@options.file(
     "--log",
-    metavar="FILE",
-    shell_complete=complete_files,
-    help="Append what the commands print to a file, too; not to a trace, and not through a link.",
+    "Append what the commands print to a file, too; not to a trace, and not through a link.",
 )
-@writing.new_run_option
-@writing.only_this_file_option
-@paths_argument
+@options.new_run
+@options.only_this_file
+@options.paths
 def gate(  # noqa: PLR0913, PLR0917 - one for each option
-    trace_file: str,
-    project_run_id: str,
     component: str,
     gates: tuple[str, ...],
     reports: tuple[str, ...],
@@ -97,9 +89,7 @@ def gate(  # noqa: PLR0913, PLR0917 - one for each option
     timeout: float,
     cwd: str | None,
     log: str | None,
-    new_run: bool,
-    only_this_file: bool,
-    paths: tuple[str, ...],
+    **where: Any,
 ) -> None:
     """Run commands, or read the report of a test run, and record whether a run passed.
 
@@ -131,27 +121,21 @@ def gate(  # noqa: PLR0913, PLR0917 - one for each option
     if not all(each.strip() for each in gates):
         raise click.UsageError("a --run is empty: a variable may not be set")
     if log is not None:
-        _check_log(log, trace_file)
-
-    def request(outcome: str) -> writing.RecordRequest:
-        changes = {component: outcome}
-        return writing.RecordRequest(
-            trace_file, project_run_id, GRADE, changes, new_run, only_this_file, paths
-        )
-
+        _check_log(log, where["trace_file"])
+    request = writing.RecordRequest(GRADE, {component: "pass"}, **where)
     with _or_nothing():
         # A gate may take an hour: what cannot be recorded is refused before.
-        would, _ = writing.preview(request("pass"))
-    worked = None if accept_stale else last_work(would.traces, project_run_id)
+        would, _ = writing.preview(request)
+    worked = None if accept_stale else last_work(would.traces, request.project_run_id)
     ended = _run(gates, timeout, cwd, log) if gates else _read(reports, worked)
     if ended.outcome is None:
-        notes = [f"nothing was written to {trace_file}"]
-        raise writing.Ended(EXIT_NOTHING, ended.message, notes=notes)
+        notes = [f"nothing was written to {request.trace_file}"]
+        raise Ended(EXIT_NOTHING, ended.message, notes=notes)
     notify(ended.message)
-    asked = request(ended.outcome)
+    request = request._replace(changes={component: ended.outcome})
     with _or_nothing():
-        recorded = writing.record(asked)
-    writing.show_graded(asked, recorded)
+        recorded = writing.record(request)
+    writing.show_graded(request, recorded)
     sys.exit(0 if ended.outcome == "pass" else EXIT_FAIL)
 
 
@@ -160,11 +144,11 @@ def _or_nothing() -> Iterator[None]:
     """A refusal is no result of the gate: it ends the command with its own exit code."""
     try:
         yield
-    except writing.Ended as end:
-        raise writing.Ended(EXIT_NOTHING, *end.lines) from end
+    except Ended as end:
+        raise Ended(EXIT_NOTHING, *end.lines) from end
 
 
-def _run(gates: tuple[str, ...], seconds: float, folder: str | None, log: str | None) -> _Ended:
+def _run(gates: tuple[str, ...], seconds: float, folder: str | None, log: str | None) -> _Outcome:
     with _log(log) as write:
         for number, command in enumerate(gates, 1):
             which = f"command {number} of {len(gates)}" if len(gates) > 1 else "the command"
@@ -173,23 +157,23 @@ def _run(gates: tuple[str, ...], seconds: float, folder: str | None, log: str | 
             try:
                 ran = run_shell(command, seconds=seconds, take=write, folder=folder)
             except OSError as error:
-                return _Ended(None, f"{which} cannot be run: {why(error)}")
+                return _Outcome(None, f"{which} cannot be run: {why(error)}")
             took = duration(round((time.monotonic() - started) * 1000))
             if ran.problem is not None:
-                return _Ended(None, f"{which} {ran.problem}")
+                return _Outcome(None, f"{which} {ran.problem}")
             if ran.code:
-                return _Ended("fail", f"{which} exited with {ran.code} after {took}")
+                return _Outcome("fail", f"{which} exited with {ran.code} after {took}")
             if number < len(gates):
                 notify(f"{which} passed after {took}")
-    return _Ended("pass", f"{which} passed after {took}")
+    return _Outcome("pass", f"{which} passed after {took}")
 
 
 @contextmanager
 def _log(path: str | None) -> Iterator[Callable[[bytes], object]]:
     """Where the output of commands goes: to standard error, and to a file if there is one."""
 
-    def unwritable(error: OSError) -> writing.Ended:
-        return writing.Ended(EXIT_NOTHING, f"{path}: cannot be written: {why(error)}")
+    def unwritable(error: OSError) -> Ended:
+        return Ended(EXIT_NOTHING, f"{path}: cannot be written: {why(error)}")
 
     try:
         file = None if path is None else _opened(path)
@@ -215,7 +199,7 @@ def _check_log(path: str, trace: str) -> None:
     try:
         is_trace = may_be_trace(path, [trace])
     except OSError as error:
-        raise writing.Ended(EXIT_NOTHING, f"{path}: cannot be read: {why(error)}") from error
+        raise Ended(EXIT_NOTHING, f"{path}: cannot be read: {why(error)}") from error
     if is_trace:
         raise click.UsageError("the --log is a trace, or named like one; name another file")
 
@@ -231,7 +215,7 @@ def _opened(path: str) -> BinaryIO:
     return file
 
 
-def _read(paths: tuple[str, ...], worked: datetime | None) -> _Ended:
+def _read(paths: tuple[str, ...], worked: datetime | None) -> _Outcome:
     """What several reports say together: all of them have to be there, and to be later than the
     run's last work.
     """
@@ -239,18 +223,18 @@ def _read(paths: tuple[str, ...], worked: datetime | None) -> _Ended:
     for path in paths:
         data = read_bytes(path, _LARGEST_REPORT)
         if isinstance(data, Problem):
-            return _Ended(None, data.message)
+            return _Outcome(None, data.message)
         try:
             report = read_junit(data)
         except JUnitError as error:
-            return _Ended(None, f"{path}: {error}")
+            return _Outcome(None, f"{path}: {error}")
         late = _is_late(path, report, worked) if worked is not None else None
         if report.outcome is None or late:
-            return _Ended(None, f"{path}: {late or report.in_words()}")
+            return _Outcome(None, f"{path}: {late or report.in_words()}")
         found.append(report)
     ran, failed, unnamed, skipped, *_ = zip(*found, strict=True)
     whole = Report(sum(ran), tuple(chain.from_iterable(failed)), sum(unnamed), sum(skipped))
-    return _Ended(whole.outcome, whole.in_words())
+    return _Outcome(whole.outcome, whole.in_words())
 
 
 def _is_late(path: str, report: Report, worked: datetime) -> str | None:

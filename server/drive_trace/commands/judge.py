@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from drive_trace.commands import writing
-from drive_trace.commands.asking import Asked, echo_json, echo_prompt, model_options
+from drive_trace.commands import options, writing
+from drive_trace.commands.asking import Asked, echo_json, echo_prompt
 from drive_trace.commands.calibrate import CALIBRATION_NAME
 from drive_trace.commands.classify import OrAnother, failures, operator_turns
-from drive_trace.commands.completion import complete_files
 from drive_trace.commands.judging import Judging, Options, Plan
-from drive_trace.commands.paths import paths_argument, trust_config_option
 from drive_trace.commands.terminal import notify
 from drive_trace.grading.families import FAMILIES
 from drive_trace.grading.prompts import PROMPT_VERSION
 from drive_trace.text.escaping import printable, visible
 from drive_trace.text.wording import listed
 from drive_trace.vocabulary import GRADE
+
+_WHERE = ("trace_file", "project_run_id", "only_this_file", "paths")
 
 
 class _Judge(OrAnother):
@@ -45,51 +47,41 @@ class _Judge(OrAnother):
     subcommand_metavar="",
     short_help="Have a model judge the intent of a run.",
 )
-@writing.trace_option
-@writing.run_option
-@click.option(
+@options.trace_file
+@options.run_id
+@options.file(
     "--acceptance",
-    metavar="FILE",
+    "The acceptance criteria in Markdown, or the folder of a case with acceptance.md in it.",
     required=True,
-    shell_complete=complete_files,
-    help="The acceptance criteria in Markdown, or the folder of a case with acceptance.md in it.",
 )
-@click.option("--diff", metavar="FILE", shell_complete=complete_files, help="What was changed.")
+@options.file("--diff", "What was changed.")
 @click.option("--repo", metavar="FOLDER", help="The repository whose --range is the diff.")
 @click.option("--range", "commits", metavar="A..B", help="The commits whose diff is judged.")
-@model_options
-@click.option(
-    "--replay",
-    metavar="FILE",
-    shell_complete=complete_files,
-    help="Take the replies from a record of judgements, one after another.",
-)
+@options.model
+@options.file("--replay", "Take the replies from a record of judgements, one after another.")
 @click.option(
     "--family",
     metavar="NAME",
-    callback=writing.not_empty,
+    callback=options.not_empty,
     help=f"The judge's family: {listed(FAMILIES, 'or')}, or one of the user's own settings.",
 )
 @click.option(
     "--orchestrator-family",
     "orchestrator",
     metavar="NAME",
-    callback=writing.not_empty,
+    callback=options.not_empty,
     help="The family, or the model's id, of the orchestrator that ran the work; by default that of "
     "the user's own settings. A judge of the same family is refused.",
 )
-@click.option(
+@options.file(
     "--calibration",
-    metavar="FILE",
-    shell_complete=complete_files,
-    help=f"What calibrate kept; by default {CALIBRATION_NAME} in the folder of the user's own "
-    "settings.",
+    f"What calibrate kept; by default {CALIBRATION_NAME} in the folder of the user's own settings.",
 )
-@trust_config_option
+@options.trust_config
 @click.option(
     "--labelling-rule",
     metavar="RULE",
-    callback=writing.not_empty,
+    callback=options.not_empty,
     help="The judge counts as calibrated only if people labelled by this rule, as the column "
     "labelling_rule of their labels has it.",
 )
@@ -107,18 +99,10 @@ class _Judge(OrAnother):
     help="Ask N times, and record only what is unanimous.",
 )
 @click.option("--dry-run", is_flag=True, help="Print the prompt. Nothing is sent or written.")
-@writing.output_format_option
-@writing.only_this_file_option
-@paths_argument
-def judge(  # noqa: PLR0913, PLR0917 - one for each option
-    trace_file: str,
-    project_run_id: str,
-    only_this_file: bool,
-    paths: tuple[str, ...],
-    dry_run: bool,
-    output_format: str,
-    **options: object,
-) -> None:
+@options.outcome_format
+@options.only_this_file
+@options.paths
+def judge(dry_run: bool, output_format: str, **given: Any) -> None:
     """Have a model judge whether a change does what was meant, and record its verdict as intent.
 
     The model is shown the acceptance criteria, the diff, and an excerpt of the trace. What is too
@@ -142,29 +126,28 @@ def judge(  # noqa: PLR0913, PLR0917 - one for each option
         --acceptance cases/shop --repo . --range main..HEAD --model my-judge \\
         --model-command ./judge.sh --family qwen --orchestrator-family claude
     """
-    asked = Asked(*(options.pop(each) for each in Asked._fields))  # type: ignore[arg-type]
-    request = writing.RecordRequest(
-        trace_file, project_run_id, GRADE, {"intent": "pass"}, False, only_this_file, paths
-    )
-    judging = Judging(request, Options(asked, **options))  # type: ignore[arg-type]
+    where = {each: given.pop(each) for each in _WHERE}
+    asked = Asked(*(given.pop(each) for each in Asked._fields))
+    request = writing.RecordRequest(GRADE, {"intent": "pass"}, **where)
+    judging = Judging(request, Options(asked, **given))
     as_json = output_format == "json"
     try:
         plan = judging.plan()
         for each in plan.left_out:
             notify(f"left out: {each}")
         if dry_run:
-            _show(plan, _outcome(project_run_id, judging) if as_json else None)
+            _show(plan, _outcome(judging) if as_json else None)
             return
         judging.ask(plan)
         request, recorded = judging.record()
     except click.ClickException as error:
         if as_json:
             why = judging.why or error.format_message()
-            echo_json(_outcome(project_run_id, judging, why=why))
+            echo_json(_outcome(judging, why=why))
         raise
     if as_json:
         writing.notify_outdated(request, recorded)
-        echo_json(_outcome(project_run_id, judging, appended=True))
+        echo_json(_outcome(judging, appended=True))
         return
     writing.show_graded(request, recorded)
     reported = judging.reported_model
@@ -189,11 +172,11 @@ _NOTHING: dict[str, object] = {
 
 
 def _outcome(
-    run_id: str, judging: Judging, *, appended: bool = False, why: str | None = None
+    judging: Judging, *, appended: bool = False, why: str | None = None
 ) -> dict[str, object]:
     """The interface of ``judge --output-format json``."""
     return {
-        "run_id": run_id,
+        "run_id": judging.run_id,
         "intent": judging.intent,
         "reasons": list(judging.reasons),
         "appended": appended,

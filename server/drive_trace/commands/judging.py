@@ -19,9 +19,9 @@ from drive_trace.commands.asking import (
     without_keys,
 )
 from drive_trace.commands.calibrate import CALIBRATION_NAME
-from drive_trace.commands.paths import trusted
-from drive_trace.commands.terminal import notify
-from drive_trace.commands.writing import EXIT_REFUSED, EXIT_UNUSABLE, Ended, done
+from drive_trace.commands.options import trusted
+from drive_trace.commands.reading import read_text, usable
+from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, notify
 from drive_trace.grading.calibration import Rate
 from drive_trace.grading.diffs import cut_diff
 from drive_trace.grading.families import FAMILIES, families_of
@@ -112,7 +112,7 @@ class Judging:
         """Why there is no verdict, where a judge came to none. Untrusted."""
         self._orchestrators: frozenset[str] = frozenset()
         self._request, self._options = request, options
-        self.model = options.asked.model
+        self.model, self.run_id = options.asked.model, request.project_run_id
         self._judge = Judge(
             model=options.asked.model, prompt_version=PROMPT_VERSION, rubric_hash=RUBRIC_HASH
         )
@@ -140,14 +140,14 @@ class Judging:
         if problems:
             raise Ended(EXIT_UNUSABLE, *problems)
         self._check_families()
-        case = Case(*map(without_keys, done(read_case(options.acceptance), options.acceptance)))
+        case = Case(*map(without_keys, usable(read_case(options.acceptance))))
         self._diff = _read_diff(options)
         cut = cut_diff(without_keys(self._diff))
         would, beside = writing.preview(request)
         if not cut.text.strip():
             what = f"nothing of the diff can be shown: {first_of(cut.left_out, 10)}"
             raise self._no_verdict(what)
-        events, unseen = excerpt(self._traces(beside.paths), request.run_id)
+        events, unseen = excerpt(self._traces(beside.paths), request.project_run_id)
         shown = [*map(without_keys, events)]
 
         def render(nonce: str) -> Prompt:
@@ -235,7 +235,7 @@ class Judging:
         """The records of the files that may have the run."""
         own = self._request.trace_file
         for each in dict.fromkeys([own, *beside]):
-            yield done(records_at(each), own)
+            yield usable(records_at(each))
 
     def _no_verdict(self, reason: str) -> Ended:
         self.why = reason
@@ -272,13 +272,13 @@ class Judging:
         replay = self._options.replay
         if replay is None:
             return model_of(self._options.asked)
-        found, _ = read_judgements(writing.read_text(replay, 64 << 20).split("\n"))
+        found, _ = read_judgements(read_text(replay, 64 << 20).split("\n"))
         # What was said of something else says nothing of this.
         same = (
             each
             for each in found
             if each.judge == self._judge
-            and each.project_run_id == self._request.run_id
+            and each.project_run_id == self._request.project_run_id
             and each.acceptance_hash == prompt.acceptance_hash
             and each.diff_hash == hash_of(self._diff)
         )
@@ -296,7 +296,7 @@ class Judging:
         refused = self._why_not_by(reported) if reported else None
         judgement = Judgement(
             ts=new_stamp().ts,
-            project_run_id=self._request.run_id,
+            project_run_id=self._request.project_run_id,
             judging=self._id,
             judge=self._judge,
             model=reported,
@@ -349,10 +349,10 @@ class Judging:
 
 def _read_diff(options: Options) -> str:
     if options.diff is not None:
-        return done(read_diff(options.diff), options.diff)
+        return usable(read_diff(options.diff))
     assert options.repo is not None
     assert options.commits is not None
-    return done(diff_of(options.repo, options.commits), options.repo)
+    return usable(diff_of(options.repo, options.commits))
 
 
 def _check_usage(options: Options) -> None:

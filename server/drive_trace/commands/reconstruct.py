@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections import Counter
 from collections.abc import Iterator
 
@@ -11,11 +10,9 @@ import click
 
 from drive_trace.agent_logs.transcripts import Reconstruction
 from drive_trace.agent_logs.transcripts import reconstruct as read_transcript
-from drive_trace.commands.completion import complete_files
-from drive_trace.commands.terminal import notify
-from drive_trace.commands.writing import EXIT_UNUSABLE, read_text
-from drive_trace.storage.files import STDIN
-from drive_trace.storage.replace import write_report
+from drive_trace.commands import options
+from drive_trace.commands.reading import read_text
+from drive_trace.commands.terminal import write_document
 from drive_trace.text.escaping import in_json, visible
 from drive_trace.text.wording import listed, plural
 
@@ -26,16 +23,9 @@ _TOLD = ("dispatch_name", "spec_path", "plan_path")
 
 
 @click.command(short_help="Tell from a transcript what a run did.")
-@click.argument("transcript", shell_complete=complete_files)
-@click.option("--out", metavar="FILE", help="Write to a file instead of standard output.")
-@click.option(
-    "--output-format",
-    "--format",
-    "output_format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-)
+@click.argument("transcript", type=options.FILE)
+@options.out()
+@options.output_format(["text", "json"], default="text", show_default=True)
 def reconstruct(transcript: str, out: str | None, output_format: str) -> None:
     """Tell from an agent's TRANSCRIPT what a run did that nobody traced; - is standard input.
 
@@ -55,13 +45,7 @@ def reconstruct(transcript: str, out: str | None, output_format: str) -> None:
     """
     found = read_transcript(read_text(transcript, _MOST), transcript)
     made = _json(found) if output_format == "json" else "\n".join(_lines(found))
-    if out is None or out == STDIN:
-        click.echo(made)
-        return
-    problem = write_report(out, f"{made}\n".encode("utf-8", "backslashreplace"), [transcript])
-    if problem is not None:
-        notify(problem.message)
-        sys.exit(EXIT_UNUSABLE)
+    write_document(f"{made}\n", out, traces=[transcript])
 
 
 def _json(found: Reconstruction) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from drive_trace.commands import writing
-from drive_trace.commands.paths import paths_argument
+from drive_trace.commands import options, writing
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, EVENTS, GRADE, OneOfShape
 
 _SHAPE = EVENTS[GRADE].fields[CORRECTNESS_FIELDS[0]].shape
@@ -14,24 +15,15 @@ _OUTCOME = click.Choice(list(_SHAPE.meanings))
 
 
 @click.command(short_help="Grade a run, keeping what was graded before.")
-@writing.trace_option
-@writing.run_option
+@options.trace_file
+@options.run_id
 @click.option("--mechanical", type=_OUTCOME, help="The mechanical gates: type check, tests, lint.")
 @click.option("--qa", type=_OUTCOME, help="The QA run.")
 @click.option("--intent", type=_OUTCOME, help="The judge's verdict: is it what was meant?")
-@writing.new_run_option
-@writing.only_this_file_option
-@paths_argument
-def record(  # noqa: PLR0913, PLR0917 - one for each option
-    trace_file: str,
-    project_run_id: str,
-    mechanical: str | None,
-    qa: str | None,
-    intent: str | None,
-    new_run: bool,
-    only_this_file: bool,
-    paths: tuple[str, ...],
-) -> None:
+@options.new_run
+@options.only_this_file
+@options.paths
+def record(mechanical: str | None, qa: str | None, intent: str | None, **where: Any) -> None:
     """Record one or more components of a run's grade, and show its verdict, as score does.
 
     Of a run's correctness-recorded events the last one counts, as a whole: in a file the lowest,
@@ -66,7 +58,5 @@ def record(  # noqa: PLR0913, PLR0917 - one for each option
     changes = {name: value for name, value in given.items() if value is not None}
     if not changes:
         raise click.UsageError("name what to record: --mechanical, --qa or --intent")
-    request = writing.RecordRequest(
-        trace_file, project_run_id, GRADE, changes, new_run, only_this_file, paths
-    )
+    request = writing.RecordRequest(GRADE, changes, **where)
     writing.show_graded(request, writing.record(request))

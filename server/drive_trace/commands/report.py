@@ -10,14 +10,14 @@ import click
 
 from drive_trace import __version__
 from drive_trace.analysis import Analysis, log_of, read_log
+from drive_trace.commands import options
 from drive_trace.commands.checking import Checking
-from drive_trace.commands.paths import Reading, format_of, paths_argument, search_options, trusted
-from drive_trace.commands.terminal import notify
+from drive_trace.commands.reading import Reading
+from drive_trace.commands.terminal import format_of, write_document
 from drive_trace.storage.files import TraceRecords
 from drive_trace.storage.finding import SearchOptions, omitted
 from drive_trace.storage.judging_records import with_judgements
 from drive_trace.storage.projects import Projects
-from drive_trace.storage.replace import write_report
 from drive_trace.text.escaping import in_json
 
 if TYPE_CHECKING:
@@ -26,20 +26,15 @@ if TYPE_CHECKING:
     from drive_trace.report.contents import Findings, FullReport
     from drive_trace.report.event_log import TraceLog
 
-_FORMATS = ("markdown", "json", "html")
-
 
 @click.command(short_help="Write a report on the runs of traces.")
-@paths_argument
-@search_options
-@click.option(
-    "--output-format",
-    "--format",
-    type=click.Choice(_FORMATS),
-    help="By default what the name of --out says, else markdown.",
+@options.paths
+@options.search
+@options.output_format(
+    ["markdown", "json", "html"], help="By default what the name of --out says, else markdown."
 )
-@click.option("--out", metavar="FILE", help="Write to a file instead of standard output.")
-@click.option("--no-config", is_flag=True, help="Use no drive-trace.toml and no baseline.")
+@options.out()
+@options.no_config
 def report(
     paths: tuple[str, ...],
     search: SearchOptions,
@@ -67,9 +62,8 @@ def report(
     """
     from drive_trace.report.contents import report_on  # noqa: PLC0415 - other commands need it not
 
-    to_file = out is not None and out != "-"
     chosen = output_format or format_of(out, "markdown")
-    search.projects = None if no_config else Projects(".", trusted=trusted())
+    search.projects = None if no_config else Projects(".", trusted=options.trusted())
     reading = _Logging(paths, search)
     findings = _findings(reading, search.projects) if chosen != "json" else None
     if findings is None:
@@ -81,17 +75,8 @@ def report(
         each._replace(summary=with_judgements(each.summary, each.path)) for each in reading.logs
     ]
     made = report_on(logs, unread, omitted(reading.left_out), findings)
-    data = _rendered(made, chosen).encode("utf-8", "backslashreplace")
-    if out is not None and to_file:
-        inputs = [*(trace.path for trace in made.traces), *(each.path for each in unread)]
-        problem = write_report(out, data, inputs)
-        if problem is not None:
-            notify(problem.message)
-            sys.exit(2)
-    elif chosen == "html":  # it says that it is UTF-8, whatever the terminal takes
-        sys.stdout.buffer.write(data)
-    else:
-        click.echo(data.decode(), nl=False)
+    inputs = [*(trace.path for trace in made.traces), *(each.path for each in unread)]
+    write_document(_rendered(made, chosen), out, traces=inputs, is_html=chosen == "html")
     sys.exit(2 if made.card.unread else 0)
 
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
-from drive_trace.commands.completion import complete_events
-from drive_trace.commands.terminal import notify
-from drive_trace.commands.writing import EXIT_UNUSABLE
+from drive_trace.commands.options import complete_events
+from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended
 from drive_trace.storage.pages import event_schema
 from drive_trace.text.wording import shown
 from drive_trace.vocabulary import EVENTS
@@ -32,6 +29,5 @@ def schema(event: str | None) -> None:
     if event is not None and event not in EVENTS:
         guess = event_meant(event)
         hint = f"did you mean {shown(guess)}?" if guess else f"there are {', '.join(EVENTS)}"
-        notify(f"no event is called {shown(event)}; {hint}")
-        sys.exit(EXIT_UNUSABLE)
+        raise Ended(EXIT_UNUSABLE, f"no event is called {shown(event)}; {hint}")
     click.echo(event_schema(event), nl=False)

@@ -1,20 +1,20 @@
-"""``drive-trace score``: the verdict of every run."""
+"""``drive-trace score``: the verdict of every run. This page is the program, from top to bottom."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
-from drive_trace.analysis import summarize_text
-from drive_trace.commands.paths import Reading, paths_argument, search_options
+from drive_trace.commands import options
+from drive_trace.commands.reading import Reading
 from drive_trace.commands.terminal import columns, is_terminal, paint
-from drive_trace.scorecard.card import ScoreCard, to_json
-from drive_trace.scorecard.card import score as join
-from drive_trace.scorecard.render import markdown, text
+from drive_trace.scorecard import card, render
+from drive_trace.scorecard.card import ScoreCard
+from drive_trace.scorecard.scored_trace import ScoredTrace
 from drive_trace.scorecard.summary import TraceSummary, without_text
 from drive_trace.storage.finding import SearchOptions, omitted
 from drive_trace.storage.judging_records import with_judgements
@@ -23,27 +23,11 @@ from drive_trace.text.escaping import in_json, plain
 _MOST_NAMED = 10
 
 
-def _table(card: ScoreCard) -> str:
-    from drive_trace.scorecard.render import table  # noqa: PLC0415 - scripts need it not
-
-    return table(card, columns(), paint)
-
-
-_RENDER: Mapping[str, Callable[[ScoreCard], str]] = {
-    "table": _table,
-    "text": text,
-    "markdown": markdown,
-    "json": lambda card: in_json(json.dumps(to_json(card), indent=2)),
-}
-
-
 @click.command(short_help="Show the verdict of every run.")
-@paths_argument
-@search_options
-@click.option(
-    "--output-format",
-    "--format",
-    type=click.Choice(list(_RENDER)),
+@options.paths
+@options.search
+@options.output_format(
+    ["table", "text", "markdown", "json"],
     help="table has a line a run, text everything in words, json is for programs. By default table "
     "on a terminal, else text.",
 )
@@ -72,32 +56,61 @@ def score(
       drive-trace score --format json . > scorecard.json
       drive-trace score --require-correct projects
     """
-    reading = Reading(paths, search)
-    alone = len(paths) == 1 and not Path(paths[0]).is_dir()
+    found = Reading(paths, search)
+    traces = _read(found, alone=len(paths) == 1 and not Path(paths[0]).is_dir())
+    scored = card.score(traces, found.unread, omitted(found.left_out))
+    click.echo(_rendered(scored, output_format or _default_format()))
+    is_short = require_correct and not scored.all_earned
+    if is_short:
+        _say_why(scored)
+    sys.exit(_exit_code(scored, is_short=is_short))
+
+
+def _read(found: Reading, *, alone: bool) -> list[TraceSummary]:
+    """What the score needs of each trace; ``alone`` says that there is no other."""
     traces: list[TraceSummary] = []
-    for trace in reading:
+    for trace in found:
         # The text of one trace at a time; and nothing is kept of it where it stays the only one.
         traces[-1:] = map(without_text, traces[-1:])
-        summary = summarize_text(trace.records, trace.path, alone=alone)
+        summary = ScoredTrace(trace.records, trace.path).summary(alone=alone)
         traces.append(with_judgements(summary, trace.path))
-    card = join(traces, reading.unread, omitted(reading.left_out))
-    chosen = output_format or ("table" if is_terminal(sys.stdout) else "text")
-    click.echo(_RENDER[chosen](card))
-    is_short = require_correct and not card.all_earned
-    for reason in _shortcomings(card) if is_short else ():
+    return traces
+
+
+def _default_format() -> str:
+    return "table" if is_terminal(sys.stdout) else "text"
+
+
+def _rendered(scored: ScoreCard, output_format: str) -> str:
+    match output_format:
+        case "json":
+            return in_json(json.dumps(card.to_json(scored), indent=2))
+        case "markdown":
+            return render.markdown(scored)
+        case "table":
+            return render.table(scored, columns(), paint)
+    return render.text(scored)
+
+
+def _say_why(scored: ScoreCard) -> None:
+    for reason in _shortcomings(scored):
         click.echo(f"drive-trace: --require-correct: {reason}", err=True)
-    if is_short or card.unread:
-        sys.exit(1 if card.complete else 2)
 
 
-def _shortcomings(card: ScoreCard) -> Iterator[str]:
+def _exit_code(scored: ScoreCard, *, is_short: bool) -> int:
+    if is_short or scored.unread:
+        return 1 if scored.complete else 2
+    return 0
+
+
+def _shortcomings(scored: ScoreCard) -> Iterator[str]:
     """Why not every run is CORRECT."""
-    if not card.runs:
+    if not scored.runs:
         yield "there are no runs"
-    short = [run for run in card.runs if not run.is_earned]
+    short = [run for run in scored.runs if not run.is_earned]
     for run in short[:_MOST_NAMED]:
         yield f"{plain(run.run_id)}: {run.headline}"
     if len(short) > _MOST_NAMED:
         yield f"and {len(short) - _MOST_NAMED:,} more runs"
-    if card.left_out.missed:
-        yield card.left_out.sentence()
+    if scored.left_out.missed:
+        yield scored.left_out.sentence()

@@ -1,4 +1,6 @@
-"""Standard output and error: width, colours and progress for a person, and writes that fail."""
+"""Standard output and error: how a command ends, width, colours and progress for a person, where a
+document is written, and writes that fail.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +9,10 @@ import io
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path, PurePath
 from time import monotonic
-from typing import TYPE_CHECKING, Any, ClassVar, TextIO, TypeVar
+from typing import IO, TYPE_CHECKING, Any, ClassVar, TextIO, TypeVar
 
 import click
 
@@ -18,6 +20,9 @@ from drive_trace.storage.files import STDIN
 from drive_trace.text.escaping import printable
 
 T = TypeVar("T")
+
+EXIT_REFUSED = 1
+EXIT_UNUSABLE = 2
 
 _STYLES: dict[str, dict[str, Any]] = {
     "correct": {"fg": "green", "bold": True},
@@ -28,6 +33,7 @@ _STYLES: dict[str, dict[str, Any]] = {
     "soft": {"dim": True},
     "warning": {"fg": "yellow"},
 }
+_SUFFIXES = {".md": "markdown", ".json": "json", ".html": "html", ".htm": "html"}
 _WIDEST = 100
 _FORCING = ("FORCE_COLOR", "CLICOLOR_FORCE")
 _PATIENCE = 1.0
@@ -45,6 +51,50 @@ def is_terminal(stream: TextIO | None) -> bool:
 def notify(message: str) -> None:
     """Write a message to standard error, beside the output."""
     click.echo(f"drive-trace: {printable(message, 8192)}", err=True)
+
+
+class Ended(click.ClickException):
+    """A command ends, as it cannot do what it was asked for."""
+
+    def __init__(self, code: int, *reasons: str, notes: Sequence[str] = ()) -> None:
+        """The reasons are sentences, and the notes say what that means. All are printed."""
+        super().__init__("; ".join(reasons))
+        self.exit_code = code  # type: ignore[misc]
+        self.lines = (*reasons, *notes)
+
+    def show(self, file: IO[Any] | None = None) -> None:  # noqa: ARG002 - click's interface
+        """Print it on standard error."""
+        for line in self.lines:
+            notify(line)
+
+
+def format_of(out: str | None, default: str) -> str:
+    """The format of a document that the name of its file says."""
+    return _SUFFIXES.get(PurePath(out or "").suffix.lower(), default)
+
+
+def write_document(
+    text: str,
+    out: str | None,
+    *,
+    traces: Sequence[str],
+    inputs: Sequence[str] = (),
+    is_html: bool = False,
+) -> None:
+    """Write a document to the file of ``--out``, or to standard output. Ends the command where that
+    would take the place of one of the ``traces`` or ``inputs``, or cannot be done.
+    """
+    from drive_trace.storage.replace import write_report  # noqa: PLC0415 - only those with --out
+
+    data = text.encode("utf-8", "backslashreplace")
+    if out is not None and out != STDIN:
+        problem = write_report(out, data, traces, inputs)
+        if problem is not None:
+            raise Ended(EXIT_UNUSABLE, problem.message)
+    elif is_html:  # it says that it is UTF-8, whatever the terminal takes
+        sys.stdout.buffer.write(data)
+    else:
+        click.echo(data.decode(), nl=False)
 
 
 def say_waiting(source: str) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from drive_trace.agent_logs.usage import Figures, Usage, total_usage
-from drive_trace.commands import writing
-from drive_trace.commands.completion import complete_files
-from drive_trace.commands.paths import paths_argument
+from drive_trace.commands import options, writing
+from drive_trace.commands.reading import read_text
 from drive_trace.commands.terminal import notify
-from drive_trace.commands.writing import done, read_text
 from drive_trace.text.escaping import visible
 from drive_trace.vocabulary import COST, TOKEN_FIELDS
 
@@ -27,35 +27,21 @@ _COUNT = _Count(min=0)
 
 
 @click.command(short_help="Record what a run cost in tokens.")
-@writing.trace_option
-@writing.run_option
+@options.trace_file
+@options.run_id
 @click.option("--input-tokens", metavar="N", type=_COUNT, help="Tokens read by the models.")
 @click.option("--output-tokens", metavar="N", type=_COUNT, help="Tokens written by the models.")
 @click.option("--cache-read-tokens", metavar="N", type=_COUNT, help="Tokens read from the cache.")
 @click.option("--cache-write-tokens", metavar="N", type=_COUNT, help="Tokens written to the cache.")
-@click.option(
+@options.file(
     "--usage",
-    metavar="FILE",
+    "Add up what a tool has logged in FILE, which may be given several times; - is standard input.",
     multiple=True,
-    shell_complete=complete_files,
-    help="Add up what a tool has logged in FILE, which may be given several times; - is standard "
-    "input.",
 )
-@writing.new_run_option
-@writing.only_this_file_option
-@paths_argument
-def tokens(  # noqa: PLR0913, PLR0917 - one for each option
-    trace_file: str,
-    project_run_id: str,
-    input_tokens: int | None,
-    output_tokens: int | None,
-    cache_read_tokens: int | None,
-    cache_write_tokens: int | None,
-    usage: tuple[str, ...],
-    new_run: bool,
-    only_this_file: bool,
-    paths: tuple[str, ...],
-) -> None:
+@options.new_run
+@options.only_this_file
+@options.paths
+def tokens(usage: tuple[str, ...], **given: Any) -> None:
     """Record the tokens that a whole run has cost, or some of the four figures.
 
     A figure replaces the one that was recorded before: nothing is added to it. A figure that is
@@ -89,17 +75,14 @@ def tokens(  # noqa: PLR0913, PLR0917 - one for each option
       codex exec --json "mend the tests" | drive-trace tokens \\
         --trace-file trace.jsonl --project-run-id shop --usage -
     """
-    counts = (input_tokens, output_tokens, cache_read_tokens, cache_write_tokens)
-    given = dict(zip(TOKEN_FIELDS, counts, strict=True))
-    changes: dict[str, int | None] = {
-        name: count for name, count in given.items() if count is not None
-    }
+    counts = {name: given.pop(name) for name in TOKEN_FIELDS}
+    changes = {name: count for name, count in counts.items() if count is not None}
     total = None
     if usage:
         if changes:
             raise click.UsageError("--usage does not go with single figures")
         logs = {name: read_text(name, _MOST) for name in usage}
-        total = done(total_usage(logs), trace_file)
+        total = writing.done(total_usage(logs), given["trace_file"])
         for note in total.notes:
             notify(note)
         if any(count is not None for count in total.figures.values()):
@@ -107,9 +90,7 @@ def tokens(  # noqa: PLR0913, PLR0917 - one for each option
             changes = dict(total.figures)
     if not changes:
         raise click.UsageError("name what to record: at least one figure, or --usage with one")
-    request = writing.RecordRequest(
-        trace_file, project_run_id, COST, changes, new_run, only_this_file, paths
-    )
+    request = writing.RecordRequest(COST, changes, **given)
     recorded = writing.record(request)
     if total is not None:
         _show(total)

@@ -1,0 +1,312 @@
+"""The options that several commands have. Each is declared once, with its help and its checks.
+
+A command takes them as ``@options.paths``. What is remembered instead of passed to the command,
+like ``--exclude``, is asked for by a function here.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from drive_trace.storage.files import STDIN, read_regular
+from drive_trace.storage.finding import SearchOptions
+from drive_trace.storage.projects import Projects
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+FILE = click.Path(readable=False)
+"""A path that the shell completes. Nothing is asked of it here: whoever opens it says why not."""
+_HARMLESS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@+/-]{0,199}")
+"""What stays one word, and itself, in every shell."""
+_MOST = 64 << 20
+"""In bytes: a person who presses a key waits for no more to be read."""
+
+# What is refused
+
+
+def not_empty(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """Refuse an empty value, as an unset shell variable leaves behind."""
+    if value is not None and not value.strip():
+        raise click.BadParameter("is empty")
+    return value
+
+
+def is_text(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Refuse an empty value, and one that is not UTF-8 and so has no place in a trace."""
+    try:
+        (value or "").encode()
+    except UnicodeEncodeError as error:
+        raise click.BadParameter("is not UTF-8") from error
+    return not_empty(ctx, param, value)
+
+
+def _is_finite(_: click.Context, __: click.Parameter, value: float) -> float:
+    if not value < math.inf:  # which is true of NaN, too
+        raise click.BadParameter("is no number of seconds")
+    return value
+
+
+def _can_be_appended_to(ctx: click.Context, param: click.Parameter, value: str) -> str:
+    """Refuse ``-``, which means a stream elsewhere: nothing can be appended to one."""
+    from drive_trace.storage.boundary import leads_out  # noqa: PLC0415 - only those that write
+
+    if value == STDIN:
+        raise click.BadParameter(
+            "- is no file to append to; emit --dry-run prints the line (a file called - is ./-)"
+        )
+    not_empty(ctx, param, value)
+    path = followed(value)
+    error = leads_out(path)
+    if error is not None:
+        said = f"not written: {error.strerror}"
+        raise click.BadParameter(f"{said} (--follow-links writes to what it leads to)")
+    return path
+
+
+# What shells complete. bash runs a ``$(…)`` that stands on a command line. So ids, which strangers
+# write, are offered only where they mean nothing to any shell.
+
+
+def complete_events(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The events of the vocabulary."""
+    from click.shell_completion import CompletionItem  # noqa: PLC0415 - only when a shell asks
+
+    from drive_trace.vocabulary import EVENTS  # noqa: PLC0415 - as above
+
+    return [
+        CompletionItem(event.name, help=event.prose.partition(". ")[0])
+        for event in EVENTS.values()
+        if event.name.startswith(incomplete)
+    ]
+
+
+def _complete_runs(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """The runs in the trace that stands before on the command line."""
+    from drive_trace.storage.run_files import runs_named  # noqa: PLC0415 - only when a shell asks
+
+    try:
+        data = read_regular(ctx.params.get("trace_file") or "", _MOST)
+    except (OSError, ValueError):
+        return []
+    return [
+        run for run in runs_named(data) if run.startswith(incomplete) and _HARMLESS.fullmatch(run)
+    ]
+
+
+# What is read
+
+
+def _remember(ctx: click.Context, param: click.Parameter, value: object) -> None:
+    assert param.name is not None
+    ctx.meta[param.name] = value
+
+
+def _remember_commit(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+    from drive_trace.storage.git import commit_named  # noqa: PLC0415 - few need git
+
+    found = commit_named(value) if value is not None else None
+    if value is not None and not found:
+        raise click.BadParameter(f"{value} is no commit that is here; fetch it")
+    _remember(ctx, param, found)
+
+
+paths = click.argument("paths", metavar="[PATH]...", nargs=-1, type=FILE)
+"""Files, folders to search, or ``-`` for standard input."""
+follow_links = click.option(
+    "--follow-links",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_remember,
+    help="Write to what a link that is named leads to, also out of its repository.",
+)
+exclude = click.option(
+    "--exclude",
+    metavar="PATTERN",
+    multiple=True,
+    expose_value=False,
+    callback=_remember,
+    help="Leave out what a search of a folder finds there, as a line of a .gitignore does.",
+)
+trust_config = click.option(
+    "--trust-config",
+    is_flag=True,
+    expose_value=False,
+    callback=_remember,
+    help="Believe what the drive-trace.toml of the tree says of judges and of what is left out, "
+    "although whoever is judged may have written it.",
+)
+_trust_config_at = click.option(
+    "--trust-config-at",
+    metavar="COMMIT",
+    expose_value=False,
+    callback=_remember_commit,
+    help="Take each drive-trace.toml and baseline as it stands in this commit, and believe that: "
+    "in CI, the commit that a change is based on.",
+)
+no_config = click.option(
+    "--no-config", is_flag=True, help="Use no drive-trace.toml and no baseline."
+)
+
+
+def followed(path: str) -> str:
+    """A path that somebody named; with ``--follow-links``, where its links lead."""
+    follows = path != STDIN and click.get_current_context().meta["follow_links"]
+    return os.path.realpath(path) if follows else path
+
+
+def excluded() -> tuple[str, ...]:
+    """The patterns of ``--exclude``."""
+    patterns: tuple[str, ...] = click.get_current_context().meta["exclude"]
+    return patterns
+
+
+def trusted() -> bool | str:
+    """Whether configurations are trusted, or the commit as of which they are."""
+    meta = click.get_current_context().meta
+    found: bool | str = meta.get("trust_config_at") or meta["trust_config"]
+    return found
+
+
+def search(command: Command) -> Command:
+    """The options of a search, which the command gets as one argument, ``search``."""
+
+    @click.option(
+        "--no-ignore",
+        is_flag=True,
+        help="Search hidden folders, libraries and what git ignores, too.",
+    )
+    @exclude
+    @trust_config
+    @_trust_config_at
+    @wraps(command)
+    def searching(no_ignore: bool, **others: object) -> None:
+        projects = Projects(".", with_baseline=False, trusted=trusted())
+        command(search=SearchOptions(no_ignore, excluded(), projects), **others)
+
+    return searching  # type: ignore[return-value]
+
+
+# What is written
+
+
+def output_format(formats: Sequence[str], **described: Any) -> Callable[[Command], Command]:
+    """In which format a document is written."""
+    return click.option(
+        "--output-format", "--format", "output_format", type=click.Choice(formats), **described
+    )
+
+
+outcome_format = click.option(
+    "--output-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    help="How the outcome is shown; json is for programs.",
+)
+
+
+def out(
+    description: str = "Write to a file instead of standard output.",
+    check: Callable[[click.Context, click.Parameter, str | None], str | None] | None = None,
+) -> Callable[[Command], Command]:
+    """Where a document is written. ``check`` refuses names."""
+    return click.option("--out", metavar="FILE", type=FILE, callback=check, help=description)
+
+
+# What is appended to
+
+
+def trace_file(command: Command) -> Command:
+    """The trace, whether its links are followed, and what is not searched beside it."""
+    option = click.option(
+        "--trace-file",
+        metavar="FILE",
+        required=True,
+        callback=_can_be_appended_to,
+        type=FILE,
+        help="The trace to append to.",
+    )
+    return option(follow_links(exclude(command)))
+
+
+run_id = click.option(
+    "--project-run-id",
+    metavar="ID",
+    required=True,
+    callback=is_text,
+    shell_complete=_complete_runs,
+    help="The run that the event belongs to.",
+)
+new_run = click.option(
+    "--new-run",
+    is_flag=True,
+    help="Take a run that the trace has no event of, and make the trace if it is not there.",
+)
+only_this_file = click.option(
+    "--only-this-file",
+    is_flag=True,
+    help="Keep what FILE alone says of the run, whatever its other files do.",
+)
+
+
+# What is asked
+
+
+def file(
+    flag: str, description: str, *, name: str | None = None, **others: Any
+) -> Callable[[Command], Command]:
+    """An option that names a file; ``name`` is that of the argument, where it is another one."""
+    names = (flag,) if name is None else (flag, name)
+    return click.option(*names, metavar="FILE", type=FILE, help=description, **others)
+
+
+def timeout(seconds: float, what: str) -> Callable[[Command], Command]:
+    """How many ``seconds`` something may take, and what that is."""
+    return click.option(
+        "--timeout",
+        type=click.FloatRange(min=0, min_open=True),
+        default=seconds,
+        show_default=True,
+        metavar="SECONDS",
+        callback=_is_finite,
+        help=f"How long each {what} may take.",
+    )
+
+
+def model(command: Command) -> Command:
+    """Which model is asked, and how."""
+    for option in reversed(_MODEL):
+        command = option(command)
+    return command
+
+
+_MODEL = (
+    click.option(
+        "--model", metavar="ID", required=True, callback=not_empty, help="The model that is asked."
+    ),
+    click.option(
+        "--api",
+        type=click.Choice(["openai", "anthropic"]),
+        help="How the model is asked over HTTP: chat completions, or Anthropic's messages. The key "
+        "is in OPENAI_API_KEY or ANTHROPIC_API_KEY. Needs the extra drive-trace[judge].",
+    ),
+    click.option(
+        "--base-url", metavar="URL", callback=not_empty, help="Another provider of the --api."
+    ),
+    click.option(
+        "--model-command",
+        metavar="CMD",
+        callback=not_empty,
+        help="Ask the model by a command for sh -c, with the prompt on its standard input.",
+    ),
+    timeout(300.0, "call"),
+)
