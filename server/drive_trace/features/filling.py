@@ -25,8 +25,14 @@ from drive_trace.features.code_actions import (
     other_by_now,
 )
 from drive_trace.features.text_edits import TextChange
-from drive_trace.linter.determined import measured_ms
-from drive_trace.linter.edits import as_json, insert_fields, replace_value, undeclared, values_of
+from drive_trace.linter.edits import (
+    as_json,
+    insert_fields,
+    measured_ms,
+    replace_value,
+    undeclared,
+    values_of,
+)
 from drive_trace.linter.rule import Edit
 from drive_trace.text.escaping import printable
 from drive_trace.text.wording import duration, listed, shown

@@ -1,4 +1,4 @@
-"""Edits that several rules' fixes are made of."""
+"""Edits that several rules' fixes are made of, and values that other lines of a run determine."""
 
 from __future__ import annotations
 
@@ -6,19 +6,32 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Any
+from itertools import pairwise
+from operator import attrgetter
+from typing import Any, cast
 
 import orjson
 
 from drive_trace.json_text import ProblemKind
-from drive_trace.linter.rule import Edit, Finding, Fix, Level
+from drive_trace.linter.rule import Edit, Finding, Fix, Fixes, Level
 from drive_trace.text.spans import Span, replace_spans
 from drive_trace.text.wording import shown
-from drive_trace.trace.line import Diagnostic, DiagnosticKind, Line, Path
+from drive_trace.trace.durations import FORGOTTEN_MS, MOMENT_MS, TIMED
+from drive_trace.trace.index import Index
+from drive_trace.trace.line import Diagnostic, DiagnosticKind, FlaggedLine, Line, Path, name_of
 from drive_trace.trace.places import Part, Place, pair_at, resolve, syntax_of
 from drive_trace.trace.reading import read_exactly
 from drive_trace.trace.run import Run
-from drive_trace.vocabulary import EVENTS, FieldType, Lifetime, ObjectShape, OneOfShape
+from drive_trace.trace.times import milliseconds_between
+from drive_trace.vocabulary import (
+    DISPATCH,
+    EVENTS,
+    FieldType,
+    Form,
+    Lifetime,
+    ObjectShape,
+    OneOfShape,
+)
 from drive_trace.vocabulary.slips import nearest
 
 _SPACE = " \t\r\n"
@@ -31,6 +44,10 @@ _LATEST = 24
 """So many of the latest starts are searched for the id that was meant."""
 _END = 4
 """A slip leaves at least so many characters at the start or the end of an id as they were."""
+_BRIEF = "brief-issued"
+_MOST_BRIEFS = 100
+_ZONE_MS = 30 * 60_000
+"""Zones of time differ by multiples of this."""
 _COMMA = re.compile(r"[ \t\r\n]*,[ \t\r\n]*")
 
 
@@ -40,16 +57,23 @@ def replace_value(line: Line, path: Path, text: str) -> Edit:
 
 
 def replacing(
-    finding: Finding, text: str, level: Level, title: str = "", place: Place | None = None
+    finding: Finding, text: str, level: Level, title: str = "", field: str | None = None
 ) -> Fix:
-    """The fix that puts JSON text in place of the token that a finding marks, or of another
-    ``place`` of its line.
+    """The fix that puts JSON text in place of the token that a finding marks, or of the value of
+    another ``field`` of its line.
     """
-    edit = Edit(finding.line, resolve(finding.line.text, place or finding.place), text)
+    place = finding.place if field is None else Place.value(field)
+    edit = Edit(finding.line, resolve(finding.line.text, place), text)
     return Fix(title or f"Replace with {text}", level, (edit,))
 
 
-def replace_with_expected(finding: Finding, why: str = "") -> Iterable[Fix]:
+def remove_line(finding: Finding, level: Level, title: str = "Remove the line") -> Fix:
+    """The fix that takes out the line of a finding, with the newline that ends it."""
+    line = finding.line
+    return Fix(title, level, (Edit(line, Span(0, len(line.text) + 1), ""),))
+
+
+def replace_with_expected(finding: Finding, why: str = "") -> Fixes:
     """Suggests what should stand in place of the token that a finding marks."""
     title = f"Replace with {shown(finding.expected)}{why}"
     yield replacing(finding, as_json(finding.expected), Level.BY_HAND, title)
@@ -90,7 +114,7 @@ def nearest_started(run: Run, of: Lifetime, line: Line, name: str) -> str | None
     return nearest(name, reversed(likely)) if likely else None
 
 
-def replace_id(finding: Finding, of: Lifetime) -> Iterable[Fix]:
+def replace_id(finding: Finding, of: Lifetime) -> Fixes:
     """Suggests the nearest id for one that was never started."""
     line, place = finding.line, finding.place
     assert finding.run is not None
@@ -122,7 +146,7 @@ def undeclared(line: Line) -> list[Diagnostic]:
     return [each for each in line.diagnostics if each.kind is DiagnosticKind.UNDECLARED_FIELD]
 
 
-def repairs(finding: Finding) -> Iterable[Fix]:
+def repairs(finding: Finding) -> Fixes:
     """What can be done about a line that is not JSON. Nothing of it is safe on a line that names
     a feed: there it can change a verdict or a figure.
     """
@@ -197,3 +221,70 @@ def as_json(value: object) -> str:
     except UnicodeEncodeError:
         return json.dumps(value, separators=(",", ":"))
     return text
+
+
+def measured_ms(index: Index, line: Line) -> int | None:
+    """How long a dispatch or round took by its timestamps that a rejected line was meant to end.
+    None where they tell nothing: if one is missing, or both were written at one moment, or more
+    than a day apart.
+    """
+    of = next((of for of in TIMED if of.closer == name_of(line)), None)
+    run = index.runs.get(line.run_id or "") if isinstance(line, FlaggedLine) else None
+    if of is None or run is None:
+        return None
+    values = values_of(line)
+    named, ts = values.get(of.field), values.get("ts")
+    if not isinstance(named, str) or not isinstance(ts, str):
+        return None
+    start = run.table(of.opener, of.field).of(named).before(line)
+    end = run.table(of.closer, of.field).of(named).before(line)
+    if start is None or (end is not None and end.order > start.order):
+        return None
+    passed = milliseconds_between(start.text_fact("ts"), ts)
+    return passed if passed is not None and MOMENT_MS < passed <= FORGOTTEN_MS else None
+
+
+def replace_with_measured(finding: Finding) -> Fixes:
+    """Suggests the time between two timestamps for a duration, unless they are in doubt: more than
+    a day lies between them, or about a multiple of what zones differ by is the difference; or a
+    time of the run goes back beside one of them.
+    """
+    run, ends = finding.run, (finding.related[0].line, finding.line)
+    assert run is not None
+    beside = {near for line in ends for near in (run.lines.before(line), run.lines.after(line))}
+    lines = sorted(filter(None, beside.union(ends)), key=attrgetter("order"))
+    stamps = pairwise(line.text_fact("ts") for line in lines)
+    goes_back = any((milliseconds_between(*two) or 0) < 0 for two in stamps)
+    passed = cast("int", finding.expected)
+    off = abs(cast("int", finding.line.fact("wall_clock_ms")) - passed) + MOMENT_MS
+    # A local time that is marked as UTC is off by a zone, and what is claimed is right.
+    is_zone = off >= _ZONE_MS and off % _ZONE_MS <= 2 * MOMENT_MS
+    if not goes_back and not is_zone and passed <= FORGOTTEN_MS:
+        yield from replace_with_expected(finding, ", as the timestamps say")
+
+
+def disposition(index: Index, line: Line) -> str | None:
+    """What the hashes of its dispatch's briefs say that the brief on a rejected line is; None where
+    they cannot be compared.
+    """
+    of = DISPATCH
+    run = index.runs.get(line.run_id or "") if isinstance(line, FlaggedLine) else None
+    values = values_of(line)
+    named = values.get(of.field)
+    if run is None or name_of(line) != _BRIEF or not isinstance(named, str):
+        return None
+    unread = [
+        values_of(each)
+        for each in index.unread_naming(run.run_id, of.field, named)[:_MOST_BRIEFS]
+        if each.order < line.order and name_of(each) == _BRIEF
+    ]
+    briefs = run.table(_BRIEF, of.field).of(named)
+    earlier: list[object] = [
+        *(each.fact("brief_content_hash") for each in briefs.nearest_before(line, _MOST_BRIEFS)),
+        *(each.get("brief_content_hash") for each in unread),
+    ]
+    hashes = [*earlier, values.get("brief_content_hash")]
+    if not all(isinstance(each, str) and each in Form.SHA256 for each in hashes):
+        return None
+    *before, own = (str(each).lower() for each in hashes)
+    return "reissue" if own in before else "amended" if before else "initial"

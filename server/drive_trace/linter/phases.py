@@ -1,31 +1,71 @@
-"""The phases of dispatches and rounds: what starts, goes on and ends."""
+"""What rules on dispatches, rounds and slices share: what belongs to each, how it starts, goes on
+and ends, how long it took, and what starts or ends twice. All of it is told once for a run.
+"""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
-from drive_trace.linter.rule import Finding, Message, Related, Rule
+from drive_trace.linter.rule import Explained, Finding, Findings, Message, Option, Rule
+from drive_trace.trace.durations import TIMED, TimeSpan, span_ended_by
 from drive_trace.trace.line import Line, earliest, latest
-from drive_trace.trace.places import Place
 from drive_trace.trace.run import Run
-from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, Lifetime
+from drive_trace.trace.times import milliseconds_between
+from drive_trace.vocabulary import ALWAYS_KEPT, DISPATCH, EVENTS, ROUND, SLICE, Entity, Lifetime
 
 MOST = 16
 """At most so many lines of each event get a finding that one line causes: more would say nothing
 new.
 """
-_DISPATCH = LIFETIMES[Entity.DISPATCH]
-_ROUND = LIFETIMES[Entity.ROUND]
+CLAIM = "wall_clock_ms"
+TOLERANCES = (
+    Option(
+        "tolerance-ms",
+        2000,
+        "Milliseconds that a duration may differ from its timestamps, whatever its length.",
+        minimum=0,
+    ),
+    Option(
+        "tolerance-percent",
+        10,
+        "Percent of the time between the timestamps that a duration may differ from it.",
+        minimum=0,
+    ),
+)
+"""What rules about durations let pass; see :meth:`Duration.excess_ms`."""
 _BRIEF = "brief-issued"
-_order = attrgetter("order")
+_TS = ALWAYS_KEPT.index("ts")
 _MOVE_ON = {
-    _DISPATCH: (_DISPATCH.opener, LIFETIMES[Entity.SLICE].closer, "project-closed"),
-    _ROUND: (_ROUND.opener, _DISPATCH.closer),
+    DISPATCH: (DISPATCH.opener, SLICE.closer, "project-closed"),
+    ROUND: (ROUND.opener, DISPATCH.closer),
 }
 """Events that show that a dispatch, or a round of the same dispatch, before them is over."""
+_NAMED = {
+    name: [(of, event.positions[of.field]) for of in TIMED if of.field in event.positions]
+    for name, event in EVENTS.items()
+}
+"""By event, where its dispatch and its round stand among its facts."""
+
+Members = Mapping[object, Sequence[Line]]
+"""By their ids, the events of each dispatch, or of each round."""
+
+
+def members(run: Run, of: Lifetime) -> Members:
+    """The events of each dispatch or round of a run, in their order, by its id."""
+    return run.kept(_members)[of]
+
+
+def _members(run: Run) -> Mapping[Lifetime, Members]:
+    found = {of: defaultdict[object, list[Line]](list) for of in TIMED}
+    for line in run.lines:
+        assert line.event is not None
+        for of, position in _NAMED[line.event.name]:
+            value = line.facts[position]
+            if value is not None:
+                found[of][value].append(line)
+    return found
 
 
 class Phase(NamedTuple):
@@ -102,15 +142,15 @@ class Phase(NamedTuple):
         """Of a round that goes on, the lines that name another dispatch than its start does, if
         that one is started as well; of that dispatch, too, among the first ones of each event.
         """
-        if self.begin is None or self.of is not _ROUND or not self.is_open:
+        if self.begin is None or self.of is not ROUND or not self.is_open:
             return
-        field, own = _DISPATCH.field, self.begin.fact(_DISPATCH.field)
+        field, own = DISPATCH.field, self.begin.fact(DISPATCH.field)
         for line in (*self.lines, self.end if self.is_ended else None):
             if line is None or line.event is None or line.fact(field) == own:
                 continue
             named = line.fact(field)
             place = self.run.of(line.event.name, field, named).position(line)
-            if place < MOST and self.run.of(_DISPATCH.opener, field, named):
+            if place < MOST and self.run.of(DISPATCH.opener, field, named):
                 yield line
 
     @property
@@ -129,28 +169,23 @@ class Phase(NamedTuple):
             return None
         if any(line.order > begin.order for line in self.unread):
             return None
-        if self.of is _DISPATCH:
-            return self.run.next_of(_MOVE_ON[_DISPATCH], begin)
-        field, dispatch_id = _DISPATCH.field, begin.fact(_DISPATCH.field)
+        if self.of is DISPATCH:
+            return self.run.next_of(_MOVE_ON[DISPATCH], begin)
+        field, dispatch_id = DISPATCH.field, begin.fact(DISPATCH.field)
         return earliest(
-            self.run.of(name, field, dispatch_id).after(begin) for name in _MOVE_ON[_ROUND]
+            self.run.of(name, field, dispatch_id).after(begin) for name in _MOVE_ON[ROUND]
         )
 
-    def finding(self, rule: Rule[Any], line: Line, message: Message, *related: Related) -> Finding:
-        """The finding on a line. It marks the id of the dispatch or round."""
-        place = Place.value(self.of.field)
-        return Finding(rule, line, place, message, related, run=self.run)
-
-    def finding_with(
-        self, rule: Rule[Any], line: Line, message: Message, other: Line, what: str
+    def finding(
+        self, rule: Rule[Any], line: Line, message: Message, *related: Explained
     ) -> Finding:
-        """The same with another line that explains it, by its id of the dispatch or round."""
-        return self.finding(rule, line, message, Related(other, Place.value(self.of.field), what))
+        """The finding on a line. It marks the id of the dispatch or round."""
+        return rule.finding(line, self.of.field, message, *related, run=self.run)
 
 
 def phases(run: Run) -> Sequence[Phase]:
-    """The phases of the dispatches and rounds of a run, but of those that are in order. A run whose
-    id is a slip has none of its own.
+    """The phases of the dispatches and rounds of a run, but of those that start, go on and end as
+    they should. A run whose id is a slip has none of its own.
     """
     return run.kept(_phases)
 
@@ -162,42 +197,35 @@ def phases_of(run: Run, entity: Entity) -> Iterator[Phase]:
 
 def _phases(run: Run) -> Sequence[Phase]:
     found: list[Phase] = []
-    for of in (_DISPATCH, _ROUND) if run.meant is None else ():
-        for value, members in _members(run, of).items():
-            if not _is_in_order(of, members):
-                found += _phases_between(run, of, value, members)
+    for of in TIMED if run.meant is None else ():
+        for value, lines in members(run, of).items():
+            if not _is_in_order(of, lines):
+                found += _phases_between(run, of, cast("str", value), lines)
     return found
 
 
-def _members(run: Run, of: Lifetime) -> Mapping[Any, Sequence[Line]]:
-    found = defaultdict[object, list[Line]](list)
-    for name in of.members:
-        place = EVENTS[name].keeps.index(of.field)
-        for line in run.events(name):
-            if (value := line.facts[place]) is not None:
-                found[value].append(line)
-    for members in found.values():
-        members.sort(key=_order)
-    return found
-
-
-def _is_in_order(of: Lifetime, members: Sequence[Line]) -> bool:
+def _is_in_order(of: Lifetime, lines: Sequence[Line]) -> bool:
     """Whether it starts, goes on and ends; a dispatch with a brief, a round in one dispatch."""
-    if not _is_a(members[0], of.opener) or not _is_a(members[-1], of.closer):
+    if not _is_started_and_ended(of, lines):
         return False
-    names = [line.event.name for line in members if line.event is not None]
-    if names.count(of.opener) + names.count(of.closer) != 2:
-        return False
-    if of is _DISPATCH:
-        return _BRIEF in names
-    return len({line.fact(_DISPATCH.field) for line in members}) == 1
+    if of is DISPATCH:
+        return any(_is_a(line, _BRIEF) for line in lines)
+    dispatch_id = lines[0].fact(DISPATCH.field)
+    return all(line.fact(DISPATCH.field) == dispatch_id for line in lines)
 
 
-def _phases_between(run: Run, of: Lifetime, value: str, members: Sequence[Line]) -> Iterator[Phase]:
+def _is_started_and_ended(of: Lifetime, lines: Sequence[Line]) -> bool:
+    """Whether the only start stands first, and the only end last."""
+    names = [line.event.name for line in lines if line.event is not None]
+    bounds = names.count(of.opener), names.count(of.closer)
+    return bounds == (1, 1) and names[0] == of.opener and names[-1] == of.closer
+
+
+def _phases_between(run: Run, of: Lifetime, value: str, lines: Sequence[Line]) -> Iterator[Phase]:
     begin = previous_start = previous_end = None
-    bounds = [line for line in members if _is_a(line, of.opener) or _is_a(line, of.closer)]
+    bounds = [line for line in lines if _is_a(line, of.opener) or _is_a(line, of.closer)]
     for end in (*bounds, None):
-        yield Phase(of, value, begin, end, previous_start, previous_end, members, run)
+        yield Phase(of, value, begin, end, previous_start, previous_end, lines, run)
         if _is_a(begin, of.opener):
             previous_start = begin
         elif begin is not None:
@@ -207,3 +235,88 @@ def _phases_between(run: Run, of: Lifetime, value: str, members: Sequence[Line])
 
 def _is_a(line: Line | None, name: str) -> bool:
     return line is not None and line.event is not None and line.event.name == name
+
+
+class Duration(NamedTuple):
+    """The way from a start to an end of a dispatch or round, which did not take what the end says;
+    with that of the round of a dispatch that has one round, or of the dispatch of one of its up to
+    16 rounds: what is wrong with both is said there.
+    """
+
+    span: TimeSpan
+    run: Run
+
+    def excess_ms(self, tolerance_ms: float, tolerance_percent: float) -> int:
+        """How much more is claimed than was measured, negative where it is less; 0 within the
+        tolerances, and where the other one is off in the same way.
+        """
+        tolerances, excess = (tolerance_ms, tolerance_percent), self.span.excess_ms
+        if not self.span.is_off(*tolerances):
+            return 0
+        speaker = _speaker(self.run, self.span.end)
+        other = span_ended_by(self.run, speaker) if speaker is not None else None
+        if other is not None and other.is_off(*tolerances) and other.excess_ms * excess > 0:
+            return 0
+        return excess
+
+    def finding(self, rule: Rule[Any], message: Message) -> Finding:
+        """The finding on the duration."""
+        span = self.span
+        started = (span.start, "ts", "it started then")
+        expected = span.measured_ms
+        return rule.finding(span.end, CLAIM, message, started, expected=expected, run=self.run)
+
+
+def durations(run: Run) -> Sequence[Duration]:
+    """The dispatches and rounds of a run that did not take what their ends say, to the digit."""
+    return run.kept(_durations)
+
+
+def _durations(run: Run) -> Sequence[Duration]:
+    found: list[Duration] = []
+    for of in TIMED:
+        for lines in members(run, of).values():
+            if _is_started_and_ended(of, lines) and _is_exact(lines[0], lines[-1]):
+                continue  # as nearly all are
+            ends = (line for line in lines if _is_a(line, of.closer))
+            spans = (span_ended_by(run, end) for end in ends)
+            found += [Duration(span, run) for span in spans if span is not None and span.excess_ms]
+    return found
+
+
+def _is_exact(start: Line, end: Line) -> bool:
+    passed = milliseconds_between(cast("str", start.facts[_TS]), cast("str", end.facts[_TS]))
+    return passed == end.fact(CLAIM)
+
+
+def _speaker(run: Run, end: Line) -> Line | None:
+    """The end that speaks for this one, if what both claim is wrong."""
+    dispatch = end.fact(DISPATCH.field)
+    rounds = run.of(ROUND.opener, DISPATCH.field, dispatch)
+    ends = run.of(DISPATCH.closer, DISPATCH.field, dispatch)
+    if len(ends) != 1:
+        return None
+    if ends[0] is not end:
+        of_rounds = run.of(ROUND.closer, DISPATCH.field, dispatch)
+        is_one_of_few = 1 < len(rounds) <= MOST and len(of_rounds) <= MOST
+        return ends[0] if is_one_of_few else None
+    if len(rounds) != 1:
+        return None
+    round_id = rounds[0].fact(ROUND.field)
+    starts, ends = (run.of(name, ROUND.field, round_id) for name in (ROUND.opener, ROUND.closer))
+    return ends[0] if len(starts) == len(ends) == 1 else None
+
+
+def repetitions(rule: Rule[Any], run: Run, event: str, field: str | None, what: str) -> Findings:
+    """The findings on events of one name that have an earlier one in their run, by the value of a
+    field if that is given; but copies, of which duplicate-event-id speaks.
+    """
+    found_before = dict[object, Line]()
+    place = field or "event_type"
+    for line in run.events(event):
+        key = line.fact(field) if field is not None else None
+        previous = found_before.get(key)
+        if previous is not None and not line.is_copy_of(previous):
+            message = (f"{what} on line ", previous, " already")
+            yield rule.finding(line, place, message, (previous, place, "here"))
+        found_before[key] = line

@@ -1,9 +1,11 @@
 """What a rule is, what it looks at, and what it finds.
 
-A rule is one file. It declares ``RULE``; its module docstring is its
-documentation; its examples are run as tests. It declares what it looks at: a
-line with a diagnostic, a run, events of any run that name one thing, or a whole
-trace. Its check is a plain function of that.
+A rule is one file. It declares ``RULE``; its module docstring is its documentation; its examples
+are run as tests. Its check is a plain function of what it looks at: a line with a diagnostic, a
+run, events of any run that name one thing, or a whole trace.
+
+A rule imports from here what it needs to find something, such as ``Run`` and ``Place``, and from
+``edits.py`` what it needs to mend it.
 """
 
 from __future__ import annotations
@@ -80,6 +82,13 @@ Message = str | tuple[str | Line, ...]
 """A text, or its parts: a line stands for its number, which is put in when somebody looks."""
 
 
+At = str | Place | Span
+"""What of a line is marked: the value of a field, by its name; or another place of it."""
+
+Explained = tuple[Line, At, Message]
+"""Another line, a place of it, and what it explains of a finding."""
+
+
 class Related(NamedTuple):
     """Another place that explains a finding."""
 
@@ -112,6 +121,10 @@ class Finding(NamedTuple):
         return self.diagnostic
 
 
+Findings = Iterable[Finding]
+Fixes = Iterable[Fix]
+
+
 class Surroundings(NamedTuple):
     """What stands around a finding."""
 
@@ -129,18 +142,14 @@ class LineDiagnostic(NamedTuple):
     diagnostic: Diagnostic
 
     def finding(
-        self,
-        rule: Rule[Any],
-        message: str,
-        place: Place | Span | None = None,
-        *related: tuple[Place, str],
+        self, rule: Rule[Any], message: str, at: At | None = None, *related: tuple[At, str]
     ) -> Finding:
-        """The finding on the diagnostic. It marks the value at its path, or another ``place``.
+        """The finding on the diagnostic. It marks the value at its path, or another place.
         ``related`` are other places of the line, each with what it explains.
         """
-        at = Place(Part.VALUE, self.diagnostic.path) if place is None else place
-        others = tuple(Related(self.line, *each) for each in related)
-        return Finding(rule, self.line, at, message, others, self.diagnostic)
+        at = Place(Part.VALUE, self.diagnostic.path) if at is None else at
+        others = ((self.line, *each) for each in related)
+        return rule.finding(self.line, at, message, *others)._replace(diagnostic=self.diagnostic)
 
     def not_json(self, rule: Rule[Any]) -> Finding:
         """The finding on a line that is not JSON."""
@@ -252,6 +261,21 @@ class Rule(Generic[Subject]):
     is_settable: bool = True
     """Whether configurations have a say in it."""
 
+    def finding(
+        self,
+        line: Line,
+        at: At,
+        message: Message,
+        *related: Explained,
+        expected: object = None,
+        run: Run | None = None,
+    ) -> Finding:
+        """A finding of the rule, on a place of a line; with other lines that explain it, what
+        should stand there, and the run in which a fix looks for what can have been meant.
+        """
+        others = tuple(Related(where, _place(what), why) for where, what, why in related)
+        return Finding(self, line, _place(at), message, others, expected=expected, run=run)
+
     @cached_property
     def code(self) -> str:
         """Its name in findings and configurations: that of its file, in kebab-case."""
@@ -261,3 +285,7 @@ class Rule(Generic[Subject]):
     def looks_at(self) -> type[Any]:
         """What its check is called with, by the type of its first parameter."""
         return next(iter(get_type_hints(self.check).values()))  # type: ignore[no-any-return]
+
+
+def _place(at: At) -> Place | Span:
+    return Place.value(at) if isinstance(at, str) else at

@@ -63,10 +63,6 @@ class DiagnosticKind(StrEnum):
 
 
 RUN_POSITION = ALWAYS_KEPT.index("project_run_id")
-_PLACES = {
-    name: {field: place for place, field in enumerate(event.keeps)}
-    for name, event in EVENTS.items()
-}
 
 REJECTING = frozenset(
     {
@@ -131,7 +127,8 @@ class Line:
 
     def fact(self, name: str) -> object:
         """The kept value of field ``name``; the event must keep it."""
-        return self.facts[_PLACES[cast("EventType", self.event).name][name]]
+        assert self.event is not None
+        return self.facts[self.event.positions[name]]
 
     def text_fact(self, name: str) -> str:
         """The kept value of a field that is a string in every valid event."""

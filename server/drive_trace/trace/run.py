@@ -26,7 +26,7 @@ class Table(dict[object, LineSet]):
 
     def __init__(self, name: str, field: str, lines: Iterable[Line]) -> None:
         super().__init__()
-        place = EVENTS[name].keeps.index(field)
+        place = EVENTS[name].positions[field]
         for line in lines:
             value = line.facts[place]
             if value is None:

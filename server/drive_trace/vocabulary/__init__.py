@@ -58,6 +58,8 @@ LIFETIMES: Mapping[Entity, Lifetime] = {
 }
 """The entities that start and end within a run."""
 
+DISPATCH, ROUND, SLICE = LIFETIMES.values()
+
 NAMING: Mapping[str, Entity] = {
     field.name: field.names
     for event in EVENTS.values()
@@ -74,6 +76,7 @@ __all__ = [
     "ALWAYS_KEPT",
     "CORRECTNESS_FIELDS",
     "COST",
+    "DISPATCH",
     "ENVELOPE",
     "EVENTS",
     "FAMILY_MODULES",
@@ -82,8 +85,10 @@ __all__ = [
     "LIFETIMES",
     "NAMING",
     "NULL_TEXTS",
+    "ROUND",
     "SCHEMA_VERSION",
     "SIZES",
+    "SLICE",
     "TOKEN_FIELDS",
     "WRITERS",
     "Agreement",

@@ -192,6 +192,8 @@ class EventType:
     example: Mapping[str, object]
     keeps: tuple[str, ...]
     """Fields whose values the index keeps: lines are compared by them."""
+    positions: Mapping[str, int]
+    """The place of each of these."""
     is_work: bool
     """Whether the event shows that the run went on, so that an earlier verdict is stale."""
     is_feed: bool
@@ -248,13 +250,15 @@ def event(  # noqa: PLR0913 - keywords, each a fact
                 raise TypeError(f"{cls.__name__} shows `{each}`, which is optional: leave it out")
         named = (each for each in fields if fields[each].names)
         recorded = (each for each in fields if is_feed and each not in ENVELOPE)
+        kept = tuple(dict.fromkeys((*ALWAYS_KEPT, *named, *recorded, *keeps)))
         _declared[cls] = EventType(
             name=name,
             family=family,
             prose=" ".join(cls.__doc__.split()),
             fields=fields,
             example={**ENVELOPE_EXAMPLE, "event_type": name, **example},
-            keeps=tuple(dict.fromkeys((*ALWAYS_KEPT, *named, *recorded, *keeps))),
+            keeps=kept,
+            positions={each: position for position, each in enumerate(kept)},
             is_work=is_work,
             is_feed=is_feed,
             opens=opens,

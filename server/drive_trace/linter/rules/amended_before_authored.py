@@ -9,16 +9,13 @@ amendment is marked.
 **Fix.** None is offered: when the file was authored is not in the trace.
 """
 
-from collections.abc import Iterable
-
-from drive_trace.linter.rule import Finding, Rule, SameFile, Severity
+from drive_trace.linter.rule import Findings, Rule, SameFile, Severity
 from drive_trace.trace.line import name_of
-from drive_trace.trace.places import Place
 from drive_trace.trace.run import any_between
 from drive_trace.vocabulary import WRITERS
 
 
-def _check(file: SameFile) -> Iterable[Finding]:
+def _check(file: SameFile) -> Findings:
     for field, writers in WRITERS.items():
         line = next((each for each in file.lines if name_of(each) in writers), None)
         if line is None or name_of(line) == writers[0]:
@@ -26,8 +23,7 @@ def _check(file: SameFile) -> Iterable[Finding]:
         run = file.trace.runs[line.run]
         if not any_between(run.in_doubt(field, file.value), None, line):
             what = field.removesuffix("_path")
-            message = f"no `{what}-authored` above authors this {what}"
-            yield Finding(RULE, line, Place.value(field), message)
+            yield RULE.finding(line, field, f"no `{what}-authored` above authors this {what}")
 
 
 RULE = Rule(Severity.INFORMATION, "A spec or plan is amended that was not authored before.", _check)

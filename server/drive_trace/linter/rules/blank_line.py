@@ -6,29 +6,17 @@ The end of the file is no blank line: a newline ends the last event.
 **Fix.** The line is removed, which is safe.
 """
 
-from collections.abc import Iterable
-
-from drive_trace.linter.rule import (
-    Edit,
-    Finding,
-    Fix,
-    Level,
-    LineDiagnostic,
-    Rule,
-    Severity,
-)
-from drive_trace.text.spans import Span
+from drive_trace.linter.edits import Fixes, Level, remove_line
+from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Rule, Severity, Span
 
 
-def _check(subject: LineDiagnostic) -> Iterable[Finding]:
-    line = subject.line
-    span = Span(0, len(line.text.removesuffix("\r")))
+def _check(subject: LineDiagnostic) -> Findings:
+    span = Span(0, len(subject.line.text.removesuffix("\r")))
     yield subject.finding(RULE, "blank line: there is no event on it", span)
 
 
-def _fixes(finding: Finding) -> Iterable[Fix]:
-    whole = Span(0, len(finding.line.text) + 1)  # with the newline that ends it
-    yield Fix("Remove the line", Level.SAFE, (Edit(finding.line, whole, ""),))
+def _fixes(finding: Finding) -> Fixes:
+    yield remove_line(finding, Level.SAFE)
 
 
 RULE = Rule(Severity.HINT, "A line is blank.", _check, fixes=_fixes)

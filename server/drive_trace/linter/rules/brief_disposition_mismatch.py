@@ -9,29 +9,21 @@ more than 100 briefs.
 **Fix.** What the hashes say, as a suggestion: the hash may be the wrong one.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from drive_trace.linter.edits import replace_with_expected
-from drive_trace.linter.rule import Finding, Message, Related, Rule, Severity
-from drive_trace.text.wording import shown
-from drive_trace.trace.line import Line
-from drive_trace.trace.places import Place
-from drive_trace.trace.run import Run
-from drive_trace.vocabulary import LIFETIMES, Entity, Form
-
-_DISPATCH = LIFETIMES[Entity.DISPATCH]
-_DISPOSITION = Place.value("brief_disposition")
-_HASH = Place.value("brief_content_hash")
+from drive_trace.linter.rule import Finding, Findings, Line, Rule, Run, Severity, shown
+from drive_trace.vocabulary import DISPATCH, Form
 
 
-def _check(run: Run) -> Iterable[Finding]:
-    for dispatch_id, briefs in run.table("brief-issued", _DISPATCH.field).items():
+def _check(run: Run) -> Findings:
+    for dispatch_id, briefs in run.table("brief-issued", DISPATCH.field).items():
         found = [*_of_dispatch(briefs)] if run.meant is None else []
-        if found and run.of(_DISPATCH.opener, _DISPATCH.field, dispatch_id):
-            yield from found if not run.in_doubt(_DISPATCH.field, dispatch_id) else ()
+        if found and run.of(DISPATCH.opener, DISPATCH.field, dispatch_id):
+            yield from found if not run.in_doubt(DISPATCH.field, dispatch_id) else ()
 
 
-def _of_dispatch(briefs: Sequence[Line]) -> Iterable[Finding]:
+def _of_dispatch(briefs: Sequence[Line]) -> Findings:
     if len(briefs) == 1 and briefs[0].fact("brief_disposition") == "initial":
         return
     hashes = [brief.text_fact("brief_content_hash") for brief in briefs]
@@ -49,20 +41,18 @@ def _of_dispatch(briefs: Sequence[Line]) -> Iterable[Finding]:
 
 
 def _finding(line: Line, first: Line | None, same: Line | None, expected: str) -> Finding:
-    related: tuple[Related, ...] = ()
-    why: Message = (": it is the first brief of its dispatch",)
+    field, hash_ = "brief_disposition", "brief_content_hash"
+    what = f'expected "{expected}", found {shown(line.fact(field))}'
     if same is not None:
-        why = (": it has the hash of the brief on line ", same)
-        related = (Related(same, _HASH, "the same hash here"),)
-    elif first is not None:
-        why = (
-            ": its hash is a new one among the dispatch's briefs, which start on line ",
-            first,
-        )
-        related = (Related(first, _HASH, "the dispatch's first brief"),)
-    found = shown(line.fact("brief_disposition"))
-    message = (f'expected "{expected}", found {found}', *why)
-    return Finding(RULE, line, _DISPOSITION, message, related, expected=expected)
+        message = (f"{what}: it has the hash of the brief on line ", same)
+        related = (same, hash_, "the same hash here")
+        return RULE.finding(line, field, message, related, expected=expected)
+    if first is not None:
+        new = "its hash is a new one among the dispatch's briefs, which start on line "
+        related = (first, hash_, "the dispatch's first brief")
+        return RULE.finding(line, field, (f"{what}: {new}", first), related, expected=expected)
+    alone = f"{what}: it is the first brief of its dispatch"
+    return RULE.finding(line, field, alone, expected=expected)
 
 
 RULE = Rule(

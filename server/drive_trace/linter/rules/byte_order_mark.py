@@ -5,13 +5,11 @@ at the start of every file; readers reject the line, so the event is lost.
 it can change a verdict.
 """
 
-from collections.abc import Iterable
-
 from drive_trace.linter.edits import repairs
-from drive_trace.linter.rule import Finding, LineDiagnostic, Rule, Severity
+from drive_trace.linter.rule import Findings, LineDiagnostic, Rule, Severity
 
 
-def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+def _check(subject: LineDiagnostic) -> Findings:
     yield subject.not_json(RULE)
 
 

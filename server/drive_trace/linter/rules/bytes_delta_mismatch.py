@@ -8,31 +8,31 @@ that names the path stands between them.
 **Fix.** The difference, as a suggestion: a length may be what is wrong.
 """
 
-from collections.abc import Iterable
 from itertools import pairwise
 from typing import cast
 
 from drive_trace.linter.edits import replace_with_expected
-from drive_trace.linter.rule import Finding, Related, Rule, SameFile, Severity
-from drive_trace.text.wording import shown
-from drive_trace.trace.line import DiagnosticKind, Line, name_of
-from drive_trace.trace.places import Place
+from drive_trace.linter.rule import Findings, Line, Rule, SameFile, Severity, shown
+from drive_trace.trace.line import DiagnosticKind, name_of
 from drive_trace.trace.run import any_between
 from drive_trace.vocabulary import WRITERS
 
-_DELTA = Place.value("bytes_delta")
 
-
-def _check(file: SameFile) -> Iterable[Finding]:
+def _check(file: SameFile) -> Findings:
     for field, writers in WRITERS.items():
         writes = [each for each in file.lines if name_of(each) in writers]
         for previous, line in pairwise(writes):
-            is_amended = name_of(line) == writers[1] and line.run == previous.run
-            expected = _length(line) - _length(previous)
-            if is_amended and line.fact("bytes_delta") != expected:
-                in_doubt = file.trace.runs[line.run].in_doubt(field, file.value)
-                if not _is_said(line, previous) and not any_between(in_doubt, previous, line):
-                    yield _finding(line, previous, expected)
+            if name_of(line) != writers[1] or line.run != previous.run:
+                continue
+            found, expected = line.fact("bytes_delta"), _length(line) - _length(previous)
+            in_doubt = file.trace.runs[line.run].in_doubt(field, file.value)
+            if found == expected or _is_said(line, previous):
+                continue
+            if not any_between(in_doubt, previous, line):
+                what = f"expected {shown(expected)}, the change of `byte_length` since line "
+                message = (what, previous, f"; found {shown(found)}")
+                before = (previous, "byte_length", "the length before")
+                yield RULE.finding(line, "bytes_delta", message, before, expected=expected)
 
 
 def _is_said(line: Line, previous: Line) -> bool:
@@ -43,17 +43,6 @@ def _is_said(line: Line, previous: Line) -> bool:
 
 def _length(line: Line) -> int:
     return cast("int", line.fact("byte_length"))
-
-
-def _finding(line: Line, previous: Line, expected: int) -> Finding:
-    found = shown(line.fact("bytes_delta"))
-    message = (
-        f"expected {shown(expected)}, the change of `byte_length` since line ",
-        previous,
-        f"; found {found}",
-    )
-    related = (Related(previous, Place.value("byte_length"), "the length before"),)
-    return Finding(RULE, line, _DELTA, message, related, expected=expected)
 
 
 RULE = Rule(

@@ -9,19 +9,17 @@ finding for every other file, on the first of the events, which says how many mo
 **Fix.** None is offered: somebody has to decide whether both events happened.
 """
 
-from collections.abc import Iterable
-
-from drive_trace.linter.checked_files import EVENT_ID, SharedEvents
-from drive_trace.linter.rule import Finding, Rule, Severity
+from drive_trace.linter.checked_files import SharedEvents
+from drive_trace.linter.rule import Findings, Rule, Severity
 
 
-def _check(subject: SharedEvents) -> Iterable[Finding]:
+def _check(subject: SharedEvents) -> Findings:
     if subject.are_copies:
         return
     message = f"{subject.other}:{subject.number} has another event with this `event_id`; both count"
     if subject.size > 1:
         message += f"; so it is with {subject.size - 1} more of this file"
-    yield Finding(RULE, subject.line, EVENT_ID, message)
+    yield RULE.finding(subject.line, "event_id", message)
 
 
 RULE = Rule(

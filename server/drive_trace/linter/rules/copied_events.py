@@ -10,24 +10,22 @@ finding for every other file, on the first of the events.
 **Fix.** None is offered: keep one of the two files, or the events in one of them.
 """
 
-from collections.abc import Iterable
-
-from drive_trace.linter.checked_files import EVENT_ID, SharedEvents
-from drive_trace.linter.rule import Finding, Rule, Severity
+from drive_trace.linter.checked_files import SharedEvents
+from drive_trace.linter.rule import Findings, Rule, Severity
 
 
-def _check(subject: SharedEvents) -> Iterable[Finding]:
+def _check(subject: SharedEvents) -> Findings:
     if not subject.are_copies:
         return
     if subject.size == 1:
         message = (
-            f"this event stands on line {subject.number} of {subject.other} too; within a run it "
-            "counts once"
+            f"this event stands on line {subject.number} of {subject.other} too; within a run "
         )
+        message += "it counts once"
     else:
         message = f"{subject.size} events of this file stand in {subject.other} too"
         message += f" (this one on line {subject.number}); within a run they count once"
-    yield Finding(RULE, subject.line, EVENT_ID, message)
+    yield RULE.finding(subject.line, "event_id", message)
 
 
 RULE = Rule(Severity.WARNING, "Events stand in two files that are checked together.", _check)

@@ -7,23 +7,18 @@ there.
 **Fix.** None is offered: the brief is not in the trace.
 """
 
-from collections.abc import Iterable
-
 from drive_trace.linter.phases import phases_of
-from drive_trace.linter.rule import Finding, Related, Rule, Severity
-from drive_trace.trace.places import Place
-from drive_trace.trace.run import Run
+from drive_trace.linter.rule import Findings, Rule, Run, Severity
 from drive_trace.vocabulary import Entity
 
 
-def _check(run: Run) -> Iterable[Finding]:
+def _check(run: Run) -> Findings:
     for phase in phases_of(run, Entity.DISPATCH):
         line, end = phase.begin, phase.end
         is_whole = phase.is_open and phase.is_first and phase.is_ended
         if is_whole and line and end and not phase.has_brief and not phase.unread:
             message = ("this dispatch ended on line ", end, ", and no brief was issued for it")
-            related = Related(end, Place.value("event_type"), "it ended here")
-            yield phase.finding(RULE, line, message, related)
+            yield phase.finding(RULE, line, message, (end, "event_type", "it ended here"))
 
 
 RULE = Rule(Severity.INFORMATION, "A dispatch ended, and had no brief.", _check)

@@ -5,27 +5,22 @@ severity without a signal, or signals without a severity, says that one of the t
 knows.
 """
 
-from collections.abc import Iterable
-
-from drive_trace.linter.edits import replacing, values_of
-from drive_trace.linter.rule import Finding, Fix, Level, LineDiagnostic, Rule, Severity
-from drive_trace.text.wording import shown
-from drive_trace.trace.places import Place
+from drive_trace.linter.edits import Fixes, Level, replacing, values_of
+from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Rule, Severity, shown
 
 
-def _check(subject: LineDiagnostic) -> Iterable[Finding]:
-    line, diagnostic = subject
-    count = values_of(line)["drift_signal_count"]
+def _check(subject: LineDiagnostic) -> Findings:
+    count = values_of(subject.line)["drift_signal_count"]
     message = (
-        f'must be "none" where there are no signals; found {shown(diagnostic.found)}'
+        f'must be "none" where there are no signals; found {shown(subject.diagnostic.found)}'
         if count == 0
         else f'must not be "none" where there are signals ({shown(count)})'
     )
-    related = (Place.value("drift_signal_count"), "the signals are counted here")
-    yield subject.finding(RULE, f"`max_drift_severity` {message}", None, related)
+    counted = ("drift_signal_count", "the signals are counted here")
+    yield subject.finding(RULE, f"`max_drift_severity` {message}", None, counted)
 
 
-def _fixes(finding: Finding) -> Iterable[Fix]:
+def _fixes(finding: Finding) -> Fixes:
     if finding.noted.found != "none":
         yield replacing(finding, '"none"', Level.BY_HAND)
 

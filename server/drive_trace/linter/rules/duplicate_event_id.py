@@ -7,44 +7,25 @@ the end of a dispatch, is not said as well.
 who wrote the line knows what it was to be.
 """
 
-from collections.abc import Iterable
 from itertools import pairwise
 
-from drive_trace.linter.edits import as_json, replacing
-from drive_trace.linter.rule import (
-    Edit,
-    Finding,
-    Fix,
-    Level,
-    Related,
-    Rule,
-    SameId,
-    Severity,
-)
-from drive_trace.text.spans import Span
-from drive_trace.trace.places import Place
-
-_EVENT_ID = Place.value("event_id")
+from drive_trace.linter.edits import Fixes, Level, as_json, remove_line, replacing
+from drive_trace.linter.rule import Finding, Findings, Rule, SameId, Severity
 
 
-def _check(same: SameId) -> Iterable[Finding]:
+def _check(same: SameId) -> Findings:
     for previous, line in pairwise(same.lines):
         too = " in all else too" if line.is_copy_of(previous) else ""
-        message = (
-            "`event_id` must be unique in the trace; line ",
-            previous,
-            f" has the same{too}",
-        )
-        related = (Related(previous, _EVENT_ID, "the same id here"),)
-        yield Finding(RULE, line, _EVENT_ID, message, related)
+        what = "`event_id` must be unique in the trace; line "
+        message = (what, previous, f" has the same{too}")
+        yield RULE.finding(line, "event_id", message, (previous, "event_id", "the same id here"))
 
 
-def _fixes(finding: Finding) -> Iterable[Fix]:
+def _fixes(finding: Finding) -> Fixes:
     line = finding.line
     if line.is_copy_of(finding.related[0].line):
         # An id of its own would have it count twice for good.
-        whole = Span(0, len(line.text) + 1)
-        yield Fix("Delete this line", Level.BY_HAND, (Edit(line, whole, ""),))
+        yield remove_line(finding, Level.BY_HAND, "Delete this line")
         return
     import hashlib  # noqa: PLC0415 - these two take long to load, and are seldom needed
     from uuid import UUID  # noqa: PLC0415

@@ -5,16 +5,23 @@ may take it for the real one.
 may be the one that was meant.
 """
 
-from collections.abc import Iterable
-
-from drive_trace.linter.edits import delete_member
-from drive_trace.linter.rule import Finding, Fix, Level, LineDiagnostic, Rule, Severity
+from drive_trace.linter.edits import Fix, Fixes, Level, delete_member
+from drive_trace.linter.rule import (
+    Finding,
+    Findings,
+    Line,
+    LineDiagnostic,
+    Part,
+    Place,
+    Rule,
+    Severity,
+)
 from drive_trace.text.escaping import printable
-from drive_trace.trace.line import Diagnostic, Line
-from drive_trace.trace.places import Part, Place, pair_at
+from drive_trace.trace.line import Diagnostic
+from drive_trace.trace.places import pair_at
 
 
-def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+def _check(subject: LineDiagnostic) -> Findings:
     diagnostic = subject.diagnostic
     name = printable(str(diagnostic.path[-1]))
     message = f"`{name}` stands again later in this object: this value is dead, the last one counts"
@@ -22,7 +29,7 @@ def _check(subject: LineDiagnostic) -> Iterable[Finding]:
     yield subject.finding(RULE, message, dead, (live, f"this `{name}` counts"))
 
 
-def _fixes(finding: Finding) -> Iterable[Fix]:
+def _fixes(finding: Finding) -> Fixes:
     line, diagnostic = finding.line, finding.noted
     edit = delete_member(line, diagnostic.path, diagnostic.occurrence)
     if edit is not None:

@@ -4,12 +4,10 @@ BD-8 compares the lengths of briefs with that of the spec, and an empty brief al
 **Fix.** None is offered: measure the brief that was issued.
 """
 
-from collections.abc import Iterable
-
-from drive_trace.linter.rule import Finding, LineDiagnostic, Rule, Severity
+from drive_trace.linter.rule import Findings, LineDiagnostic, Rule, Severity
 
 
-def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+def _check(subject: LineDiagnostic) -> Findings:
     yield subject.finding(RULE, "a brief of 0 bytes says nothing: was its length not measured?")
 
 

@@ -13,12 +13,10 @@ the second end is not reported: the first one was too early. After one end, at m
 from collections.abc import Iterable
 
 from drive_trace.linter.phases import phases
-from drive_trace.linter.rule import Finding, Rule, Severity
-from drive_trace.trace.line import Line
-from drive_trace.trace.run import Run
+from drive_trace.linter.rule import Findings, Line, Rule, Run, Severity
 
 
-def _check(run: Run) -> Iterable[Finding]:
+def _check(run: Run) -> Findings:
     for phase in phases(run):
         begin, end = phase.begin, phase.previous_end
         lines: Iterable[Line] = ()
@@ -28,9 +26,9 @@ def _check(run: Run) -> Iterable[Finding]:
             lines = (begin,)
         if end is not None:
             what = phase.of.entity
-            message = (f"this {what} ended on line ", end)
+            ended = (end, phase.of.field, f"the {what} ended here")
             for line in lines:
-                yield phase.finding_with(RULE, line, message, end, f"the {what} ended here")
+                yield phase.finding(RULE, line, (f"this {what} ended on line ", end), ended)
 
 
 RULE = Rule(Severity.INFORMATION, "An event belongs to a dispatch or round that had ended.", _check)

@@ -6,21 +6,17 @@ The rule is silent while a rejected line may be that retro.
 **Fix.** None is offered: append the retro's event, or say that it was not held.
 """
 
-from collections.abc import Iterable
-
-from drive_trace.linter.rule import Finding, Rule, Severity
-from drive_trace.trace.places import Place
-from drive_trace.trace.run import Run
+from drive_trace.linter.rule import Findings, Rule, Run, Severity
 
 
-def _check(run: Run) -> Iterable[Finding]:
+def _check(run: Run) -> Findings:
     line = run.events("project-closed").last
     if line is None or run.meant is not None or not line.fact("final_retro_done"):
         return
     retros = run.of("retro-landed", "trigger_class", "mandatory-final")
     if not retros and not run.in_doubt("event_type", "retro-landed"):
         message = 'no `retro-landed` of this run has the trigger "mandatory-final"'
-        yield Finding(RULE, line, Place.value("final_retro_done"), message)
+        yield RULE.finding(line, "final_retro_done", message)
 
 
 RULE = Rule(Severity.WARNING, "A project says that its final retro was held, and has none.", _check)

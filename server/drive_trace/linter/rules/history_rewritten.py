@@ -14,27 +14,26 @@ repository, and nothing that the repository names, and never asks the network. A
 **Fix.** The line as `HEAD` has it, as a suggestion.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import islice
 
 from drive_trace.json_text.lexemes import compacted, strings_named
+from drive_trace.linter.edits import Edit, Fix, Fixes, Level
 from drive_trace.linter.phases import MOST
 from drive_trace.linter.rule import (
-    Edit,
+    Explained,
     Finding,
-    Fix,
-    Level,
-    Related,
+    Findings,
+    Line,
+    Place,
     Rule,
     Severity,
+    Span,
     WholeTrace,
+    plural,
 )
 from drive_trace.text.escaping import printable
-from drive_trace.text.spans import Span
-from drive_trace.text.wording import plural
-from drive_trace.trace.line import Line
 from drive_trace.trace.mentions import feed_named, feed_with_fields
-from drive_trace.trace.places import Place
 from drive_trace.trace.reading import read_exactly
 from drive_trace.trace.recorded import Gap, RecordedLines
 
@@ -43,13 +42,13 @@ _MOST = 600
 """The most characters that are shown of an old line."""
 
 
-def _check(trace: WholeTrace) -> Iterable[Finding]:
+def _check(trace: WholeTrace) -> Findings:
     if (recorded := trace.index.recorded) is not None:
         for gap in islice(recorded.gaps(), MOST):
             yield from _of_gap(trace, recorded, gap)
 
 
-def _of_gap(trace: WholeTrace, recorded: RecordedLines, gap: Gap) -> Iterable[Finding]:
+def _of_gap(trace: WholeTrace, recorded: RecordedLines, gap: Gap) -> Findings:
     """The findings on what became of lines that were recorded below each other. What only looks
     different is none, nor a rejected line that was mended.
     """
@@ -75,7 +74,7 @@ def _of_gap(trace: WholeTrace, recorded: RecordedLines, gap: Gap) -> Iterable[Fi
 def _changed_line(line: Line, old: str, number: int) -> Finding:
     message = f"this line was changed since it was committed, as line {number} of HEAD"
     place = _changed(old, line.text.removesuffix("\r"))
-    return Finding(RULE, line, place, message, (_recorded(line, place, old, number),), expected=old)
+    return RULE.finding(line, place, message, _recorded(line, place, old, number), expected=old)
 
 
 def _gone(line: Line, old: str, number: int, count: int, *, is_below: bool) -> Finding:
@@ -86,11 +85,11 @@ def _gone(line: Line, old: str, number: int, count: int, *, is_below: bool) -> F
     place = Place.value("event_type")
     span = Span(0, len(line.text.removesuffix("\r")))
     at = place if line.event is not None else span
-    return Finding(RULE, line, at, message, (_recorded(line, at, old, number),))
+    return RULE.finding(line, at, message, _recorded(line, at, old, number))
 
 
-def _recorded(line: Line, place: Place | Span, old: str, number: int) -> Related:
-    return Related(line, place, f"line {number} of HEAD: {printable(old, _MOST)}")
+def _recorded(line: Line, place: Place | Span, old: str, number: int) -> Explained:
+    return (line, place, f"line {number} of HEAD: {printable(old, _MOST)}")
 
 
 def _id_of(text: str) -> str | None:
@@ -137,7 +136,7 @@ def _alike(one: str, other: str) -> int:
     return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
-def _fixes(finding: Finding) -> Iterable[Fix]:
+def _fixes(finding: Finding) -> Fixes:
     if finding.expected is not None:
         whole = Span(0, len(finding.line.text.removesuffix("\r")))
         edit = Edit(finding.line, whole, str(finding.expected))

@@ -6,20 +6,16 @@ file cannot have grown by more than its length: one of the two numbers is wrong.
 **Fix.** None is offered: the length before is not in the event.
 """
 
-from collections.abc import Iterable
-
 from drive_trace.linter.edits import values_of
-from drive_trace.linter.rule import Finding, LineDiagnostic, Rule, Severity
-from drive_trace.text.wording import shown
-from drive_trace.trace.places import Place
+from drive_trace.linter.rule import Findings, LineDiagnostic, Rule, Severity, shown
 
 _LENGTH = "byte_length"
 
 
-def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+def _check(subject: LineDiagnostic) -> Findings:
     grown, length = shown(subject.diagnostic.found), shown(values_of(subject.line)[_LENGTH])
     message = f"a file of {length} bytes cannot have grown by {grown}"
-    yield subject.finding(RULE, message, None, (Place.value(_LENGTH), "its length now"))
+    yield subject.finding(RULE, message, None, (_LENGTH, "its length now"))
 
 
 RULE = Rule(Severity.WARNING, "A spec or plan grew by more bytes than it has.", _check)

@@ -14,42 +14,29 @@ fence is removed, which is safe; a bracket that stands alone, as around a file t
 a suggestion.
 """
 
-from collections.abc import Iterable
-
 from drive_trace.json_text import ProblemKind
-from drive_trace.linter.edits import repairs
+from drive_trace.linter.edits import Fixes, Level, remove_line, repairs
 from drive_trace.linter.joining import CUT_OFF, join
-from drive_trace.linter.rule import (
-    Edit,
-    Finding,
-    Fix,
-    Level,
-    LineDiagnostic,
-    Rule,
-    Severity,
-    Surroundings,
-)
-from drive_trace.text.spans import Span
+from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Rule, Severity, Surroundings
 
 _AROUND = {ProblemKind.FENCE: Level.SAFE, ProblemKind.ARRAY: Level.IN_BULK}
 """Lines that hold nothing of a record, and how they may be removed."""
 
 
-def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+def _check(subject: LineDiagnostic) -> Findings:
     yield subject.not_json(RULE)
 
 
-def _fixes(finding: Finding) -> Iterable[Fix]:
+def _fixes(finding: Finding) -> Fixes:
     problem = finding.noted.problem
     level = _AROUND.get(problem.kind) if problem is not None else None
     if level is None:
         yield from repairs(finding)
     else:
-        whole = Span(0, len(finding.line.text) + 1)  # with the newline that ends it
-        yield Fix("Remove the line", level, (Edit(finding.line, whole, ""),))
+        yield remove_line(finding, level)
 
 
-def _joined(finding: Finding, around: Surroundings) -> Iterable[Fix]:
+def _joined(finding: Finding, around: Surroundings) -> Fixes:
     problem = finding.noted.problem
     if problem is not None and problem.kind in CUT_OFF:
         fix = join(finding.line, around.number, around.below)

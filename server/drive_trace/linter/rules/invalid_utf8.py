@@ -9,14 +9,12 @@ A U+FFFD that stands in the file as itself is a character like any other.
 the text again. `drive-trace check --fix` leaves such lines as they are, to the last byte.
 """
 
-from collections.abc import Iterable
-
-from drive_trace.linter.rule import Finding, LineDiagnostic, Rule, Severity
+from drive_trace.linter.rule import Findings, LineDiagnostic, Rule, Severity
 
 _MOST_SHOWN = 4
 
 
-def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+def _check(subject: LineDiagnostic) -> Findings:
     assert subject.diagnostic.broken is not None
     span, data = subject.diagnostic.broken
     are = "bytes are" if len(data) > 1 else "byte is"

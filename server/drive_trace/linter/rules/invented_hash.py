@@ -7,12 +7,10 @@ No computed hash is marked by accident: less than one in a million billion looks
 **Fix.** None is offered: only who has the brief can compute its hash.
 """
 
-from collections.abc import Iterable
-
-from drive_trace.linter.rule import Finding, LineDiagnostic, Rule, Severity
+from drive_trace.linter.rule import Findings, LineDiagnostic, Rule, Severity
 
 
-def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+def _check(subject: LineDiagnostic) -> Findings:
     yield subject.finding(RULE, "no sha256 looks like this: the hash was made up, not computed")
 
 

@@ -11,14 +11,13 @@ other kind, the other kind is suggested.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from drive_trace.linter.edits import as_json, replace_value, replacing, values_of
-from drive_trace.linter.rule import Finding, Fix, Level, LineDiagnostic, Rule, Severity
-from drive_trace.text.wording import listed, shown
-from drive_trace.trace.places import Place
+from drive_trace.linter.edits import Fix, Fixes, Level, as_json, replace_value, replacing, values_of
+from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Rule, Severity, shown
+from drive_trace.text.wording import listed
 from drive_trace.vocabulary import KINDS
 
 
-def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+def _check(subject: LineDiagnostic) -> Findings:
     line, diagnostic = subject
     kind_field, values = _kind_field(diagnostic.names[0]), values_of(line)
     of_kind = f"for a {values[kind_field]} {kind_field.removesuffix('_kind')}"
@@ -29,18 +28,18 @@ def _check(subject: LineDiagnostic) -> Iterable[Finding]:
         said.append(f"{_listed(given)} must be null {of_kind}; found {found}")
     if null:
         said.append(f"{_listed(null)} must have a value {of_kind}; found null")
-    others = [(Place.value(name), "and so is this") for name in diagnostic.names[1:]]
-    related = (Place.value(kind_field), "the kind is given here")
+    others = [(name, "and so is this") for name in diagnostic.names[1:]]
+    related = (kind_field, "the kind is given here")
     yield subject.finding(RULE, "; ".join(said), None, related, *others)
 
 
-def _fixes(finding: Finding) -> Iterable[Fix]:
+def _fixes(finding: Finding) -> Fixes:
     line, names = finding.line, finding.noted.names
     kind_field, values = _kind_field(names[0]), values_of(finding.line)
     if _fits_the_other(kind_field, values):
         other = as_json("project" if values[kind_field] == "slice" else "slice")
-        title, place = f"Change `{kind_field}` to {other}", Place.value(kind_field)
-        yield replacing(finding, other, Level.BY_HAND, title, place)
+        title = f"Change `{kind_field}` to {other}"
+        yield replacing(finding, other, Level.BY_HAND, title, kind_field)
     given, _ = _split(names, values)
     if given:
         title = f"Replace {_listed(given)} with null" if len(given) > 1 else "Replace with null"

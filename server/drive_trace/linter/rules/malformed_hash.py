@@ -7,19 +7,18 @@ suggested. Otherwise only the writer can work the hash out.
 """
 
 import re
-from collections.abc import Iterable
 
-from drive_trace.linter.edits import as_json, replacing
-from drive_trace.linter.rule import Finding, Fix, Level, LineDiagnostic, Rule, Severity
+from drive_trace.linter.edits import Fixes, Level, as_json, replacing
+from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Rule, Severity
 
 _LABELLED = re.compile(r"(?:sha-?256[:= -]|0x)?\s*([0-9a-f]{64})", re.IGNORECASE)
 
 
-def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+def _check(subject: LineDiagnostic) -> Findings:
     yield subject.malformed(RULE)
 
 
-def _fixes(finding: Finding) -> Iterable[Fix]:
+def _fixes(finding: Finding) -> Fixes:
     found = _LABELLED.fullmatch(str(finding.noted.found).strip())
     if found is not None:
         yield replacing(finding, as_json(found[1]), Level.IN_BULK, "Keep the bare digits")

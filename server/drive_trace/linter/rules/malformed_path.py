@@ -7,19 +7,16 @@ falls apart.
 only the writer knows.
 """
 
-from collections.abc import Iterable
-
-from drive_trace.linter.edits import as_json, replacing
-from drive_trace.linter.rule import Finding, Fix, Level, LineDiagnostic, Rule, Severity
-from drive_trace.text.wording import shown
+from drive_trace.linter.edits import Fixes, Level, as_json, replacing
+from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Rule, Severity, shown
 from drive_trace.vocabulary import Form
 
 
-def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+def _check(subject: LineDiagnostic) -> Findings:
     yield subject.malformed(RULE)
 
 
-def _fixes(finding: Finding) -> Iterable[Fix]:
+def _fixes(finding: Finding) -> Fixes:
     path = str(finding.noted.found).replace("\\", "/")
     if path in Form.PATH:
         yield replacing(finding, as_json(path), Level.BY_HAND, f"Replace with {shown(path)}")

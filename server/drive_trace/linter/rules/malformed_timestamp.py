@@ -9,18 +9,17 @@ day without a time, or one that does not exist (30 February), has no fix.
 
 import re
 from calendar import monthrange
-from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from drive_trace.linter.edits import as_json, replacing
-from drive_trace.linter.rule import Finding, Fix, Level, LineDiagnostic, Rule, Severity
+from drive_trace.linter.edits import Fixes, Level, as_json, replacing
+from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Rule, Severity
 from drive_trace.text.wording import MONTHS
 from drive_trace.vocabulary import Form
 
 _DAY = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])")
 
 
-def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+def _check(subject: LineDiagnostic) -> Findings:
     finding = subject.malformed(RULE)
     why = _no_such_day(str(subject.diagnostic.found))
     yield finding._replace(message=f"{finding.message}: {why}") if why is not None else finding
@@ -40,7 +39,7 @@ def _no_such_day(found: str) -> str | None:
     return f"there is no {number} {MONTHS[month - 1]} {year}"
 
 
-def _fixes(finding: Finding) -> Iterable[Fix]:
+def _fixes(finding: Finding) -> Fixes:
     found = str(finding.noted.found).strip().upper()
     moment = _moment(found)
     if moment is not None:

@@ -10,19 +10,18 @@ suggested in the usual one. The id of a dispatch or a round has no fix, as other
 """
 
 import re
-from collections.abc import Iterable
 
-from drive_trace.linter.edits import as_json, replacing
-from drive_trace.linter.rule import Finding, Fix, Level, LineDiagnostic, Rule, Severity
+from drive_trace.linter.edits import Fixes, Level, as_json, replacing
+from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Rule, Severity
 
 _DIGITS = re.compile(r"(?:urn:uuid:)?\{?([0-9a-f-]*)\}?", re.IGNORECASE)
 
 
-def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+def _check(subject: LineDiagnostic) -> Findings:
     yield subject.malformed(RULE)
 
 
-def _fixes(finding: Finding) -> Iterable[Fix]:
+def _fixes(finding: Finding) -> Fixes:
     found = _DIGITS.fullmatch(str(finding.noted.found).strip())
     digits = found[1].replace("-", "") if found else ""
     if finding.noted.path == ("event_id",) and len(digits) == 32:

@@ -5,18 +5,14 @@ Where the two disagree, nobody can tell whether the final retro was held.
 the final one, the trigger class that goes with it.
 """
 
-from collections.abc import Iterable
-
-from drive_trace.linter.edits import as_json, replacing, values_of
-from drive_trace.linter.rule import Finding, Fix, Level, LineDiagnostic, Rule, Severity
-from drive_trace.text.wording import shown
-from drive_trace.trace.places import Place
+from drive_trace.linter.edits import Fixes, Level, as_json, replacing, values_of
+from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Rule, Severity, shown
 
 _FINAL = '"mandatory-final"'
-_CLASS = Place.value("trigger_class")
+_CLASS = "trigger_class"
 
 
-def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+def _check(subject: LineDiagnostic) -> Findings:
     line, diagnostic = subject
     trigger = shown(values_of(line)["trigger_class"])
     expected = shown(not diagnostic.found)
@@ -24,7 +20,7 @@ def _check(subject: LineDiagnostic) -> Iterable[Finding]:
     yield subject.finding(RULE, message, None, (_CLASS, "the trigger class is given here"))
 
 
-def _fixes(finding: Finding) -> Iterable[Fix]:
+def _fixes(finding: Finding) -> Fixes:
     found = finding.noted.found
     yield replacing(finding, as_json(not found), Level.BY_HAND)
     if found:

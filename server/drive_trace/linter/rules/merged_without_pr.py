@@ -4,12 +4,10 @@ finds what was merged, and the slice cannot be compared with its pull request.
 **Fix.** None is offered: the number of the pull request is not in the trace.
 """
 
-from collections.abc import Iterable
-
-from drive_trace.linter.rule import Finding, LineDiagnostic, Rule, Severity
+from drive_trace.linter.rule import Findings, LineDiagnostic, Rule, Severity
 
 
-def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+def _check(subject: LineDiagnostic) -> Findings:
     yield subject.finding(RULE, "the slice was merged, but no pull request is named")
 
 

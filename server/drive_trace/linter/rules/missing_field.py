@@ -22,6 +22,10 @@ feeds; not where a key would then stand twice.
 from collections.abc import Iterable, Mapping, Sequence
 
 from drive_trace.linter.edits import (
+    Edit,
+    Fix,
+    Fixes,
+    Level,
     as_json,
     insert_fields,
     is_gap,
@@ -31,24 +35,25 @@ from drive_trace.linter.edits import (
     values_of,
 )
 from drive_trace.linter.rule import (
-    Edit,
     Finding,
-    Fix,
-    Level,
+    Findings,
+    Line,
     LineDiagnostic,
+    Part,
+    Place,
     Rule,
     Severity,
+    Span,
 )
 from drive_trace.text.escaping import printable
-from drive_trace.text.spans import Span
 from drive_trace.text.wording import are, listed
-from drive_trace.trace.line import Diagnostic, DiagnosticKind, Line, Path, event_of
-from drive_trace.trace.places import Part, Place, member_at, resolve, syntax_of
+from drive_trace.trace.line import Diagnostic, DiagnosticKind, Path, event_of
+from drive_trace.trace.places import member_at, resolve, syntax_of
 from drive_trace.vocabulary import ENVELOPE, EVENTS, EventType, FieldType, ObjectShape
 from drive_trace.vocabulary.slips import event_under_alias, event_with, is_same_word
 
 
-def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+def _check(subject: LineDiagnostic) -> Findings:
     diagnostic, line = subject.diagnostic, subject.line
     path = diagnostic.path
     if isinstance(diagnostic.found, tuple):
@@ -90,7 +95,7 @@ def _missing(line: Line, diagnostic: Diagnostic) -> list[FieldType]:
     return [fields[name] for name in diagnostic.names]
 
 
-def _fixes(finding: Finding) -> Iterable[Fix]:
+def _fixes(finding: Finding) -> Fixes:
     diagnostic = finding.noted
     if isinstance(diagnostic.found, tuple):
         yield from _flatten(finding.line, str(diagnostic.path[0]))
@@ -106,7 +111,7 @@ def _may_hold_fields(extra: Diagnostic) -> bool:
     return is_text or isinstance(value, dict | list)
 
 
-def _insertions(finding: Finding) -> Iterable[Fix]:
+def _insertions(finding: Finding) -> Fixes:
     """Putting in all fields that are missing, then each of them."""
     line, diagnostic = finding.line, finding.noted
     if any(map(_may_hold_fields, undeclared(line))):
@@ -133,7 +138,7 @@ def _insertions(finding: Finding) -> Iterable[Fix]:
 
 def _insertion(
     finding: Finding, title: str, fields: Sequence[FieldType], texts: Mapping[str, str]
-) -> Iterable[Fix]:
+) -> Fixes:
     pairs = [(field.name, texts[field.name]) for field in fields]
     edit = insert_fields(finding.line, finding.noted.path, pairs)
     if edit is not None:
@@ -144,7 +149,7 @@ def _insertion(
         yield Fix(title, level, (edit,), is_preferred)
 
 
-def _renames(finding: Finding) -> Iterable[Fix]:
+def _renames(finding: Finding) -> Fixes:
     """Renaming all keys of a line that are slips, then this one."""
     line = finding.line
     slips = [
@@ -178,7 +183,7 @@ def _listed(names: Iterable[str]) -> str:
     return listed(f"`{name}`" for name in names)
 
 
-def _flatten(line: Line, wrapper: str) -> Iterable[Fix]:
+def _flatten(line: Line, wrapper: str) -> Fixes:
     root = syntax_of(line.text).root
     member = member_at(root, (wrapper,))
     if member is None or member.value is None or not member.value.members:

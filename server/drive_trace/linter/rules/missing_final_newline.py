@@ -5,23 +5,21 @@ not JSON: somebody may still be writing it, and `invalid-json` reports it.
 **Fix.** A newline is added, which is safe.
 """
 
-from collections.abc import Iterable
-
-from drive_trace.linter.rule import Edit, Finding, Fix, Level, Rule, Severity, WholeTrace
-from drive_trace.text.spans import Span, is_blank
+from drive_trace.linter.edits import Edit, Fix, Fixes, Level
+from drive_trace.linter.rule import Finding, Findings, Part, Place, Rule, Severity, Span, WholeTrace
+from drive_trace.text.spans import is_blank
 from drive_trace.trace.line import DiagnosticKind
-from drive_trace.trace.places import Part, Place
 
 
-def _check(trace: WholeTrace) -> Iterable[Finding]:
+def _check(trace: WholeTrace) -> Findings:
     last = trace.lines[-1]
     is_broken = any(each.kind is DiagnosticKind.INVALID_JSON for each in last.diagnostics)
     if not is_blank(last.text) and not is_broken:
         message = "the file does not end with a newline: the next event would land on this line"
-        yield Finding(RULE, last, Place(Part.LINE_END), message)
+        yield RULE.finding(last, Place(Part.LINE_END), message)
 
 
-def _fixes(finding: Finding) -> Iterable[Fix]:
+def _fixes(finding: Finding) -> Fixes:
     end = len(finding.line.text)
     edit = Edit(finding.line, Span(end, end), "\n")
     yield Fix("Add a final newline", Level.SAFE, (edit,))

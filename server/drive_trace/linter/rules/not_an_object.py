@@ -4,14 +4,10 @@ JSON, but no event, and readers drop it.
 **Fix.** None is offered: only the writer knows what was meant.
 """
 
-from collections.abc import Iterable
-
-from drive_trace.linter.rule import Finding, LineDiagnostic, Rule, Severity
-from drive_trace.text.wording import shown
-from drive_trace.trace.places import Part, Place
+from drive_trace.linter.rule import Findings, LineDiagnostic, Part, Place, Rule, Severity, shown
 
 
-def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+def _check(subject: LineDiagnostic) -> Findings:
     found = shown(subject.diagnostic.found)
     message = f"expected an object {{…}} with the fields of one event; found {found}"
     yield subject.finding(RULE, message, Place(Part.WHOLE))

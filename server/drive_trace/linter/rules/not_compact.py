@@ -5,23 +5,12 @@ were written by hand stand out in a diff for no reason.
 **Fix.** The white space is removed, which is safe: every key and value stays as it is written.
 """
 
-from collections.abc import Iterable
-
 from drive_trace.json_text.lexemes import compacted, first_space, space_count
-from drive_trace.linter.rule import (
-    Edit,
-    Finding,
-    Fix,
-    Level,
-    LineDiagnostic,
-    Rule,
-    Severity,
-)
-from drive_trace.text.spans import Span
-from drive_trace.trace.line import Line
+from drive_trace.linter.edits import Edit, Fix, Fixes, Level
+from drive_trace.linter.rule import Finding, Findings, Line, LineDiagnostic, Rule, Severity, Span
 
 
-def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+def _check(subject: LineDiagnostic) -> Findings:
     line = subject.line
     text = _without_line_break(line)
     space, count = first_space(text), space_count(text)
@@ -30,7 +19,7 @@ def _check(subject: LineDiagnostic) -> Iterable[Finding]:
     yield subject.finding(RULE, message, space)
 
 
-def _fixes(finding: Finding) -> Iterable[Fix]:
+def _fixes(finding: Finding) -> Fixes:
     assert isinstance(finding.place, Span)
     start, text = finding.place.start, _without_line_break(finding.line)
     # One edit: a line can have dozens of spaces, and a trace can have them on every line.

@@ -6,21 +6,18 @@ for a model, a ticket or a dispatch of that name, and count it as one.
 **Fix.** null, as a suggestion: something may really be called so.
 """
 
-from collections.abc import Iterable
-
-from drive_trace.linter.edits import replacing
-from drive_trace.linter.rule import Finding, Fix, Level, LineDiagnostic, Rule, Severity
-from drive_trace.text.wording import shown
+from drive_trace.linter.edits import Fixes, Level, replacing
+from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Rule, Severity, shown
 
 
-def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+def _check(subject: LineDiagnostic) -> Findings:
     diagnostic = subject.diagnostic
     assert diagnostic.field is not None
     means = diagnostic.field.null_means
     yield subject.finding(RULE, f"{shown(diagnostic.found)} is a text here; null says that {means}")
 
 
-def _fixes(finding: Finding) -> Iterable[Fix]:
+def _fixes(finding: Finding) -> Fixes:
     yield replacing(finding, "null", Level.BY_HAND, "Replace with null")
 
 

@@ -4,12 +4,10 @@ indices at 1. Readers reject the event.
 **Fix.** None is offered: only the writer knows the right number.
 """
 
-from collections.abc import Iterable
-
-from drive_trace.linter.rule import Finding, LineDiagnostic, Rule, Severity
+from drive_trace.linter.rule import Findings, LineDiagnostic, Rule, Severity
 
 
-def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+def _check(subject: LineDiagnostic) -> Findings:
     yield subject.wrong_value(RULE)
 
 

@@ -6,15 +6,12 @@ spec is what has the wrong path, and the message says so.
 **Fix.** None is offered: where the other file lies, only the writer knows.
 """
 
-from collections.abc import Iterable
-
-from drive_trace.linter.rule import Finding, Message, Related, Rule, SameFile, Severity
+from drive_trace.linter.rule import Findings, Message, Rule, SameFile, Severity
 from drive_trace.trace.line import name_of
-from drive_trace.trace.places import Place
 from drive_trace.vocabulary import WRITERS, Form
 
 
-def _check(file: SameFile) -> Iterable[Finding]:
+def _check(file: SameFile) -> Findings:
     if file.value not in Form.PATH:  # else malformed-path speaks
         return
     authoring, specs = WRITERS["plan_path"][0], WRITERS["spec_path"]
@@ -22,15 +19,14 @@ def _check(file: SameFile) -> Iterable[Finding]:
     spec = next((each for each in file.lines if name_of(each) in specs), None)
     if line is None:
         return
-    place, stem = Place.value("plan_path"), _stem(file.value)
+    stem = _stem(file.value)
     if spec is not None:
-        related = (Related(spec, Place.value("spec_path"), "the spec"),)
         message: Message = ("the path of this plan is that of the spec on line ", spec)
         if stem == "plan":
             message = ("the spec on line ", spec, " has the path of this plan")
-        yield Finding(RULE, line, place, message, related)
+        yield RULE.finding(line, "plan_path", message, (spec, "spec_path", "the spec"))
     elif stem == "spec":
-        yield Finding(RULE, line, place, "the path of this plan is called like a spec")
+        yield RULE.finding(line, "plan_path", "the path of this plan is called like a spec")
 
 
 def _stem(path: str) -> str:

@@ -5,28 +5,24 @@ have no start: its wall-clock time is then a sum of dispatches.
 **Fix.** The run id is suggested as the slug, and the slug as the run id.
 """
 
-from collections.abc import Iterable
-
-from drive_trace.linter.edits import as_json, replacing, values_of
-from drive_trace.linter.rule import Finding, Fix, Level, LineDiagnostic, Rule, Severity
-from drive_trace.text.wording import shown
-from drive_trace.trace.places import Place
+from drive_trace.linter.edits import Fixes, Level, as_json, replacing, values_of
+from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Rule, Severity, shown
 
 _RUN = "project_run_id"
 
 
-def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+def _check(subject: LineDiagnostic) -> Findings:
     message = f"the slug {shown(subject.diagnostic.found)} is not the run id {shown(_run(subject))}"
-    yield subject.finding(RULE, message, None, (Place.value(_RUN), "the run id"))
+    yield subject.finding(RULE, message, None, (_RUN, "the run id"))
 
 
 def _run(finding: LineDiagnostic | Finding) -> object:
     return values_of(finding.line)[_RUN]
 
 
-def _fixes(finding: Finding) -> Iterable[Fix]:
+def _fixes(finding: Finding) -> Fixes:
     slug, run_id = finding.noted.found, _run(finding)
-    for what, name, place in (("slug", run_id, None), ("run id", slug, Place.value(_RUN))):
+    for what, name, place in (("slug", run_id, None), ("run id", slug, _RUN)):
         if name:  # nothing is called by an empty one
             title = f"Change the {what} to {shown(name)}"
             yield replacing(finding, as_json(name), Level.BY_HAND, title, place)

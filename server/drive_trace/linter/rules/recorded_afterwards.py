@@ -8,29 +8,21 @@ There is one finding for each run, on the first such end, which says how many th
 **Fix.** None is offered: the claim may well be right. Write each event when it happens.
 """
 
-from collections.abc import Iterable
-
-from drive_trace.linter.durations import CLAIM, durations
-from drive_trace.linter.rule import Finding, Related, Rule, Severity
-from drive_trace.text.wording import plural
-from drive_trace.trace.places import Place
-from drive_trace.trace.run import Run
+from drive_trace.linter.phases import CLAIM, durations
+from drive_trace.linter.rule import Findings, Rule, Run, Severity, plural
 from drive_trace.trace.times import in_words
 
 
-def _check(run: Run) -> Iterable[Finding]:
+def _check(run: Run) -> Findings:
     found = [each.span for each in durations(run) if each.span.is_recorded_afterwards]
     if not found:
         return
     first, count = min(found, key=lambda span: span.end.order), len(found)
-    apart = in_words(first.measured_ms)
-    message = (
-        f"recorded afterwards: start and end lie {apart} apart, so the claim cannot be checked"
-    )
+    apart = f"start and end lie {in_words(first.measured_ms)} apart"
+    message = f"recorded afterwards: {apart}, so the claim cannot be checked"
     if count > 1:
         message += f"; so it is with {plural(count - 1, 'more end')} of this run"
-    related = (Related(first.start, Place.value("ts"), "the start was written then"),)
-    yield Finding(RULE, first.end, CLAIM, message, related)
+    yield RULE.finding(first.end, CLAIM, message, (first.start, "ts", "the start was written then"))
 
 
 RULE = Rule(

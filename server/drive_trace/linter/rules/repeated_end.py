@@ -7,14 +7,11 @@ compares its duration with the timestamps.
 **Fix.** None is offered: only who wrote them knows which end is the right one.
 """
 
-from collections.abc import Iterable
-
 from drive_trace.linter.phases import phases
-from drive_trace.linter.rule import Finding, Rule, Severity
-from drive_trace.trace.run import Run
+from drive_trace.linter.rule import Findings, Rule, Run, Severity
 
 
-def _check(run: Run) -> Iterable[Finding]:
+def _check(run: Run) -> Findings:
     for phase in phases(run):
         line, end = phase.begin, phase.previous_end
         if line is None or end is None or not phase.is_over or phase.before is not end:
@@ -22,7 +19,8 @@ def _check(run: Run) -> Iterable[Finding]:
         if not line.is_copy_of(end):  # else duplicate-event-id says it
             what = phase.of.entity
             message = (f"this {what} ended on line ", end, " already")
-            yield phase.finding_with(RULE, line, message, end, f"the {what} ended here")
+            ended = (end, phase.of.field, f"the {what} ended here")
+            yield phase.finding(RULE, line, message, ended)
 
 
 RULE = Rule(Severity.WARNING, "A dispatch or round is ended twice.", _check, doubts="claims")

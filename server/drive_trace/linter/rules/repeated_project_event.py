@@ -5,14 +5,11 @@ wrong first one stays in the figure.
 **Fix.** None is offered: which of the two is right, only the writer knows.
 """
 
-from collections.abc import Iterable
-
-from drive_trace.linter.repetitions import repetitions
-from drive_trace.linter.rule import Finding, Rule, Severity
-from drive_trace.trace.run import Run
+from drive_trace.linter.phases import repetitions
+from drive_trace.linter.rule import Findings, Rule, Run, Severity
 
 
-def _check(run: Run) -> Iterable[Finding]:
+def _check(run: Run) -> Findings:
     for event, what in (("project-started", "started"), ("project-closed", "closed")):
         yield from repetitions(RULE, run, event, None, f"the project of this run was {what}")
 

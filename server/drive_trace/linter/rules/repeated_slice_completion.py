@@ -6,14 +6,11 @@ was appended twice, or two slices share a slug: the assertion I1 of the method f
 **Fix.** None is offered: either the line is a copy, or the other slice needs a slug of its own.
 """
 
-from collections.abc import Iterable
-
-from drive_trace.linter.repetitions import repetitions
-from drive_trace.linter.rule import Finding, Rule, Severity
-from drive_trace.trace.run import Run
+from drive_trace.linter.phases import repetitions
+from drive_trace.linter.rule import Findings, Rule, Run, Severity
 
 
-def _check(run: Run) -> Iterable[Finding]:
+def _check(run: Run) -> Findings:
     what = "this slice was completed"
     return repetitions(RULE, run, "slice-completed", "slice_slug", what)
 

@@ -4,14 +4,11 @@ a slug: the time that the slice took counts from the last start alone.
 **Fix.** None is offered: either the line is a copy, or the other slice needs a slug of its own.
 """
 
-from collections.abc import Iterable
-
-from drive_trace.linter.repetitions import repetitions
-from drive_trace.linter.rule import Finding, Rule, Severity
-from drive_trace.trace.run import Run
+from drive_trace.linter.phases import repetitions
+from drive_trace.linter.rule import Findings, Rule, Run, Severity
 
 
-def _check(run: Run) -> Iterable[Finding]:
+def _check(run: Run) -> Findings:
     return repetitions(RULE, run, "slice-started", "slice_slug", "this slice was started")
 
 

@@ -9,26 +9,21 @@ one as its `parent_dispatch_id`.
 own.
 """
 
-from collections.abc import Iterable
-
 from drive_trace.linter.phases import phases
-from drive_trace.linter.rule import Finding, Rule, Severity
-from drive_trace.trace.run import Run
+from drive_trace.linter.rule import Findings, Rule, Run, Severity
 
 
-def _check(run: Run) -> Iterable[Finding]:
+def _check(run: Run) -> Findings:
     for phase in phases(run):
         line, previous = phase.begin, phase.previous_start
         if line is None or previous is None or not phase.is_open:
             continue
         if not line.is_copy_of(previous):  # else duplicate-event-id says it
             what = phase.of.entity
-            message = (
-                f"this {what} was started on line ",
-                previous,
-                " already: a new one needs its own id",
-            )
-            yield phase.finding_with(RULE, line, message, previous, f"the {what} started here")
+            own = " already: a new one needs its own id"
+            started = (previous, phase.of.field, f"the {what} started here")
+            message = (f"this {what} was started on line ", previous, own)
+            yield phase.finding(RULE, line, message, started)
 
 
 RULE = Rule(Severity.WARNING, "A dispatch or round is started twice.", _check)

@@ -8,59 +8,50 @@ or where a round is started again (`repeated-start`).
 **Fix.** The number that follows, as a suggestion: a round may be missing instead.
 """
 
-from collections.abc import Iterable
 from typing import cast
 
 from drive_trace.linter.edits import replace_with_expected
-from drive_trace.linter.rule import Finding, Message, Related, Rule, Severity
-from drive_trace.text.wording import shown
-from drive_trace.trace.line import Line
-from drive_trace.trace.places import Place
-from drive_trace.trace.run import Run, any_between
-from drive_trace.vocabulary import LIFETIMES, Entity
+from drive_trace.linter.rule import Finding, Findings, Line, Rule, Run, Severity, shown
+from drive_trace.trace.run import any_between
+from drive_trace.vocabulary import DISPATCH, ROUND
 
-_DISPATCH = LIFETIMES[Entity.DISPATCH]
-_ROUND = LIFETIMES[Entity.ROUND]
-_NUMBER = Place.value("round_number")
+_NUMBER = "round_number"
 
 
-def _check(run: Run) -> Iterable[Finding]:
-    for dispatch_id, starts in run.table(_ROUND.opener, _DISPATCH.field).items():
+def _check(run: Run) -> Findings:
+    for dispatch_id, starts in run.table(ROUND.opener, DISPATCH.field).items():
         previous, expected = None, 1
         for line in starts:
-            is_other = line.fact("round_number") != expected and not _is_again(run, line)
+            number = cast("int", line.fact(_NUMBER))
+            is_other = number != expected and not _is_again(run, line)
             if is_other and _is_expected(run, dispatch_id, previous, line):
                 yield _finding(line, previous, expected)
-            previous, expected = line, cast("int", line.fact("round_number")) + 1
+            previous, expected = line, number + 1
 
 
 def _is_expected(run: Run, dispatch_id: object, previous: Line | None, line: Line) -> bool:
     """Whether the rounds above are known, so that the next number is."""
     if previous is None:
-        is_known = bool(run.of(_DISPATCH.opener, _DISPATCH.field, dispatch_id))
+        is_known = bool(run.of(DISPATCH.opener, DISPATCH.field, dispatch_id))
     else:
         is_known = not _is_again(run, previous)
-    in_doubt = run.in_doubt(_DISPATCH.field, dispatch_id)
+    in_doubt = run.in_doubt(DISPATCH.field, dispatch_id)
     return is_known and not any_between(in_doubt, previous, line)
 
 
 def _is_again(run: Run, line: Line) -> bool:
     """Whether the round was started above already."""
-    return run.of(_ROUND.opener, _ROUND.field, line.fact(_ROUND.field))[0] is not line
+    return run.of(ROUND.opener, ROUND.field, line.fact(ROUND.field))[0] is not line
 
 
 def _finding(line: Line, previous: Line | None, expected: int) -> Finding:
-    found = shown(line.fact("round_number"))
-    message: Message = f"the first round of a dispatch has number 1; found {found}"
-    related: tuple[Related, ...] = ()
-    if previous is not None:
-        message = (
-            f"expected {shown(expected)} after the round on line ",
-            previous,
-            f"; found {found}",
-        )
-        related = (Related(previous, _NUMBER, "the round before it in the dispatch"),)
-    return Finding(RULE, line, _NUMBER, message, related, expected=expected)
+    found = shown(line.fact(_NUMBER))
+    if previous is None:
+        message = f"the first round of a dispatch has number 1; found {found}"
+        return RULE.finding(line, _NUMBER, message, expected=expected)
+    after = (f"expected {shown(expected)} after the round on line ", previous, f"; found {found}")
+    before = (previous, _NUMBER, "the round before it in the dispatch")
+    return RULE.finding(line, _NUMBER, after, before, expected=expected)
 
 
 RULE = Rule(

@@ -9,48 +9,41 @@ at most 100 ends of rounds.
 **Fix.** None is offered: which of the durations is wrong, only the writer knows.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import cast
 
-from drive_trace.linter.durations import CLAIM
-from drive_trace.linter.rule import Finding, Option, Related, Rule, Severity
-from drive_trace.trace.line import Line
-from drive_trace.trace.places import Place
-from drive_trace.trace.run import Run
+from drive_trace.linter.phases import CLAIM, members
+from drive_trace.linter.rule import Finding, Findings, Line, Option, Rule, Run, Severity
+from drive_trace.trace.line import name_of
 from drive_trace.trace.times import in_words
-from drive_trace.vocabulary import LIFETIMES, Entity
-
-_DISPATCH = LIFETIMES[Entity.DISPATCH]
-_ROUND = LIFETIMES[Entity.ROUND]
-_CLAIM = Place.value("wall_clock_ms")
+from drive_trace.vocabulary import DISPATCH, ROUND
 
 
-def _check(run: Run, *, tolerance_ms: float, tolerance_percent: float) -> Iterable[Finding]:
-    for dispatch_id, ends in run.table(_ROUND.closer, _DISPATCH.field).items():
-        starts, over = (
-            run.of(name, _DISPATCH.field, dispatch_id)
-            for name in (_DISPATCH.opener, _DISPATCH.closer)
-        )
-        if not starts or len(over) != 1:
+def _check(run: Run, *, tolerance_ms: float, tolerance_percent: float) -> Findings:
+    for lines in members(run, DISPATCH).values():
+        names = [name_of(line) for line in lines]
+        if DISPATCH.opener not in names or names.count(DISPATCH.closer) != 1:
             continue
-        rounds = [*{each.fact(_ROUND.field): each for each in ends}.values()]
-        total, claimed = sum(map(_claimed, rounds)), _claimed(over[0])
+        end = lines[names.index(DISPATCH.closer)]
+        ends = [line for line in lines if name_of(line) == ROUND.closer]
+        rounds = [*{each.fact(ROUND.field): each for each in ends}.values()]
+        total, claimed = sum(map(_claimed, rounds)), _claimed(end)
         excess = total - claimed
         if excess > tolerance_ms and 100 * excess > tolerance_percent * claimed:
-            yield _finding(over[0], rounds, in_words(total), in_words(claimed))
+            yield _finding(end, rounds, in_words(total), in_words(claimed))
 
 
 def _claimed(end: Line) -> int:
-    return cast("int", end.fact("wall_clock_ms"))
+    return cast("int", end.fact(CLAIM))
 
 
 def _finding(line: Line, rounds: Sequence[Line], total: str, claimed: str) -> Finding:
     count = len(rounds)
     what = "1 round of it claims" if count == 1 else f"its {count} rounds together claim"
     message = f"this dispatch claims {claimed}, but {what} {total}"
-    related = [Related(line, CLAIM, "what the dispatch claims")]
-    related += [Related(each, CLAIM, "what a round claims") for each in rounds[:4]]
-    return Finding(RULE, line, Place.value("dispatch_id"), message, tuple(related))
+    claims = [(each, CLAIM, "what a round claims") for each in rounds[:4]]
+    of_dispatch = (line, CLAIM, "what the dispatch claims")
+    return RULE.finding(line, DISPATCH.field, message, of_dispatch, *claims)
 
 
 RULE = Rule(

@@ -9,23 +9,18 @@ Traces that lie anywhere else promise nothing.
 **Fix.** The run id that the path promises, as a suggestion: a file may hold several runs.
 """
 
-from collections.abc import Iterable
-
 from drive_trace.linter.edits import replace_with_expected
-from drive_trace.linter.rule import Finding, Rule, Severity, WholeTrace
-from drive_trace.text.wording import shown
-from drive_trace.trace.places import Place
+from drive_trace.linter.rule import Findings, Rule, Severity, WholeTrace, shown
 from drive_trace.vocabulary.files import promised_run
 
 
-def _check(trace: WholeTrace) -> Iterable[Finding]:
+def _check(trace: WholeTrace) -> Findings:
     promised = promised_run(trace.index.path) if trace.index.path is not None else None
     for run in trace.index.runs.values() if promised is not None else ():
         if run.run_id != promised and run.meant is None:
             message = f"the trace's path promises the run {shown(promised)}"
             message += f"; found {shown(run.run_id)}"
-            place = Place.value("project_run_id")
-            yield Finding(RULE, run.first_line, place, message, expected=promised)
+            yield RULE.finding(run.first_line, "project_run_id", message, expected=promised)
 
 
 RULE = Rule(

@@ -5,22 +5,18 @@ either left open on purpose, or mended within the round; or the verdict should b
 **Fix.** None is offered: only the reviewer knows which of the two is right.
 """
 
-from collections.abc import Iterable
 from typing import cast
 
-from drive_trace.linter.rule import Finding, Rule, Severity
-from drive_trace.text.wording import shown
-from drive_trace.trace.places import Place
-from drive_trace.trace.run import Run
+from drive_trace.linter.rule import Findings, Rule, Run, Severity, shown
 
 
-def _check(run: Run) -> Iterable[Finding]:
+def _check(run: Run) -> Findings:
     for line in run.events("round-end"):
         filed = cast("int", line.fact("findings_filed"))
         if filed and line.fact("verdict") == "satisfied":
             message = f"the round is `satisfied`, but its review filed {shown(filed)}"
             message += " finding" if filed == 1 else " findings"
-            yield Finding(RULE, line, Place.value("findings_filed"), message)
+            yield RULE.finding(line, "findings_filed", message)
 
 
 RULE = Rule(Severity.HINT, "A round was accepted although its review filed findings.", _check)

@@ -4,26 +4,21 @@ up to the count; where they do not, one of the two was not kept up to date.
 **Fix.** The sum is suggested as the count. Which of the two is right, only the writer knows.
 """
 
-from collections.abc import Iterable
-
-from drive_trace.linter.edits import replacing, values_of
-from drive_trace.linter.rule import Finding, Fix, Level, LineDiagnostic, Rule, Severity
-from drive_trace.text.wording import shown
-from drive_trace.trace.line import Line
-from drive_trace.trace.places import Place
+from drive_trace.linter.edits import Fixes, Level, replacing, values_of
+from drive_trace.linter.rule import Finding, Findings, Line, LineDiagnostic, Rule, Severity, shown
 from drive_trace.vocabulary import SIZES
 
-_COUNT = Place.value("dispatch_count")
+_COUNT = "dispatch_count"
 
 
-def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+def _check(subject: LineDiagnostic) -> Findings:
     line = subject.line
     count = shown(values_of(line)["dispatch_count"])
     message = f"{' + '.join(SIZES)} is {_sum(line)}, but `dispatch_count` is {count}"
     yield subject.finding(RULE, message, None, (_COUNT, "the count is given here"))
 
 
-def _fixes(finding: Finding) -> Iterable[Fix]:
+def _fixes(finding: Finding) -> Fixes:
     total = str(_sum(finding.line))
     title = f"Change `dispatch_count` to {total}"
     yield replacing(finding, total, Level.BY_HAND, title, _COUNT)

@@ -7,32 +7,26 @@ of the run names the slice: the start may be there.
 **Fix.** The nearest slug of the slices that were started last, as a suggestion.
 """
 
-from collections.abc import Iterable
 from functools import partial
 
 from drive_trace.linter.edits import replace_id
-from drive_trace.linter.rule import Finding, Rule, Severity
-from drive_trace.text.wording import shown
-from drive_trace.trace.places import Place
-from drive_trace.trace.run import Run
-from drive_trace.vocabulary import LIFETIMES, Entity
-
-_SLICE = LIFETIMES[Entity.SLICE]
+from drive_trace.linter.rule import Findings, Rule, Run, Severity, shown
+from drive_trace.vocabulary import SLICE
 
 
-def _check(run: Run) -> Iterable[Finding]:
-    started = run.table(_SLICE.opener, _SLICE.field)
-    for slug, ends in run.table(_SLICE.closer, _SLICE.field).items():
-        if run.meant is None and slug not in started and not run.in_doubt(_SLICE.field, slug):
+def _check(run: Run) -> Findings:
+    started = run.table(SLICE.opener, SLICE.field)
+    for slug, ends in run.table(SLICE.closer, SLICE.field).items():
+        if run.meant is None and slug not in started and not run.in_doubt(SLICE.field, slug):
             message = f"no `slice-started` of this run starts the slice {shown(slug)}"
-            yield Finding(RULE, ends[0], Place.value(_SLICE.field), message, run=run)
+            yield RULE.finding(ends[0], SLICE.field, message, run=run)
 
 
 RULE = Rule(
     Severity.INFORMATION,
     "A slice is completed that was never started.",
     _check,
-    fixes=partial(replace_id, of=_SLICE),
+    fixes=partial(replace_id, of=SLICE),
 )
 
 EXAMPLES = """

@@ -8,33 +8,25 @@ as they may stand in the slices' own traces.
 **Fix.** The number of merged slices, as a suggestion.
 """
 
-from collections.abc import Iterable
-
 from drive_trace.linter.edits import replace_with_expected
-from drive_trace.linter.rule import Finding, Related, Rule, Severity
-from drive_trace.text.wording import plural, shown
-from drive_trace.trace.places import Place
-from drive_trace.trace.run import Run
-from drive_trace.vocabulary import LIFETIMES, Entity
-
-_SLICE = LIFETIMES[Entity.SLICE]
-_COUNT = Place.value("slices_completed")
+from drive_trace.linter.rule import Findings, Rule, Run, Severity, plural, shown
+from drive_trace.vocabulary import SLICE
 
 
-def _check(run: Run) -> Iterable[Finding]:
-    line, ends = run.events("project-closed").last, run.table(_SLICE.closer, _SLICE.field)
+def _check(run: Run) -> Findings:
+    line, ends = run.events("project-closed").last, run.table(SLICE.closer, SLICE.field)
     if line is None or run.meant is not None or not ends:
         return
     # Nobody can tell how many were merged if one ended twice, or a line that cannot be read may
     # end another one.
     is_told_twice = any(len(each) > 1 for each in ends.values())
-    if is_told_twice or run.in_doubt("event_type", _SLICE.closer):
+    if is_told_twice or run.in_doubt("event_type", SLICE.closer):
         return
-    merged, counted = run.of(_SLICE.closer, "result", "merged"), line.fact("slices_completed")
+    merged, counted = run.of(SLICE.closer, "result", "merged"), line.fact("slices_completed")
     if len(merged) != counted:
-        what = f"the run has {plural(len(merged), 'merged slice')}, not {shown(counted)}"
-        related = [Related(each, Place.value("result"), "merged here") for each in merged[-1:]]
-        yield Finding(RULE, line, _COUNT, what, tuple(related), expected=len(merged))
+        message = f"the run has {plural(len(merged), 'merged slice')}, not {shown(counted)}"
+        related = [(each, "result", "merged here") for each in merged[-1:]]
+        yield RULE.finding(line, "slices_completed", message, *related, expected=len(merged))
 
 
 RULE = Rule(

@@ -4,25 +4,21 @@ event that was replaced is history: it has no effect on the verdict or the token
 **Fix.** None is needed: a trace is append-only, and the history is part of it.
 """
 
-from collections.abc import Iterable
 from itertools import pairwise
 
-from drive_trace.linter.rule import Finding, Related, Rule, Severity
-from drive_trace.trace.places import Place
-from drive_trace.trace.run import Run
+from drive_trace.linter.rule import Findings, Rule, Run, Severity
 from drive_trace.vocabulary import EVENTS
 
 _FEEDS = [event.name for event in EVENTS.values() if event.is_feed]
-_EVENT_TYPE = Place.value("event_type")
 
 
-def _check(run: Run) -> Iterable[Finding]:
+def _check(run: Run) -> Findings:
     for feed in _FEEDS:
         for line, following in pairwise(run.events(feed)):
             if not following.is_copy_of(line):
                 message = ("superseded by line ", following, ": only the last one of a run counts")
-                related = (Related(following, _EVENT_TYPE, "this event replaces it"),)
-                yield Finding(RULE, line, _EVENT_TYPE, message, related)
+                replaced = (following, "event_type", "this event replaces it")
+                yield RULE.finding(line, "event_type", message, replaced)
 
 
 RULE = Rule(

@@ -7,36 +7,31 @@ Only events of one run are compared: runs that share a file may have happened at
 **Fix.** None is offered: only who wrote the event knows when it was.
 """
 
-from collections.abc import Iterable
 from itertools import pairwise
+from typing import cast
 
-from drive_trace.linter.rule import Finding, Related, Rule, Severity
-from drive_trace.trace.places import Place
-from drive_trace.trace.run import Run
+from drive_trace.linter.rule import Findings, Rule, Run, Severity
 from drive_trace.trace.times import are_alike, in_words, milliseconds_between
-from drive_trace.vocabulary.types import Form
+from drive_trace.vocabulary import ALWAYS_KEPT, Form
 
-_TS = Place.value("ts")
+_TS = ALWAYS_KEPT.index("ts")
 
 
-def _check(run: Run) -> Iterable[Finding]:
-    stamps = [line.text_fact("ts") for line in run.lines]
+def _check(run: Run) -> Findings:
+    stamps = [cast("str", line.facts[_TS]) for line in run.lines]
     if are_alike(stamps) and stamps == sorted(stamps):
         return  # texts of one shape compare like times
-    for (previous, line), (before, after) in zip(
-        pairwise(run.lines), pairwise(stamps), strict=True
-    ):
+    for previous, line in pairwise(run.lines):
+        before, after = previous.text_fact("ts"), line.text_fact("ts")
         if before not in Form.TIMESTAMP or after not in Form.TIMESTAMP:
             continue  # malformed-timestamp reports it; that it goes back would be a guess
         passed = milliseconds_between(before, after)
         if passed is not None and passed < 0:
-            message = (
-                f"`ts` is {in_words(-passed)} before that of line ",
-                previous,
-                ", which stands above",
+            back = f"`ts` is {in_words(-passed)} before that of line "
+            message = (back, previous, ", which stands above")
+            yield RULE.finding(
+                line, "ts", message, (previous, "ts", "the event before it in the run")
             )
-            related = Related(previous, _TS, "the event before it in the run")
-            yield Finding(RULE, line, _TS, message, (related,))
 
 
 RULE = Rule(

@@ -9,22 +9,18 @@ The rule is silent while a rejected or unknown line below names the dispatch: th
 with the outcome that somebody picks.
 """
 
-from collections.abc import Iterable
-
 from drive_trace.linter.phases import phases_of
-from drive_trace.linter.rule import Finding, Related, Rule, Severity
-from drive_trace.trace.places import Place
-from drive_trace.trace.run import Run
+from drive_trace.linter.rule import Findings, Rule, Run, Severity
 from drive_trace.vocabulary import Entity
 
 
-def _check(run: Run) -> Iterable[Finding]:
+def _check(run: Run) -> Findings:
     for phase in phases_of(run, Entity.DISPATCH):
         line, moved_on = phase.begin, phase.moved_on
         if line is not None and moved_on is not None:
             message = ("this dispatch never ends, though the run went on with line ", moved_on)
-            related = Related(moved_on, Place.value("event_type"), "the run went on here")
-            yield phase.finding(RULE, line, message, related)
+            went_on = (moved_on, "event_type", "the run went on here")
+            yield phase.finding(RULE, line, message, went_on)
 
 
 RULE = Rule(Severity.HINT, "A dispatch has no end, though its run went on.", _check)

@@ -7,17 +7,14 @@ not deleted, as it may be what the line lacks. Where it is a slip in the name of
 renaming it; in bulk, if it differs in case or separators alone.
 """
 
-from collections.abc import Iterable
-
-from drive_trace.linter.edits import as_json, delete_member, replacing
-from drive_trace.linter.rule import Finding, Fix, Level, LineDiagnostic, Rule, Severity
+from drive_trace.linter.edits import Fix, Fixes, Level, as_json, delete_member, replacing
+from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Part, Place, Rule, Severity
 from drive_trace.text.escaping import printable
 from drive_trace.trace.line import name_of
-from drive_trace.trace.places import Part, Place
 from drive_trace.vocabulary.slips import is_same_word
 
 
-def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+def _check(subject: LineDiagnostic) -> Findings:
     diagnostic = subject.diagnostic
     name = printable(str(diagnostic.path[-1]))
     guess = diagnostic.field
@@ -26,7 +23,7 @@ def _check(subject: LineDiagnostic) -> Iterable[Finding]:
     yield subject.finding(RULE, message, Place(Part.KEY, diagnostic.path))
 
 
-def _fixes(finding: Finding) -> Iterable[Fix]:
+def _fixes(finding: Finding) -> Fixes:
     path = finding.noted.path
     guess = finding.noted.field
     if guess is not None:

@@ -9,20 +9,15 @@ each event are marked; what stands after its end is `event-after-end`.
 **Fix.** The nearest id of the dispatches that were started last, as a suggestion.
 """
 
-from collections.abc import Iterable
 from functools import partial
 
 from drive_trace.linter.edits import replace_id
 from drive_trace.linter.phases import phases_of
-from drive_trace.linter.rule import Finding, Rule, Severity
-from drive_trace.text.wording import shown
-from drive_trace.trace.run import Run
-from drive_trace.vocabulary import LIFETIMES, Entity
-
-_DISPATCH = LIFETIMES[Entity.DISPATCH]
+from drive_trace.linter.rule import Findings, Rule, Run, Severity, shown
+from drive_trace.vocabulary import DISPATCH, Entity
 
 
-def _check(run: Run) -> Iterable[Finding]:
+def _check(run: Run) -> Findings:
     for phase in phases_of(run, Entity.DISPATCH):
         message = f"no `dispatch-start` of this run starts the dispatch {shown(phase.id)}"
         for line in phase.unstarted:
@@ -33,7 +28,7 @@ RULE = Rule(
     Severity.WARNING,
     "An event belongs to a dispatch that was never started.",
     _check,
-    fixes=partial(replace_id, of=_DISPATCH),
+    fixes=partial(replace_id, of=DISPATCH),
 )
 
 EXAMPLES = """

@@ -7,15 +7,12 @@ in case or separators, in a letter or two of a long word, or is a known slip (`p
 `project-closed`). It is made one at a time, as it decides what counts.
 """
 
-from collections.abc import Iterable
-
-from drive_trace.linter.edits import as_json, replacing
-from drive_trace.linter.rule import Finding, Fix, Level, LineDiagnostic, Rule, Severity
-from drive_trace.text.wording import shown
+from drive_trace.linter.edits import Fixes, Level, as_json, replacing
+from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Rule, Severity, shown
 from drive_trace.vocabulary.slips import event_meant
 
 
-def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+def _check(subject: LineDiagnostic) -> Findings:
     diagnostic = subject.diagnostic
     guess = event_meant(str(diagnostic.found))
     hint = f" — did you mean {shown(guess)}?" if guess else ""
@@ -25,7 +22,7 @@ def _check(subject: LineDiagnostic) -> Iterable[Finding]:
     yield subject.finding(RULE, message)
 
 
-def _fixes(finding: Finding) -> Iterable[Fix]:
+def _fixes(finding: Finding) -> Fixes:
     guess = event_meant(str(finding.noted.found))
     if guess is not None:
         yield replacing(finding, as_json(guess), Level.BY_HAND)

@@ -8,44 +8,39 @@ or unknown line of the run names the parent: its start may be there.
 **Fix.** The nearest id of the dispatches that were started last, as a suggestion.
 """
 
-from collections.abc import Iterable
 from functools import partial
 
 from drive_trace.linter.edits import replace_id
 from drive_trace.linter.phases import MOST
-from drive_trace.linter.rule import Finding, Rule, SameDispatch, Severity
-from drive_trace.text.wording import shown
-from drive_trace.trace.places import Place
-from drive_trace.vocabulary import LIFETIMES, NULL_TEXTS, Entity
+from drive_trace.linter.rule import Findings, Rule, SameDispatch, Severity, shown
+from drive_trace.vocabulary import DISPATCH, NULL_TEXTS
 
-_DISPATCH = LIFETIMES[Entity.DISPATCH]
 _FIELD = "parent_dispatch_id"
 
 
-def _check(same: SameDispatch) -> Iterable[Finding]:
-    if same.value in NULL_TEXTS:  # null-as-text speaks
-        return
-    starts = [line for line in same.lines if line.fact(_DISPATCH.field) == same.value]
+def _check(same: SameDispatch) -> Findings:
     resuming = [line for line in same.lines if line.fact(_FIELD) == same.value]
+    if not resuming or same.value in NULL_TEXTS:  # of the latter, null-as-text speaks
+        return
+    starts = [line for line in same.lines if line.fact(DISPATCH.field) == same.value]
     for line in resuming[:MOST]:
         run = same.trace.runs[line.run]
-        is_itself = line.fact(_DISPATCH.field) == same.value
+        is_itself = line.fact(DISPATCH.field) == same.value
         # A run may resume what another run began, under the same id.
         own = sum(each.run == line.run for each in starts) if is_itself else 0
-        if own == len(starts) and not run.in_doubt(_DISPATCH.field, same.value):
+        if own == len(starts) and not run.in_doubt(DISPATCH.field, same.value):
             message = f"no `dispatch-start` of the trace starts the dispatch {shown(same.value)}"
             if is_itself:
-                message = (
-                    "a dispatch cannot resume itself: `parent_dispatch_id` is its own `dispatch_id`"
-                )
-            yield Finding(RULE, line, Place.value(_FIELD), message, run=run)
+                own_id = "`parent_dispatch_id` is its own `dispatch_id`"
+                message = f"a dispatch cannot resume itself: {own_id}"
+            yield RULE.finding(line, _FIELD, message, run=run)
 
 
 RULE = Rule(
     Severity.WARNING,
     "A dispatch resumes one that was never started.",
     _check,
-    fixes=partial(replace_id, of=_DISPATCH),
+    fixes=partial(replace_id, of=DISPATCH),
 )
 
 EXAMPLES = """

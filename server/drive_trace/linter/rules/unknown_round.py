@@ -11,22 +11,13 @@ event are marked; what stands after its end is `event-after-end`.
 another dispatch, the id of that dispatch.
 """
 
-from collections.abc import Iterable
-
-from drive_trace.linter.edits import as_json, replace_id, replacing
+from drive_trace.linter.edits import Fixes, Level, as_json, replace_id, replacing
 from drive_trace.linter.phases import Phase, phases_of
-from drive_trace.linter.rule import Finding, Fix, Level, Related, Rule, Severity
-from drive_trace.text.wording import shown
-from drive_trace.trace.line import Line
-from drive_trace.trace.places import Place
-from drive_trace.trace.run import Run
-from drive_trace.vocabulary import LIFETIMES, Entity
-
-_ROUND = LIFETIMES[Entity.ROUND]
-_DISPATCH = LIFETIMES[Entity.DISPATCH].field
+from drive_trace.linter.rule import Finding, Findings, Line, Rule, Run, Severity, shown
+from drive_trace.vocabulary import DISPATCH, ROUND, Entity
 
 
-def _check(run: Run) -> Iterable[Finding]:
+def _check(run: Run) -> Findings:
     for phase in phases_of(run, Entity.ROUND):
         message = f"no `round-start` of this run starts the round {shown(phase.id)}"
         for line in phase.unstarted:
@@ -37,19 +28,19 @@ def _check(run: Run) -> Iterable[Finding]:
 
 
 def _of_another_dispatch(phase: Phase, line: Line, start: Line) -> Finding:
-    own, other = line.fact(_DISPATCH), start.fact(_DISPATCH)
-    message = f"this round was started in the dispatch {shown(other)} on line "
-    related = Related(start, Place.value(_DISPATCH), "the round's dispatch")
-    found = phase.finding(RULE, line, (message, start, f", not in {shown(own)}"), related)
-    return found._replace(expected=other)
+    own, other = line.fact(DISPATCH.field), start.fact(DISPATCH.field)
+    there = f"this round was started in the dispatch {shown(other)} on line "
+    message = (there, start, f", not in {shown(own)}")
+    related = (start, DISPATCH.field, "the round's dispatch")
+    return phase.finding(RULE, line, message, related)._replace(expected=other)
 
 
-def _fixes(finding: Finding) -> Iterable[Fix]:
-    if finding.expected is None:
-        return replace_id(finding, _ROUND)
-    title = f"Replace `{_DISPATCH}` with {shown(finding.expected)}"
-    place = Place.value(_DISPATCH)
-    return (replacing(finding, as_json(finding.expected), Level.BY_HAND, title, place),)
+def _fixes(finding: Finding) -> Fixes:
+    other = finding.expected
+    if other is None:
+        return replace_id(finding, ROUND)
+    title = f"Replace `{DISPATCH.field}` with {shown(other)}"
+    return (replacing(finding, as_json(other), Level.BY_HAND, title, DISPATCH.field),)
 
 
 RULE = Rule(

@@ -11,24 +11,18 @@ silent.
 **Fix.** The id of the other run, as a suggestion.
 """
 
-from collections.abc import Iterable
-
 from drive_trace.linter.edits import replace_with_expected
-from drive_trace.linter.rule import Finding, Rule, Severity
-from drive_trace.text.wording import plural, shown
+from drive_trace.linter.rule import Findings, Rule, Run, Severity, plural, shown
 from drive_trace.trace.line import DiagnosticKind
-from drive_trace.trace.places import Place
-from drive_trace.trace.run import Run
 
 
-def _check(run: Run) -> Iterable[Finding]:
+def _check(run: Run) -> Findings:
     count = plural(len(run), "line")
     for line in run.lines if run.meant is not None else ():
         if any(each.kind is DiagnosticKind.PROJECT_SLUG_MISMATCH for each in line.diagnostics):
             continue  # that says it already
         message = f"the run {shown(line.run)} has {count} only; is it {shown(run.meant)}?"
-        place = Place.value("project_run_id")
-        yield Finding(RULE, line, place, message, expected=run.meant)
+        yield RULE.finding(line, "project_run_id", message, expected=run.meant)
 
 
 RULE = Rule(

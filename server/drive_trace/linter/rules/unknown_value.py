@@ -9,30 +9,19 @@ what it negates (`unmerged`). Where nothing is near (`pr-opened`), the allowed w
 What the disposition of a brief is, the hashes of its dispatch's briefs say.
 """
 
-from collections.abc import Iterable
-
-from drive_trace.linter.determined import disposition
-from drive_trace.linter.edits import as_json, replacing
-from drive_trace.linter.rule import (
-    Finding,
-    Fix,
-    Level,
-    LineDiagnostic,
-    Rule,
-    Severity,
-    Surroundings,
-)
+from drive_trace.linter.edits import Fixes, Level, as_json, disposition, replacing
+from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Rule, Severity, Surroundings
 from drive_trace.trace.line import Diagnostic
 from drive_trace.vocabulary.slips import value_meant
 
 
-def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+def _check(subject: LineDiagnostic) -> Findings:
     diagnostic = subject.diagnostic
     guess = _guess(diagnostic)
     yield subject.wrong_value(RULE, f" — did you mean {guess}?" if guess else "")
 
 
-def _fixes(finding: Finding) -> Iterable[Fix]:
+def _fixes(finding: Finding) -> Fixes:
     diagnostic = finding.noted
     guess = _guess(diagnostic)
     if guess is not None:
@@ -41,7 +30,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
         yield replacing(finding, guess, level)
 
 
-def _determined(finding: Finding, around: Surroundings) -> Iterable[Fix]:
+def _determined(finding: Finding, around: Surroundings) -> Fixes:
     found = finding.noted
     if found.path == ("brief_disposition",):
         expected = disposition(around.trace, finding.line)

@@ -13,20 +13,16 @@ A file that looks like a trace, but has another name, is a warning: a search doe
 command line.
 """
 
-from collections.abc import Iterable
-
 from drive_trace.linter.checked_files import UnreadFile
-from drive_trace.linter.rule import Finding, Rule, Severity
+from drive_trace.linter.rule import Findings, Line, Rule, Severity, Span
 from drive_trace.text.escaping import printable
-from drive_trace.text.spans import Span
-from drive_trace.trace.line import Line
 
 _MOST_SHOWN = 8192
 
 
-def _check(subject: UnreadFile) -> Iterable[Finding]:
+def _check(subject: UnreadFile) -> Findings:
     message = f"not read: {printable(subject.reason.removeprefix('not read: '), _MOST_SHOWN)}"
-    yield Finding(RULE, Line("", None, ()), Span(0, 0), message)
+    yield RULE.finding(Line("", None, ()), Span(0, 0), message)
 
 
 RULE = Rule(Severity.ERROR, "A file cannot be read at all.", _check, is_settable=False)

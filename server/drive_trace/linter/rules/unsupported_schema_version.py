@@ -5,22 +5,19 @@ other version, the number `1` included, because they cannot know what its fields
 alone. What another version means, nobody here knows.
 """
 
-from collections.abc import Iterable
-
-from drive_trace.linter.edits import as_json, replacing
-from drive_trace.linter.rule import Finding, Fix, Level, LineDiagnostic, Rule, Severity
-from drive_trace.text.wording import shown
+from drive_trace.linter.edits import Fixes, Level, as_json, replacing
+from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Rule, Severity, shown
 from drive_trace.vocabulary import SCHEMA_VERSION
 
 
-def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+def _check(subject: LineDiagnostic) -> Findings:
     diagnostic = subject.diagnostic
     found = shown(diagnostic.found)
     message = f"`schema_version` must be the string {shown(SCHEMA_VERSION)}; found {found}"
     yield subject.finding(RULE, message)
 
 
-def _fixes(finding: Finding) -> Iterable[Fix]:
+def _fixes(finding: Finding) -> Fixes:
     found = finding.noted.found
     if str(found).strip().lower() in {"1", "1.0", "v1"}:
         level = Level.IN_BULK if found == 1 else Level.BY_HAND

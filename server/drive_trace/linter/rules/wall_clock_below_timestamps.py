@@ -12,16 +12,13 @@ timestamps are in doubt: more than a day lies between them, they are off by a zo
 time of the run goes back beside them.
 """
 
-from collections.abc import Iterable
-
-from drive_trace.linter.determined import replace_with_measured
-from drive_trace.linter.durations import TOLERANCES, durations
-from drive_trace.linter.rule import Finding, Rule, Severity
-from drive_trace.trace.run import Run
+from drive_trace.linter.edits import replace_with_measured
+from drive_trace.linter.phases import TOLERANCES, durations
+from drive_trace.linter.rule import Findings, Rule, Run, Severity
 from drive_trace.trace.times import in_words
 
 
-def _check(run: Run, tolerance_ms: float, tolerance_percent: float) -> Iterable[Finding]:
+def _check(run: Run, tolerance_ms: float, tolerance_percent: float) -> Findings:
     for found in durations(run):
         span = found.span
         if span.excess_ms < 0 and found.excess_ms(tolerance_ms, tolerance_percent):

@@ -8,28 +8,16 @@ work.
 **Fix.** None is offered: close the project when it is over.
 """
 
-from collections.abc import Iterable
-
-from drive_trace.linter.rule import Finding, Related, Rule, Severity
-from drive_trace.text.wording import plural
-from drive_trace.trace.places import Place
-from drive_trace.trace.run import Run
-
-_EVENT_TYPE = Place.value("event_type")
+from drive_trace.linter.rule import Findings, Rule, Run, Severity, plural
 
 
-def _check(run: Run) -> Iterable[Finding]:
+def _check(run: Run) -> Findings:
     closed = run.events("project-closed").last
     work = run.work.after(closed) if closed is not None and run.meant is None else None
     if closed is not None and work is not None:
-        count = run.work_after(closed).events
-        message = (
-            f"{plural(count, 'event')} of work from here on, but line ",
-            closed,
-            " closed the run",
-        )
-        related = (Related(closed, _EVENT_TYPE, "closed here"),)
-        yield Finding(RULE, work, _EVENT_TYPE, message, related)
+        count = plural(run.work_after(closed).events, "event")
+        message = (f"{count} of work from here on, but line ", closed, " closed the run")
+        yield RULE.finding(work, "event_type", message, (closed, "event_type", "closed here"))
 
 
 RULE = Rule(Severity.WARNING, "A run goes on after its project was closed.", _check)

@@ -13,21 +13,18 @@ were written afterwards.
 """
 
 import re
-from collections.abc import Iterable
 
-from drive_trace.linter.determined import measured_ms
-from drive_trace.linter.edits import as_json, replacing
+from drive_trace.linter.edits import Fixes, Level, as_json, measured_ms, replacing
 from drive_trace.linter.rule import (
     Finding,
-    Fix,
-    Level,
+    Findings,
     LineDiagnostic,
+    Place,
     Rule,
     Severity,
     Surroundings,
 )
 from drive_trace.text.wording import duration
-from drive_trace.trace.places import Place
 from drive_trace.vocabulary import BooleanShape, FieldType, IntegerShape, OneOfShape, StringShape
 
 _CLAIM = Place.value("wall_clock_ms")
@@ -35,11 +32,11 @@ _GROUPED = re.compile(r"-?[0-9]{1,3}(?:([,_ \u00a0\u202f])[0-9]{3})(?:\1[0-9]{3}
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,14})")
 
 
-def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+def _check(subject: LineDiagnostic) -> Findings:
     yield subject.wrong_value(RULE)
 
 
-def _fixes(finding: Finding) -> Iterable[Fix]:
+def _fixes(finding: Finding) -> Fixes:
     diagnostic = finding.noted
     assert diagnostic.field is not None
     text = _converted(diagnostic.field, diagnostic.found)
@@ -74,7 +71,7 @@ def _number(found: str) -> str | None:
     return plain if _INTEGER.fullmatch(plain) else None
 
 
-def _measured(finding: Finding, around: Surroundings) -> Iterable[Fix]:
+def _measured(finding: Finding, around: Surroundings) -> Fixes:
     diagnostic = finding.noted
     if diagnostic.path == _CLAIM.path and diagnostic.found is None:
         passed = measured_ms(around.trace, finding.line)

@@ -4,21 +4,18 @@ says that they are known. The scorecard would report a run that was free.
 **Fix.** null is suggested for all four.
 """
 
-from collections.abc import Iterable
-
-from drive_trace.linter.edits import replace_value
-from drive_trace.linter.rule import Finding, Fix, Level, LineDiagnostic, Rule, Severity
-from drive_trace.trace.places import Place
+from drive_trace.linter.edits import Fix, Fixes, Level, replace_value
+from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Rule, Severity
 from drive_trace.vocabulary import TOKEN_FIELDS
 
 
-def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+def _check(subject: LineDiagnostic) -> Findings:
     message = "all four token counts are 0: a count that is not known is null"
-    related = ((Place.value(name), "this is 0, too") for name in TOKEN_FIELDS[1:])
+    related = ((name, "this is 0, too") for name in TOKEN_FIELDS[1:])
     yield subject.finding(RULE, message, None, *related)
 
 
-def _fixes(finding: Finding) -> Iterable[Fix]:
+def _fixes(finding: Finding) -> Fixes:
     edits = tuple(replace_value(finding.line, (name,), "null") for name in TOKEN_FIELDS)
     yield Fix("Replace all four with null", Level.BY_HAND, edits)
 
