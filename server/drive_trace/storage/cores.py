@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import suppress
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from collections.abc import Callable, Generator, Iterable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
+    from concurrent.futures import Future
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -20,36 +18,49 @@ Result = TypeVar("Result")
 def on_all_cores(
     work: Callable[[Item], Result], items: Iterable[Item], *, most: int | None = None
 ) -> Generator[tuple[Item, Result]]:
-    """Each item with what ``work`` gives for it, in their order. Both are pickled.
+    """Each item with what ``work`` gives for it, in their order. Items and results are pickled.
 
     The work is done in forked processes: they know what this one knows, and hash strings alike.
     Where a process dies, or none can be forked, the work is done in this one, as for a ``most`` of
     one process.
     """
     count = min(_cores(), most or sys.maxsize)
-    workers: list[_Worker[Item, Result]] = []
-    asked = deque[tuple[_Worker[Item, Result], Item]]()
+    if count < 2:
+        for item in items:
+            yield item, work(item)
+        return
+    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 - little work needs none
+    from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415
+    from multiprocessing import get_context  # noqa: PLC0415
+
+    # A forked process gets what the executor begins with as it is; what is submitted is pickled.
+    pool = ProcessPoolExecutor(count, get_context("fork"), _begin, (work,))
+    asked = deque[tuple[Item, "Future[Result] | None"]]()
+
+    def ask(item: Item) -> None:
+        try:
+            asked.append((item, pool.submit(_work_on, item)))
+        except (BrokenProcessPool, OSError):
+            asked.append((item, None))
+
+    def answer() -> tuple[Item, Result]:
+        item, future = asked.popleft()
+        try:
+            return item, work(item) if future is None else future.result()
+        except BrokenProcessPool:
+            return item, work(item)
+
     try:
         for item in items:
-            if count < 2:
-                yield item, work(item)
-                continue
-            if len(workers) < count:
-                workers.append(_started(work, workers))
-                worker = workers[-1]
-                worker.ask(item)
-                asked.append((worker, item))
-                continue
-            worker, earlier = asked.popleft()
-            result = worker.answer(earlier)
-            worker.ask(item)  # before its last answer is used, so that it need not wait
-            asked.append((worker, item))
-            yield earlier, result
-        for worker, item in asked:
-            yield item, worker.answer(item)
+            # No more at once than there are processes: an item may be a whole trace.
+            answered = answer() if len(asked) == count else None
+            ask(item)  # before the last answer is used, so that no process waits meanwhile
+            if answered is not None:
+                yield answered
+        while asked:
+            yield answer()
     finally:
-        for worker in workers:
-            worker.end()
+        pool.shutdown(cancel_futures=True)
 
 
 def _cores() -> int:
@@ -58,47 +69,27 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-class _Worker(NamedTuple, Generic[Item, Result]):
-    """A process that answers one item after another."""
-
-    pid: int
-    connection: Connection
-    work: Callable[[Item], Result]
-
-    def ask(self, item: Item) -> None:
-        with suppress(OSError):  # it died: see answer
-            self.connection.send(item)
-
-    def answer(self, item: Item) -> Result:
-        try:
-            result: Result = self.connection.recv()
-        except (EOFError, OSError):
-            return self.work(item)
-        return result
-
-    def end(self) -> None:
-        self.connection.close()
-        os.kill(self.pid, signal.SIGKILL)
-        os.waitpid(self.pid, 0)
+_work: Callable[[Any], Any]
+"""In a process of the pool: what it does."""
 
 
-def _started(
-    work: Callable[[Item], Result], others: Sequence[_Worker[Item, Result]]
-) -> _Worker[Item, Result]:
-    from multiprocessing.connection import Pipe  # noqa: PLC0415 - most checks need none
+def _begin(work: Callable[[Any], Any]) -> None:
+    from threading import Thread  # noqa: PLC0415 - only in the processes
 
-    ours, theirs = Pipe()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    pid = os.fork()
-    if pid:
-        theirs.close()
-        return _Worker(pid, ours, work)
-    try:
-        # It ends when this process does, as nobody else holds the other end.
-        for connection in (ours, *(each.connection for each in others)):
-            connection.close()
-        while True:
-            theirs.send(work(theirs.recv()))
-    finally:
-        os._exit(0)
+    global _work  # noqa: PLW0603 - there is no other way into a process of a pool
+    _work = work
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that forked it was killed: the pool itself would wait on."""
+    from multiprocessing import parent_process  # noqa: PLC0415
+
+    parent = parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
+
+
+def _work_on(item: Any) -> Any:
+    return _work(item)
