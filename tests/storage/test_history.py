@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from drive_trace.storage.finding import find_traces
 from drive_trace.storage.git import CommittedTraces, committed_records
 from tests.cli.support import Ran, run
 from tests.support.client_text import graded, triage
@@ -154,6 +155,7 @@ def test_a_repository_runs_nothing(path: Path, tmp_path: Path) -> None:
         "filter.x.smudge",
         "filter.x.clean",
         "alias.cat-file",
+        "alias.ls-files",
         "credential.helper",
     ):
         git(tmp_path, "config", key, f"!{script}" if key.startswith("alias") else str(script))
@@ -167,4 +169,6 @@ def test_a_repository_runs_nothing(path: Path, tmp_path: Path) -> None:
     missing = next((tmp_path / ".git" / "objects").glob("??/*"))
     missing.unlink()  # now git would like to fetch
     committed_records(str(path))
+    (tmp_path / ".gitignore").write_text("projects\n")
+    assert str(path) in find_traces([str(tmp_path)])  # as git says that it is tracked
     assert not witness.exists()

@@ -10,8 +10,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from drive_trace.storage.files import LinkOutError
-from drive_trace.storage.repositories import git_folder_of
+from drive_trace.storage.files import LinkOutError, read_regular
 
 HISTORIES = {".git", ".hg", ".svn"}
 """What version control systems keep for themselves: credentials, and programs that they run."""
@@ -67,3 +66,17 @@ def _root(named: str, base: str | Path | None) -> Path | None:
         if git_folder_of(real) is not None and not holds_home(real):
             root = real
     return root or Path(os.path.realpath(Path(named).parent if base is None else base))
+
+
+def git_folder_of(root: Path) -> Path | None:
+    """The git folder of a repository with this root; None if the folder is no root."""
+    found = root / ".git"
+    try:
+        if found.is_file():
+            phrase = os.fsdecode(read_regular(found))
+            if not phrase.startswith("gitdir: "):
+                return None
+            found = root / phrase.removeprefix("gitdir: ").rstrip("\n")
+        return found if (found / "HEAD").exists() else None
+    except (OSError, ValueError):
+        return None

@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from drive_trace.scorecard.caveats import Omitted, Unread
-from drive_trace.storage.boundary import HISTORIES, leads_out
+from drive_trace.storage.boundary import HISTORIES, git_folder_of, leads_out
 from drive_trace.storage.files import (
     STDIN,
     LeftOut,
@@ -23,7 +23,7 @@ from drive_trace.storage.files import (
 )
 from drive_trace.storage.patterns import MoreFiles, in_wip, is_trace, patterns_of
 from drive_trace.storage.projects import Above, Projects, absolute, relative
-from drive_trace.storage.repositories import Repositories, git_folder_of
+from drive_trace.storage.repositories import Repositories
 from drive_trace.trace.recognising import HEAD, fields_named
 
 NO_MORE = MoreFiles()

@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from drive_trace.storage.boundary import inside
+from drive_trace.storage.boundary import git_folder_of, inside
 from drive_trace.storage.files import LARGEST, SMALL, STDIN, Problem, records_of, why
 from drive_trace.storage.processes import Program, run_shell
-from drive_trace.storage.repositories import git_folder_of
 
 _GIT = (
     *("git", "--no-pager", "--no-optional-locks"),
@@ -28,6 +27,8 @@ _ENVIRONMENT = {
 }
 _MOST_ERRORS = 1 << 12
 _LONGEST_ANSWER = 1 << 20
+_MOST_TRACKED = 64 << 20
+"""Bytes of the names of all files that a repository tracks."""
 _PATIENCE = 10.0
 """Seconds that git may take to answer a short question."""
 
@@ -69,6 +70,16 @@ def run_git(
         ended = ran.problem or f"exited with {ran.code}"
         return Problem(folder, f"git {ended}{f': {first}' if first else ''}")
     return bytes(written)
+
+
+def tracked_files(root: Path, git_folder: Path) -> frozenset[str]:
+    """The files that a repository tracks, by their paths from its root; none where git does not
+    say. The repository is named, so that git looks for no other one above it.
+    """
+    named = (f"--git-dir={git_folder}", f"--work-tree={root}")
+    found = run_git(str(root), *named, "ls-files", "-z", seconds=_PATIENCE, most=_MOST_TRACKED)
+    names = b"" if isinstance(found, Problem) else found
+    return frozenset(map(os.fsdecode, names.split(b"\0")))
 
 
 class CommittedTraces:

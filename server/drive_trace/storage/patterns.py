@@ -1,8 +1,11 @@
 """Patterns of paths: those of traces and of ``.gitignore``, and editors' globs of further traces.
 
-The library pathspec translates a pattern of ``.gitignore`` to a regular expression. This module
-makes that match the path itself and nothing below it, as git looks at one folder after another. No
-pattern can make it slow: patterns come with traces that others wrote.
+Both kinds are matched step by step (:func:`_match`), in time that grows with the pattern and the
+path alone: patterns come with traces that others wrote. That is why the library pathspec does not
+do it: its expressions backtrack, and one name of 200 letters takes ``*a*a*a*ax`` two seconds, and
+each further star a hundred times that. It also reads brackets otherwise than git, which the tests
+hold this module against. ``git check-ignore`` is not asked, as what counts in a gate must not
+depend on whether git is installed, nor on a user's own ignore file.
 
 Editors' globs are different: they match whole paths of files, have ``{a,b}``, and no ``!``.
 """
@@ -13,7 +16,7 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
+from fnmatch import translate
 from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -22,23 +25,74 @@ TRACE_GLOBS = ("**/trace.jsonl", "**/wip/drive-trace/*.jsonl")
 """The files that a search of a folder takes for traces."""
 JUDGEMENTS_SUFFIX = ".judgements.ndjson"
 """Behind a trace's name: the record of the judging, which no pattern makes a trace."""
-_MANY_FOLDERS, _ANY = "(?:/.+)?", "[^/]*"
-"""What pathspec makes of a ``**`` between folders, and of a ``*``."""
-_ENDS = {
-    "(?:(?P<ps_d>/)|$)": r"/?\Z",
-    "(?P<ps_d>/)": r"/\Z",
-    "/": r"/.",
-}
-"""How pathspec's expressions end, and how they end to match the path itself. A path with a ``/`` at
-its end is a folder's.
-"""
-_ESCAPED_OR_BRACKETS = re.compile(
-    r"(?s)\\(?P<escaped>.)|\[(?P<negation>[!^]?)(?P<inside>\]?(?:\[:\w+:\]|\\.|[^\]\\])*)\]"
+
+
+def is_trace(path: Path) -> bool:
+    """Whether a search takes a file of that name for a trace."""
+    return path.name == "trace.jsonl" or (in_wip(path) and path.name.endswith(".jsonl"))
+
+
+def in_wip(path: Path) -> bool:
+    """Whether a file is where those of runs without a project are."""
+    return path.parent.parts[-2:] == ("wip", "drive-trace")
+
+
+# Matching
+
+Step = re.Pattern[str]
+"""Matches one name of a path."""
+Wanted = Sequence[Sequence[Step]]
+"""A pattern: runs of steps with any number of folders between them, as ``**`` stands for."""
+
+
+def _match(wanted: Wanted, names: Sequence[str]) -> bool:
+    """Whether a pattern matches a whole path. The first match of a run is as good as any other, but
+    that of the last one, which stands at the end.
+    """
+    first, *others = wanted
+    if not _fit(first, names, 0):
+        return False
+    if not others:
+        return len(first) == len(names)
+    *middle, last = others
+    at = len(first)
+    for run in middle:
+        places = range(at, len(names) - len(run) + 1)
+        found = next((each for each in places if _fit(run, names, each)), None)
+        if found is None:
+            return False
+        at = found + len(run)
+    end = len(names) - len(last)
+    return end >= at and _fit(last, names, end)
+
+
+def _fit(run: Sequence[Step], names: Sequence[str], at: int) -> bool:
+    if len(names) - at < len(run):
+        return False
+    return all(step.match(names[at + place]) for place, step in enumerate(run))
+
+
+def _wanted(steps: Iterable[Step | None]) -> Wanted:
+    """A pattern of steps, of which None is a ``**``."""
+    runs: list[list[Step]] = [[]]
+    for step in steps:
+        if step is not None:
+            runs[-1].append(step)
+        elif runs[-1] or len(runs) == 1:  # several in a row are as good as one
+            runs.append([])
+    return runs
+
+
+# Patterns of .gitignore
+
+_TOKEN = re.compile(
+    r"(?s)\\(?P<escaped>.)|(?P<slash>/)|(?P<stars>\*+)|(?P<any>\?)"
+    r"|\[(?P<negation>[!^]?)(?P<inside>\]?(?:\[:\w+:\]|\\.|[^\]\\])*)\]"
+    r"|(?P<unclosed>[\[\\])|(?P<plain>.)"
 )
 _IN_BRACKETS = re.compile(
     r"(?s)\[:(?P<named>\w+):\]|(?P<low>\\?.)(?:-(?P<high>\\.|[^\]\\]))?",
 )
-_MANY_STARS = re.compile(r"(?<!\\)\*{3,}")
 _NAMED = {
     "alnum": "0-9A-Za-z",
     "alpha": "A-Za-z",
@@ -54,25 +108,15 @@ _NAMED = {
     "xdigit": "0-9A-Fa-f",
 }
 _MOST = 4000
-"""The most patterns of a file: each is compiled, and matched with each path."""
-_FIRST_STAND_IN = 0xE000
-"""Characters for private use stand in for brackets: no byte is one of them."""
-
-
-def is_trace(path: Path) -> bool:
-    """Whether a search takes a file of that name for a trace."""
-    return path.name == "trace.jsonl" or (in_wip(path) and path.name.endswith(".jsonl"))
-
-
-def in_wip(path: Path) -> bool:
-    """Whether a file is where those of runs without a project are."""
-    return path.parent.parts[-2:] == ("wip", "drive-trace")
+"""The most patterns of a file: each is matched with each path."""
+_ANY_NAME = re.compile("")
 
 
 class _Pattern(NamedTuple):
-    expression: re.Pattern[str]
+    wanted: Wanted
     ignores: bool
     """False for one with a ``!``."""
+    folders_only: bool
 
 
 class Patterns:
@@ -81,6 +125,7 @@ class Patterns:
     def __init__(self, lines: Iterable[str]) -> None:
         """Lines of text, or of bytes that were read as Latin-1."""
         self._patterns = [found for line in lines if (found := _pattern(line)) is not None]
+        self._patterns.reverse()
 
     @classmethod
     def of_file(cls, data: bytes) -> Patterns:
@@ -92,11 +137,13 @@ class Patterns:
         return cls(lines)
 
     def decide(self, path: str) -> bool | None:
-        """Whether a path is ignored; None if no pattern matches it. The path has ``/`` between its
-        steps, and at its end if it is a folder's; it comes from :func:`as_bytes`.
+        """Whether a path itself is ignored, whatever is decided of the folders above it; None if no
+        pattern matches it. The path has ``/`` between its steps, and at its end if it is a
+        folder's; it comes from :func:`as_bytes`.
         """
-        for pattern in reversed(self._patterns):
-            if pattern.expression.search(path):
+        names, is_folder = path.removesuffix("/").split("/"), path.endswith("/")
+        for pattern in self._patterns:  # the last one decides
+            if (is_folder or not pattern.folders_only) and _match(pattern.wanted, names):
                 return pattern.ignores
         return None
 
@@ -124,36 +171,53 @@ def as_bytes(path: str) -> str:
 
 
 def _pattern(line: str) -> _Pattern | None:
-    from pathspec.patterns.gitignore.spec import (  # noqa: PLC0415 - most searches need it not
-        GitIgnoreSpecPattern,
-    )
-
+    """The pattern of a line; None for a comment, and for what matches nothing."""
     kept = _without_trailing_spaces(line)
-    rest = kept.removeprefix("!")
-    if rest == "/" or rest.startswith("\\/") or rest.endswith("\\/"):
-        return None  # no path begins with a /, and an escaped one at the end is no folder's
-    brackets: list[str] = []
-
-    def stand_in(found: re.Match[str]) -> str:
-        if found["escaped"] is not None:
-            return "/" if found["escaped"] == "/" else found[0]
-        brackets.append(_bracket(found["negation"], found["inside"]))
-        return chr(_FIRST_STAND_IN + len(brackets) - 1)
-
-    try:
-        plain = _MANY_STARS.sub("**", _ESCAPED_OR_BRACKETS.sub(stand_in, kept))
-        if "/" in kept.rstrip("/") and "/" not in plain.rstrip("/"):  # one in brackets counts, too
-            plain = re.sub(r"\A(!?)", r"\1/", plain)
-        folders_only = plain.endswith("/**/")
-        expression, ignores = GitIgnoreSpecPattern.pattern_to_regex(plain[: -folders_only or None])
-        if expression is None or ignores is None:
-            return None
-        whole = _in_linear_time(_of_itself(expression, folders_only=folders_only))
-        for number, bracket in enumerate(brackets):
-            whole = whole.replace(chr(_FIRST_STAND_IN + number), bracket)
-        return _Pattern(re.compile(whole, re.DOTALL), ignores)
-    except (ValueError, re.error, OverflowError):  # as for git, it matches nothing
+    body = kept.removeprefix("!")
+    # No path begins with a /, and an escaped one at the end is no folder's.
+    if line.startswith("#") or body.startswith("\\/") or body.endswith("\\/"):
         return None
+    folders_only = body.endswith("/")
+    is_anchored = "/" in body.removesuffix("/")  # also by one in brackets, which matches nothing
+    steps: list[list[re.Match[str]]] = [[]]
+    for token in _TOKEN.finditer(body.removesuffix("/").removeprefix("/")):
+        if token["unclosed"]:
+            return None
+        if token["slash"] or token["escaped"] == "/":
+            steps.append([])
+        else:
+            steps[-1].append(token)
+    if not all(steps):  # no path has nothing between two slashes
+        return None
+    wanted = [None if is_anchored and _is_any_folders(each) else _step(each) for each in steps]
+    if not is_anchored:
+        wanted.insert(0, None)
+    if wanted[-1] is None:  # behind a folder, it means what is in it
+        wanted.append(_ANY_NAME)
+    return _Pattern(_wanted(wanted), not kept.startswith("!"), folders_only)
+
+
+def _is_any_folders(step: Sequence[re.Match[str]]) -> bool:
+    return len(step) == 1 and len(step[0]["stars"] or "") > 1
+
+
+def _step(tokens: Iterable[re.Match[str]]) -> Step:
+    """An expression that never goes back: for all but the last ``*`` of a name, the first match is
+    as good as any other.
+    """
+    parts = [""]
+    for token in tokens:
+        if token["stars"]:
+            parts.append("")
+        elif token["inside"] is not None:
+            parts[-1] += _bracket(token["negation"], token["inside"])
+        else:
+            parts[-1] += "." if token["any"] else re.escape(token["escaped"] or token[0])
+    first, *others = parts
+    if others:
+        *middle, last = others
+        first += "".join(f"(?>.*?{each})" for each in middle) + f".*{last}"
+    return re.compile(rf"{first}\Z", re.DOTALL)
 
 
 def _without_trailing_spaces(line: str) -> str:
@@ -163,56 +227,24 @@ def _without_trailing_spaces(line: str) -> str:
 
 
 def _bracket(negation: str, content: str) -> str:
-    """The expression of ``[…]``, which never matches a ``/``."""
-    parts = []
+    """The expression of ``[…]``."""
+    inside = ""
     for each in _IN_BRACKETS.finditer(content):
         if each["named"] is not None:
-            parts.append(_NAMED.get(each["named"], ""))
+            inside += _NAMED.get(each["named"], "")
             continue
-        low = ord(each["low"][-1])
-        high = ord(each["high"][-1]) if each["high"] is not None else low
+        low, high = each["low"][-1], (each["high"] or each["low"])[-1]
         if low <= high:
-            parts.append(f"\\x{low:02x}-\\x{high:02x}")
-        elif each["high"] is not None:  # git looks at the first alone before it sees the range
-            parts.append(f"\\x{low:02x}")
-    inside = "".join(parts)
-    if negation:
-        return f"[^/{inside}]"
-    return f"(?!/)[{inside}]" if inside else "(?!)"
+            inside += f"{re.escape(low)}-{re.escape(high)}"
+        else:  # git looks at the first alone before it sees the range
+            inside += re.escape(low)
+    if not inside:
+        return "." if negation else "(?!)"
+    return f"[^{inside}]" if negation else f"[{inside}]"
 
 
-def _of_itself(expression: str, *, folders_only: bool) -> str:
-    """The expression, but for paths below those that it matches."""
-    if expression == ".":
-        return r"/\Z" if folders_only else expression
-    end, new = next(each for each in _ENDS.items() if expression.endswith(each[0]))
-    if folders_only:
-        new = r"/.+/\Z"
-    return expression.removesuffix(end) + new
+# Globs of editors
 
-
-def _in_linear_time(expression: str) -> str:
-    """The same expression without backtracking: for all but the last ``**`` of a pattern, and the
-    last ``*`` of a name, the first match is as good as any other.
-    """
-    first, *others = map(_with_atomic_stars, expression.split(_MANY_FOLDERS))
-    if not others:
-        return first
-    if first.startswith("^(?:.+/)?"):
-        first = f"^(?>(?:.+?/)??{first.removeprefix('^(?:.+/)?')}(?=/))"
-    *middle, last = others
-    return first + "".join(f"(?>(?:/.+?)??{each}(?=/))" for each in middle) + _MANY_FOLDERS + last
-
-
-def _with_atomic_stars(expression: str) -> str:
-    first, *others = expression.split(_ANY)
-    if not others:
-        return first
-    *middle, last = others
-    return first + "".join(f"(?>[^/]*?{each})" for each in middle) + _ANY + last
-
-
-_ANY_FOLDERS = "**"
 _MOST_ALTERNATIVES = 64
 """The most patterns that one with alternatives stands for."""
 _ALTERNATIVES = re.compile(r"\{([^{}]*)\}")
@@ -228,45 +260,25 @@ class MoreFiles:
     patterns: tuple[str, ...] = ()
 
     @cached_property
-    def _wanted(self) -> list[list[str]]:
-        """The steps of each pattern without alternatives."""
+    def _all_wanted(self) -> list[Wanted]:
         plain = [each for pattern in self.patterns for each in _alternatives(pattern)]
-        return [[step for step in each.split("/") if step not in ("", ".")] for each in plain]
+        steps = ([step for step in each.split("/") if step not in ("", ".")] for each in plain)
+        return [_wanted(map(_glob_step, each)) for each in steps if each]
 
     def may_name(self, name: str) -> bool:
         """Whether a file of that name may match, in whatever folder. This is fast."""
-        return any(fnmatchcase(name, each[-1]) for each in self._wanted if each)
+        return any(not each[-1] or each[-1][-1].match(name) for each in self._all_wanted)
 
     def hold(self, path: Path, folder: Path) -> bool:
         """Whether a path inside a folder matches."""
-        if not self._wanted or path.name.endswith(JUDGEMENTS_SUFFIX):
+        if not self._all_wanted or path.name.endswith(JUDGEMENTS_SUFFIX):
             return False
         inner, whole = path.relative_to(folder).parts, path.parts[1:]
-        return any(_match(each, inner) or _match(each, whole) for each in self._wanted)
+        return any(_match(each, inner) or _match(each, whole) for each in self._all_wanted)
 
 
-def _match(wanted: Sequence[str], names: Sequence[str]) -> bool:
-    """Whether a pattern matches a path. Keeps all numbers of steps that the names so far may have
-    matched, so that no pattern takes longer than its length times the path's.
-    """
-    states = _with_skipped({0}, wanted)
-    for name in names:
-        reached = {
-            state + (wanted[state] != _ANY_FOLDERS)
-            for state in states
-            if state < len(wanted)
-            and (wanted[state] == _ANY_FOLDERS or fnmatchcase(name, wanted[state]))
-        }
-        states = _with_skipped(reached, wanted)
-    return len(wanted) in states
-
-
-def _with_skipped(states: set[int], wanted: Sequence[str]) -> set[int]:
-    """With the states that follow where a ``**`` matches no folder at all."""
-    for state, step in enumerate(wanted):
-        if state in states and step == _ANY_FOLDERS:
-            states.add(state + 1)
-    return states
+def _glob_step(step: str) -> Step | None:
+    return None if step == "**" else re.compile(translate(step))
 
 
 def _alternatives(pattern: str) -> list[str]:

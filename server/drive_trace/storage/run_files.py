@@ -12,7 +12,7 @@ from typing import NamedTuple
 from drive_trace.scorecard.feed_state import FileFeed, JoinedFeed, mentions
 from drive_trace.scorecard.scored_trace import ScoredTrace
 from drive_trace.storage.appending import AppendError
-from drive_trace.storage.boundary import holds_home
+from drive_trace.storage.boundary import git_folder_of, holds_home
 from drive_trace.storage.files import (
     Problem,
     may_be_there,
@@ -22,7 +22,6 @@ from drive_trace.storage.files import (
 )
 from drive_trace.storage.finding import MISSED, Reason
 from drive_trace.storage.projects import CONFIGURATION_NAME
-from drive_trace.storage.repositories import git_folder_of
 from drive_trace.trace.line import run_of
 from drive_trace.trace.reading import read_lines
 from drive_trace.vocabulary import EventType
