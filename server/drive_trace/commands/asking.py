@@ -22,53 +22,52 @@ _KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 
 
 class Asked(NamedTuple):
-    """Which model, and how it is asked."""
+    """Which model, and how it is asked. The options of a command fill it by name."""
 
     model: str
     api: str | None
     base_url: str | None
     model_command: str | None
     timeout: float
+    replay: str | None
 
+    def check(self) -> None:
+        """Raises UsageError unless one way to a model is named."""
+        if sum(each is not None for each in (self.api, self.model_command, self.replay)) != 1:
+            raise click.UsageError("name one of --api, --model-command and --replay")
+        if self.base_url is not None and self.api is None:
+            raise click.UsageError("--base-url is for --api")
 
-def check_asked(asked: Asked, *others: str | None) -> None:
-    """Raises UsageError unless one way to a model is named, or one of the ``others``."""
-    ways = (asked.api, asked.model_command, *others)
-    if sum(each is not None for each in ways) != 1:
-        raise click.UsageError("name one of --api, --model-command and --replay")
-    if asked.base_url is not None and asked.api is None:
-        raise click.UsageError("--base-url is for --api")
+    @property
+    def destination(self) -> str:
+        """Where prompts go, without any key."""
+        if self.replay is not None:
+            return f"the record {self.replay}"
+        if self.model_command is not None:
+            return f"the command {printable(without_keys(self.model_command), 200)}"
+        return self._http("").url
 
+    def reached(self) -> Model:
+        """The model. Raises UsageError where it cannot be asked, as there is no key."""
+        if self.model_command is not None:
+            return CommandModel(self.model_command, self.timeout, without_keys, notify)
+        name = _KEYS[str(self.api)]
+        key = os.environ.get(name, "").strip()
+        if not key:
+            raise click.UsageError(f"there is no key in the environment variable {name}")
+        return self._http(key)
 
-def destination(asked: Asked) -> str:
-    """Where prompts go, without any key."""
-    if asked.model_command is not None:
-        return f"the command {printable(without_keys(asked.model_command), 200)}"
-    return _http(asked, "").url
-
-
-def model_of(asked: Asked) -> Model:
-    """The model. Raises UsageError where it cannot be asked, as there is no key."""
-    if asked.model_command is not None:
-        return CommandModel(asked.model_command, asked.timeout, without_keys, notify)
-    name = _KEYS[str(asked.api)]
-    key = os.environ.get(name, "").strip()
-    if not key:
-        raise click.UsageError(f"there is no key in the environment variable {name}")
-    return _http(asked, key)
-
-
-def _http(asked: Asked, key: str) -> HttpModel:
-    try:
-        from drive_trace.judging.http_models import HttpModel  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise click.UsageError("--api needs the extra drive-trace[judge]") from error
-    try:
-        return HttpModel(
-            str(asked.api), asked.model, key, asked.base_url, asked.timeout, without_keys
-        )
-    except ModelError as error:
-        raise click.UsageError(str(error)) from error
+    def _http(self, key: str) -> HttpModel:
+        try:
+            from drive_trace.judging.http_models import HttpModel  # noqa: PLC0415 - an extra
+        except ImportError as error:
+            raise click.UsageError("--api needs the extra drive-trace[judge]") from error
+        try:
+            return HttpModel(
+                str(self.api), self.model, key, self.base_url, self.timeout, without_keys
+            )
+        except ModelError as error:
+            raise click.UsageError(str(error)) from error
 
 
 def without_keys(text: str) -> str:

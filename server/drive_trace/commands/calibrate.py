@@ -73,11 +73,7 @@ def calibrate(
     rows = _labels(labels)
     judge, rounds = None, rows.rows
     if model is not None:
-        judge = Judge(
-            model=model,
-            prompt_version=prompts.PROMPT_VERSION,
-            rubric_hash=prompts.RUBRIC_HASH,
-        )
+        judge = judge_now(model)
     if record is not None:
         judge, rows, rounds = _judged(record, rows)
     if rows.unsigned:
@@ -96,6 +92,13 @@ def calibrate(
     else:
         _keep(judge, rows, out)
     sys.exit(1 if lacks else 0)
+
+
+def judge_now(model: str) -> Judge:
+    """A model as a judge that is asked with the prompt and rubric of this version."""
+    return Judge(
+        model=model, prompt_version=prompts.PROMPT_VERSION, rubric_hash=prompts.RUBRIC_HASH
+    )
 
 
 def _labels(path: str) -> Labels:

@@ -13,28 +13,12 @@ import click
 
 from drive_trace.agent_logs.transcripts import operator_turns_of
 from drive_trace.commands import options
-from drive_trace.commands.asking import (
-    Asked,
-    check_asked,
-    destination,
-    echo_json,
-    echo_prompt,
-    model_of,
-    without_keys,
-)
+from drive_trace.commands.asking import Asked, echo_json, echo_prompt, without_keys
 from drive_trace.commands.reading import read_text, usable
 from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, notify
+from drive_trace.grading import classes
 from drive_trace.grading.answers import Answer, NoAnswer, read_answer
-from drive_trace.grading.classes import (
-    FAILURES,
-    LONGEST,
-    OPERATOR_TURNS,
-    Classes,
-    Item,
-    Sorting,
-    class_prompt,
-    read_classes,
-)
+from drive_trace.grading.classes import Classes, Item, Sorting
 from drive_trace.grading.items import items_of
 from drive_trace.grading.prompts import Prompt
 from drive_trace.judging.judge import attempts
@@ -85,15 +69,6 @@ def _options(command: options.Command) -> options.Command:
     return command
 
 
-class _Options(NamedTuple):
-    asked: Asked
-    file: str
-    replay: str | None
-    classes: str | None
-    dry_run: bool
-    output_format: str
-
-
 class _Sorted(NamedTuple):
     """An item, and what the model said of it."""
 
@@ -138,7 +113,7 @@ def failures(project_run_id: str | None, **given: Any) -> None:
             raise Ended(EXIT_REFUSED, f"there is no run {shown(project_run_id)} in the trace")
         return found or []
 
-    _sort(FAILURES, of_trace, given)
+    _sort(classes.FAILURES, of_trace, given)
 
 
 @click.command("operator-turns", short_help="Sort the turns of a run's operator.")
@@ -164,7 +139,7 @@ def operator_turns(**given: Any) -> None:
       drive-trace judge operator-turns session.jsonl --model gpt-5.5 --api openai
       drive-trace judge operator-turns turns.txt --model my-model --model-command ./ask.sh
     """
-    _sort(OPERATOR_TURNS, operator_turns_of, given)
+    _sort(classes.OPERATOR_TURNS, operator_turns_of, given)
 
 
 def _sort(
@@ -172,32 +147,26 @@ def _sort(
     of_records: Callable[[Sequence[str]], Sequence[Item]],
     given: Mapping[str, Any],
 ) -> None:
-    others = {**given}
-    asked = Asked(*(others.pop(each) for each in Asked._fields))
-    asking = _Options(asked, **others)
-    check_asked(asked, asking.replay)
-    classes = _classes(sorting, asking.classes)
-    items = _items(asking.file, of_records)
-    where = destination(asked) if asking.replay is None else f"the record {asking.replay}"
-    as_json = asking.output_format == "json"
-    if asking.dry_run:
-        _show(
-            [(each, class_prompt(sorting, classes, each, "0" * 32)) for each in items],
-            where,
-            as_json,
-        )
+    asked = Asked(*(given[each] for each in Asked._fields))
+    file, as_json = given["file"], given["output_format"] == "json"
+    asked.check()
+    names = _classes(sorting, given["classes"])
+    items = _items(file, of_records)
+    if given["dry_run"]:
+        prompts = [(each, classes.class_prompt(sorting, names, each, "0" * 32)) for each in items]
+        _show(prompts, asked.destination, as_json)
         return
-    model_for = _models(asking)
+    model_for = _models(asked)
     notify(
-        f"asking {asked.model} through {where} about {len(items):,} {sorting.items}"
+        f"asking {asked.model} through {asked.destination} about {len(items):,} {sorting.items}"
         if items
-        else f"{asking.file}: there are no {sorting.items} in it"
+        else f"{file}: there are no {sorting.items} in it"
     )
     answers = []
     for item in items:
-        answers.append(_ask(model_for(item), sorting, classes, item))
+        answers.append(_ask(model_for(item), sorting, names, item))
         if not as_json:
-            _print(asking.file, answers[-1])
+            _print(file, answers[-1])
     if as_json:
         echo_json([_in_json(sorting, each) for each in answers])
     if all(each.why is not None for each in answers):
@@ -213,10 +182,9 @@ def _items(path: str, of_records: Callable[[Sequence[str]], Sequence[Item]]) -> 
         for each in (of_records(records) if is_json else items_of(records))
     ]
     for each in items:
-        if len(each.text) > LONGEST:
-            notify(
-                f"line {each.line}: only the first {LONGEST:,} characters are shown to the model"
-            )
+        if len(each.text) > classes.LONGEST:
+            first = f"only the first {classes.LONGEST:,} characters"
+            notify(f"line {each.line}: {first} are shown to the model")
     return items
 
 
@@ -244,36 +212,33 @@ def _classes(sorting: Sorting, path: str | None) -> Classes:
     if path is None:
         path = str(CLASSES / f"{sorting.items.replace(' ', '-')}.toml")
     try:
-        return read_classes(read_text(path, SMALL))
+        return classes.read_classes(read_text(path, SMALL))
     except ValueError as error:
         raise Ended(EXIT_UNUSABLE, f"{path}: is no file of classes: {error}") from error
 
 
-def _models(asking: _Options) -> Callable[[Item], Model]:
+def _models(asked: Asked) -> Callable[[Item], Model]:
     """The model to ask about an item: the one there is, or what replays its replies."""
-    if asking.replay is None:
-        model = model_of(asking.asked)
+    if asked.replay is None:
+        model = asked.reached()
         return lambda _: model
     try:
-        records = json.loads(read_text(asking.replay, _LARGEST))
+        records = json.loads(read_text(asked.replay, _LARGEST))
         replies = {(each["line"], each["item"]): list(each["replies"]) for each in records}
     except (ValueError, TypeError, LookupError, RecursionError) as error:
-        what = f"{asking.replay}: is not what --output-format json of this command prints"
+        what = f"{asked.replay}: is not what --output-format json of this command prints"
         raise Ended(EXIT_UNUSABLE, what) from error
     return lambda item: ReplayedModel(
         [without_keys(str(each)) for each in replies.get((item.line, item.text), ())]
     )
 
 
-def _ask(model: Model, sorting: Sorting, classes: Classes, item: Item) -> _Sorted:
-    def answer(reply: str) -> Answer | NoAnswer:
-        return read_answer(reply, sorting.key, classes, many=sorting.takes_many)
-
+def _ask(model: Model, sorting: Sorting, names: Classes, item: Item) -> _Sorted:
     calls = list(
         attempts(
             model,
-            lambda nonce: class_prompt(sorting, classes, item, nonce),
-            answer,
+            lambda nonce: classes.class_prompt(sorting, names, item, nonce),
+            lambda reply: read_answer(reply, sorting.key, names, many=sorting.takes_many),
             notify=notify,
         )
     )

@@ -10,15 +10,12 @@ from drive_trace.commands import options, writing
 from drive_trace.commands.asking import Asked, echo_json, echo_prompt
 from drive_trace.commands.calibrate import CALIBRATION_NAME
 from drive_trace.commands.classify import OrAnother, failures, operator_turns
-from drive_trace.commands.judging import Judging, Options, Plan
+from drive_trace.commands.judging import Criteria, Judging, Outcome, Plan
 from drive_trace.commands.terminal import notify
 from drive_trace.grading.families import FAMILIES
-from drive_trace.grading.prompts import PROMPT_VERSION
 from drive_trace.text.escaping import printable, visible
 from drive_trace.text.wording import listed
 from drive_trace.vocabulary import GRADE
-
-_WHERE = ("trace_file", "project_run_id", "only_this_file", "paths")
 
 
 class _Judge(OrAnother):
@@ -31,11 +28,9 @@ class _Judge(OrAnother):
             return super().parse_args(ctx, args)
         except click.UsageError as error:
             if asks_for_json:
-                known = {
-                    "run_id": ctx.params.get("project_run_id"),
-                    "model": ctx.params.get("model"),
-                }
-                echo_json({**_NOTHING, **known, "why": error.format_message()})
+                run_id, model = ctx.params.get("project_run_id"), ctx.params.get("model")
+                why = error.format_message()
+                echo_json(Outcome(run_id=run_id, model=model, why=why)._asdict())
             raise
 
 
@@ -126,70 +121,39 @@ def judge(dry_run: bool, output_format: str, **given: Any) -> None:
         --acceptance cases/shop --repo . --range main..HEAD --model my-judge \\
         --model-command ./judge.sh --family qwen --orchestrator-family claude
     """
-    where = {each: given.pop(each) for each in _WHERE}
     asked = Asked(*(given.pop(each) for each in Asked._fields))
-    request = writing.RecordRequest(GRADE, {"intent": "pass"}, **where)
-    judging = Judging(request, Options(asked, **given))
+    criteria = Criteria(*(given.pop(each) for each in Criteria._fields))
+    request = writing.RecordRequest(GRADE, {"intent": "pass"}, **given)
+    judging = Judging(request, asked, criteria)
     as_json = output_format == "json"
     try:
         plan = judging.plan()
         for each in plan.left_out:
             notify(f"left out: {each}")
         if dry_run:
-            _show(plan, _outcome(judging) if as_json else None)
+            _show(plan, judging.outcome if as_json else None)
             return
         judging.ask(plan)
         request, recorded = judging.record()
     except click.ClickException as error:
         if as_json:
-            why = judging.why or error.format_message()
-            echo_json(_outcome(judging, why=why))
+            found = judging.outcome
+            echo_json(found._replace(why=found.why or error.format_message())._asdict())
         raise
+    found = judging.outcome
     if as_json:
         writing.notify_outdated(request, recorded)
-        echo_json(_outcome(judging, appended=True))
+        echo_json(found._asdict())
         return
     writing.show_graded(request, recorded)
-    reported = judging.reported_model
-    other = f" (reported as {reported})" if reported and reported != judging.model else ""
-    click.echo(f"  judged by {printable(f'{judging.model}{other}', 200)}:")
-    for each in judging.reasons:
+    reported = found.reported_model
+    other = f" (reported as {reported})" if reported and reported != found.model else ""
+    click.echo(f"  judged by {printable(f'{found.model}{other}', 200)}:")
+    for each in found.reasons:
         click.echo(f"  - {visible(each)}")
 
 
-_NOTHING: dict[str, object] = {
-    "run_id": None,
-    "intent": None,
-    "reasons": [],
-    "appended": False,
-    "model": None,
-    "reported_model": None,
-    "prompt_version": PROMPT_VERSION,
-    "calibrated": False,
-    "attempts": 0,
-    "why": None,
-}
-
-
-def _outcome(
-    judging: Judging, *, appended: bool = False, why: str | None = None
-) -> dict[str, object]:
-    """The interface of ``judge --output-format json``."""
-    return {
-        "run_id": judging.run_id,
-        "intent": judging.intent,
-        "reasons": list(judging.reasons),
-        "appended": appended,
-        "model": judging.model,
-        "reported_model": judging.reported_model,
-        "prompt_version": PROMPT_VERSION,
-        "calibrated": judging.is_calibrated,
-        "attempts": len(judging.calls),
-        "why": why,
-    }
-
-
-def _show(plan: Plan, outcome: dict[str, object] | None) -> None:
+def _show(plan: Plan, outcome: Outcome | None) -> None:
     """Show what would be done; with an ``outcome``, as JSON with more keys."""
     prompt = plan.prompt
     if outcome is not None:
@@ -198,10 +162,10 @@ def _show(plan: Plan, outcome: dict[str, object] | None) -> None:
             "prompt_tokens": prompt.tokens,
             "destination": plan.destination,
             "would_append": plan.would_append,
-            "left_out": list(plan.left_out),
-            "calibration": list(plan.lacks),
+            "left_out": plan.left_out,
+            "calibration": plan.lacks,
         }
-        echo_json({**outcome, **more})
+        echo_json({**outcome._asdict(), **more})
         return
     echo_prompt(prompt, plan.destination)
     for each in plan.lacks:
