@@ -12,7 +12,7 @@ from tests.support.fixtures import read as read_fixture
 from tests.support.rule_examples import examples_of
 
 from drive_trace.linter import rules
-from drive_trace.linter.checked_files import RunInFiles, SharedEvents, UnreadFile
+from drive_trace.linter.checked_files import SharedEvents, UnreadFile
 from drive_trace.linter.rule import (
     LineDiagnostic,
     Rule,
@@ -27,7 +27,7 @@ from drive_trace.trace.reading import read_exactly, read_lines
 from drive_trace.trace.run import Run
 from drive_trace.vocabulary import AGREEMENTS, EVENTS
 
-_OF_FILES = (RunInFiles, SharedEvents, UnreadFile)
+_OF_FILES = (SharedEvents, UnreadFile)
 _SUBJECTS = (Run, SameId, SameFile, SameDispatch, WholeTrace, *_OF_FILES)
 _PACKAGE = "server/drive_trace"
 _LINE = f"{_PACKAGE}/trace/line.py"

@@ -36,9 +36,11 @@ from drive_trace.scorecard.summary import (
     summarize,
     summarize_part,
 )
+from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span
 from drive_trace.trace.document import Document, Point
 from drive_trace.trace.index import Index
+from drive_trace.trace.joined import JoinedFiles
 from drive_trace.trace.line import Line, LineStatus, run_of
 from drive_trace.trace.places import resolve
 from drive_trace.trace.reading import read_lines, values_of
@@ -72,6 +74,7 @@ class Analysis:
         self.document = Document(records, read_lines)
         self._settings = settings
         self._recorded = recorded
+        self._joined: tuple[JoinedFiles, int] | None = None
         self.score_revision = 0
         """Changes when an edit may have changed a verdict, a figure or what was rejected."""
         self._take_in(path, 0)
@@ -85,8 +88,11 @@ class Analysis:
         removed = document.lines[splice.first : splice.stop]
         before = [line.text for line in removed]
         self.score_revision += any(map(_counts, removed))
-        if len(removed) + len(splice.texts) > _MANY:
+        if len(removed) + len(splice.texts) > _MANY or self._joined is not None:
             document.apply(splice)
+            if self._joined is not None:
+                files, file = self._joined
+                self._joined = files.with_lines(file, document.lines), file
             self._take_in(self.index.path, self._findings.revision + 1)
             self.score_revision += 1
             return before, splice.texts
@@ -97,6 +103,13 @@ class Analysis:
         self._findings.learn(added)
         self.score_revision += any(map(_counts, added))
         return before, splice.texts
+
+    def join(self, files: JoinedFiles, file: int) -> None:
+        """Judge the runs of the trace with their lines in other files from now on; ``file`` is the
+        number of the trace among all of them.
+        """
+        self._joined = files, file
+        self._judge_all(self._findings.revision + 1)
 
     def use(self, settings: RuleSettings) -> None:
         """Judge by other settings from now on."""
@@ -129,7 +142,7 @@ class Analysis:
 
     def _judge_all(self, revision: int) -> None:
         lines = self.document.lines
-        self._findings = FindingStore(self.index, lines, self._settings, revision)
+        self._findings = FindingStore(self.index, lines, self._settings, revision, self._joined)
 
     # Findings
 
@@ -213,12 +226,26 @@ class Analysis:
         return Spot(self.document.number(finding.line), span)
 
     def message(self, message: Message) -> str:
-        """A message with the current numbers of its lines."""
+        """A message with the current numbers of its lines, and the files of those in others."""
         if isinstance(message, str):
             return message
         return "".join(
-            str(self.line_number(part)) if isinstance(part, Line) else part for part in message
+            self._line_in_words(part) if isinstance(part, Line) else part for part in message
         )
+
+    def _line_in_words(self, line: Line) -> str:
+        path = self.other_file(line)
+        number = str(self.line_number(line))
+        return number if path is None else f"{number} of {printable(path, 4096)}"
+
+    def other_file(self, line: Line) -> str | None:
+        """The path of the file that a finding's line stands in; None for this trace itself."""
+        if self._joined is None:
+            return None
+        files, file = self._joined
+        own = files.files[file].path
+        path = files.path_of.get(line, own)
+        return path if path != own else None
 
     def fixes(self, finding: Finding) -> list[Fix]:
         """The fixes of a finding."""

@@ -14,18 +14,17 @@ import pytest
 from tools.rule_faults import rule_faults
 
 from drive_trace.analysis import Analysis
-from drive_trace.commands.across import Across, Shared
 from drive_trace.commands.formats.findings import unreadable
 from drive_trace.linter import rules
 from drive_trace.linter.rule import Finding, Fix, Rule
 from drive_trace.linter.rules import RULES, documentation
-from drive_trace.linter.settings import DEFAULTS
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.files import Problem, read_trace
 from drive_trace.storage.pages import rule_url
 from drive_trace.text.spans import Span
 from drive_trace.vocabulary import EVENTS
+from tests.cli.support import run
 from tests.support.fixtures import (
     ENCODINGS,
     Fixture,
@@ -126,21 +125,26 @@ def test_a_rule_finds_what_its_example_marks(code: str, example: Example) -> Non
 
 
 @pytest.mark.parametrize(("code", "example"), EXAMPLES_OF_FILES)
-def test_a_rule_between_files_finds_what_its_example_marks(code: str, example: Example) -> None:
+def test_a_rule_between_files_finds_what_its_example_marks(
+    code: str, example: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fixture = fixture_of(code, example)
-    across = Across()
+    monkeypatch.chdir(tmp_path)
     for path, text in (
         ("other.jsonl", read(example.beside or "").text),
         ("trace.jsonl", fixture.text),
     ):
-        analysis = Analysis(text)
-        lines = analysis.document.lines
-        across.add(path, DEFAULTS, Shared.of(analysis, path), lines.__getitem__)
+        Path(path).write_bytes(text.encode())
+    args = ("--no-config", "--output-format", "json", "--select", code)
     found = [
-        Found(where.line - 1, Span(where.column - 1, where.end_column - 1), code, each.message)
-        for each, _ in across.reports()
-        for where in [each.location]
-        if where.path == "trace.jsonl" and each.rule.code == code
+        Found(
+            each["line"] - 1,
+            Span(each["column"] - 1, each["end_column"] - 1),
+            code,
+            each["message"],
+        )
+        for each in run("check", *args, "other.jsonl", "trace.jsonl").json
+        if each["path"] == "trace.jsonl"
     ]
     check_marks(fixture, found)
 

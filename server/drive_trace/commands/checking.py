@@ -15,7 +15,7 @@ import click
 
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.fixing import fix_all, with_fixes, withheld
-from drive_trace.commands.across import Across, Shared
+from drive_trace.commands.across import Across, events_of
 from drive_trace.commands.formats.diff import coloured, unified_diff
 from drive_trace.commands.formats.findings import (
     Reported,
@@ -28,24 +28,29 @@ from drive_trace.linter.rule import Severity
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import DEFAULTS, RuleSettings, fingerprint
 from drive_trace.scorecard.caveats import Unread
+from drive_trace.scorecard.copies import Events
 from drive_trace.storage.baseline import Known
 from drive_trace.storage.cores import on_all_cores
-from drive_trace.storage.files import STDIN, Problem, TraceRecords
+from drive_trace.storage.files import STDIN, Problem, TraceRecords, read_trace
 from drive_trace.storage.finding import Reason
 from drive_trace.storage.git import CommittedTraces
 from drive_trace.storage.projects import Project, Projects, shown_path, write_known
 from drive_trace.storage.replace import Unsynced, replace_content
+from drive_trace.storage.run_files import run_ids_in, traces_beside
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import encode_exactly, exact
 from drive_trace.text.wording import plural
+from drive_trace.trace.joined import JoinedFiles, TraceFile, sharing
 from drive_trace.trace.line import Line
-from drive_trace.trace.reading import read_exactly
+from drive_trace.trace.reading import read_exactly, read_lines
 
 _LITTLE = 1_000_000
 """Characters that are checked before other processes help: to start these takes as long."""
+_KEPT = 100_000_000
+"""Characters of traces that are kept while all are looked through; the others are read again."""
 
 
-class _Task(NamedTuple):
+class _Trace(NamedTuple):
     """A trace to be checked."""
 
     trace: TraceRecords
@@ -57,19 +62,50 @@ class _Task(NamedTuple):
         return Analysis(self.trace.records, self.settings, path=self.trace.path)
 
 
+class _Task(NamedTuple):
+    """Traces that share runs, most often one."""
+
+    numbers: Sequence[int]
+    """The places among all of those that are checked."""
+    traces: Sequence[_Trace]
+    beside: Sequence[TraceRecords]
+    """Those that are only looked at, as they have lines of the same runs."""
+
+    def join(self, analyses: Sequence[Analysis]) -> None:
+        """Have each trace judged with the lines that its runs have in the others."""
+        if len(self.traces) + len(self.beside) == 1:
+            return
+        lines = [analysis.document.lines for analysis in analyses]
+        files = [
+            TraceFile(each.trace.path, own) for each, own in zip(self.traces, lines, strict=True)
+        ]
+        files += [TraceFile(each.path, read_lines(each.records), True) for each in self.beside]
+        numbers = list(range(len(files)))
+        if self.beside:  # as in a search, which would have found all of them
+            numbers.sort(key=lambda number: files[number].path)
+        joined = JoinedFiles([files[number] for number in numbers])
+        for number, analysis in enumerate(analyses):
+            analysis.join(joined, numbers.index(number))
+
+
 class _Checked(NamedTuple):
     """What was found in a trace, without the trace."""
 
     found: Sequence[tuple[str, tuple[Any, ...]]]
     """The findings, each as its rule's code and the rest of it."""
     hidden: int
-    shared: Shared
+    events: Events
 
 
-def _check_apart(task: _Task) -> _Checked:
-    """Check a trace in another process."""
-    analysis = task.analysed()
-    analysis.compare_with(task.recorded)
+def _check_apart(task: _Task) -> Sequence[_Checked]:
+    """Check traces in another process."""
+    analyses = [each.analysed() for each in task.traces]
+    task.join(analyses)
+    return [_checked(*each) for each in zip(task.traces, analyses, strict=True)]
+
+
+def _checked(trace: _Trace, analysis: Analysis) -> _Checked:
+    analysis.compare_with(trace.recorded)
     found = [
         (
             each.rule.code,
@@ -77,10 +113,19 @@ def _check_apart(task: _Task) -> _Checked:
                 related=partial(tuple, each.related()), fixes=partial(tuple, each.fixes())
             )[1:],
         )
-        for each in reported(analysis, task.trace.path)
+        for each in reported(analysis, trace.trace.path)
     ]
-    shared = Shared.of(analysis, task.trace.path)
-    return _Checked(found, analysis.hidden_count, shared.apart())
+    return _Checked(found, analysis.hidden_count, events_of(analysis).kept())
+
+
+class _Done(NamedTuple):
+    """A trace that was checked."""
+
+    trace: _Trace
+    hidden: int
+    events: Events
+    line_at: Callable[[int], Line]
+    found: Iterable[Reported]
 
 
 class Checking:
@@ -127,44 +172,105 @@ class Checking:
                 yield self._noted(unreadable(Unread(*each), Severity.WARNING))
 
     def _of_each(self, traces: Reading, committed: CommittedTraces) -> Iterator[Reported]:
-        tasks, size = self._tasks(traces, committed), 0
+        """The findings of each trace, in the order of the traces. A trace that shares runs with an
+        earlier one is checked together with that, and waits for its turn.
+        """
+        done: dict[int, _Done] = {}
+        turn = 0
+        for task, results in self._checked(self._tasks(traces, committed)):
+            done.update(zip(task.numbers, results, strict=True))
+            while turn in done:
+                yield from map(self._noted, self._take_in(done.pop(turn)))
+                turn += 1
+
+    def _checked(self, tasks: Iterator[_Task]) -> Iterator[tuple[_Task, Sequence[_Done]]]:
+        """What each task gives: of the first ones in this process, as others take long to start."""
+        size = 0
         for task in tasks:
-            analysis, path = self._analysed(task), task.trace.path
-            self._look(task.trace, analysis)
-            shared, lines = Shared.of(analysis, path), analysis.document.lines
-            self._take_in(task, analysis.hidden_count, shared, lines.__getitem__)
-            yield from map(self._noted, reported(analysis, path))
-            size += sum(map(len, task.trace.records))
+            analyses = [self._analysed(each) for each in task.traces]
+            task.join(analyses)
+            yield task, [self._done(*each) for each in zip(task.traces, analyses, strict=True)]
+            size += sum(len(record) for each in task.traces for record in each.trace.records)
             if size > _LITTLE and self._repairs is None:
                 break
         for task, checked in on_all_cores(_check_apart, tasks):
-            line_at = partial(_read_at, task.trace.records)
-            self._take_in(task, checked.hidden, checked.shared, line_at)
-            found = (Reported(RULES[code], *rest) for code, rest in checked.found)
-            yield from map(self._noted, found)
+            yield (
+                task,
+                [
+                    _Done(
+                        trace,
+                        each.hidden,
+                        each.events,
+                        partial(_read_at, trace.trace.records),
+                        (Reported(RULES[code], *rest) for code, rest in each.found),
+                    )
+                    for trace, each in zip(task.traces, checked, strict=True)
+                ],
+            )
+
+    def _done(self, trace: _Trace, analysis: Analysis) -> _Done:
+        # Not before: what a fix mends may be what was committed.
+        analysis.compare_with(trace.recorded)
+        self._look(trace.trace, analysis)
+        line_at, found = analysis.document.lines.__getitem__, reported(analysis, trace.trace.path)
+        return _Done(trace, analysis.hidden_count, events_of(analysis), line_at, found)
+
+    def _take_in(self, done: _Done) -> Iterable[Reported]:
+        path = done.trace.trace.path
+        project = self.checked[path]
+        if project is not None and done.hidden:
+            self._hidden[project.baseline_path] += done.hidden
+        self._across.add(path, done.trace.settings, done.events, done.line_at)
+        return done.found
 
     def _tasks(self, traces: Reading, committed: CommittedTraces) -> Iterator[_Task]:
+        """The traces, those together that share runs. All are looked through before the first is
+        checked, but for a single one; of many, the texts of the first ones are kept until then.
+        """
+        found: list[tuple[TraceRecords, RuleSettings]] = []
+        run_ids: list[Collection[str]] = []
+        size = 0
         for trace in traces:
-            project = self._projects.of(trace.path) if self._projects is not None else None
-            if project is not None and project.problems:
-                self.notify(each.problem for each in project.problems)
-                traces.unread.append(_not_checked(trace.path, project))
+            settings = self._settings_for(trace, traces)
+            if settings is None:
                 continue
-            self.checked[trace.path] = project
-            settings = project.settings_for(trace.path) if project is not None else DEFAULTS
-            settings = settings.under(self._off)
-            is_compared = settings.severity(RULES["history-rewritten"]) is not None
-            recorded = committed.records(trace.path) if is_compared else None
-            yield _Task(trace, settings, recorded)
+            run_ids.append(run_ids_in(trace.records))
+            size += sum(map(len, trace.records))
+            is_kept = size < _KEPT or trace.path == STDIN
+            found.append((trace if is_kept else trace._replace(records=[]), settings))
+        count, known = len(found), frozenset[str]().union(*run_ids)
+        paths = [each.path for each, _ in found]
+        named = filter(traces.is_named, paths)  # of a folder that is named, all of it is meant
+        beside = [*traces_beside(named, paths, known, traces.search)]
+        run_ids += [run_ids_in(each.records) for each in beside]
+        for group in sharing(run_ids):
+            checked = [number for number in group if number < count]
+            if checked:
+                read = [self._again(*found[number], committed) for number in checked]
+                others = [beside[number - count] for number in group if number >= count]
+                yield _Task(checked, read, others)
 
-    def _take_in(
-        self, task: _Task, hidden: int, shared: Shared, line_at: Callable[[int], Line]
-    ) -> None:
-        path = task.trace.path
-        project = self.checked[path]
-        if project is not None and hidden:
-            self._hidden[project.baseline_path] += hidden
-        self._across.add(path, task.settings, shared, line_at)
+    def _settings_for(self, trace: TraceRecords, traces: Reading) -> RuleSettings | None:
+        """The settings of a trace; None where they cannot be used."""
+        project = self._projects.of(trace.path) if self._projects is not None else None
+        if project is not None and project.problems:
+            self.notify(each.problem for each in project.problems)
+            traces.unread.append(_not_checked(trace.path, project))
+            return None
+        self.checked[trace.path] = project
+        settings = project.settings_for(trace.path) if project is not None else DEFAULTS
+        return settings.under(self._off)
+
+    def _again(
+        self, trace: TraceRecords, settings: RuleSettings, committed: CommittedTraces
+    ) -> _Trace:
+        """A trace with its text, which may have to be read again, and what was committed of it."""
+        if not trace.records:
+            again = read_trace(trace.path)
+            trace = again if isinstance(again, TraceRecords) else trace._replace(records=[""])
+        is_compared = settings.severity(RULES["history-rewritten"]) is not None
+        recorded = committed.records(trace.path) if is_compared else None
+        return _Trace(trace, settings, recorded)
 
     def notes(self) -> list[str]:
         """What a person must know to understand the findings."""
@@ -175,15 +281,13 @@ class Checking:
             for path, count in self._hidden.items()
         ]
 
-    def _analysed(self, task: _Task) -> Analysis:
-        analysis = task.analysed()
-        problem = self._repairs.fix(task.trace, analysis) if self._repairs is not None else None
+    def _analysed(self, each: _Trace) -> Analysis:
+        analysis = each.analysed()
+        problem = self._repairs.fix(each.trace, analysis) if self._repairs is not None else None
         if problem is not None:
             self.notify([problem])
         if problem is not None and not isinstance(problem, Unsynced):
-            analysis = task.analysed()
-        # Not before: what a fix mends may be what was committed.
-        analysis.compare_with(task.recorded)
+            analysis = each.analysed()
         return analysis
 
     def _noted(self, report: Reported) -> Reported:

@@ -7,7 +7,14 @@ from typing import TypeVar
 
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, Progress, notify, say_waiting
 from drive_trace.scorecard.caveats import Unread
-from drive_trace.storage.files import LeftOut, Problem, TraceRecords, read_bytes, read_trace
+from drive_trace.storage.files import (
+    STDIN,
+    LeftOut,
+    Problem,
+    TraceRecords,
+    read_bytes,
+    read_trace,
+)
 from drive_trace.storage.finding import NoTraces, SearchOptions, find_traces, omitted
 
 T = TypeVar("T")
@@ -46,11 +53,11 @@ class Reading:
         self.left_out: list[LeftOut] = []
         """What the search of folders found and did not read."""
         self._paths = paths or (".",)
-        self._search = search
+        self.search = search
         self.progress = Progress("reading traces")
 
     def __iter__(self) -> Iterator[TraceRecords]:
-        for found in self.progress.over(find_traces(self._paths, options=self._search)):
+        for found in self.progress.over(find_traces(self._paths, options=self.search)):
             if isinstance(found, str):
                 say_waiting(found)
             trace = found if isinstance(found, Problem) else read_trace(found)
@@ -67,6 +74,10 @@ class Reading:
             if self.tells_unread:
                 notify(trace.message)
             self.unread.append(Unread(trace.path, trace.reason))
+
+    def is_named(self, path: str) -> bool:
+        """Whether somebody named this very file."""
+        return path in self._paths and path != STDIN
 
     def notes(self) -> list[str]:
         """What a person must know about the search."""

@@ -7,34 +7,8 @@ from typing import NamedTuple
 from drive_trace.text.escaping import printable
 from drive_trace.trace.line import Line
 from drive_trace.trace.places import Place
-from drive_trace.trace.times import latest_recorded
 
 EVENT_ID = Place.value("event_id")
-
-
-class GradeInFile(NamedTuple):
-    """The grade of a run that counts in one of the files that are checked together."""
-
-    path: str
-    number: int
-    """The line's number, from 1."""
-    line: Line
-    erased: frozenset[str] = frozenset()
-    """The components that are null there, though the file had recorded them before."""
-
-
-class RunInFiles(NamedTuple):
-    """A run that several files grade. No trace has it: it is looked at when all are read."""
-
-    grades: tuple[GradeInFile, ...]
-    """In the order of the files."""
-
-    def latest(self, name: str | None = None) -> GradeInFile | None:
-        """The grade with the latest ``ts``, the later file's on a tie; of a component, among those
-        that record it.
-        """
-        having = (each for each in self.grades if name is None or each.line.fact(name) is not None)
-        return latest_recorded(having, lambda each: each.line.text_fact("ts"))
 
 
 class UnreadFile(NamedTuple):

@@ -1,18 +1,22 @@
 """Runs the rules that look across lines: over each run, over what events of several runs name, and
 over the whole trace. Nothing here knows a rule.
+
+A run may be spread over files. Then these are joined, and what rules find in its lines is handed to
+the files that the lines stand in.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from typing import Any
+from typing import Any, cast
 
 from drive_trace.linter.rule import (
     Finding,
     LineDiagnostic,
+    Message,
     Rule,
     SameDispatch,
     SameFile,
@@ -22,6 +26,7 @@ from drive_trace.linter.rule import (
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import RuleSettings
 from drive_trace.trace.index import EVENT_ID, Index, Key, keys_of
+from drive_trace.trace.joined import JoinedFiles
 from drive_trace.trace.line import Line
 from drive_trace.trace.run import Run
 
@@ -34,20 +39,41 @@ _NAMED = {"event_id": SameId, "path": SameFile, "dispatch_id": SameDispatch}
 class Engine:
     """The rules of one trace that are on, with their options, and what they have found."""
 
-    def __init__(self, index: Index, lines: Sequence[Line], settings: RuleSettings) -> None:
+    def __init__(
+        self,
+        index: Index,
+        lines: Sequence[Line],
+        settings: RuleSettings,
+        joined: tuple[JoinedFiles, int] | None = None,
+    ) -> None:
+        """``joined`` are the files that have runs of the trace, and the number of the trace among
+        them.
+        """
         self._index = index
         self._lines = lines
         self._checks = defaultdict[type, list[Check]](list)
         for rule in RULES.values():
             if rule.looks_at is not LineDiagnostic and settings.severity(rule) is not None:
                 self._checks[rule.looks_at].append(_check_of(rule, settings))
+        self._joined = joined
+        self._settings = settings
         self._found: dict[Subject, Sequence[Finding]] = {}
 
     def run(self) -> Iterable[Finding]:
         """Run all rules over the whole trace."""
         index = self._index
+        runs = [*index.runs, *index.named] if self._joined is None else ()
         ids = [("event_id", each) for each in index.repeated_ids]
-        self._check([*index.runs, *index.named, *ids, None])
+        self._check([*runs, *ids, None])
+        found = chain.from_iterable(self._found.values())
+        if self._joined is None:
+            return found
+        files, file = self._joined
+        return chain(found, findings_in_files(files, self._settings).get(file, ()))
+
+    def across_files(self) -> Iterable[Finding]:
+        """What the rules find but for those that look at each file by itself."""
+        self._check([*self._index.runs, *self._index.named])
         return chain.from_iterable(self._found.values())
 
     def run_again(
@@ -87,6 +113,38 @@ class Engine:
 
     def _all(self, kind: type, subject: Any) -> Iterable[Finding]:
         return chain.from_iterable(check(subject) for check in self._checks[kind])
+
+
+def findings_in_files(
+    files: JoinedFiles, settings: RuleSettings
+) -> Mapping[int, Sequence[Finding]]:
+    """What the rules find across the lines of joined files, by the number of the file in which it
+    stands. Kept, as each of the files is judged by it.
+    """
+    key = repr((settings.severities, settings.options))
+    if key not in files.kept:
+        by_file = defaultdict[int, list[Finding]](list)
+        engine = Engine(files.index, files.lines, settings)
+        for finding in engine.across_files():
+            by_file[finding.line.file].append(_in_its_file(finding, files))
+        files.kept[key] = by_file
+    return cast("Mapping[int, Sequence[Finding]]", files.kept[key])
+
+
+def _in_its_file(finding: Finding, files: JoinedFiles) -> Finding:
+    """The finding on lines of the files themselves."""
+    related = tuple(
+        each._replace(line=files.origin[each.line], message=_message(each.message, files))
+        for each in finding.related
+    )
+    message = _message(finding.message, files)
+    return finding._replace(line=files.origin[finding.line], message=message, related=related)
+
+
+def _message(message: Message, files: JoinedFiles) -> Message:
+    if isinstance(message, str):
+        return message
+    return tuple(files.origin[part] if isinstance(part, Line) else part for part in message)
 
 
 def _check_of(rule: Rule[Any], settings: RuleSettings) -> Check:

@@ -19,6 +19,7 @@ from drive_trace.linter.rule import Finding, LineDiagnostic, Severity, more_of
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import RuleSettings, fingerprint
 from drive_trace.trace.index import Index
+from drive_trace.trace.joined import JoinedFiles
 from drive_trace.trace.line import Line, LineSet, run_of
 from drive_trace.trace.places import resolve
 
@@ -42,14 +43,20 @@ class FindingStore:
     """The findings of one trace. Told of every line that comes and goes."""
 
     def __init__(
-        self, index: Index, lines: Sequence[Line], settings: RuleSettings, revision: int = 0
+        self,
+        index: Index,
+        lines: Sequence[Line],
+        settings: RuleSettings,
+        revision: int = 0,
+        joined: tuple[JoinedFiles, int] | None = None,
     ) -> None:
         """Take in a whole trace; the index knows it already. ``lines`` are all of it, now and
-        after each edit.
+        after each edit. ``joined`` are the files that have runs of it, and its number among them;
+        where there are some, an edit needs a new store.
         """
         self._index = index
         self._severities = {code: settings.severity(rule) for code, rule in RULES.items()}
-        self._engine = Engine(index, lines, settings)
+        self._engine = Engine(index, lines, settings, joined)
         self._known = _KnownLines(settings.known)
         self._across: dict[Line, list[Finding]] = {}
         self._worded: dict[Line, Sequence[Finding]] = {}

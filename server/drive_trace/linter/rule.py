@@ -242,10 +242,6 @@ class Rule(Generic[Subject]):
     """Called with one of these and, by keyword, with the values of the rule's options: of one
     called ``tolerance-ms`` as ``tolerance_ms``.
     """
-    check_across: Callable[[Any], Iterable[Finding]] | None = None
-    """What the rule finds between files that are checked together, beside what it finds in one:
-    called with a ``RunInFiles``.
-    """
     fixes: Callable[[Finding], Iterable[Fix]] = field(default=lambda _: ())
     """Works out the fixes of one of its findings, when somebody asks for them."""
     fixes_around: Callable[[Finding, Surroundings], Iterable[Fix]] | None = None

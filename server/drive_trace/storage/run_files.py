@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -15,13 +17,15 @@ from drive_trace.storage.appending import AppendError
 from drive_trace.storage.boundary import git_folder_of, holds_home
 from drive_trace.storage.files import (
     Problem,
+    TraceRecords,
     may_be_there,
+    read_trace,
     records_at,
     records_of,
     version_of,
 )
-from drive_trace.storage.finding import MISSED, Reason
-from drive_trace.storage.projects import CONFIGURATION_NAME
+from drive_trace.storage.finding import MISSED, Reason, SearchOptions, find_traces, identity
+from drive_trace.storage.projects import CONFIGURATION_NAME, shown_path
 from drive_trace.trace.line import run_of
 from drive_trace.trace.reading import read_lines
 from drive_trace.vocabulary import EventType
@@ -60,6 +64,35 @@ def search_folder(trace: str) -> tuple[Path | None, str | None]:
     folder = above[0] if not holds_home(above[0]) else None
     where = "only this file was" if folder is None else "only its folder was"
     return folder, f"{where} looked at, as {too_large} has the home folder in it"
+
+
+_RUN = re.compile(r'"project_run_id"[ \t\r]*:[ \t\r]*("(?:[^"\\\n]|\\.)*")')
+
+
+def run_ids_in(records: Iterable[str]) -> frozenset[str]:
+    """The run ids in a text, found without reading its lines."""
+    found = set[str]()
+    for literal in set(_RUN.findall("\n".join(records))):
+        with suppress(ValueError):
+            found.add(json.loads(literal) if "\\" in literal else literal[1:-1])
+    return frozenset(found)
+
+
+def traces_beside(
+    named: Iterable[str], known: Iterable[str], run_ids: Collection[str], options: SearchOptions
+) -> Iterator[TraceRecords]:
+    """The traces in the repositories of some files that name one of these runs and are not known
+    already, as far as they can be read: what cannot be read is no finding in a file that somebody
+    named.
+    """
+    folders = {folder: None for each in named if (folder := search_folder(each)[0]) is not None}
+    identities = set(map(identity, known))
+    for path in find_traces([*map(str, folders)], options=options) if folders else ():
+        if isinstance(path, Problem) or identity(path) in identities:
+            continue
+        trace = read_trace(path)
+        if isinstance(trace, TraceRecords) and not run_ids_in(trace.records).isdisjoint(run_ids):
+            yield trace._replace(path=shown_path(Path(path)))
 
 
 class _FileBeside(NamedTuple):

@@ -110,7 +110,7 @@ class Line:
     that it touches, and only numbers the others anew.
     """
 
-    __slots__ = ("event", "facts", "order", "text")
+    __slots__ = ("event", "facts", "file", "order", "text")
 
     status = LineStatus.VALID
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -124,6 +124,14 @@ class Line:
         """The kept values of a valid line, else empty."""
         self.order = 0
         """Its place among the lines that are looked at together, from 0."""
+        self.file = 0
+        """The number of its file, from 0, where lines of several are looked at together."""
+
+    def copied(self, order: int, file: int) -> Line:
+        """The line, to be looked at together with others."""
+        line = Line(self.text, self.event, self.facts)
+        line.order, line.file = order, file
+        return line
 
     def fact(self, name: str) -> object:
         """The kept value of field ``name``; the event must keep it."""
@@ -177,6 +185,20 @@ class FlaggedLine(Line):
         """The line's ``event_type``, as far as it can be read."""
         self.run_id = run_id
         """The line's ``project_run_id``, as far as it can be read."""
+
+    def copied(self, order: int, file: int) -> FlaggedLine:
+        """The line, to be looked at together with others."""
+        line = FlaggedLine(
+            self.text,
+            self.status,
+            event=self.event,
+            facts=self.facts,
+            diagnostics=self.diagnostics,
+            event_name=self.event_name,
+            run_id=self.run_id,
+        )
+        line.order, line.file = order, file
+        return line
 
 
 def run_of(line: Line) -> str | None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 from drive_trace.trace.line import FlaggedLine, Line, LineSet, earliest
 from drive_trace.trace.mentions import mentioned, named_on
-from drive_trace.trace.times import sortable
+from drive_trace.trace.times import latest_recorded, sortable
 from drive_trace.vocabulary import ALWAYS_KEPT, EVENTS, LIFETIMES, Entity, EventType
 
 _DISPATCH = LIFETIMES[Entity.DISPATCH]
@@ -129,6 +129,18 @@ class Run:
         if compute not in self._kept:
             self._kept[compute] = compute(self)
         return cast("Result", self._kept[compute])
+
+    def counted(self, feed: str) -> Line | None:
+        """The event of a feed that counts: the last one of a file; of several files' last ones the
+        one with the latest ``ts``, compared as strings as readers do, and on a tie the later
+        file's.
+        """
+        return latest_recorded(self.last_in_files(feed), lambda line: line.text_fact("ts"))
+
+    def last_in_files(self, name: str) -> Sequence[Line]:
+        """The last event of a name in each file that has one, in the order of the files."""
+        last = {line.file: line for line in self.events(name)}
+        return [last[file] for file in sorted(last)]
 
     # What was worked
 

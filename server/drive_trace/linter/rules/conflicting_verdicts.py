@@ -1,53 +1,63 @@
-"""A run whose events are spread over several files is graded in more than one of them, and the
-grades contradict each other: one file says that a component passed, another that it failed. Of the
-files' grades the one with the latest `ts` counts, as a whole, and the other is lost on readers.
-Where that one is null for a component, `erased-verdict` speaks.
+"""A run whose events are spread over several files is graded in more than one of them, the grades
+contradict each other, and their `ts` do not say which is the later one: they are equal, or no
+moment can be read from one. One file says that a component passed, another that it failed. Of the
+files' grades one counts, as a whole, and the other is lost on readers: that of the later file, by
+its path. Where the grade that counts is null for a component, `erased-verdict` speaks.
 
 In each file it is the last `correctness-recorded` of the run that counts. A null is no grade: a
-file that knows less than another contradicts nothing. This is looked for by `drive-trace check`
-among the files that are checked together.
+file that knows less than another contradicts nothing. A grade with a later `ts` in another file is
+no contradiction either: somebody graded the run again.
 
 **Fix.** None is offered: somebody has to decide which grade holds, and record it.
 """
 
 from collections.abc import Iterable
 
-from drive_trace.linter.checked_files import GradeInFile, RunInFiles
 from drive_trace.linter.rule import Finding, Related, Rule, Severity
-from drive_trace.text.escaping import printable
 from drive_trace.text.wording import shown
+from drive_trace.trace.line import Line
 from drive_trace.trace.places import Place
-from drive_trace.vocabulary import CORRECTNESS_FIELDS
+from drive_trace.trace.run import Run
+from drive_trace.trace.times import is_later
+from drive_trace.vocabulary import CORRECTNESS_FIELDS, GRADE
 
 
-def _check(subject: RunInFiles) -> Iterable[Finding]:
-    latest = subject.latest()
-    for name in CORRECTNESS_FIELDS:
-        if latest is None or latest.line.fact(name) is None:  # erased-verdict speaks
+def _check(run: Run) -> Iterable[Finding]:
+    counted = run.counted(GRADE)
+    for grade in run.last_in_files(GRADE):
+        if counted is None or is_later(counted.text_fact("ts"), grade.text_fact("ts")):
             continue
-        for grade in subject.grades:
-            if grade.line.fact(name) not in (None, latest.line.fact(name)):
-                yield _finding(name, grade, latest)
+        for name in CORRECTNESS_FIELDS:
+            both = {counted.fact(name), grade.fact(name)}
+            if len(both) > 1 and None not in both:
+                yield _finding(name, grade, counted)
 
 
-def _finding(name: str, grade: GradeInFile, latest: GradeInFile) -> Finding:
+def _finding(name: str, grade: Line, counted: Line) -> Finding:
     place = Place.value(name)
-    here, there = shown(grade.line.fact(name)), shown(latest.line.fact(name))
-    where = f"on line {latest.number} of {printable(latest.path, 4096)}"
-    message = f"`{name}` is {here} here, but {there} {where}: the grade with the latest `ts` counts"
-    related = Related(latest.line, place, f"`{name}` is {there} here")
-    return Finding(RULE, grade.line, place, message, related=(related,))
+    here, there = shown(grade.fact(name)), shown(counted.fact(name))
+    message = (
+        f"`{name}` is {here} here, but {there} on line ",
+        counted,
+        ": by their `ts` either grade may be the later one",
+    )
+    related = Related(counted, place, f"`{name}` is {there} here")
+    return Finding(RULE, grade, place, message, (related,))
 
 
 RULE = Rule(
-    Severity.WARNING, "Two files that are checked together grade one run differently.", _check
+    Severity.WARNING, "Two files grade one run differently, and neither grade is later.", _check
 )
 
 EXAMPLES = """
-EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"fail","intent":"pass"}
-… `qa` is "fail" here, but "pass" on line 1 of other.jsonl         ^^^^^^
+EVENT{"event_type":"correctness-recorded","qa":"fail","ts":"2026-05-28T13:00:00.000"}
+… `qa` is "fail" here, but "pass" on line 1 of other.jsonl  ^^^^^^
 @beside
-EVENT{"event_type":"correctness-recorded","qa":"pass","ts":"2030-01-01T00:00:00.000Z"}
+EVENT{"event_type":"correctness-recorded","qa":"pass","ts":"2026-05-28T14:00:00.000Z"}
+--- The other file grades the run again, beyond doubt.
+EVENT{"event_type":"correctness-recorded","qa":"fail","ts":"2026-05-28T14:00:00.000Z"}
+@beside
+EVENT{"event_type":"correctness-recorded","qa":"pass","ts":"2026-05-28T14:00:00.001Z"}
 --- The other file knows more, and contradicts nothing.
 EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":null,"intent":null}
 @beside

@@ -4,9 +4,8 @@ null erases them, and a run that was graded becomes *not computable*.
 
 Judged is what holds in the end: the null is marked on the last `correctness-recorded` of the run,
 which decides, however many lines with the same null stand above it. Where a later event records the
-component again, the rule is silent. Between files that are checked together the grade with the
-latest `ts` decides, and its nulls erase what another file has recorded; that is looked for by
-`drive-trace check`.
+component again, the rule is silent. Of a run in several files the grade with the latest `ts`
+decides, and its nulls erase what another file has recorded.
 
 **Fix.** None is offered: work that nobody saw when the component was recorded may stand between the
 two grades, in other files of the run as well. Append a `correctness-recorded` with every component,
@@ -15,9 +14,7 @@ as `drive-trace record` does, which looks at them all.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.checked_files import GradeInFile, RunInFiles
 from drive_trace.linter.rule import Finding, Related, Rule, Severity
-from drive_trace.text.escaping import printable
 from drive_trace.text.wording import shown
 from drive_trace.trace.line import Line
 from drive_trace.trace.places import Place
@@ -28,29 +25,11 @@ _GRADES = ("pass", "fail")
 
 
 def _check(run: Run) -> Iterable[Finding]:
-    grades = run.events(GRADE)
-    for name in CORRECTNESS_FIELDS if grades else ():
-        recorded = [line for line in grades if line.fact(name) in _GRADES]
-        if grades[-1].fact(name) is None and recorded:
-            yield _finding(grades[-1], name, recorded[-1])
-
-
-def _check_across(subject: RunInFiles) -> Iterable[Finding]:
-    latest = subject.latest()
-    for name in CORRECTNESS_FIELDS:
-        recorded = subject.latest(name)
-        if latest is None or recorded is None or latest.line.fact(name) is not None:
-            continue
-        if name not in latest.erased:  # of which the finding in the file tells
-            yield _finding_across(name, latest, recorded)
-
-
-def _finding_across(name: str, latest: GradeInFile, recorded: GradeInFile) -> Finding:
-    place, grade = Place.value(name), recorded.line.fact(name)
-    where = f"on line {recorded.number} of {printable(recorded.path, 4096)}"
-    message = f"`{name}` was {shown(grade)} {where}; this null erases it"
-    related = Related(recorded.line, place, f"`{name}` recorded here")
-    return Finding(RULE, latest.line, place, message, (related,))
+    grade = run.counted(GRADE)
+    for name in CORRECTNESS_FIELDS if grade is not None else ():
+        recorded = [line for line in run.events(GRADE) if line.fact(name) in _GRADES]
+        if grade is not None and grade.fact(name) is None and recorded:
+            yield _finding(grade, name, recorded[-1])
 
 
 def _finding(line: Line, name: str, recorded: Line) -> Finding:
@@ -64,7 +43,6 @@ RULE = Rule(
     Severity.WARNING,
     "The grade that decides is null for a component that was recorded before.",
     _check,
-    check_across=_check_across,
 )
 
 EXAMPLES = """

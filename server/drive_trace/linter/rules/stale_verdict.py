@@ -16,7 +16,7 @@ _EVENT_TYPE = Place.value("event_type")
 
 
 def _check(run: Run) -> Iterable[Finding]:
-    line = run.events(GRADE).last
+    line = run.counted(GRADE)
     last_work = run.work_after(line).last if line is not None else None
     if line is not None and last_work is not None:
         message = ("the run went on after this verdict, up to line ", last_work, ": grade it again")

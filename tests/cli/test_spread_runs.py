@@ -1,0 +1,186 @@
+"""A run whose lines stand in several files is one run, for ``check`` as for ``score``."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from drive_trace.linter.checked_files import SharedEvents
+from drive_trace.linter.rule import SameId, WholeTrace
+from drive_trace.linter.rules import RULES
+from drive_trace.vocabulary import EVENTS
+from tests.cli.support import run, write
+from tests.support.models import FAMILIES, chance_line
+
+DISPATCH = {"dispatch_id": "d1", "parent_dispatch_id": None}
+
+
+def at(minute: int, event_type: str, **payload: object) -> str:
+    """An event of that minute, with an id of its own."""
+    envelope = {
+        "event_id": f"{minute:08}-8f0d-4c1b-9a3e-5d2f6a7b8c90",
+        "ts": f"2026-05-28T14:{minute:02}:00.000Z",
+        "project_run_id": "run-1",
+    }
+    values = EVENTS[event_type].example | envelope | payload
+    return json.dumps(values, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def graded_at(minute: int, mechanical: str, qa: str, intent: str) -> str:
+    return at(minute, "correctness-recorded", mechanical=mechanical, qa=qa, intent=intent)
+
+
+def checked(*args: Path) -> list[tuple[str, int, str]]:
+    found = run("check", "--output-format", "json", *args).json
+    return [(Path(each["path"]).name, each["line"], each["code"]) for each in found]
+
+
+# A run in two files
+
+
+def test_a_dispatch_started_in_one_file_and_ended_in_another_is_whole(tmp_path: Path) -> None:
+    briefed = {"brief_content_hash": "a" * 64, "brief_disposition": "initial"}
+    write(
+        tmp_path,
+        "wip/drive-trace/a.jsonl",
+        at(0, "slice-started", slice_slug="s")
+        + at(1, "dispatch-start", dispatch_id="d1", parent_dispatch_id=None)
+        + at(2, "brief-issued", dispatch_id="d1", **briefed)
+        + at(3, "spec-authored", spec_path="spec.md", byte_length=10)
+        + at(7, "slice-completed", slice_slug="t", pr_ref="#1", result="merged"),
+    )
+    write(
+        tmp_path,
+        "wip/drive-trace/b.jsonl",
+        at(4, "dispatch-end", dispatch_id="d1", wall_clock_ms=180_000)
+        + at(5, "spec-amended", spec_path="spec.md", byte_length=12, bytes_delta=2)
+        + at(6, "slice-completed", slice_slug="s", pr_ref="#1", result="merged")
+        + at(8, "project-closed", slices_completed=2),
+    )
+    across = {"unknown-dispatch", "slice-never-started", "amended-before-authored"}
+    across |= {"dispatch-without-brief", "slices-completed-mismatch"}
+    alone = {code for _, _, code in checked(tmp_path / "wip/drive-trace/b.jsonl")}
+    assert alone >= across - {"dispatch-without-brief"}
+    both = {code for _, _, code in checked(tmp_path)} - {"slice-never-started"}
+    assert not both & across, "of t alone nobody knows a start"
+
+
+def test_work_in_one_file_makes_a_grade_in_another_stale(tmp_path: Path) -> None:
+    write(tmp_path, "a/trace.jsonl", graded_at(1, "pass", "pass", "pass"))
+    work = at(2, "dispatch-start", **DISPATCH)
+    write(tmp_path, "b/trace.jsonl", work)
+    (found,) = [
+        each
+        for each in run("check", "--output-format", "json", tmp_path).json
+        if each["code"] == "stale-verdict"
+    ]
+    assert (Path(found["path"]).parent.name, found["line"]) == ("a", 1)
+    where = tmp_path / "b/trace.jsonl"
+    assert f"up to line 1 of {where}: grade it again" in found["message"]
+    (scored,) = run("score", "--format", "json", tmp_path).json["runs"]
+    assert [each["code"] for each in scored["caveats"]] == ["stale"]
+
+
+def test_a_later_grade_in_another_file_is_no_conflict(tmp_path: Path) -> None:
+    write(tmp_path, "a/trace.jsonl", graded_at(1, "pass", "fail", "pass"))
+    write(tmp_path, "b/trace.jsonl", graded_at(2, "pass", "pass", "pass"))
+    assert [code for _, _, code in checked(tmp_path)] == ["superseded-feed"]
+
+
+def test_one_file_of_a_run_is_checked_with_the_others(tmp_path: Path) -> None:
+    """As before a commit: the others are found around it, and only looked at."""
+    write(tmp_path, "drive-trace.toml", "")
+    write(tmp_path, "wip/drive-trace/a.jsonl", at(1, "dispatch-start", **DISPATCH) + "{\n")
+    ended = at(2, "dispatch-end", dispatch_id="d1")
+    named = write(tmp_path, "wip/drive-trace/b.jsonl", ended)
+    write(tmp_path, "other/trace.jsonl", ended.replace("run-1", "run-2"))
+    assert not {code for _, _, code in checked(named)} & {"unknown-dispatch", "invalid-json"}
+    (tmp_path / "wip/drive-trace/a.jsonl").unlink()
+    assert ("b.jsonl", 1, "unknown-dispatch") in checked(named)
+
+
+def test_a_file_that_is_a_copy_says_so_and_repeats_nothing(tmp_path: Path) -> None:
+    text = at(1, "dispatch-end", dispatch_id="d1") + at(2, "dispatch-end", dispatch_id="d1")
+    write(tmp_path, "a/trace.jsonl", text)
+    write(tmp_path, "b/trace.jsonl", text)
+    found = run("check", "--output-format", "json", tmp_path).json
+    by_file = {
+        name: {each["code"] for each in found if Path(each["path"]).parent.name == name}
+        for name in "ab"
+    }
+    assert by_file["a"] >= {"unknown-dispatch"}
+    assert by_file["b"] == {"copied-events"}
+
+
+# A run in any layout
+
+LAYOUTS = 500
+OF_A_FILE = {
+    code for code, rule in RULES.items() if rule.looks_at in (SameId, WholeTrace, SharedEvents)
+}
+LINE_OF = re.compile(r"(line )\d+( of [^ :;,]+)?")
+
+
+def random_run(chance: Random, run_id: str) -> list[str]:
+    """Lines of one run; each is later than the one above it."""
+    lines = []
+    for minute in range(chance.randrange(3, 30)):
+        values = json.loads(chance_line(chance, chance.choice(FAMILIES)))
+        moment = f"2026-05-28T{10 + minute // 60}:{minute % 60:02}:00.000Z"
+        values |= {"ts": moment, "project_run_id": run_id}
+        values["event_id"] = f"{minute:08}-8f0d-4c1b-9a3e-{run_id[-4:]:0>12}"
+        lines.append(json.dumps(values, ensure_ascii=False, separators=(",", ":")))
+    return lines
+
+
+def layouts(folder: Path) -> None:
+    """Each run whole, and over one to five files."""
+    chance = Random(20260528)
+    for number in range(LAYOUTS):
+        lines = random_run(chance, f"run-{number:04}")
+        write(folder, f"whole/{number:04}/trace.jsonl", "".join(f"{each}\n" for each in lines))
+        count = chance.randrange(1, 6)
+        files: dict[int, str] = {}
+        for line in lines:
+            file = chance.randrange(count)
+            files[file] = f"{files.get(file, '')}{line}\n"
+        for file, text in files.items():
+            write(folder, f"spread/{number:04}/{file}/trace.jsonl", text)
+
+
+def said(finding: Any) -> tuple[str, ...]:
+    """A finding, wherever its line is: the text of that, what is found, and where on it."""
+    line = Path(finding["path"]).read_text(encoding="utf-8").split("\n")[finding["line"] - 1]
+    message = LINE_OF.sub(r"\1N", finding["message"])
+    return line, finding["code"], message, f"{finding['column']}-{finding['end_column']}"
+
+
+def found_in(folder: Path) -> Counter[tuple[str, ...]]:
+    found = run("check", "--no-config", "--output-format", "json", folder).json
+    return Counter(said(each) for each in found if each["code"] not in OF_A_FILE)
+
+
+def scores_of(folder: Path) -> dict[str, Any]:
+    """By run what its score says, but for where the lines are and what is said of files."""
+    same = ("verdict", "missing_inputs", "correctness", "tokens", "efficiency", "provenance")
+    return {
+        each["run_id"]: {key: each[key] for key in same}
+        | {
+            "caveats": sorted(
+                (caveat["code"], caveat["qualifies"])
+                for caveat in each["caveats"]
+                if caveat["code"] != "contradicting-grades"  # one that the latest grade replaces
+            )
+        }
+        for each in run("score", "--format", "json", folder).json["runs"]
+    }
+
+
+def test_check_and_score_say_the_same_in_every_layout(tmp_path: Path) -> None:
+    layouts(tmp_path)
+    assert found_in(tmp_path / "spread") == found_in(tmp_path / "whole")
+    assert scores_of(tmp_path / "spread") == scores_of(tmp_path / "whole")
