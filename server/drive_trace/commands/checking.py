@@ -136,12 +136,8 @@ class Checking:
         projects: Projects | None,
         repairs: Repairs | None,
         off: Collection[str] = (),
-        look: Callable[[TraceRecords, Analysis], None] = lambda *_: None,
     ) -> None:
-        """Without ``projects`` the rules run as they are by default, but for those that are off.
-        ``look`` is called with each trace that is analysed in this process.
-        """
-        self._look = look
+        """Without ``projects`` the rules run as they are by default, but for those that are off."""
         self._off = RuleSettings(dict.fromkeys(off))
         self._projects = projects
         self._repairs = repairs
@@ -211,7 +207,6 @@ class Checking:
     def _done(self, trace: _Trace, analysis: Analysis) -> _Done:
         # Not before: what a fix mends may be what was committed.
         analysis.compare_with(trace.recorded)
-        self._look(trace.trace, analysis)
         line_at, found = analysis.document.lines.__getitem__, reported(analysis, trace.trace.path)
         return _Done(trace, analysis.hidden_count, events_of(analysis), line_at, found)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from drive_trace import __version__
-from drive_trace.analysis import Analysis, log_of, read_log
+from drive_trace.analysis import read_log
 from drive_trace.commands import options
 from drive_trace.commands.checking import Checking
 from drive_trace.commands.reading import Reading
@@ -86,20 +86,11 @@ class _Logging(Reading):
     def __init__(self, paths: tuple[str, ...], search: SearchOptions) -> None:
         super().__init__(paths, search)
         self.logs: list[TraceLog] = []
-        self._last: TraceRecords | None = None
 
     def __iter__(self) -> Iterator[TraceRecords]:
         for trace in super().__iter__():
-            self._last = trace
+            self.logs.append(read_log(trace.records, trace.path))
             yield trace
-            if self._last is not None:  # nobody has analysed it, or another process does
-                self.logs.append(read_log(trace.records, trace.path))
-
-    def look(self, trace: TraceRecords, analysis: Analysis) -> None:
-        """Take what is needed from a trace that is analysed, instead of reading it twice."""
-        if trace is self._last:
-            self._last = None
-            self.logs.append(log_of(analysis, trace.records, trace.path))
 
     def read(self) -> None:
         """Read all traces for their logs alone."""
@@ -111,7 +102,7 @@ def _findings(reading: _Logging, projects: Projects | None) -> Findings:
     """What ``check`` finds, by the paths of the traces that it could check."""
     from drive_trace.report.contents import LineFinding  # noqa: PLC0415 - as above
 
-    checking = Checking(projects, None, look=reading.look)
+    checking = Checking(projects, None)
     found: dict[str, list[LineFinding]] = {}
     for each in checking.reports(reading):
         path, line = each.location.path, each.location.line
