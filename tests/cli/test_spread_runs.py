@@ -166,15 +166,19 @@ def found_in(folder: Path) -> Counter[tuple[str, ...]]:
 
 def scores_of(folder: Path) -> dict[str, Any]:
     """By run what its score says, but for where the lines are and what is said of files."""
-    same = ("verdict", "missing_inputs", "correctness", "tokens", "efficiency", "provenance")
+    same = ("verdict", "missing_inputs", "correctness", "tokens", "efficiency")
     return {
         each["run_id"]: {key: each[key] for key in same}
         | {
-            "caveats": sorted(
-                (caveat["code"], caveat["qualifies"])
+            "caveats": {  # each once, though it is told file by file
+                caveat["code"]: any(
+                    other["qualifies"]
+                    for other in each["caveats"]
+                    if other["code"] == caveat["code"]
+                )
                 for caveat in each["caveats"]
                 if caveat["code"] != "contradicting-grades"  # one that the latest grade replaces
-            )
+            }
         }
         for each in run("score", "--format", "json", folder).json["runs"]
     }

@@ -115,6 +115,10 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
     node_modules, other repositories, and what git ignores and does not track; but for
     wip/drive-trace, which is always searched. It says what it leaves out.
 
+    A run is judged over all files that hold it. The other files of the runs in a file that is named
+    are looked at, too, in its repository or below the drive-trace.toml above it; nothing is
+    reported on them.
+
     The nearest drive-trace.toml in the folders above a trace says which rules are run over it, and
     how severe they are. Findings in the drive-trace-baseline.json beside it are known, and neither
     reported nor counted; without a drive-trace.toml the nearest one above the trace holds, and a
