@@ -51,7 +51,7 @@ RULE = Rule(
 
 EXAMPLES = """
 EVENT{"event_type":"correctness-recorded","qa":"fail","ts":"2026-05-28T13:00:00.000"}
-                                               ^^^^^^ … `qa` is "fail" here, but "pass" on line 1 of other.jsonl
+                                               ^^^^^^ … but "pass" on line 1 of other.jsonl
 @beside
 EVENT{"event_type":"correctness-recorded","qa":"pass","ts":"2026-05-28T14:00:00.000Z"}
 --- The other file grades the run again, beyond doubt.
