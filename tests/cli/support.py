@@ -74,7 +74,7 @@ def on_a_terminal(*args: str | Path, width: int = 80, typed: str = "", **env: st
     termios = pytest.importorskip("termios", exc_type=ImportError)
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (24, width))
-    here = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    here = {key: each for key, each in os.environ.items() if key not in {"COLUMNS", "NO_COLOR"}}
     try:
         with subprocess.Popen(
             [COMMAND, *map(str, args)],

@@ -183,15 +183,6 @@ def test_the_current_folder_may_be_gone(tmp_path: Path) -> None:
     assert "unknown-value" in ended.stdout
 
 
-def test_names_cannot_speak_to_the_terminal(tmp_path: Path) -> None:
-    name = "a\nb\x1b[31m\x07\u202e.jsonl"
-    for path in (tmp_path / name, write(tmp_path, f"real{name}", REJECTED)):
-        for arguments in (["check"], ["check", "--output-format", "concise"], ["score"]):
-            ran = run(*arguments, path)
-            assert (ran.out + ran.err).replace("\n", "").isprintable()
-            assert "<U+001B>" in ran.out + ran.err
-
-
 MONSTERS = {
     "nul": b"\0\0\0\n" + CLEAN.encode() + b'{"a\0b":1}\n',
     "garbage": bytes(range(128)) * 20,

@@ -193,17 +193,6 @@ def test_a_damaged_one_fails_until_it_is_removed_and_written_again(folder: Path)
     assert check().code == 0
 
 
-def test_one_that_cannot_be_written_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("drive_trace.storage.projects.write_whole", fail)
-    write(folder, "trace.jsonl", REJECTED)
-    ran = check("--write-baseline")
-    assert ran.code == 2
-    assert ran.err == f"drive-trace: {NAME}: cannot be written: No space left on device\n"
-
-
 def test_what_cannot_be_read_does_not_keep_the_rest_from_it(folder: Path) -> None:
     write(folder, "a.jsonl", REJECTED)
     ran = check("--write-baseline", "a.jsonl", "gone.jsonl")

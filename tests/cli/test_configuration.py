@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.support import CLEAN, REJECTED, WARNED, Ran, process, run, write
-from tests.support.client_text import apart, event, graded, triage
+from tests.support.client_text import apart, event, graded
 
 OFF = '[rules]\nunknown-value = "off"\n'
 
@@ -95,11 +95,6 @@ def test_git_is_asked_as_often_for_many_traces_as_for_few(
 def git(*args: str) -> None:
     who = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
     subprocess.run(["git", *who, *args], check=True, timeout=60)
-
-
-def test_a_rule_that_is_off_finds_nothing_and_fails_nothing(tmp_path: Path) -> None:
-    write(tmp_path, "drive-trace.toml", OFF)
-    assert check(write(tmp_path, "trace.jsonl", REJECTED)) == (0, "no findings in 1 trace\n", "")
 
 
 def test_the_scorecard_knows_no_configuration(tmp_path: Path) -> None:
@@ -199,24 +194,9 @@ def test_one_that_cannot_be_used_is_told_once(text: str | bytes, said: str, tmp_
     assert check("--no-config", tmp_path).err == ""
 
 
-def test_every_problem_is_told(tmp_path: Path) -> None:
-    write(tmp_path, "drive-trace.toml", "[rules]\na = 'off'\nb = 'off'\n")
-    ran = check(write(tmp_path, "trace.jsonl", CLEAN))
-    assert [line.split(": ", 2)[2] for line in ran.err.splitlines()] == [
-        "`a` is no rule",
-        "`b` is no rule",
-    ]
-
-
 def test_a_given_one_that_is_not_there(tmp_path: Path) -> None:
     gone = tmp_path / "gone.toml"
     ran = check("--config", gone, write(tmp_path, "trace.jsonl", CLEAN))
     said = f"{gone}: cannot be read: No such file or directory\n"
     assert (ran.code, ran.err) == (2, f"drive-trace: {said}")
     assert f"not read: its configuration cannot be used: {said}" in ran.out
-
-
-def test_its_words_cannot_speak_to_the_terminal(tmp_path: Path) -> None:
-    write(tmp_path, "a\x1b[31m/drive-trace.toml", "[rules]\n'\u202e' = 1\n")
-    ran = check(write(tmp_path, "a\x1b[31m/trace.jsonl", triage()))
-    assert ran.err.replace("\n", "").isprintable()

@@ -341,15 +341,6 @@ def test_what_check_finds_between_files_can_be_set_and_known(tmp_path: Path) -> 
     assert concise(first, second) == []
 
 
-def test_a_file_of_a_hostile_name_is_named_harmlessly(tmp_path: Path) -> None:
-    write(tmp_path, "a\x1b[31m/trace.jsonl", trace(*EVENTS))
-    write(tmp_path, "b/trace.jsonl", trace(*EVENTS))
-    (line,) = concise(tmp_path)
-    assert "\x1b" not in line
-    (found,) = between(tmp_path)
-    assert "\x1b" not in found["message"]
-
-
 def test_one_copied_event_is_told_in_the_singular(tmp_path: Path) -> None:
     first = write(tmp_path, "a/trace.jsonl", trace(*EVENTS))
     second = write(tmp_path, "b/trace.jsonl", trace(EVENTS[0]))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from drive_trace import commands
 from drive_trace.commands import COMMANDS
 from tests.cli.support import CLEAN, REJECTED, WARNED, process, run, write
 
@@ -62,17 +61,46 @@ def test_usage_errors(arguments: list[str]) -> None:
     assert "Traceback" not in ran.err
 
 
+NARROW = {"completion", "emit", "explain", "record", "report", "schema", "score", "tokens"}
 SUBCOMMANDS = (["judge", "failures"], ["judge", "operator-turns"])
 
 
 @pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS), *SUBCOMMANDS])
-def test_help_has_examples(command: list[str]) -> None:
+def test_help_has_examples_and_may_fit_into_80_columns(
+    command: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     for option in ("--help", "-h"):
         ran = run(*command, option)
         assert (ran.code, ran.err) == (0, "")
         _, _, examples = ran.out.partition("Examples:\n")
         first = examples.splitlines()[0].strip()
         assert first.startswith(f"drive-trace {' '.join(command)}".strip())
+        if NARROW.intersection(command):
+            assert [line for line in ran.out.splitlines() if len(line) > 80] == []
+
+
+def test_a_defect_is_one_line_and_exit_code_2(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def broken(**_: object) -> None:
+        raise RuntimeError("no\x1b[31m")
+
+    def leave(code: object) -> None:
+        raise SystemExit(code)
+
+    monkeypatch.setattr(commands, "cli", broken)
+    monkeypatch.setattr(commands, "_leave", leave)
+    monkeypatch.setattr(commands, "open_streams", lambda: None)
+    monkeypatch.setattr(commands.gc, "disable", lambda: None)
+    monkeypatch.delenv(commands.TRACEBACK, raising=False)
+    with pytest.raises(SystemExit) as end:
+        commands.main()
+    assert end.value.code == 2
+    said = capfd.readouterr().err
+    assert said.count("\n") == 1
+    assert "RuntimeError" in said
+    assert "Traceback" not in said
 
 
 def test_processes(tmp_path: Path) -> None:
@@ -83,13 +111,3 @@ def test_processes(tmp_path: Path) -> None:
     assert process("check", tmp_path / "missing", bad).code == 2
     assert process("score", "--require-correct", clean).code == 1
     assert process("--version").out.startswith("drive-trace, version ")
-
-
-def test_the_package_runs_as_a_module() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "drive_trace", "--version"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.startswith("drive-trace, version ")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import stat
 import subprocess
 from pathlib import Path
 
@@ -12,7 +11,6 @@ import pytest
 from tests.cli.support import CLEAN, REJECTED, WARNED, Ran, process, run, write
 from tests.support.client_text import apart, graded, triage
 from tests.support.command import COMMAND
-from tests.support.systems import NO_MODES, not_on_windows
 
 COMMA = CLEAN.replace("}", ",}")
 SPACED = CLEAN.replace(",", ", ")
@@ -96,19 +94,6 @@ def test_nothing_to_fix_leaves_the_file_alone(tmp_path: Path) -> None:
     assert "0 findings were fixed" in fix(path).out
     after = path.stat()
     assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
-
-
-@not_on_windows(NO_MODES)
-def test_permissions_links_and_folder(tmp_path: Path) -> None:
-    path = write(tmp_path, "real/trace.jsonl", COMMA)
-    path.chmod(0o600)
-    link = tmp_path / "link.jsonl"
-    link.symlink_to(path)
-    fix(link)
-    assert link.is_symlink()
-    assert path.read_text() == CLEAN
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert [each.name for each in path.parent.iterdir()] == ["trace.jsonl"]
 
 
 def test_a_file_that_changes_meanwhile_is_left_and_reported_as_it_was(

@@ -264,17 +264,6 @@ def test_a_gate_either_runs_or_reads(args: list[str], trace: Path) -> None:
     assert gate(trace, *args).code == 2
 
 
-def test_gates_at_once_lose_nothing(trace: Path) -> None:
-    command = [COMMAND, "gate", *map(str, target(trace)[:-1])]
-    running = [
-        Popen([*command, each, "--run", "true"], stdout=DEVNULL, stderr=DEVNULL)
-        for each in ("mechanical", "qa") * 2
-    ]
-    assert [each.wait(60) for each in running] == [0] * 4
-    assert grade(trace) == {"mechanical": "pass", "qa": "pass", "intent": "pass"}
-    assert len(trace.read_text("utf-8").rstrip("\n").split("\n")) == 6
-
-
 def test_what_a_gate_runs_ends_with_it(trace: Path) -> None:
     command = ["gate", *map(str, target(trace)), "--run", "echo started $$; sleep 60; true"]
     with Popen([COMMAND, *command], stdout=DEVNULL, stderr=PIPE, text=True) as running:

@@ -27,6 +27,7 @@ HOSTILE = (
     "a\r::error::obeyed",
     "a\u2028::error::obeyed\u0085::error::obeyed",
     "\x1b]0;obeyed\x07",
+    "\x1b[2J\x9b31m\u202e\u200b # CORRECT",
     # What wraps lines breaks one at each white space.
     f"{'x' * 70} ::error::obeyed {'x' * 70} ::error::obeyed",
     " ::error::obeyed" * 15,
@@ -64,11 +65,14 @@ def test_no_line_is_a_command_of_a_runner(
         + "\n"
     )
     (folder / "trace.jsonl").write_text(trace, "utf-8")
+    write(Path(), "copy/trace.jsonl", trace)
     ran = run(*command, ".")
     assert ran.code == EXIT[command[0]], ran.err
     assert ran.out
-    lines = (ran.out + ran.err).splitlines()
+    lines = (ran.out + ran.err).split("\n")
     assert [line for line in lines if OBEYED.search(line)] == []
+    if "json" not in command:
+        assert "".join(lines).isprintable()
 
 
 def test_each_format_is_tried() -> None:

@@ -61,33 +61,9 @@ def asked(api: str, server: Provider, *more: str) -> Ran:
 
 MALFORMED = {
     "nothing": " \n",
-    "a word": "pass",
-    "a sentence": "The intent is pass.",
-    "a refusal": "I cannot judge that.",
     "a sentence before it": f"Here it is: {PASS}",
-    "a sentence behind it": f"{PASS}\nI hope that this helps.",
-    "two answers": f"{FAIL}\n{PASS}",
-    "an array": f"[{PASS}]",
-    "a string": '"pass"',
-    "a sentence before a fence": f"So:\n```json\n{PASS}\n```",
-    "two fences": f"```json\n{FAIL}\n```\n```json\n{PASS}\n```",
-    "an open fence": f"```json\n{PASS}",
     "a verdict twice": '{"reasons": ["x"], "intent": "fail", "intent": "pass"}',
-    "reasons twice": '{"reasons": ["x"], "reasons": ["y"], "intent": "pass"}',
-    "a verdict first": '{"intent": "pass", "reasons": ["x"]}',
-    "no reasons": '{"intent": "pass"}',
-    "empty reasons": '{"reasons": [], "intent": "pass"}',
-    "a blank reason": '{"reasons": ["  "], "intent": "pass"}',
-    "reasons as text": '{"reasons": "x", "intent": "pass"}',
-    "reasons that are no text": '{"reasons": [1], "intent": "pass"}',
-    "no verdict": '{"reasons": ["x"]}',
-    "null": '{"reasons": ["x"], "intent": null}',
-    "another verdict": '{"reasons": ["x"], "intent": "PASS"}',
-    "a boolean": '{"reasons": ["x"], "intent": true}',
-    "one key more": '{"reasons": ["x"], "intent": "pass", "confidence": 1}',
     "a cut end": PASS[:-1],
-    "no JSON": PASS.replace('"', "'"),
-    "NaN": '{"reasons": ["x"], "intent": NaN}',
 }
 
 

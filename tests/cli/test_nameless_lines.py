@@ -83,26 +83,6 @@ def test_at_the_end_of_another_file_of_the_run_it_does_too(tmp_path: Path) -> No
     assert run("score", "--require-correct", torn, path).code == 0
 
 
-def test_a_file_without_a_line_that_can_be_read_is_not_read(tmp_path: Path) -> None:
-    path = write(tmp_path, "a/trace.jsonl", GRADED)
-    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12345\n"
-    other = write(tmp_path, "b/trace.jsonl", pointer)
-    ran = run("score", "--require-correct", "--format", "json", path, other)
-    assert ran.code == 2
-    assert ran.json["complete"] is False
-    assert ran.json["unread"] == [{"path": str(other), "reason": "no line of it names a run"}]
-
-
-@pytest.mark.parametrize("folder", ["wip", "wip/drive-trace", "projects/s"])
-def test_a_trace_beside_the_file_of_an_environment_is_read(tmp_path: Path, folder: str) -> None:
-    write(tmp_path, "a/trace.jsonl", GRADED)
-    name = "trace.jsonl" if folder == "projects/s" else "wip/drive-trace/x.jsonl"
-    where = f"{folder}/{name}" if folder == "projects/s" else name
-    write(tmp_path, where, graded("pass", "fail", "pass", ts="2999-01-01T00:00:00.000Z"))
-    write(tmp_path, f"{folder}/pyvenv.cfg", "")
-    assert "INCORRECT" in run("score", str(tmp_path)).out
-
-
 def test_a_link_that_makes_traces_of_what_it_leads_to_is_counted(tmp_path: Path) -> None:
     write(tmp_path, "a/trace.jsonl", GRADED)
     write(tmp_path, "h/x.jsonl", graded("pass", "fail", "pass"))

@@ -297,12 +297,6 @@ def test_where_the_latest_says_nothing_the_others_are_erased(tmp_path: Path) -> 
     assert finding["message"] == said
 
 
-def test_a_run_of_another_name_is_another_run(tmp_path: Path) -> None:
-    a = write(tmp_path, "a.jsonl", graded("pass", "pass", "pass"))
-    b = write(tmp_path, "b.jsonl", graded("fail", "pass", "pass", run="run-2"))
-    assert conflicts(a, b) == []
-
-
 def test_configuration_and_baseline_hold_between_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
-from tests.cli.support import REJECTED, process, run, write
-from tests.support.systems import NO_FIFOS, not_on_windows
+from tests.cli.support import REJECTED, run, write
 
 # Paths
 
@@ -75,20 +73,6 @@ def test_a_file_given_by_name_may_have_any_name(tmp_path: Path) -> None:
     assert [each["path"] for each in run("check", "--output-format", "json", path).json] == [
         str(path)
     ]
-
-
-@not_on_windows(NO_FIFOS)
-def test_a_pipe_in_a_files_place_is_not_waited_for(tmp_path: Path) -> None:
-    pipe = tmp_path / "b" / "trace.jsonl"
-    pipe.parent.mkdir()
-    os.mkfifo(pipe)
-    write(tmp_path, "trace.jsonl", REJECTED)
-    for path in (tmp_path, pipe):
-        ran = process("check", "--output-format", "json", path)
-        why = "it is a pipe or a device, not a file; save its text as one"
-        assert (ran.code, ran.err) == (2, f"drive-trace: {pipe}: {why}\n")
-        assert ran.json[-1]["path"] == str(pipe)
-        assert process("score", path).code == 2
 
 
 def test_a_search_says_what_it_leaves_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,9 +169,3 @@ def test_patterns_that_are_not_read_are_told(tmp_path: Path) -> None:
     assert said in run("check", tmp_path).out
     assert run("check", "--output-format", "json", tmp_path).err == f"drive-trace: {said}\n"
     assert "a .gitignore of too many patterns" in " ".join(run("score", tmp_path).out.split())
-
-
-def test_no_runs_at_all_are_not_correct(tmp_path: Path) -> None:
-    path = write(tmp_path, "trace.jsonl", "")
-    assert run("score", path).code == 0
-    assert run("score", path, "--require-correct").code == 1

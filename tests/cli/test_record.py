@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from drive_trace.storage import appending, files
-from tests.cli.support import Ran, process, run, write
+from tests.cli.support import Ran, run, write
 from tests.support.client_text import apart, event, graded, tokens, triage
 from tests.support.systems import not_on_windows
 
@@ -527,15 +527,6 @@ def test_there_is_no_way_to_set_a_component_back(trace: Path, options: list[str]
     assert trace.read_text() == triage()
 
 
-def test_a_process(trace: Path) -> None:
-    target = ("--trace-file", trace, "--project-run-id", "run-1")
-    assert process("record", *target, *("--mechanical", "pass"), *("--qa", "pass")).code == 0
-    ran = process("record", *target, "--intent", "pass")
-    assert (ran.code, ran.out.splitlines()[0], ran.err) == (0, "run-1: CORRECT", "")
-    assert process("tokens", *target, "--usage", "-", stdin=b'{"inputTokens":5}').code == 0
-    assert process("score", "--require-correct", trace).code == 0
-
-
 # Tokens
 
 
@@ -580,21 +571,6 @@ def test_figures_of_other_files_are_kept(trace: Path, tmp_path: Path) -> None:
     ran = add_tokens(trace, "--input-tokens", "5", other)
     assert ran.code == 0
     assert f"kept: output_tokens 2, cache_read_tokens 3 (line 1 of {other})" in ran.out
-
-
-def test_a_null_that_erases_what_another_file_recorded_is_found(tmp_path: Path) -> None:
-    write(tmp_path, "a/trace.jsonl", graded("pass", "pass", "pass"))
-    erasing = write(tmp_path, "b/trace.jsonl", graded(None, None, "pass"))
-    found = [
-        (each["path"], each["code"], each["message"].partition(";")[0])
-        for each in run("check", "--output-format", "json", tmp_path).json
-        if each["code"] in {"erased-verdict", "conflicting-verdicts"}
-    ]
-    where = f"on line 1 of {tmp_path / 'a/trace.jsonl'}"
-    assert found == [
-        (str(erasing), "erased-verdict", f'`{name}` was "pass" {where}')
-        for name in ("mechanical", "qa")
-    ]
 
 
 def test_a_usage_log_is_not_read_without_end(trace: Path, tmp_path: Path) -> None:

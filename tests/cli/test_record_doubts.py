@@ -61,24 +61,6 @@ def test_what_is_recorded_is_no_failure_whatever_becomes_of_the_output(tmp_path:
     assert len(path.read_text("utf-8").splitlines()) == 2
 
 
-@pytest.mark.parametrize("name", ["trace.txt", "trace", "TRACE.JSONL", "trace.ndjson"])
-def test_a_report_takes_the_place_of_no_trace(tmp_path: Path, name: str) -> None:
-    trace = write(tmp_path, "trace.jsonl", GRADED)
-    other = write(tmp_path, name, "\n" + FAILED)
-    ran = run("report", trace, "--out", other)
-    assert ran.code == 2
-    assert "must not take the place of a trace" in ran.err
-    assert other.read_text("utf-8") == "\n" + FAILED
-
-
-def test_a_report_goes_to_standard_output_by_its_name(tmp_path: Path) -> None:
-    trace = write(tmp_path, "trace.jsonl", GRADED)
-    command = [COMMAND, "report", str(trace), "--out", "/dev/stdout"]
-    done = subprocess.run(command, capture_output=True, check=False)
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert done.stdout.startswith(b"# ")
-
-
 # What is said beside the verdict
 
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.cli.support import CLEAN, REJECTED, process, run, write
+from tests.cli.support import CLEAN, REJECTED, on_a_terminal, process, run, write
 from tests.support.client_text import graded, tokens
 from tests.support.command import COMMAND
-from tests.support.systems import NO_DEVICES, NO_MODES, not_on_windows
+from tests.support.systems import NO_DEVICES, not_on_windows
 
 PASSED = graded("pass", "pass", "pass")
 FAILED = graded("pass", "fail", "pass")
@@ -88,18 +87,6 @@ def test_out_says_the_format(name: str, start: str, tmp_path: Path) -> None:
     assert sorted(each.name for each in tmp_path.iterdir()) == sorted([name, "trace.jsonl"])
 
 
-@not_on_windows(NO_MODES)
-def test_out_keeps_a_links_target_and_its_permissions(tmp_path: Path) -> None:
-    path, real = write(tmp_path, "trace.jsonl", PASSED), write(tmp_path, "real.md", "old")
-    real.chmod(0o640)
-    link = tmp_path / "link.md"
-    link.symlink_to(real)
-    assert run("report", path, "--out", link).code == 0
-    assert link.is_symlink()
-    assert real.read_text("utf-8").startswith("# ")
-    assert stat.S_IMODE(real.stat().st_mode) == 0o640
-
-
 def test_out_follows_no_link_out_of_its_folder(tmp_path: Path) -> None:
     path, theirs = (
         write(tmp_path, "trace.jsonl", PASSED),
@@ -133,10 +120,12 @@ def test_out_waits_for_no_pipe_and_writes_to_what_is_open(tmp_path: Path) -> Non
 def test_out_never_takes_the_place_of_a_trace(tmp_path: Path) -> None:
     path = write(tmp_path, "given.txt", PASSED)
     other = write(tmp_path, "other.jsonl", CLEAN)
+    names = ("trace.txt", "trace", "TRACE.JSONL", "trace.ndjson")
+    unnamed = [write(tmp_path, name, "\n" + FAILED) for name in names]
     symbolic, hard = tmp_path / "symbolic.md", tmp_path / "hard.md"
     symbolic.symlink_to(path)
     hard.hardlink_to(path)
-    for out in (path, symbolic, hard, other, tmp_path / "new.jsonl"):
+    for out in (path, symbolic, hard, other, *unnamed, tmp_path / "new.jsonl"):
         ran = run("report", path, "--out", out)
         assert ran == (
             2,
@@ -145,6 +134,7 @@ def test_out_never_takes_the_place_of_a_trace(tmp_path: Path) -> None:
         )
     assert path.read_text("utf-8") == PASSED
     assert other.read_text("utf-8") == CLEAN
+    assert {each.read_text("utf-8") for each in unnamed} == {"\n" + FAILED}
     assert not (tmp_path / "new.jsonl").exists()
 
 
@@ -190,39 +180,19 @@ def test_the_installed_command(tmp_path: Path) -> None:
 # At a terminal
 
 
-def at_terminal(*arguments: str | Path, **environment: str) -> str:
+def seen(*arguments: str | Path, **environment: str) -> str:
     """What a terminal of 80 columns gets."""
-    pty = pytest.importorskip("pty", reason="Windows has no such terminals", exc_type=ImportError)
-    master, slave = pty.openpty()
-    variables = {**os.environ, "TERM": "xterm", "COLUMNS": "80", **environment}
-    if "NO_COLOR" not in environment:
-        variables.pop("NO_COLOR", None)
-    with subprocess.Popen(
-        [COMMAND, *map(str, arguments)], stdout=slave, stderr=slave, env=variables
-    ) as running:
-        os.close(slave)
-        said = b""
-        while True:
-            try:
-                data = os.read(master, 65536)
-            except OSError:  # so Linux says that nobody writes to it any more
-                break
-            if not data:
-                break
-            said += data
-        os.close(master)
-    assert running.returncode == 0
-    return said.decode().replace("\r\n", "\n")
+    return on_a_terminal(*arguments, **environment).replace("\r\n", "\n")
 
 
 def test_a_terminal_gets_a_table_in_colour(tmp_path: Path) -> None:
     first = write(tmp_path, "a.jsonl", PASSED + tokens(1_900_000, 42_000, None, None))
     second = write(tmp_path, "b.jsonl", graded("pass", "failed", "pass"))
-    said = at_terminal("score", first, second)
+    said = seen("score", first, second)
     assert "\x1b[32m" not in said
     assert "\x1b[33m\x1b[1mCORRECT, but\x1b[0m" in said
-    assert "\x1b[32m\x1b[1mCORRECT\x1b[0m" in at_terminal("score", first)
-    bare = at_terminal("score", first, second, NO_COLOR="1")
+    assert "\x1b[32m\x1b[1mCORRECT\x1b[0m" in seen("score", first)
+    bare = seen("score", first, second, NO_COLOR="1")
     assert "\x1b" not in bare
     assert bare == run("score", "--format", "table", first, second).out
     lines = bare.splitlines()
@@ -242,7 +212,7 @@ def test_what_is_no_terminal_gets_text_without_colour(tmp_path: Path) -> None:
 def test_only_correct_is_green(tmp_path: Path) -> None:
     for text in (FAILED, CLEAN, graded("pass", None, "pass")):
         path = write(tmp_path, "trace.jsonl", text + tokens(1, 2, 3, 4))
-        said = at_terminal("score", path)
+        said = seen("score", path)
         assert "\x1b[32m" not in said
         assert "hidden" in said
 

@@ -198,11 +198,3 @@ def test_require_correct_does_not_hide_what_cannot_be_read(tmp_path: Path) -> No
     ran = run("score", "--require-correct", good, tmp_path / "missing")
     assert ran.code == 2
     assert "drive-trace: --require-correct: run-1: CORRECT, but 1 input not read" in ran.err
-
-
-def test_rejected_lines_are_never_silent() -> None:
-    text = graded("pass", "pass", "pass") + graded("pass", "failed", "pass")
-    for output_format in ("text", "markdown"):
-        shown = run("score", "--format", output_format, "-", stdin=text).out
-        assert "CORRECT" in shown
-        assert "1 correctness line rejected (line 2), not counted" in shown

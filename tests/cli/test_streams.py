@@ -10,8 +10,8 @@ from uuid import NAMESPACE_OID, uuid5
 
 import pytest
 
-from tests.cli.support import REJECTED, on_a_terminal, process, run, write
-from tests.support.client_text import event, graded, triage
+from tests.cli.support import REJECTED, on_a_terminal, process, write
+from tests.support.client_text import graded, triage
 from tests.support.command import COMMAND
 from tests.support.systems import POSIX_SHELL, not_on_windows
 
@@ -238,25 +238,3 @@ def test_colour_is_for_terminals(tmp_path: Path) -> None:
     assert "\x1b[" in on_a_terminal("check", path)
     assert "\x1b[" not in on_a_terminal("check", path, NO_COLOR="1")
     assert "\x1b[" not in process("check", path, env={**os.environ, "TERM": "xterm-256color"}).out
-
-
-def test_a_trace_cannot_speak_to_the_terminal(tmp_path: Path) -> None:
-    evil = "\x1b]0;pwned\x07\x1b[2J\x9b31m\r\u202e\u200b\n# CORRECT"
-    text = (
-        triage(run=evil, input_ref=evil)
-        + graded("pass", evil, None, project_run_id=evil)
-        + event(evil, evil)
-        + triage(**{evil: evil})
-        + f'{{"{evil}\n'
-    )
-    path = write(tmp_path, "trace.jsonl", text)
-    for command in ("check", "score"):
-        shown = on_a_terminal(command, path, NO_COLOR="1").replace("\r\n", "")
-        assert shown.isprintable()
-        assert "<U+001B>" in shown
-    assert run("check", "--output-format", "concise", path).out.replace("\n", "").isprintable()
-    assert "\x1b" not in run("score", "--format", "markdown", path).out
-    assert [each["run_id"] for each in run("score", "--format", "json", path).json["runs"]] == [
-        evil,
-        "run-1",
-    ]

@@ -1,183 +1,44 @@
 """What editors declare in `initialize`: one for each position encoding.
 
 Neovim and Emacs are pytest-lsp's recordings. Its newest VS Code is of 2022, so that one is written
-down here, after vscode-languageclient 9 (LSP 3.17), without what this server has nothing to do
-with.
+down in `vscode.json`, after vscode-languageclient 9 (LSP 3.17), without what this server does not
+look at.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from lsprotocol import types
 from lsprotocol.converters import get_converter
 from pytest_lsp import client_capabilities
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-_DYNAMIC = {"dynamicRegistration": True}
-
-VSCODE: dict[str, Any] = {
-    "general": {
-        "positionEncodings": ["utf-16"],
-        "staleRequestSupport": {
-            "cancel": True,
-            "retryOnContentModified": ["textDocument/semanticTokens/full"],
-        },
-        "regularExpressions": {"engine": "ECMAScript", "version": "ES2020"},
-        "markdown": {"parser": "marked", "version": "1.1.0"},
-    },
-    "window": {
-        "showMessage": {"messageActionItem": {"additionalPropertiesSupport": True}},
-        "showDocument": {"support": True},
-        "workDoneProgress": True,
-    },
-    "workspace": {
-        "applyEdit": True,
-        "codeLens": {"refreshSupport": True},
-        "configuration": True,
-        "diagnostics": {"refreshSupport": True},
-        "didChangeConfiguration": _DYNAMIC,
-        "didChangeWatchedFiles": {**_DYNAMIC, "relativePatternSupport": True},
-        "executeCommand": _DYNAMIC,
-        "foldingRange": {"refreshSupport": True},
-        "inlayHint": {"refreshSupport": True},
-        "inlineValue": {"refreshSupport": True},
-        "semanticTokens": {"refreshSupport": True},
-        "symbol": {**_DYNAMIC, "resolveSupport": {"properties": ["location.range"]}},
-        "workspaceEdit": {
-            "documentChanges": True,
-            "resourceOperations": ["create", "rename", "delete"],
-            "failureHandling": "textOnlyTransactional",
-            "normalizesLineEndings": True,
-            "changeAnnotationSupport": {"groupsOnLabel": True},
-        },
-        "workspaceFolders": True,
-    },
-    "textDocument": {
-        "synchronization": {
-            **_DYNAMIC,
-            "willSave": True,
-            "willSaveWaitUntil": True,
-            "didSave": True,
-        },
-        "publishDiagnostics": {
-            "relatedInformation": True,
-            "versionSupport": False,
-            "tagSupport": {"valueSet": [1, 2]},
-            "codeDescriptionSupport": True,
-            "dataSupport": True,
-        },
-        "diagnostic": {**_DYNAMIC, "relatedDocumentSupport": False},
-        "completion": {
-            **_DYNAMIC,
-            "contextSupport": True,
-            "insertTextMode": 2,
-            "completionItem": {
-                "snippetSupport": True,
-                "commitCharactersSupport": True,
-                "documentationFormat": ["markdown", "plaintext"],
-                "deprecatedSupport": True,
-                "preselectSupport": True,
-                "tagSupport": {"valueSet": [1]},
-                "insertReplaceSupport": True,
-                "resolveSupport": {
-                    "properties": ["documentation", "detail", "additionalTextEdits"]
-                },
-                "insertTextModeSupport": {"valueSet": [1, 2]},
-                "labelDetailsSupport": True,
-            },
-            "completionItemKind": {"valueSet": list(range(1, 26))},
-            "completionList": {
-                "itemDefaults": ["commitCharacters", "editRange", "insertTextFormat"]
-            },
-        },
-        "hover": {**_DYNAMIC, "contentFormat": ["markdown", "plaintext"]},
-        "codeLens": _DYNAMIC,
-        "codeAction": {
-            **_DYNAMIC,
-            "isPreferredSupport": True,
-            "disabledSupport": True,
-            "dataSupport": True,
-            "honorsChangeAnnotations": True,
-            "resolveSupport": {"properties": ["edit"]},
-            "codeActionLiteralSupport": {
-                "codeActionKind": {
-                    "valueSet": [
-                        "",
-                        "quickfix",
-                        "refactor",
-                        "refactor.extract",
-                        "refactor.inline",
-                        "refactor.rewrite",
-                        "source",
-                        "source.organizeImports",
-                    ]
-                }
-            },
-        },
-        "inlayHint": {
-            **_DYNAMIC,
-            "resolveSupport": {
-                "properties": ["tooltip", "textEdits", "label.tooltip", "label.location"]
-            },
-        },
-        "definition": {**_DYNAMIC, "linkSupport": True},
-        "references": _DYNAMIC,
-        "documentHighlight": _DYNAMIC,
-        "documentSymbol": {
-            **_DYNAMIC,
-            "symbolKind": {"valueSet": list(range(1, 27))},
-            "hierarchicalDocumentSymbolSupport": True,
-            "tagSupport": {"valueSet": [1]},
-            "labelSupport": True,
-        },
-        "foldingRange": {
-            **_DYNAMIC,
-            "rangeLimit": 5000,
-            "lineFoldingOnly": True,
-            "foldingRangeKind": {"valueSet": ["comment", "imports", "region"]},
-            "foldingRange": {"collapsedText": False},
-        },
-        "selectionRange": _DYNAMIC,
-        "documentLink": {**_DYNAMIC, "tooltipSupport": True},
-        "semanticTokens": {
-            **_DYNAMIC,
-            "requests": {"range": True, "full": {"delta": True}},
-            "tokenTypes": ["string", "number", "keyword", "property"],
-            "tokenModifiers": ["declaration", "deprecated"],
-            "formats": ["relative"],
-        },
-    },
-    "notebookDocument": {
-        "synchronization": {**_DYNAMIC, "executionSummarySupport": True},
-    },
-}
+VSCODE: dict[str, Any] = json.loads(Path(__file__).with_name("vscode.json").read_text("utf-8"))
 
 
 class Preset(NamedTuple):
     """An editor."""
 
     name: str
-    capabilities: Callable[[], types.ClientCapabilities]
+    declared: Any
     encoding: str
     """The one that it prefers."""
 
-    def parameters(self) -> types.InitializeParams:
-        return types.InitializeParams(
-            capabilities=self.capabilities(),
-            client_info=types.ClientInfo(self.name),
-            workspace_folders=[types.WorkspaceFolder(uri="file:///projects", name="projects")],
-        )
+    def can(self, *path: str) -> Any:
+        """What it declares below these names; None if it says nothing."""
+        found = self.declared
+        for name in path:
+            found = found.get(name) if isinstance(found, dict) else None
+        return found
 
 
-def _vscode() -> types.ClientCapabilities:
-    return get_converter().structure(VSCODE, types.ClientCapabilities)
+def _recorded(name: str) -> Any:
+    return get_converter().unstructure(client_capabilities(name))
 
 
 PRESETS = (
-    Preset("vscode", _vscode, "utf-16"),
-    Preset("neovim", lambda: client_capabilities("neovim@v0.11"), "utf-8"),
-    Preset("emacs", lambda: client_capabilities("emacs"), "utf-32"),
+    Preset("vscode", VSCODE, "utf-16"),
+    Preset("neovim", _recorded("neovim@v0.11"), "utf-8"),
+    Preset("emacs", _recorded("emacs"), "utf-32"),
 )
