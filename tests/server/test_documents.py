@@ -17,6 +17,7 @@ from tests.server.support import (
 from tests.support.client_text import graded, triage
 from tests.support.editor import Document
 from tests.support.raw_client import RawClient, frame
+from tests.support.sessions.wrong import CHANGES
 
 pytestmark = pytest.mark.end_to_end
 
@@ -102,17 +103,10 @@ def test_positions_that_are_nowhere(
 def test_changes_that_are_none(client: RawClient) -> None:
     """Positions below zero and changes of another shape are not made; what follows is."""
     document = Document(client, REJECTED)
-    below = {"line": -1, "character": 0}
-    for wrong in (
-        {"range": {"start": below, "end": START}, "text": "x"},
-        {"range": {"start": START, "end": {"line": 0, "character": -5}}, "text": "x"},
-        {"range": {"start": START, "end": {"line": 0, "character": 2**31}}, "text": "x"},
-        {"range": {"start": START}, "text": "x"},
-        {"range": 5, "text": "x"},
-        {"nothing": True},
-        5,
-    ):
-        client.change(document.uri, 2, wrong)
+    for wrong in CHANGES:
+        identifier = {"uri": document.uri, "version": 2}
+        params = {"textDocument": identifier, "contentChanges": wrong}
+        client.notify("textDocument/didChange", params)
     assert len(document.send()) == 1
     assert document.shown() == [("unknown-value", document.range_of(PASSED))]
 

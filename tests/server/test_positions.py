@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import random
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.server.support import ODD, PASSED, REJECTED, published
-from tests.support.client_text import ENCODINGS, apart, graded, range_at, tokens, triage
+from tests.support.client_text import ENCODINGS, apart, graded, range_at, triage
 from tests.support.editor import Document
 from tests.support.raw_client import RawClient
 
@@ -86,16 +85,6 @@ def test_related_places_and_tags(client: RawClient) -> None:
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 class TestEdits:
-    def test_an_edit_behind_odd_characters(
-        self, encoding: str, servers: Callable[[str], RawClient]
-    ) -> None:
-        document = Document(servers(encoding), triage(input_ref=ODD), encoding)
-        assert document.diagnostics() == []
-        assert document.replace("direct-change", "direct-chance")[0]["code"] == "unknown-value"
-        assert document.shown()[0][1] == document.range_of('"direct-chance"')
-        assert document.replace(ODD, "🚀" * 3)[0]["range"] == document.range_of('"direct-chance"')
-        assert document.replace("chance", "change") == []
-
     def test_several_changes_in_one_event(
         self, encoding: str, servers: Callable[[str], RawClient]
     ) -> None:
@@ -133,35 +122,6 @@ class TestEdits:
         assert len(document.edit((half, half + 1, ""))) == 1
         assert document.edit((0, len(document.text), "")) == []
         assert document.edit((0, 0, triage())) == []
-
-    def test_the_whole_text(self, encoding: str, servers: Callable[[str], RawClient]) -> None:
-        document = Document(servers(encoding), REJECTED, encoding)
-        assert document.rewrite(triage(input_ref=ODD)) == []
-        assert len(document.rewrite(triage() + REJECTED)) == 1
-        assert document.shown() == [("unknown-value", document.range_of(PASSED))]
-        assert document.rewrite("") == []
-
-    def test_whatever_is_typed_leaves_what_a_fresh_document_shows(
-        self, encoding: str, servers: Callable[[str], RawClient]
-    ) -> None:
-        chance = random.Random(encoding)
-        text = triage(input_ref=ODD) + graded("pass", "pass", None) + REJECTED + tokens(1, 2, 3, 4)
-        document = Document(servers(encoding), text.replace("\n", "\r\n", 1), encoding)
-        for _ in range(12):
-            text, edits = document.text, []
-            for _ in range(chance.randrange(1, 4)):
-                start, stop = sorted(chance.choice(places(text)) for _ in range(2))
-                stop = min(stop, start + 60) if chance.random() < 0.9 else stop
-                while stop not in places(text):
-                    stop += 1
-                new = chance.choice(["", "🚀", "\n", "\r\n", "\r", '"', "\u2028\x85", triage()])
-                edits.append((start, stop, new))
-                text = text[:start] + new + text[stop:]
-            document.edit(*edits)
-            assert document.text == text
-            fresh = Document(document.client, text, encoding)
-            assert document.shown() == fresh.shown()
-            assert document.lenses() == fresh.lenses()
 
 
 @pytest.mark.parametrize(

@@ -6,49 +6,23 @@ from typing import Any
 
 import pytest
 
-from tests.server.support import HOVER, NOWHERE, REJECTED, START, URI, raw, refused, still_answers
+from tests.server.support import HOVER, NOWHERE, REJECTED, raw, refused, still_answers
 from tests.support.raw_client import RawClient
+from tests.support.sessions.conversation import INVALID, PARAMS, PARSE, UNKNOWN, encoded
+from tests.support.sessions.wrong import BODIES, IGNORED, NO_IDS, REFUSED, UNHEARD
 
 pytestmark = pytest.mark.end_to_end
 
 
-ACTION = {"textDocument": {"uri": URI}, "range": NOWHERE}
+# Wrong things over the wire: those that random sessions choose from, each once
 
 
-# Wrong things over the wire
-
-
-@pytest.mark.parametrize(
-    ("body", "code"),
-    [
-        (b"", -32700),
-        (b"{nope", -32700),
-        (b'{"jsonrpc":"2.0","id":1,"method":"initialize"', -32700),
-        (b"\xff\xfe\xfd", -32700),
-        (b'{"a":"\xff"}', -32700),
-        (b"[" * 200_000, -32700),
-        (b"[]", -32600),
-        (b'[{"jsonrpc":"2.0","id":1,"method":"shutdown"}]', -32600),
-        (b"5", -32600),
-        (b"null", -32600),
-        (b'"exit"', -32600),
-        (b"{}", -32600),
-        (b'{"jsonrpc":"2.0"}', -32600),
-        (b'{"jsonrpc":"2.0","id":1}', -32600),
-        (b'{"jsonrpc":"2.0","id":null,"method":"textDocument/hover"}', -32600),
-        (b'{"jsonrpc":"2.0","id":1.5,"method":"textDocument/hover"}', -32600),
-        (b'{"jsonrpc":"2.0","id":true,"method":"textDocument/hover"}', -32600),
-        (b'{"jsonrpc":"2.0","id":[1],"method":"textDocument/hover"}', -32600),
-        (b'{"jsonrpc":"2.0","id":{},"method":"shutdown"}', -32600),
-        (b'{"jsonrpc":"2.0","method":5}', -32600),
-    ],
-    ids=lambda value: repr(value[:48]) if isinstance(value, bytes) else "",
-)
-def test_what_is_no_request_is_refused_without_an_id(
-    body: bytes, code: int, client: RawClient
-) -> None:
-    client.send_bytes(raw(body))
-    assert refused(client, None) == code
+def test_what_is_no_request_is_refused_without_an_id(client: RawClient) -> None:
+    asked = {"jsonrpc": "2.0", "method": "textDocument/hover"}
+    without = [(encoded({**asked, "id": each}), INVALID) for each in NO_IDS]
+    for body, code in [*BODIES, *without, (b"[" * 200_000, PARSE)]:
+        client.send_bytes(raw(body))
+        assert refused(client, None) == code, body[:60]
 
 
 @pytest.mark.parametrize("method", [5, None, ["shutdown"], {}])
@@ -57,54 +31,18 @@ def test_an_id_that_is_known_is_given_back(method: Any, client: RawClient) -> No
     assert refused(client, "known") == -32600
 
 
-@pytest.mark.parametrize(
-    ("method", "params", "code"),
-    [
-        ("textDocument/unheard-of", HOVER, -32601),
-        ("textDocument/unheard-of", None, -32601),
-        ("", None, -32601),
-        ("$/unheard-of", {}, -32601),
-        ("initialize", {"processId": None, "rootUri": None, "capabilities": {}}, -32600),
-        ("textDocument/hover", None, -32602),
-        ("textDocument/hover", [], -32602),
-        ("textDocument/hover", {}, -32602),
-        ("textDocument/hover", 5, -32602),
-        ("textDocument/hover", {"textDocument": None, "position": START}, -32602),
-        ("textDocument/hover", {**HOVER, "position": {"line": -1, "character": 0}}, -32602),
-        ("textDocument/hover", {**HOVER, "position": {"line": 0, "character": 2**31}}, -32602),
-        ("textDocument/hover", {**HOVER, "position": {"line": 2**80, "character": 0}}, -32602),
-        ("textDocument/hover", {**HOVER, "position": {"line": "x", "character": 0}}, -32602),
-        ("textDocument/hover", {**HOVER, "position": {"line": "0", "character": 0}}, -32602),
-        ("textDocument/hover", {**HOVER, "position": {"line": 0.5, "character": 0}}, -32602),
-        ("textDocument/hover", {**HOVER, "position": {"line": True, "character": 0}}, -32602),
-        ("textDocument/hover", {**HOVER, "position": [0, 0]}, -32602),
-        ("textDocument/hover", {**HOVER, "textDocument": {"uri": 5}}, -32602),
-        ("textDocument/hover", {**HOVER, "workDoneToken": []}, -32602),
-        ("textDocument/didOpen", {}, -32601),
-        ("exit", None, -32601),
-        ("initialized", {}, -32601),
-        ("$/cancelRequest", {"id": 5}, -32601),
-        ("textDocument/codeLens", {"textDocument": 5}, -32602),
-        ("codeLens/resolve", {"data": {}}, -32602),
-        ("textDocument/codeAction", {"textDocument": {"uri": URI}, "range": NOWHERE}, -32602),
-        (
-            "textDocument/codeAction",
-            {**ACTION, "context": {"diagnostics": [], "only": "quickfix"}},
-            -32602,
-        ),
-        ("textDocument/codeAction", {**ACTION, "context": {"diagnostics": "none"}}, -32602),
-        ("workspace/executeCommand", {}, -32602),
-        ("workspace/executeCommand", {"command": "unheard.of"}, -32602),
-        ("workspace/executeCommand", {"command": "driveTrace.showRun", "arguments": {}}, -32602),
-        ("workspace/executeCommand", {"command": "driveTrace.applyFix", "arguments": []}, -32602),
-    ],
-)
-def test_requests_that_are_refused(method: str, params: Any, code: int, client: RawClient) -> None:
-    for message_id in (client.start_request(method, params), "a string", 0, -7, 2**53):
-        if message_id in ("a string", 0, -7, 2**53):
+def test_requests_that_are_refused(client: RawClient) -> None:
+    again = {"processId": None, "rootUri": None, "capabilities": {}}
+    for method, params, code in (
+        *((method, params, PARAMS) for method, params in REFUSED),
+        *((method, {}, UNKNOWN) for method in UNHEARD),
+        ("textDocument/hover", None, PARAMS),
+        ("initialize", again, INVALID),
+    ):
+        for message_id in ("a string", 0, -7, 2**53):
             given = {} if params is None else {"params": params}
             client.send(id=message_id, method=method, **given)
-        assert refused(client, message_id) == code
+            assert refused(client, message_id) == code, (method, params)
 
 
 @pytest.mark.parametrize("message_id", [2**64 - 1, 2**64, 2**64 + 1, -(2**63) - 1, 10**40])
@@ -142,45 +80,11 @@ def test_deep_data_is_sent_back_or_refused(depth: int, client: RawClient) -> Non
     assert "result" in answer or depth > 100
 
 
-@pytest.mark.parametrize(
-    ("method", "params"),
-    [
-        ("unheard/of", {"x": 1}),
-        ("$/unheard/of", None),
-        ("initialized", {}),
-        ("$/cancelRequest", {"id": 12345}),
-        ("$/cancelRequest", {"id": "x"}),
-        ("$/cancelRequest", {"id": []}),
-        ("$/cancelRequest", {"id": {}}),
-        ("$/cancelRequest", {}),
-        ("$/cancelRequest", None),
-        ("$/setTrace", {"value": "verbose"}),
-        ("$/setTrace", {"value": "loud"}),
-        ("window/workDoneProgress/cancel", {"token": "x"}),
-        ("textDocument/didOpen", {}),
-        ("textDocument/didOpen", None),
-        ("textDocument/didChange", {"textDocument": {"uri": URI}}),
-        ("textDocument/didClose", []),
-        ("textDocument/didSave", {"textDocument": {"uri": URI}}),
-        ("workspace/didChangeConfiguration", {}),
-        ("workspace/didChangeWatchedFiles", {"changes": []}),
-        (
-            "workspace/didChangeWorkspaceFolders",
-            {"event": {"added": [{"uri": "file:///a", "name": "a"}], "removed": []}},
-        ),
-        (
-            "notebookDocument/didOpen",
-            {
-                "notebookDocument": {"uri": "x:", "notebookType": "x", "version": 1, "cells": []},
-                "cellTextDocuments": [],
-            },
-        ),
-    ],
-)
-def test_notifications_that_do_nothing(method: str, params: Any, client: RawClient) -> None:
-    client.notify(method, params)
-    client.send(method=method, params=None)
-    assert client.request("textDocument/hover", HOVER) is None
+def test_notifications_that_do_nothing(client: RawClient) -> None:
+    for method, params in IGNORED:
+        client.notify(method, params)
+        client.send(method=method, params=None)
+        assert client.request("textDocument/hover", HOVER) is None, (method, params)
 
 
 def test_responses_that_nobody_asked_for(client: RawClient) -> None:

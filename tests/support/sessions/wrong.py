@@ -58,13 +58,15 @@ BODIES: list[tuple[bytes, int]] = [
     *((each, PARSE) for each in (b'{"id":1}{"id":2}', b'{"a":' * 3000, b"\xef\xbb\xbf")),
     *((each, INVALID) for each in (b"[]", b"5", b"null", b'"exit"', b"{}", b"true", b"[[[]]]")),
     (b'[{"jsonrpc":"2.0","id":1,"method":"shutdown"},{"jsonrpc":"2.0","method":"exit"}]', INVALID),
+    (b'{"jsonrpc":"2.0"}', INVALID),
+    (b'{"jsonrpc":"2.0","method":5}', INVALID),
     (b'{"jsonrpc":"2.0","id":1}', INVALID),
     (b'{"jsonrpc":"2.0","id":[7],"method":5}', INVALID),
     (b'{"jsonrpc":"2.0","id":1.5,"method":null,"params":{}}', INVALID),
     (b'{"jsonrpc":"2.0","result":5}', INVALID),
 ]
-_NO_IDS: list[Any] = [None, True, False, 1.5, [], [1], {}, {"id": 1}, 1e300]
-_UNKNOWN = [
+NO_IDS: list[Any] = [None, True, False, 1.5, [], [1], {}, {"id": 1}, 1e300]
+UNHEARD = [
     "textDocument/unheard-of",
     "",
     "$/unheard-of",
@@ -89,7 +91,7 @@ _ODD_DATA: list[Any] = [
     "\ud800",
     _deep(),
 ]
-_REFUSED: list[tuple[str, Any]] = [
+REFUSED: list[tuple[str, Any]] = [
     *(
         (method, {**_DOCUMENT, "position": each})
         for method in ("textDocument/hover", "textDocument/completion")
@@ -106,6 +108,11 @@ _REFUSED: list[tuple[str, Any]] = [
     ),
     ("textDocument/codeAction", {**_DOCUMENT, "range": _RANGE}),
     ("textDocument/codeAction", {**_DOCUMENT, "range": _RANGE, "context": {"diagnostics": 5}}),
+    (
+        "textDocument/codeAction",
+        {**_DOCUMENT, "range": _RANGE, "context": {"diagnostics": [], "only": "quickfix"}},
+    ),
+    ("textDocument/hover", {**_DOCUMENT, "position": _START, "workDoneToken": []}),
     ("completionItem/resolve", {"data": {}}),
     ("codeLens/resolve", {"data": {}}),
     ("codeLens/resolve", [_RANGE]),
@@ -127,7 +134,7 @@ _REFUSED: list[tuple[str, Any]] = [
         for argument in (None, 5, {"uri": _URI}, {"uri": _URI, "rule": "unheard-of"})
     ),
 ]
-_IGNORED: list[tuple[str, Any]] = [
+IGNORED: list[tuple[str, Any]] = [
     *((method, params) for method in ("unheard/of", "$/unheard/of", "\ud800") for params in _NEVER),
     *((f"textDocument/did{each}", {}) for each in ("Open", "Change", "Close", "Save")),
     *((f"textDocument/did{each}", None) for each in ("Open", "Change", "Close", "Save")),
@@ -162,7 +169,7 @@ _IGNORED: list[tuple[str, Any]] = [
     *(("$/cancelRequest", each) for each in (None, {}, [], {"id": []}, {"id": None}, {"id": 1.5})),
     ("notebookDocument/didOpen", {"notebookDocument": 5, "cellTextDocuments": []}),
 ]
-_CHANGES: list[Any] = [
+CHANGES: list[Any] = [
     None,
     5,
     "x",
@@ -316,22 +323,22 @@ WRONG = st.one_of(
         lambda given: Garbled(
             encoded({"jsonrpc": "2.0", "id": given, "method": "shutdown"}), INVALID
         ),
-        st.sampled_from(_NO_IDS),
+        st.sampled_from(NO_IDS),
     ),
     st.builds(
         Refused,
-        st.sampled_from(_UNKNOWN),
+        st.sampled_from(UNHEARD),
         st.sampled_from([*_NEVER, {"id": 1}, {"id": ""}]),
         st.just(UNKNOWN),
         st.sampled_from(IDS),
     ),
     st.builds(
         lambda given, message_id: Refused(*given, PARAMS, message_id),
-        st.sampled_from(_REFUSED),
+        st.sampled_from(REFUSED),
         st.sampled_from(IDS),
     ),
-    st.builds(lambda given: Ignored(*given), st.sampled_from(_IGNORED)),
-    st.builds(IllChanged, URIS, st.sampled_from(_CHANGES)),
+    st.builds(lambda given: Ignored(*given), st.sampled_from(IGNORED)),
+    st.builds(IllChanged, URIS, st.sampled_from(CHANGES)),
     st.builds(
         Odd,
         st.sampled_from(["codeLens/resolve", "workspace/executeCommand"]),
@@ -339,7 +346,7 @@ WRONG = st.one_of(
         st.sampled_from(IDS),
     ),
     st.builds(Cancel, _NAMES),
-    st.builds(Answer, st.sampled_from([*IDS, *_NO_IDS]), st.booleans()),
+    st.builds(Answer, st.sampled_from([*IDS, *NO_IDS]), st.booleans()),
     st.builds(Initialize, st.booleans()),
     st.builds(Reversed, URIS),
 )
