@@ -57,6 +57,11 @@ def members(run: Run, of: Lifetime) -> Members:
     return run.kept(_members)[of]
 
 
+def names_of(lines: Sequence[Line]) -> list[str]:
+    """The names of some events."""
+    return [line.event.name for line in lines if line.event is not None]
+
+
 def _members(run: Run) -> Mapping[Lifetime, Members]:
     found = {of: defaultdict[object, list[Line]](list) for of in TIMED}
     for line in run.lines:
@@ -187,7 +192,7 @@ def phases(run: Run) -> Sequence[Phase]:
     """The phases of the dispatches and rounds of a run, but of those that start, go on and end as
     they should. A run whose id is a slip has none of its own.
     """
-    return run.kept(_phases)
+    return run.kept(_unusual).phases
 
 
 def phases_of(run: Run, entity: Entity) -> Iterator[Phase]:
@@ -195,30 +200,35 @@ def phases_of(run: Run, entity: Entity) -> Iterator[Phase]:
     return (phase for phase in phases(run) if phase.of.entity is entity)
 
 
-def _phases(run: Run) -> Sequence[Phase]:
-    found: list[Phase] = []
-    for of in TIMED if run.meant is None else ():
+def durations(run: Run) -> Sequence[Duration]:
+    """The dispatches and rounds of a run that did not take what their ends say, to the digit."""
+    return run.kept(_unusual).durations
+
+
+class _Unusual(NamedTuple):
+    phases: list[Phase]
+    durations: list[Duration]
+
+
+def _unusual(run: Run) -> _Unusual:
+    found = _Unusual([], [])
+    for of in TIMED:
         for value, lines in members(run, of).items():
-            if not _is_in_order(of, lines):
-                found += _phases_between(run, of, cast("str", value), lines)
+            names = names_of(lines)
+            is_framed = names[0] == of.opener and names[-1] == of.closer
+            is_whole = is_framed and names.count(of.opener) == names.count(of.closer) == 1
+            if run.meant is None and not (is_whole and _goes_on_well(of, lines, names)):
+                found.phases.extend(_phases_between(run, of, cast("str", value), lines))
+            if not (is_whole and _is_exact(lines[0], lines[-1])):
+                found.durations.extend(_durations_of(run, of, lines))
     return found
 
 
-def _is_in_order(of: Lifetime, lines: Sequence[Line]) -> bool:
-    """Whether it starts, goes on and ends; a dispatch with a brief, a round in one dispatch."""
-    if not _is_started_and_ended(of, lines):
-        return False
+def _goes_on_well(of: Lifetime, lines: Sequence[Line], names: Sequence[str]) -> bool:
+    """Whether a dispatch has a brief, or a round is in one dispatch."""
     if of is DISPATCH:
-        return any(_is_a(line, _BRIEF) for line in lines)
-    dispatch_id = lines[0].fact(DISPATCH.field)
-    return all(line.fact(DISPATCH.field) == dispatch_id for line in lines)
-
-
-def _is_started_and_ended(of: Lifetime, lines: Sequence[Line]) -> bool:
-    """Whether the only start stands first, and the only end last."""
-    names = [line.event.name for line in lines if line.event is not None]
-    bounds = names.count(of.opener), names.count(of.closer)
-    return bounds == (1, 1) and names[0] == of.opener and names[-1] == of.closer
+        return _BRIEF in names
+    return len({line.fact(DISPATCH.field) for line in lines}) == 1
 
 
 def _phases_between(run: Run, of: Lifetime, value: str, lines: Sequence[Line]) -> Iterator[Phase]:
@@ -267,21 +277,11 @@ class Duration(NamedTuple):
         return rule.finding(span.end, CLAIM, message, started, expected=expected, run=self.run)
 
 
-def durations(run: Run) -> Sequence[Duration]:
-    """The dispatches and rounds of a run that did not take what their ends say, to the digit."""
-    return run.kept(_durations)
-
-
-def _durations(run: Run) -> Sequence[Duration]:
-    found: list[Duration] = []
-    for of in TIMED:
-        for lines in members(run, of).values():
-            if _is_started_and_ended(of, lines) and _is_exact(lines[0], lines[-1]):
-                continue  # as nearly all are
-            ends = (line for line in lines if _is_a(line, of.closer))
-            spans = (span_ended_by(run, end) for end in ends)
-            found += [Duration(span, run) for span in spans if span is not None and span.excess_ms]
-    return found
+def _durations_of(run: Run, of: Lifetime, lines: Sequence[Line]) -> Iterator[Duration]:
+    for end in lines:
+        span = span_ended_by(run, end) if _is_a(end, of.closer) else None
+        if span is not None and span.excess_ms:
+            yield Duration(span, run)
 
 
 def _is_exact(start: Line, end: Line) -> bool:

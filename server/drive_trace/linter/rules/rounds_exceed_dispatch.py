@@ -12,20 +12,19 @@ at most 100 ends of rounds.
 from collections.abc import Sequence
 from typing import cast
 
-from drive_trace.linter.phases import CLAIM, members
+from drive_trace.linter.phases import CLAIM, members, names_of
 from drive_trace.linter.rule import Finding, Findings, Line, Option, Rule, Run, Severity
-from drive_trace.trace.line import name_of
 from drive_trace.trace.times import in_words
 from drive_trace.vocabulary import DISPATCH, ROUND
 
 
 def _check(run: Run, *, tolerance_ms: float, tolerance_percent: float) -> Findings:
     for lines in members(run, DISPATCH).values():
-        names = [name_of(line) for line in lines]
+        names = names_of(lines)
         if DISPATCH.opener not in names or names.count(DISPATCH.closer) != 1:
             continue
         end = lines[names.index(DISPATCH.closer)]
-        ends = [line for line in lines if name_of(line) == ROUND.closer]
+        ends = (line for line, name in zip(lines, names, strict=True) if name == ROUND.closer)
         rounds = [*{each.fact(ROUND.field): each for each in ends}.values()]
         total, claimed = sum(map(_claimed, rounds)), _claimed(end)
         excess = total - claimed
