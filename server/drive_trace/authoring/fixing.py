@@ -9,6 +9,8 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import attrgetter
 from typing import NamedTuple
 
 from drive_trace.analysis import Analysis
@@ -125,13 +127,7 @@ def _try_together(analysis: Analysis, batches: Sequence[tuple[int, Sequence[_Can
     records = [record for record, _ in batches]
     total = analysis.finding_count
     before = [_RecordState.of(analysis, record, 1) for record in records]
-    first, last = records[0], records[-1]
-    old = [line.text for line in analysis.document.lines[first : last + 1]]
-    new = list(old)
-    for record, batch in batches:
-        edits = sorted((edit.span, edit.text) for change in batch for edit in change.edits)
-        new[record - first] = replace_spans(new[record - first], edits)
-    analysis.edit(Point(first, 0), Point(last, len(old[-1])), "\n".join(new))
+    made = _Made.by(analysis, (change for _, batch in batches for change in batch))
     after = [_RecordState.of(analysis, record, 1) for record in records]
     count = sum(len(batch) for _, batch in batches)
     gain = total - analysis.finding_count
@@ -140,7 +136,7 @@ def _try_together(analysis: Analysis, batches: Sequence[tuple[int, Sequence[_Can
         for (_, batch), was, now in zip(batches, before, after, strict=True)
     ):
         return count
-    analysis.edit(Point(first, 0), Point(last, len(new[-1])), "\n".join(old))
+    made.undo(analysis)
     half = len(batches) // 2
     return _try_together(analysis, batches[:half]) + _try_together(analysis, batches[half:])
 
@@ -228,13 +224,11 @@ def _try(analysis: Analysis, record: int, batch: Sequence[_Candidate], refused: 
     places hold no longer. A change that does not alone is refused.
     """
     total, before = analysis.finding_count, _RecordState.of(analysis, record, 1)
-    made = [_make(analysis, *edits) for edits in _by_record(batch)]
-    size = next((each.size for each in made if each.start.record == record), 1)
-    gain, after = total - analysis.finding_count, _RecordState.of(analysis, record, size)
-    if _is_progress(batch, gain, before, after):
+    made = _Made.by(analysis, batch)
+    gain = total - analysis.finding_count
+    if _is_progress(batch, gain, before, _RecordState.of(analysis, record, made.size_of(record))):
         return len(batch)
-    for each in reversed(made):
-        each.undo(analysis)
+    made.undo(analysis)
     if len(batch) == 1:
         refused.add(batch[0].key)
         return 0
@@ -291,41 +285,46 @@ def _is_progress(
     return gain >= len(batch) and after.codes <= before.codes - own
 
 
-def _by_record(batch: Iterable[_Candidate]) -> Iterator[tuple[int, list[_RecordEdit]]]:
-    """The edits of changes, the last record first, so that the numbers of the others stay."""
-    edits: dict[int, list[_RecordEdit]] = {}
-    for change in batch:
-        for edit in change.edits:
-            edits.setdefault(edit.record, []).append(edit)
-    for record in sorted(edits, reverse=True):
-        yield record, sorted(edits[record])
+class _Made(NamedTuple):
+    """Fixes that were made as one edit, from the first record that they change to the last."""
 
+    first: int
+    before: Sequence[str]
+    """The records as they were, each with its newline."""
+    after: Sequence[str]
+    """What each of them became: one record, several, or none."""
 
-class _AppliedEdit(NamedTuple):
-    """The new text of a record, and the text that it replaced."""
+    @classmethod
+    def by(cls, analysis: Analysis, batch: Iterable[_Candidate]) -> _Made:
+        """Make the edits of some changes. One that ends behind a line's end takes its newline."""
+        edits = sorted(edit for change in batch for edit in change.edits)
+        first, stop = edits[0].record, edits[-1].record + 1
+        lines = analysis.document.lines
+        last = len(lines) - 1
+        before = [
+            line.text + "\n" * (record < last)
+            for record, line in enumerate(lines[first:stop], first)
+        ]
+        after = list(before)
+        for record, same in groupby(edits, attrgetter("record")):
+            spans = [(edit.span, edit.text) for edit in same]
+            after[record - first] = replace_spans(before[record - first], spans)
+        made = cls(first, before, after)
+        made._replace_in(analysis, before, after)
+        return made
 
-    start: Point
-    text: str
-    before: str
-    size: int
-    """How many records it is now; none where the line is gone."""
+    def size_of(self, record: int) -> int:
+        """How many records one of them is now; one where no edit changes it."""
+        place = record - self.first
+        if not 0 <= place < len(self.after):
+            return 1
+        return 1 + self.after[place].count("\n") - self.before[place].count("\n")
 
     def undo(self, analysis: Analysis) -> None:
         """Put the old text back."""
-        record = self.start.record + self.text.count("\n")
-        end = Point(record, len(self.text) - (self.text.rfind("\n") + 1))
-        analysis.edit(self.start, end, self.before)
+        self._replace_in(analysis, self.after, self.before)
 
-
-def _make(analysis: Analysis, record: int, edits: Sequence[_RecordEdit]) -> _AppliedEdit:
-    """Make the edits of one record; one that ends behind the line's end takes its newline too."""
-    lines = analysis.document.lines
-    before = lines[record].text
-    takes_newline = edits[-1].span.end > len(before) and record + 1 < len(lines)
-    text = replace_spans(before, ((edit.span, edit.text) for edit in edits))
-    start = Point(record, 0)
-    if takes_newline:
-        analysis.edit(start, Point(record + 1, 0), text)
-        return _AppliedEdit(start, text, f"{before}\n", text.count("\n"))
-    analysis.edit(start, Point(record, len(before)), text)
-    return _AppliedEdit(start, text, before, text.count("\n") + 1)
+    def _replace_in(self, analysis: Analysis, old: Sequence[str], new: Sequence[str]) -> None:
+        text = "".join(old)
+        end = Point(self.first + text.count("\n"), len(text) - (text.rfind("\n") + 1))
+        analysis.edit(Point(self.first, 0), end, "".join(new))
