@@ -7,8 +7,10 @@ from typing import Any
 
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.drafts import Stamp
-from drive_trace.authoring.events import compose
+from drive_trace.authoring.events import Composed, compose
 from drive_trace.authoring.values import Certainty
+from drive_trace.features.run_feeds import carrying
+from drive_trace.features.runs import nothing_joined
 from drive_trace.trace.scope import Scope, scope_at
 from drive_trace.vocabulary import EVENTS, GRADE
 from tests.support.fixtures import trace
@@ -136,12 +138,18 @@ def test_nothing_is_measured_where_the_clock_goes_back() -> None:
     assert written("dispatch-end", scope, {"result": "completed"}) is None
 
 
+def grade_behind(event: str, given: dict[str, object]) -> Composed:
+    analysis = Analysis(trace(event).removesuffix("\n"))
+    lines = analysis.document.lines
+    scope = scope_at(analysis.index, lines, len(lines))
+    return compose(EVENTS[GRADE], scope, STAMP, given, carrying(analysis, nothing_joined))
+
+
 def test_a_grade_is_merged() -> None:
     graded = 'EVENT{"event_type":"correctness-recorded","qa":"fail","intent":null}'
-    scope = scope_of(graded)
-    record = written(GRADE, scope, {"qa": "pass"})
+    record = json.loads(grade_behind(graded, {"qa": "pass"}).record() or "")
     assert (record["mechanical"], record["qa"], record["intent"]) == ("pass", "pass", None)
-    slots = compose(EVENTS[GRADE], scope_of(SLICE), STAMP).slots[-3:]
+    slots = grade_behind(SLICE, {}).slots[-3:]
     assert [(slot.value, slot.certainty) for slot in slots] == [(None, Certainty.LIKELY)] * 3
 
 

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from drive_trace.authoring.drafts import Stamp
 from drive_trace.authoring.values import (
-    STALE,
     Carried,
     Carrying,
     Certainty,
@@ -15,7 +14,6 @@ from drive_trace.authoring.values import (
     Given,
     Slot,
     about,
-    clock,
     entity_name,
     known,
     slot_of,
@@ -23,7 +21,6 @@ from drive_trace.authoring.values import (
 from drive_trace.linter.edits import as_json
 from drive_trace.trace.scope import Opened, Scope
 from drive_trace.vocabulary import (
-    ENVELOPE,
     EVENTS,
     KINDS,
     LIFETIMES,
@@ -67,15 +64,9 @@ class Composed(NamedTuple):
         return "{" + ",".join(pairs) + "}"
 
 
-def carried_here(scope: Scope, name: str, now: str) -> Carried:
-    """What counts of a feed in this trace, for callers that know no other file of the run."""
-    line, is_rejected = scope.feeds.get(name), scope.rejected_feed(name) is not None
-    if line is None:
-        return Carried({}, "", is_rejected)
-    if scope.is_stale(name):
-        return Carried({}, STALE, is_rejected)
-    values = {field: line.fact(field) for field in EVENTS[name].fields if field not in ENVELOPE}
-    return Carried(values, f"as recorded at {clock(line.text_fact('ts'), now)}", is_rejected)
+def unknown(_scope: Scope, _feed: str, _now: str) -> Carried | None:
+    """For events of no feed, and callers that do not know what a feed's next event repeats."""
+    return None
 
 
 def compose(
@@ -83,7 +74,7 @@ def compose(
     scope: Scope,
     stamp: Stamp,
     given: Given | None = None,
-    carrying: Carrying = carried_here,
+    carrying: Carrying = unknown,
 ) -> Composed:
     """An event for a place of a trace. ``given`` holds the values that it has already, by
     field. Other fields follow from them, such as a round's duration from its id.
@@ -114,7 +105,7 @@ def context_of(
     scope: Scope,
     stamp: Stamp,
     given: Given,
-    carrying: Carrying = carried_here,
+    carrying: Carrying = unknown,
 ) -> EventContext:
     """What the fields of an event follow from: what is given, and the dispatch, round or slice
     that is open and most likely meant.

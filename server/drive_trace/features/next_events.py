@@ -23,13 +23,14 @@ def next_events_json(analysis: Analysis, run_id: str | None, stamp: Stamp) -> di
     """Every event. Those that can come next in the run are first."""
     scope = _scope(analysis, run_id)
     label = printable(scope.run_id) if scope.run_id is not None else None
-    return {"runId": scope.run_id, "label": label, "events": list(_choices(scope, stamp))}
+    return {"runId": scope.run_id, "label": label, "events": list(_choices(analysis, scope, stamp))}
 
 
-def _choices(scope: Scope, stamp: Stamp) -> Iterator[dict[str, object]]:
+def _choices(analysis: Analysis, scope: Scope, stamp: Stamp) -> Iterator[dict[str, object]]:
+    carried = carrying(analysis, nothing_joined)
     for event, is_next in next_events(scope):
         for given in variants(event, scope):
-            composed = compose(event, scope, stamp, given)
+            composed = compose(event, scope, stamp, given, carried)
             about = variant_name(event, given, scope)
             yield {
                 "event": event.name,
