@@ -4,25 +4,23 @@ A line that names a dispatch or round is in it. A line that names none (a plan a
 health check) is in what was started last above it and goes on below it. So is a dispatch, as none
 names its slice. A rejected start counts as far as its text can be read.
 
-Only the nearest starts above are looked at. So an answer costs the same in a trace of any length,
-and one line alone gets the same answer as in a walk over all lines.
+Only the nearest starts above are looked at, so that a walk costs what the trace is long.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 from typing import NamedTuple, cast
 
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import (
-    RUN_POSITION,
     FlaggedLine,
     Line,
-    LineSet,
     LineStatus,
     earliest,
+    event_of,
     latest,
     name_of,
 )
@@ -37,10 +35,14 @@ _LEVELS = _SLICE, _DISPATCH, _ROUND = (
     LIFETIMES[Entity.DISPATCH],
     LIFETIMES[Entity.ROUND],
 )
+
+
+def _is_about_run(event: EventType) -> bool:
+    return event.is_feed or Entity.RUN in (event.opens, event.closes)
+
+
 _ENDS_SLICES = tuple(
-    each.name
-    for each in EVENTS.values()
-    if each.is_feed or Entity.RUN in (each.opens, each.closes) or each.opens is Entity.SLICE
+    each.name for each in EVENTS.values() if _is_about_run(each) or each.opens is Entity.SLICE
 )
 """Events over which no slice goes on, unless it ends later: they are about another slice, or about
 the whole run.
@@ -61,42 +63,12 @@ class Home(NamedTuple):
     round: str | None = None
 
 
-class _Nesting(NamedTuple):
-    """How an event says what it is in."""
-
-    positions: tuple[int | None, ...]
-    """Where among the event's facts the ids of its slice, dispatch and round are."""
-    opens: Lifetime | None
-    """Which of the three it opens."""
-    is_about_run: bool
-
-
-def _nesting(event: EventType) -> _Nesting:
-    fields = [of.field for of in _LEVELS]
-    positions = tuple(event.keeps.index(each) if each in event.fields else None for each in fields)
-    opens = next((of for of in _LEVELS if of.opener == event.name), None)
-    return _Nesting(positions, opens, event.is_feed or Entity.RUN in (event.opens, event.closes))
-
-
-_NESTING: Mapping[str | None, _Nesting] = {name: _nesting(event) for name, event in EVENTS.items()}
-_UNKNOWN = _Nesting((None, None, None), None, is_about_run=False)
-
-
-def _nesting_of(line: Line) -> _Nesting:
-    """How the event that a line records, or was meant to record, says what it is in."""
-    return _NESTING.get(name_of(line), _UNKNOWN)
-
-
 def _names(index: Index, run_id: str, line: Line) -> _Names:
     """The slice, the dispatch and the round that a line names, as far as they can be read."""
     if line.event is not None:
-        facts = cast("tuple[str, ...]", line.facts)
-        slug, dispatch, round_id = _NESTING[line.event.name].positions
-        return (
-            None if slug is None else facts[slug],
-            None if dispatch is None else facts[dispatch],
-            None if round_id is None else facts[round_id],
-        )
+        fields = line.event.fields
+        found = (line.fact(of.field) if of.field in fields else None for of in _LEVELS)
+        return cast("_Names", tuple(found))
     if not line.is_rejected:
         return None, None, None
     named = dict(reversed(mentioned(cast("FlaggedLine", line))))
@@ -154,14 +126,12 @@ def _end_of_slice(index: Index, run_id: str, slug: str, start: Line) -> Line | N
 
 
 class _Start:
-    """A dispatch, round or slice that a line starts."""
+    """A slice, dispatch or round that a line starts."""
 
-    __slots__ = ("id", "of", "start", "until")
-
-    def __init__(self, of: Lifetime, id_: str, start: Line) -> None:
+    def __init__(self, of: Lifetime, id_: str, line: Line) -> None:
         self.of = of
         self.id = id_
-        self.start = start
+        self.line = line
         self.until: float | None = None
         """The order label below which lines stand in it; computed on first use."""
 
@@ -173,59 +143,49 @@ class _Above:
         self._index = index
         self._run_id = run_id
         self._starts: dict[_Within, deque[_Start]] = {}
-        """The nearest slices and dispatches, and the latest round of each dispatch."""
-        self._odd: deque[tuple[_Within, _Start] | None] = deque(maxlen=REACH)
-        """Of the nearest rejected lines."""
-        self.slice_of: dict[str, str | None] = {}
+        """The nearest slices and dispatches, and the nearest rounds of each dispatch."""
+        self._slice_of: dict[str, str | None] = {}
         """The slices of the dispatches that were named."""
 
     def note(self, line: Line) -> None:
         """Take in a line, the next below."""
-        of, start = _nesting_of(line).opens, None
+        event = event_of(line)
+        of = LIFETIMES.get(event.opens) if event is not None and event.opens is not None else None
+        if of is None:
+            return
         names = _names(self._index, self._run_id, line)
-        if of is not None and (value := names[_LEVELS.index(of)]) is not None:
+        value = names[_LEVELS.index(of)]
+        if value is not None:
             within = of.field, names[1] if of is _ROUND else None
-            start = within, _Start(of, value, line)
-            if line.event is not None:
-                if within not in self._starts:
-                    self._starts[within] = deque(maxlen=1 if of is _ROUND else REACH)
-                self._starts[within].append(start[1])
-        if line.is_rejected and cast("FlaggedLine", line).run_id == self._run_id:
-            self._odd.append(start)
+            starts = self._starts.setdefault(within, deque(maxlen=REACH))
+            starts.append(_Start(of, value, line))
 
     def home(self, line: Line) -> Home:
         """What a line is in."""
-        slug, dispatch, round_id = _names(self._index, self._run_id, line)
-        if _nesting_of(line).is_about_run:
+        event = event_of(line)
+        if event is not None and _is_about_run(event):
             return Home(self._run_id)
+        slug, dispatch, round_id = _names(self._index, self._run_id, line)
         if slug is not None:
             return Home(self._run_id, slug)
-        dispatch = dispatch or self.going_on_at(line, _DISPATCH)
+        dispatch = dispatch or self._going_on_at(line, _DISPATCH)
         if dispatch is None:
-            return Home(self._run_id, self.going_on_at(line, _SLICE))
-        if dispatch not in self.slice_of:
-            self.slice_of[dispatch] = self.going_on_at(line, _SLICE)
-        round_id = round_id or self.going_on_at(line, _ROUND, dispatch)
-        return Home(self._run_id, self.slice_of[dispatch], dispatch, round_id)
+            return Home(self._run_id, self._going_on_at(line, _SLICE))
+        if dispatch not in self._slice_of:
+            self._slice_of[dispatch] = self._going_on_at(line, _SLICE)
+        round_id = round_id or self._going_on_at(line, _ROUND, dispatch)
+        return Home(self._run_id, self._slice_of[dispatch], dispatch, round_id)
 
-    def going_on_at(self, line: Line, of: Lifetime, dispatch: str | None = None) -> str | None:
+    def _going_on_at(self, line: Line, of: Lifetime, dispatch: str | None = None) -> str | None:
         """The slice, dispatch or round of a dispatch that goes on at a line that names none."""
-        order, within, found = line.order, (of.field, dispatch), None
-        for each in reversed(self._starts.get(within, ())):
-            if (each.until or self._until(each)) > order:
-                found = each
-                break
-        for odd in reversed(self._odd):
-            if odd is None or odd[0] != within or odd[1].start.order > order:
-                continue
-            is_nearer = found is None or odd[1].start.order > found.start.order
-            if is_nearer and self._until(odd[1]) > order:
-                return odd[1].id
-        return found.id if found is not None else None
+        for each in reversed(self._starts.get((of.field, dispatch), ())):
+            if self._until(each) > line.order:
+                return each.id
+        return None
 
     def _until(self, opened: _Start) -> float:
         if opened.until is None:
-            of, value, start = opened.of, opened.id, opened.start
+            of, value, start = opened.of, opened.id, opened.line
             if of is _SLICE:
                 end = _end_of_slice(self._index, self._run_id, value, start)
                 opened.until = end.order if end is not None else float("inf")
@@ -238,11 +198,8 @@ class _Above:
 def homes(index: Index, lines: Iterable[Line]) -> Iterator[Home]:
     """What each line of a trace is in; blank lines are in nothing."""
     walks: dict[str, _Above] = {}
-    run_id, distance, home = None, 0, Home(None)
+    run_id, distance = None, 0
     for line in lines:
-        if _is_at_home(line, home):
-            yield home
-            continue
         known = run_id_of(line)
         if known is not None:
             run_id, distance = known, 0
@@ -254,56 +211,10 @@ def homes(index: Index, lines: Iterable[Line]) -> Iterator[Home]:
         above = walks.get(run_id)
         if above is None:
             above = walks[run_id] = _Above(index, run_id)
-        home = above.home(line)
-        if line.is_rejected or _nesting_of(line).opens is not None:
-            above.note(line)
-        yield home
-
-
-def _is_at_home(line: Line, home: Home) -> bool:
-    """Whether an event is plainly in the round of the event before."""
-    event, facts = line.event, line.facts
-    if event is None or home.round is None:
-        return False
-    (_, dispatch, round_id), opens, _ = _NESTING[event.name]
-    return (
-        round_id is not None
-        and opens is None
-        and facts[round_id] == home.round
-        and facts[cast("int", dispatch)] == home.dispatch
-        and facts[RUN_POSITION] == home.run
-    )
+        yield above.home(line)
+        above.note(line)
 
 
 def home_of(index: Index, lines: Sequence[Line], number: int) -> Home:
     """What the line with this number, from 0, is in."""
-    line = lines[number]
-    near = lines[max(0, number - REACH) : number + 1]
-    known = (run_id_of(each) for each in reversed(near))
-    run_id = next((each for each in known if each is not None), None)
-    if line.status is LineStatus.BLANK or run_id is None:
-        return Home(None)
-    above = _above(index, run_id, line)
-    dispatch = _names(index, run_id, line)[1] or above.going_on_at(line, _DISPATCH)
-    if dispatch is not None:
-        named = lines_naming(index, run_id, _DISPATCH, dispatch)
-        first = earliest(chain((each[0] for each in named), (line,))) or line
-        there = above if first is line else _above(index, run_id, first)
-        above.slice_of[dispatch] = there.going_on_at(first, _SLICE)
-    return above.home(line)
-
-
-def _above(index: Index, run_id: str, line: Line) -> _Above:
-    """What a walk would have found above a line."""
-    above, run = _Above(index, run_id), index.runs.get(run_id)
-    sets = [index.rejected.get(run_id, LineSet())]
-    if run is not None:
-        sets += [run.events(_SLICE.opener), run.events(_DISPATCH.opener)]
-    for each in chain.from_iterable(lines.nearest_before(line, REACH) for lines in sets):
-        above.note(each)
-    dispatch = _names(index, run_id, line)[1] or above.going_on_at(line, _DISPATCH)
-    if run is not None and dispatch is not None:
-        started = run.table(_ROUND.opener, _DISPATCH.field).of(dispatch).before(line)
-        if started is not None:
-            above.note(started)
-    return above
+    return next(islice(homes(index, lines), number, None))
