@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from drive_trace.analysis import Analysis
@@ -29,9 +28,14 @@ def open_in(scope: Scope) -> list[str]:
     return [each.id for kind in scope.opened.values() for each in kind]
 
 
-def written(event: str, scope: Scope, given: dict[str, object], filled: Any = None) -> Any:
-    record = compose(EVENTS[event], scope, STAMP, given).record(filled)
-    return record and json.loads(record)
+def written(event: str, scope: Scope, given: dict[str, object]) -> Any:
+    """The fields of an event; None while a person has to fill some in."""
+    composed = compose(EVENTS[event], scope, STAMP, given)
+    return None if composed.blanks else fields_of(composed)
+
+
+def fields_of(composed: Composed) -> dict[str, object]:
+    return {slot.field.name: slot.value for slot in composed.slots}
 
 
 DISPATCH = 'EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}'
@@ -106,8 +110,7 @@ def test_an_event_is_written_once_nothing_is_left_to_say() -> None:
     scope = scope_of(DISPATCH, ROUND)
     composed = compose(EVENTS["round-end"], scope, STAMP)
     assert [slot.field.name for slot in composed.blanks] == ["verdict", "findings_filed"]
-    assert composed.record() is None
-    assert written("round-end", scope, {"verdict": "satisfied"}, {"findings_filed": 0}) == {
+    assert written("round-end", scope, {"verdict": "satisfied", "findings_filed": 0}) == {
         "event_id": "fresh",
         "event_type": "round-end",
         "schema_version": "1",
@@ -147,7 +150,7 @@ def grade_behind(event: str, given: dict[str, object]) -> Composed:
 
 def test_a_grade_is_merged() -> None:
     graded = 'EVENT{"event_type":"correctness-recorded","qa":"fail","intent":null}'
-    record = json.loads(grade_behind(graded, {"qa": "pass"}).record() or "")
+    record = fields_of(grade_behind(graded, {"qa": "pass"}))
     assert (record["mechanical"], record["qa"], record["intent"]) == ("pass", "pass", None)
     slots = grade_behind(SLICE, {}).slots[-3:]
     assert [(slot.value, slot.certainty) for slot in slots] == [(None, Certainty.LIKELY)] * 3

@@ -11,10 +11,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple, NoReturn, cast
 
-import orjson
-
 from drive_trace.analysis import Analysis
 from drive_trace.json_text import parse
+from drive_trace.linter.edits import as_json
 from drive_trace.scorecard.feed_state import JoinedFeed
 from drive_trace.text.wording import are, shown
 from drive_trace.trace.line import REJECTING, DiagnosticKind
@@ -63,7 +62,7 @@ class Draft(NamedTuple):
         """
         envelope = _envelope(self.event.name, self.run_id, self.agent_id, stamp)
         fields = {**self.payload, **envelope}
-        return _dumps({name: fields[name] for name in self.event.fields if name in fields})
+        return as_json({name: fields[name] for name in self.event.fields if name in fields})
 
 
 _ANY_STAMP = Stamp(str(ENVELOPE_EXAMPLE["event_id"]), str(ENVELOPE_EXAMPLE["ts"]))
@@ -89,7 +88,7 @@ def draft_of_record(record: str) -> Draft | Refused:
     is_one = isinstance(name, str) and isinstance(run_id, str)
     if not is_one or not isinstance(agent_id, str | None):
         return Refused(("it is no record of an event",))
-    return draft_event(cast("str", name), cast("str", run_id), agent_id, _dumps(fields))
+    return draft_event(cast("str", name), cast("str", run_id), agent_id, as_json(fields))
 
 
 def draft_merged(
@@ -256,7 +255,7 @@ def _objections_to_payload(envelope: Mapping[str, object], payload: str) -> Iter
     that it counts if the payload has its keys.
     """
     inner = payload.strip()[1:-1].strip()
-    analysis = Analysis([f"{{{inner}{',' if inner else ''}{_dumps(envelope)[1:]}"])
+    analysis = Analysis([f"{{{inner}{',' if inner else ''}{as_json(envelope)[1:]}"])
     for finding in analysis.findings():
         diagnostic = finding.diagnostic
         if diagnostic is None or diagnostic.kind not in REFUSED:
@@ -282,14 +281,6 @@ def _envelope(name: str, run_id: str, agent_id: str | None, stamp: Stamp) -> dic
         "orchestrator_agent_id": agent_id,
         "event_type": name,
     }
-
-
-def _dumps(value: object) -> str:
-    """Compact JSON. What UTF-8 has no bytes for, a lone surrogate, is written as its escape."""
-    try:
-        return orjson.dumps(value).decode()
-    except TypeError:  # that, or an integer of more than 64 bits
-        return json.dumps(value, separators=(",", ":"))
 
 
 def _plain_payload(text: str) -> dict[str, object] | None:

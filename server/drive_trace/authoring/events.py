@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from drive_trace.authoring.drafts import Stamp
@@ -18,7 +18,6 @@ from drive_trace.authoring.values import (
     known,
     slot_of,
 )
-from drive_trace.linter.edits import as_json
 from drive_trace.trace.scope import Opened, Scope
 from drive_trace.vocabulary import (
     EVENTS,
@@ -50,18 +49,6 @@ class Composed(NamedTuple):
     def blanks(self) -> tuple[Slot, ...]:
         """What a person has to fill in."""
         return tuple(slot for slot in self.slots if slot.certainty is Certainty.OPEN)
-
-    def record(self, filled: Mapping[str, object] | None = None) -> str | None:
-        """The event as one compact record, without its newline; None while there are blanks that
-        ``filled`` does not fill.
-        """
-        values = {slot.field.name: slot.value for slot in self.slots if slot not in self.blanks}
-        values |= filled or {}
-        names = [slot.field.name for slot in self.slots]
-        if not values.keys() >= set(names):
-            return None
-        pairs = (f"{as_json(name)}:{as_json(values[name])}" for name in names)
-        return "{" + ",".join(pairs) + "}"
 
 
 def unknown(_scope: Scope, _feed: str, _now: str) -> Carried | None:

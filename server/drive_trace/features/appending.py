@@ -4,7 +4,6 @@ a grade or the end of an open round or dispatch.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from itertools import chain, islice
 from typing import Any, cast
@@ -28,8 +27,8 @@ from drive_trace.features.code_actions import (
 from drive_trace.features.grades import choices, consequence
 from drive_trace.features.run_feeds import feed_at, with_others
 from drive_trace.features.runs import Joined, nothing_joined
+from drive_trace.features.snippets import pairs, render
 from drive_trace.features.text_edits import TextChange
-from drive_trace.linter.edits import placeholder
 from drive_trace.linter.rule import Finding
 from drive_trace.linter.rules import unclosed_dispatch, unclosed_round
 from drive_trace.scorecard.card import RunScore
@@ -303,7 +302,4 @@ def _end(analysis: Analysis, data: Mapping[str, Any], stamp: Stamp) -> str | Can
         return refused
     composed = compose(closer, scope, stamp, {**ids_of(closer, opened), **outcome})
     # A value that only a person knows stays a gap, which is an error until it is filled.
-    gaps = {slot.field.name: json.loads(placeholder(slot.field)) for slot in composed.blanks}
-    record = composed.record(gaps)
-    assert record is not None
-    return record
+    return render(("{", *pairs(composed.slots), "}"), snippets=False)[0]

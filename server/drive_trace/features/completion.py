@@ -37,7 +37,8 @@ from drive_trace.features.markup import markup, plain
 from drive_trace.features.positions import range_of
 from drive_trace.features.run_feeds import carrying as carrying_in
 from drive_trace.features.runs import Joined, nothing_joined
-from drive_trace.features.snippets import END, Piece, Stop, json_text, pair, pairs, render, value
+from drive_trace.features.snippets import END, Piece, Stop, pair, pairs, render, value
+from drive_trace.linter.edits import as_json
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import PositionEncoding, Span
 from drive_trace.trace.cursor import Cursor, Where, cursor_at
@@ -199,15 +200,19 @@ def _events(request: _Request) -> Iterator[Candidate]:
         kind = variant_name(event, given, request.scope)
         yield Candidate(
             f"{event.name} ({printable(kind)})" if kind else event.name,
-            ("{", *pairs(composed.slots), "}", *((END, "\n") if request.is_last else ())),
+            _record(composed.slots, request),
             _Kind.Event,
             _about_event(composed, request),
             {"event": event.name},
         )
         for name, slots in _graded(request, event, composed.slots):
-            whole = ("{", *pairs(slots), "}", *((END, "\n") if request.is_last else ()))
-            about = {"event": event.name}
-            yield Candidate(f"{event.name} ({name})", whole, _Kind.Event, about=about)
+            pieces, about = _record(slots, request), {"event": event.name}
+            yield Candidate(f"{event.name} ({name})", pieces, _Kind.Event, about=about)
+
+
+def _record(slots: Iterable[Slot], request: _Request) -> tuple[Piece, ...]:
+    """A whole record; the last one of a file is followed by a newline and the cursor."""
+    return ("{", *pairs(slots), "}", *((END, "\n") if request.is_last else ()))
 
 
 def _graded(
@@ -249,7 +254,7 @@ def _about_event(composed: Composed, request: _Request) -> str:
     if carried is not None and carried.has_newer_rejected:
         return "a newer one is rejected, and not carried on"
     if carried is not None and carried.note:
-        values = (json_text(value).strip('"') for value in carried.values.values())
+        values = (as_json(value).strip('"') for value in carried.values.values())
         return ", ".join((*values, carried.note))
     by_name = {slot.field.name: slot for slot in composed.slots}
     for entity in (Entity.ROUND, Entity.DISPATCH, Entity.SLICE):
@@ -273,7 +278,7 @@ def _keys(request: _Request) -> Iterator[Candidate]:
     missing = sorted(absent, key=lambda field: not field.is_required)
     if cursor.has_colon:
         for field in missing:
-            yield _key(request, field, _note_of(open_slot(field)), (json_text(field.name),))
+            yield _key(request, field, _note_of(open_slot(field)), (as_json(field.name),))
         return
     slots = [_slot(field, request) for field in missing]
     candidates = [
@@ -307,7 +312,7 @@ def _note_of(slot: Slot) -> str:
     note = slot.choices[0].note
     if note and isinstance(slot.field.shape, StringShape) and slot.field.name != "project_run_id":
         return note  # of an id or a time
-    return json_text(slot.value) + (f", {note}" if note else "")
+    return as_json(slot.value) + (f", {note}" if note else "")
 
 
 def _slot(field: FieldType, request: _Request) -> Slot:
@@ -343,7 +348,7 @@ def _values(request: _Request) -> Iterator[Candidate]:
     if not above and step == "event_type":
         for choice in _event_names(request):
             about = {"event": choice.value}
-            yield _value(request, choice, (json_text(choice.value),), _Kind.Event, about)
+            yield _value(request, choice, (as_json(choice.value),), _Kind.Event, about)
         return
     choices = choices_of(field, request.event_context) if not above else ()
     if isinstance(field.shape, ListShape | ObjectShape):
@@ -352,7 +357,7 @@ def _values(request: _Request) -> Iterator[Candidate]:
     about = _about(request, cursor.path)
     for choice in choices:
         kind = _kind(field, choice)
-        candidate = _value(request, choice, (json_text(choice.value),), kind, about)
+        candidate = _value(request, choice, (as_json(choice.value),), kind, about)
         is_named = field.names in LIFETIMES and choice.value is not None
         # People find an id by the name of its thing, and do not type the id.
         yield candidate._replace(word=f"{candidate.label} {choice.note}") if is_named else candidate
@@ -370,7 +375,7 @@ def _composite(
     if isinstance(field.shape, ListShape):
         for choice in values:
             wrapped = Choice([choice.value], choice.note)
-            yield _value(request, wrapped, (json_text(wrapped.value),), _Kind.EnumMember, about)
+            yield _value(request, wrapped, (as_json(wrapped.value),), _Kind.EnumMember, about)
     if not values and not is_null:
         pieces = tuple(value(Slot(field, (), Certainty.OPEN)))
         candidate = _value(request, Choice(None, field.describe()), pieces, _Kind.Struct, about)
@@ -389,7 +394,7 @@ def _list_items(request: _Request, path: Path) -> Iterator[Candidate]:
     about = _about(request, path)
     for choice in choices_of(field, request.event_context):
         if choice.value is not None and choice.value not in request.cursor.items:
-            yield _value(request, choice, (json_text(choice.value),), _Kind.EnumMember, about)
+            yield _value(request, choice, (as_json(choice.value),), _Kind.EnumMember, about)
 
 
 def _files(request: _Request, known: set[object]) -> Iterator[Candidate]:
@@ -397,9 +402,9 @@ def _files(request: _Request, known: set[object]) -> Iterator[Candidate]:
     for path, is_folder in request.listing(request.cursor.word):
         if path in known:
             continue
-        pieces: tuple[Piece, ...] = (json_text(path),)
+        pieces: tuple[Piece, ...] = (as_json(path),)
         if is_folder:  # the cursor stays inside, to go on with what is in it
-            pieces = ('"', json_text(path)[1:-1], Stop(("",), ""), '"')
+            pieces = ('"', as_json(path)[1:-1], Stop(("",), ""), '"')
         kind = _Kind.Folder if is_folder else _Kind.File
         note = "folder" if is_folder else "file"
         yield _value(request, Choice(path, note), pieces, kind, about)
@@ -413,7 +418,7 @@ def _value(
     about: Mapping[str, object],
 ) -> Candidate:
     cursor = request.cursor
-    label = choice.value if isinstance(choice.value, str) else json_text(choice.value)
+    label = choice.value if isinstance(choice.value, str) else as_json(choice.value)
     of_value = {**about, "value": choice.value} if isinstance(choice.value, str) else about
     return Candidate(label, (cursor.before, *pieces, cursor.after), kind, choice.note, of_value)
 

@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-import orjson
-
 from drive_trace.authoring.values import Certainty, Slot
 from drive_trace.linter.edits import as_json, placeholder
 from drive_trace.vocabulary import (
@@ -91,14 +89,6 @@ def _escaped(text: str) -> str:
     return text if is_plain else _SPECIAL.sub(r"\\\1", text)
 
 
-def json_text(value: object) -> str:
-    """Compact JSON, as :func:`as_json` writes it, at the speed of hundreds of values a list."""
-    try:
-        return orjson.dumps(value).decode()
-    except TypeError:  # a lone surrogate, or an integer of more than 64 bits
-        return as_json(value)
-
-
 def pair(slot: Slot) -> Iterator[Piece]:
     """A key with its value."""
     yield f'"{slot.field.name}":'
@@ -116,9 +106,9 @@ def pairs(slots: Iterable[Slot]) -> Iterator[Piece]:
 def value(slot: Slot) -> Iterator[Piece]:
     """The value of a field, or the places to fill it in."""
     if slot.certainty is Certainty.KNOWN:
-        yield json_text(slot.value)
+        yield as_json(slot.value)
         return
-    texts = tuple(json_text(choice.value) for choice in slot.choices)
+    texts = tuple(as_json(choice.value) for choice in slot.choices)
     if slot.certainty is Certainty.LIKELY:
         yield _one_of(_readable(slot.field, texts), texts[0])
     else:
