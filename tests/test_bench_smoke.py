@@ -1,7 +1,5 @@
 """The benchmark's traces are what the benchmark says they are."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from datetime import datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """The server inside the extension, laid out from wheels."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from pathlib import Path

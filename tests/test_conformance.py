@@ -1,7 +1,5 @@
 """The reference reader's own results, case by case."""
 
-from __future__ import annotations
-
 import json
 from itertools import compress
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Real traces, where there are some: findings on exactly the lines that their README names."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """Fixes of damaged lines: none invents a value, and none drops a record."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """The engine's invariants, on random traces and random edits."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Fixing whole traces: what holds whatever is wrong with them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The GitHub Action and the pre-commit hook: well-formed, and their command lines run."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Fixing 2,000 lines with a mistake each: what is certain is mended, and nothing else moves."""
 
-from __future__ import annotations
-
 import json
 from random import Random
 from typing import Any

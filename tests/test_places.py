@@ -4,8 +4,6 @@ Nothing here is timed. The lines are so long that the tests take minutes, and ru
 time limit, if looking for one place takes time that grows with the number of the others.
 """
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """What differs between systems: line ends, code pages, paths and URIs. All of it runs on each."""
 
-from __future__ import annotations
-
 import json
 import ntpath
 import os

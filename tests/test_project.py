@@ -1,7 +1,5 @@
 """What holds the project together: arrows, generated files, one thing a module."""
 
-from __future__ import annotations
-
 import ast
 import asyncio
 import re

@@ -1,7 +1,5 @@
 """The package as Python programs call it, and its documentation, whose examples are run."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

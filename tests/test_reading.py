@@ -1,7 +1,5 @@
 """Reading: the fast path says *clean* of exactly the lines of which the exact path says nothing."""
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import datetime

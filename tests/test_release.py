@@ -1,7 +1,5 @@
 """A release: the same bytes from the same commit, and a list of what it is made of."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """schemas/: fresh, valid as schemas, and of one mind with the engine."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable

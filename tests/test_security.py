@@ -1,7 +1,5 @@
 """What SECURITY.md promises of the package as a whole, and that each promise has its test."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Guesses: what is taken for a slip of what, and what never is."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -2,8 +2,6 @@
 is told of a transcript is what its turns say.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,26 +1,19 @@
 """`python -m tests.bench`: measure, and print a table of measurements beside their targets."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import shutil
 import sys
 import sysconfig
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tests.bench.command_line import measure_command_line
 from tests.bench.files import FEW_DEFECTS, BenchFiles
 from tests.bench.floors import OrjsonLoop, measure_floors
 from tests.bench.server import Server, measure_plain_server, measure_server
-from tests.bench.table import Row, machine, render
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tests.bench.table import Heading
+from tests.bench.table import Heading, Row, machine, render
 
 TARGET_LINES = 100_000
 _SLOWING = ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED")

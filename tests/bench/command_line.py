@@ -1,24 +1,17 @@
 """The command line as a user sees it: whole processes, their time, CPU and memory."""
 
-from __future__ import annotations
-
 import statistics
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import orjson
 
-from tests.bench.files import FEW_DEFECTS, MOST_DEFECTS, SMALL_LINES
+from tests.bench.files import FEW_DEFECTS, MOST_DEFECTS, SMALL_LINES, BenchFiles
+from tests.bench.floors import OrjsonLoop
 from tests.bench.table import Heading, Row, Target, first_line
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tests.bench.files import BenchFiles
-    from tests.bench.floors import OrjsonLoop
 
 _LAUNCH = Path(__file__).with_name("launch.py")
 _JSON, _CONCISE = ("--output-format", "json"), ("--output-format", "concise")

@@ -1,14 +1,10 @@
 """Defects, one a line: half of them on the line alone, half between it and others."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+import random
+from collections.abc import Sequence
+from typing import Any
 
 import orjson
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Sequence
 
 Event = dict[str, Any]
 

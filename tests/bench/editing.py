@@ -1,22 +1,17 @@
 """A document open in a server, edits of it, and what they cost the server."""
 
-from __future__ import annotations
-
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import orjson
 import psutil  # type: ignore[import-untyped]
 
 from tests.support.raw_client import RawClient, ResponseError, ServerGoneError, frame
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    Edit = dict[str, Any]
-
+Edit = dict[str, Any]
 PATIENCE_S = 120.0
 FAILURES = (OSError, TimeoutError, ServerGoneError, ResponseError, KeyError)
 PUSH_CAPABILITIES: dict[str, Any] = {

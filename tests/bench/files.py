@@ -1,14 +1,9 @@
 """The traces that are measured, as files in a folder of their own."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.bench.traces import TraceOptions, trace_bytes
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FEW_DEFECTS, MOST_DEFECTS = 0.01, 0.95
 SMALL_LINES, SHORT_LINES = 30, 1_000

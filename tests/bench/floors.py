@@ -1,18 +1,14 @@
 """How fast the parsing libraries alone are: a loop over the lines of a file in memory."""
 
-from __future__ import annotations
-
 import gc
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import orjson
 
 from drive_trace.trace.typed import event_decoder
 from tests.bench.table import Heading, Row
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 
 class OrjsonLoop:

@@ -1,7 +1,5 @@
 """A language server with nothing but pygls's own workspace, and nothing to say, to compare with."""
 
-from __future__ import annotations
-
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 

@@ -1,18 +1,13 @@
 """What an editor asks for while one reads a long document."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tests.bench.editing import Session
 from tests.bench.table import Row, Target, first_line
 from tests.support.raw_client import ResponseError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.bench.editing import Session
 
 _TIMES = 20
 _FEW = 2

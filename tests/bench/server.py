@@ -1,33 +1,26 @@
 """The language server over real pipes: start, opening, memory, keystrokes, requests."""
 
-from __future__ import annotations
-
 import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.bench.editing import (
     FAILURES,
     PATIENCE_S,
     PUSH_CAPABILITIES,
+    Edit,
+    Place,
     Session,
     break_and_mend,
     enter_and_undo,
     typing,
 )
-from tests.bench.files import FEW_DEFECTS, SHORT_LINES
-from tests.bench.requests import ask_all, request_rows
+from tests.bench.files import FEW_DEFECTS, SHORT_LINES, BenchFiles
+from tests.bench.floors import OrjsonLoop
+from tests.bench.requests import Answer, ask_all, request_rows
 from tests.bench.table import Heading, Row, Target, first_line
 from tests.support.raw_client import RawClient
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
-
-    from tests.bench.editing import Edit, Place
-    from tests.bench.files import BenchFiles
-    from tests.bench.floors import OrjsonLoop
-    from tests.bench.requests import Answer
 
 _READY = Target(600)
 _MEMORY = Target(5, of="ratio")

@@ -1,19 +1,15 @@
 """Measurements, their targets, and one table of both."""
 
-from __future__ import annotations
-
 import os
 import platform
 import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import psutil  # type: ignore[import-untyped]
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _LIBRARIES = ("orjson", "pydantic", "pydantic-core", "msgspec", "pygls", "lsprotocol")
 _HEAD = ("what", "median", "min–max", "ratio", "target", "result", "notes")

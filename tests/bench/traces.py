@@ -5,19 +5,15 @@ the difference of their timestamps, rounds count from 1, dispositions follow fro
 byte counts add up, and every id, name and path is started before it is used and ended after.
 """
 
-from __future__ import annotations
-
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
 from tests.bench.defects import ENVELOPE, spoil_some
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 Event = dict[str, Any]
 

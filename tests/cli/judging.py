@@ -1,7 +1,5 @@
 """A run that a judge is asked about, and what it makes of it."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

@@ -1,7 +1,5 @@
 """Runs the command line from outside, and reads what it prints."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The command line, from outside: what cannot be read, and any bytes that can."""
 
-from __future__ import annotations
-
 import errno
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The command line, from outside: baselines."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

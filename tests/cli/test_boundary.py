@@ -1,7 +1,5 @@
 """No link that stands in a repository leads out of it: not to read, and not to write."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A judge is trusted as far as it agreed with people, and no further."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

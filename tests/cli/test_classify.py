@@ -1,7 +1,5 @@
 """What went on in a run is sorted for those who look back on it, and nothing is graded by it."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import tomllib

@@ -1,7 +1,5 @@
 """The command line, from outside: where findings and fixes stand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

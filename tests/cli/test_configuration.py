@@ -1,7 +1,5 @@
 """The command line, from outside: configurations."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

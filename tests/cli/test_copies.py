@@ -1,7 +1,5 @@
 """Events that stand more than once: in one file, in several, under another run id."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Work on many traces at once: the same as one after another."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -1,7 +1,5 @@
 """`emit`, from outside: one whole event, or nothing and every reason why."""
 
-from __future__ import annotations
-
 import json
 import uuid
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The command line, from outside: what it exits with, and its help."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The command line, from outside: what it says of its rules."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

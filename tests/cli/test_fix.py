@@ -1,7 +1,5 @@
 """The command line, from outside: fixing files."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tables of many runs: what score says, a row a run, however often and with whatever is kept."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """The command line, from outside: how findings are printed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

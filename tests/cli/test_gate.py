@@ -1,7 +1,5 @@
 """Gates that run, and reports that are read, become a component of the run's grade."""
 
-from __future__ import annotations
-
 import json
 import os
 from datetime import UTC, datetime, timedelta

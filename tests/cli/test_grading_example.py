@@ -1,7 +1,5 @@
 """The example of grading does what its page says, and leaves the checkout as it is."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The command line among files that are not what their names say."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a stranger wrote into names and ids is shown, and obeyed by nobody."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Ctrl-C: a command ends with 130, whenever it comes, and leaves nothing behind."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """A judge fills in the intent, if its reply is a verdict and its word is worth something."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A judge is asked over HTTP or by a command: whatever comes of it, nothing is lost or told."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import signal

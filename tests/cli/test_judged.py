@@ -1,7 +1,5 @@
 """What scores and reports say of the judge behind an intent."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """The command line, from outside: what looks like a trace and is not read, and what is no trace."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Who waits for a lock is told so, and whose it is."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """A cost that may stand on a line which readers do not count is not known, and wins nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

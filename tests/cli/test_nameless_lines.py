@@ -1,7 +1,5 @@
 """Lines and files of which nobody can tell what they say of a graded run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -5,8 +5,6 @@ What is left out: a line that is cleanly gone, and a digit that became another. 
 tell these.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import tempfile

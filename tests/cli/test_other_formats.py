@@ -1,7 +1,5 @@
 """The command line, from outside: the formats of other tools, and findings between files."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

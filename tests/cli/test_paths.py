@@ -1,7 +1,5 @@
 """The command line, from outside: the traces that paths lead to."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """How far a long reading is: for a person at a terminal, and for nobody else."""
 
-from __future__ import annotations
-
 import io
 import sys
 

@@ -1,7 +1,5 @@
 """`reconstruct`: a transcript is read as the reference's parser does, and never becomes a trace."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`record` and `tokens`, from outside: what counts so far is kept, what is named is changed."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A run of which readers count no line is a run that is not computable, in every output."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The command line, from outside: reports, and scores for a person at a terminal."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

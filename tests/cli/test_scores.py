@@ -1,17 +1,13 @@
 """The command line, from outside: scores."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from tests.cli.support import CLEAN, run, write
 from tests.support.client_text import event, graded, tokens, triage
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 # Scores
 

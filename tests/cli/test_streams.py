@@ -1,7 +1,5 @@
 """The command line, from outside: pipes, closed streams and terminals."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What a person at a terminal sees of `check`, and what they can choose."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The command line, from outside: what was not read is part of every output."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`tokens --usage`: what an agent SDK logs is summed up, and never counted wrongly."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

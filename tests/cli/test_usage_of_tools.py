@@ -1,7 +1,5 @@
 """`tokens --usage`: the logs of people's tools."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Gives logs of usage to `tokens --usage`, and reads what it records."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

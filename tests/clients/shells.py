@@ -1,7 +1,5 @@
 """Real shells in terminals of their own, each set up as `drive-trace completion --help` says."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import pty

@@ -5,14 +5,13 @@ editor. A step that looks at something is told what to wait for, and reports wha
 end, so that what is expected and what was seen can be compared here.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
 import shutil
 import subprocess
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -27,9 +26,6 @@ from tests.clients.editors import (
     Session,
 )
 from tests.support.client_text import apart, event, graded, tokens, triage
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.end_to_end
 

@@ -1,7 +1,5 @@
 """Completion in real shells, at a keyboard: what strangers wrote is never run."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Sides of runs, written as traces with their manifests, and compared from outside."""
 
-from __future__ import annotations
-
 import json
 from itertools import count
 from pathlib import Path

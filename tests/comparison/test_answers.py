@@ -5,8 +5,6 @@ interval of a rate of 1 in k runs begins at k / (k + z²), with z² = 3.8415, so
 equal rates of 1 is ± z² / (k + z²): 0.324 for 8 runs, 0.194 for 16.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Any manifest, and any file of cases."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is refused as not comparable, and what has to be allowed by name."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a side is made of: what was read of it, and what was not."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Manifests of runs and files of cases, as people write them and leave them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -2,13 +2,11 @@
 every way to shuffle labels.
 """
 
-from __future__ import annotations
-
 import gc
 import math
+from collections.abc import Iterator
 from itertools import combinations, product
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -25,9 +23,6 @@ from drive_trace.comparison.statistics import (
     smallest_p,
 )
 from drive_trace.grading.calibration import wilson
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def tables(count: int, most: int = 40) -> Iterator[Counts]:

@@ -1,7 +1,5 @@
 """The declarations of fields: optional ones work everywhere, incomplete ones are refused."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -2,8 +2,6 @@
 `retro-landed` has `note`, a string, and `retries`, which is kept; a plan's sizes have `XXL`.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

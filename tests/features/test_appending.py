@@ -1,7 +1,5 @@
 """Events that one pick adds to a run: a grade, or the end of what stands open."""
 
-from __future__ import annotations
-
 import pytest
 
 from drive_trace.analysis import Analysis, summarize_text

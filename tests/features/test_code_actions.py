@@ -1,7 +1,5 @@
 """Code actions: the fixes of the findings that a range touches."""
 
-from __future__ import annotations
-
 import pytest
 from lsprotocol import types
 

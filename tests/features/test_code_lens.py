@@ -1,7 +1,5 @@
 """Code lenses: the verdict over each run, and what each correctness event decides."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 

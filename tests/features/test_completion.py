@@ -1,7 +1,5 @@
 """Completion of whole events: what comes next, with what is known of it filled in."""
 
-from __future__ import annotations
-
 from textwrap import dedent
 
 import pytest

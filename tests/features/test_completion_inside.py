@@ -1,7 +1,5 @@
 """Completion inside a line: fields that are missing, and values."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

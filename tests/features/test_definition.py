@@ -1,7 +1,5 @@
 """Definitions, references and highlights: from each place that names a thing to all the others."""
 
-from __future__ import annotations
-
 from tests.support.fixtures import read
 from tests.support.moving import check_definition, check_named
 

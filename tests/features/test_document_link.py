@@ -1,7 +1,5 @@
 """Links: files of the workspace, tickets and pull requests."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

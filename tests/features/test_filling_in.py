@@ -1,7 +1,5 @@
 """A line that leaves out what its run tells has it filled in, and nothing that nobody knows."""
 
-from __future__ import annotations
-
 import pytest
 
 from drive_trace.analysis import Analysis

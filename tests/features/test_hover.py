@@ -1,7 +1,5 @@
 """Hover: what a token means, and the scorecard of the run that it belongs to."""
 
-from __future__ import annotations
-
 import json
 import re
 

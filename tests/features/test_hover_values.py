@@ -1,7 +1,5 @@
 """Hover on values: when, how long, how much, and what is meant by an id, a path or a hash."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime, timedelta, timezone
 

@@ -1,7 +1,5 @@
 """Inlay hints: what numbers and ids say, behind them."""
 
-from __future__ import annotations
-
 import pytest
 from lsprotocol import types
 

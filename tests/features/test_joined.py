@@ -1,7 +1,5 @@
 """A run over all its files in a folder of the workspace."""
 
-from __future__ import annotations
-
 import re
 from textwrap import dedent
 from uuid import NAMESPACE_OID, uuid5

@@ -1,7 +1,5 @@
 """Renaming: another id for a run, a slice, a dispatch or a round, wherever the trace names it."""
 
-from __future__ import annotations
-
 import pytest
 
 from drive_trace.vocabulary import EVENTS

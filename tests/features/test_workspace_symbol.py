@@ -1,7 +1,5 @@
 """Runs, slices and dispatches of the workspace, by name."""
 
-from __future__ import annotations
-
 from drive_trace.analysis import Analysis
 from drive_trace.features.workspace_symbol import FoundSymbol, best_matches, names_in
 from tests.support.fixtures import URI, trace

@@ -2,8 +2,6 @@
 tool writes that, and the same with what the tool writes for a failure.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

@@ -1,7 +1,5 @@
 """A reply is one JSON object of the shape asked for, or it is no answer."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The family of a model is read from its id."""
 
-from __future__ import annotations
-
 import pytest
 
 from drive_trace.grading.families import FAMILIES, families_of

@@ -1,7 +1,5 @@
 """The record of the judging, and what a grade rests on."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """A JUnit report is a pass only if a case ran and nothing failed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

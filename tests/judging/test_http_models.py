@@ -1,7 +1,5 @@
 """Models over HTTP, against a server that speaks both formats, and misbehaves."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import threading

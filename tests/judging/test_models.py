@@ -1,7 +1,5 @@
 """Models that need no network."""
 
-from __future__ import annotations
-
 import pytest
 
 from drive_trace.judging.models import CommandModel, ModelError, ReplayedModel, Reply, ask

@@ -1,7 +1,5 @@
 """Reports on traces that are written in short, and hostile ones."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

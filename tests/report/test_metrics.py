@@ -1,7 +1,5 @@
 """Metrics and assertions, where the reference's own cases say little."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The page of one run: its card, and below it the report on its events alone."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The timeline: a folded axis, lanes, and what leads from a bar to its line and back."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from itertools import pairwise

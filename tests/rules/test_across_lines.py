@@ -1,7 +1,5 @@
 """The rules that compare lines: what holds of all, and how settings and edits change them."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path

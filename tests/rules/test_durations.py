@@ -1,7 +1,5 @@
 """What is said of durations: once a dispatch, and nothing where the timestamps tell nothing."""
 
-from __future__ import annotations
-
 from drive_trace.analysis import Analysis
 from drive_trace.linter.phases import MOST
 from drive_trace.trace.line import name_of

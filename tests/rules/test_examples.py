@@ -1,7 +1,5 @@
 """Every rule by its own examples, and what holds of all rules."""
 
-from __future__ import annotations
-
 import pkgutil
 from collections.abc import Iterator
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Findings of the rules, beyond what their examples show."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Fixes of the rules, beyond what their examples show: what they do, and which are safe."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Objects that are spread over several lines: one finding each, whatever is edited."""
 
-from __future__ import annotations
-
 import json
 from random import Random
 

@@ -1,7 +1,5 @@
 """Caveats: what takes the green away from a CORRECT, and what does not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a trace says of a run's feed: the same as what the scorecard says."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator

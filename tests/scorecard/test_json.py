@@ -1,7 +1,5 @@
 """The two-tier scorecard: how it is said to programs."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

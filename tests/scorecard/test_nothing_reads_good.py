@@ -3,8 +3,6 @@
 The oracle below reads the files by itself, with plain json.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import tempfile

@@ -1,7 +1,5 @@
 """How a run was written: native, back-filled or by hand, with the evidence; never a grade."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

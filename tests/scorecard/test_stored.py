@@ -1,7 +1,5 @@
 """What is kept of a trace says what the trace says."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The two-tier scorecard: who is judged by what."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

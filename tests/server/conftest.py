@@ -1,8 +1,7 @@
 """Servers as processes at the end of two pipes, spoken to in plain JSON-RPC."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -10,9 +9,6 @@ from tests.server.support import still_answers
 from tests.support.command import SERVE
 from tests.support.editor import ABOUT_RULES
 from tests.support.raw_client import RawClient, ServerGoneError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 
 def capabilities(encoding: str, **more: Any) -> dict[str, Any]:

@@ -5,23 +5,18 @@ not wait for what the server has to say before it writes. What has to be on the 
 known without looking at what the server does: what the editor shows, and what others wrote.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
 import time
+from collections.abc import Callable
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
 
 from tests.support.client_text import apply_edits, range_at, triage
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-    from random import Random
-
-    from tests.support.sessions.channels import InProcess
+from tests.support.sessions.channels import InProcess
 
 _ID = re.compile(r'"event_id":"([^"]*)"')
 _CAPABILITIES = {

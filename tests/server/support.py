@@ -1,7 +1,5 @@
 """What the tests of the server at the end of two pipes share: texts, and what is asked often."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.support.client_text import graded

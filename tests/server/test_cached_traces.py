@@ -1,7 +1,5 @@
 """Traces of which a cache keeps what the score needs: they say what they say without."""
 
-from __future__ import annotations
-
 import os
 import sys
 import time

@@ -1,8 +1,7 @@
 """The server in plain JSON-RPC: requests that the client takes back."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -11,9 +10,6 @@ from tests.support.client_text import graded, triage
 from tests.support.command import SERVE
 from tests.support.editor import Document
 from tests.support.raw_client import RawClient, frame
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.end_to_end
 

@@ -1,7 +1,5 @@
 """The server in plain JSON-RPC: code actions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

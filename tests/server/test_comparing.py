@@ -1,19 +1,14 @@
 """The server in plain JSON-RPC: one side of the workspace's runs against another."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.server.test_live import start, write
 from tests.server.test_views import against, ask
 from tests.support.client_text import apart, graded, triage
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.raw_client import RawClient
+from tests.support.raw_client import RawClient
 
 pytestmark = pytest.mark.end_to_end
 

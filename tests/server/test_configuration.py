@@ -1,11 +1,10 @@
 """The server in plain JSON-RPC: configurations, baselines, and the client's own rules."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,12 +12,8 @@ from tests.server.support import PASSED, REJECTED
 from tests.support.client_text import triage
 from tests.support.command import COMMAND
 from tests.support.editor import Document
+from tests.support.raw_client import RawClient
 from tests.support.systems import NO_DEVICES, not_on_windows
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.raw_client import RawClient
 
 pytestmark = pytest.mark.end_to_end
 

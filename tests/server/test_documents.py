@@ -1,7 +1,5 @@
 """The server in plain JSON-RPC: documents that come and go, wrong positions, hostile text."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

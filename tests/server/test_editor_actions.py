@@ -1,11 +1,11 @@
 """Formatting, renaming and code actions, as a modern client and a plain one ask for them."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,10 +15,6 @@ from tests.support.command import SERVE
 from tests.support.editor import Document
 from tests.support.presets import VSCODE
 from tests.support.raw_client import RawClient
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.end_to_end
 

@@ -1,7 +1,5 @@
 """The server on a clock of its own: closed traces that were written to just now."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What hostile traces cost: every request, and a keystroke, grow no faster than the trace does."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping

@@ -1,20 +1,14 @@
 """The server in plain JSON-RPC: what git has of an open trace."""
 
-from __future__ import annotations
-
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.server.test_configuration import WATCHES, open_trace, root, severities, told
 from tests.storage.test_history import FAILED, git
 from tests.support.client_text import apart, triage
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.raw_client import RawClient
+from tests.support.raw_client import RawClient
 
 pytestmark = [
     pytest.mark.end_to_end,

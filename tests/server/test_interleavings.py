@@ -1,10 +1,9 @@
 """Saves of a trace that others write to, in any order with all else that an editor does."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,10 +11,6 @@ from drive_trace.lsp import server as server_module
 from tests.server.interleaving import EDITORS, NEOVIM, Connection, Editing
 from tests.support.runs import PASS, Recorder
 from tests.support.sessions.channels import InProcess
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 _EACH = 500
 _STEPS = 14

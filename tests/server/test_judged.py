@@ -1,9 +1,6 @@
 """The server in plain JSON-RPC: the record of the judging beside a trace."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,12 +9,10 @@ from tests.server.test_following import Client, channel, closing, opening
 from tests.server.test_live import LENSES, append, asked_for, eventually, opened, start, told, write
 from tests.server.test_views import ask, runs
 from tests.support.client_text import apart, graded, triage
+from tests.support.editor import Document
 from tests.support.judging import UNCALIBRATED, judge, judgement, record_of
-
-if TYPE_CHECKING:
-    from tests.support.editor import Document
-    from tests.support.raw_client import RawClient
-    from tests.support.sessions.channels import InProcess
+from tests.support.raw_client import RawClient
+from tests.support.sessions.channels import InProcess
 
 __all__ = ["channel"]
 pytestmark = pytest.mark.end_to_end

@@ -1,13 +1,12 @@
 """The server in plain JSON-RPC: how it starts and how it ends."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -25,10 +24,6 @@ from tests.server.support import (
 from tests.support.command import COMMAND, SERVE
 from tests.support.raw_client import RawClient, frame
 from tests.support.server_process import read_message
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.end_to_end
 

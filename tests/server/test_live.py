@@ -1,26 +1,21 @@
 """The server in plain JSON-RPC: traces that others write to while nobody has them open."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from tests.support import client_text
 from tests.support.client_text import apart, graded, tokens, triage
 from tests.support.editor import Document
+from tests.support.raw_client import RawClient
 from tests.support.systems import NO_FIFOS, NO_MODES, not_on_windows
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.support.raw_client import RawClient
 
 pytestmark = pytest.mark.end_to_end
 

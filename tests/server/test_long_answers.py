@@ -1,17 +1,12 @@
 """The server in plain JSON-RPC: answers about all of a long trace."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from tests.server.support import refused
 from tests.support.client_text import triage
-from tests.support.raw_client import frame
-
-if TYPE_CHECKING:
-    from tests.support.raw_client import RawClient
+from tests.support.raw_client import RawClient, frame
 
 pytestmark = pytest.mark.end_to_end
 

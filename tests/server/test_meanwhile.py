@@ -1,7 +1,5 @@
 """The server in plain JSON-RPC, where files change while an answer about several is made."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,8 +1,6 @@
 """The server in plain JSON-RPC: views of traces that are not called like one, or lie elsewhere."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -10,11 +8,7 @@ from tests.server.support import refused
 from tests.server.test_live import WATCHES, append, opened, start, told, write
 from tests.server.test_views import MISSING, ask, at, runs, tidings
 from tests.support.client_text import apart, graded, triage
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.raw_client import RawClient
+from tests.support.raw_client import RawClient
 
 pytestmark = pytest.mark.end_to_end
 

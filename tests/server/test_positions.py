@@ -1,8 +1,6 @@
 """The server in plain JSON-RPC: ranges in three encodings, and edits of an open document."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
@@ -10,9 +8,6 @@ from tests.server.support import ODD, PASSED, REJECTED, published
 from tests.support.client_text import ENCODINGS, apart, graded, range_at, triage
 from tests.support.editor import Document
 from tests.support.raw_client import RawClient
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 pytestmark = pytest.mark.end_to_end
 

@@ -1,20 +1,16 @@
 """The server in plain JSON-RPC: diagnostics for clients that ask for them."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from tests.server.support import PASSED, REJECTED, published, refused
 from tests.support.client_text import event, graded, range_of, triage
 from tests.support.editor import Document
+from tests.support.raw_client import RawClient
 from tests.support.systems import NO_FIFOS, not_on_windows
-
-if TYPE_CHECKING:
-    from tests.support.raw_client import RawClient
 
 pytestmark = pytest.mark.end_to_end
 

@@ -1,7 +1,5 @@
 """The server in plain JSON-RPC: which documents are traces, whatever a client opens."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,9 +1,9 @@
 """The server in plain JSON-RPC: a rule turned off, a finding known, a rule's page shown."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,13 +13,7 @@ from drive_trace.storage.projects import Projects
 from tests.server.test_live import write
 from tests.support.client_text import triage
 from tests.support.editor import Document
-from tests.support.raw_client import ResponseError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from tests.support.raw_client import RawClient
+from tests.support.raw_client import RawClient, ResponseError
 
 RULE = "out-of-range"
 WRONG = triage().replace('"input_ref"', '"made_up":1,"input_ref"')

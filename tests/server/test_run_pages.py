@@ -1,7 +1,5 @@
 """The files of the runs' pages: whole at any time, and no others left behind."""
 
-from __future__ import annotations
-
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

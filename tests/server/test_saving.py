@@ -1,15 +1,15 @@
 """The server in plain JSON-RPC: grades in a trace that an agent appends to all the while."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
 from lsprotocol import types
@@ -23,12 +23,7 @@ from tests.server.test_live import append, write
 from tests.support.client_text import apart, apply_edits, event, graded, range_at, triage
 from tests.support.editor import Document
 from tests.support.presets import VSCODE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.support.raw_client import RawClient
+from tests.support.raw_client import RawClient
 
 pytestmark = pytest.mark.end_to_end
 

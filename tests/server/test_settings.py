@@ -1,7 +1,5 @@
 """The server in plain JSON-RPC: settings, and how much is sent at most."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

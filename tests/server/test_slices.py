@@ -1,7 +1,5 @@
 """Answers that take long, without a server around them: in slices, and in turns."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -1,13 +1,12 @@
 """The server in plain JSON-RPC, where a configuration is long in coming."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -21,9 +20,6 @@ from tests.support.client_text import triage
 from tests.support.editor import Document
 from tests.support.raw_client import RawClient
 from tests.support.systems import NO_FIFOS, not_on_windows
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = [
     pytest.mark.end_to_end,

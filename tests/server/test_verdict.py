@@ -1,7 +1,5 @@
 """The server in plain JSON-RPC: the verdict in hovers and lenses, and the command of a lens."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

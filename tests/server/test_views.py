@@ -1,11 +1,10 @@
 """The server in plain JSON-RPC: what editors ask for views of theirs."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from uuid import NAMESPACE_OID, uuid5
 
 import pytest
@@ -14,11 +13,7 @@ from tests.server.test_live import append, opened, start, told, write
 from tests.support.client_text import apart, apply_edits, event, graded, triage
 from tests.support.command import COMMAND
 from tests.support.editor import Document
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.raw_client import RawClient
+from tests.support.raw_client import RawClient
 
 pytestmark = pytest.mark.end_to_end
 

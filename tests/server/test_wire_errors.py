@@ -1,7 +1,5 @@
 """The server in plain JSON-RPC: requests, notifications and bytes that no client should send."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

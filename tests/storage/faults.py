@@ -4,8 +4,6 @@ Python's files are made of :mod:`_pyio` meanwhile, which goes through :mod:`os` 
 call. So every call on a watched file is counted, and any of them can fail, or be the last.
 """
 
-from __future__ import annotations
-
 import _pyio
 import builtins
 import errno

@@ -1,7 +1,5 @@
 """What writes files, for tests in which that goes wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple

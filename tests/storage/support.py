@@ -1,7 +1,5 @@
 """Traces that real processes write to."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Appending to a trace when something is in the way: a clear sentence, and the file as it was."""
 
-from __future__ import annotations
-
 import errno
 import os
 import subprocess

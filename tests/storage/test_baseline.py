@@ -1,7 +1,5 @@
 """Any baseline: it hides what it lists and no more, and what is none is refused at its place."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from random import Random

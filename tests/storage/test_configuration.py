@@ -1,7 +1,5 @@
 """What a drive-trace.toml may say, and what is said of one that says something else."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

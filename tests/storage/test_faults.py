@@ -2,8 +2,6 @@
 recorded stays, and what the command says is true. ``docs/reliability.md`` shows what was found.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """What is told of a project's folders to somebody who writes a path, and what never is."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Which files patterns mean: the same as for git."""
 
-from __future__ import annotations
-
 import os
 import random
 import shutil

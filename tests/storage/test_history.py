@@ -1,7 +1,5 @@
 """What git has of a trace: lines that were changed or removed since, and what git must not run."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -3,8 +3,6 @@
 The traces lie in memory where that can be, as writing 10,000 lines to a disk takes a minute.
 """
 
-from __future__ import annotations
-
 import random
 import tempfile
 from collections import Counter

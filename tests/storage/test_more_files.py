@@ -1,7 +1,5 @@
 """Which files the patterns of a setting mean."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

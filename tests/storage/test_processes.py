@@ -1,7 +1,5 @@
 """Commands that a person asked for: how they end is told, and nothing of them stays."""
 
-from __future__ import annotations
-
 import os
 import shlex
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which configuration and baseline hold for a trace."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Putting a file in the place of another, whole or not at all."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Where keys and values of a TOML document stand, held against what ``tomllib`` reads there."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from typing import Any

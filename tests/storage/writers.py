@@ -6,8 +6,6 @@ merged with what the other traces say. What has been written is said on standard
 each.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

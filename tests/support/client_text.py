@@ -5,19 +5,15 @@ counted in one of three encodings; the command line's line ends at `\n` alone, a
 code points from 1.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import urllib.parse
 import urllib.request
+from collections.abc import Iterable
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zlib import crc32
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 ENCODINGS = ("utf-8", "utf-16", "utf-32")
 _UNIT = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}

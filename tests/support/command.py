@@ -1,7 +1,5 @@
 """The installed command, as a shell would start it."""
 
-from __future__ import annotations
-
 import os
 import sys
 import sysconfig

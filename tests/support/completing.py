@@ -1,7 +1,5 @@
 """Completion as tests ask for it: what is offered at a fixture's cursor, and what comes of it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 No damage here takes a line cleanly away or makes another valid one of it.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable
 from random import Random

@@ -1,7 +1,5 @@
 """How much the property tests draw."""
 
-from __future__ import annotations
-
 from hypothesis import settings
 
 

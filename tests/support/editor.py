@@ -1,14 +1,10 @@
 """An editor at the end of a raw connection: documents that it keeps as text, and edits."""
 
-from __future__ import annotations
-
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tests.support.client_text import apply_edits, range_at, range_of
-
-if TYPE_CHECKING:
-    from tests.support.raw_client import RawClient
+from tests.support.raw_client import RawClient
 
 _numbers = count(1)
 

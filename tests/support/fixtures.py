@@ -36,8 +36,6 @@ Whatever leaves the engine with positions is asked for in all three encodings of
 read back by code of the tests' own.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Sequence

@@ -4,8 +4,6 @@ It is measured in the processor's time of this thread, which a busy machine hard
 a ratio, which a slow one does not change.
 """
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Callable, Mapping
 from time import thread_time

@@ -1,7 +1,5 @@
 """Records of the judging, as `judge` leaves them beside a trace."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Random traces and edits, and plain models to hold the engine against."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """JSON that is nearly right: values with a mistake in them, and texts in which one was made."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """What is said of a run because of other traces, apart from what its own trace says of it."""
 
-from __future__ import annotations
-
 import re
 
 _VERDICT = r"(?:CORRECT|INCORRECT|not computable)[^\n]*? · with the \d+ other"

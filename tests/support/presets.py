@@ -5,8 +5,6 @@ down in `vscode.json`, after vscode-languageclient 9 (LSP 3.17), without what th
 look at.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -12,16 +12,12 @@ requests are answered by `handlers`: method to a function of the params, which m
 `ResponseError`.
 """
 
-from __future__ import annotations
-
 import os
 import time
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self, TypeVar
 
 from tests.support.server_process import ServerGoneError, ServerProcess, frame
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 __all__ = ["HANDLERS", "RawClient", "ResponseError", "ServerGoneError", "frame"]
 

@@ -19,8 +19,6 @@ These lines are no part of a trace:
     What follows is the trace as git's ``HEAD`` has it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from importlib import import_module

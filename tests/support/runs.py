@@ -1,7 +1,5 @@
 """Whole runs as agents record them: what tests damage, copy and move."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """The JSON Schemas of the project, and a validator that is as strict as readers are."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

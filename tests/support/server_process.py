@@ -1,19 +1,15 @@
 """A server process at the other end of two pipes, and messages as they go over the wire."""
 
-from __future__ import annotations
-
 import json
 import queue
 import subprocess
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from typing import IO, Any
 
 
 class ServerGoneError(Exception):

@@ -4,8 +4,6 @@
 it is committed.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent.parent / "snapshots"

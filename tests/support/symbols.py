@@ -1,7 +1,5 @@
 """Checks the workspace's symbols against marks in a fixture."""
 
-from __future__ import annotations
-
 from lsprotocol import types
 from lsprotocol.converters import get_converter
 

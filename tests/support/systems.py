@@ -1,7 +1,5 @@
 """What only some systems have, so that a skipped test says which of it is missing."""
 
-from __future__ import annotations
-
 import os
 import sys
 

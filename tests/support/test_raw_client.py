@@ -1,7 +1,5 @@
 """The raw client against servers of a few lines: it waits, answers, and never hangs."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

@@ -1,13 +1,12 @@
 """The tap changes nothing for either side, and writes down what the server says."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,9 +14,6 @@ from tests.support import tap
 from tests.support.raw_client import RawClient
 from tests.support.server_process import frame
 from tests.support.systems import NO_SIGNALS, not_on_windows
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ECHO = """
 import os, sys

@@ -1,7 +1,5 @@
 """What the tests of the parser share."""
 
-from __future__ import annotations
-
 from drive_trace.json_text import parse
 
 

@@ -1,7 +1,5 @@
 """How one record is read: what holds of any text, however odd, deep or long."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from pathlib import Path

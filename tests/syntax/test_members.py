@@ -1,7 +1,5 @@
 """How one record is read: members and values, and what can still be made out of a broken line."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

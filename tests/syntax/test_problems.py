@@ -1,7 +1,5 @@
 """How one record is read: what is not JSON, where, and why."""
 
-from __future__ import annotations
-
 import pytest
 
 from drive_trace.json_text import ProblemKind, Syntax, parse

@@ -1,7 +1,5 @@
 """How one record is read: what is safely mended, and what is only suggested."""
 
-from __future__ import annotations
-
 import pytest
 
 from drive_trace.json_text import parse
