@@ -152,6 +152,7 @@ class RoundEnd(Envelope):
 
 @event(
     Family.BUILD_LOOP,
+    glyph="▫",
     is_work=True,
     keeps=("brief_byte_length", "brief_content_hash", "brief_disposition"),
     example={

@@ -27,6 +27,7 @@ Outcome = Annotated[
 
 @event(
     Family.FEEDS,
+    glyph="●",
     leads_to=("correctness-recorded",),
     example={
         "input_tokens": 1_912_408,
@@ -66,6 +67,7 @@ class TokensRecorded(Envelope):
 
 @event(
     Family.FEEDS,
+    glyph="★",
     example={"mechanical": "pass", "qa": "pass", "intent": "pass"},
 )
 class CorrectnessRecorded(Envelope):

@@ -21,6 +21,7 @@ from drive_trace.vocabulary.types import (
 
 @event(
     Family.LIFECYCLE,
+    glyph="⊢",
     opens=Entity.RUN,
     keeps=("origin",),
     leads_to=("spec-authored",),
@@ -50,6 +51,7 @@ class ProjectStarted(Envelope):
 
 @event(
     Family.LIFECYCLE,
+    glyph="⊣",
     closes=Entity.RUN,
     keeps=("dod_status", "slices_completed", "final_retro_done"),
     example={"dod_status": "all-met", "slices_completed": 2, "final_retro_done": True},
@@ -78,6 +80,7 @@ class ProjectClosed(Envelope):
 
 @event(
     Family.LIFECYCLE,
+    glyph="◖",
     opens=Entity.SLICE,
     keeps=("slice_index",),
     leads_to=("spec-authored",),
@@ -99,6 +102,7 @@ class SliceStarted(Envelope):
 
 @event(
     Family.LIFECYCLE,
+    glyph="◗",
     closes=Entity.SLICE,
     keeps=("result",),
     leads_to=("health-check-fired",),
@@ -130,6 +134,7 @@ class SliceCompleted(Envelope):
 
 @event(
     Family.LIFECYCLE,
+    glyph="✚",
     keeps=("cadence", "drift_signal_count", "max_drift_severity"),
     leads_to=("slice-started", "retro-landed"),
     example={
@@ -179,6 +184,7 @@ class HealthCheckFired(Envelope):
 
 @event(
     Family.LIFECYCLE,
+    glyph="✎",
     keeps=("trigger_class", "is_mandatory_final"),
     leads_to=("project-closed",),
     example={

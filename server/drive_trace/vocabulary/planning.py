@@ -119,6 +119,7 @@ _PLAN_EXAMPLE = {
 
 @event(
     Family.PLANNING,
+    glyph="◆",
     is_work=True,
     keeps=("spec_kind", "byte_length", "dod_items_count"),
     leads_to=("plan-authored",),
@@ -132,6 +133,7 @@ class SpecAuthored(_Spec):
 
 @event(
     Family.PLANNING,
+    glyph="◇",
     is_work=True,
     keeps=("spec_kind", "byte_length", "bytes_delta", "reason", "dod_items_count"),
     leads_to=("plan-amended",),
@@ -154,6 +156,7 @@ class SpecAmended(_Spec):
 
 @event(
     Family.PLANNING,
+    glyph="▲",
     is_work=True,
     keeps=("plan_kind", "byte_length"),
     example=_PLAN_EXAMPLE,
@@ -166,6 +169,7 @@ class PlanAuthored(_Plan):
 
 @event(
     Family.PLANNING,
+    glyph="△",
     is_work=True,
     keeps=("plan_kind", "byte_length", "bytes_delta", "reason"),
     example={
@@ -205,6 +209,7 @@ class PlanAmended(_Plan):
 
 @event(
     Family.PLANNING,
+    glyph="▷",
     keeps=("verdict", "input_ref"),
     leads_to=("project-started", "slice-started", "spec-authored"),
     example={
@@ -258,6 +263,7 @@ class TriageVerdict(Envelope):
 
 @event(
     Family.PLANNING,
+    glyph="!",
     keeps=("triggered_by",),
     leads_to=("spec-amended",),
     example={

@@ -206,6 +206,8 @@ class EventType:
     """Events that most often come right after it, the likeliest first; not what its kind of entity
     leads to anyway.
     """
+    glyph: str
+    """The sign that stands for it in a timeline, if it is no start or end of a bar."""
     declared: type = field(compare=False)
     """The pydantic-readable TypedDict that declares it."""
 
@@ -223,6 +225,7 @@ def event(  # noqa: PLR0913 - keywords, each a fact
     opens: Entity | None = None,
     closes: Entity | None = None,
     leads_to: tuple[str, ...] = (),
+    glyph: str = "○",
 ) -> Callable[[_T], _T]:
     """Declare the decorated TypedDict as an event; its docstring is the event's prose.
 
@@ -264,6 +267,7 @@ def event(  # noqa: PLR0913 - keywords, each a fact
             opens=opens,
             closes=closes,
             leads_to=leads_to,
+            glyph=glyph,
             declared=cls,
         )
         cls.__pydantic_config__ = {"title": name, "strict": True}  # type: ignore[attr-defined]

@@ -14,9 +14,10 @@ from drive_trace.report.chart import REJECTED, Bar, Chart, Cluster, LineId, Mark
 from drive_trace.report.html.lines import Places
 from drive_trace.report.html.markup import Html, scrolling, tag
 from drive_trace.report.time_axis import as_date, as_time, days, spaced, ticks
-from drive_trace.report.timeline import Outcome
+from drive_trace.report.timeline import SPANNING, Outcome
 from drive_trace.text.escaping import plain
 from drive_trace.text.wording import duration, listed
+from drive_trace.vocabulary import EVENTS
 
 _MARKS = 46
 _LANES = 58
@@ -28,23 +29,8 @@ _MAP = 120
 _MOST_NAME = 60
 _CHARACTERS = 240
 """That fit into a drawing on the widest desk."""
-GLYPHS = {
-    REJECTED: "✕",
-    "spec-authored": "◆",
-    "spec-amended": "◇",
-    "plan-authored": "▲",
-    "plan-amended": "△",
-    "brief-issued": "▫",
-    "triage-verdict": "▷",
-    "falsified-assumption": "!",
-    "project-started": "⊢",
-    "project-closed": "⊣",
-    "slice-started": "◖",
-    "slice-completed": "◗",
-    "health-check-fired": "✚",
-    "retro-landed": "✎",
-    "tokens-recorded": "●",
-    "correctness-recorded": "★",
+GLYPHS = {REJECTED: "✕"} | {
+    event.name: event.glyph for event in EVENTS.values() if event.name not in SPANNING
 }
 """The mark of what is no bar, in the order of the legend."""
 _SIGNS = {
