@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from drive_trace.linter.edits import capped
 from drive_trace.linter.findings import FindingStore, Selection
@@ -37,7 +37,7 @@ from drive_trace.scorecard.summary import (
     summarize_part,
 )
 from drive_trace.text.escaping import printable
-from drive_trace.text.spans import Span
+from drive_trace.text.spans import Spot
 from drive_trace.trace.document import Document, Point
 from drive_trace.trace.index import Index
 from drive_trace.trace.joined import JoinedFiles
@@ -48,13 +48,6 @@ from drive_trace.trace.recorded import RecordedLines
 
 _MANY = 2000
 """After an edit of more lines the analysis starts over, which costs less than line by line."""
-
-
-class Spot(NamedTuple):
-    """A place in a trace: the record's index from 0 and the span in it."""
-
-    record: int
-    span: Span
 
 
 class Analysis:

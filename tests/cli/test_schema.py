@@ -67,20 +67,33 @@ def test_no_command_waits_for_pydantic_or_the_server(tmp_path: Path, arguments: 
     subprocess.run([sys.executable, "-c", code, *words], capture_output=True, check=True)
 
 
-def test_a_check_loads_nothing_of_grading(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "idle"),
+    [
+        ("check TRACE", "grading judg http"),
+        ("score TRACE", "linter.rules linter.engine drive_trace.report http"),
+        ("record --trace-file TRACE --project-run-id run-1 --qa pass", "linter.rules http"),
+        ("schema dispatch-start", "linter.rules drive_trace.trace.reading http"),
+    ],
+)
+def test_a_command_loads_nothing_of_what_others_do(
+    tmp_path: Path, arguments: str, idle: str
+) -> None:
     code = (
         "import contextlib, sys\n"
         "from drive_trace.commands import cli\n"
         "with contextlib.suppress(SystemExit):\n"
-        "    cli(['check', sys.argv[1]])\n"
-        "print(*(each for each in sys.modules if 'grading' in each or 'judg' in each))\n"
-        "print(*(each for each in sys.modules if each.startswith('http')))\n"
+        "    cli(sys.argv[2:])\n"
+        "words = sys.argv[1].split()\n"
+        "sys.exit(' '.join(name for name in sys.modules if any(each in name for each in words)))\n"
     )
-    trace = write(tmp_path, "trace.jsonl", triage())
+    trace = str(write(tmp_path, "trace.jsonl", triage()))
+    words = [trace if word == "TRACE" else word for word in arguments.split()]
     ran = subprocess.run(
-        [sys.executable, "-c", code, trace], capture_output=True, text=True, check=True
+        [sys.executable, "-c", code, idle, *words], capture_output=True, text=True, check=False
     )
-    assert ran.stdout == "no findings in 1 trace\n\n\n"
+    loaded = ran.stderr.splitlines()[-1:]
+    assert loaded == [""]
 
 
 # Completion

@@ -11,7 +11,6 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple, NoReturn, cast
 
-from drive_trace.analysis import Analysis
 from drive_trace.json_text import parse
 from drive_trace.linter.edits import as_json
 from drive_trace.scorecard.feed_state import JoinedFeed
@@ -216,6 +215,8 @@ def _diagnoses(record: str) -> Iterator[tuple[DiagnosticKind, str, str]]:
     (line,) = read_lines([record])
     if not line.diagnostics:  # the rule: the rest of this costs more than writing the record
         return
+    from drive_trace.analysis import Analysis  # noqa: PLC0415 - few events need the rules
+
     analysis = Analysis([record])
     for finding in analysis.findings():
         if finding.diagnostic is not None:
@@ -254,6 +255,8 @@ def _objections_to_payload(envelope: Mapping[str, object], payload: str) -> Iter
     It takes the text, as parsed values have no duplicate keys any more. The envelope comes last, so
     that it counts if the payload has its keys.
     """
+    from drive_trace.analysis import Analysis  # noqa: PLC0415 - as above
+
     inner = payload.strip()[1:-1].strip()
     analysis = Analysis([f"{{{inner}{',' if inner else ''}{as_json(envelope)[1:]}"])
     for finding in analysis.findings():

@@ -11,7 +11,6 @@ from typing import NamedTuple, TypeAlias
 
 import msgspec
 
-from drive_trace.analysis import Spot
 from drive_trace.comparison.runs import RunManifest, Side
 from drive_trace.json_text import find_member, parse
 from drive_trace.storage.configuration_text import Spots, not_toml
@@ -20,7 +19,7 @@ from drive_trace.storage.patterns import is_pattern, patterns_of
 from drive_trace.storage.projects import FileProblem, ParsedFiles, TextProblem, relative
 from drive_trace.storage.toml_places import excess, toml_places
 from drive_trace.text.escaping import printable
-from drive_trace.text.spans import Span
+from drive_trace.text.spans import Span, Spot
 from drive_trace.text.wording import first_of, shown
 
 MANIFEST_SUFFIX = ".run.json"

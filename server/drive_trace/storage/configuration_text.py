@@ -17,7 +17,6 @@ from typing import Any
 
 from pydantic_core import CoreSchema, SchemaValidator, ValidationError, core_schema
 
-from drive_trace.analysis import Spot
 from drive_trace.linter.rule import Option, Rule
 from drive_trace.linter.rules import RULES, SETTABLE
 from drive_trace.linter.settings import DEFAULTS, RuleSettings
@@ -32,7 +31,7 @@ from drive_trace.storage.projects import (
 )
 from drive_trace.storage.toml_places import KeyPath, excess, toml_places
 from drive_trace.text.escaping import printable
-from drive_trace.text.spans import Span
+from drive_trace.text.spans import Span, Spot
 from drive_trace.text.wording import listed
 from drive_trace.text.wording import shown as shown_json
 from drive_trace.vocabulary.slips import nearest

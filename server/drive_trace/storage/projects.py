@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
-from drive_trace.analysis import Spot
 from drive_trace.linter.rule import Severity
 from drive_trace.linter.settings import DEFAULTS, RuleSettings
 from drive_trace.storage.baseline import (
@@ -34,7 +33,7 @@ from drive_trace.storage.files import (
 )
 from drive_trace.storage.patterns import patterns_of
 from drive_trace.storage.replace import write_whole
-from drive_trace.text.spans import Span
+from drive_trace.text.spans import Span, Spot
 
 Content = TypeVar("Content")
 

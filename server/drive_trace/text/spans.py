@@ -33,6 +33,13 @@ class Span(NamedTuple):
     end: int
 
 
+class Spot(NamedTuple):
+    """A place in a trace: the record's index from 0 and the span in it."""
+
+    record: int
+    span: Span
+
+
 def replace_spans(text: str, edits: Iterable[tuple[Span, str]]) -> str:
     """The text with other text in place of some spans, which are in order and apart."""
     parts: list[str] = []

@@ -16,7 +16,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from drive_trace.analysis import Spot
 from drive_trace.features.diagnostics import SOURCE, DiagnosticOptions
 from drive_trace.features.raw_json import dumps
 from drive_trace.linter.rule import Severity
@@ -30,7 +29,7 @@ from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.lsp.workspace.publishing import Publisher
 from drive_trace.storage.git import committed_records
 from drive_trace.storage.projects import Above, FileProblem, Project, Projects
-from drive_trace.text.spans import PositionEncoding, Span, units_before
+from drive_trace.text.spans import PositionEncoding, Span, Spot, units_before
 
 log = logging.getLogger(__name__)
 
