@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 from drive_trace.grading.calibration import (
     Calibration,
     Label,
+    LabelError,
     calibrate,
     once_each,
+    read_labels,
     repeats,
     wilson,
 )
-from drive_trace.grading.labels import LabelError, read_labels
 
 
 def table(ff: int, fp: int, pf: int, pp: int, invalid: int = 0) -> Calibration:

@@ -6,8 +6,14 @@ import re
 
 import pytest
 
-from drive_trace.grading.diffs import CutDiff, cut_diff
-from drive_trace.grading.prompts import PROMPT_VERSION, Case, Prompt, intent_prompt
+from drive_trace.grading.prompts import (
+    PROMPT_VERSION,
+    Case,
+    CutDiff,
+    Prompt,
+    cut_diff,
+    intent_prompt,
+)
 
 NONCE = "5f1c9a"
 CASE = Case("AC-1 holds.")

@@ -6,10 +6,8 @@ import re
 
 import pytest
 
-from drive_trace.grading.diffs import cut_diff
-from drive_trace.grading.prompts import Case, Prompt, intent_prompt
-from drive_trace.judging.judge import Call, judge
-from drive_trace.judging.models import ReplayedModel, Reply
+from drive_trace.grading.prompts import Case, Prompt, cut_diff, intent_prompt
+from drive_trace.judging.models import Call, ReplayedModel, Reply, judge
 
 PASS = '{"reasons": ["AC-1 holds"], "intent": "pass"}'
 FAIL = '{"reasons": ["AC-1 does not hold"], "intent": "fail"}'

@@ -12,11 +12,19 @@ import click
 from drive_trace.commands import options
 from drive_trace.commands.reading import read_text
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, notify
-from drive_trace.grading import figures, judgements, prompts
-from drive_trace.grading.calibration import Label, once_each, repeats
+from drive_trace.grading import judgements, prompts
+from drive_trace.grading.calibration import (
+    Label,
+    LabelError,
+    Labels,
+    calibration_in_words,
+    calibration_json,
+    once_each,
+    read_labels,
+    repeats,
+)
 from drive_trace.grading.calibration import calibrate as tabulate
 from drive_trace.grading.judgements import Judge
-from drive_trace.grading.labels import LabelError, Labels, read_labels
 from drive_trace.storage.boundary import inside
 from drive_trace.storage.files import config_folder, read_regular, why
 from drive_trace.storage.recording import new_stamp
@@ -81,9 +89,9 @@ def calibrate(
     table = tabulate(rows.rows)
     lacks = (*table.lacks, *_of_cases(rows))
     if output_format == "json":
-        click.echo(json.dumps(figures.to_json(table, lacks), indent=2))
+        click.echo(json.dumps(calibration_json(table, lacks), indent=2))
     else:
-        click.echo("\n".join(figures.in_words(table, lacks, repeats(rounds))))
+        click.echo("\n".join(calibration_in_words(table, lacks, repeats(rounds))))
     if judge is None:
         which = "no case has a verdict in --judgements" if record else "name the --model"
         notify(f"nothing is kept for judge, as nobody says which model this is: {which}")

@@ -18,11 +18,9 @@ from drive_trace.commands.reading import read_text, usable
 from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, notify
 from drive_trace.grading import classes
 from drive_trace.grading.answers import Answer, NoAnswer, read_answer
-from drive_trace.grading.classes import Classes, Item, Sorting
-from drive_trace.grading.items import items_of
+from drive_trace.grading.classes import Classes, Item, Sorting, items_of
 from drive_trace.grading.prompts import Prompt
-from drive_trace.judging.judge import attempts
-from drive_trace.judging.models import Model, ReplayedModel
+from drive_trace.judging.models import Model, ReplayedModel, attempts
 from drive_trace.report.failures import failures_of
 from drive_trace.storage.files import SMALL, read_trace
 from drive_trace.storage.pages import CLASSES

@@ -18,9 +18,8 @@ from drive_trace.commands.reading import read_text, usable
 from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, notify
 from drive_trace.grading import judgements, prompts
 from drive_trace.grading.calibration import Rate
-from drive_trace.grading.diffs import cut_diff
 from drive_trace.grading.families import FAMILIES, families_of
-from drive_trace.judging import judge, sources
+from drive_trace.judging import models, sources
 from drive_trace.judging.models import Model, ReplayedModel, Reply
 from drive_trace.storage.appending import AppendError, locked_trace
 from drive_trace.storage.boundary import inside
@@ -140,7 +139,7 @@ class Judging:
         self._check_families()
         case = prompts.Case(*map(without_keys, usable(sources.read_case(criteria.acceptance))))
         self._diff = criteria.read_diff()
-        cut = cut_diff(without_keys(self._diff))
+        cut = prompts.cut_diff(without_keys(self._diff))
         would, beside = writing.preview(request)
         if not cut.text.strip():
             what = f"nothing of the diff can be shown: {first_of(cut.left_out, 10)}"
@@ -177,7 +176,7 @@ class Judging:
             notify(f"{uncalibrated}. Its verdict carries a caveat")
         model = self._model(plan.prompt)
         notify(f"asking {self._asked.model} through {plan.destination}")
-        found = judge.judge(
+        found = models.judge(
             model,
             plan.render,
             repeat=self._criteria.repeat,
@@ -291,7 +290,7 @@ class Judging:
             [Reply(without_keys(text), model=model) for text, model in replies if text is not None]
         )
 
-    def _note(self, plan: Plan, call: judge.Call) -> None:
+    def _note(self, plan: Plan, call: models.Call) -> None:
         """Record a call before anything is made of it: what is not recorded decides nothing."""
         reply, answer, repeat, attempt = call
         prompt, agreement = plan.prompt, plan.agreement

@@ -5,7 +5,8 @@ fenced as data. It is for those who look back, and grades nothing.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import groupby
 from typing import NamedTuple
 
 from drive_trace.grading.prompts import DATA, Prompt, fenced, hash_of
@@ -98,3 +99,15 @@ def _start_of(text: str) -> str:
 
 def _end_of(text: str) -> str:
     return text if len(text) <= LONGEST else f"[cut off] {text[-LONGEST:]}"
+
+
+# What is sorted in a text that a person hands over
+
+
+def items_of(records: Iterable[str]) -> list[Item]:
+    """Each paragraph of a text; where there is only one, each of its lines."""
+    said = groupby(enumerate(records, 1), key=lambda line: bool(line[1].strip()))
+    parts = [list(group) for is_text, group in said if is_text]
+    if len(parts) == 1:
+        parts = [[line] for line in parts[0]]
+    return [Item(part[0][0], "\n".join(line for _, line in part).strip()) for part in parts]

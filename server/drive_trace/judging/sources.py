@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
-from drive_trace.grading.diffs import is_diff
-from drive_trace.grading.prompts import Case
+from drive_trace.grading.prompts import Case, is_diff
 from drive_trace.storage.boundary import inside
 from drive_trace.storage.files import Problem, read_bytes, read_regular, why
 from drive_trace.storage.git import run_git
