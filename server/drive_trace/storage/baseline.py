@@ -10,11 +10,13 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Annotated, NamedTuple, NoReturn
+
+import msgspec
 
 from drive_trace.json_text import Node, NodeKind, find_member, parse
 from drive_trace.text.wording import shown
@@ -36,8 +38,22 @@ class BaselineError(Exception):
         self.at = fault.at
 
 
-class _NoBaselineError(Exception):
-    """A text is no baseline. :func:`first_fault` finds out why."""
+FINGERPRINT = re.compile(r"[0-9a-f]{32}")
+_Fingerprint = Annotated[str, msgspec.Meta(pattern=rf"^{FINGERPRINT.pattern}\Z")]
+_Count = Annotated[int, msgspec.Meta(ge=1)]
+VERSION = 2
+
+
+class _Counted(msgspec.Struct, tag_field="version", tag=VERSION):
+    """A baseline as it stands in its file."""
+
+    files: dict[str, dict[str, dict[_Fingerprint, _Count | None]]]
+
+
+class _Uncounted(msgspec.Struct, tag_field="version", tag=1):
+    """One of an older version, in which a fingerprint hides any number of lines."""
+
+    files: dict[str, dict[str, list[_Fingerprint]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +74,35 @@ class Baseline:
 def read_baseline(text: str) -> Baseline:
     """Read a baseline. Raises BaselineError for anything else."""
     try:
-        return _read(json.loads(text, object_pairs_hook=_once))
+        data = json.loads(text, object_pairs_hook=_once, parse_constant=_refuse)
+        found = msgspec.convert(data, _Counted | _Uncounted)
     except json.JSONDecodeError as error:
         raise BaselineError(Fault(error.pos, f"it is not JSON: {error.msg}")) from None
-    except (_NoBaselineError, RecursionError, ValueError):
+    except (RecursionError, ValueError):
         raise BaselineError(first_fault(text)) from None
+    return Baseline(
+        {
+            path: {code: _counts(each) for code, each in known.items()}
+            for path, known in found.files.items()
+        }
+    )
+
+
+def _counts(found: Mapping[str, int | None] | Sequence[str]) -> Mapping[str, int]:
+    counts = found if isinstance(found, Mapping) else dict.fromkeys(found)
+    return {each: ANY_NUMBER if count is None else count for each, count in counts.items()}
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object without duplicate names: readers differ in which of two members they take."""
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise ValueError
+    return members
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(constant)
 
 
 def write_baseline(baseline: Baseline) -> str:
@@ -80,66 +120,8 @@ def write_baseline(baseline: Baseline) -> str:
     return json.dumps({"version": VERSION, "files": files}, indent=2, ensure_ascii=False) + "\n"
 
 
-def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """An object without duplicate names: readers differ in which of two members they take."""
-    members = dict(pairs)
-    if len(members) != len(pairs):
-        raise _NoBaselineError
-    return members
-
-
-def _read(data: object) -> Baseline:
-    version = _object(data).get("version")
-    if type(version) is not int or version not in (VERSION, UNCOUNTED_VERSION):
-        raise _NoBaselineError
-    read = _counted if version == VERSION else _uncounted
-    return Baseline(
-        {
-            path: {code: read(found) for code, found in _object(known).items()}
-            for path, known in _object(_object(data).get("files")).items()
-        }
-    )
-
-
-def _object(value: object) -> dict[str, object]:
-    if not isinstance(value, dict):
-        raise _NoBaselineError
-    return value
-
-
-def _counted(found: object) -> Mapping[str, int]:
-    if not isinstance(found, dict) or not all(map(_is_counted, found.items())):
-        raise _NoBaselineError
-    return {each: ANY_NUMBER if count is None else count for each, count in found.items()}
-
-
-def _is_counted(pair: tuple[object, object]) -> bool:
-    name, count = pair
-    is_count = type(count) is int and count > 0
-    return _is_fingerprint(name) and (count is None or is_count)
-
-
-def _uncounted(found: object) -> Mapping[str, int]:
-    if not isinstance(found, list) or not all(map(_is_fingerprint, found)):
-        raise _NoBaselineError
-    return dict.fromkeys(found, ANY_NUMBER)
-
-
-def _is_fingerprint(value: object) -> bool:
-    return isinstance(value, str) and FINGERPRINT.fullmatch(value) is not None
-
-
-FINGERPRINT = re.compile(r"[0-9a-f]{32}")
-VERSION = 2
-UNCOUNTED_VERSION = 1
-"""It held lists of fingerprints, each of which hid any number of lines."""
-
 _DEEPEST = 4
-_TOKEN = re.compile(
-    r'"(?>(?:[^"\\]+|\\.)*)(?:"|\\?\Z)'
-    r"|(?P<opening>[\[{])|(?P<closing>[\]}])|(?P<constant>NaN|-?Infinity)",
-    re.DOTALL,
-)
+"""The levels of a baseline: files, their rules, and the fingerprints of a rule."""
 
 
 class Fault(NamedTuple):
@@ -152,20 +134,32 @@ class Fault(NamedTuple):
 
 def first_fault(text: str) -> Fault:
     """What is wrong with a text that some JSON readers accept, and that is no baseline."""
-    depth = 0
-    for token in _TOKEN.finditer(text):
-        depth += (token.lastgroup == "opening") - (token.lastgroup == "closing")
-        if depth > _DEEPEST:
-            return Fault(token.start(), "it is nested too deeply")
-        if token.lastgroup == "constant":
-            return Fault(token.start(), f"it is not JSON: {token[0]}")
     root = parse(text).root
     assert root is not None
-    return next(_faults(text, root), Fault(0, "it holds a number that is too large"))
+    faults = chain(_refused_by_some(root), _faults(text, root))
+    return next(faults, Fault(0, "it holds a number that is too large"))
+
+
+def _refused_by_some(root: Node) -> Iterator[Fault]:
+    """What some readers of JSON refuse, or take otherwise, whatever it is about."""
+    level, depth = [root], 1
+    while level:
+        for node in level:
+            if node.kind is NodeKind.BROKEN:
+                yield Fault(node.span.start, f"it is not JSON: {node.value}")
+            if depth > _DEEPEST and node.kind in (NodeKind.OBJECT, NodeKind.ARRAY):
+                yield Fault(node.span.start, "it is nested too deeply")
+            seen: set[str] = set()
+            for member in node.members:
+                if member.key in seen:
+                    yield Fault(member.key_span.start, f"{shown(member.key)} stands in it twice")
+                seen.add(member.key)
+        inner = (member.value for node in level for member in node.members)
+        level = [*filter(None, inner), *(item for node in level for item in node.items)]
+        depth += 1
 
 
 def _faults(text: str, root: Node) -> Iterator[Fault]:
-    yield from _repeated(root)
     version = find_member(root, "version")
     found = version.value if version is not None else None
     if found is None or found.kind is not NodeKind.NUMBER or found.value not in (VERSION, 1):
@@ -186,18 +180,6 @@ def _faults(text: str, root: Node) -> Iterator[Fault]:
         level = [member.value for each in nodes for member in each.members]
     for rule in nodes:
         yield from _wrong_in(text, rule)
-
-
-def _repeated(root: Node) -> Iterator[Fault]:
-    level = [root]
-    while level:
-        for node in level:
-            seen: set[str] = set()
-            for member in node.members:
-                if member.key in seen:
-                    yield Fault(member.key_span.start, f"{shown(member.key)} stands in it twice")
-                seen.add(member.key)
-        level = [each.value for node in level for each in node.members if each.value is not None]
 
 
 def _wrong_in(text: str, rule: Node) -> Iterator[Fault]:
