@@ -1,18 +1,14 @@
-"""Follows a file that others write to: reads what is new since the last look.
+"""Follows a file that others write to: reads it again when it has changed.
 
-A trace grows by whole lines at its end. So a look reads only what was appended, if the file is the
-same and its last bytes before that are unchanged. An edit further up that keeps the length would go
-unnoticed, so the file is compared as a whole once nobody has written to it for a while. Text after
-the last newline that is no whole object yet waits until then, too: somebody is writing it.
+A trace grows by whole lines at its end. Text after the last newline that is no whole object yet
+waits until nobody has written to the file for a while: somebody is writing it.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 import time
-from io import FileIO
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,38 +16,23 @@ import orjson
 
 from drive_trace.storage.boundary import inside
 from drive_trace.storage.files import (
-    DIGEST,
     Problem,
     decoded,
+    digest_of,
     open_regular,
     why_not_read,
     why_not_utf8,
 )
-from drive_trace.text.spans import BrokenText
 
 QUIET = 5.0
 """Seconds without a change after which nobody seems to be writing."""
-_TAIL = 512
-"""The bytes before the old end that have to be unchanged."""
-_CHUNK = 1 << 20
 
 
 class Whole(NamedTuple):
-    """The file was read anew."""
+    """The text of the file has changed."""
 
     records: list[str]
-    """Its text, split at each ``\\n``."""
-
-
-class More(NamedTuple):
-    """The file goes on."""
-
-    text: str
-    """The text after all that was returned so far."""
-
-
-Content = tuple[bytes, int]
-"""The digest of all bytes that were read, and the number of those that wait."""
+    """All of it, split at each ``\\n``, but what waits."""
 
 
 class FileState(NamedTuple):
@@ -74,25 +55,12 @@ class FollowedFile:
         self._most = most
         """A larger file, in bytes, is not read."""
         self._state: FileState | None = None
-        self._tail = b""
-        self._waiting = b""
-        self._is_kept = False
-        self._is_settled = False
-        self._digest = hashlib.blake2b(digest_size=DIGEST)
-        self._adopted = b""
-        """The digest of the whole file, where somebody else has read it."""
+        self.is_settled = False
+        """Whether nothing waits, and the file was read since somebody seemed to write to it."""
+        self.content = b""
+        """Identifies what was returned last: equal for equal texts."""
         self.size = 0
-        """The number of bytes read so far, with those that wait."""
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether nothing waits, and the file was compared as a whole."""
-        return self._is_settled
-
-    @property
-    def content(self) -> Content:
-        """Identifies what was returned so far: equal for equal texts."""
-        return self._adopted or self._digest.digest(), len(self._waiting)
+        """The number of bytes read last, with those that wait."""
 
     def quiet_state(self) -> FileState | None:
         """The state of a file that can be read and that nobody seems to be writing; else None."""
@@ -108,17 +76,13 @@ class FollowedFile:
         """Go on where somebody else has read the whole file, which had this :meth:`quiet_state`
         before that, and this digest.
         """
-        self._state, self._adopted, self.size, self._is_settled = state, digest, state.size, True
+        self._state, self.content, self.size, self.is_settled = state, digest, state.size, True
 
-    def forget(self) -> None:
-        """The caller dropped the text, so the next change returns the whole file."""
-        self._is_kept = False
+    def look(self, *, anew: bool = False, settle: bool = False) -> Whole | Problem | None:
+        """The text if it has changed; None if it has not.
 
-    def look(self, *, anew: bool = False, settle: bool = False) -> Whole | More | Problem | None:
-        """What is new; None if nothing is.
-
-        With ``anew``, the whole file, changed or not. With ``settle``, the caller has seen no
-        change for :data:`QUIET` seconds.
+        With ``anew``, the text, changed or not. With ``settle``, the caller has seen no change for
+        :data:`QUIET` seconds.
         """
         try:
             return self._look(anew=anew, settle=settle)
@@ -128,75 +92,28 @@ class FollowedFile:
     def _real(self) -> Path:
         return self.path if self._base is None else inside(self.path, self._base)
 
-    def _look(self, *, anew: bool, settle: bool) -> Whole | More | Problem | None:
+    def _look(self, *, anew: bool, settle: bool) -> Whole | Problem | None:
         state, age = _state_of(self.path.stat())
         is_same = state == self._state
         is_quiet = (settle and is_same) or abs(age) >= QUIET
-        if is_same and not anew and (self._is_settled or not is_quiet):
+        if is_same and not anew and (self.is_settled or not is_quiet):
             return None
         with open_regular(self._real()) as file:  # a pipe may have taken its place meanwhile
             status = os.fstat(file.fileno())
             if status.st_size > self._most:
                 reason = f"has {status.st_size} bytes and is left out"
                 return self._lost(Problem(str(self.path), reason))
-            before, (self._state, _) = self._state, _state_of(status)
-            if anew or before is None or not self._is_continued(file, before, self._state):
-                return self._read_whole(file, is_quiet=is_quiet)
-            if self._state.size > self.size:
-                return self._read_more(file)
-            if is_quiet and self._waiting and not self._is_kept:
-                return self._read_whole(file, is_quiet=True)
-            self._is_settled = is_quiet
-            return self._give(file, self._waiting, is_quiet=True) if is_quiet else None
-
-    def _is_continued(self, file: FileIO, before: FileState, now: FileState) -> bool:
-        """Whether the file begins with what was read of it."""
-        if (now.device, now.file) != (before.device, before.file) or now.size < self.size:
-            return False
-        if now.size > self.size:
-            if not self._is_kept:
-                return False
-            file.seek(self.size - len(self._tail))
-            return file.read(len(self._tail)) == self._tail
-        return _digest_of(file) == self.content[0]
-
-    def _read_whole(self, file: FileIO, *, is_quiet: bool) -> Whole | Problem:
-        file.seek(0)
-        data = file.read()
-        self._digest = hashlib.blake2b(data, digest_size=DIGEST)
-        self._adopted = b""
-        self.size, self._tail = len(data), data[-_TAIL:]
-        self._is_settled = is_quiet
-        given, self._waiting = split_waiting(data, is_quiet=is_quiet)
-        found = decoded(str(self.path), data if why_not_utf8(data) else given)
-        if isinstance(found, Problem):
-            self._is_kept, self._waiting = False, b""
-            return found
-        records = found.records
-        # What is appended to a line with broken bytes may mend a character that was cut off.
-        self._is_kept = not isinstance(records[-1], BrokenText)
-        return Whole(records)
-
-    def _read_more(self, file: FileIO) -> Whole | More | Problem | None:
-        file.seek(self.size)
-        data = file.read()
-        self._digest.update(data)
-        self.size += len(data)
-        self._tail = (self._tail + data)[-_TAIL:]
-        self._is_settled = False
-        return self._give(file, self._waiting + data, is_quiet=False)
-
-    def _give(self, file: FileIO, data: bytes, *, is_quiet: bool) -> Whole | More | Problem | None:
-        given, waiting = split_waiting(data, is_quiet=is_quiet)
-        try:
-            text = given.decode()
-        except UnicodeDecodeError:  # only whole records know their broken bytes
-            return self._read_whole(file, is_quiet=is_quiet)
-        self._waiting = waiting
-        return More(text) if text else None
+            data = file.read()
+        self._state, self.size, self.is_settled = _state_of(status)[0], len(data), is_quiet
+        text = data if why_not_utf8(data) else split_waiting(data, is_quiet=is_quiet)[0]
+        before, self.content = self.content, digest_of(text)
+        if self.content == before and not anew:
+            return None
+        found = decoded(str(self.path), text)
+        return found if isinstance(found, Problem) else Whole(found.records)
 
     def _lost(self, problem: Problem) -> Problem:
-        self._state, self._is_kept, self._is_settled = None, False, True
+        self._state, self.content, self.is_settled = None, b"", True
         return problem
 
 
@@ -206,15 +123,6 @@ def _state_of(status: os.stat_result) -> tuple[FileState, float]:
         status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
     )
     return state, time.time() - status.st_mtime
-
-
-def _digest_of(file: FileIO) -> bytes:
-    """The digest of a whole file, read in pieces."""
-    digest = hashlib.blake2b(digest_size=DIGEST)
-    file.seek(0)
-    while chunk := file.read(_CHUNK):
-        digest.update(chunk)
-    return digest.digest()
 
 
 def split_waiting(data: bytes, *, is_quiet: bool) -> tuple[bytes, bytes]:

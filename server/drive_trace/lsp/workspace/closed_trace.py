@@ -13,7 +13,7 @@ from drive_trace.linter.settings import RuleSettings
 from drive_trace.scorecard.card import ILLEGIBLE
 from drive_trace.scorecard.summary import RunSummary, Unplaced
 from drive_trace.storage.files import LeftOut, Problem
-from drive_trace.storage.followed_file import Content, FollowedFile
+from drive_trace.storage.followed_file import FollowedFile
 
 MOST_BYTES = 64 << 20
 """Larger files are left to the command line, as editors do not open them either. It is also the
@@ -29,7 +29,7 @@ class ClosedTrace(NamedTuple):
     real: str
     """Its real path, by which it is known here."""
     path: Path
-    content: Content | None = None
+    content: bytes | None = None
     """Identifies the text that was read last; None if none was read."""
     problem: Problem | None = None
     """Why it cannot be read."""
@@ -94,4 +94,3 @@ class Entry:
     def drop(self) -> None:
         """Let go of the text."""
         self.analysis = None
-        self.file.forget()

@@ -35,7 +35,7 @@ from drive_trace.scorecard.summary import (
     unplaced_grades,
 )
 from drive_trace.storage.files import Problem
-from drive_trace.storage.followed_file import Content, More, Whole
+from drive_trace.text.spans import BrokenText
 from drive_trace.trace.document import Point
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ class ClosedTraces:
         with self._lock:
             return list(self._holders.get(run_id, {}).values())
 
-    def unsettled(self) -> dict[str, Content]:
+    def unsettled(self) -> dict[str, bytes]:
         """The contents, by real path, of traces to be looked at once more when they are quiet."""
         with self._lock:
             return {
@@ -298,17 +298,15 @@ class ClosedTraces:
         has_changed = entry.file.content != seen.content or seen.problem is not None
         is_changing = has_changed and seen.content is not None
         entry.keeps |= is_changing
-        if isinstance(news, More):
-            assert entry.analysis is not None, "a file whose text is not kept is read whole"
-            _append(entry.analysis, news.text)
-        elif opens or is_changing:
+        # Most traces only grow, and then only the runs that grew are judged again.
+        has_grown = entry.analysis is not None and _append(entry.analysis, news.records)
+        if not has_grown and (opens or is_changing):
             entry.analysis = Analysis(news.records, entry.rules, str(seen.path))
         if has_changed or completes:
             name = self.folders.name_of(seen.path)
             if entry.analysis is not None:
                 summary = entry.analysis.summary(name)
             else:
-                assert isinstance(news, Whole)
                 summary = summarize_text(news.records, name)
             # Copies, as others read them while the analysis changes.
             parts = {run_id: as_it_is(part) for run_id, part in parts_by_run(summary).items()}
@@ -392,7 +390,16 @@ class ClosedTraces:
                     del self._holders[run_id]
 
 
-def _append(analysis: Analysis, text: str) -> None:
-    last = len(analysis.document.lines) - 1
-    end = Point(last, len(analysis.document.lines[last].text))
-    analysis.edit(end, end, text)
+def _append(analysis: Analysis, records: Sequence[str]) -> bool:
+    """Give an analysis the records that a file has now, if these only go on where it ends."""
+    lines = analysis.document.lines
+    last = len(lines) - 1
+    is_known = all(line.text == each for line, each in zip(lines[:last], records, strict=False))
+    rest, tail = records[last:], lines[last].text
+    # Bytes that are no text would lose what they were in an edit.
+    is_text = not any(isinstance(each, BrokenText) for each in (*rest, tail))
+    if not (is_known and rest and rest[0].startswith(tail) and is_text):
+        return False
+    end = Point(last, len(tail))
+    analysis.edit(end, end, "\n".join(rest)[len(tail) :])
+    return True
