@@ -1,5 +1,6 @@
 """The command line, from outside: scores."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 
 from tests.cli.support import CLEAN, run, write
 from tests.support.client_text import event, graded, tokens, triage
+from tests.support.snapshots import Snapshots
 
 # Scores
 
@@ -16,7 +18,7 @@ def score(*paths: Path, **options: str) -> Any:
     return run("score", "--format", "json", *paths).json
 
 
-def test_a_score_in_json(tmp_path: Path) -> None:
+def test_a_score_in_json(tmp_path: Path, snapshots: Snapshots) -> None:
     path = write(
         tmp_path,
         "trace.jsonl",
@@ -28,87 +30,8 @@ def test_a_score_in_json(tmp_path: Path) -> None:
         + event("made-up", "other")
         + "{\n",
     )
-    figures = {
-        "input_tokens": 1_900_000,
-        "output_tokens": 42_000,
-        "cache_read_tokens": None,
-        "cache_write_tokens": 0,
-    }
-    recorded = {name: int(value is not None) for name, value in figures.items()}
-    efficiency = {
-        "tokens": figures,
-        "wall_clock_ms": None,
-        "wall_clock": {"counted": 0, "of": 0, "by_the_clock": 0},
-        "rounds_per_dispatch": None,
-        "rounds": {"counted": 0, "of": 0},
-    }
-    assert score(path) == {
-        "runs": [
-            {
-                "run_id": "run-1",
-                "verdict": "correct",
-                "missing_inputs": [],
-                "correctness": {"mechanical": "pass", "qa": "pass", "intent": "pass"},
-                "tokens": figures,
-                "efficiency": efficiency,
-                "judged": None,
-                "decided_by": {"path": str(path), "line": 3},
-                "what_would_change_it": "A later correctness-recorded with a fail or a null in it "
-                "would change the verdict.",
-                "caveats": [
-                    {
-                        "code": "stale",
-                        "message": "stale: 1 rejected line after the grade, up to line 7; "
-                        "grade it again",
-                        "qualifies": True,
-                        "lines": [{"path": str(path), "line": 7}],
-                    },
-                    {
-                        "code": "rejected-grade",
-                        "message": "1 correctness line rejected (line 4), not counted",
-                        "qualifies": True,
-                        "lines": [{"path": str(path), "line": 4}],
-                    },
-                ],
-                "provenance": None,
-                "rejected_lines": [4],
-                "files": [{"path": str(path), "first_line": 1, "events": 3, "rejected_lines": [4]}],
-            },
-            {
-                "run_id": "other",
-                "verdict": "not-computable",
-                "missing_inputs": ["external correctness signal"],
-                "correctness": None,
-                "tokens": None,
-                "efficiency": None,
-                "judged": None,
-                "decided_by": None,
-                "what_would_change_it": "Record mechanical, qa and intent: the run is CORRECT when "
-                "all three pass.",
-                "caveats": [],
-                "provenance": None,
-                "rejected_lines": [],
-                "files": [{"path": str(path), "first_line": 5, "events": 1, "rejected_lines": []}],
-            },
-        ],
-        "correct_run_ids": ["run-1"],
-        "correct_tokens": figures,
-        "has_any_correctness_signal": True,
-        "complete": True,
-        "left_out": 0,
-        "left_out_files": [],
-        "unsearched_libraries": [],
-        "unread": [],
-        "efficiency": {
-            **efficiency,
-            "runs": 1,
-            "token_runs": recorded,
-        },
-        "efficiency_hidden": None,
-        "files": [
-            {"path": str(path), "rejected_lines": [7], "unknown_lines": [6], "lookalike_lines": []}
-        ],
-    }
+    said = json.dumps(score(path), indent=2).replace(json.dumps(str(path)), '"trace.jsonl"')
+    snapshots.check("score/as-json.json", said + "\n")
 
 
 @pytest.mark.parametrize(

@@ -16,33 +16,6 @@ TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tok
 # As JSON
 
 
-def test_the_keys_of_the_interface() -> None:
-    card = card_of(
-        trace(event("tokens-recorded", input_tokens=5), graded("pass", "fail", None)),
-        trace(graded("pass", "pass", "pass", run="b")),
-    )
-    shown = json_of(card)
-    first, second = shown["runs"]
-    assert first["run_id"] == "checkout-retry"
-    assert first["verdict"] == "not-computable"
-    assert first["missing_inputs"] == ["intent"]
-    assert first["correctness"] == {"mechanical": "pass", "qa": "fail", "intent": None}
-    assert first["tokens"]["input_tokens"] == 5
-    assert first["efficiency"] is None
-    assert first["decided_by"] == {"path": "a.jsonl", "line": 2}
-    assert second["tokens"] is None
-    assert shown["correct_run_ids"] == ["b"]
-    assert shown["correct_tokens"] == dict.fromkeys(TOKENS)
-    assert shown["has_any_correctness_signal"] is True
-
-
-def test_a_trace_that_nobody_graded_has_no_signal() -> None:
-    shown = json_of(card_of(trace(event("project-started"))))
-    assert shown["has_any_correctness_signal"] is False
-    assert shown["runs"][0]["correctness"] is None
-    assert shown["runs"][0]["missing_inputs"] == ["external correctness signal"]
-
-
 @pytest.mark.parametrize(
     ("written", "shown"),
     [
