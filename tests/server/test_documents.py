@@ -157,7 +157,10 @@ def test_markup_of_a_trace_is_shown_as_text(client: RawClient) -> None:
 
 @pytest.mark.parametrize(
     "uri",
-    ["", "untitled:Untitled-1", "not a uri", "file:///%ff/%00/trace.jsonl", "file://h/ü🚀\u2028 x"],
+    [
+        *("", "\0", "file:", "file://", "untitled:Untitled-1", "not a uri"),
+        *("file:///%ff/%00/trace.jsonl", "file://h/ü🚀\u2028 x"),
+    ],
 )
 def test_any_uri_will_do(uri: str, client: RawClient) -> None:
     document = Document(client, REJECTED, uri=uri or "x:")

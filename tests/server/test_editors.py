@@ -192,40 +192,6 @@ def test_a_mistake_is_shown_and_fixed_and_the_verdict_moves(editor: Editor) -> N
         assert gone["diagnostics"] == []
 
 
-def test_the_lens_shows_the_run(editor: Editor) -> None:
-    trace = editor.open(graded("pass", "pass", "pass"))
-    editor.client.forget()
-    lens = editor.client.request("codeLens/resolve", trace.ask("codeLens")[0])
-    run = {key: lens["command"][key] for key in ("command", "arguments")}
-    assert run["command"] == "driveTrace.showRun"
-    assert run["arguments"] == [{"uri": trace.uri, "runId": "run-1"}]
-    assert editor.client.request("workspace/executeCommand", run).startswith("**CORRECT**")
-    shown = [each for each in editor.client.requests if each["method"] == "window/showDocument"]
-    said = [each["message"] for each in editor.client.received("window/showMessage")]
-    if editor.preset.can("window", "showDocument", "support"):
-        page = path_of(shown[0]["params"]["uri"])
-        assert page.is_relative_to(editor.folder / "home")
-        assert page.read_text(encoding="utf-8").startswith("# CORRECT\n")
-        assert said == []
-    else:
-        assert (shown, said) == ([], ["CORRECT"])
-
-
-def test_ordinary_editor_traffic_is_taken(editor: Editor) -> None:
-    """What editors send on their own, and this server has no use for."""
-    trace = editor.open(event("made-up", note=ODD))
-    folder = {"added": [{"uri": "file:///other", "name": "other"}], "removed": []}
-    for method, params in (
-        ("workspace/didChangeConfiguration", {"settings": None}),
-        ("workspace/didChangeWatchedFiles", {"changes": [{"uri": trace.uri, "type": 2}]}),
-        ("workspace/didChangeWorkspaceFolders", {"event": folder}),
-        ("textDocument/didSave", trace.identifier),
-        ("$/setTrace", {"value": "verbose"}),
-    ):
-        editor.client.notify(method, params)
-    assert trace.shown() == [("unknown-event-type", trace.range_of('"made-up"'))]
-
-
 def completed(editor: Editor, text: str, behind: str = "") -> dict[str, tuple[Any, str]]:
     """What is offered behind a text, by label: each item, and what the whole text is with it."""
     trace = editor.open(text + behind, in_project=True)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.server.support import PASSED, REJECTED, URI, show_run
-from tests.support.client_text import event, graded, path_of, tokens, triage
+from tests.server.support import show_run
+from tests.support.client_text import event, graded, path_of, triage
 from tests.support.command import SERVE
 from tests.support.editor import Document
 from tests.support.raw_client import RawClient, ResponseError
@@ -18,57 +18,6 @@ pytestmark = pytest.mark.end_to_end
 
 
 # The verdict
-
-
-def test_hover_and_lenses_follow_the_text(client: RawClient) -> None:
-    document = Document(client, triage())
-    assert document.lenses() == [(0, "not computable: not graded")]
-    missing = document.hover_text('"run-1"')
-    assert missing.startswith("**not computable — missing: external correctness signal**")
-
-    document.edit((len(document.text), len(document.text), graded("pass", None, "pass")))
-    assert document.lenses() == [
-        (0, "not computable — missing: qa"),
-        (1, "decides: not computable — missing: qa"),
-    ]
-    assert "missing: qa" in document.hover_text('"correctness-recorded"')
-
-    document.replace('"qa":null', '"qa":"fail"')
-    assert [title for _, title in document.lenses()] == [
-        "INCORRECT — qa failed",
-        "decides: INCORRECT — qa failed",
-    ]
-    assert document.hover_text('"fail"').startswith("**INCORRECT — qa failed**")
-
-    document.edit((0, 0, tokens(1_900_000, 42_000, None, None)))
-    document.replace('"qa":"fail"', '"qa":"pass"')
-    assert document.lenses() == [
-        (0, "CORRECT · 1.9M in · 42k out"),
-        (2, "decides: CORRECT"),
-    ]
-    assert "1,900,000" in document.hover_text('"correctness-recorded"')
-
-    another = REJECTED.replace("0b9c2a4e", "1b9c2a4e")
-    document.edit((len(document.text), len(document.text), another))
-    assert document.lenses()[0] == (
-        0,
-        "CORRECT, but 1 correctness line rejected (line 4), not counted · 1.9M in · 42k out",
-    )
-    document.replace(PASSED, '"fail"')
-    assert [title for _, title in document.lenses()] == [
-        "not computable — missing: intent",
-        "superseded by line 4",
-        "decides: not computable — missing: intent",
-    ]
-
-
-def test_a_lens_whose_line_is_gone_says_so(client: RawClient) -> None:
-    document = Document(client, graded("pass", "pass", "pass"))
-    lenses = client.request("textDocument/codeLens", document.identifier)
-    document.rewrite("")
-    for lens in lenses:
-        resolved = client.request("codeLens/resolve", lens)
-        assert resolved["command"]["title"] == "the trace has changed"
 
 
 def test_a_lens_is_resolved_before_a_look_at_other_traces_ends(tmp_path: Path) -> None:
@@ -216,37 +165,6 @@ def test_a_client_that_shows_no_documents_gets_the_card(supported: bool, tmp_pat
             assert asked == (["window/showDocument"] if supported else [])
         assert client.shutdown() == 0
         assert "Traceback" not in client.stderr()
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        {"arguments": []},
-        {},
-        {"arguments": None},
-        {"arguments": [None]},
-        {"arguments": [1]},
-        {"arguments": ["run-1"]},
-        {"arguments": [[]]},
-        {"arguments": [{}]},
-        {"arguments": [{"uri": URI}]},
-        {"arguments": [{"uri": 5, "runId": "run-1"}]},
-        {"arguments": [{"uri": URI, "runId": None}]},
-        {"arguments": [{"uri": URI, "runId": "run-1"}]},
-        {"arguments": [{"uri": URI, "runId": "run-1"}, 2]},
-        {"arguments": [{"jsonrpc": "2.0", "id": 1, "result": 1}]},
-        {"arguments": {"uri": URI, "runId": "run-1"}},
-        {"arguments": "run-1"},
-        {"command": "driveTrace.nope", "arguments": []},
-        {"command": 5},
-    ],
-    ids=str,
-)
-def test_bad_arguments_of_the_lens_command(arguments: Any, client: RawClient) -> None:
-    params = {"command": "driveTrace.showRun"} | arguments
-    with pytest.raises(ResponseError) as error:
-        client.request("workspace/executeCommand", params)
-    assert error.value.code == -32602
 
 
 def test_the_argument_may_look_like_a_message(client: RawClient) -> None:

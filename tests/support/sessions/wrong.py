@@ -122,6 +122,8 @@ REFUSED: list[tuple[str, Any]] = [
     ("textDocument/diagnostic", {**_DOCUMENT, "previousResultId": 5}),
     ("workspace/executeCommand", {}),
     ("workspace/executeCommand", {"command": "unheard.of"}),
+    ("workspace/executeCommand", {"command": 5}),
+    ("workspace/executeCommand", {"command": SHOW_RUN, "arguments": [{"uri": _URI}]}),
     ("workspace/executeCommand", {"command": SHOW_RUN}),
     *(
         ("workspace/executeCommand", {"command": SHOW_RUN, "arguments": arguments})
