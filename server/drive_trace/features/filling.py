@@ -71,10 +71,7 @@ def _filled(record: int, line: Line, values: Mapping[str, str]) -> list[TextChan
     missing = [(name, text) for name, text in values.items() if name not in there]
     added = insert_fields(line, (), missing) if missing else None
     edits += [added] if added is not None else []
-    return [
-        TextChange(Point(record, edit.span.start), Point(record, edit.span.end), edit.text)
-        for edit in edits
-    ]
+    return [TextChange.within(record, edit.span, edit.text) for edit in edits]
 
 
 def _line_of(analysis: Analysis, data: Mapping[str, Any]) -> tuple[int, Line | None]:
@@ -106,10 +103,10 @@ def known_offers(analysis: Analysis, at: Point, only: object) -> list[Offer]:
 
 def fill_durations(analysis: Analysis) -> list[TextChange]:
     """The changes that fill in every duration that is null and that the timestamps tell."""
+    number = analysis.document.number
     return [
-        TextChange(Point(number, edit.span.start), Point(number, edit.span.end), edit.text)
+        TextChange.within(number(edit.line), edit.span, edit.text)
         for edit in _all_measured(analysis)
-        for number in [analysis.document.number(edit.line)]
     ]
 
 

@@ -20,6 +20,7 @@ from drive_trace.features.referents import (
 )
 from drive_trace.features.runs import JoinedRun, of_one_file
 from drive_trace.json_text import NodeKind
+from drive_trace.linter.edits import values_of
 from drive_trace.linter.rule import Finding
 from drive_trace.linter.rules import wall_clock_below_timestamps, wall_clock_exceeds_timestamps
 from drive_trace.text.escaping import code
@@ -339,7 +340,7 @@ def about_moment(at: Pointed) -> str | None:
     now = at.options.now
     lines = [text + (f" · {_related(when, now)}" if now is not None else "")]
     for what, line in _landmarks(at):
-        passed = milliseconds_between(text_at(line, "ts"), at.value)
+        passed = milliseconds_between(line.text_fact("ts"), at.value)
         if passed is not None:
             sign = "+" if passed >= 0 else ""
             lines.append(f"- **{sign}{duration(passed)}** since {what} ({at.link(line)})")
@@ -362,9 +363,9 @@ def _landmarks(at: Pointed) -> Iterator[tuple[str, Line]]:
 
 
 def _dispatch_start(at: Pointed) -> Line | None:
-    value = text_at(at.line, _DISPATCH.field)
-    if at.event is None or value is None or _DISPATCH.field not in at.event.fields:
+    if at.event is None or _DISPATCH.field not in at.event.fields:
         return None
+    value = values_of(at.line).get(_DISPATCH.field)
     found = referent_of(at.analysis, at.line, at.event.fields[_DISPATCH.field], value)
     return found.starts.before(at.line) if found is not None else None
 
@@ -400,9 +401,3 @@ def _related(when: datetime, now: datetime) -> str:
             count = plural(abs(seconds) // size, unit)
             return f"{count} ago" if seconds > 0 else f"in {count}"
     return "just now"
-
-
-def text_at(line: Line, name: str) -> str | None:
-    """The string of a field, also on a line that is not valid."""
-    node = node_at(syntax_of(line.text).root, (name,))
-    return node.value if node is not None and isinstance(node.value, str) else None

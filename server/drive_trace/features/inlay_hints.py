@@ -14,12 +14,13 @@ from drive_trace.features.markup import plain
 from drive_trace.features.options import HintOptions
 from drive_trace.features.positions import point_at
 from drive_trace.features.referents import HoverOptions, Pointed, introduces, referent_of
+from drive_trace.linter.edits import values_of as values_read
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.text.wording import byte_size, compact, duration
 from drive_trace.trace.document import Point
-from drive_trace.trace.line import Line, LineStatus, event_of, run_of
-from drive_trace.trace.places import Part, Place, pair_at, syntax_of
+from drive_trace.trace.line import Line, event_of, run_of
+from drive_trace.trace.places import Part, Place, pair_at
 from drive_trace.trace.reading import values_of
 from drive_trace.vocabulary import FieldType
 
@@ -108,8 +109,7 @@ def _values(line: Line) -> Mapping[str, object]:
     """The fields of a line, as far as it can be read."""
     if line.event is not None:
         return values_of(line)
-    data = syntax_of(line.text).to_python() if line.status is LineStatus.INVALID else None
-    return data if isinstance(data, dict) else {}
+    return values_read(line) if line.is_rejected else {}
 
 
 def _label(

@@ -80,7 +80,9 @@ def rename_named(
         text = as_json(new_name)[1:-1]
         number = analysis.document.number
         places = yield from occurrences(analysis.index, named)
-        replacements = (_replacement(number(each.line), inside(each.span), text) for each in places)
+        replacements = (
+            TextChange.within(number(each.line), inside(each.span), text) for each in places
+        )
     return (yield from as_edits(analysis.document, replacements, encoding, annotation))
 
 
@@ -96,7 +98,3 @@ def _merges(number: int, named: NamedEntity, new_name: str) -> str:
         f"Line {number} names a {what} {shown(new_name)} already: "
         f"renaming this {what} would make the two one."
     )
-
-
-def _replacement(record: int, span: Span, text: str) -> TextChange:
-    return TextChange(Point(record, span.start), Point(record, span.end), text)

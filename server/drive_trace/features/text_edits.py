@@ -9,7 +9,7 @@ from lsprotocol import types
 
 from drive_trace.features.raw_json import JsonText, dumps
 from drive_trace.tasks import Task, in_batches
-from drive_trace.text.spans import PositionEncoding
+from drive_trace.text.spans import PositionEncoding, Span
 from drive_trace.trace.document import Document, Point
 
 
@@ -19,6 +19,11 @@ class TextChange(NamedTuple):
     start: Point
     end: Point
     text: str
+
+    @classmethod
+    def within(cls, record: int, span: Span, text: str) -> TextChange:
+        """The change of a span of a record."""
+        return cls(Point(record, span.start), Point(record, span.end), text)
 
 
 def of_record(record: int, before: str, after: str) -> TextChange:
