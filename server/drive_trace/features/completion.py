@@ -35,7 +35,7 @@ from drive_trace.features.grades import completing
 from drive_trace.features.hover import about_event, about_field, field_at
 from drive_trace.features.markup import markup, plain
 from drive_trace.features.positions import range_of
-from drive_trace.features.run_feeds import carrying as carrying_in
+from drive_trace.features.run_feeds import carrying
 from drive_trace.features.runs import Joined, nothing_joined
 from drive_trace.features.snippets import END, Piece, Stop, pair, pairs, render, value
 from drive_trace.linter.edits import as_json
@@ -44,7 +44,6 @@ from drive_trace.text.spans import PositionEncoding, Span
 from drive_trace.trace.cursor import Cursor, Where, cursor_at
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Path
-from drive_trace.trace.places import Part, Place
 from drive_trace.trace.scope import Scope, scope_at
 from drive_trace.vocabulary import (
     CORRECTNESS_FIELDS,
@@ -117,17 +116,24 @@ Listing = Callable[[str], Sequence[Entry]]
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """Everything that the candidates at one place depend on."""
+    """The place of a completion, and all that its candidates depend on."""
 
+    analysis: Analysis
+    point: Point
+    encoding: PositionEncoding
+    client: Abilities
     cursor: Cursor
     scope: Scope
     stamp: Stamp
     event: EventType | None
     """The event that the record is or seems to be; None if unknown."""
-    is_last: bool
-    """Whether the record is the last one, without a newline after it."""
     listing: Listing
     carrying: Carrying
+
+    @property
+    def text(self) -> str:
+        """The text of the record."""
+        return self.analysis.document.lines[self.point.record].text
 
     @property
     def event_context(self) -> EventContext:
@@ -142,14 +148,13 @@ class _Request:
     @property
     def fields(self) -> Mapping[str, FieldType]:
         """The fields of the object that the cursor is in, or whose value it is."""
-        fields = self.event.fields if self.event is not None else ENVELOPE
-        path = self.cursor.path if self.cursor.where is Where.KEY else self.cursor.path[:-1]
-        for step in path:
-            field = fields.get(str(step))
-            if field is None or not isinstance(field.shape, ObjectShape):
-                return {}
-            fields = field.shape.fields
-        return fields
+        cursor = self.cursor
+        path = cursor.path if cursor.where is Where.KEY else cursor.path[:-1]
+        if not path:
+            return self.event.fields if self.event is not None else ENVELOPE
+        field = field_at(self.event, path)
+        shape = field.shape if field is not None else None
+        return shape.fields if isinstance(shape, ObjectShape) else {}
 
 
 def completion(  # noqa: PLR0913 - the request, the client, and what only the moment knows
@@ -171,14 +176,20 @@ def completion(  # noqa: PLR0913 - the request, the client, and what only the mo
     scope = scope_at(
         analysis.index, lines, point.record, run_id if isinstance(run_id, str) else None
     )
-    is_last = point.record == len(lines) - 1
-    carrying = carrying_in(analysis, joined)
-    request = _Request(cursor, scope, stamp, _event(cursor), is_last, listing, carrying)
-    candidates = {Where.EVENT: _events, Where.KEY: _keys, Where.VALUE: _values}[cursor.where]
-    target = Target(analysis, point.record, point.offset, cursor, encoding)
-    return types.CompletionList(
-        is_incomplete=False, items=items(candidates(request), target, client)
+    request = _Request(
+        analysis,
+        point,
+        encoding,
+        client,
+        cursor,
+        scope,
+        stamp,
+        _event(cursor),
+        listing,
+        carrying(analysis, joined),
     )
+    candidates = {Where.EVENT: _events, Where.KEY: _keys, Where.VALUE: _values}[cursor.where]
+    return types.CompletionList(is_incomplete=False, items=_items(request, candidates(request)))
 
 
 def _event(cursor: Cursor) -> EventType | None:
@@ -212,7 +223,8 @@ def _events(request: _Request) -> Iterator[Candidate]:
 
 def _record(slots: Iterable[Slot], request: _Request) -> tuple[Piece, ...]:
     """A whole record; the last one of a file is followed by a newline and the cursor."""
-    return ("{", *pairs(slots), "}", *((END, "\n") if request.is_last else ()))
+    is_last = request.point.record == len(request.analysis.document.lines) - 1
+    return ("{", *pairs(slots), "}", *((END, "\n") if is_last else ()))
 
 
 def _graded(
@@ -281,21 +293,18 @@ def _keys(request: _Request) -> Iterator[Candidate]:
             yield _key(request, field, _note_of(open_slot(field)), (as_json(field.name),))
         return
     slots = [_slot(field, request) for field in missing]
-    candidates = [
-        _key(request, slot.field, _note_of(slot), (cursor.before, *pair(slot), cursor.after))
-        for slot in slots
-    ]
+    candidates = [_key(request, slot.field, _note_of(slot), tuple(pair(slot))) for slot in slots]
     yield from candidates[:1]
     required = [slot for slot in slots if slot.field.is_required]
     if len(required) > 1:
         yield Candidate(
             f"all {len(required)} missing fields",
-            (cursor.before, *pairs(required), cursor.after),
+            tuple(pairs(required)),
             _Kind.Snippet,
             ", ".join(slot.field.name for slot in required),
         )
         for name, slots in _graded(request, request.event, required) if request.event else ():
-            yield Candidate(name, (cursor.before, *pairs(slots), cursor.after), _Kind.Snippet)
+            yield Candidate(name, tuple(pairs(slots)), _Kind.Snippet)
     yield from candidates[1:]
 
 
@@ -348,7 +357,7 @@ def _values(request: _Request) -> Iterator[Candidate]:
     if not above and step == "event_type":
         for choice in _event_names(request):
             about = {"event": choice.value}
-            yield _value(request, choice, (as_json(choice.value),), _Kind.Event, about)
+            yield _value(choice, (as_json(choice.value),), _Kind.Event, about)
         return
     choices = choices_of(field, request.event_context) if not above else ()
     if isinstance(field.shape, ListShape | ObjectShape):
@@ -357,7 +366,7 @@ def _values(request: _Request) -> Iterator[Candidate]:
     about = _about(request, cursor.path)
     for choice in choices:
         kind = _kind(field, choice)
-        candidate = _value(request, choice, (as_json(choice.value),), kind, about)
+        candidate = _value(choice, (as_json(choice.value),), kind, about)
         is_named = field.names in LIFETIMES and choice.value is not None
         # People find an id by the name of its thing, and do not type the id.
         yield candidate._replace(word=f"{candidate.label} {choice.note}") if is_named else candidate
@@ -375,26 +384,26 @@ def _composite(
     if isinstance(field.shape, ListShape):
         for choice in values:
             wrapped = Choice([choice.value], choice.note)
-            yield _value(request, wrapped, (as_json(wrapped.value),), _Kind.EnumMember, about)
+            yield _value(wrapped, (as_json(wrapped.value),), _Kind.EnumMember, about)
     if not values and not is_null:
         pieces = tuple(value(Slot(field, (), Certainty.OPEN)))
-        candidate = _value(request, Choice(None, field.describe()), pieces, _Kind.Struct, about)
+        candidate = _value(Choice(None, field.describe()), pieces, _Kind.Struct, about)
         yield candidate._replace(label="[…]" if isinstance(field.shape, ListShape) else "{…}")
     for choice in choices:
         if choice.value is None:
-            yield _value(request, choice, ("null",), _Kind.Keyword, about)
+            yield _value(choice, ("null",), _Kind.Keyword, about)
 
 
 def _list_items(request: _Request, path: Path) -> Iterator[Candidate]:
     """The items that an array can have and does not have yet."""
-    fields = request.event.fields if request.event is not None and len(path) == 1 else {}
-    field = fields.get(str(path[0])) if fields else None
+    is_field = request.event is not None and len(path) == 1
+    field = field_at(request.event, path) if is_field else None
     if field is None or not isinstance(field.shape, ListShape):
         return
     about = _about(request, path)
     for choice in choices_of(field, request.event_context):
         if choice.value is not None and choice.value not in request.cursor.items:
-            yield _value(request, choice, (as_json(choice.value),), _Kind.EnumMember, about)
+            yield _value(choice, (as_json(choice.value),), _Kind.EnumMember, about)
 
 
 def _files(request: _Request, known: set[object]) -> Iterator[Candidate]:
@@ -407,20 +416,18 @@ def _files(request: _Request, known: set[object]) -> Iterator[Candidate]:
             pieces = ('"', as_json(path)[1:-1], Stop(("",), ""), '"')
         kind = _Kind.Folder if is_folder else _Kind.File
         note = "folder" if is_folder else "file"
-        yield _value(request, Choice(path, note), pieces, kind, about)
+        yield _value(Choice(path, note), pieces, kind, about)
 
 
 def _value(
-    request: _Request,
     choice: Choice,
     pieces: tuple[Piece, ...],
     kind: types.CompletionItemKind,
     about: Mapping[str, object],
 ) -> Candidate:
-    cursor = request.cursor
     label = choice.value if isinstance(choice.value, str) else as_json(choice.value)
     of_value = {**about, "value": choice.value} if isinstance(choice.value, str) else about
-    return Candidate(label, (cursor.before, *pieces, cursor.after), kind, choice.note, of_value)
+    return Candidate(label, pieces, kind, choice.note, of_value)
 
 
 def _kind(field: FieldType, choice: Choice) -> types.CompletionItemKind:
@@ -442,46 +449,31 @@ def _about(request: _Request, path: Path) -> dict[str, object]:
 # Items as the client reads them
 
 
-class Target(NamedTuple):
-    """The place that a completion replaces."""
-
-    analysis: Analysis
-    record: int
-    offset: int
-    cursor: Cursor
-    encoding: PositionEncoding
-
-    @property
-    def typed(self) -> str:
-        """The text of that place before the cursor."""
-        line = self.analysis.document.lines[self.record]
-        return line.text[self.cursor.span.start : self.offset]
-
-
-def items(
-    candidates: Iterable[Candidate], target: Target, client: Abilities
-) -> list[types.CompletionItem]:
+def _items(request: _Request, found: Iterable[Candidate]) -> list[types.CompletionItem]:
     """The candidates as items, in their order. The nearest one to a misspelt word comes first."""
-    candidates = list(candidates)
-    meant = _meant(candidates, target.cursor.word)
+    cursor, client = request.cursor, request.client
+    candidates = list(found)
+    meant = _meant(candidates, cursor.word)
     if meant is not None:
         candidates.sort(key=lambda candidate: candidate is not meant)
     # The whole token, also its part after the cursor: inserting before the rest of a string or
     # number would break it.
-    replaced = range_of(target.analysis, target.record, target.cursor.span, target.encoding)
+    replaced = range_of(request.analysis, request.point.record, cursor.span, request.encoding)
+    typed = request.text[cursor.span.start : request.point.offset]
+    before = "" if cursor.has_colon else cursor.before
     made = []
     for place, candidate in enumerate(candidates):
-        text, is_snippet = render(candidate.pieces, snippets=client.snippets)
-        found_by = target.cursor.lead + (candidate.word or candidate.label)
+        pieces = (before, *candidate.pieces, cursor.after)
+        text, is_snippet = render(pieces, snippets=client.snippets)
+        found_by = cursor.lead + (candidate.word or candidate.label)
+        is_known = candidate.kind in client.kinds
         item = types.CompletionItem(
             label=printable(candidate.label, _LONGEST),
-            kind=candidate.kind
-            if candidate.kind in client.kinds
-            else _OLD_KINDS.get(candidate.kind),
+            kind=candidate.kind if is_known else _OLD_KINDS.get(candidate.kind),
             sort_text=f"{place:04}",
-            filter_text=target.typed if candidate is meant else found_by,
+            filter_text=typed if candidate is meant else found_by,
             insert_text_format=types.InsertTextFormat.Snippet if is_snippet else None,
-            text_edit=_edit(text, replaced, target, client),
+            text_edit=_edit(text, replaced, request),
             data=dict(candidate.about) if candidate.about else None,
         )
         _note(item, candidate, client)
@@ -498,14 +490,14 @@ def _meant(candidates: Iterable[Candidate], word: str) -> Candidate | None:
     return by_label[found] if found is not None else None
 
 
-def _edit(text: str, replaced: types.Range, target: Target, client: Abilities) -> types.TextEdit:
+def _edit(text: str, replaced: types.Range, request: _Request) -> types.TextEdit:
     """Replaces the token, or only its part before the cursor if the rest is the same."""
-    line = target.analysis.document.lines[target.record].text
-    rest = line[target.offset : target.cursor.span.end]
-    if client.replaces_rest or not rest or not text.endswith(rest):
+    start, end = request.cursor.span
+    record, offset = request.point
+    rest = request.text[offset:end]
+    if request.client.replaces_rest or not rest or not text.endswith(rest):
         return types.TextEdit(replaced, text)
-    before = Span(target.cursor.span.start, target.offset)
-    where = range_of(target.analysis, target.record, before, target.encoding)
+    where = range_of(request.analysis, record, Span(start, offset), request.encoding)
     return types.TextEdit(where, text.removesuffix(rest))
 
 
@@ -531,7 +523,7 @@ def resolve_completion(
     path = data.get("field")
     text = None
     if isinstance(path, list) and path:
-        field = field_at(event, Place(Part.VALUE, tuple(path)))
+        field = field_at(event, tuple(path))
         text = about_field(field, data.get("value")) if field is not None else None
     elif event is not None:
         text = about_event(event)

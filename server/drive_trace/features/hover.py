@@ -28,7 +28,7 @@ from drive_trace.text.spans import PositionEncoding, Span
 from drive_trace.text.wording import MONTHS, byte_size, compact, duration, in_full, plural
 from drive_trace.trace.document import Point
 from drive_trace.trace.durations import TimeSpan, span_ended_by
-from drive_trace.trace.line import Line, event_of, name_of, run_of
+from drive_trace.trace.line import Line, Path, event_of, name_of, run_of
 from drive_trace.trace.mentions import run_id_of
 from drive_trace.trace.places import Part, Place, node_at, path_at, resolve, syntax_of
 from drive_trace.trace.times import milliseconds_between, moment
@@ -94,7 +94,7 @@ def _pointed(analysis: Analysis, line: Line, offset: int, options: HoverOptions)
             return None
         value, is_null = node.value, node.kind is NodeKind.NULL
     event = event_of(line)
-    field = field_at(event, place)
+    field = field_at(event, place.path)
     return Pointed(analysis, line, place, event, field, value, is_null, options)
 
 
@@ -190,11 +190,11 @@ def _standing(at: Pointed, joined: JoinedRun | None) -> str:
 # Events and fields
 
 
-def field_at(event: EventType | None, place: Place) -> FieldType | None:
-    """The declaration of a field at a place. For an item of a list, that of the list."""
+def field_at(event: EventType | None, path: Path) -> FieldType | None:
+    """The declaration of the field at a path. For an item of a list, that of the list."""
     fields = event.fields if event is not None else ENVELOPE
-    field = fields.get(str(place.path[0]))
-    for step in place.path[1:]:
+    field = fields.get(str(path[0]))
+    for step in path[1:]:
         shape = field.shape if field is not None else None
         if isinstance(step, str):
             field = shape.fields.get(step) if isinstance(shape, ObjectShape) else None
