@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from enum import Enum
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from drive_trace.json_text import Member, Node, NodeKind, Syntax, find_member, parse
@@ -62,19 +63,7 @@ def syntax_of(text: str) -> Syntax:
 
 
 _syntax_of_short = lru_cache(maxsize=64)(parse)
-_last_long: Syntax | None = None
-
-
-def _syntax_of_long(text: str) -> Syntax:
-    """Compare by identity first: to compare a megabyte with an equal text for each of its keys
-    takes a minute.
-    """
-    global _last_long  # noqa: PLW0603 - a memory of one
-    found = _last_long
-    if found is None or found.text is not text:
-        found = found._replace(text=text) if found and found.text == text else parse(text)
-        _last_long = found
-    return found
+_syntax_of_long = lru_cache(maxsize=1)(parse)
 
 
 def resolve(text: str, place: Place | Span) -> Span:
@@ -115,8 +104,7 @@ def member_at(root: Node | None, path: Path, occurrence: int = -1) -> Member | N
     """The pair whose key is the last step of ``path``, if that is a key."""
     if not path or not isinstance(path[-1], str):
         return None
-    node = node_at(root, path[:-1])
-    return find_member(node, path[-1], occurrence) if node is not None else None
+    return find_member(node_at(root, path[:-1]), path[-1], occurrence)
 
 
 def node_at(root: Node | None, path: Path) -> Node | None:
@@ -143,23 +131,17 @@ def path_at(text: str, offset: int) -> Place | None:
     node = syntax_of(text).root
     path: list[str | int] = []
     while node is not None:
-        inside = None
         for member in node.members:
             if member.key_span.start <= offset < member.key_span.end:
                 return Place(Part.KEY, (*path, member.key))
-            if member.value is not None and _covers(member.value, offset):
-                path.append(member.key)
-                inside = member.value
+        pairs = ((member.key, member.value) for member in node.members)
+        for step, value in chain[tuple[str | int, Node | None]](pairs, enumerate(node.items)):
+            if value is not None and _covers(value, offset):
+                path.append(step)
+                node = value
                 break
         else:
-            for index, item in enumerate(node.items):
-                if _covers(item, offset):
-                    path.append(index)
-                    inside = item
-                    break
-        if inside is None:
             return Place(Part.VALUE, tuple(path)) if path else None
-        node = inside
     return None
 
 
