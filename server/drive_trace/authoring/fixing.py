@@ -48,6 +48,10 @@ class _Candidate(NamedTuple):
     edits: tuple[_RecordEdit, ...]
 
 
+_Batch = tuple[int, Sequence[_Candidate]]
+"""A record, and changes of it that do not touch each other."""
+
+
 def fix_all(
     analysis: Analysis,
     *,
@@ -104,7 +108,7 @@ def with_fixes(analysis: Analysis) -> int:
 
 def _batches(
     analysis: Analysis, lines: Iterable[Line], *, suggestions: bool, rule: str | None
-) -> Iterator[tuple[int, Sequence[_Candidate]]]:
+) -> Iterator[_Batch]:
     """Of each line that stays one line, its record and the changes that do not touch each other."""
     for line in lines:
         record = line.order
@@ -118,27 +122,30 @@ def _batches(
             yield record, batch
 
 
-def _try_together(analysis: Analysis, batches: Sequence[tuple[int, Sequence[_Candidate]]]) -> int:
+def _try_together(analysis: Analysis, batches: Sequence[_Batch]) -> int:
     """Apply changes of several lines, or of the halves of these, where each takes away its finding
     and nothing else gets worse. Returns how many were made.
     """
     if len(batches) <= 1:
         return 0  # one line is tried with all that its fixes may leave
-    records = [record for record, _ in batches]
-    total = analysis.finding_count
-    before = [_RecordState.of(analysis, record, 1) for record in records]
-    made = _Made.by(analysis, (change for _, batch in batches for change in batch))
-    after = [_RecordState.of(analysis, record, 1) for record in records]
-    count = sum(len(batch) for _, batch in batches)
-    gain = total - analysis.finding_count
-    if all(
-        _is_progress(batch, gain - count + len(batch), was, now)
-        for (_, batch), was, now in zip(batches, before, after, strict=True)
-    ):
-        return count
-    made.undo(analysis)
+    if _make_if_better(analysis, batches):
+        return sum(len(batch) for _, batch in batches)
     half = len(batches) // 2
     return _try_together(analysis, batches[:half]) + _try_together(analysis, batches[half:])
+
+
+def _make_if_better(analysis: Analysis, batches: Sequence[_Batch]) -> bool:
+    """Make changes of some records, and take all of them back unless each makes progress."""
+    total = analysis.finding_count
+    before = [_RecordState.of(analysis, record, 1) for record, _ in batches]
+    made = _Made.by(analysis, (change for _, batch in batches for change in batch))
+    gain, count = total - analysis.finding_count, sum(len(batch) for _, batch in batches)
+    for (record, batch), was in zip(batches, before, strict=True):
+        now = _RecordState.of(analysis, record, made.size_of(record))
+        if not _is_progress(batch, gain - count + len(batch), was, now):
+            made.undo(analysis)
+            return False
+    return True
 
 
 def _fix_line(analysis: Analysis, line: Line, *, suggestions: bool, rule: str | None) -> int:
@@ -223,12 +230,8 @@ def _try(analysis: Analysis, record: int, batch: Sequence[_Candidate], refused: 
     Where they do not all, the halves are tried, and no more once some were made: the others'
     places hold no longer. A change that does not alone is refused.
     """
-    total, before = analysis.finding_count, _RecordState.of(analysis, record, 1)
-    made = _Made.by(analysis, batch)
-    gain = total - analysis.finding_count
-    if _is_progress(batch, gain, before, _RecordState.of(analysis, record, made.size_of(record))):
+    if _make_if_better(analysis, [(record, batch)]):
         return len(batch)
-    made.undo(analysis)
     if len(batch) == 1:
         refused.add(batch[0].key)
         return 0
