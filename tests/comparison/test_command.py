@@ -120,7 +120,7 @@ def test_markdown_fits_a_comment_however_many_cases_there_are(tmp_path: Path) ->
     given = ("--baseline", tmp_path / "b", "--candidate", tmp_path / "c", "--cases", cases)
     said = run("compare", *given, "--allow-unverified", "--format", "markdown").out
     assert len(said) < 65_536
-    assert re.search(r"\n\n… and \d+ more: the JSON has them all\.\n", said)
+    assert re.search(r"\n\n\*… and \d+ more rows: the JSON report has them all\.\*\n", said)
 
 
 def test_html_draws_the_intervals_and_runs_nothing(sides: Sides) -> None:

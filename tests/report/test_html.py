@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from drive_trace.report.html import SCRIPT, STYLE, report_html
-from drive_trace.report.html.markup import Html, join, tag, untrusted
 from drive_trace.report.markdown import report_markdown
+from drive_trace.text.document import Html
+from drive_trace.text.html import join, tag, untrusted
 from tests.report.support import HOSTILE, hostile_trace, report_of
 from tests.scorecard.support import PASSED, TRIPLES, event, graded
 from tests.support.fixtures import trace
@@ -141,7 +142,7 @@ def test_markup_is_made_in_one_module() -> None:
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == Html.__name__
     }
-    assert makers == {"markup.py"}
+    assert makers == {"html.py"}
 
 
 def test_the_policy_allows_one_style_sheet_and_one_script_and_nothing_else() -> None:

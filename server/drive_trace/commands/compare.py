@@ -181,8 +181,8 @@ def _found(reading: Reading) -> Iterator[TraceRecords | Problem]:
 def _rendered(found: Comparison, output_format: str) -> str:
     if output_format == "json":
         return in_json(json.dumps(to_json(found), indent=2)) + "\n"
-    from drive_trace.comparison.render import as_html, as_markdown, as_text  # noqa: PLC0415
+    from drive_trace.comparison.render import as_markdown, as_text, html_page  # noqa: PLC0415
 
     if output_format == "html":
-        return as_html(found, f"drive-trace {__version__}")
+        return html_page(found, f"drive-trace {__version__}")
     return (as_text if output_format == "text" else as_markdown)(found) + "\n"

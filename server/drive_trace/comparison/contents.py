@@ -1,13 +1,13 @@
-"""What a comparison says, as JSON, and as sections for people, which all formats show."""
+"""What a comparison says: as JSON, and as a document for people."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from drive_trace.comparison.answer import Answer, Comparison, Flip, Gate, in_digits, p_is
-from drive_trace.comparison.comparability import State
+from drive_trace.comparison.comparability import Reason, State
 from drive_trace.comparison.costs import Cost, spent_for_each_correct
+from drive_trace.comparison.intervals import Drawn, intervals
 from drive_trace.comparison.runs import (
     FACTS,
     SUMS,
@@ -23,6 +23,7 @@ from drive_trace.comparison.statistics import ALPHA, Interval, is_significant
 from drive_trace.report.metrics import Value
 from drive_trace.scorecard.card import QUALIFIED
 from drive_trace.scorecard.caveats import by_reason
+from drive_trace.text import document as doc
 from drive_trace.text.wording import are, duration, factor, first_of, plural
 
 _MOST = 5
@@ -38,34 +39,6 @@ _TIE_BREAK = (
 _NO_CASE = "Nobody says of which case the runs are: all of a side are taken for one."
 _TIME = "ms"
 _VERDICTS = {"correct": "CORRECT", "incorrect": "INCORRECT"}
-
-
-class Name(str):
-    """Text from a trace or a path: untrusted."""
-
-    __slots__ = ()
-
-
-class Drawn(NamedTuple):
-    """A point with its interval, to be drawn; None is not known, and not drawn."""
-
-    label: str
-    value: float | None
-    interval: Interval | None
-
-
-class Section(NamedTuple):
-    """A heading, and a table or sentences below it."""
-
-    title: str
-    notes: Sequence[str] = ()
-    headers: Sequence[str] = ()
-    rows: Sequence[Sequence[str]] = ()
-    drawn: Sequence[Drawn] = ()
-    farthest: float | None = None
-    """Of ratios that are drawn, the largest: they go from its inverse to it. None for shares."""
-    numbers_from: int | None = None
-    """The first column of figures, from 0: then all that follow are."""
 
 
 def power(found: Comparison) -> Iterator[str]:
@@ -89,8 +62,23 @@ def _power(gate: Gate, cases: str) -> str:
     return f"{sizes}: {least}, and the least difference that it can show {shown}."
 
 
-def sections(found: Comparison) -> Iterator[Section]:
-    """All that follows the answer and its reasons."""
+def lead(found: Comparison, title: str) -> list[doc.Block]:
+    """What so many runs can show, and the answer with its reasons."""
+    reasons = [_reason(each) for each in found.reasons]
+    answer = doc.Section(f"{title}: {found.answer.words}", [doc.Bullets(reasons)])
+    return [*map(doc.Paragraph, power(found)), answer]
+
+
+def _reason(reason: Reason) -> doc.Words:
+    return f"{reason.words}: {doc.name(reason.names, 500)}." if reason.names else f"{reason.words}."
+
+
+def sections(found: Comparison) -> list[doc.Section]:
+    """All that follows."""
+    return [each._replace(id=f"part-{n}") for n, each in enumerate(_sections(found))]
+
+
+def _sections(found: Comparison) -> Iterator[doc.Section]:
     yield _gate(found)
     if found.answer is not Answer.NOT_COMPARABLE:
         if found.costs:
@@ -105,13 +93,28 @@ def sections(found: Comparison) -> Iterator[Section]:
                 "wall-clock of CORRECT runs ÷ their share",
                 *(_figure(each, _TIME) for each in found.rank),
             )
-            yield Section("Ranker", (_TIE_BREAK,), ("ranker", "baseline", "candidate"), [row])
+            yield _section("Ranker", (_TIE_BREAK,), ("ranker", "baseline", "candidate"), [row])
         yield _facts(found.sides)
     yield _known(found)
     yield _inputs(found.sides)
 
 
-def _gate(found: Comparison) -> Section:
+def _section(  # noqa: PLR0913, PLR0917 - the parts of a section
+    title: str,
+    notes: Sequence[str],
+    headers: Sequence[str],
+    rows: Sequence[Sequence[doc.Words]],
+    drawn: Sequence[Drawn] = (),
+    farthest: float | None = None,
+    numbers_from: int | None = None,
+) -> doc.Section:
+    """A table with what there is to know above it, and its intervals as a drawing."""
+    drawing = [intervals(title, drawn, farthest)] if drawn else []
+    shown = doc.Table(headers, rows, numbers_from=numbers_from)
+    return doc.Section(title, [doc.Bullets(notes), *drawing, shown])
+
+
+def _gate(found: Comparison) -> doc.Section:
     gate, notes = found.gate, []
     tallies = {"baseline": gate.baseline, "candidate": gate.candidate}
     if gate.difference is not None and gate.difference_interval is not None:
@@ -145,7 +148,7 @@ def _gate(found: Comparison) -> Section:
         for side in found.sides
         if side.rejected
     ]
-    return Section(
+    return _section(
         "Gate",
         notes,
         ("side", "runs", "CORRECT", "INCORRECT", "not computable", "share of CORRECT"),
@@ -173,7 +176,7 @@ def _drawn(label: str, each: Tally) -> Drawn:
     return Drawn(label, each.correct / each.k if is_known else None, each.interval)
 
 
-def _costs(found: Comparison) -> Section:
+def _costs(found: Comparison) -> doc.Section:
     rows = [
         (
             each.metric.title,
@@ -190,7 +193,7 @@ def _costs(found: Comparison) -> Section:
     tied = any(low <= 1 <= high for low, high in unlike)
     drawn = [Drawn(*each) for each in known]
     ratios = [at for _, ratio, interval in known for at in (ratio, *(interval or ()))]
-    return Section(
+    return _section(
         "Cost of CORRECT runs, candidate ÷ baseline",
         (_TOLD, *[_NO_RATIO] * (len(drawn) < len(found.costs)), *[_TIED] * tied),
         ("cost", "ratio", "95 % interval", "p", "p by Holm", "cases", "told by"),
@@ -208,15 +211,15 @@ def _ratio(cost: Cost) -> tuple[str, str]:
     return factor(cost.ratio, 3), f"[{bounds}]" if bounds else "none at this k"
 
 
-def _spent(found: Comparison) -> Section:
+def _spent(found: Comparison) -> doc.Section:
     total = Case("all cases", *(side.runs for side in found.sides))
     rows = [
-        (Name(case.name), metric.title, *(_spent_on(metric, runs) for runs in case[1:]))
+        (doc.name(case.name), metric.title, *(_spent_on(metric, runs) for runs in case[1:]))
         for case in (*found.cases, *([total] if len(found.cases) > 1 else ()))
         for metric in SUMS
     ]
     headers = ("case", "cost", "baseline", "candidate")
-    return Section("Cost for each CORRECT run", (_HEADLINE,), headers, rows, numbers_from=2)
+    return _section("Cost for each CORRECT run", (_HEADLINE,), headers, rows, numbers_from=2)
 
 
 def _spent_on(metric: Metric, runs: Sequence[ComparedRun]) -> str:
@@ -225,30 +228,30 @@ def _spent_on(metric: Metric, runs: Sequence[ComparedRun]) -> str:
     return _figure(spent_for_each_correct(runs, metric), _TIME if metric is WALL_CLOCK else ",.0f")
 
 
-def _cases(cases: Sequence[Case]) -> Section:
+def _cases(cases: Sequence[Case]) -> doc.Section:
     rows, drawn = [], []
     for each in cases:
         sides = {"baseline": tally(each.baseline), "candidate": tally(each.candidate)}
         said = [f"{side.passed} of {side.k:,}, {_share(side)}" for side in sides.values()]
-        rows.append((Name(each.name), *said))
-        drawn += [_drawn(Name(f"{name}, {each.name}"), side) for name, side in sides.items()]
+        rows.append((doc.name(each.name), *said))
+        drawn += [_drawn(f"{name}, {each.name}", side) for name, side in sides.items()]
     headers = ("case", "baseline", "candidate")
-    return Section("CORRECT by case", (), headers, rows, drawn, numbers_from=1)
+    return _section("CORRECT by case", (), headers, rows, drawn, numbers_from=1)
 
 
-def _flips(flips: Sequence[Flip]) -> Section:
+def _flips(flips: Sequence[Flip]) -> doc.Section:
     rows = [
         (
-            Name(each.case),
+            doc.name(each.case),
             f"{_VERDICTS[each.before]} → {_VERDICTS[each.after]}",
-            *(Name(first_of([*map(_run, runs)], _MOST)) for runs in each[3:]),
+            *(doc.name(first_of([*map(_run, runs)], _MOST)) for runs in each[3:]),
         )
         for each in flips
     ]
     qualified = sum(len(each.qualified) for each in flips)
     note = f"{plural(qualified, 'CORRECT run')} of these may be something else, as a caveat says"
     headers = ("case", "from → to", "runs of the baseline", "runs of the candidate")
-    return Section("Flips", (note,) if qualified else (), headers, rows)
+    return _section("Flips", (note,) if qualified else (), headers, rows)
 
 
 def _run(run: ComparedRun) -> str:
@@ -257,48 +260,51 @@ def _run(run: ComparedRun) -> str:
     return f"{run.run_id} ({'; '.join(each.short for each in caveats)})" if caveats else run.run_id
 
 
-def _facts(sides: tuple[Side, Side]) -> Section:
+def _facts(sides: tuple[Side, Side]) -> doc.Section:
     rows = [
         (title, *map(_figure, (at for side in sides for at in side.facts[title])))
         for title in FACTS
     ]
     headers = ("fact", "baseline", "per run", "candidate", "per run")
-    return Section("Differences", (_FACTS,), headers, rows, numbers_from=1)
+    return _section("Differences", (_FACTS,), headers, rows, numbers_from=1)
 
 
-def _known(found: Comparison) -> Section:
+def _known(found: Comparison) -> doc.Section:
     rows = [
         (
             each.name,
             str(each.state),
-            *(Name(first_of(side, _MOST) or "unknown") for side in (each.baseline, each.candidate)),
+            *(
+                doc.name(first_of(side, _MOST) or "unknown")
+                for side in (each.baseline, each.candidate)
+            ),
         )
         for each in found.known
     ]
     case = found.known[0]
     is_known = case.baseline or case.candidate or not found.cases
     headers = ("fact", "state", "baseline", "candidate")
-    return Section("What is known of the runs", () if is_known else (_NO_CASE,), headers, rows)
+    return _section("What is known of the runs", () if is_known else (_NO_CASE,), headers, rows)
 
 
-def _inputs(sides: tuple[Side, Side]) -> Section:
+def _inputs(sides: tuple[Side, Side]) -> doc.Section:
     """Where the runs are from, and what of it does not count."""
     rows = [(side.name, *row) for side in sides for row in _input(side)]
-    return Section("What was read", (), ("side", "what", "which"), rows)
+    return _section("What was read", (), ("side", "what", "which"), rows)
 
 
 def _input(side: Side) -> Iterator[tuple[str, str]]:
-    yield plural(len(side.files), "file"), Name(first_of(side.paths, _MOST))
+    yield plural(len(side.files), "file"), doc.name(first_of(side.paths, _MOST))
     for what, runs, _ in side.no_repetitions:
-        yield f"{plural(len(runs), 'run')} {what}", Name(first_of(runs, _MOST))
+        yield f"{plural(len(runs), 'run')} {what}", doc.name(first_of(runs, _MOST))
     for metric, runs in side.doubted.items():
-        yield f"{metric.title} doubted: {plural(len(runs), 'run')}", Name(first_of(runs, _MOST))
+        yield f"{metric.title} doubted: {plural(len(runs), 'run')}", doc.name(first_of(runs, _MOST))
     for what, files in (("not read", side.unread), ("left out", side.left_out.files)):
         for reason, paths in by_reason(files).items():
-            yield Name(f"{what}: {reason}"), Name(first_of(paths, _MOST))
+            yield doc.name(f"{what}: {reason}"), doc.name(first_of(paths, _MOST))
     rejecting = [each.path for each in side.files if each.rejected_lines]
     if rejecting:
-        yield f"{plural(side.rejected, 'line')} rejected", Name(first_of(rejecting, _MOST))
+        yield f"{plural(side.rejected, 'line')} rejected", doc.name(first_of(rejecting, _MOST))
 
 
 def _figure(value: Value, spec: str = "") -> str:

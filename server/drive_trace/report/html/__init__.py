@@ -9,9 +9,10 @@ from importlib.resources import files
 from drive_trace.report.contents import FullReport
 from drive_trace.report.html import whole
 from drive_trace.report.html.charts import textures
-from drive_trace.report.html.markup import Html, document, join, tag, untrusted
 from drive_trace.report.html.runs import MOST_RUNS, Runs, chip
+from drive_trace.text.document import Html
 from drive_trace.text.escaping import plain
+from drive_trace.text.html import document, join, tag, untrusted
 from drive_trace.text.wording import first_of
 
 _ASSETS = files(__name__)

@@ -12,10 +12,11 @@ from itertools import groupby
 
 from drive_trace.report.chart import REJECTED, Bar, Chart, Cluster, LineId, Mark, Piece
 from drive_trace.report.html.lines import Places
-from drive_trace.report.html.markup import Html, scrolling, tag
 from drive_trace.report.time_axis import as_date, as_time, days, spaced, ticks
 from drive_trace.report.timeline import SPANNING, Outcome
+from drive_trace.text.document import Html
 from drive_trace.text.escaping import plain
+from drive_trace.text.html import scrolling, tag
 from drive_trace.text.wording import duration, listed
 from drive_trace.vocabulary import EVENTS
 

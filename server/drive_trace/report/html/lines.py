@@ -11,18 +11,12 @@ from drive_trace.report.chart import Bar, Chart, LineId, Piece
 from drive_trace.report.contents import SEVERITIES, FullReport, LineFinding, findings_phrase
 from drive_trace.report.event_log import Event
 from drive_trace.report.event_words import EventWords
-from drive_trace.report.html.markup import (
-    Content,
-    Html,
-    filter_of,
-    folded,
-    scrolling,
-    tag,
-    untrusted,
-)
+from drive_trace.report.html.old import folded
 from drive_trace.scorecard.card import RunScore
 from drive_trace.scorecard.render import hidden_because
+from drive_trace.text.document import Html
 from drive_trace.text.escaping import plain
+from drive_trace.text.html import Content, filter_of, scrolling, tag, untrusted
 from drive_trace.text.wording import plural
 from drive_trace.vocabulary import COST
 

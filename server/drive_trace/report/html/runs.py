@@ -20,17 +20,7 @@ from drive_trace.report.html.lines import (
     Places,
     findings_list,
 )
-from drive_trace.report.html.markup import (
-    Content,
-    Html,
-    folded,
-    left_out,
-    section,
-    sorted_by,
-    table,
-    tag,
-    untrusted,
-)
+from drive_trace.report.html.old import folded, left_out, sorted_by, table
 from drive_trace.report.timeline import DispatchSpan
 from drive_trace.scorecard.card import RunScore
 from drive_trace.scorecard.render import (
@@ -43,7 +33,9 @@ from drive_trace.scorecard.render import (
 )
 from drive_trace.scorecard.render import left_out as traces_left_out
 from drive_trace.scorecard.verdict import NO_SIGNAL, Verdict, cause, what_would_change_it
+from drive_trace.text.document import Html
 from drive_trace.text.escaping import plain
+from drive_trace.text.html import Content, section, tag, untrusted
 from drive_trace.vocabulary import CORRECTNESS_FIELDS
 
 MOST_RUNS = 300

@@ -16,18 +16,10 @@ from drive_trace.report.contents import (
 from drive_trace.report.event_log import Event
 from drive_trace.report.figures import FigureTable, view
 from drive_trace.report.html.lines import Places
-from drive_trace.report.html.markup import (
-    Content,
-    Html,
-    folded,
-    join,
-    left_out,
-    section,
-    table,
-    tag,
-    untrusted,
-)
+from drive_trace.report.html.old import folded, left_out, table
 from drive_trace.report.metrics import GROUPS, Measured
+from drive_trace.text.document import Html
+from drive_trace.text.html import Content, join, section, tag, untrusted
 
 _MOST_ROWS = 40
 _MOST_FILES = 300

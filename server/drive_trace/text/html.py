@@ -1,4 +1,4 @@
-"""HTML in which nobody can forget to escape text.
+"""HTML in which nobody can forget to escape text, and documents as HTML.
 
 Content of an element that is no :class:`Html` is text, and is escaped. Only this module makes
 ``Html``: of one element, or of several.
@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cache
 from hashlib import sha256
 from html import escape
+from typing import TypeAlias
 
+from drive_trace.text import document as doc
+from drive_trace.text.document import Html
 from drive_trace.text.escaping import plain, visible
 
 _SAFE = re.compile(r"[A-Za-z0-9. -]*")
@@ -24,13 +27,7 @@ _REFUSED = {"script", "iframe", "object", "embed", "link", "base", "form", "img"
 """Elements that a report has no use for, or only from this module."""
 
 
-class Html(str):
-    """Markup, safe to be put into other markup as it is."""
-
-    __slots__ = ()
-
-
-Content = str | Iterable[Html] | None
+Content: TypeAlias = str | Iterable["Content"] | None
 Attribute = str | int | float | None
 
 
@@ -124,7 +121,56 @@ def _escaped(text: str, *, quote: bool = True) -> str:
     return text if _SAFE.fullmatch(text) else escape(visible(text), quote=quote)
 
 
-Row = Sequence[Content]
+# Documents
+
+
+def words(said: doc.Words) -> list[Content]:
+    """doc.Words as content of an element: what is marked as an element, all else as text."""
+    return [_mark(each) if isinstance(each, doc.Mark) else each for each in doc.pieces(said)]
+
+
+def _mark(mark: doc.Mark) -> Html:
+    kind, target, text = mark
+    match kind:
+        case "name":  # which may turn the direction of what stands around it
+            return tag("bdi", text)
+        case "link":
+            return tag("a", text, href=f"#{target}")
+        case "named":
+            return tag("a", tag("bdi", text), href=f"#{target}")
+        case "chip":
+            return tag("span", text, class_=f"chip {target}")
+        case "strong":
+            return tag("strong", text)
+    return tag("span", text, class_=kind)
+
+
+def as_html(blocks: Iterable[doc.Block], level: int = 2, title: str = "") -> Html:
+    """Blocks as elements. Sections have headings of this level and below; ``title`` is that of the
+    section around them.
+    """
+    return join(_blocks(blocks, level, title))
+
+
+def _blocks(blocks: Iterable[doc.Block], level: int, title: str) -> Iterator[Html]:
+    for each in blocks:
+        match each:
+            case Html():
+                yield each
+            case doc.Paragraph(said, is_warning):
+                yield tag("p", words(said), class_="warn" if is_warning else None)
+            case doc.Bullets(items) if items:
+                yield tag("ul", [tag("li", words(item)) for item in items])
+            case doc.Table():
+                yield table(each, title)
+                cut = doc.more(each.left_out, each.what)
+                yield tag("p", cut, class_="soft") if cut else join(())
+            case doc.Section(heading, inner, id_, is_folded=True):
+                content = as_html(inner, level, doc.unmarked(heading))
+                yield tag("details", tag("summary", words(heading)), content, "\n", id=id_ or None)
+            case doc.Section(heading, inner, id_):
+                content = as_html(inner, level + 1, doc.unmarked(heading))
+                yield section(id_, words(heading), content, level=level)
 
 
 def section(id_: str, title: Content, *content: Content, level: int = 2) -> Html:
@@ -133,37 +179,41 @@ def section(id_: str, title: Content, *content: Content, level: int = 2) -> Html
     return tag("section", heading, *content, "\n", aria_labelledby=id_)
 
 
-def table(  # noqa: PLR0913 - keywords, each a fact
-    caption: Content,
-    headers: Sequence[str],
-    rows: Iterable[Row],
-    *,
-    label: str,
-    numbers_from: int | None = None,
-    wide: Sequence[int] = (),
-    sortable: bool = False,
-) -> Html:
-    """A table whose first cells name their rows. It scrolls by itself where it is too wide, by
-    keyboard as well; ``label`` is what a screen reader calls that. One that is ``sortable`` is so
-    by its headers, and can be filtered.
+def table(shown: doc.Table, title: str = "") -> Html:
+    """A table that scrolls by itself where it is too wide, by keyboard as well. One that is
+    sortable is so by its headers, and can be filtered.
     """
-    from_ = len(headers) if numbers_from is None else numbers_from
-    kinds = [_kind(at, from_, wide) for at in range(len(headers))]
-    head = tag(
-        "tr", [tag("th", each, scope="col", class_=kinds[at]) for at, each in enumerate(headers)]
-    )
+    caption = shown.caption or title
+    label = shown.label or shown.caption or f"{title}, table"
+    kinds = [_kind(at, shown) for at in range(len(shown.headers))]
+    head = [tag("th", each, scope="col", class_=kinds[at]) for at, each in enumerate(shown.headers)]
     body = [
         tag(
             "tr",
-            tag("th", first, scope="row"),
-            [tag("td", cell, class_=kinds[at]) for at, cell in enumerate(cells, 1)],
+            tag("th", _cell(first), scope="row"),
+            [tag("td", _cell(cell), class_=kinds[at]) for at, cell in enumerate(cells, 1)],
             "\n",
         )
-        for first, *cells in rows
+        for first, *cells in shown.rows
     ]
-    parts = (tag("caption", caption), tag("thead", head), "\n", tag("tbody", body))
-    whole = scrolling(label, tag("table", *parts, class_="sortable" if sortable else None))
-    return tag("div", filter_of(label), whole, class_="filtered") if sortable else whole
+    parts = [tag("caption", caption), tag("thead", tag("tr", head)), "\n", tag("tbody", body)]
+    whole = tag("table", *parts, class_="sortable" if shown.is_sortable else None)
+    if not shown.is_sortable:
+        return scrolling(label, whole)
+    return tag("div", filter_of(label), scrolling(label, whole), class_="filtered")
+
+
+def _kind(at: int, shown: doc.Table) -> str | None:
+    if shown.numbers_from is not None and at >= shown.numbers_from:
+        return "n"
+    return "wide" if at in shown.wide else None
+
+
+def _cell(cell: doc.Cell) -> Content:
+    if isinstance(cell, str):
+        return words(cell)
+    lines = [tag("div", words(line)) for line in cell.lines]
+    return lines if cell.order is None else tag("div", lines, data_v=cell.order)
 
 
 def filter_of(label: str) -> Html:
@@ -172,29 +222,6 @@ def filter_of(label: str) -> Html:
     return tag("p", box, tag("output"), class_="filter scripted")
 
 
-def folded(summary: Content, *content: Content, id_: str | None = None) -> Html:
-    """Content that a person unfolds."""
-    return tag("details", tag("summary", summary), *content, "\n", id=id_)
-
-
-def sorted_by(value: float, *content: Content) -> Html:
-    """The content of a cell that is sorted by a figure, and not by what it says."""
-    return tag("div", *content, data_v=value)
-
-
-def _kind(at: int, numbers_from: int, wide: Sequence[int]) -> str | None:
-    if at >= numbers_from:
-        return "n"
-    return "wide" if at in wide else None
-
-
 def scrolling(label: str, content: Html) -> Html:
     """Something that may be wider than the page, and can be reached and scrolled by keyboard."""
     return tag("div", content, class_="scroll", role="region", aria_label=label, tabindex="0")
-
-
-def left_out(count: int, what: str) -> Html | None:
-    """A sentence on what is not shown; None if all is."""
-    if count <= 0:
-        return None
-    return tag("p", f"… and {count:,} more {what}: the JSON report has them all.", class_="soft")

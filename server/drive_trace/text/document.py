@@ -1,0 +1,286 @@
+"""What a view says, apart from how it is written: the one model of reports, cards and comparisons.
+
+A document is a list of blocks: paragraphs, lists, tables, figures, and sections of these. It is
+built once, and written as text or as Markdown here, and as HTML by :mod:`drive_trace.text.html`.
+(JSON is data, not a document.)
+
+Blocks hold *words*. These are ordinary strings, so that f-strings and joins work. What is not our
+own in them, or stands out, is *marked*: it stands between noncharacters of Unicode. No text from a
+stranger can have these, as :func:`name` spells whatever is not printable. So a name is made
+harmless for a terminal or a runner when it is marked, and for Markdown or HTML when it is written,
+and nowhere else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from html import escape
+from itertools import zip_longest
+from typing import NamedTuple, TypeAlias
+
+from drive_trace.text.escaping import code, plain
+from drive_trace.text.wording import wrapped
+
+# Words
+
+Words: TypeAlias = str
+_START, _NEXT, _END = "\ufdd0", "\ufdd1", "\ufdd2"
+_MARK = re.compile(f"{_START}([a-z]+){_NEXT}([^{_NEXT}]*){_NEXT}([^{_END}]*){_END}")
+
+
+class Mark(NamedTuple):
+    """A marked part of words."""
+
+    kind: str
+    """``name``, ``strong``, ``soft``, ``chip``, ``link`` or ``named`` (a link that is a name)."""
+    target: str
+    """Where a link leads: an id on the page. Of a chip, the standing that colours it."""
+    text: str
+
+
+def _marked(kind: str, text: str, target: str = "") -> Words:
+    return f"{_START}{kind}{_NEXT}{target}{_NEXT}{text}{_END}"
+
+
+def name(text: str, most: int = 200) -> Words:
+    """Text from a stranger, as a trace or a path, cut to so many characters."""
+    return _marked("name", plain(text, most))
+
+
+def strong(text: Words) -> Words:
+    """Our own words, to be seen first."""
+    return _marked("strong", text)
+
+
+def soft(text: Words) -> Words:
+    """Our own words on what follows."""
+    return _marked("soft", text)
+
+
+def chip(text: Words, standing: str) -> Words:
+    """A verdict, in the colour of its standing where there are colours."""
+    return _marked("chip", text, standing)
+
+
+def link(target: str, text: Words) -> Words:
+    """Our own words that lead to an element of the page. Elsewhere they are words."""
+    return _marked("link", text, target)
+
+
+def named_link(target: str, text: str, most: int = 200) -> Words:
+    """A name that does so."""
+    return _marked("named", plain(text, most), target)
+
+
+def pieces(words: Words) -> Iterator[str | Mark]:
+    """Words, in parts that are marked or not."""
+    done = 0
+    for found in _MARK.finditer(words):
+        if found.start() > done:
+            yield words[done : found.start()]
+        yield Mark(found[1], found[2], found[3])
+        done = found.end()
+    if done < len(words):
+        yield words[done:]
+
+
+def unmarked(words: Words) -> str:
+    """Words for a terminal."""
+    return "".join(each.text if isinstance(each, Mark) else each for each in pieces(words))
+
+
+# Blocks
+
+
+class Html(str):
+    """Markup, safe to be put into other markup as it is. Only :mod:`drive_trace.text.html` makes
+    it; as a block it is something that only a page can show.
+    """
+
+    __slots__ = ()
+
+
+class Paragraph(NamedTuple):
+    """A sentence or more."""
+
+    words: Words
+    is_warning: bool = False
+
+
+class Bullets(NamedTuple):
+    """A list."""
+
+    items: Sequence[Words]
+
+
+class Lines(NamedTuple):
+    """A cell of several lines, or one that is sorted by a figure and not by what it says."""
+
+    lines: Sequence[Words]
+    order: float | None = None
+
+
+Cell: TypeAlias = Words | Lines
+
+
+class Table(NamedTuple):
+    """Rows under headers; the first cell of a row names it."""
+
+    headers: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    caption: str = ""
+    """Stands above; without it, the table is named by the section."""
+    label: str = ""
+    """What a screen reader calls it, where the caption does not tell it from others."""
+    numbers_from: int | None = None
+    """The first column of figures, from 0: then all that follow are."""
+    wide: Sequence[int] = ()
+    """The columns of sentences."""
+    left_out: int = 0
+    """How many more rows there are."""
+    what: str = "rows"
+    """What these are."""
+    is_sortable: bool = False
+
+
+class Section(NamedTuple):
+    """Blocks under a heading."""
+
+    title: Words
+    blocks: Sequence[Block]
+    id: str = ""
+    """Of the heading, on a page."""
+    is_folded: bool = False
+    """Whether a reader unfolds it. Then its title is no heading."""
+
+
+Block: TypeAlias = "Paragraph | Bullets | Table | Section | Html"
+
+
+def more(count: int, what: str) -> str | None:
+    """A sentence on what is not shown; None if all is."""
+    return f"… and {count:,} more {what}: the JSON report has them all." if count > 0 else None
+
+
+def _joined(cell: Cell) -> Words:
+    return cell if isinstance(cell, str) else "; ".join(cell.lines)
+
+
+# As text
+
+_IN_FIGURE = re.compile(r"(?<=[,<]) ")
+
+
+def as_text(blocks: Iterable[Block], width: int = 80) -> str:
+    """For a terminal of ``width`` columns: aligned, and wrapped where names allow."""
+    return "\n".join(_text(blocks, "", width)).replace("\u00a0", " ")
+
+
+def _text(blocks: Iterable[Block], indent: str, width: int) -> Iterator[str]:
+    is_first = True
+    for each in blocks:
+        match each:
+            case Paragraph(words, is_warning):
+                yield from wrapped(f"{'! ' * is_warning}{unmarked(words)}", indent, width)
+            case Bullets(items):
+                for item in items:
+                    yield from wrapped(unmarked(item), indent or "  ", width)
+            case Table():
+                yield from (f"{indent}{each.caption}:" for _ in range(bool(each.caption)))
+                yield from (f"{indent}{line}".rstrip() for line in _aligned(each, width))
+                yield from wrapped(more(each.left_out, each.what) or "", indent, width)
+            case Section(title, inner):
+                yield from ([] if is_first else [""])
+                yield f"{indent}{unmarked(title)}"
+                yield from _text(inner, f"{indent}  ", width)
+        is_first = False
+
+
+def _aligned(table: Table, width: int) -> Iterator[str]:
+    """A table of at most so many columns where its longest words allow."""
+    rows = [[unmarked(_joined(cell)) for cell in row] for row in table.rows]
+    if table.numbers_from is not None:  # what stands within a figure is not wrapped
+        rows = [[_IN_FIGURE.sub("\u00a0", cell) for cell in row] for row in rows]
+    rows.insert(0, [*table.headers])
+    columns = [*zip(*rows, strict=True)]
+    least = [max(len(word) for cell in each for word in cell.split(" ")) for each in columns]
+    least[-1] = min(least[-1], 30)  # what overflows there, as a path, moves nothing
+    widths = [max(map(len, each)) for each in columns]
+    for _ in range(sum(widths) + 2 * len(widths) - width):
+        widest = max(range(len(widths)), key=lambda at: (widths[at] > least[at], widths[at]))
+        widths[widest] = max(widths[widest] - 1, least[widest])
+    for row in rows:
+        cells = [
+            wrapped(cell, "", most, "") or [""] for cell, most in zip(row, widths, strict=True)
+        ]
+        for line in zip_longest(*cells, fillvalue=""):
+            yield "  ".join(map(str.ljust, line, widths))
+
+
+# As Markdown
+
+_MOST_OF_A_TABLE = 12_000
+"""Characters: a comment on GitHub has at most 65,536."""
+_IN_MARKDOWN: dict[str, Callable[[str], str]] = {
+    "name": lambda text: code(text, len(text)),
+    "named": lambda text: code(text, len(text)),
+    "strong": lambda text: f"**{text}**",
+    "chip": lambda text: f"**{text}**",
+    "soft": lambda text: f"*{text}*",
+    "link": lambda text: text,
+}
+
+
+def as_markdown(blocks: Iterable[Block], level: int = 1) -> str:
+    """As Markdown, whose sections have headings of this level and below."""
+    return "\n\n".join(_markdown(blocks, level))
+
+
+def _markdown(blocks: Iterable[Block], level: int) -> Iterator[str]:
+    """Pieces that stand apart by an empty line."""
+    for each in blocks:
+        match each:
+            case Paragraph(words, is_warning):
+                yield f"{'⚠ ' * is_warning}{inline_markdown(words)}"
+            case Bullets(items) if items:
+                yield "\n".join(f"- {inline_markdown(item)}" for item in items)
+            case Table():
+                yield from _markdown_table(each)
+            case Section(title, inner, is_folded=True):
+                # GitHub reads Markdown in an element only behind an empty line.
+                yield f"<details><summary>{escape(unmarked(title))}</summary>"
+                yield from _markdown(inner, level)
+                yield "</details>"
+            case Section(title, inner):
+                yield f"{'#' * level} {inline_markdown(title)}"
+                yield from _markdown(inner, level + 1)
+
+
+def inline_markdown(words: Words) -> str:
+    """Words within a line of Markdown."""
+    return "".join(
+        _IN_MARKDOWN[each.kind](each.text) if isinstance(each, Mark) else each
+        for each in pieces(words)
+    )
+
+
+def _markdown_table(table: Table) -> Iterator[str]:
+    if table.caption:
+        yield f"*{table.caption}:*"
+    figures = len(table.headers) if table.numbers_from is None else table.numbers_from
+    rules = ["---" if at < figures else "---:" for at in range(len(table.headers))]
+    lines = [f"| {' | '.join(cells)} |" for cells in (table.headers, rules)]
+    room = _MOST_OF_A_TABLE
+    for row in table.rows:
+        # A bar divides even code.
+        cells = (inline_markdown(_joined(cell)).replace("|", "\\|") for cell in row)
+        lines.append(f"| {' | '.join(cells)} |")
+        room -= len(lines[-1])
+        if room < 0:
+            lines.pop()
+            break
+    yield "\n".join(lines)
+    cut = more(table.left_out + len(table.rows) + 2 - len(lines), table.what)
+    if cut:
+        yield f"*{cut}*"
