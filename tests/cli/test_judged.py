@@ -1,6 +1,7 @@
 """What scores and reports say of the judge behind an intent."""
 
 import os
+import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -46,7 +47,7 @@ def said(trace: Path) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    text = text.replace("<p>", "\n").replace("</p>", "\n").replace("\n    ", " ")
+    text = re.sub("</?p>", "\n", re.sub("</?bdi>", "", text)).replace("\n    ", " ")
     return [each.strip().strip("`") for each in text.split("\n")]
 
 

@@ -84,7 +84,7 @@ def test_a_run_is_joined_from_several_files(tmp_path: Path) -> None:
         # On a tie the later path.
         assert joined["tokens"]["input_tokens"] == (2 if paths[1] == second else 1)
     shown = run("score", first, second).out
-    assert f"  in {first}\n  in {second}\n" in shown
+    assert f"  Files:\n  {first}\n  {second}\n" in shown
     # Within a file the last event counts, whatever its time.
     path = write(
         tmp_path,

@@ -47,7 +47,7 @@ def test_the_verdict_stands_first_then_the_card_then_the_facts() -> None:
         "## Assertions",
         "## Where the values come from",
     ]
-    assert "- mean: 2" in page
+    assert "| Rounds per dispatch | mean: 2 | lower is better | counted |" in page
     assert "\n| `part 1` | " in page
     assert len(re.findall(r"^\| (I|Cascade-|BD-)\d+ \|", page, re.MULTILINE)) == 31
     assert page.endswith("\n")
@@ -61,7 +61,7 @@ def test_only_the_runs_own_events_count() -> None:
     assert "part 2" not in page
     # Evidence is named by its line in the trace.
     merged = event("slice-completed", slice_slug="s", result="merged", pr_ref=None)
-    assert "line 3, line 4" in page_of(triage(run="run-2") * 2 + merged * 2)
+    assert "lines 3, 4" in page_of(triage(run="run-2") * 2 + merged * 2)
 
 
 def test_a_page_is_short_however_long_the_run() -> None:

@@ -226,7 +226,7 @@ def test_findings_are_grouped_by_rule_and_lead_to_their_lines() -> None:
     found = [LineFinding("a.jsonl", line, "warning", "some-rule", "why") for line in (1, 2)]
     page = report_html(report_on(report.traces, findings={"a.jsonl": found}), "test")
     assert "warning: some-rule (2)" in page
-    assert '<a href="#l-0-2">2</a></span>: why' in page
+    assert '<a href="#l-0-2">2</a>: why' in page
     assert "not checked" in report_html(report_on(report.traces, findings={}), "test").lower()
 
 

@@ -9,6 +9,8 @@ from uuid import NAMESPACE_OID, uuid5
 
 from drive_trace.analysis import Analysis, summarize_text
 from drive_trace.scorecard.card import RunScore, ScoreCard, score, to_json
+from drive_trace.scorecard.render import run_page
+from drive_trace.text.document import as_markdown
 from tests.support.fixtures import dumps, trace
 
 TRIPLES = list(product(("pass", "fail", None), repeat=3))
@@ -49,3 +51,8 @@ PASSED = graded("pass", "pass", "pass")
 def json_of(card: ScoreCard) -> Any:
     """The card as a program reads it."""
     return json.loads(json.dumps(to_json(card)))
+
+
+def page_of(run: RunScore) -> str:
+    """The head of a run's page, in Markdown."""
+    return as_markdown([run_page(run)]) + "\n"

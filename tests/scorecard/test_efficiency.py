@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from drive_trace.scorecard.card import RunScore, ScoreCard, to_json
-from drive_trace.scorecard.render import brief, card_markdown, lens_title, markdown, run_page, text
+from drive_trace.scorecard.render import brief, card_markdown, lens_title, markdown, text
 from drive_trace.trace.times import milliseconds_between
-from tests.scorecard.support import PASSED, card_of, event, graded, run_of
+from tests.scorecard.support import PASSED, card_of, event, graded, page_of, run_of
 from tests.support.fixtures import trace
 
 # Tier 2
@@ -17,7 +17,7 @@ def test_a_run_that_is_not_correct_has_no_efficiency() -> None:
     for grade in ([graded("pass", "fail", "pass")], [graded("pass", None, "pass")], []):
         run = run_of(event("tokens-recorded"), *grade)
         assert run.efficiency is None
-        for said in (lens_title(run), card_markdown(run), run_page(run), text(card_of_run(run))):
+        for said in (lens_title(run), card_markdown(run), page_of(run), text(card_of_run(run))):
             assert "1,912,408" not in said
             assert "1.9M" not in said
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from drive_trace.scorecard.render import card_markdown, lens_title, markdown, run_page, text
+from drive_trace.scorecard.render import card_markdown, lens_title, markdown, text
 from drive_trace.scorecard.uncounted import Rejected, rejected_phrase
 from drive_trace.scorecard.verdict import headline
-from tests.scorecard.support import PASSED, card_of, event, graded, json_of, run_of
+from tests.scorecard.support import PASSED, card_of, event, graded, json_of, page_of, run_of
 from tests.support.fixtures import trace
 
 # Rejected lines
@@ -44,7 +44,7 @@ def test_a_rejected_line_is_said_wherever_the_verdict_is() -> None:
     lines = (PASSED, graded("pass", "failed", "pass"))
     card, run = card_of(trace(*lines)), run_of(*lines)
     phrase = "1 correctness line rejected (line 2), not counted"
-    for said in (lens_title(run), card_markdown(run), run_page(run), text(card), markdown(card)):
+    for said in (lens_title(run), card_markdown(run), page_of(run), text(card), markdown(card)):
         assert said.index("CORRECT") < said.index(phrase)
     (shown,) = json_of(card)["runs"]
     assert shown["rejected_lines"] == [2]
@@ -53,7 +53,7 @@ def test_a_rejected_line_is_said_wherever_the_verdict_is() -> None:
 def test_a_rejected_line_says_in_which_file_it_stands() -> None:
     card = card_of(trace(PASSED), trace(event("round-start"), graded("pass", "failed", "pass")))
     phrase = "1 correctness line rejected (line 2), not counted"
-    assert f"  b.jsonl: {phrase}\n" in text(card)
+    assert f"  ! b.jsonl: {phrase}.\n" in text(card)
     assert f"⚠ `b.jsonl`: {phrase}." in markdown(card)
     assert [each["rejected_lines"] for each in json_of(card)["runs"][0]["files"]] == [[], [2]]
 
@@ -63,7 +63,7 @@ def test_a_rejected_line_of_a_run_that_stands_in_another_file_is_said_of_that_ru
     (run,) = card.runs
     assert headline(run.gate) == "CORRECT"
     assert "1 correctness line rejected (line 1), not counted" in lens_title(run)
-    assert "  b.jsonl: 1 correctness line rejected (line 1), not counted\n" in text(card)
+    assert "  ! b.jsonl: 1 correctness line rejected (line 1), not counted.\n" in text(card)
     assert "b.jsonl, in no known run: 1 line rejected (line 2), not counted." in text(card)
     shown = json_of(card)
     assert shown["runs"][0]["rejected_lines"] == [1]

@@ -10,9 +10,9 @@ import pytest
 
 from drive_trace.analysis import summarize_text
 from drive_trace.scorecard.card import score, to_json
-from drive_trace.scorecard.render import markdown, run_page, table, text
+from drive_trace.scorecard.render import markdown, table, text
 from drive_trace.text.wording import compact, duration
-from tests.scorecard.support import PASSED, TRIPLES, card_of, event, graded
+from tests.scorecard.support import PASSED, TRIPLES, card_of, event, graded, page_of
 from tests.support.fixtures import trace
 from tests.support.snapshots import Snapshots, stored
 
@@ -131,7 +131,7 @@ def test_a_table_fits_the_terminal(columns: int) -> None:
 
 def test_a_page_of_a_run_stands_by_itself(snapshots: Snapshots) -> None:
     (run,) = card_of(*EXAMPLES["joined-files"]).runs
-    page = run_page(run)
+    page = page_of(run)
     assert page.startswith("# INCORRECT — qa failed\n")
     snapshots.check("scorecard/run-page.md", page)
 
@@ -161,7 +161,7 @@ def test_markdown_shows_a_run_id_and_a_path_as_code(run_id: str) -> None:
     lines = event("correctness-recorded", run="NAME").replace('"NAME"', json.dumps(run_id))
     given = trace(lines, "{}")
     card = score([summarize_text(given, run_id), summarize_text(given, "other")])
-    for said in (markdown(card), run_page(card.runs[0])):
+    for said in (markdown(card), page_of(card.runs[0])):
         outside = re.sub(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", "", said)
         assert all(line.isprintable() for line in said.split("\n"))
         for mark in ("`", "<b>", "**bold**", "[link]"):

@@ -176,7 +176,7 @@ def test_a_report_without_a_run_says_what_the_command_says_of_the_folder(
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
     page = done.stdout
     assert "2 inputs were not read" in page
-    assert "1 left out: in a hidden folder: .hidden/trace.jsonl" in page
+    assert "1 left out: in a hidden folder: <bdi>.hidden/trace.jsonl</bdi>" in page
     for part in (r"<header>.*</header>", r'<section aria-labelledby="assertions">.*</main>'):
         (said,) = re.findall(part, page, re.DOTALL)
         assert said in report[chosen]

@@ -34,7 +34,7 @@ def as_markdown(found: Comparison) -> str:
     """A comment on a pull request: what leads to the answer below it, folded."""
     gate, *others = sections(found)
     folded = [each._replace(is_folded=True) for each in others]
-    below = doc.as_markdown([gate, *folded], level=2)
+    below = doc.as_markdown([gate, *folded], level=2, folds=True)
     return f"{doc.as_markdown(lead(found, 'Drive Trace'))}\n\n{below}"
 
 

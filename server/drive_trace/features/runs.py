@@ -17,9 +17,10 @@ from drive_trace.features.grades import verdicts
 from drive_trace.features.markup import markup
 from drive_trace.scorecard.card import RunScore, ScoreCard
 from drive_trace.scorecard.caveats import CaveatCode
-from drive_trace.scorecard.render import card_markdown, caveats, lens_title, not_read
+from drive_trace.scorecard.render import card_markdown, lens_title, not_read
 from drive_trace.scorecard.summary import RunSummary
 from drive_trace.scorecard.verdict import NOT_GRADED
+from drive_trace.text.document import unmarked
 from drive_trace.text.escaping import code, plain, printable
 from drive_trace.text.wording import plural
 from drive_trace.trace.document import Point
@@ -216,7 +217,7 @@ def headlines_of(card: ScoreCard, *, is_final: bool) -> Iterator[str]:
     """All verdicts in a few words, as `score` prints them, and the unreadable traces."""
     if card.runs:
         yield card.headline if is_final else f"{card.headline} so far"
-    yield from not_read(card, printable)
+    yield from map(unmarked, not_read(card))
 
 
 def run_near(analysis: Analysis, point: Point) -> str | None:
@@ -254,5 +255,5 @@ def _run_summary(joined: JoinedRun) -> dict[str, object]:
         "earned": joined.run.is_earned and joined.waiting == 0,
         "headline": joined.headline,
         "title": joined.tooltip,
-        "caveats": [*caveats(joined.run, printable)],
+        "caveats": [each.sentence(printable) for each in joined.run.caveats],
     }

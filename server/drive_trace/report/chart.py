@@ -12,7 +12,7 @@ from math import ceil, log2
 from typing import NamedTuple
 
 from drive_trace.report.event_log import Event
-from drive_trace.report.figures import dispatch_name, short_time
+from drive_trace.report.figures import short_time
 from drive_trace.report.time_axis import LEAST, WIDTH, TimeAxis, spaced, time_axis
 from drive_trace.report.timeline import SPANNING, DispatchSpan, Outcome, RoundSpan, Span
 from drive_trace.scorecard.card import RunScore
@@ -194,7 +194,7 @@ def _bar(
     left, right = axis.place(at.begin), axis.place(at.end)
     level = _level_of(right - left, axis.levels)
     levels = (_level_of(each.right - each.left, axis.levels) for each in pieces)
-    name = dispatch_name(span)
+    name = span.called
     words = [name, span.said or "no end recorded", plural(span.round_starts, "round")]
     words += [*_lengths(span), *([span.model] if span.model else [])]
     said = " · ".join(words)

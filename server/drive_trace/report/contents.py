@@ -17,7 +17,7 @@ from drive_trace.scorecard import card as scorecard
 from drive_trace.scorecard.card import RunScore, ScoreCard
 from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, Unread
 from drive_trace.scorecard.summary import TraceSummary
-from drive_trace.text.wording import listed, numbered_lines, plural
+from drive_trace.text.wording import listed, plural
 
 FACTS = (
     "The metrics are facts over all valid events, of graded and ungraded runs alike. They are no "
@@ -107,6 +107,13 @@ class FullReport(NamedTuple):
     findings: Findings | None = None
     """None if nobody checked the traces."""
 
+    def by_run(self) -> dict[str, list[Event]]:
+        """The events of each run, in order."""
+        found: dict[str, list[Event]] = {}
+        for event in self.events:
+            found.setdefault(event.run_id, []).append(event)
+        return found
+
     def findings_by_run(self) -> dict[str, list[LineFinding] | None]:
         """The findings of each run: those on its lines, and on lines of no run below them. None if
         some file of the run was not checked.
@@ -162,20 +169,6 @@ class FullReport(NamedTuple):
             "how the run was recorded and driven, not about whether its result is right."
         )
 
-    def file_rows(self, most: int, most_lines: int) -> list[list[str]]:
-        """The lines of at most ``most`` files as rows under :data:`FILE_HEADERS`; the first cell is
-        untrusted. Of each file, at most ``most_lines`` lines are named.
-        """
-        return [
-            [
-                trace.path,
-                f"{len(trace.events):,}",
-                _count_and_numbers(trace.invalid_lines, most_lines),
-                _count_and_numbers(trace.unknown_lines, most_lines),
-            ]
-            for trace in self.traces[:most]
-        ]
-
     @property
     def warning(self) -> str | None:
         """A sentence against reading the figures as a success; None if some run is CORRECT."""
@@ -183,14 +176,6 @@ class FullReport(NamedTuple):
         if reason is None:
             return None
         return f"{NOTHING_RIGHT}: {reason}."
-
-
-FILE_HEADERS = ("file", "valid events", "invalid lines", "unknown event types")
-
-
-def _count_and_numbers(lines: Sequence[int], most: int) -> str:
-    """``0``, ``1 (line 3)``, or ``12 (lines 1, 2 and 10 more)``."""
-    return f"{len(lines):,} ({numbered_lines(lines, most)})" if lines else "0"
 
 
 def report_on(

@@ -102,8 +102,21 @@ class DispatchSpan(Span):
 
     @property
     def name(self) -> str | None:
-        """What people call it."""
+        """What its start calls it."""
         return self.start.text("dispatch_name") if self.start else None
+
+    @property
+    def called(self) -> str:
+        """What people call it; untrusted."""
+        return self.name or self.dispatch_id
+
+    @property
+    def claims_more(self) -> bool:
+        """Whether its author claims clearly more time than the clock allows: over 2 s and 2 %."""
+        claimed, clock = self.claimed_ms, self.clock_ms
+        if claimed is None or clock is None:
+            return False
+        return claimed - clock > max(2000, clock // 50)
 
     @property
     def model(self) -> str | None:

@@ -1,7 +1,4 @@
-"""The scorecard in words: for a lens, a hover, a terminal and a Markdown file.
-
-Everything that comes from a trace is escaped here: a trace is untrusted input.
-"""
+"""The scorecard in words: as a document, in a line for a lens, and as a table for a terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +10,8 @@ from drive_trace.scorecard.caveats import CaveatCode
 from drive_trace.scorecard.efficiency import Efficiency, WallClock, covered
 from drive_trace.scorecard.uncounted import UnknownEvent, lookalike_phrase, rejected_phrase
 from drive_trace.scorecard.verdict import Verdict, cause, what_would_change_it
-from drive_trace.text.escaping import code, plain, printable
+from drive_trace.text import document as doc
+from drive_trace.text.escaping import plain, printable
 from drive_trace.text.spans import terminal_columns
 from drive_trace.text.wording import (
     HUGE,
@@ -97,40 +95,46 @@ def card_markdown(run: RunScore, verdict: str | None = None) -> str:
     """The whole two-tier card of a run; small, as editors give a hover little room. ``verdict``
     says it in other words than the run's headline.
     """
-    return "\n".join([f"**{verdict or run.headline}** · run {code(run.run_id)}", *_body(run)])
+    first = f"{doc.strong(verdict or run.headline)} · run {doc.name(run.run_id)}"
+    return doc.as_markdown([doc.Paragraph(first), *card_blocks(run)])
 
 
-def _body(run: RunScore) -> list[str]:
+def card_blocks(run: RunScore) -> list[doc.Block]:
     """The card below the verdict and the run's id."""
-    lines: list[str] = []
-    for caveat in caveats(run, code):
-        lines += ["", f"⚠ {caveat}."]
     recorded = run.correctness.values if run.correctness is not None else {}
-    components = [
-        f"{name} **{recorded.get(name) or 'not recorded'}**" for name in CORRECTNESS_FIELDS
+    graded = " · ".join(
+        f"{name} {doc.strong(str(recorded.get(name) or 'not recorded'))}"
+        for name in CORRECTNESS_FIELDS
+    )
+    said = [
+        f"{doc.soft('Tier 1, correctness:')} {graded}",
+        *judging(run),
+        f"{_decided_by(run)} {what_would_change_it(run.gate)}",
     ]
-    lines += ["", f"*Tier 1, correctness:* {' · '.join(components)}"]
-    for phrase in judging(run, code):
-        lines += ["", phrase]
-    lines += ["", f"{_decided_by(run)} {what_would_change_it(run.gate)}", ""]
-    sentence = run.provenance.sentence
-    lines += [sentence, ""] if sentence else []
+    if run.provenance.sentence:
+        said.append(run.provenance.sentence)
     if run.efficiency is None:
-        return [*lines, f"*Tier 2, efficiency:* hidden: {hidden_because(run)}."]
-    lines += ["*Tier 2, efficiency:*", "", "| measure | value |", "| --- | ---: |"]
-    lines += [f"| {label} | {value} |" for label, value in measures(run.efficiency)]
-    return [*lines, "", "For every measure lower is better. Time and rework are this run's alone."]
+        said.append(f"{doc.soft('Tier 2, efficiency:')} hidden: {hidden_because(run)}.")
+    blocks: list[doc.Block] = [*caveats(run), *map(doc.Paragraph, said)]
+    if run.efficiency is not None:
+        blocks += tier_2(run.efficiency)
+    return blocks
 
 
-def caveats(run: RunScore, name: Callable[[str], str]) -> Iterator[str]:
-    """The caveats of a run, a sentence each without its full stop; ``name`` writes untrusted
-    text.
-    """
-    for each in run.caveats:
-        yield each.sentence(name)
+def caveats(run: RunScore) -> list[doc.Block]:
+    """The caveats of a run, a sentence each."""
+    return [doc.Paragraph(f"{each.sentence(doc.name)}.", is_warning=True) for each in run.caveats]
 
 
-def judging(run: RunScore, name: Callable[[str], str]) -> Iterator[str]:
+def tier_2(efficiency: Efficiency, label: str = "") -> list[doc.Block]:
+    """Tier 2 in full numbers."""
+    headers, caption = ("measure", "value"), "Tier 2, efficiency"
+    note = "For every measure lower is better. Time and rework are this run's alone."
+    figures = doc.Table(headers, measures(efficiency), caption, label=label, numbers_from=1)
+    return [figures, doc.Paragraph(note)]
+
+
+def judging(run: RunScore) -> Iterator[doc.Words]:
     """Who judged the intent and how far they were calibrated; nothing if it was not recorded."""
     grade = run.correctness
     intent = grade.values["intent"] if grade is not None else None
@@ -146,7 +150,7 @@ def judging(run: RunScore, name: Callable[[str], str]) -> Iterator[str]:
         phrases.append(f"prompt v{_short(judgement.judge.prompt_version, 20)}")
         phrases.append(_calibrated(judgement))
         phrases.append(plural(len(judgement.reasons), "reason"))
-    yield name(", ".join(phrases))
+    yield doc.name(", ".join(phrases))
 
 
 def _short(text: str, most: int) -> str:
@@ -161,15 +165,16 @@ def _calibrated(judgement: Judgement) -> str:
     return f"calibrated {judgement.agreement:.2f} [{low:.2f}, {high:.2f}] by its record"
 
 
-def run_page(run: RunScore, verdict: str | None = None) -> str:
+def run_page(run: RunScore, verdict: str | None = None) -> doc.Section:
     """The head of a run's page: the card, and where the run stands."""
-    lines = [f"# {verdict or run.headline}", "", f"Run {code(run.run_id)}", *_body(run)]
-    lines += ["", "## Where it stands", ""]
-    for part in run.parts:
-        where = f"{code(part.path)}, " if part.path else ""
-        events = plural(part.event_count, "valid event")
-        lines.append(f"- {where}from line {part.first_line} on: {events}")
-    return "\n".join([*lines, ""])
+    files = [
+        f"{f'{doc.name(part.path)}, ' if part.path else ''}from line {part.first_line} on: "
+        f"{plural(part.event_count, 'valid event')}"
+        for part in run.parts
+    ]
+    where = doc.Section("Where it stands", [doc.Bullets(files)])
+    head = doc.Paragraph(f"Run {doc.name(run.run_id)}")
+    return doc.Section(verdict or run.headline, [head, *card_blocks(run), where])
 
 
 def hidden_because(run: RunScore) -> str:
@@ -198,53 +203,35 @@ def measures(efficiency: Efficiency) -> list[tuple[str, str]]:
     return rows
 
 
-def markdown(card: ScoreCard, level: int = 1, most: int | None = None) -> str:
-    """The whole scorecard in Markdown, its title a heading of that level; ``most`` runs in full."""
-    mark = "#" * level
-    lines = [f"{mark} Scorecard", ""]
-    if level == 1:
-        lines += not_read_markdown(card)
-    for run in card.runs[:most]:
-        lines += [f"{mark}# {code(run.run_id)}", "", f"**{run.headline}**", *_body(run), ""]
-        files = [code(part.path) for part in run.parts if part.path]
-        lines += [f"Files: {', '.join(files)}", ""] if files else []
-    lines += [f"{mark}# All runs", "", *(f"- {line}" for line in totals(card, code))]
-    return "\n".join(lines)
+def card_document(card: ScoreCard, most: int | None = None) -> list[doc.Block]:
+    """The whole scorecard, ``most`` runs in full."""
+    runs = [doc.Section(doc.name(run.run_id), _in_full(run)) for run in card.runs[:most]]
+    return [*runs, doc.Section("All runs", [doc.Bullets(totals(card))])]
 
 
-def not_read_markdown(card: ScoreCard) -> list[str]:
-    """What could not be read, as a paragraph and a list."""
-    phrases, *named = [*not_read(card, code)] or [""]
-    return [f"⚠ **{phrases}**", "", *(f"- {each}" for each in named), ""] if phrases else []
+def _in_full(run: RunScore) -> list[doc.Block]:
+    files = [doc.name(part.path) for part in run.parts if part.path]
+    listed: list[doc.Block] = [doc.Paragraph("Files:"), doc.Bullets(files)] if files else []
+    return [doc.Paragraph(doc.strong(run.headline)), *card_blocks(run), *listed]
+
+
+def markdown(card: ScoreCard) -> str:
+    """The whole scorecard in Markdown."""
+    blocks = [*not_read_blocks(card), *card_document(card)]
+    return doc.as_markdown([doc.Section("Scorecard", blocks)])
 
 
 def text(card: ScoreCard) -> str:
     """The whole scorecard for a terminal, at most 80 columns where names allow."""
-    lines = [f"! {phrases}" for phrases in not_read(card, plain)]
-    lines += [""] * bool(lines)
-    for run in card.runs:
-        lines += [plain(run.run_id), _wrapped(run.headline)]
-        lines += map(_wrapped, caveats(run, plain))
-        if run.correctness is not None:
-            values = run.correctness.values
-            graded = ", ".join(f"{name} {values[name] or '—'}" for name in CORRECTNESS_FIELDS)
-            where = f" of {plain(run.correctness.path)}" if len(run.parts) > 1 else ""
-            lines.append(f"  graded: {graded} (line {run.correctness.line}{where})")
-            lines += map(_wrapped, judging(run, plain))
-        lines.append(_wrapped(what_would_change_it(run.gate)))
-        if run.efficiency is None:
-            lines.append(f"  efficiency hidden: {hidden_because(run)}")
-        else:
-            width = max(len(label) for label, _ in measures(run.efficiency))
-            lines += [f"  {label:<{width}}  {value}" for label, value in measures(run.efficiency)]
-        lines += [f"  in {plain(part.path)}" for part in run.parts if part.path]
-        lines.append("")
-    return "\n".join([*lines, *(_wrapped(each, "") for each in totals(card, plain))])
+    return doc.as_text([*not_read_blocks(card), *card_document(card)])
 
 
-def _wrapped(sentence: str, indent: str = "  ") -> str:
-    """An indented sentence of at most 80 columns."""
-    return "\n".join(wrapped(sentence, indent))
+def not_read_blocks(card: ScoreCard) -> list[doc.Block]:
+    """What could not be read, as a sentence and a list."""
+    if card.complete:
+        return []
+    first, *named = not_read(card)
+    return [doc.Paragraph(doc.strong(first), is_warning=True), doc.Bullets(named)]
 
 
 def _by_file(found: Iterable[UnknownEvent]) -> Iterator[tuple[str, str]]:
@@ -255,7 +242,7 @@ def _by_file(found: Iterable[UnknownEvent]) -> Iterator[tuple[str, str]]:
         yield path, lookalike_phrase(same) or ""
 
 
-def not_read(card: ScoreCard, name: Callable[[str], str], most: int = 10) -> Iterator[str]:
+def not_read(card: ScoreCard, most: int = 10) -> Iterator[doc.Words]:
     """What could not be read, a line each: to stand over everything else."""
     count = len(card.not_read)
     if count:
@@ -264,13 +251,13 @@ def not_read(card: ScoreCard, name: Callable[[str], str], most: int = 10) -> Ite
         as_trace = " as a trace" if all(why == ILLEGIBLE for _, why in card.not_read) else ""
         yield f"Not complete: {were} not read{as_trace}{doubt}."
     for path, reason in card.not_read[:most]:
-        yield f"{name(path)}: {plain(reason)}" if path else plain(reason)
+        yield f"{doc.name(path)}: {plain(reason)}" if path else plain(reason)
     if count > most:
         yield f"and {count - most:,} more"
 
 
-def totals(card: ScoreCard, name: Callable[[str], str]) -> list[str]:
-    """All runs together, in sentences; ``name`` writes untrusted text."""
+def totals(card: ScoreCard) -> list[doc.Words]:
+    """All runs together, in sentences."""
     lines = [f"{card.headline}."]
     efficiency = card.efficiency
     if card.runs and efficiency is None:
@@ -279,33 +266,29 @@ def totals(card: ScoreCard, name: Callable[[str], str]) -> list[str]:
         qualified = sum(not run.is_earned for run in card.correct)
         but = f" ({qualified:,} with caveats)" if qualified else ""
         lines.append(f"CORRECT runs together{but}: {brief(efficiency)}.")
-    return [*lines, *unowned(card, name), *left_out(card, name)]
+    return [*lines, *beside_runs(card)]
 
 
-def left_out(card: ScoreCard, name: Callable[[str], str]) -> Iterator[str]:
-    """What a search of folders has not read."""
-    if card.left_out.files:
-        yield f"{card.left_out.sentence(name)}."
-
-
-def unowned(card: ScoreCard, name: Callable[[str], str]) -> Iterator[str]:
-    """The uncounted lines that name no run, file by file."""
+def beside_runs(card: ScoreCard) -> Iterator[doc.Words]:
+    """The uncounted lines that name no run, file by file, and what a search has not read."""
     for trace in card.traces:
         rejected = rejected_phrase(trace.unowned)
         if rejected:
-            yield f"{_in_file(trace.path, name)} no known run: {rejected}."
+            yield f"{_in_file(trace.path)} no known run: {rejected}."
     for path, phrase in _by_file(card.stray_lookalikes):
-        yield f"{_in_file(path, name)} no known run: {phrase}."
+        yield f"{_in_file(path)} no known run: {phrase}."
+    if card.left_out.files:
+        yield f"{card.left_out.sentence(doc.name)}."
 
 
-def _in_file(path: str, name: Callable[[str], str]) -> str:
-    return f"{name(path)}, in" if path else "In"
+def _in_file(path: str) -> doc.Words:
+    return f"{doc.name(path)}, in" if path else "In"
 
 
 def _decided_by(run: RunScore) -> str:
     if run.correctness is None:
         return "Nothing was graded yet."
-    where = f" of {code(run.correctness.path)}" if len(run.parts) > 1 else ""
+    where = f" of {doc.name(run.correctness.path)}" if len(run.parts) > 1 else ""
     return f"Decided by line {run.correctness.line}{where}."
 
 
@@ -332,11 +315,7 @@ _NARROWEST = 60
 def table(card: ScoreCard, columns: int, paint: Paint) -> str:
     """All runs, in at most ``columns`` columns where names allow; 60 at least."""
     width = max(columns, _NARROWEST)
-    lines = [
-        paint(each, "warning")
-        for phrases in not_read(card, plain)
-        for each in wrapped(f"! {phrases}", "", width)
-    ]
+    lines = [line for each in not_read(card) for line in _warning(each, "", width, paint)]
     lines += [""] * bool(lines)
     if card.runs:
         run_heading = "RUN" if width - _REST >= len("RUN") else ""
@@ -346,7 +325,7 @@ def table(card: ScoreCard, columns: int, paint: Paint) -> str:
     for run in card.runs:
         lines += _run(run, width, paint)
     lines += [""] * bool(lines)
-    lines += [each for phrases in totals(card, plain) for each in wrapped(phrases, "", width)]
+    lines += [each for said in totals(card) for each in wrapped(doc.unmarked(said), "", width)]
     if card.runs:
         hint = "Grades, and what would change a verdict: --format text."
         lines.append(paint(hint, "soft"))
@@ -367,11 +346,16 @@ def _run(run: RunScore, width: int, paint: Paint) -> Iterator[str]:
     yield _line(name, verdict, figures, width)
     if because:
         yield from wrapped(because, "  ", width)
-    for caveat in caveats(run, plain):
-        yield from (paint(each, "warning") for each in wrapped(f"! {caveat}", "  ", width))
-    for phrase in judging(run, plain):
-        yield from wrapped(phrase, "  ", width)
+    for caveat in run.caveats:
+        yield from _warning(caveat.sentence(plain), "  ", width, paint)
+    for phrase in judging(run):
+        yield from wrapped(doc.unmarked(phrase), "  ", width)
     yield from (paint(f"  in {plain(part.path)}", "soft") for part in run.parts if part.path)
+
+
+def _warning(said: doc.Words, indent: str, width: int, paint: Paint) -> Iterator[str]:
+    lines = wrapped(f"! {doc.unmarked(said)}", indent, width)
+    return (paint(each, "warning") for each in lines)
 
 
 def _figures(efficiency: Efficiency) -> list[str]:

@@ -232,12 +232,14 @@ _IN_MARKDOWN: dict[str, Callable[[str], str]] = {
 }
 
 
-def as_markdown(blocks: Iterable[Block], level: int = 1) -> str:
-    """As Markdown, whose sections have headings of this level and below."""
-    return "\n\n".join(_markdown(blocks, level))
+def as_markdown(blocks: Iterable[Block], level: int = 1, *, folds: bool = False) -> str:
+    """As Markdown, whose sections have headings of this level and below. Where it ``folds``, so do
+    the outermost sections that a reader unfolds.
+    """
+    return "\n\n".join(_markdown(blocks, level, folds=folds))
 
 
-def _markdown(blocks: Iterable[Block], level: int) -> Iterator[str]:
+def _markdown(blocks: Iterable[Block], level: int, *, folds: bool) -> Iterator[str]:
     """Pieces that stand apart by an empty line."""
     for each in blocks:
         match each:
@@ -247,14 +249,14 @@ def _markdown(blocks: Iterable[Block], level: int) -> Iterator[str]:
                 yield "\n".join(f"- {inline_markdown(item)}" for item in items)
             case Table():
                 yield from _markdown_table(each)
-            case Section(title, inner, is_folded=True):
+            case Section(title, inner, is_folded=True) if folds:
                 # GitHub reads Markdown in an element only behind an empty line.
                 yield f"<details><summary>{escape(unmarked(title))}</summary>"
-                yield from _markdown(inner, level)
+                yield from _markdown(inner, level, folds=False)
                 yield "</details>"
             case Section(title, inner):
                 yield f"{'#' * level} {inline_markdown(title)}"
-                yield from _markdown(inner, level + 1)
+                yield from _markdown(inner, level + 1, folds=folds)
 
 
 def inline_markdown(words: Words) -> str:

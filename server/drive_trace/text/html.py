@@ -183,7 +183,7 @@ def table(shown: doc.Table, title: str = "") -> Html:
     """A table that scrolls by itself where it is too wide, by keyboard as well. One that is
     sortable is so by its headers, and can be filtered.
     """
-    caption = shown.caption or title
+    caption = shown.caption or shown.label or title
     label = shown.label or shown.caption or f"{title}, table"
     kinds = [_kind(at, shown) for at in range(len(shown.headers))]
     head = [tag("th", each, scope="col", class_=kinds[at]) for at, each in enumerate(shown.headers)]

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from importlib.resources import files
 
-from drive_trace.report.contents import FullReport
-from drive_trace.report.html import whole
+from drive_trace.report import sections
+from drive_trace.report.contents import SCOPES, FullReport
 from drive_trace.report.html.charts import textures
-from drive_trace.report.html.runs import MOST_RUNS, Runs, chip
-from drive_trace.text.document import Html
+from drive_trace.report.html.runs import MOST_RUNS, Runs
+from drive_trace.text import document as doc
 from drive_trace.text.escaping import plain
-from drive_trace.text.html import document, join, tag, untrusted
+from drive_trace.text.html import as_html, document, join, tag, words
 from drive_trace.text.wording import first_of
 
 _ASSETS = files(__name__)
@@ -20,6 +20,8 @@ STYLE = _ASSETS.joinpath("style.css").read_text("utf-8")
 _PAGE = _ASSETS.joinpath("page.js").read_text("utf-8")
 SCRIPT = f"{_PAGE}\nenhance(document.documentElement, document.body);\n"
 _MOST_NAMES = 3
+_MOST_ROWS = 40
+_MOST_FILES = 300
 _PARTS = {
     "timeline": "Timeline",
     "scorecard": "Scorecard",
@@ -42,17 +44,17 @@ def report_html(report: FullReport, generator: str) -> str:
     return document(STYLE, SCRIPT, title_of(report), body, footer)
 
 
-def report_body(report: FullReport) -> Html:
+def report_body(report: FullReport) -> doc.Html:
     """What the page shows, for an editor, which has :data:`STYLE` already and the lines beside."""
     return _body(report, Runs(report, lists=False))
 
 
-def timeline_body(report: FullReport) -> Html:
+def timeline_body(report: FullReport) -> doc.Html:
     """The timeline alone of the report's only run, for the same page."""
     runs = Runs(report, lists=False)
     (run,) = report.card.runs
-    verdict = tag("p", chip(run), " ", untrusted(run.run_id))
-    return join([textures(), tag("main", verdict, runs.timeline(run, 0))])
+    verdict = doc.Paragraph(f"{doc.chip(run.word, run.standing)} {doc.name(run.run_id, 120)}")
+    return join([textures(), tag("main", as_html([verdict, runs.timeline(run, 0)]))])
 
 
 def title_of(report: FullReport) -> str:
@@ -61,39 +63,35 @@ def title_of(report: FullReport) -> str:
     return f"Drive Trace: {first_of(names, _MOST_NAMES)}" if names else "Drive Trace report"
 
 
-def _body(report: FullReport, runs: Runs) -> Html:
-    sections = [
+def _body(report: FullReport, runs: Runs) -> doc.Html:
+    blocks = [
         *runs.sections(),
-        whole.metrics(report),
-        whole.assertions(report, runs.places),
-        whole.lines(report, runs.places),
-        whole.provenance(),
+        sections.metrics(report, _MOST_ROWS),
+        sections.assertions(report, runs.places),
+        sections.lines(report, runs.places, _MOST_FILES),
+        sections.provenance(SCOPES),
     ]
     parts = (
         tag("a", "Skip to the scorecard", href="#scorecard", class_="skip"),
         textures(),
         tag("header", tag("h1", title_of(report)), runs.headline()),
-        _navigation(report, join(sections)),
-        tag("main", sections),
+        _navigation(report, {each.id for each in blocks}),
+        tag("main", as_html(blocks)),
     )
     return join(parts)
 
 
-def _navigation(report: FullReport, content: str) -> Html:
-    parts = [
-        tag("li", tag("a", title, href=f"#{id_}"), _runs(report) if id_ == "runs" else None)
-        for id_, title in _PARTS.items()
-        if f' id="{id_}"' in content
-    ]
-    return tag("nav", tag("ul", parts), aria_label="Parts of the report")
-
-
-def _runs(report: FullReport) -> Html:
+def _navigation(report: FullReport, ids: set[str]) -> doc.Html:
     links = [
-        tag("li", tag("a", untrusted(run.run_id, 40), href=f"#run-{n}"))
+        tag("li", words(doc.named_link(f"run-{n}", run.run_id, 40)))
         for n, run in enumerate(report.card.runs[:MOST_RUNS])
     ]
-    return tag("ul", links)
+    parts = [
+        tag("li", tag("a", title, href=f"#{id_}"), tag("ul", links) if id_ == "runs" else None)
+        for id_, title in _PARTS.items()
+        if id_ in ids
+    ]
+    return tag("nav", tag("ul", parts), aria_label="Parts of the report")
 
 
 __all__ = ["SCRIPT", "STYLE", "report_body", "report_html", "timeline_body"]

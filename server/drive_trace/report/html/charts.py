@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from drive_trace.report.chart import REJECTED, Bar, Chart, Cluster, LineId, Mark, Piece
-from drive_trace.report.html.lines import Places
+from drive_trace.report.sections import Places
 from drive_trace.report.time_axis import as_date, as_time, days, spaced, ticks
 from drive_trace.report.timeline import SPANNING, Outcome
 from drive_trace.text.document import Html

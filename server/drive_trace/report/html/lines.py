@@ -1,8 +1,7 @@
-"""Lines of traces as places of a page, and what stands in them: events and findings."""
+"""The lists of a page: events, and findings."""
 
 from __future__ import annotations
 
-import re
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from gzip import compress
@@ -11,17 +10,16 @@ from drive_trace.report.chart import Bar, Chart, LineId, Piece
 from drive_trace.report.contents import SEVERITIES, FullReport, LineFinding, findings_phrase
 from drive_trace.report.event_log import Event
 from drive_trace.report.event_words import EventWords
-from drive_trace.report.html.old import folded
+from drive_trace.report.sections import Places
 from drive_trace.scorecard.card import RunScore
 from drive_trace.scorecard.render import hidden_because
+from drive_trace.text import document as doc
 from drive_trace.text.document import Html
 from drive_trace.text.escaping import plain
-from drive_trace.text.html import Content, filter_of, scrolling, tag, untrusted
+from drive_trace.text.html import Attribute, Content, as_html, filter_of, scrolling, tag, words
 from drive_trace.text.wording import plural
 from drive_trace.vocabulary import COST
 
-_NUMBERED = re.compile(r"(?:(?<=\bline )|(?<=\blines )|(?<=\d, )|(?<=\d and ))(\d+)(?!\d| more)")
-"""The number of a line in our own words."""
 _MOST_EVENTS = 20_000
 """On the whole page."""
 _MOST_FINDINGS = 20
@@ -32,74 +30,6 @@ _OPEN = 200
 """A list of up to so many events is unfolded where it is the page's only one."""
 
 
-class Places:
-    """Names the places of lines: ``l-0-12`` is line 12 of the first trace, ``b-0-12`` the bar of
-    the timeline that begins there. Whether the page itself lists lines is ``lists``; an editor
-    shows them beside it.
-    """
-
-    def __init__(self, report: FullReport, *, lists: bool) -> None:
-        self.lists = lists
-        self._many = len(report.traces) > 1
-        self._files = {trace.path: n for n, trace in reversed([*enumerate(report.traces)])}
-
-    def id_of(self, line: LineId, kind: str = "l") -> str:
-        """The id of an element."""
-        return f"{kind}-{self._files.get(line.path, 0)}-{line.number}"
-
-    def links(self, path: str, numbers: Sequence[int]) -> Html:
-        """``lines 3, 5 of a.jsonl``, each a link; the file is named where there are several."""
-        parts: list[Content] = [f"line{'s' * (len(numbers) != 1)} "]
-        for at, number in enumerate(numbers):
-            parts += [", " * (at > 0), self.link(LineId(path, number), str(number))]
-        if self._many:
-            parts += [" of ", untrusted(path, 80)]
-        return tag("span", *parts)
-
-    def link(self, line: LineId, content: Content) -> Html:
-        """A link to a line."""
-        return tag("a", content, href=f"#{self.id_of(line)}")
-
-    def linked(self, text: str, path: str) -> Html:
-        """Our own words, in which the numbers of lines are links: ``1 (line 33)``."""
-        parts: list[Content] = [*_NUMBERED.split(text)]
-        for at in range(1, len(parts), 2):
-            number = str(parts[at])
-            parts[at] = self.link(LineId(path, int(number)), number)
-        return tag("span", *parts)
-
-    def caveats(self, run: RunScore) -> Iterator[Html]:
-        """The caveats of a run, a sentence each, with links where their lines are of one file."""
-        for each in run.caveats:
-            said, paths = f"⚠ {each.sentence(plain)}.", {line.path for line in each.lines}
-            yield self.linked(said, *paths) if len(paths) == 1 else tag("span", said)
-
-    def actions(self, **titles: str) -> list[Html]:
-        """What an editor can do about a run: buttons, with their titles."""
-        return [
-            tag("button", title, type="button", data_do=action, class_="action")
-            for action, title in titles.items()
-            if not self.lists
-        ]
-
-    def fixes(self, same: Sequence[LineFinding]) -> list[Html]:
-        """In an editor, a button for each file in which a rule's findings have safe fixes."""
-        paths = dict.fromkeys(each.path for each in same if each.is_fixable and not self.lists)
-        return [
-            tag(
-                "button",
-                "Fix all",
-                [tag("span", " in ", untrusted(path, 80))] if self._many else None,
-                type="button",
-                data_do="fix",
-                data_rule=same[0].rule,
-                data_file=self._files.get(path, 0),
-                class_="action",
-            )
-            for path in paths
-        ]
-
-
 class EventLists:
     """The lists of events of a page, and the raw lines of all of them."""
 
@@ -107,19 +37,14 @@ class EventLists:
         self._report = report
         self._places = places
         self._words = EventWords(report.events)
-        self._by_run: dict[str, list[Event]] = {}
-        for event in report.events:
-            self._by_run.setdefault(event.run_id, []).append(event)
+        self.by_run = report.by_run()
         self._records = {trace.path: trace.records for trace in report.traces}
         self._listed: list[LineId] = []
 
-    def of(self, run: RunScore) -> Sequence[Event]:
-        """The events of a run."""
-        return self._by_run.get(run.run_id, ())
-
     def listed(self, run: RunScore, number: int, chart: Chart | None) -> Html:
         """Every event of a run in words, with its rejected lines where they stand."""
-        events = [(LineId(event.path, event.line), event) for event in self.of(run)]
+        own = self.by_run.get(run.run_id, ())
+        events = [(LineId(event.path, event.line), event) for event in own]
         rejected = [LineId(part.path, each.line) for part in run.parts for each in part.rejected]
         order = {part.path: n for n, part in enumerate(run.parts)}
         every: list[tuple[LineId, Event | None]] = [*events, *((line, None) for line in rejected)]
@@ -134,7 +59,7 @@ class EventLists:
         label = f"Events of run {number + 1}"
         parts = (tag("caption", label), tag("thead", head), *chunks)
         table = scrolling(label, tag("table", *parts, class_="events"))
-        title = plural(len(self.of(run)), "event")
+        title = plural(len(own), "event")
         title += f" and {plural(len(rejected), 'rejected line')}" if rejected else ""
         cut = len(every) - len(shown)
         note = tag("p", f"… and {cut:,} more lines, which the trace has.") if cut else None
@@ -181,23 +106,42 @@ def _bars_of(chart: Chart, places: Places) -> dict[str, str]:
     return {**marks, **found}
 
 
-def findings_list(found: Sequence[LineFinding] | None, places: Places) -> Iterator[Content]:
-    """The findings by rule, each with its line."""
+def findings_list(
+    found: Sequence[LineFinding] | None, places: Places, *, has_buttons: bool
+) -> Iterator[doc.Block]:
+    """The findings by rule, each with its line; in an editor with buttons that fix them."""
     if found is None:
-        yield tag("p", "Not checked: drive-trace check says why.", class_="warn")
+        yield doc.Paragraph("Not checked: drive-trace check says why.", is_warning=True)
         return
-    yield tag("p", f"{findings_phrase(found)}.".capitalize())
+    yield doc.Paragraph(f"{findings_phrase(found)}.".capitalize())
     by_rule: dict[str, list[LineFinding]] = {}
     for each in found:
         by_rule.setdefault(each.rule, []).append(each)
     ranked = sorted(by_rule.items(), key=lambda item: SEVERITIES.index(item[1][0].severity))
     for rule, same in ranked:
         items = [
-            tag("li", places.links(each.path, [each.line]), f": {each.message}")
+            f"{places.lines(each.path, [each.line])}: {each.message}"
             for each in same[:_MOST_FINDINGS]
         ]
-        more = len(same) - len(items)
-        cut = tag("li", f"and {more:,} more") if more else None
-        unfolds = folded(f"{same[0].severity}: {rule} ({len(same):,})", tag("ul", items, cut))
-        fixes = places.fixes(same)
-        yield tag("div", unfolds, fixes, class_="fixable") if fixes else unfolds
+        if len(same) > _MOST_FINDINGS:
+            items.append(f"and {len(same) - _MOST_FINDINGS:,} more")
+        title = f"{same[0].severity}: {rule} ({len(same):,})"
+        folded = doc.Section(title, [doc.Bullets(items)], is_folded=True)
+        fixes = _fixes(same, places) if has_buttons else []
+        yield tag("div", as_html([folded]), fixes, class_="fixable") if fixes else folded
+
+
+def _fixes(same: Sequence[LineFinding], places: Places) -> list[Html]:
+    """A button for each file in which a rule's findings have safe fixes."""
+    paths = dict.fromkeys(each.path for each in same if each.is_fixable)
+    named = {path: words(f" in {doc.name(path, 80)}") if places.is_many else "" for path in paths}
+    return [
+        button("fix", "Fix all", named[path], data_rule=same[0].rule, data_file=places.file(path))
+        for path in paths
+    ]
+
+
+def button(action: str, *content: Content, **attributes: Attribute) -> Html:
+    """What an editor can do."""
+    parts = {"type": "button", "data_do": action, **attributes, "class_": "action"}
+    return tag("button", *content, **parts)

@@ -1,0 +1,288 @@
+"""The parts of a report that every format shows, as documents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from drive_trace.report.assertions import Checked, CheckResult
+from drive_trace.report.chart import LineId
+from drive_trace.report.contents import (
+    FACTS,
+    NOTHING_RIGHT,
+    PROVENANCE,
+    FullReport,
+    findings_phrase,
+)
+from drive_trace.report.event_log import Event
+from drive_trace.report.figures import short_time, view
+from drive_trace.report.metrics import GROUPS, Measured
+from drive_trace.report.timeline import DispatchSpan
+from drive_trace.scorecard.card import RunScore
+from drive_trace.scorecard.render import clocked
+from drive_trace.scorecard.verdict import cause
+from drive_trace.text import document as doc
+from drive_trace.text.wording import compact, duration, numbered_lines
+
+_NUMBERED = re.compile(r"(?:(?<=\bline )|(?<=\blines )|(?<=\d, )|(?<=\d and ))(\d+)(?!\d| more)")
+"""The number of a line in our own words."""
+_MOST_EVIDENCE = 8
+_MOST_NUMBERS = 20
+"""Of so many lines of a file, the numbers are told."""
+RUN_FIGURES = ("tokens in / out", "wall-clock", "rounds a dispatch")
+_FOLDED = {
+    CheckResult.PASS: "Passed",
+    CheckResult.NOT_APPLICABLE: "Not applicable",
+    CheckResult.NOT_CHECKABLE: "Not checkable from a trace",
+}
+
+
+class Places:
+    """Names the places of lines on a page: ``l-0-12`` is line 12 of the first trace, ``b-0-12`` the
+    bar of the timeline that begins there. The file of a line is named where there are several.
+    """
+
+    def __init__(self, report: FullReport) -> None:
+        self.is_many = len(report.traces) > 1
+        self._files: dict[str, int] = {
+            trace.path: n for n, trace in reversed([*enumerate(report.traces)])
+        }
+
+    def file(self, path: str) -> int:
+        """The number of a trace."""
+        return self._files.get(path, 0)
+
+    def id_of(self, line: LineId, kind: str = "l") -> str:
+        """The id of an element."""
+        return f"{kind}-{self.file(line.path)}-{line.number}"
+
+    def link(self, path: str, number: int) -> doc.Words:
+        """The number of a line, as a link to it."""
+        return doc.link(self.id_of(LineId(path, number)), str(number))
+
+    def lines(self, path: str, numbers: Sequence[int]) -> doc.Words:
+        """``lines 3, 5 of a.jsonl``."""
+        linked = ", ".join(self.link(path, number) for number in numbers)
+        of = f" of {doc.name(path, 80)}" if self.is_many else ""
+        return f"line{'s' * (len(numbers) != 1)} {linked}{of}"
+
+    def linked(self, text: str, path: str) -> doc.Words:
+        """Our own words, in which the numbers of lines are links: ``1 (line 33)``."""
+        return _NUMBERED.sub(lambda found: self.link(path, int(found[1])), text)
+
+    def caveats(self, run: RunScore) -> Iterator[doc.Words]:
+        """The caveats of a run, a sentence each, with links where their lines are of one file."""
+        for each in run.caveats:
+            said, paths = f"⚠ {each.sentence(doc.name)}.", {line.path for line in each.lines}
+            yield self.linked(said, *paths) if len(paths) == 1 else said
+
+    def decided_by(self, run: RunScore) -> doc.Words:
+        """The line with the grade that counts; nothing where there is none."""
+        grade = run.correctness
+        return f"Decided by {self.lines(grade.path, [grade.line])}. " if grade is not None else ""
+
+
+# Runs
+
+
+def runs_table(
+    report: FullReport, places: Places, by_run: dict[str, list[Event]], most: int, *, is_page: bool
+) -> doc.Table:
+    """All runs, ``most`` of them, with their verdicts and what they cost. Where there is little
+    room, the verdict is one line, and caveats are told in short.
+    """
+    runs, found = report.card.runs, report.findings_by_run()
+    has_figures = any(run.efficiency is not None for run in runs)
+    rows: list[list[doc.Cell]] = []
+    for number, run in enumerate(runs[:most]):
+        findings = found[run.run_id]
+        notes = [*places.caveats(run)] if is_page else [each.short for each in run.caveats]
+        decided = places.decided_by(run)
+        verdict = doc.Lines([doc.chip(run.word, run.standing), cause(run.gate), decided])
+        rows.append(
+            [
+                doc.named_link(f"run-{number}", run.run_id, 60),
+                verdict if is_page else run.headline,
+                doc.Lines(notes or ["none"], len(notes)),
+                *(run_figures(run) if has_figures else ()),
+                doc.Lines([findings_phrase(findings)], -1 if findings is None else len(findings)),
+                run.provenance.origin or "not told",
+                _last_event(by_run.get(run.run_id, ())),
+            ]
+        )
+    figures = RUN_FIGURES * has_figures
+    return doc.Table(
+        ("run", "verdict", "caveats", *figures, "findings", "written", "last event (UTC)"),
+        rows,
+        label="All runs",
+        wide=(1, 2),
+        left_out=len(runs) - most,
+        what="runs",
+        is_sortable=True,
+    )
+
+
+def run_figures(run: RunScore) -> list[doc.Lines]:
+    """Tokens, wall-clock and rounds under :data:`RUN_FIGURES`. Tier 2 is for CORRECT runs."""
+    efficiency = run.efficiency
+    if efficiency is None:
+        return [doc.Lines(["hidden"], -1)] * 3
+    tokens = [efficiency.tokens[f"{name}_tokens"] for name in ("input", "output")]
+    said = " / ".join("n/a" if each is None else compact(each) for each in tokens)
+    clock, rounds = efficiency.wall_clock, efficiency.rounds.mean
+    took = "n/a" if clock.ms is None else f"{duration(clock.ms)} ({clocked(clock)})"
+    return [
+        doc.Lines([said], sum(each or 0 for each in tokens)),
+        doc.Lines([took], -1 if clock.ms is None else clock.ms),
+        doc.Lines(["n/a"], -1) if rounds is None else doc.Lines([f"{rounds:.1f}"], rounds),
+    ]
+
+
+def _last_event(events: Sequence[Event]) -> doc.Cell:
+    """``2026-06-08 14:19`` and ``dispatch-end``; the time is what a stranger wrote: any text."""
+    last = max(events, key=lambda event: event.ts, default=None)
+    return "" if last is None else doc.Lines([moment(last), last.name])
+
+
+def moment(event: Event) -> doc.Words:
+    """When it was, to the minute."""
+    return doc.name(event.ts[:16].replace("T", " "))
+
+
+def dispatches(
+    spans: Sequence[DispatchSpan], places: Places, most: int, label: str
+) -> list[doc.Block]:
+    """The dispatches of a run; of many, those with the most rounds."""
+    if not spans:
+        return [doc.Paragraph("No dispatch was recorded.")]
+    ranked = sorted(range(len(spans)), key=lambda at: (-spans[at].round_starts, at))
+    rows = [_dispatch(spans[at], places) for at in sorted(ranked[:most])]
+    cut = (
+        f"{len(rows)} of {len(spans):,} dispatches are shown, those with the most rounds; "
+        "the JSON report has them all."
+    )
+    notes = [doc.Paragraph(doc.soft(cut))] if len(rows) < len(spans) else []
+    headers = ("dispatch", "model", "result", "rounds", "verdicts of rounds", "claimed")
+    return [*notes, doc.Table((*headers, "by the clock"), rows, label=label, wide=(0, 4))]
+
+
+def _dispatch(span: DispatchSpan, places: Places) -> list[doc.Words]:
+    first, called = span.start or span.end, span.called
+    target = places.id_of(LineId(first.path, first.line)) if first else None
+    return [
+        doc.named_link(target, called, 80) if target else doc.name(called, 80),
+        doc.name(span.model or "not recorded", 80),
+        span.said or "no end recorded",
+        f"{span.round_starts:,}",
+        ", ".join(each.said or "no end recorded" for each in span.rounds) or "none recorded",
+        short_time(span.claimed_ms) + " (more than the clock)" * span.claims_more,
+        short_time(span.clock_ms),
+    ]
+
+
+# All events together
+
+
+def metrics(report: FullReport, most: int, facts: str = FACTS) -> doc.Section:
+    """Every metric, group by group, with at most so many rows of a table."""
+    blocks: list[doc.Block] = [doc.Paragraph(facts)]
+    if report.warning:
+        blocks.append(doc.Paragraph(f"{NOTHING_RIGHT}.", is_warning=True))
+    for group, title in GROUPS.items():
+        measured = [each for each in report.metrics if each.metric.group == group]
+        shown = _group(title, measured, most)
+        blocks.append(doc.Section(f"{title} ({len(measured)})", shown, is_folded=True))
+    return doc.Section("Metrics: facts, not a score", blocks, "metrics")
+
+
+def _group(title: str, measured: Sequence[Measured], most: int) -> list[doc.Block]:
+    views = [(each.metric, view(each, most)) for each in measured]
+    rows: list[list[doc.Cell]] = [
+        [
+            metric.title,
+            doc.Lines(shown.figures or ["see below"]),
+            str(metric.polarity),
+            str(metric.source),
+        ]
+        for metric, shown in views
+    ]
+    headers = ("metric", "value", "reading", "source")
+    every = doc.Table(headers, rows, label=f"{title} metrics", wide=(1,))
+    breakdowns = [
+        doc.Section(f"{caption} ({len(table.rows) + table.left_out:,})", [table], is_folded=True)
+        for _, shown in views
+        for caption, table in shown.tables
+    ]
+    return [every, *breakdowns]
+
+
+def assertions(report: FullReport, places: Places) -> doc.Section:
+    """What failed; folded, what passed, what does not apply and what no trace can tell."""
+    by_status: dict[CheckResult, list[Checked]] = {each: [] for each in CheckResult}
+    for each in report.assertions:
+        by_status[each.outcome.status].append(each)
+    blocks: list[doc.Block] = [doc.Paragraph(report.assertion_counts)]
+    if by_status[CheckResult.FAIL]:
+        blocks.append(_assertion_table("Failed", by_status[CheckResult.FAIL], places))
+    blocks += [
+        doc.Section(
+            f"{title} ({len(found)})", [_assertion_table(title, found, places)], is_folded=True
+        )
+        for status, title in _FOLDED.items()
+        if (found := by_status[status])
+    ]
+    return doc.Section("Assertions", blocks, "assertions")
+
+
+def _assertion_table(label: str, checked: Sequence[Checked], places: Places) -> doc.Table:
+    rows: list[list[doc.Cell]] = [
+        [assertion.id, assertion.title, note, doc.Lines([*_evidence(evidence, places)])]
+        for assertion, (_, evidence, note) in checked
+    ]
+    headers = ("id", "assertion", "why", "evidence")
+    return doc.Table(headers, rows, label if label == "Failed" else "", label, wide=(1, 2, 3))
+
+
+def _evidence(events: Sequence[Event], places: Places) -> Iterator[doc.Words]:
+    by_path: dict[str, list[int]] = {}
+    for each in events[:_MOST_EVIDENCE]:
+        by_path.setdefault(each.path, []).append(each.line)
+    yield from (places.lines(path, numbers) for path, numbers in by_path.items())
+    if len(events) > _MOST_EVIDENCE:
+        yield f"and {len(events) - _MOST_EVIDENCE:,} more"
+
+
+def lines(report: FullReport, places: Places, most: int) -> doc.Section:
+    """What became of the lines of each of ``most`` files."""
+    rows = [
+        [
+            doc.name(trace.path, 120),
+            f"{len(trace.events):,}",
+            places.linked(_count_and_numbers(trace.invalid_lines), trace.path),
+            places.linked(_count_and_numbers(trace.unknown_lines), trace.path),
+        ]
+        for trace in report.traces[:most]
+    ]
+    label = "What became of the lines of each file"
+    said = "Invalid lines are rejected and count nowhere; unknown event types are kept apart."
+    table = doc.Table(
+        ("file", "valid events", "invalid lines", "unknown event types"),
+        rows,
+        label=label,
+        wide=(2, 3),
+        left_out=len(report.traces) - most,
+        what="files",
+    )
+    return doc.Section("Lines", [doc.Paragraph(said), table], "lines")
+
+
+def _count_and_numbers(numbers: Sequence[int]) -> str:
+    """``0``, ``1 (line 3)``, or ``12 (lines 1, 2 and 10 more)``."""
+    return f"{len(numbers):,} ({numbered_lines(numbers, _MOST_NUMBERS)})" if numbers else "0"
+
+
+def provenance(*others: str) -> doc.Section:
+    """Where values come from."""
+    return doc.Section(
+        "Where the values come from", [doc.Bullets([*PROVENANCE, *others])], "provenance"
+    )
