@@ -2,26 +2,45 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
+from collections import Counter
+from collections.abc import Iterable
 from functools import partial
+from pathlib import Path
 from typing import TextIO
 
 import click
 
+from drive_trace.analysis import Analysis
+from drive_trace.authoring.fixing import fix_all, with_fixes, withheld
 from drive_trace.commands import options
-from drive_trace.commands.checking import Checking, Repairs, write_baselines
+from drive_trace.commands.checking import Checking
 from drive_trace.commands.explain import complete_rules, unknown_rule
 from drive_trace.commands.formats import FORMATS
-from drive_trace.commands.formats.findings import FindingWriter, RuleUrl, Totals
+from drive_trace.commands.formats.diff import coloured, unified_diff
+from drive_trace.commands.formats.findings import FindingWriter, Reported, RuleUrl, Totals
 from drive_trace.commands.formats.text import StatisticsWriter
 from drive_trace.commands.reading import Reading
-from drive_trace.commands.terminal import is_terminal, notify
+from drive_trace.commands.terminal import in_colour, is_terminal, notify
 from drive_trace.linter.rule import Severity
 from drive_trace.linter.rules import RULES
-from drive_trace.storage.files import STDIN
+from drive_trace.linter.settings import fingerprint
+from drive_trace.storage.baseline import Known
+from drive_trace.storage.files import STDIN, Problem, TraceRecords
 from drive_trace.storage.finding import SearchOptions
 from drive_trace.storage.pages import shared_rule_url
-from drive_trace.storage.projects import Configuration, Projects
+from drive_trace.storage.projects import (
+    Configuration,
+    Project,
+    Projects,
+    shown_path,
+    write_known,
+)
+from drive_trace.storage.replace import Unsynced, replace_content
+from drive_trace.text.escaping import printable
+from drive_trace.text.spans import encode_exactly, exact
 from drive_trace.text.wording import plural
 
 _THRESHOLDS = {severity.label: severity for severity in Severity}
@@ -170,15 +189,15 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
         projects = Projects(
             ".", configuration=config, with_baseline=with_baseline, trusted=options.trusted()
         )
-    repairs = Repairs(suggestions=unsafe_fixes, only_show=diff) if fix or diff else None
+    fixes = _Fixes(suggestions=unsafe_fixes, only_show=diff)
     search.projects = projects
     reading = Reading(tuple(map(options.followed, paths)), search)
     off = ((RULES.keys() - select) if select else frozenset()) | ignore
-    run = Checking(projects, repairs, off)
+    run = Checking(projects, off, fixes.fix if fix or diff else None)
     reports = run.reports(reading)
     notes: list[str] = []
     if write_baseline:
-        notes, left = write_baselines(run, reports)
+        notes, left = _write_baselines(run, reports)
         reports = iter(left)
     # What is fixed, and a diff, have standard output for themselves.
     out = sys.stderr if fix and STDIN in paths else sys.stdout
@@ -196,6 +215,7 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
             writer.write(report)
     if not_shown:
         notes.append(f"{plural(not_shown, 'finding')} below --severity {least} not shown")
+    notes += [fixes.note()] if fix or diff else []
     notes += [*run.notes(), *reading.notes()]
     if writer is not None:
         writer.finish(Totals(len(run.checked), notes, reading.unread, is_quiet=quiet))
@@ -217,3 +237,130 @@ def _writer(out: TextIO, url_of: RuleUrl, output_format: str, statistics: bool) 
 def _refuse(condition: bool, message: str) -> None:
     if condition:
         raise click.UsageError(message)
+
+
+# What is written
+
+_RUNNERS = ("CI", "GITHUB_ACTIONS", "TF_BUILD")
+"""A CI runner sets one of these variables."""
+
+
+class _Fixes:
+    """Fixes traces, one after another, and counts the fixes."""
+
+    def __init__(self, *, suggestions: bool, only_show: bool) -> None:
+        self._suggestions = suggestions
+        self._only_show = only_show
+        self._fixed = 0
+        self._left = 0
+        self._withheld: Counter[str] = Counter()
+
+    def fix(self, trace: TraceRecords, analysis: Analysis) -> Problem | None:
+        """Fix a trace in its file, or return why the file stays as it was, or Unsynced.
+        ``analysis`` is fixed in each case. The fixed text of standard input goes to standard
+        output, and so does a diff.
+        """
+        before, problem = list(analysis.document.lines), None
+        fixed = fix_all(analysis, suggestions=self._suggestions)
+        if self._only_show:
+            _show(unified_diff(printable(trace.path, 4096), before, analysis.document.lines))
+        elif trace.path == STDIN:
+            _write_exactly([_as_recorded(line.text for line in analysis.document.lines)])
+        elif fixed:
+            old = encode_exactly(_as_recorded(trace.records))
+            new = encode_exactly(_as_recorded(line.text for line in analysis.document.lines))
+            problem = replace_content(trace.path, old, new)
+            if problem is not None and not isinstance(problem, Unsynced):
+                return problem
+        self._fixed += fixed
+        self._left += with_fixes(analysis)
+        self._withheld += withheld(analysis)
+        return problem
+
+    def note(self) -> str:
+        """How many findings were fixed, and how many are left to a person."""
+        one = self._fixed == 1
+        were = "would be" if self._only_show else "was" if one else "were"
+        message = f"{plural(self._fixed, 'finding')} {were} fixed"
+        if self._left:
+            message += f"; {self._left} more can be in an editor, one at a time"
+        for reason, count in self._withheld.items():
+            message += f"; {reason} ({plural(count, 'finding')})"
+        return message
+
+
+def _as_recorded(texts: Iterable[str]) -> str:
+    return "\n".join(map(exact, texts))
+
+
+def _show(diff: Iterable[str]) -> None:
+    """Print a diff. It is exact, so that it can be applied; but for a terminal, and for the log of
+    a CI runner, what these would obey is replaced, and what changed within a line is marked.
+    """
+    if not (sys.stdout.isatty() or _is_log() or in_colour(sys.stdout)):
+        _write_exactly(diff)
+        return
+    for line in coloured(diff):
+        click.echo(line)
+
+
+def _is_log() -> bool:
+    """Whether a CI runner may read standard output line by line. It reads no file."""
+    if not any(map(os.environ.get, _RUNNERS)):
+        return False
+    try:
+        return not stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode)
+    except OSError:  # a stream of this process alone
+        return False
+
+
+def _write_exactly(texts: Iterable[str]) -> None:
+    """Write text to standard output as UTF-8 and with its own line ends, whatever the locale, and
+    bytes that are not UTF-8 as they are.
+    """
+    sys.stdout.flush()
+    for text in texts:
+        sys.stdout.buffer.write(encode_exactly(text))
+    sys.stdout.buffer.flush()
+
+
+def _write_baselines(
+    run: Checking, reports: Iterable[Reported]
+) -> tuple[list[str], list[Reported]]:
+    """Write all findings into the baselines of their projects. Returns notes on the baselines, and
+    the findings that are in none: they belong to no line, or their baseline cannot be written.
+    """
+    every = list(reports)
+    found: dict[str, list[Reported]] = {}
+    for report in every:
+        if report.text is not None:
+            found.setdefault(report.location.path, []).append(report)
+    projects: dict[Path, tuple[Project, list[str]]] = {}
+    for path, project in run.checked.items():
+        assert project is not None
+        projects.setdefault(project.folder, (project, []))[1].append(path)
+    notes, unknown = [], set()
+    for project, paths in projects.values():
+        problem = write_known(
+            project, {project.path_of(path): _known(found.get(path, ())) for path in paths}
+        )
+        if problem is not None:
+            run.notify([problem])
+            unknown |= set(paths)
+            continue
+        count = sum(len(found.get(path, ())) for path in paths)
+        notes.append(
+            f"wrote {plural(count, 'finding')} of {plural(len(paths), 'trace')} "
+            f"to {shown_path(project.baseline_path)}"
+        )
+    left = [each for each in every if each.text is None or each.location.path in unknown]
+    return notes, left
+
+
+def _known(found: Iterable[Reported]) -> Known:
+    by_code: dict[str, Counter[str]] = {}
+    # Several findings of one rule on one line count once.
+    lines = dict.fromkeys((each.rule.code, each.text or "", each.location.line) for each in found)
+    for code, text, _ in lines:
+        by_code.setdefault(code, Counter())[fingerprint(code, text)] += 1
+    return by_code

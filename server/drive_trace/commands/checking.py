@@ -1,44 +1,34 @@
-"""The work of ``check``: it finds, fixes, and writes baselines."""
+"""Checks the traces that are read, each with the others that have lines of its runs."""
 
 from __future__ import annotations
 
-import os
-import stat
-import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import click
+from typing import Any, NamedTuple, TypeAlias
 
 from drive_trace.analysis import Analysis
-from drive_trace.authoring.fixing import fix_all, with_fixes, withheld
 from drive_trace.commands.across import Across, events_of
-from drive_trace.commands.formats.diff import coloured, unified_diff
 from drive_trace.commands.formats.findings import (
     Reported,
     reported,
     unreadable,
 )
 from drive_trace.commands.reading import Reading
-from drive_trace.commands.terminal import in_colour, notify
+from drive_trace.commands.terminal import notify
 from drive_trace.linter.rule import Severity
 from drive_trace.linter.rules import RULES
-from drive_trace.linter.settings import DEFAULTS, RuleSettings, fingerprint
+from drive_trace.linter.settings import DEFAULTS, RuleSettings
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.scorecard.copies import Events
-from drive_trace.storage.baseline import Known
 from drive_trace.storage.cores import on_all_cores
 from drive_trace.storage.files import STDIN, Problem, TraceRecords, read_trace
 from drive_trace.storage.finding import Reason
 from drive_trace.storage.git import CommittedTraces
-from drive_trace.storage.projects import Project, Projects, shown_path, write_known
-from drive_trace.storage.replace import Unsynced, replace_content
+from drive_trace.storage.projects import Project, Projects, shown_path
+from drive_trace.storage.replace import Unsynced
 from drive_trace.storage.run_files import run_ids_in, traces_beside
-from drive_trace.text.escaping import printable
-from drive_trace.text.spans import encode_exactly, exact
 from drive_trace.text.wording import plural
 from drive_trace.trace.joined import JoinedFiles, TraceFile, sharing
 from drive_trace.trace.line import Line
@@ -48,6 +38,12 @@ _LITTLE = 1_000_000
 """Characters that are checked before other processes help: to start these takes as long."""
 _KEPT = 100_000_000
 """Characters of traces that are kept while all are looked through; the others are read again."""
+
+
+Fix: TypeAlias = Callable[[TraceRecords, Analysis], Problem | None]
+"""Fixes a trace in its file, or returns why the file stays as it was, or Unsynced. The analysis is
+fixed in each case.
+"""
 
 
 class _Trace(NamedTuple):
@@ -134,13 +130,15 @@ class Checking:
     def __init__(
         self,
         projects: Projects | None,
-        repairs: Repairs | None,
         off: Collection[str] = (),
+        fix: Fix | None = None,
     ) -> None:
-        """Without ``projects`` the rules run as they are by default, but for those that are off."""
+        """Without ``projects`` the rules run as they are by default, but for those that are off.
+        ``fix`` changes a trace before it is checked.
+        """
         self._off = RuleSettings(dict.fromkeys(off))
         self._projects = projects
-        self._repairs = repairs
+        self._fix = fix
         self._across = Across()
         self._notified: set[Problem] = set()
         self._hidden: Counter[Path] = Counter()
@@ -187,7 +185,7 @@ class Checking:
             task.join(analyses)
             yield task, [self._done(*each) for each in zip(task.traces, analyses, strict=True)]
             size += sum(len(record) for each in task.traces for record in each.trace.records)
-            if size > _LITTLE and self._repairs is None:
+            if size > _LITTLE and self._fix is None:
                 break
         for task, checked in on_all_cores(_check_apart, tasks):
             yield (
@@ -269,8 +267,7 @@ class Checking:
 
     def notes(self) -> list[str]:
         """What a person must know to understand the findings."""
-        phrases = [self._repairs.note()] if self._repairs is not None else []
-        return phrases + [
+        return [
             f"{plural(count, 'known finding')} hidden by {shown_path(path)}, "
             "which cannot fail the check (--no-baseline shows them)"
             for path, count in self._hidden.items()
@@ -278,7 +275,7 @@ class Checking:
 
     def _analysed(self, each: _Trace) -> Analysis:
         analysis = each.analysed()
-        problem = self._repairs.fix(each.trace, analysis) if self._repairs is not None else None
+        problem = self._fix(each.trace, analysis) if self._fix is not None else None
         if problem is not None:
             self.notify([problem])
         if problem is not None and not isinstance(problem, Unsynced):
@@ -307,126 +304,3 @@ def _not_checked(path: str, project: Project) -> Unread:
     first = project.problems[0]
     what = "baseline" if first.file == project.baseline_path else "configuration"
     return Unread(path, f"its {what} cannot be used: {first.problem.message}")
-
-
-def write_baselines(run: Checking, reports: Iterable[Reported]) -> tuple[list[str], list[Reported]]:
-    """Write all findings into the baselines of their projects. Returns notes on the baselines, and
-    the findings that are in none: they belong to no line, or their baseline cannot be written.
-    """
-    every = list(reports)
-    found: dict[str, list[Reported]] = {}
-    for report in every:
-        if report.text is not None:
-            found.setdefault(report.location.path, []).append(report)
-    projects: dict[Path, tuple[Project, list[str]]] = {}
-    for path, project in run.checked.items():
-        assert project is not None
-        projects.setdefault(project.folder, (project, []))[1].append(path)
-    notes, unknown = [], set()
-    for project, paths in projects.values():
-        problem = write_known(
-            project, {project.path_of(path): _known(found.get(path, ())) for path in paths}
-        )
-        if problem is not None:
-            run.notify([problem])
-            unknown |= set(paths)
-            continue
-        count = sum(len(found.get(path, ())) for path in paths)
-        notes.append(
-            f"wrote {plural(count, 'finding')} of {plural(len(paths), 'trace')} "
-            f"to {shown_path(project.baseline_path)}"
-        )
-    left = [each for each in every if each.text is None or each.location.path in unknown]
-    return notes, left
-
-
-def _known(found: Iterable[Reported]) -> Known:
-    by_code: dict[str, Counter[str]] = {}
-    # Several findings of one rule on one line count once.
-    lines = dict.fromkeys((each.rule.code, each.text or "", each.location.line) for each in found)
-    for code, text, _ in lines:
-        by_code.setdefault(code, Counter())[fingerprint(code, text)] += 1
-    return by_code
-
-
-_RUNNERS = ("CI", "GITHUB_ACTIONS", "TF_BUILD")
-"""A CI runner sets one of these variables."""
-
-
-class Repairs:
-    """Fixes traces, one after another, and counts the fixes."""
-
-    def __init__(self, *, suggestions: bool, only_show: bool) -> None:
-        self._suggestions = suggestions
-        self._only_show = only_show
-        self._fixed = 0
-        self._left = 0
-        self._withheld: Counter[str] = Counter()
-
-    def fix(self, trace: TraceRecords, analysis: Analysis) -> Problem | None:
-        """Fix a trace in its file, or return why the file stays as it was, or Unsynced.
-        ``analysis`` is fixed in each case. The fixed text of standard input goes to standard
-        output, and so does a diff.
-        """
-        before, problem = list(analysis.document.lines), None
-        fixed = fix_all(analysis, suggestions=self._suggestions)
-        if self._only_show:
-            _show(unified_diff(printable(trace.path, 4096), before, analysis.document.lines))
-        elif trace.path == STDIN:
-            _write_exactly([_as_recorded(line.text for line in analysis.document.lines)])
-        elif fixed:
-            old = encode_exactly(_as_recorded(trace.records))
-            new = encode_exactly(_as_recorded(line.text for line in analysis.document.lines))
-            problem = replace_content(trace.path, old, new)
-            if problem is not None and not isinstance(problem, Unsynced):
-                return problem
-        self._fixed += fixed
-        self._left += with_fixes(analysis)
-        self._withheld += withheld(analysis)
-        return problem
-
-    def note(self) -> str:
-        """How many findings were fixed, and how many are left to a person."""
-        one = self._fixed == 1
-        were = "would be" if self._only_show else "was" if one else "were"
-        message = f"{plural(self._fixed, 'finding')} {were} fixed"
-        if self._left:
-            message += f"; {self._left} more can be in an editor, one at a time"
-        for reason, count in self._withheld.items():
-            message += f"; {reason} ({plural(count, 'finding')})"
-        return message
-
-
-def _as_recorded(texts: Iterable[str]) -> str:
-    return "\n".join(map(exact, texts))
-
-
-def _show(diff: Iterable[str]) -> None:
-    """Print a diff. It is exact, so that it can be applied; but for a terminal, and for the log of
-    a CI runner, what these would obey is replaced, and what changed within a line is marked.
-    """
-    if not (sys.stdout.isatty() or _is_log() or in_colour(sys.stdout)):
-        _write_exactly(diff)
-        return
-    for line in coloured(diff):
-        click.echo(line)
-
-
-def _is_log() -> bool:
-    """Whether a CI runner may read standard output line by line. It reads no file."""
-    if not any(map(os.environ.get, _RUNNERS)):
-        return False
-    try:
-        return not stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode)
-    except OSError:  # a stream of this process alone
-        return False
-
-
-def _write_exactly(texts: Iterable[str]) -> None:
-    """Write text to standard output as UTF-8 and with its own line ends, whatever the locale, and
-    bytes that are not UTF-8 as they are.
-    """
-    sys.stdout.flush()
-    for text in texts:
-        sys.stdout.buffer.write(encode_exactly(text))
-    sys.stdout.buffer.flush()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import click
 
@@ -14,17 +14,15 @@ from drive_trace.commands import options
 from drive_trace.commands.checking import Checking
 from drive_trace.commands.reading import Reading
 from drive_trace.commands.terminal import format_of, write_document
+from drive_trace.report import contents
+from drive_trace.report.contents import Findings, FullReport
+from drive_trace.report.event_log import TraceLog
+from drive_trace.report.markdown import report_markdown
 from drive_trace.storage.files import TraceRecords
 from drive_trace.storage.finding import SearchOptions, omitted
 from drive_trace.storage.judging_records import with_judgements
 from drive_trace.storage.projects import Projects
 from drive_trace.text.escaping import in_json
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from drive_trace.report.contents import Findings, FullReport
-    from drive_trace.report.event_log import TraceLog
 
 
 @click.command(short_help="Write a report on the runs of traces.")
@@ -60,8 +58,6 @@ def report(
       drive-trace report projects --out report.html
       drive-trace report --format json . > report.json
     """
-    from drive_trace.report.contents import report_on  # noqa: PLC0415 - other commands need it not
-
     chosen = output_format or format_of(out, "markdown")
     search.projects = None if no_config else Projects(".", trusted=options.trusted())
     reading = _Logging(paths, search)
@@ -74,7 +70,7 @@ def report(
     logs = [
         each._replace(summary=with_judgements(each.summary, each.path)) for each in reading.logs
     ]
-    made = report_on(logs, unread, omitted(reading.left_out), findings)
+    made = contents.report_on(logs, unread, omitted(reading.left_out), findings)
     inputs = [*(trace.path for trace in made.traces), *(each.path for each in unread)]
     write_document(_rendered(made, chosen), out, traces=inputs, is_html=chosen == "html")
     sys.exit(2 if made.card.unread else 0)
@@ -100,26 +96,22 @@ class _Logging(Reading):
 
 def _findings(reading: _Logging, projects: Projects | None) -> Findings:
     """What ``check`` finds, by the paths of the traces that it could check."""
-    from drive_trace.report.contents import LineFinding  # noqa: PLC0415 - as above
-
-    checking = Checking(projects, None)
-    found: dict[str, list[LineFinding]] = {}
+    checking = Checking(projects)
+    found: dict[str, list[contents.LineFinding]] = {}
     for each in checking.reports(reading):
         path, line = each.location.path, each.location.line
-        finding = LineFinding(path, line, each.severity.label, each.rule.code, each.message)
+        finding = contents.LineFinding(
+            path, line, each.severity.label, each.rule.code, each.message
+        )
         found.setdefault(path, []).append(finding)
     return {path: found.get(path, ()) for path in checking.checked}
 
 
 def _rendered(report: FullReport, output_format: str) -> str:
     if output_format == "html":
-        from drive_trace.report.html import report_html  # noqa: PLC0415 - as above
+        from drive_trace.report.html import report_html  # noqa: PLC0415 - the largest of them
 
         return report_html(report, f"drive-trace {__version__}")
     if output_format == "json":
-        from drive_trace.report.contents import to_json  # noqa: PLC0415 - as above
-
-        return in_json(json.dumps(to_json(report), indent=2)) + "\n"
-    from drive_trace.report.markdown import report_markdown  # noqa: PLC0415 - as above
-
+        return in_json(json.dumps(contents.to_json(report), indent=2)) + "\n"
     return report_markdown(report) + "\n"
