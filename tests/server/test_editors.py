@@ -105,6 +105,12 @@ class Trace(Document):
             read = _types.structure(result, kinds[method])
             check_result_against_client_capabilities(declared, method, read)
 
+    def applied(self, action: Any) -> str:
+        """The text after an action, whose edit has the shape that the editor understands."""
+        shape = self.editor.preset.can("workspace", "workspaceEdit", "documentChanges")
+        assert ("documentChanges" in action["edit"]) == bool(shape)
+        return super().applied(action)
+
     def changed(self, edits: Any) -> str:
         """The text after edits, as a list or in a workspace edit."""
         if isinstance(edits, dict):
@@ -170,8 +176,6 @@ def test_a_mistake_is_shown_and_fixed_and_the_verdict_moves(editor: Editor) -> N
     ]
     (action,) = trace.actions(PASSED)
     assert (action["title"], action["isPreferred"]) == ('Replace with "pass"', False)
-    shape = editor.preset.can("workspace", "workspaceEdit", "documentChanges")
-    assert ("documentChanges" in action["edit"]) == bool(shape)
     assert trace.applied(action) == text.replace(PASSED, '"pass"')
     # The verdict moves with the text, and the editor is told when it can be told.
     assert trace.replace(PASSED, '"fail"') == []
