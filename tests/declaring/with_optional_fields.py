@@ -47,7 +47,7 @@ def test_objects_may_have_them() -> None:
     check_findings(f'EVENT{{"event_type":"plan-authored",{SIZES},"XXL":0}}}}')
 
 
-def test_what_stands_in_them_is_judged() -> None:
+def test_what_stands_in_them_is_validated() -> None:
     check_findings(
         """
         EVENT{"event_type":"retro-landed","note":null}

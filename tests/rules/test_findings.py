@@ -35,7 +35,7 @@ def test_marks_stand_right_beyond_the_basic_plane() -> None:
     )
 
 
-def test_the_last_of_equal_keys_is_judged_however_it_is_written() -> None:
+def test_the_last_of_equal_keys_counts_however_it_is_written() -> None:
     check_findings(
         r"""
         EVENT{"event_type":"correctness-recorded","qa":"pass","q\u0061":"passed"}

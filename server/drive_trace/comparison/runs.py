@@ -158,7 +158,7 @@ def compared(
 
 def _doubted(score: RunScore, found: Collection[str]) -> frozenset[str]:
     """The costs that are doubted by these rules, or that are a copied line, or all 0."""
-    doubts = {(RULES[each].doubts or "") if each in RULES else each for each in found}
+    doubts = {(RULES[each].distrusts or "") if each in RULES else each for each in found}
     if ("clock" if score.measured.wall_clock.clocked else "claims") in doubts:
         doubts.add(WALL_CLOCK.key)
     costs = [each for each in score.parts if each.tokens and each.tokens is score.tokens]

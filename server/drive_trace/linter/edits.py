@@ -150,7 +150,7 @@ def repairs(finding: Finding) -> Fixes:
     """What can be done about a line that is not JSON. Nothing of it is safe on a line that names
     a feed: there it can change a verdict or a figure.
     """
-    problem, text = finding.noted.problem, finding.line.text
+    problem, text = finding.cause.problem, finding.line.text
     assert problem is not None
     for repair in problem.repairs:
         if problem.kind in _DELETING and any(_DATA.search(text, *span) for span, _ in repair.edits):

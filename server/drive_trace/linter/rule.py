@@ -115,7 +115,7 @@ class Finding(NamedTuple):
     """The line with which it ends, where it is about several."""
 
     @property
-    def noted(self) -> Diagnostic:
+    def cause(self) -> Diagnostic:
         """What the reader noticed; only for findings on one line."""
         assert self.diagnostic is not None
         return self.diagnostic
@@ -250,7 +250,7 @@ class Rule(Generic[Subject]):
     """Whether what it marks has no effect (shown faded)."""
     options: tuple[Option, ...] = ()
     """What can be set of it, beside its severity."""
-    doubts: str | None = None
+    distrusts: str | None = None
     """The cost of a run that nobody should believe where it finds something: the ``clock`` or the
     ``claims``, by which a wall-clock is measured, or a metric of ``compare``.
     """

@@ -1,4 +1,4 @@
-"""Judges a parsed value exactly, and slowly, as the reference reader does. Beyond that it checks
+"""Validates a parsed value exactly, and slowly, as the reference reader does. Beyond that it checks
 how strings are written, and how an event's fields agree.
 
 The number semantics are JavaScript's (a number is its value as a double), which

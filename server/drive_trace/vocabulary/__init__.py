@@ -1,7 +1,8 @@
 """The Drive trace vocabulary: its events, declared once as types that pydantic reads.
 
 Types, limits, prose and examples stand in the family modules and nowhere else. Types of msgspec's
-(``trace/typed.py``), the exact judge (``trace/exact.py``), JSON Schemas and docs are made of them.
+(``trace/typed.py``), the exact validator (``trace/exact.py``), JSON Schemas and docs are made of
+them.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 `initial`, one with the hash of an earlier one is a `reissue`, any other is `amended`. Where the
 hashes say otherwise, brief stability is counted wrong.
 
-Judged only where every brief of the dispatch has a sha256 in 64 hexadecimal digits, no rejected or
-unknown line of the run names the dispatch, and the trace has its start; and not in a dispatch of
-more than 100 briefs.
+They are compared only where every brief of the dispatch has a sha256 in 64 hexadecimal digits, no
+rejected or unknown line of the run names the dispatch, and the trace has its start; and not in a
+dispatch of more than 100 briefs.
 
 **Fix.** What the hashes say, as a suggestion: the hash may be the wrong one.
 """

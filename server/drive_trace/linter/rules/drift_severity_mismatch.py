@@ -21,7 +21,7 @@ def _check(subject: LineDiagnostic) -> Findings:
 
 
 def _fixes(finding: Finding) -> Fixes:
-    if finding.noted.found != "none":
+    if finding.cause.found != "none":
         yield replacing(finding, '"none"', Level.BY_HAND)
 
 

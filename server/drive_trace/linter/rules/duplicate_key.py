@@ -30,7 +30,7 @@ def _check(subject: LineDiagnostic) -> Findings:
 
 
 def _fixes(finding: Finding) -> Fixes:
-    line, diagnostic = finding.line, finding.noted
+    line, diagnostic = finding.line, finding.cause
     edit = delete_member(line, diagnostic.path, diagnostic.occurrence)
     if edit is not None:
         name = printable(str(diagnostic.path[-1]))

@@ -28,7 +28,7 @@ def _check(subject: LineDiagnostic) -> Findings:
 
 
 def _fixes(finding: Finding) -> Fixes:
-    problem = finding.noted.problem
+    problem = finding.cause.problem
     level = _AROUND.get(problem.kind) if problem is not None else None
     if level is None:
         yield from repairs(finding)
@@ -37,7 +37,7 @@ def _fixes(finding: Finding) -> Fixes:
 
 
 def _joined(finding: Finding, around: Surroundings) -> Fixes:
-    problem = finding.noted.problem
+    problem = finding.cause.problem
     if problem is not None and problem.kind in CUT_OFF:
         fix = join(finding.line, around.number, around.below)
         if fix is not None:

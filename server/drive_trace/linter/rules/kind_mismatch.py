@@ -34,7 +34,7 @@ def _check(subject: LineDiagnostic) -> Findings:
 
 
 def _fixes(finding: Finding) -> Fixes:
-    line, names = finding.line, finding.noted.names
+    line, names = finding.line, finding.cause.names
     kind_field, values = _kind_field(names[0]), values_of(finding.line)
     if _fits_the_other(kind_field, values):
         other = as_json("project" if values[kind_field] == "slice" else "slice")

@@ -19,7 +19,7 @@ def _check(subject: LineDiagnostic) -> Findings:
 
 
 def _fixes(finding: Finding) -> Fixes:
-    found = _LABELLED.fullmatch(str(finding.noted.found).strip())
+    found = _LABELLED.fullmatch(str(finding.cause.found).strip())
     if found is not None:
         yield replacing(finding, as_json(found[1]), Level.IN_BULK, "Keep the bare digits")
 

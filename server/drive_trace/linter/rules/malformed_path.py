@@ -17,7 +17,7 @@ def _check(subject: LineDiagnostic) -> Findings:
 
 
 def _fixes(finding: Finding) -> Fixes:
-    path = str(finding.noted.found).replace("\\", "/")
+    path = str(finding.cause.found).replace("\\", "/")
     if path in Form.PATH:
         yield replacing(finding, as_json(path), Level.BY_HAND, f"Replace with {shown(path)}")
 

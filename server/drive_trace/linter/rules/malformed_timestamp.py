@@ -40,7 +40,7 @@ def _no_such_day(found: str) -> str | None:
 
 
 def _fixes(finding: Finding) -> Fixes:
-    found = str(finding.noted.found).strip().upper()
+    found = str(finding.cause.found).strip().upper()
     moment = _moment(found)
     if moment is not None:
         yield replacing(finding, as_json(moment), Level.IN_BULK)

@@ -22,9 +22,9 @@ def _check(subject: LineDiagnostic) -> Findings:
 
 
 def _fixes(finding: Finding) -> Fixes:
-    found = _DIGITS.fullmatch(str(finding.noted.found).strip())
+    found = _DIGITS.fullmatch(str(finding.cause.found).strip())
     digits = found[1].replace("-", "") if found else ""
-    if finding.noted.path == ("event_id",) and len(digits) == 32:
+    if finding.cause.path == ("event_id",) and len(digits) == 32:
         parts = (digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:])
         yield replacing(finding, as_json("-".join(parts)), Level.BY_HAND)
 

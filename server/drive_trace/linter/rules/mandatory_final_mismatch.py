@@ -21,7 +21,7 @@ def _check(subject: LineDiagnostic) -> Findings:
 
 
 def _fixes(finding: Finding) -> Fixes:
-    found = finding.noted.found
+    found = finding.cause.found
     yield replacing(finding, as_json(not found), Level.BY_HAND)
     if found:
         title = f"Change `trigger_class` to {_FINAL}"

@@ -96,7 +96,7 @@ def _missing(line: Line, diagnostic: Diagnostic) -> list[FieldType]:
 
 
 def _fixes(finding: Finding) -> Fixes:
-    diagnostic = finding.noted
+    diagnostic = finding.cause
     if isinstance(diagnostic.found, tuple):
         yield from _flatten(finding.line, str(diagnostic.path[0]))
     elif diagnostic.field is not None:
@@ -113,7 +113,7 @@ def _may_hold_fields(extra: Diagnostic) -> bool:
 
 def _insertions(finding: Finding) -> Fixes:
     """Putting in all fields that are missing, then each of them."""
-    line, diagnostic = finding.line, finding.noted
+    line, diagnostic = finding.line, finding.cause
     if any(map(_may_hold_fields, undeclared(line))):
         return  # the fields may stand in there
     missing = _missing(line, diagnostic)
@@ -140,7 +140,7 @@ def _insertion(
     finding: Finding, title: str, fields: Sequence[FieldType], texts: Mapping[str, str]
 ) -> Fixes:
     pairs = [(field.name, texts[field.name]) for field in fields]
-    edit = insert_fields(finding.line, finding.noted.path, pairs)
+    edit = insert_fields(finding.line, finding.cause.path, pairs)
     if edit is not None:
         is_open = any(map(is_gap, fields)) or undeclared(finding.line)
         level = Level.BY_HAND if is_open else Level.IN_BULK
@@ -160,7 +160,7 @@ def _renames(finding: Finding) -> Fixes:
     if len(slips) > 1:
         which = "both" if len(slips) == 2 else f"all {len(slips)}"
         yield _rename(line, slips, f"Rename {which} keys: {_listed(_names(slips))}")
-    yield _rename(line, [finding.noted], f"Rename to {_listed(_names([finding.noted]))}")
+    yield _rename(line, [finding.cause], f"Rename to {_listed(_names([finding.cause]))}")
 
 
 def _names(slips: Iterable[Diagnostic]) -> list[str]:

@@ -21,7 +21,7 @@ def _run(finding: LineDiagnostic | Finding) -> object:
 
 
 def _fixes(finding: Finding) -> Fixes:
-    slug, run_id = finding.noted.found, _run(finding)
+    slug, run_id = finding.cause.found, _run(finding)
     for what, name, place in (("slug", run_id, None), ("run id", slug, _RUN)):
         if name:  # nothing is called by an empty one
             title = f"Change the {what} to {shown(name)}"

@@ -23,7 +23,7 @@ def _check(run: Run) -> Findings:
             yield phase.finding(RULE, line, message, ended)
 
 
-RULE = Rule(Severity.WARNING, "A dispatch or round is ended twice.", _check, doubts="claims")
+RULE = Rule(Severity.WARNING, "A dispatch or round is ended twice.", _check, distrusts="claims")
 
 EXAMPLES = """
 EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}

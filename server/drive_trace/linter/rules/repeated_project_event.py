@@ -14,7 +14,7 @@ def _check(run: Run) -> Findings:
         yield from repetitions(RULE, run, event, None, f"the project of this run was {what}")
 
 
-RULE = Rule(Severity.WARNING, "A project starts or is closed twice.", _check, doubts="clock")
+RULE = Rule(Severity.WARNING, "A project starts or is closed twice.", _check, distrusts="clock")
 
 EXAMPLES = """
 EVENT{"event_type":"project-started"}

@@ -59,7 +59,7 @@ RULE = Rule(
     "The rounds of a dispatch are not numbered one after the other.",
     _check,
     fixes=replace_with_expected,
-    doubts="rounds_per_dispatch",
+    distrusts="rounds_per_dispatch",
 )
 
 EXAMPLES = """

@@ -38,7 +38,7 @@ RULE = Rule(
     Severity.INFORMATION,
     "An event is older than the one before it in its run.",
     _check,
-    doubts="clock",
+    distrusts="clock",
 )
 
 EXAMPLES = """

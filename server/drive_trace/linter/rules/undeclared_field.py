@@ -24,8 +24,8 @@ def _check(subject: LineDiagnostic) -> Findings:
 
 
 def _fixes(finding: Finding) -> Fixes:
-    path = finding.noted.path
-    guess = finding.noted.field
+    path = finding.cause.path
+    guess = finding.cause.field
     if guess is not None:
         is_sure = is_same_word(str(path[-1]), guess.name) and not guess.is_outcome
         level = Level.IN_BULK if is_sure else Level.BY_HAND

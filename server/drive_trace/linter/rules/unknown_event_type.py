@@ -23,7 +23,7 @@ def _check(subject: LineDiagnostic) -> Findings:
 
 
 def _fixes(finding: Finding) -> Fixes:
-    guess = event_meant(str(finding.noted.found))
+    guess = event_meant(str(finding.cause.found))
     if guess is not None:
         yield replacing(finding, as_json(guess), Level.BY_HAND)
 

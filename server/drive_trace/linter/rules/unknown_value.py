@@ -22,7 +22,7 @@ def _check(subject: LineDiagnostic) -> Findings:
 
 
 def _fixes(finding: Finding) -> Fixes:
-    diagnostic = finding.noted
+    diagnostic = finding.cause
     guess = _guess(diagnostic)
     if guess is not None:
         is_outcome = diagnostic.field is not None and diagnostic.field.is_outcome
@@ -31,7 +31,7 @@ def _fixes(finding: Finding) -> Fixes:
 
 
 def _determined(finding: Finding, around: Surroundings) -> Fixes:
-    found = finding.noted
+    found = finding.cause
     if found.path == ("brief_disposition",):
         expected = disposition(around.trace, finding.line)
         if expected is not None and as_json(expected) != _guess(found):

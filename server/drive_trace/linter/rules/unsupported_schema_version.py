@@ -18,7 +18,7 @@ def _check(subject: LineDiagnostic) -> Findings:
 
 
 def _fixes(finding: Finding) -> Fixes:
-    found = finding.noted.found
+    found = finding.cause.found
     if str(found).strip().lower() in {"1", "1.0", "v1"}:
         level = Level.IN_BULK if found == 1 else Level.BY_HAND
         yield replacing(finding, as_json(SCHEMA_VERSION), level)

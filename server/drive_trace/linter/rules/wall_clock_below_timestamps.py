@@ -32,7 +32,7 @@ RULE = Rule(
     "A duration is shorter than the time between its timestamps.",
     _check,
     fixes=replace_with_measured,
-    doubts="claims",
+    distrusts="claims",
     options=TOLERANCES,
 )
 

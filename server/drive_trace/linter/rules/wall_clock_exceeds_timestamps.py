@@ -34,7 +34,7 @@ RULE = Rule(
     "A duration is longer than the time between its timestamps.",
     _check,
     fixes=replace_with_measured,
-    doubts="claims",
+    distrusts="claims",
     options=TOLERANCES,
 )
 

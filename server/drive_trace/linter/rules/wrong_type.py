@@ -1,7 +1,7 @@
 """A field holds a value of the wrong JSON type: a number written as a string, `null` where a
 value is required, prose where counts are expected. Readers reject the event.
 
-A number is judged by its value: `5`, `5.0` and `5e2` are integers, `1.5` is not, and a boolean
+What counts of a number is its value: `5`, `5.0` and `5e2` are integers, `1.5` is not, and a boolean
 is never a number.
 
 **Fix.** Offered as a suggestion where nothing is lost, and the field takes what comes out:
@@ -37,7 +37,7 @@ def _check(subject: LineDiagnostic) -> Findings:
 
 
 def _fixes(finding: Finding) -> Fixes:
-    diagnostic = finding.noted
+    diagnostic = finding.cause
     assert diagnostic.field is not None
     text = _converted(diagnostic.field, diagnostic.found)
     if text is not None:
@@ -72,7 +72,7 @@ def _number(found: str) -> str | None:
 
 
 def _measured(finding: Finding, around: Surroundings) -> Fixes:
-    diagnostic = finding.noted
+    diagnostic = finding.cause
     if diagnostic.path == _CLAIM.path and diagnostic.found is None:
         passed = measured_ms(around.trace, finding.line)
         if passed is not None:
@@ -136,7 +136,7 @@ EVENT{"event_type":"spec-amended","sections_changed":["Scope",2]}
 … an item of `sections_changed` must be a string              ^
 =>
 EVENT{"event_type":"spec-amended","sections_changed":["Scope","2"]}
---- A number is judged by its value as a double.
+--- What counts of a number is its value as a double.
 EVENT{"event_type":"dispatch-end","wall_clock_ms":1.68e6}
 ---
 EVENT{"event_type":"dispatch-end","wall_clock_ms":1680000.5}
