@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from drive_trace.commands.options import API_KEYS
 from drive_trace.commands.terminal import notify
 from drive_trace.grading.prompts import Prompt
 from drive_trace.judging.models import CommandModel, Model, ModelError
@@ -16,9 +17,6 @@ from drive_trace.text.escaping import in_json, printable, visible
 
 if TYPE_CHECKING:
     from drive_trace.judging.http_models import HttpModel
-
-_KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
-"""The environment variables with the keys of providers."""
 
 
 class Asked(NamedTuple):
@@ -51,7 +49,7 @@ class Asked(NamedTuple):
         """The model. Raises UsageError where it cannot be asked, as there is no key."""
         if self.model_command is not None:
             return CommandModel(self.model_command, self.timeout, without_keys, notify)
-        name = _KEYS[str(self.api)]
+        name = API_KEYS[str(self.api)]
         key = os.environ.get(name, "").strip()
         if not key:
             raise click.UsageError(f"there is no key in the environment variable {name}")
@@ -74,7 +72,7 @@ def without_keys(text: str) -> str:
     """What a model is shown, and what it replies, without any key of ours, as where a model's
     command repeats its environment; nor with one as JSON may spell it.
     """
-    for name in _KEYS.values():
+    for name in API_KEYS.values():
         key = os.environ.get(name, "").strip()
         if key:
             text = re.sub("".join(map(_spellings, key)), "[key]", text)

@@ -18,6 +18,7 @@ import click
 from drive_trace.storage.files import STDIN, read_regular
 from drive_trace.storage.finding import SearchOptions
 from drive_trace.storage.projects import Projects
+from drive_trace.text.wording import listed
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -289,15 +290,17 @@ def model(command: Command) -> Command:
     return command
 
 
+API_KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
+"""By provider (``judging/http_models.py``), the environment variable with its key."""
 _MODEL = (
     click.option(
         "--model", metavar="ID", required=True, callback=not_empty, help="The model that is asked."
     ),
     click.option(
         "--api",
-        type=click.Choice(["openai", "anthropic"]),
+        type=click.Choice(list(API_KEYS)),
         help="How the model is asked over HTTP: chat completions, or Anthropic's messages. The key "
-        "is in OPENAI_API_KEY or ANTHROPIC_API_KEY. Needs the extra drive-trace[judge].",
+        f"is in {listed(API_KEYS.values(), 'or')}. Needs the extra drive-trace[judge].",
     ),
     click.option(
         "--base-url", metavar="URL", callback=not_empty, help="Another provider of the --api."

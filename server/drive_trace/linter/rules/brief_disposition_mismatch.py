@@ -3,8 +3,7 @@
 hashes say otherwise, brief stability is counted wrong.
 
 They are compared only where every brief of the dispatch has a sha256 in 64 hexadecimal digits, no
-rejected or unknown line of the run names the dispatch, and the trace has its start; and not in a
-dispatch of more than 100 briefs.
+rejected or unknown line of the run names the dispatch, and the trace has its start.
 
 **Fix.** What the hashes say, as a suggestion: the hash may be the wrong one.
 """

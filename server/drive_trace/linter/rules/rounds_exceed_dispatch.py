@@ -3,8 +3,7 @@ than the dispatch. Where they claim to, some of these durations were guessed. Un
 one duration, this needs no timestamps: it holds in a trace that was written afterwards, too. In one
 that was not, most often `wall-clock-exceeds-timestamps` warns of the round that is wrong as well.
 
-Of a round that ends twice the last end counts. Only dispatches with one end are looked at, and with
-at most 100 ends of rounds.
+Of a round that ends twice the last end counts. Only dispatches with one end are looked at.
 
 **Fix.** None is offered: which of the durations is wrong, only the writer knows.
 """
