@@ -4,6 +4,10 @@ There is no standard; this reads what pytest, Maven, Gradle, Jest, Go and others
 elements in ``testsuite`` elements, with ``failure``, ``error`` or ``skipped`` in them. Other tools
 have other words for a failure. So a report passes only if all that its suites and cases say is
 known to be harmless.
+
+That is why no library reads it. junitparser, the one that is well kept, takes ``status="fail"``,
+``<timeout/>`` and ``<Failure>`` for passes, and expands the entities of a document type. So this
+takes the elements as the standard library's parser finds them, and refuses document types.
 """
 
 from __future__ import annotations

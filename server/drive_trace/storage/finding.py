@@ -21,9 +21,8 @@ from drive_trace.storage.files import (
     why,
     why_not_read,
 )
-from drive_trace.storage.patterns import MoreFiles, in_wip, is_trace, patterns_of
+from drive_trace.storage.patterns import MoreFiles, Repositories, in_wip, is_trace, patterns_of
 from drive_trace.storage.projects import Above, Projects, absolute, relative
-from drive_trace.storage.repositories import Repositories
 from drive_trace.trace.recognising import HEAD, fields_named
 
 NO_MORE = MoreFiles()
@@ -223,10 +222,10 @@ class _Search:
                 yield from self._unsearched(Path(folder, _LIBRARY), Reason.LIBRARY)
             for name in sorted(files):
                 if _MAY_BE_TRACE.search(name) or self._more.may_name(name):
-                    yield from self._judge(Path(folder, name))
+                    yield from self._decide(Path(folder, name))
             for name in sorted(folders):
                 if name.endswith(".jsonl"):  # reading a trace reports that it is a folder
-                    yield from self._judge(Path(folder, name))
+                    yield from self._decide(Path(folder, name))
             folders[:] = sorted(each for each in folders if each not in HISTORIES)
             for name in folders:
                 if os.path.islink(f"{folder}/{name}"):  # noqa: PTH114 - raises for some names
@@ -254,9 +253,9 @@ class _Search:
         for path in self._repositories.tracked_below(_absolute(folder)):
             # Not Path.exists, which raises for names that the system refuses.
             if os.path.exists(path):  # noqa: PTH110
-                yield from self._judge(folder / path.relative_to(_absolute(folder)))
+                yield from self._decide(folder / path.relative_to(_absolute(folder)))
 
-    def _judge(self, path: Path) -> Iterator[Found]:
+    def _decide(self, path: Path) -> Iterator[Found]:
         # Links are few, and to follow one takes as long as to read a small trace.
         may_lead = _ON_WINDOWS or os.path.islink(path)  # noqa: PTH114 - raises for some names
         is_out = may_lead and leads_out(path, self._root) is not None
