@@ -97,7 +97,7 @@ def first_on_path(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) ->
     monkeypatch.setenv("PATH", str(command.parent), prepend=os.pathsep)
 
 
-def test_one_process_answers_for_all_traces_of_a_repository(
+def test_git_is_asked_once_for_all_traces_that_are_as_committed(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("a b", "new", "ü"):
@@ -105,19 +105,20 @@ def test_one_process_answers_for_all_traces_of_a_repository(
         (tmp_path / "projects" / name / "trace.jsonl").write_text(TEXT)
     git(tmp_path, "add", "--all", ":!projects/new")
     git(tmp_path, "commit", "-q", "-m", "more")
+    first_on_path(tmp_path, monkeypatch, f'echo >> {tmp_path}/ran; exec {shutil.which("git")} "$@"')
+    assert "[history-rewritten]" not in check(tmp_path).out
+    assert (tmp_path / "ran").read_text() == "\n"
     for each in tmp_path.glob("projects/*/trace.jsonl"):
         each.write_text(triage(run="other") + FAILED)
-    first_on_path(tmp_path, monkeypatch, f'echo >> {tmp_path}/ran; exec {shutil.which("git")} "$@"')
     assert check(tmp_path).out.count("[history-rewritten]") == 3
-    assert (tmp_path / "ran").read_text() == "\n"
 
 
 def test_a_git_that_does_not_answer_is_not_asked_again(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first_on_path(tmp_path, monkeypatch, f"echo >> {tmp_path}/ran; exec sleep 60")
-    with CommittedTraces(seconds=0.5) as committed:
-        assert [committed.records(str(path)) for _ in range(2)] == [None, None]
+    committed = CommittedTraces(seconds=0.5)
+    assert [committed.records(str(path)) for _ in range(2)] == [None, None]
     assert (tmp_path / "ran").read_text() == "\n"
 
 
@@ -133,9 +134,11 @@ def test_a_damaged_object_hides_no_other_trace(path: Path, tmp_path: Path) -> No
     damaged = tmp_path / ".git" / "objects" / name[:2] / name[2:]
     damaged.chmod(0o600)
     damaged.write_bytes(b"nothing")
-    with CommittedTraces() as committed:
-        assert committed.records(str(tmp_path / "trace.jsonl")) is None
-        assert committed.records(str(path)) == TEXT.split("\n")
+    committed = CommittedTraces()
+    for changed in (tmp_path / "trace.jsonl", path):
+        changed.write_text(FAILED)
+    assert committed.records(str(tmp_path / "trace.jsonl")) is None
+    assert committed.records(str(path)) == TEXT.split("\n")
 
 
 @not_on_windows(NO_SCRIPTS)

@@ -151,8 +151,7 @@ class Checking:
 
     def reports(self, traces: Reading) -> Iterator[Reported]:
         """The findings of the traces, then those between them, then what could not be read."""
-        with CommittedTraces() as committed:
-            yield from self._of_each(traces, committed)
+        yield from self._of_each(traces, CommittedTraces())
         for report, is_hidden in self._across.reports():
             if is_hidden:
                 project = self.checked[report.location.path]

@@ -6,14 +6,13 @@ from __future__ import annotations
 
 import os
 import shlex
-import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
 from drive_trace.storage.boundary import git_folder_of, inside
-from drive_trace.storage.files import LARGEST, SMALL, STDIN, Problem, records_of, why
-from drive_trace.storage.processes import Program, run_shell
+from drive_trace.storage.files import LARGEST, SMALL, STDIN, Problem, read_regular, records_of, why
+from drive_trace.storage.processes import run_shell
 
 _GIT = (
     *("git", "--no-pager", "--no-optional-locks"),
@@ -26,7 +25,7 @@ _ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
 }
 _MOST_ERRORS = 1 << 12
-_LONGEST_ANSWER = 1 << 20
+_LENGTH_OF_SHA1 = 40
 _MOST_TRACKED = 64 << 20
 """Bytes of the names of all files that a repository tracks."""
 _PATIENCE = 10.0
@@ -83,72 +82,80 @@ def tracked_files(root: Path, git_folder: Path) -> frozenset[str]:
 
 
 class CommittedTraces:
-    """What git's ``HEAD`` has of traces, one after another. One process answers for all traces of a
-    repository: starting one takes longer than checking a small trace.
+    """What git's ``HEAD`` has of traces, one after another. Git lists the files of a repository
+    once, and is asked for the content of those alone that have another one now: starting it takes
+    longer than checking a small trace.
     """
 
     def __init__(self, *, seconds: float = _PATIENCE) -> None:
-        """A repository whose git does not answer within some ``seconds`` is not asked again."""
+        """Git may take so many ``seconds`` for each answer."""
         self._seconds = seconds
-        self._root: Path | None = None
-        self._git: Program | None = None
-
-    def __enter__(self) -> CommittedTraces:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._end()
+        self._hashes: dict[Path, Mapping[str, str]] = {}
+        """By the root of a repository, what git calls the contents of its files, by their names."""
 
     def records(self, path: str) -> Sequence[str] | None:
         """The records of a trace; None outside of a repository, of a file that is not committed,
         and where git does not say.
         """
-        if path == STDIN:
+        place = _place_of(path)
+        if place is None:
+            return None
+        root, name = place
+        if root not in self._hashes:
+            self._hashes[root] = _hashes_in(root, self._seconds)
+        committed = self._hashes[root].get(name)
+        if committed is None:
             return None
         try:
-            real = inside(path, Path(path).parent).resolve(strict=True)
-        except (OSError, RuntimeError, ValueError):
-            return None
-        root = _root_above(real)
-        if root is None or "\n" in (name := real.relative_to(root).as_posix()):
-            return None  # git reads a name a line
-        if root != self._root:
-            self._end()
-            self._root, self._git = root, _started(root)
-        try:
-            data = self._asked(f"HEAD:./{name}")
-        except OSError as error:
-            self._end()
-            if not isinstance(error, TimeoutError):  # it ended, as over a damaged object
-                self._root = None
-            return None
-        return None if data is None else records_of(data)
+            data = read_regular(root / name, LARGEST)
+        except OSError:
+            data = b""
+        if _hash_of(data, len(committed)) == committed:
+            return records_of(data)
+        return _records_in(root, committed, self._seconds)
 
-    def _asked(self, name: str) -> bytes | None:
-        """The content of a file; None where there is none. Raises OSError for no answer."""
-        if self._git is None:
-            return None
-        end = time.monotonic() + self._seconds
-        self._git.tell(os.fsencode(f"{name}\n"))
-        read = bytearray()
-        while b"\n" not in read:
-            read += self._git.hear(end)
-            if len(read) > _LONGEST_ANSWER:
-                raise OSError("git answers something else")
-        answer, _, data = read.partition(b"\n")
-        kind, _, size = answer.partition(b" ")[2].partition(b" ")
-        if not size.isdigit():  # "missing"
-            return None
-        if int(size) > LARGEST:
-            raise OSError("is too large")
-        while len(data) <= int(size):  # a newline stands after it
-            data += self._git.hear(end)
-        return bytes(data[:-1]) if kind == b"blob" else None
 
-    def _end(self) -> None:
-        if self._git is not None:
-            self._git.end()
-        self._git = None
+def committed_records(path: str) -> Sequence[str] | None:
+    """The records of one trace as git's ``HEAD`` has it, or None, as above."""
+    place = _place_of(path)
+    return _records_in(place[0], f"HEAD:./{place[1]}", _PATIENCE) if place is not None else None
+
+
+def _place_of(path: str) -> tuple[Path, str] | None:
+    """The root of the repository that a trace is in, and the trace's path from there."""
+    if path == STDIN:
+        return None
+    try:
+        real = inside(path, Path(path).parent).resolve(strict=True)
+    except (OSError, RuntimeError, ValueError):
+        return None
+    root = _root_above(real)
+    return None if root is None else (root, real.relative_to(root).as_posix())
+
+
+def _hashes_in(root: Path, seconds: float) -> Mapping[str, str]:
+    """What git calls the contents of all files of a commit; nothing where it does not say."""
+    asked = ("ls-tree", "-r", "-z", "HEAD")
+    found = run_git(str(root), *asked, seconds=seconds, most=LARGEST)
+    entries = [] if isinstance(found, Problem) else found.split(b"\0")
+    # Mode, kind and hash of each, then a tab and its name.
+    told = (each.partition(b"\t") for each in entries if each)
+    return {os.fsdecode(name): facts.split()[-1].decode() for facts, _, name in told}
+
+
+def _hash_of(data: bytes, length: int) -> str:
+    """What git calls such a content, in a repository whose hashes have this length."""
+    import hashlib  # noqa: PLC0415 - loads OpenSSL, which takes long
+
+    algorithm = "sha1" if length == _LENGTH_OF_SHA1 else "sha256"
+    found = hashlib.new(algorithm, b"blob %d\0" % len(data), usedforsecurity=False)
+    found.update(data)
+    return found.hexdigest()
+
+
+def _records_in(root: Path, content: str, seconds: float) -> Sequence[str] | None:
+    found = run_git(str(root), "cat-file", "blob", content, seconds=seconds, most=LARGEST)
+    return None if isinstance(found, Problem) else records_of(found)
 
 
 @cache
@@ -184,16 +191,3 @@ def commit_named(name: str) -> str | None:
     asked = ("rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}")
     found = run_git(".", *asked, seconds=_PATIENCE, most=SMALL)
     return None if isinstance(found, Problem) else found.decode().strip()
-
-
-def _started(root: Path) -> Program | None:
-    try:
-        return Program((*_GIT, "cat-file", "--batch"), folder=root, environment=_ENVIRONMENT)
-    except OSError:
-        return None
-
-
-def committed_records(path: str) -> Sequence[str] | None:
-    """The records of one trace as git's ``HEAD`` has it, or None, as above."""
-    with CommittedTraces() as git:
-        return git.records(path)

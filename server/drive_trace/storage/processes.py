@@ -1,4 +1,4 @@
-"""Running a shell command that a person asked for, and talking with a program."""
+"""Running a shell command that a person asked for."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack, suppress
-from pathlib import Path
 from typing import NamedTuple
 
 from drive_trace.interrupts import raising_when_ended
@@ -78,53 +77,6 @@ def run_shell(  # noqa: PLR0913 - a command and its ends
     if is_late:
         return Ran(None, f"took longer than {seconds:g} seconds")
     return _result(process.returncode)
-
-
-class Program:
-    """A program that answers what it is told. It ends, at the latest, with this process: then its
-    standard input does.
-    """
-
-    def __init__(
-        self, command: Sequence[str], *, folder: Path, environment: Mapping[str, str]
-    ) -> None:
-        """What is in ``environment`` is added to ours. Raises OSError if it does not start."""
-        self._process = subprocess.Popen(  # noqa: S603 - no shell, and nothing that a trace says
-            command,
-            bufsize=0,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd=folder,
-            env=_ours_and(environment),
-            start_new_session=True,
-        )
-
-    def tell(self, data: bytes) -> None:
-        """Write to its standard input. Raises OSError where it has ended."""
-        assert self._process.stdin is not None
-        self._process.stdin.write(data)
-
-    def hear(self, end: float) -> bytes:
-        """What it writes next. Raises TimeoutError at the time ``end``, and OSError where it has
-        ended.
-        """
-        assert self._process.stdout is not None
-        output = self._process.stdout.fileno()
-        if not _readable([output], max(end - time.monotonic(), 0)):
-            raise TimeoutError
-        data = os.read(output, _AT_ONCE)
-        if not data:
-            raise OSError("the program has ended")
-        return data
-
-    def end(self) -> None:
-        """End it."""
-        for stream in (self._process.stdin, self._process.stdout):
-            assert stream is not None
-            stream.close()
-        self._process.kill()
-        self._process.wait()
 
 
 def _ours_and(more: Mapping[str, str]) -> dict[str, str]:
