@@ -6,11 +6,13 @@ from typing import Any
 
 import msgspec
 from pydantic import TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
+from pydantic_core.core_schema import BeforeValidatorFunctionSchema
 
 from drive_trace import TraceEvent
-from drive_trace.linter.rule import Rule
-from drive_trace.linter.rules import SETTABLE
-from drive_trace.storage.projects import CONFIGURATION_NAME, RULE_URL, SEVERITIES
+from drive_trace.storage.configuration_text import shape
+from drive_trace.storage.projects import CONFIGURATION_NAME, SEVERITIES
 from drive_trace.vocabulary import EVENTS, EventType
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -63,123 +65,51 @@ def record_schema(name: str, record: type[msgspec.Struct]) -> dict[str, Any]:
     return {"$schema": _DIALECT, "$id": f"urn:drive-trace:{name}", **_cleaned(schema)}
 
 
+class _ConfigurationSchema(GenerateJsonSchema):
+    """The JSON Schema of the shape of a configuration, in the order of its keys."""
+
+    def sort(self, value: JsonSchemaValue, parent_key: str | None = None) -> JsonSchemaValue:
+        """As declared."""
+        del parent_key
+        return value
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        """Never: the key says it."""
+        del schema
+        return False
+
+    def function_before_schema(self, schema: BeforeValidatorFunctionSchema) -> JsonSchemaValue:
+        """A rule's entry, which may be short for a table."""
+        severity = core_schema.definition_reference_schema("severity")
+        return {"anyOf": [self.generate_inner(severity), self.generate_inner(schema["schema"])]}
+
+
 def configuration_schema() -> dict[str, Any]:
     """The schema of ``drive-trace.toml``, which editors complete by."""
-    severities = {
-        "oneOf": [{"const": word, "description": _SEVERITY_PROSE[word]} for word in SEVERITIES]
-    }
     return {
         "$schema": _DIALECT,
         "$id": "urn:drive-trace:configuration",
         "title": "Drive Trace configuration",
         "description": f"What a {CONFIGURATION_NAME} may say.",
-        "type": "object",
-        "additionalProperties": False,
-        "properties": {
-            "rules": {"$ref": "#/$defs/rules"},
-            "rule-url": {
-                "type": "string",
-                "pattern": f"^{RULE_URL.pattern}$",
-                "description": "Address of a rule's page, for JSON and SARIF that people on other "
-                "machines read; `{code}` stands for the rule.",
-            },
-            "exclude": {
-                **_GLOBS,
-                "description": f"Traces that no search reads. {_GLOBS_PROSE}. A gate fails on them "
-                "all the same, as whoever changes a trace may change this file.",
-            },
-            "judge": _JUDGE,
-            "overrides": {
-                "type": "array",
-                "description": "What holds for some files in place of what holds for all; "
-                "of two that mean one file, the later one decides.",
-                "items": {
-                    "type": "object",
-                    "additionalProperties": False,
-                    "required": ["paths", "rules"],
-                    "properties": {
-                        "paths": {**_GLOBS, "description": f"{_GLOBS_PROSE}."},
-                        "rules": {"$ref": "#/$defs/rules"},
-                    },
-                },
-            },
-        },
-        "$defs": {
-            "severity": severities,
-            "rules": {
-                "type": "object",
-                "description": "How severe what rules find is, and the rules' options.",
-                "additionalProperties": False,
-                "properties": {
-                    rule.code: rule_schema(rule, {"$ref": "#/$defs/severity"})
-                    for rule in SETTABLE.values()
-                },
-            },
-        },
+        **_ConfigurationSchema().generate(shape()),
     }
-
-
-_WORD = {"type": "string", "minLength": 1}
-_JUDGE = {
-    "type": "object",
-    "description": "What has to be known of models before one may judge.",
-    "additionalProperties": False,
-    "properties": {
-        "orchestrator-family": {
-            **_WORD,
-            "description": "The family, or the model's id, of the orchestrator that runs the "
-            "work: a judge of the same family is refused.",
-        },
-        "families": {
-            "type": "object",
-            "description": "More families of models: each with words that its models' ids have.",
-            "additionalProperties": {"type": "array", "minItems": 1, "items": _WORD},
-        },
-    },
-}
-_GLOBS = {"type": "array", "minItems": 1, "items": {"type": "string", "minLength": 1}}
-_GLOBS_PROSE = "Globs as in .gitignore, but none negated, from this file's folder on"
-_SEVERITY_PROSE = {
-    "off": "The rule finds nothing.",
-    "error": "Fails a check, unless it is told otherwise.",
-    "warning": "Most likely a mistake.",
-    "information": "Worth a look.",
-    "hint": "Shown faintly, or only when it is asked for.",
-}
 
 
 def rules_setting() -> dict[str, Any]:
     """The same of the rules in a client's settings, which know no references."""
-    severity = {"type": "string", "enum": list(SEVERITIES)}
-    return {
-        "type": "object",
-        "additionalProperties": False,
-        "properties": {rule.code: rule_schema(rule, severity) for rule in SETTABLE.values()},
-    }
+    found = configuration_schema()["$defs"]["rules"]
+    return _with_severities(found, {"type": "string", "enum": list(SEVERITIES)})
 
 
-def rule_schema(rule: Rule[Any], severity: dict[str, Any]) -> dict[str, Any]:
-    """What a configuration may set of a rule: its severity, or that and its options."""
-    types = {bool: "boolean", int: "integer", float: "number", str: "string"}
-    options = {
-        option.name: {
-            "type": types[type(option.default)],
-            "default": option.default,
-            "description": option.prose,
-            **({"minimum": option.minimum} if option.minimum is not None else {}),
-        }
-        for option in rule.options
-    }
-    table = {
-        "type": "object",
-        "additionalProperties": False,
-        "properties": {"severity": severity, **options},
-    }
-    return {
-        "description": rule.summary,
-        "default": rule.severity.label,
-        "anyOf": [severity, table],
-    }
+def _with_severities(schema: Any, severity: dict[str, Any]) -> Any:
+    """A schema with the severities themselves in place of references to them."""
+    if isinstance(schema, list):
+        return [_with_severities(each, severity) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if schema == {"$ref": "#/$defs/severity"}:
+        return severity
+    return {key: _with_severities(each, severity) for key, each in schema.items()}
 
 
 def _cleaned(schema: Any) -> Any:

@@ -13,11 +13,10 @@ import msgspec
 
 from drive_trace.comparison.runs import RunManifest, Side
 from drive_trace.json_text import find_member, parse
-from drive_trace.storage.configuration_text import Spots, not_toml
 from drive_trace.storage.files import STDIN, Problem, may_be_there
 from drive_trace.storage.patterns import is_pattern, patterns_of
 from drive_trace.storage.projects import FileProblem, ParsedFiles, TextProblem, relative
-from drive_trace.storage.toml_places import excess, toml_places
+from drive_trace.storage.toml_places import Spots, excess, not_toml, toml_places
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span, Spot
 from drive_trace.text.wording import first_of, shown

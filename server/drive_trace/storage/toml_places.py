@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import re
 import tomllib
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping
+from itertools import accumulate
 from typing import NamedTuple
 
-from drive_trace.text.spans import Span
+from drive_trace.storage.projects import TextProblem
+from drive_trace.text.spans import Span, Spot
 
 KeyPath = tuple[str | int, ...]
 """Keys and indices from the document down to a value."""
@@ -189,3 +192,34 @@ class _TomlReader:
             self._pair(steps)
             self._skip()
         self._at += len("}")
+
+
+# Places as lines and columns
+
+_END_OF_MESSAGE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+
+
+def not_toml(text: str, error: ValueError) -> TextProblem:
+    """Why tomllib refused a text, and where."""
+    message = str(error)
+    phrase = _END_OF_MESSAGE.search(message)
+    if phrase is not None and phrase[1]:
+        record, start = int(phrase[1]) - 1, int(phrase[2]) - 1
+    else:
+        records = text.split("\n")
+        record, start = len(records) - 1, len(records[-1])
+    found = _END_OF_MESSAGE.sub("", message)
+    return TextProblem(Spot(record, Span(start, start)), f"is not TOML: {found}")
+
+
+class Spots:
+    """Converts offsets in a text to lines, which it finds once."""
+
+    def __init__(self, text: str) -> None:
+        self._starts = list(accumulate((len(each) + 1 for each in text.split("\n")), initial=0))
+
+    def of(self, span: Span) -> Spot:
+        """The place of a span; if it spans several lines, its part on the first."""
+        record = bisect_right(self._starts, span.start) - 1
+        start, end_of_line = self._starts[record], self._starts[record + 1] - 1
+        return Spot(record, Span(span.start - start, min(span.end, end_of_line) - start))
