@@ -12,7 +12,8 @@ from typing import NamedTuple, TypeAlias
 from drive_trace.vocabulary import TOKEN_FIELDS
 
 INPUT, OUTPUT, CACHE_READ, CACHE_WRITE = TOKEN_FIELDS
-Path: TypeAlias = tuple[str, ...]
+Path: TypeAlias = str
+"""Keys from a message down to a value, with dots in between: ``message.usage``."""
 
 
 class Names(NamedTuple):
@@ -24,55 +25,27 @@ class Names(NamedTuple):
     """Whether the input counts what was read from the cache, too."""
 
 
-SDK = Names(
-    {
-        INPUT: ("inputTokens",),
-        OUTPUT: ("outputTokens",),
-        CACHE_READ: ("cacheReadTokens",),
-        CACHE_WRITE: ("cacheWriteTokens",),
-    }
-)
+def _separate(given: Path, made: Path, read: Path, written: Path) -> Names:
+    """Names of the input without what the cache had, of the output, and of the cache."""
+    return Names({INPUT: given, OUTPUT: made, CACHE_READ: read, CACHE_WRITE: written})
+
+
+def _within(given: Path, made: Path, cached: Path) -> Names:
+    """Names of OpenAI's tools, whose input counts what was cached, too."""
+    return Names({INPUT: given, OUTPUT: made, CACHE_READ: cached}, cached_within=True)
+
+
+SDK = _separate("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
 """The agents' SDK, after which the vocabulary is made."""
-CLAUDE = Names(
-    {
-        INPUT: ("input_tokens",),
-        OUTPUT: ("output_tokens",),
-        CACHE_READ: ("cache_read_input_tokens",),
-        CACHE_WRITE: ("cache_creation_input_tokens",),
-    }
+CLAUDE = _separate(
+    "input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"
 )
-CLAUDE_MODEL = Names(
-    {
-        INPUT: ("inputTokens",),
-        OUTPUT: ("outputTokens",),
-        CACHE_READ: ("cacheReadInputTokens",),
-        CACHE_WRITE: ("cacheCreationInputTokens",),
-    }
+CLAUDE_MODEL = _separate(
+    "inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"
 )
-CHAT = Names(
-    {
-        INPUT: ("prompt_tokens",),
-        OUTPUT: ("completion_tokens",),
-        CACHE_READ: ("prompt_tokens_details", "cached_tokens"),
-    },
-    cached_within=True,
-)
-RESPONSES = Names(
-    {
-        INPUT: ("input_tokens",),
-        OUTPUT: ("output_tokens",),
-        CACHE_READ: ("input_tokens_details", "cached_tokens"),
-    },
-    cached_within=True,
-)
-CODEX = Names(
-    {
-        INPUT: ("input_tokens",),
-        OUTPUT: ("output_tokens",),
-        CACHE_READ: ("cached_input_tokens",),
-    },
-    cached_within=True,
-)
+CHAT = _within("prompt_tokens", "completion_tokens", "prompt_tokens_details.cached_tokens")
+RESPONSES = _within("input_tokens", "output_tokens", "input_tokens_details.cached_tokens")
+CODEX = _within("input_tokens", "output_tokens", "cached_input_tokens")
 
 
 class Shape(NamedTuple):
@@ -83,14 +56,15 @@ class Shape(NamedTuple):
     marks: Mapping[Path, Sequence[str]]
     """What it has where: one of some texts."""
     usage: Path
+    """Where its usage object is; empty where that is the message itself."""
     names: Names
     id: Path | None = None
     """Where the message's id is. Of messages with one id, and of those without any in one session,
     the last counts: tools log them again while they grow.
     """
-    request: Path = ()
+    request: Path = ""
     """Where the id of the request is, which identifies a message that has none."""
-    model: Path | None = None
+    model: Path = "model"
     replaces: str | None = None
     """The shape of messages that this one adds up."""
     is_log: bool = False
@@ -100,86 +74,70 @@ class Shape(NamedTuple):
 
 
 CLAUDE_SESSION = "Claude Code session"
+_RESULT = Shape(
+    "Claude Code result",
+    {"type": ("result",)},
+    "usage",
+    CLAUDE,
+    id="session_id",
+    replaces=CLAUDE_SESSION,
+)
+"""Sums of the session so far, with those of its subagents."""
 SHAPES = (
-    # Sums of the session so far, with those of its subagents.
-    Shape(
-        "Claude Code result",
-        {("type",): ("result",)},
-        ("modelUsage",),
-        CLAUDE_MODEL,
-        id=("session_id",),
-        replaces=CLAUDE_SESSION,
-        by_model=True,
-    ),
-    Shape(
-        "Claude Code result",
-        {("type",): ("result",)},
-        ("usage",),
-        CLAUDE,
-        id=("session_id",),
-        replaces=CLAUDE_SESSION,
-    ),
+    _RESULT._replace(usage="modelUsage", names=CLAUDE_MODEL, by_model=True),
+    _RESULT,
     Shape(
         CLAUDE_SESSION,
-        {("type",): ("assistant",), ("message", "role"): ("assistant",)},
-        ("message", "usage"),
+        {"type": ("assistant",), "message.role": ("assistant",)},
+        "message.usage",
         CLAUDE,
-        id=("message", "id"),
-        request=("requestId",),
-        model=("message", "model"),
+        id="message.id",
+        request="requestId",
+        model="message.model",
         is_log=True,
     ),
     Shape(
         "Claude API response",
-        {("type",): ("message",), ("role",): ("assistant",)},
-        ("usage",),
+        {"type": ("message",), "role": ("assistant",)},
+        "usage",
         CLAUDE,
-        id=("id",),
-        model=("model",),
+        id="id",
     ),
     Shape(
         "OpenAI chat completion",
-        {("object",): ("chat.completion", "chat.completion.chunk")},
-        ("usage",),
+        {"object": ("chat.completion", "chat.completion.chunk")},
+        "usage",
         CHAT,
-        id=("id",),
-        model=("model",),
+        id="id",
     ),
-    Shape(
-        "OpenAI response",
-        {("object",): ("response",)},
-        ("usage",),
-        RESPONSES,
-        id=("id",),
-        model=("model",),
-    ),
+    Shape("OpenAI response", {"object": ("response",)}, "usage", RESPONSES, id="id"),
     Shape(
         "OpenAI response",
         {
-            ("type",): ("response.completed", "response.incomplete"),
-            ("response", "object"): ("response",),
+            "type": ("response.completed", "response.incomplete"),
+            "response.object": ("response",),
         },
-        ("response", "usage"),
+        "response.usage",
         RESPONSES,
-        id=("response", "id"),
-        model=("response", "model"),
+        id="response.id",
+        model="response.model",
         is_log=True,
     ),
     # Both of Codex' are sums of the session so far.
     Shape(
         "Codex session",
-        {("type",): ("event_msg",), ("payload", "type"): ("token_count",)},
-        ("payload", "info", "total_token_usage"),
+        {"type": ("event_msg",), "payload.type": ("token_count",)},
+        "payload.info.total_token_usage",
         CODEX,
         is_log=True,
     ),
-    Shape("Codex exec", {("type",): ("turn.completed",)}, ("usage",), CODEX, is_log=True),
+    Shape("Codex exec", {"type": ("turn.completed",)}, "usage", CODEX, is_log=True),
 )
 
 
 def at(message: object, path: Path) -> object:
     """What stands at a path; None where nothing does."""
-    for key in path:
+    for key in path.split(".") if path else ():
         message = message.get(key) if isinstance(message, Mapping) else None
     return message
 

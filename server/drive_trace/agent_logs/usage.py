@@ -29,15 +29,15 @@ from drive_trace.text.wording import first_of, plural, shown
 from drive_trace.trace.exact import whole_number
 from drive_trace.vocabulary import COST, EVENTS, TOKEN_FIELDS
 
-_SDK_NAMES = [path[0] for path in SDK.paths.values()]
-_SDK_SHAPE = Shape("usage of an SDK", {}, (), SDK)
+_SDK_NAMES = [*SDK.paths.values()]
+_SDK_SHAPE = Shape("usage of an SDK", {}, "", SDK)
 _IDS = ("id", "uuid", "messageId", "message_id", "turnId", "turn_id")
 """Keys that identify a message of the SDK."""
 _TOTALS = ("result", "total", "summary")
 """Types of the SDK's messages whose usage is the sum of all before them."""
 _FOREIGN = ("inputtokens", "outputtokens", "prompttokens", "completiontokens", "totaltokens")
 """Names of figures in other SDKs, in lower case and without underscores."""
-_SUBAGENT = ("toolUseResult", "agentId")
+_SUBAGENT = "toolUseResult.agentId"
 """Where a session says which subagent has done something for it."""
 _PLAIN_KEY = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _NO_SPACE = re.compile(r"[^ \t\r\n]")
@@ -141,7 +141,7 @@ def _refuse_lost_subagents(
     """
     objects = [(log, each) for log in found for _, each in found[log]]
     started = {str(at(each, _SUBAGENT) or "") for log, each in objects if log in sessions}
-    logged = {str(at(each, ("agentId",))) for _, each in objects if at(each, ("message",))}
+    logged = {str(at(each, "agentId")) for _, each in objects if at(each, "message")}
     lost = sorted(started - logged - {""})
     if lost:
         files = first_of([f"agent-{printable(each, 100)}.jsonl" for each in lost], 10)
@@ -164,8 +164,8 @@ def _read_log(
             yield from _known(log, name, value, shape, session)
         elif not has_others:
             yield from _read(log, name, value)
-        elif at(value, ("type",)) == "thread.started":
-            session = str(at(value, ("thread_id",)))  # of Codex, whose sums are those of a thread
+        elif at(value, "type") == "thread.started":
+            session = str(at(value, "thread_id"))  # of Codex, whose sums are those of a thread
 
 
 def _known(
@@ -174,7 +174,7 @@ def _known(
     """What a tool's message tells, one for each model, and what is wrong with it."""
     usage = at(message, shape.usage)
     assert isinstance(usage, dict)
-    named = at(message, shape.model or ("model",))
+    named = at(message, shape.model)
     by_model = usage if shape.by_model else {named if isinstance(named, str) else None: usage}
     id_ = at(message, shape.id) or at(message, shape.request) if shape.id else session
     for model, each in by_model.items():
@@ -199,7 +199,7 @@ def _figures(name: str, usage: object, names: Names) -> Figures | list[str]:
         figures[known] = count = whole_number(found)
         if found is not None and (count is None or count < 0):
             expected = EVENTS[COST].fields[known].describe()
-            wrong.append(f"`{'.'.join(path)}` of {name} must be {expected}; found {shown(found)}")
+            wrong.append(f"`{path}` of {name} must be {expected}; found {shown(found)}")
     read, cached = figures[INPUT], figures[CACHE_READ]
     if names.cached_within and not wrong and read is not None and cached is not None:
         if cached > read:
