@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -16,7 +15,7 @@ from drive_trace.json_text import find_member, parse
 from drive_trace.storage.files import STDIN, Problem, may_be_there
 from drive_trace.storage.patterns import is_pattern, patterns_of
 from drive_trace.storage.projects import FileProblem, ParsedFiles, TextProblem, relative
-from drive_trace.storage.toml_places import Spots, excess, not_toml, toml_places
+from drive_trace.storage.toml_places import Spots, read_toml, toml_places
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span, Spot
 from drive_trace.text.wording import first_of, shown
@@ -134,13 +133,9 @@ def _why_not(text: str, message: str) -> tuple[Spot, str]:
 
 def _cases(text: str) -> Cases | tuple[TextProblem, ...]:
     text = text.replace("\r\n", "\n")
-    too_much = excess(text)
-    if too_much is not None:
-        return (TextProblem(Spots(text).of(too_much[0]), too_much[1]),)
-    try:
-        data = tomllib.loads(text)
-    except ValueError as error:
-        return (not_toml(text, error),)
+    data = read_toml(text)
+    if isinstance(data, TextProblem):
+        return (data,)
     wrong = _wrong_in(data)
     if wrong is not None:
         steps, phrase = wrong

@@ -8,7 +8,6 @@ alone. The JSON Schema that editors complete by is made of the same declaration,
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, cast
@@ -27,7 +26,7 @@ from drive_trace.storage.projects import (
     Override,
     TextProblem,
 )
-from drive_trace.storage.toml_places import KeyPath, Spots, excess, not_toml, toml_places
+from drive_trace.storage.toml_places import KeyPath, Spots, read_toml, toml_places
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span
 from drive_trace.text.wording import listed
@@ -51,14 +50,9 @@ _MOST_ITEMS = 1000
 def read_configuration(text: str) -> Configuration | tuple[TextProblem, ...]:
     """The content of a ``drive-trace.toml``, or the first problems with it, in their order."""
     text = text.replace("\r\n", "\n")
-    too_much = excess(text)
-    if too_much is not None:
-        span, phrase = too_much
-        return (TextProblem(Spots(text).of(span), phrase),)
-    try:
-        data = tomllib.loads(text.removeprefix("\ufeff"))
-    except ValueError as error:
-        return (not_toml(text, error),)
+    data = read_toml(text)
+    if isinstance(data, TextProblem):
+        return (data,)
     try:
         valid = _validator().validate_python(data)
     except ValidationError as error:

@@ -146,9 +146,16 @@ class Patterns:
         pattern matches it. The path has ``/`` between its steps, and at its end if it is a
         folder's; it comes from :func:`as_bytes`.
         """
+        if not self._patterns:
+            return None
         names, is_folder = path.removesuffix("/").split("/"), path.endswith("/")
         for pattern in self._patterns:  # the last one decides
-            if (is_folder or not pattern.folders_only) and _match(pattern.wanted, names):
+            # The name alone rules most patterns out.
+            if (
+                pattern.wanted[-1][-1].match(names[-1])
+                and (is_folder or not pattern.folders_only)
+                and _match(pattern.wanted, names)
+            ):
                 return pattern.ignores
         return None
 

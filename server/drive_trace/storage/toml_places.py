@@ -11,7 +11,7 @@ import tomllib
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from drive_trace.storage.projects import TextProblem
 from drive_trace.text.spans import Span, Spot
@@ -194,12 +194,23 @@ class _TomlReader:
         self._at += len("}")
 
 
-# Places as lines and columns
+# Documents, and places as lines and columns
 
 _END_OF_MESSAGE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
-def not_toml(text: str, error: ValueError) -> TextProblem:
+def read_toml(text: str) -> dict[str, Any] | TextProblem:
+    """A document whose lines end with ``\\n``, or why it cannot be read, and where."""
+    too_much = excess(text)
+    if too_much is not None:
+        return TextProblem(Spots(text).of(too_much[0]), too_much[1])
+    try:
+        return tomllib.loads(text.removeprefix("\ufeff"))
+    except ValueError as error:
+        return _not_toml(text, error)
+
+
+def _not_toml(text: str, error: ValueError) -> TextProblem:
     """Why tomllib refused a text, and where."""
     message = str(error)
     phrase = _END_OF_MESSAGE.search(message)
