@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -75,3 +76,26 @@ def test_no_process_is_left_where_nobody_wants_the_rest() -> None:
     assert len(psutil.Process().children()) > len(before)
     results.close()
     assert psutil.Process().children() == before
+
+
+def test_no_process_outlives_a_command_that_is_killed() -> None:
+    script = (
+        "from threading import Event; from drive_trace.storage.cores import on_all_cores; "
+        "list(on_all_cores(lambda _: Event().wait(), range(9)))"
+    )
+    with subprocess.Popen([sys.executable, "-c", script]) as command:
+        known = psutil.Process(command.pid)
+        while not (forked := known.children()):
+            assert command.poll() is None
+        command.kill()
+    assert forked
+    while any(map(is_alive, forked)):
+        psutil.wait_procs(forked, timeout=0.1)
+
+
+def is_alive(process: psutil.Process) -> bool:
+    """Nobody may ask a process how it ended after the one that forked it has gone."""
+    try:
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
