@@ -10,7 +10,7 @@ from drive_trace.grading.answers import (
     LARGEST,
     LONGEST_REASON,
     MOST_REASONS,
-    Answer,
+    ModelAnswer,
     NoAnswer,
     read_answer,
 )
@@ -32,7 +32,9 @@ ALLOWED = ("pass", "fail")
     ],
 )
 def test_one_object_is_an_answer(reply: str) -> None:
-    assert read_answer(reply, "intent", ALLOWED) == Answer(("pass",), ("AC-1 holds (src/a.ts:3)",))
+    assert read_answer(reply, "intent", ALLOWED) == ModelAnswer(
+        ("pass",), ("AC-1 holds (src/a.ts:3)",)
+    )
 
 
 NO_ANSWERS = {
@@ -87,7 +89,7 @@ def test_anything_else_is_none(reply: str) -> None:
 
 def test_a_reason_can_be_written_whatever_it_holds() -> None:
     answer = read_answer('{"reasons": ["ok \\ud800"], "intent": "fail"}', "intent", ALLOWED)
-    assert answer == Answer(("fail",), ("ok ?",))
+    assert answer == ModelAnswer(("fail",), ("ok ?",))
 
 
 # Any reply
@@ -145,7 +147,7 @@ def test_an_answer_is_what_a_strict_reader_finds_in_the_reply(reply: str, many: 
     )
     if strict is not None and is_one:
         reasons = tuple(re.sub("[\ud800-\udfff]", "?", each) for each in strict[0])
-        assert answer == Answer(tuple(values), reasons)
+        assert answer == ModelAnswer(tuple(values), reasons)
     else:
         assert isinstance(answer, NoAnswer)
         assert answer.reason.isprintable()

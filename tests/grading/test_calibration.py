@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from drive_trace.grading.calibration import (
     Calibration,
-    Label,
     LabelError,
+    LabelledCase,
     calibrate,
     once_each,
     read_labels,
@@ -26,7 +26,7 @@ from drive_trace.grading.calibration import (
 
 def table(ff: int, fp: int, pf: int, pp: int, invalid: int = 0) -> Calibration:
     return calibrate(
-        Label(f"c{number}", human, judge)
+        LabelledCase(f"c{number}", human, judge)
         for number, (human, judge) in enumerate(
             [("fail", "fail")] * ff
             + [("fail", "pass")] * fp
@@ -149,15 +149,15 @@ def test_how_many_labels_are_needed() -> None:
 
 
 def test_a_row_that_is_repeated_makes_nothing_more_certain() -> None:
-    rows = [Label("a", "pass", "pass")] * 50 + [
-        Label("b", "fail", judge) for judge in ("fail", "pass")
+    rows = [LabelledCase("a", "pass", "pass")] * 50 + [
+        LabelledCase("b", "fail", judge) for judge in ("fail", "pass")
     ]
     assert calibrate(once_each(rows)) == Calibration(0, 1, 0, 1, 0)
     assert (repeats(rows).hits, repeats(rows).of) == (1, 2)
 
 
 def test_rows_are_read_from_json_lines_and_csv() -> None:
-    rows = (Label("a", "pass", "fail"), Label("b", "fail", None))
+    rows = (LabelledCase("a", "pass", "fail"), LabelledCase("b", "fail", None))
     text = (
         '{"case":"a","human":"pass","judge":"fail","labelled_by":"Ann"}\n\n'
         '{"case":"b","human":"fail","judge":null}\n'

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from drive_trace.grading.prompts import Case, Prompt, cut_diff, intent_prompt
+from drive_trace.grading.prompts import JudgedCase, Prompt, cut_diff, intent_prompt
 from drive_trace.judging.models import Call, ReplayedModel, Reply, judge
 
 PASS = '{"reasons": ["AC-1 holds"], "intent": "pass"}'
@@ -14,7 +14,7 @@ FAIL = '{"reasons": ["AC-1 does not hold"], "intent": "fail"}'
 
 
 def render(nonce: str, diff: str = "+x") -> Prompt:
-    return intent_prompt(Case("AC-1"), cut_diff(diff), [], nonce)
+    return intent_prompt(JudgedCase("AC-1"), cut_diff(diff), [], nonce)
 
 
 @pytest.mark.parametrize(

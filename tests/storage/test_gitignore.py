@@ -11,7 +11,7 @@ import pytest
 
 from drive_trace.storage.configuration_text import read_configuration
 from drive_trace.storage.files import LeftOut
-from drive_trace.storage.finding import Reason, find_traces
+from drive_trace.storage.finding import Omission, find_traces
 from drive_trace.storage.patterns import Patterns, as_bytes, patterns_of
 from tests.support.growth import assert_linear
 
@@ -181,7 +181,7 @@ def test_a_repository_in_another_one(tmp_path: Path, git: Git) -> None:
     inner = tmp_path / "trees" / "a" / "trace.jsonl"
     assert list(find_traces([str(tmp_path)])) == [
         str(tmp_path / "trace.jsonl"),
-        LeftOut(str(inner.parent), Reason.REPOSITORY),
+        LeftOut(str(inner.parent), Omission.REPOSITORY),
     ]
     assert list(find_traces([str(inner.parent)])) == [str(inner)]
 
@@ -197,7 +197,7 @@ def test_what_git_does_not_say_is_left_out_and_named(tmp_path: Path, git: Git) -
     assert list(find_traces([str(tmp_path)])) == [str(trace)]
     for damage in (b"", b"DIRC\0\0\0\2\0\0\0\7abc", b"x" * 99):
         (tmp_path / ".git" / "index").write_bytes(damage)
-        assert list(find_traces([str(tmp_path)]))[1:] == [LeftOut(str(trace), Reason.IGNORED)]
+        assert list(find_traces([str(tmp_path)]))[1:] == [LeftOut(str(trace), Omission.IGNORED)]
 
 
 def test_bytes_are_what_a_pattern_counts() -> None:
@@ -218,8 +218,8 @@ def test_a_file_with_more_patterns_than_anybody_writes_leaves_nothing_out(tmp_pa
     ):
         (tmp_path / ".gitignore").write_text(text)
         found = list(find_traces([str(tmp_path)]))
-        assert (found[-1] == LeftOut(str(trace), Reason.IGNORED)) == is_read
-        unread = LeftOut(str(tmp_path / ".gitignore"), Reason.PATTERNS)
+        assert (found[-1] == LeftOut(str(trace), Omission.IGNORED)) == is_read
+        unread = LeftOut(str(tmp_path / ".gitignore"), Omission.PATTERNS)
         assert (found == [str(trace), unread]) != is_read
 
 
@@ -234,5 +234,5 @@ def test_a_name_that_the_system_refuses_ends_no_search(tmp_path: Path, git: Git)
     trace = tmp_path / "z" / "trace.jsonl"
     trace.parent.mkdir()
     trace.touch()
-    library = LeftOut(str(tmp_path / "node_modules"), Reason.LIBRARY)
+    library = LeftOut(str(tmp_path / "node_modules"), Omission.LIBRARY)
     assert list(find_traces([str(tmp_path)])) == [str(trace), library]

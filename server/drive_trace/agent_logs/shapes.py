@@ -16,7 +16,7 @@ Path: TypeAlias = str
 """Keys from a message down to a value, with dots in between: ``message.usage``."""
 
 
-class Names(NamedTuple):
+class UsageNames(NamedTuple):
     """Where a usage object has its figures."""
 
     paths: Mapping[str, Path]
@@ -25,14 +25,14 @@ class Names(NamedTuple):
     """Whether the input counts what was read from the cache, too."""
 
 
-def _separate(given: Path, made: Path, read: Path, written: Path) -> Names:
+def _separate(given: Path, made: Path, read: Path, written: Path) -> UsageNames:
     """Names of the input without what the cache had, of the output, and of the cache."""
-    return Names({INPUT: given, OUTPUT: made, CACHE_READ: read, CACHE_WRITE: written})
+    return UsageNames({INPUT: given, OUTPUT: made, CACHE_READ: read, CACHE_WRITE: written})
 
 
-def _within(given: Path, made: Path, cached: Path) -> Names:
+def _within(given: Path, made: Path, cached: Path) -> UsageNames:
     """Names of OpenAI's tools, whose input counts what was cached, too."""
-    return Names({INPUT: given, OUTPUT: made, CACHE_READ: cached}, cached_within=True)
+    return UsageNames({INPUT: given, OUTPUT: made, CACHE_READ: cached}, cached_within=True)
 
 
 SDK = _separate("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
@@ -57,7 +57,7 @@ class Shape(NamedTuple):
     """What it has where: one of some texts."""
     usage: Path
     """Where its usage object is; empty where that is the message itself."""
-    names: Names
+    names: UsageNames
     id: Path | None = None
     """Where the message's id is. Of messages with one id, and of those without any in one session,
     the last counts: tools log them again while they grow.

@@ -18,8 +18,8 @@ from drive_trace.agent_logs.shapes import (
     CLAUDE_SESSION,
     INPUT,
     SDK,
-    Names,
     Shape,
+    UsageNames,
     at,
     shape_of,
 )
@@ -47,7 +47,7 @@ Figures = Mapping[str, int | None]
 """By the vocabulary's names; None is not known."""
 
 
-class Row(NamedTuple):
+class UsageRow(NamedTuple):
     """What the messages of one format and model come to."""
 
     shape: str
@@ -60,7 +60,7 @@ class Row(NamedTuple):
 class Usage(NamedTuple):
     """The sum of some usage objects."""
 
-    rows: Sequence[Row]
+    rows: Sequence[UsageRow]
     figures: Figures
     """Of all; a figure that some message does not have is not known."""
     notes: Sequence[str]
@@ -126,11 +126,13 @@ def _messages(read: Sequence[_UsageMessage | str]) -> Messages:
     return [each for each in read if not isinstance(each, str)]
 
 
-def _rows(messages: Messages) -> Sequence[Row]:
+def _rows(messages: Messages) -> Sequence[UsageRow]:
     parts: dict[tuple[str, str | None], list[_UsageMessage]] = {}
     for each in messages:
         parts.setdefault((each.shape.name, each.model), []).append(each)
-    return [Row(shape, model, len(part), _sums(part)) for (shape, model), part in parts.items()]
+    return [
+        UsageRow(shape, model, len(part), _sums(part)) for (shape, model), part in parts.items()
+    ]
 
 
 def _refuse_lost_subagents(
@@ -190,7 +192,7 @@ def _known(
         yield _UsageMessage(log, name, shape, figures, keys, model)
 
 
-def _figures(name: str, usage: object, names: Names) -> Figures | list[str]:
+def _figures(name: str, usage: object, names: UsageNames) -> Figures | list[str]:
     """The figures of a usage object, or what is wrong with some."""
     figures: dict[str, int | None] = dict.fromkeys(TOKEN_FIELDS)
     wrong = []

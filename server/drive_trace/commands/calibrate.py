@@ -14,8 +14,8 @@ from drive_trace.commands.reading import read_text
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, notify
 from drive_trace.grading import judgements, prompts
 from drive_trace.grading.calibration import (
-    Label,
     LabelError,
+    LabelledCase,
     Labels,
     calibration_in_words,
     calibration_json,
@@ -127,7 +127,7 @@ def _of_cases(rows: Labels) -> tuple[str, ...]:
     return tuple(lacks)
 
 
-def _judged(path: str, rows: Labels) -> tuple[Judge | None, Labels, tuple[Label, ...]]:
+def _judged(path: str, rows: Labels) -> tuple[Judge | None, Labels, tuple[LabelledCase, ...]]:
     """Whose verdicts a record has, the labels with them, and the same for each time that a judge
     was asked for one.
     """

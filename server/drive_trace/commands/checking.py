@@ -24,7 +24,7 @@ from drive_trace.scorecard.caveats import Unread
 from drive_trace.scorecard.copies import Events
 from drive_trace.storage.cores import on_all_cores
 from drive_trace.storage.files import STDIN, Problem, TraceRecords, read_trace
-from drive_trace.storage.finding import Reason
+from drive_trace.storage.finding import Omission
 from drive_trace.storage.git import CommittedTraces
 from drive_trace.storage.projects import Project, Projects, shown_path
 from drive_trace.storage.replace import Unsynced
@@ -161,7 +161,7 @@ class Checking:
                 yield self._noted(report)
         yield from map(self._noted, map(unreadable, traces.unread))
         for each in traces.left_out:
-            if each.reason == Reason.OTHER_NAME:
+            if each.reason == Omission.OTHER_NAME:
                 yield self._noted(unreadable(Unread(*each), Severity.WARNING))
 
     def _of_each(self, traces: Reading, committed: CommittedTraces) -> Iterator[Reported]:

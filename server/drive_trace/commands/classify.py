@@ -17,7 +17,7 @@ from drive_trace.commands.asking import Asked, echo_json, echo_prompt, without_k
 from drive_trace.commands.reading import read_text, usable
 from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, notify
 from drive_trace.grading import classes
-from drive_trace.grading.answers import Answer, NoAnswer, read_answer
+from drive_trace.grading.answers import ModelAnswer, NoAnswer, read_answer
 from drive_trace.grading.classes import Classes, Item, Sorting, items_of
 from drive_trace.grading.prompts import Prompt
 from drive_trace.judging.models import Model, ReplayedModel, attempts
@@ -244,7 +244,7 @@ def _ask(model: Model, sorting: Sorting, names: Classes, item: Item) -> _Sorted:
     match calls[-1].answer:
         case NoAnswer(reason):
             return _Sorted(item, (), (), reason, replies)
-        case Answer(values, reasons):
+        case ModelAnswer(values, reasons):
             return _Sorted(item, values, reasons, None, replies)
 
 

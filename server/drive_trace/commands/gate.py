@@ -16,7 +16,7 @@ import click
 
 from drive_trace.commands import options, writing
 from drive_trace.commands.terminal import Ended, notify
-from drive_trace.grading.junit import JUnitError, Report, read_junit
+from drive_trace.grading.junit import JUnitError, JUnitReport, read_junit
 from drive_trace.scorecard.scored_trace import UNTIMED, last_work
 from drive_trace.storage.files import STDIN, Problem, read_bytes, refuse_special, why
 from drive_trace.storage.processes import run_shell
@@ -219,7 +219,7 @@ def _read(paths: tuple[str, ...], worked: datetime | None) -> _Outcome:
     """What several reports say together: all of them have to be there, and to be later than the
     run's last work.
     """
-    found: list[Report] = []
+    found: list[JUnitReport] = []
     for path in paths:
         data = read_bytes(path, _LARGEST_REPORT)
         if isinstance(data, Problem):
@@ -233,11 +233,11 @@ def _read(paths: tuple[str, ...], worked: datetime | None) -> _Outcome:
             return _Outcome(None, f"{path}: {late or report.in_words()}")
         found.append(report)
     ran, failed, unnamed, skipped, *_ = zip(*found, strict=True)
-    whole = Report(sum(ran), tuple(chain.from_iterable(failed)), sum(unnamed), sum(skipped))
+    whole = JUnitReport(sum(ran), tuple(chain.from_iterable(failed)), sum(unnamed), sum(skipped))
     return _Outcome(whole.outcome, whole.in_words())
 
 
-def _is_late(path: str, report: Report, worked: datetime) -> str | None:
+def _is_late(path: str, report: JUnitReport, worked: datetime) -> str | None:
     """Why a report says nothing of the run's last work, if that is so."""
     moments = [(report.began, report.dated)] if report.began is not None else []
     if path != STDIN:

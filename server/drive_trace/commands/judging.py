@@ -137,7 +137,9 @@ class Judging:
         if found:
             raise Ended(EXIT_UNUSABLE, *(each.problem.message for each in found))
         self._check_families()
-        case = prompts.Case(*map(without_keys, usable(sources.read_case(criteria.acceptance))))
+        case = prompts.JudgedCase(
+            *map(without_keys, usable(sources.read_case(criteria.acceptance)))
+        )
         self._diff = criteria.read_diff()
         cut = prompts.cut_diff(without_keys(self._diff))
         would, beside = writing.preview(request)

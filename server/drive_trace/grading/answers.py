@@ -20,7 +20,7 @@ LONGEST_REASON = 2_000
 _FENCED = re.compile(r"```(?:json)?[ \t]*\r?\n(.*)\n```", re.DOTALL | re.IGNORECASE)
 
 
-class Answer(NamedTuple):
+class ModelAnswer(NamedTuple):
     """What a model answered."""
 
     values: tuple[str, ...]
@@ -44,7 +44,7 @@ class _RefusedError(Exception):
 
 def read_answer(
     reply: str, key: str, allowed: Collection[str], *, many: bool = False
-) -> Answer | NoAnswer:
+) -> ModelAnswer | NoAnswer:
     """Read ``{"reasons": ["…"], key: value}``, bare or in one Markdown fence and nothing else;
     ``many`` with an array of values, which are all different.
 
@@ -53,8 +53,8 @@ def read_answer(
     try:
         reasons, said = _read(reply, key)
         if many:
-            return Answer(_all_allowed(said, key, allowed), reasons)
-        return Answer((_allowed(said, said, key, allowed),), reasons)
+            return ModelAnswer(_all_allowed(said, key, allowed), reasons)
+        return ModelAnswer((_allowed(said, said, key, allowed),), reasons)
     except _RefusedError as refused:
         return NoAnswer(str(refused))
 

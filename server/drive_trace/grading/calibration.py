@@ -22,7 +22,7 @@ _FAR = 100_000
 """So many labels nobody has."""
 
 
-class Label(NamedTuple):
+class LabelledCase(NamedTuple):
     """One case, as a person and the judge graded it."""
 
     case: str
@@ -155,7 +155,7 @@ class Calibration(NamedTuple):
         return tuple(found)
 
 
-def calibrate(labels: Iterable[Label]) -> Calibration:
+def calibrate(labels: Iterable[LabelledCase]) -> Calibration:
     """Count a table."""
     counts = Counter((each.human, each.judge) for each in labels)
     return Calibration(
@@ -167,7 +167,7 @@ def calibrate(labels: Iterable[Label]) -> Calibration:
     )
 
 
-def repeats(labels: Sequence[Label]) -> Rate:
+def repeats(labels: Sequence[LabelledCase]) -> Rate:
     """Of the cases with several rows, how many got the same verdict, or none, in each."""
     verdicts: dict[str, list[str | None]] = {}
     for each in labels:
@@ -176,17 +176,17 @@ def repeats(labels: Sequence[Label]) -> Rate:
     return Rate(sum(len(set(each)) == 1 for each in several), len(several))
 
 
-def once_each(labels: Sequence[Label]) -> list[Label]:
+def once_each(labels: Sequence[LabelledCase]) -> list[LabelledCase]:
     """Each case once: repeating a row makes an interval no narrower. Where the rows of a case
     differ, one that disagrees counts, and one without a verdict only where none has one.
     """
-    found: dict[str, list[Label]] = {}
+    found: dict[str, list[LabelledCase]] = {}
     for each in labels:
         found.setdefault(each.case, []).append(each)
     return [max(rows, key=_doubt) for rows in found.values()]
 
 
-def _doubt(label: Label) -> int:
+def _doubt(label: LabelledCase) -> int:
     return 0 if label.judge is None else 2 if label.judge != label.human else 1
 
 
@@ -232,7 +232,7 @@ class LabelError(Exception):
 class Labels(NamedTuple):
     """The rows of a file."""
 
-    rows: tuple[Label, ...]
+    rows: tuple[LabelledCase, ...]
     unsigned: int
     """Rows that do not say who labelled them, and count as a person's."""
     rules: frozenset[str]
@@ -269,7 +269,7 @@ def _is_model(name: str) -> bool:
     return bool(families_of(name)) or bool(words & {"model", "llm", "ai", "judge", "bot"})
 
 
-def _label(line: int, row: Mapping[str, Any]) -> Label:
+def _label(line: int, row: Mapping[str, Any]) -> LabelledCase:
     for name in _NEEDED:
         if not isinstance(row.get(name), str) or not row[name].strip():
             raise LabelError(f"line {line}: `{name}` is missing, or no text")
@@ -280,7 +280,7 @@ def _label(line: int, row: Mapping[str, Any]) -> Label:
         raise LabelError(
             f'line {line}: `judge` is {shown(judge)}, and has to be "pass", "fail" or null'
         )
-    return Label(row["case"], human, judge)
+    return LabelledCase(row["case"], human, judge)
 
 
 def _json_rows(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:

@@ -14,7 +14,7 @@ from typing import Annotated, Literal, TypeAlias, get_args
 
 import msgspec
 
-from drive_trace.grading.answers import Answer, read_answer
+from drive_trace.grading.answers import ModelAnswer, read_answer
 from drive_trace.grading.calibration import AGREEMENT, Calibration
 from drive_trace.grading.prompts import hash_of
 from drive_trace.trace.times import sortable
@@ -124,7 +124,7 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
         if self.verdict is None or not fits:
             return fits
         answer = read_answer(self.reply or "", self.component, get_args(Outcome))
-        return answer == Answer((self.verdict,), self.reasons)
+        return answer == ModelAnswer((self.verdict,), self.reasons)
 
 
 Verdicts: TypeAlias = Sequence[tuple[str, Sequence[Judgement]]]

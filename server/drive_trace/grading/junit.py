@@ -52,7 +52,7 @@ class JUnitError(Exception):
     """The text is no report that can be relied on: why, in one clause without a full stop."""
 
 
-class Report(NamedTuple):
+class JUnitReport(NamedTuple):
     """What a report says."""
 
     ran: int
@@ -90,12 +90,12 @@ class Report(NamedTuple):
         return ", and ".join(phrases) + names
 
 
-def read_junit(data: bytes) -> Report:
+def read_junit(data: bytes) -> JUnitReport:
     """Read a report. Raises JUnitError for what is none, or is cut off, or says what is not known
     to be harmless while no case failed, or has a document type: reports need none, and it is there
     that entities are declared that expand without end.
     """
-    reader = _Reader()
+    reader = _ReportReader()
     parser = expat.ParserCreate(namespace_separator=":")
     parser.StartDoctypeDeclHandler = _no_doctype
     parser.StartElementHandler = reader.start
@@ -107,7 +107,7 @@ def read_junit(data: bytes) -> Report:
         raise JUnitError(f"it is not XML, or is cut off ({error})") from error
     failed, skipped = tuple(reader.failed), reader.cases - reader.ran
     unnamed = max(reader.counted - len(failed), 0)
-    report = Report(reader.ran, failed, unnamed, skipped, *reader.began)
+    report = JUnitReport(reader.ran, failed, unnamed, skipped, *reader.began)
     if reader.doubt is not None and report.outcome != "fail":
         raise JUnitError(reader.doubt)
     return report
@@ -134,7 +134,7 @@ class _Case:
         self.is_failed = self.is_skipped = False
 
 
-class _Reader:
+class _ReportReader:
     """Takes the elements of a report as they come."""
 
     def __init__(self) -> None:

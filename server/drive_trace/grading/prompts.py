@@ -72,7 +72,7 @@ RUBRIC_HASH = hash_of(_TASK + _ANSWER)
 """Of all that is asked but the data."""
 
 
-class Case(NamedTuple):
+class JudgedCase(NamedTuple):
     """What a run was meant to do."""
 
     acceptance: str
@@ -103,7 +103,7 @@ class Prompt(NamedTuple):
         return -(-len(self.text.encode()) // _BYTES_A_TOKEN)
 
 
-def intent_prompt(case: Case, diff: CutDiff, events: Sequence[str], nonce: str) -> Prompt:
+def intent_prompt(case: JudgedCase, diff: CutDiff, events: Sequence[str], nonce: str) -> Prompt:
     """Ask for ``pass`` or ``fail`` of a run. ``events`` are the excerpt of its trace, as JSON."""
     parts = [("ACCEPTANCE", case.acceptance)]
     others = (("TASK", case.brief), ("QA-SCRIPT", case.manual_qa), ("REFERENCE", case.reference))

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
-from drive_trace.grading.answers import Answer, NoAnswer, read_answer
+from drive_trace.grading.answers import ModelAnswer, NoAnswer, read_answer
 from drive_trace.grading.prompts import CANNOT_TELL, Prompt
 from drive_trace.storage.processes import run_shell
 
@@ -176,14 +176,14 @@ class Call(NamedTuple):
 
     reply: Reply | None
     """None where there was none."""
-    answer: Answer | NoAnswer
+    answer: ModelAnswer | NoAnswer
     repeat: int
     """From 1."""
     attempt: int
     """From 1."""
 
 
-class Outcome(NamedTuple):
+class JudgeOutcome(NamedTuple):
     """What the calls come to."""
 
     verdict: str | None
@@ -200,7 +200,7 @@ def judge(
     repeat: int = 1,
     notify: Callable[[str], object] = lambda _: None,
     noted: Callable[[Call], object] = lambda _: None,
-) -> Outcome:
+) -> JudgeOutcome:
     """Ask ``repeat`` times; only a unanimous verdict is one. ``render`` makes the prompt with a
     nonce, which is new for each call. Each call is ``noted`` as it ends.
     """
@@ -210,19 +210,19 @@ def judge(
             calls.append(call)
             noted(call)
         if isinstance(calls[-1].answer, NoAnswer):
-            return Outcome(None, (), calls[-1].answer.reason)
-    answers = [each.answer for each in calls if isinstance(each.answer, Answer)]
+            return JudgeOutcome(None, (), calls[-1].answer.reason)
+    answers = [each.answer for each in calls if isinstance(each.answer, ModelAnswer)]
     tally = Counter(value for each in answers for value in each.values)
     if len(tally) > 1:
         said = " and ".join(f"{tally[each]} × {each}" for each in VERDICTS)
-        return Outcome(None, (), f"the judge does not agree with itself: {said}")
-    return Outcome(answers[-1].values[0], answers[-1].reasons, None)
+        return JudgeOutcome(None, (), f"the judge does not agree with itself: {said}")
+    return JudgeOutcome(answers[-1].values[0], answers[-1].reasons, None)
 
 
 def attempts(
     model: Model,
     render: Callable[[str], Prompt],
-    read: Callable[[str], Answer | NoAnswer],
+    read: Callable[[str], ModelAnswer | NoAnswer],
     *,
     repeat: int = 1,
     notify: Callable[[str], object],
@@ -249,7 +249,7 @@ def _of_whole(reply: Reply) -> NoAnswer | None:
     return NoAnswer(f"the reply is not whole ({reply.cut_off[:40]})")
 
 
-def _verdict(reply: str) -> Answer | NoAnswer:
+def _verdict(reply: str) -> ModelAnswer | NoAnswer:
     if reply.strip() == CANNOT_TELL:
         return NoAnswer("the judge says that it cannot tell", is_final=True)
     return read_answer(reply, INTENT, VERDICTS)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
-from drive_trace.grading.prompts import Case, is_diff
+from drive_trace.grading.prompts import JudgedCase, is_diff
 from drive_trace.storage.boundary import inside
 from drive_trace.storage.files import Problem, read_bytes, read_regular, why
 from drive_trace.storage.git import run_git
@@ -32,14 +32,14 @@ _DIFF = (
 )
 
 
-def read_case(path: str) -> Case | Problem:
+def read_case(path: str) -> JudgedCase | Problem:
     """An acceptance set: a file, or the folder of a case with ``acceptance.md`` in it."""
     folder = Path(path)
     if not folder.is_dir():
         return _case({"acceptance": path})
     files = {
         field: str(folder / f"{field.replace('_', '-')}.md")
-        for field in Case._fields
+        for field in JudgedCase._fields
         if field == "acceptance" or os.path.lexists(folder / f"{field.replace('_', '-')}.md")
     }
     try:
@@ -50,7 +50,7 @@ def read_case(path: str) -> Case | Problem:
     return _case(files)
 
 
-def _case(files: dict[str, str]) -> Case | Problem:
+def _case(files: dict[str, str]) -> JudgedCase | Problem:
     texts = {}
     for field, path in files.items():
         try:
@@ -61,7 +61,7 @@ def _case(files: dict[str, str]) -> Case | Problem:
             return Problem(path, f"cannot be read: {why(error)}")
     if not texts["acceptance"].strip():
         return Problem(files["acceptance"], "is empty: there is nothing to judge by")
-    return Case(**texts)
+    return JudgedCase(**texts)
 
 
 def read_diff(path: str) -> str | Problem:

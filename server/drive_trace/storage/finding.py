@@ -34,7 +34,7 @@ _MAY_BE_TRACE = re.compile(r"jsonl|ndjson|^trace(\.(json|txt|log|bak|old|orig))?
 _CONFIGURED = Projects(".", with_baseline=False)
 
 
-class Reason(StrEnum):
+class Omission(StrEnum):
     """Why a search leaves something out."""
 
     HIDDEN = "in a hidden folder"
@@ -50,7 +50,13 @@ class Reason(StrEnum):
 
 
 MISSED = frozenset(
-    {Reason.HIDDEN, Reason.IGNORED, Reason.LINKED, Reason.OTHER_NAME, Reason.CONFIGURED}
+    {
+        Omission.HIDDEN,
+        Omission.IGNORED,
+        Omission.LINKED,
+        Omission.OTHER_NAME,
+        Omission.CONFIGURED,
+    }
 )
 """What may hold a part of any run, and nobody has excluded: no verdict is sure without it."""
 
@@ -67,15 +73,15 @@ class SearchOptions:
     """Whose configurations have an ``exclude``, too; None if none counts."""
     _above: Above = field(default_factory=dict)
 
-    def excluded(self, path: str) -> Reason | None:
+    def excluded(self, path: str) -> Omission | None:
         """Why a file is not read although it is found; None if it is."""
         if self.exclude and patterns_of(self.exclude).hold(relative(path, ".")):
-            return Reason.EXCLUDED
+            return Omission.EXCLUDED
         project = self.projects.of(path, self._above) if self.projects is not None else None
         globs = project.configuration.exclude if project is not None else ()
         if project is None or not (globs and patterns_of(globs).hold(project.path_of(path))):
             return None
-        return Reason.TRUSTED if project.trusted else Reason.CONFIGURED
+        return Omission.TRUSTED if project.trusted else Omission.CONFIGURED
 
 
 class LinkOut(Problem):
@@ -131,16 +137,16 @@ def find_traces(
     for key, each in left_out.items():
         is_inside = any(map(Path(key).is_relative_to, searched))
         is_read = is_inside and not _leads_to_wip(Path(each.path))
-        is_link = each.reason == Reason.LINKED or isinstance(each, LinkedFolderOut)
+        is_link = each.reason == Omission.LINKED or isinstance(each, LinkedFolderOut)
         if key not in seen and not (is_link and is_read):
             yield each
 
 
 def omitted(left_out: Sequence[LeftOut]) -> Omitted:
     """What a search left out, for people and programs."""
-    told = tuple(Unread(*each) for each in left_out if each.reason != Reason.LIBRARY)
+    told = tuple(Unread(*each) for each in left_out if each.reason != Omission.LIBRARY)
     missed = tuple(each for each in told if each.reason in MISSED)
-    libraries = tuple(each.path for each in left_out if each.reason == Reason.LIBRARY)
+    libraries = tuple(each.path for each in left_out if each.reason == Omission.LIBRARY)
     return Omitted(told, missed, libraries)
 
 
@@ -215,11 +221,11 @@ class _Search:
             is_root = ".git" in (*folders, *files) and git_folder_of(Path(folder)) is not None
             if is_inner and is_root and self._repositories.has_base:
                 folders.clear()
-                yield from self._unsearched(Path(folder), Reason.REPOSITORY)
+                yield from self._unsearched(Path(folder), Omission.REPOSITORY)
                 continue
             if _LIBRARY in folders and not everywhere:
                 folders.remove(_LIBRARY)
-                yield from self._unsearched(Path(folder, _LIBRARY), Reason.LIBRARY)
+                yield from self._unsearched(Path(folder, _LIBRARY), Omission.LIBRARY)
             for name in sorted(files):
                 if _MAY_BE_TRACE.search(name) or self._more.may_name(name):
                     yield from self._decide(Path(folder, name))
@@ -230,7 +236,7 @@ class _Search:
             for name in folders:
                 if os.path.islink(f"{folder}/{name}"):  # noqa: PTH114 - raises for some names
                     yield from self._links(Path(folder, name))
-        yield from (LeftOut(str(each), Reason.PATTERNS) for each in self._repositories.unread)
+        yield from (LeftOut(str(each), Omission.PATTERNS) for each in self._repositories.unread)
 
     def _links(self, folder: Path) -> Iterator[Problem]:
         """A link to a folder, unless the folder would be left out anyway."""
@@ -242,12 +248,12 @@ class _Search:
         if out is not None:
             yield LinkedFolderOut(shown, _why_out(out))
         else:
-            yield LeftOut(shown, excluded or Reason.LINKED)
+            yield LeftOut(shown, excluded or Omission.LINKED)
 
     def _shown(self, path: Path) -> str:
         return os.path.relpath(path, self._root) if self._root == "." else str(path)
 
-    def _unsearched(self, folder: Path, reason: Reason) -> Iterator[Found]:
+    def _unsearched(self, folder: Path, reason: Omission) -> Iterator[Found]:
         """A folder that is not searched. The traces in it that git tracks are read all the same."""
         yield LeftOut(self._shown(folder), reason)
         for path in self._repositories.tracked_below(_absolute(folder)):
@@ -262,27 +268,27 @@ class _Search:
         is_named = is_trace(path) or self._more.hold(path, Path(self._root))
         if not is_named and (is_out or not _looks_like_trace(path)):
             return
-        shown, other = self._shown(path), None if is_named else Reason.OTHER_NAME
+        shown, other = self._shown(path), None if is_named else Omission.OTHER_NAME
         reason = self._options.excluded(shown) or other or self._reason(path)
         if is_out and reason is None:
             yield link_out(shown)
             return
-        kept = {Reason.HIDDEN, Reason.IGNORED}
+        kept = {Omission.HIDDEN, Omission.IGNORED}
         found = read_trace(shown) if reason in kept and not is_out else None
         # What is no trace at all is no reason to fail.
         left_out = found if isinstance(found, LeftOut) else LeftOut(shown, reason or "")
         yield shown if reason is None else left_out
 
-    def _reason(self, path: Path) -> Reason | None:
+    def _reason(self, path: Path) -> Omission | None:
         """Why a trace is left out by where it is; None if it is not."""
         if self._options.everywhere:
             return None
         inner, absolute = path.relative_to(self._root), _absolute(path)
         reason = None
         if any(each.startswith(".") for each in inner.parts[:-1]):
-            reason = Reason.HIDDEN
+            reason = Omission.HIDDEN
         elif not in_wip(path) and self._repositories.ignore(absolute):
-            reason = Reason.IGNORED
+            reason = Omission.IGNORED
         return reason if reason is not None and not self._repositories.track(absolute) else None
 
     def note(self, error: OSError) -> None:

@@ -24,7 +24,7 @@ from drive_trace.storage.files import (
     records_of,
     version_of,
 )
-from drive_trace.storage.finding import MISSED, Reason, SearchOptions, find_traces, identity
+from drive_trace.storage.finding import MISSED, Omission, SearchOptions, find_traces, identity
 from drive_trace.storage.projects import CONFIGURATION_NAME, shown_path
 from drive_trace.trace.line import run_of
 from drive_trace.trace.reading import read_lines
@@ -34,8 +34,8 @@ from drive_trace.vocabulary.slips import nearest
 
 def may_be_missed(left_out: Problem, run_id: str) -> bool:
     """Whether something that a search left out may hold a run."""
-    if left_out.reason not in MISSED or left_out.reason == Reason.LINKED:
-        return left_out.reason == Reason.LINKED
+    if left_out.reason not in MISSED or left_out.reason == Omission.LINKED:
+        return left_out.reason == Omission.LINKED
     records = records_at(left_out.path)
     return isinstance(records, Problem) or mentions(ScoredTrace(records).index, run_id)
 
