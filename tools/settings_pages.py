@@ -10,7 +10,7 @@ from typing import Any
 from tools.json_schemas import rules_setting
 
 from drive_trace.features.options import Setting
-from drive_trace.lsp.workspace.client_settings import DECLARED, RULES_PROSE, SECTION
+from drive_trace.lsp.workspace.client_settings import DECLARED, RULES_PROSE, SECTION, described
 
 _OWN_FIRST = ("server.command", "server.python")
 _OWN_LAST = (
@@ -148,26 +148,14 @@ def settings_reference(notice: str) -> str:
 def _rows() -> Iterator[str]:
     for each in DECLARED:
         default = json.dumps(each.default)
-        yield f"| `{name_of(each)}` | {_describe(each)} | `{default}` | {each.prose} |"
-
-
-def _describe(setting: Setting) -> str:
-    if "enum" in setting.schema:
-        return ", ".join(f"`{value}`" for value in setting.schema["enum"])
-    if isinstance(setting.default, bool):
-        return "`true` or `false`"
-    if isinstance(setting.default, int):
-        return f"an integer of at least {setting.schema.get('minimum', 0)}"
-    if isinstance(setting.default, tuple):
-        return "a list of texts"
-    return "a web address" if "placeholder" in setting.schema else "text"
+        yield f"| `{name_of(each)}` | {described(each)} | `{default}` | {each.prose} |"
 
 
 _HEAD = """# Settings
 
 {notice}
 
-What an editor can set of the server. A change takes effect at once: what is shown is made again. A value that does not fit is passed over.
+What an editor can set of the server. A change takes effect at once: what is shown is made again. A value that does not fit is passed over, and the server's log says what would.
 
 | setting | value | default | meaning |
 | --- | --- | --- | --- |"""  # noqa: E501 - a paragraph is a line

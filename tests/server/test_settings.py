@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from drive_trace.lsp.workspace.client_settings import Settings, read_settings
 from tests.server.support import REJECTED
 from tests.support.client_text import apart, path_of, triage
 from tests.support.editor import Document
@@ -63,6 +64,16 @@ def test_settings_that_change(alone: RawClient) -> None:
     assert diagnostic["codeDescription"]["href"] == "http://localhost/unknown-value"
     # An empty one brings the installed pages back.
     assert path_of(configured({"driveTrace": {"ruleUrl": ""}})).is_file()
+
+
+def test_a_setting_that_does_not_fit_is_told() -> None:
+    given = {"maxFindings": 0, "lens": {"runs": "no"}, "logToClient": "loud", "ruleUrl": None}
+    assert read_settings({"driveTrace": given}, Settings()).problems == (
+        "`driveTrace.maxFindings` must be an integer of at least 1; found 0",
+        '`driveTrace.lens.runs` must be `true` or `false`; found "no"',
+        "`driveTrace.logToClient` must be `off`, `error`, `warning`, `info` or `debug`; "
+        'found "loud"',
+    )
 
 
 # Settings that the client is asked for

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -27,6 +27,7 @@ from drive_trace.lsp.rpc.logs import LEVELS
 from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.storage.configuration_text import read_client_rules
 from drive_trace.storage.pages import rule_url
+from drive_trace.text.wording import listed, shown
 
 log = logging.getLogger(__name__)
 
@@ -74,6 +75,8 @@ class Settings:
     """Take precedence over the configurations; written like their ``[rules]`` table."""
     rule_problems: tuple[str, ...] = ()
     """The mistakes in ``rules``, as sentences for the person who wrote them."""
+    problems: tuple[str, ...] = field(default=(), compare=False)
+    """The mistakes in the other settings, which change nothing."""
 
 
 RULES_PROSE = (
@@ -86,20 +89,27 @@ DECLARED = tuple(settings_of(Settings))
 
 
 def read_settings(given: object, before: Settings) -> Settings:
-    """Settings as a client sent them. A value that does not fit leaves the old one in place."""
+    """Settings as a client sent them. A value that does not fit leaves the old one in place, and is
+    told.
+    """
     section = given.get(SECTION, given) if isinstance(given, dict) else None
     if not isinstance(section, dict):
         return before
     settings = before
+    problems: list[str] = []
     for declared in DECLARED:
         value = _at(section, declared.path)
         if isinstance(value, list):
             value = tuple(value)
         if _fits(value, declared):
             settings = _with(settings, declared.names, value)
+        elif value is not None:
+            name = ".".join((SECTION, *declared.path))
+            problems.append(f"`{name}` must be {described(declared)}; found {shown(value)}")
+    settings = replace(settings, problems=tuple(problems))
     if "rules" in section:
-        rules, problems = read_client_rules(section["rules"])
-        settings = replace(settings, rules=rules, rule_problems=problems)
+        rules, rule_problems = read_client_rules(section["rules"])
+        settings = replace(settings, rules=rules, rule_problems=rule_problems)
     return settings
 
 
@@ -121,6 +131,22 @@ def _fits(value: object, declared: Setting) -> bool:
     if isinstance(value, str) and value and "placeholder" in schema:
         return value.startswith(("http://", "https://")) and f"{{{schema['placeholder']}}}" in value
     return not isinstance(value, int) or value >= schema.get("minimum", value)
+
+
+def described(declared: Setting) -> str:
+    """What a setting may be, in words."""
+    schema, default = declared.schema, declared.default
+    if "enum" in schema:
+        return listed((f"`{value}`" for value in schema["enum"]), "or")
+    if isinstance(default, bool):
+        return "`true` or `false`"
+    if isinstance(default, int):
+        return f"an integer of at least {schema.get('minimum', 0)}"
+    if isinstance(default, tuple):
+        return "a list of texts"
+    return (
+        f"a web address with `{{{schema['placeholder']}}}`" if "placeholder" in schema else "text"
+    )
 
 
 def _with(group: Any, names: tuple[str, ...], value: object) -> Any:
@@ -147,6 +173,7 @@ class ClientSettings:
     def start(self, options: object) -> None:
         """Take the settings of ``initializationOptions``."""
         self._initial = read_settings(options, Settings())
+        _tell(self._initial.problems)
         self._set(self._initial)
 
     def request(self, sent: object = None) -> None:
@@ -175,6 +202,7 @@ class ClientSettings:
 
     def _take(self, settings: Settings) -> None:
         before = self.now
+        _tell(settings.problems)
         if settings != before:
             self._set(settings)
             self._changed(before, settings)
@@ -183,5 +211,9 @@ class ClientSettings:
         self.now = settings
         self.rule_url = partial(rule_url, template=settings.rule_url)
         """Gives the URL of a rule's page by its code. Equal only for equal settings."""
-        for problem in settings.rule_problems:
-            log.warning("the client's settings: %s", problem)
+        _tell(settings.rule_problems)
+
+
+def _tell(problems: Iterable[str]) -> None:
+    for problem in problems:
+        log.warning("the client's settings: %s", problem)
