@@ -129,6 +129,12 @@ def test_a_report_says_first_that_it_is_not_complete(tmp_path: Path) -> None:
     assert card["unread"] == [{"path": "missing.jsonl", "reason": "no such file or folder"}]
 
 
+def test_a_report_on_nothing_that_was_read_takes_the_place_of_an_older_one(tmp_path: Path) -> None:
+    page = write(tmp_path, "report.html", "all is well")
+    assert run("report", "--out", page, "missing.jsonl").code == 2
+    assert "1 input was not read" in page.read_text()
+
+
 def test_why_not_every_run_is_correct_is_told(tmp_path: Path) -> None:
     write(tmp_path, "a.jsonl", graded("pass", "fail", "pass") + triage(run="b\x1b"))
     ran = run("score", "--require-correct", "a.jsonl")
