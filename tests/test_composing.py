@@ -1,7 +1,5 @@
 """What stands open at a place of a trace, and whole events that are composed for it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from drive_trace.analysis import Analysis

@@ -1,7 +1,5 @@
 """`schema` and `completion`, from outside: what programs and shells ask for."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

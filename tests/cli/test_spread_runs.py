@@ -1,7 +1,5 @@
 """A run whose lines stand in several files is one run, for ``check`` as for ``score``."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

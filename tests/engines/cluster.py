@@ -2,8 +2,6 @@
 input: however its parent ends, no process is left.
 """
 
-from __future__ import annotations
-
 import sys
 
 from ray.cluster_utils import Cluster

@@ -3,8 +3,6 @@
 `make fleet-test` installs the extra that these tests need, and runs them.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """What is locked for the engines."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.test_project import (

@@ -1,7 +1,5 @@
 """The table as Parquet: what the other tables say, with types that do not depend on the rows."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The report as HTML: well formed, inert but for its own script, readable, and honest."""
 
-from __future__ import annotations
-
 import ast
 import base64
 import hashlib

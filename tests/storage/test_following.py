@@ -1,7 +1,5 @@
 """A file that others write to, looked at again and again."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -13,18 +13,13 @@ with a JSON object a line:
 The standard library is all that it needs.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
 import sys
 import tempfile
 import threading
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator
 
 FOLDER = "DRIVE_TRACE_MESSAGES"
 """The variable that names the folder; where it is not set, nothing is written."""

@@ -1,18 +1,14 @@
 """A client's side of a session: what it sends, what it expects, and whether that is what came."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from itertools import permutations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tests.support.sessions.channels import Channel
 from tests.support.sessions.model import Buffer, State, World, position
-
-if TYPE_CHECKING:
-    from tests.support.sessions.channels import Channel
 
 OK = 0
 PARSE, INVALID, UNKNOWN, PARAMS = -32700, -32600, -32601, -32602

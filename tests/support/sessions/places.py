@@ -1,13 +1,9 @@
 """Which document a step is about, and where: numbers, taken modulo what is there."""
 
-from __future__ import annotations
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
-
+from tests.support.sessions.conversation import Conversation
 from tests.support.sessions.model import position
-
-if TYPE_CHECKING:
-    from tests.support.sessions.conversation import Conversation
 
 NOWHERE = (
     "file:///nowhere/trace.jsonl",

@@ -1,14 +1,10 @@
 """The steps of a client that asks for diagnostics."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tests.support.sessions.conversation import Conversation
 from tests.support.sessions.places import ANY, NOWHERE, uri_of
-
-if TYPE_CHECKING:
-    from tests.support.sessions.conversation import Conversation
 
 
 @dataclass(frozen=True)

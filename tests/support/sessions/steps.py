@@ -4,12 +4,10 @@ A step says which of the documents it is about, and where, by numbers that `plac
 what is there, so that a session is still one when steps are taken out of it.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hypothesis import strategies as st
 from lsprotocol import types
@@ -28,14 +26,11 @@ from tests.support.editor import is_about_rule
 from tests.support.others import hover_alone, lens_alone
 from tests.support.sessions.aids import Aids
 from tests.support.sessions.asking import FIND_NAMES, asks, check_fixes
-from tests.support.sessions.conversation import FAILED, MODIFIED, OK, PARAMS
+from tests.support.sessions.conversation import FAILED, MODIFIED, OK, PARAMS, Check, Conversation
 from tests.support.sessions.model import folder_of, position
 from tests.support.sessions.places import ANY, IDS, place, uri_of, whole
 from tests.support.sessions.pulling import Pull, PullAll
 from tests.support.sessions.texts import SNIPPETS, TEXTS
-
-if TYPE_CHECKING:
-    from tests.support.sessions.conversation import Check, Conversation
 
 PLAIN = get_converter()
 _ODD = re.compile("[^ -~]")

@@ -1,7 +1,5 @@
 """Texts of traces in pieces: lines that are right, nearly right, and what nobody would write."""
 
-from __future__ import annotations
-
 import json
 
 from hypothesis import strategies as st

@@ -1,9 +1,7 @@
 """What no client should do, and what is to become of it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -15,13 +13,11 @@ from tests.support.sessions.conversation import (
     PARAMS,
     PARSE,
     UNKNOWN,
+    Conversation,
     encoded,
 )
 from tests.support.sessions.places import IDS, uri_of, whole
 from tests.support.sessions.steps import APPLY_FIX, SHOW_RUN, URIS
-
-if TYPE_CHECKING:
-    from tests.support.sessions.conversation import Conversation
 
 
 def _deep() -> Any:
