@@ -42,7 +42,6 @@ from drive_trace.features.workspace_symbol import (
     workspace_symbols,
 )
 from drive_trace.scorecard.card import score_run
-from drive_trace.tasks import finish
 from drive_trace.text.spans import PositionEncoding
 
 STAMP = Stamp("aaaaaaaa-0000-4000-8000-000000000001", "2026-05-28T14:30:00.000Z")
@@ -146,7 +145,7 @@ def known(fixture: str) -> list[str]:
     (offer,) = known_offers(analysis, wanted.cursor, None)
     filled = fill_from_run(analysis, offer.data, STAMP)
     assert not isinstance(filled, CannotMake)
-    edits = edits_in(finish(as_edits(analysis.document, filled, _UTF16)))
+    edits = edits_in(as_edits(analysis.document, filled, _UTF16))
     after = apply_edits(wanted.text, edits, _UTF16).split("\n")[wanted.cursor.record]
     return [f"*{offer.title}*", "", *code(after)]
 
@@ -182,9 +181,7 @@ def measured(fixture: str, length: int) -> list[str]:
     (offer,) = fill_offers(analysis, wanted.cursor, None, lambda _, __: True)
     filled = fill_from_file(analysis, offer.data, Contents(length, ""))
     assert not isinstance(filled, CannotMake)
-    after = apply_edits(
-        wanted.text, edits_in(finish(as_edits(analysis.document, filled, _UTF16))), _UTF16
-    )
+    after = apply_edits(wanted.text, edits_in(as_edits(analysis.document, filled, _UTF16)), _UTF16)
     return [f"*{offer.title}*", "", *code(shortened(after.split("\n")[wanted.cursor.record]))]
 
 
@@ -215,7 +212,7 @@ def renamed(fixture: str, name: str) -> list[str]:
     wanted = read(fixture)
     analysis = Analysis(wanted.text)
     point = point_at(analysis, wanted.at(_UTF16), _UTF16)
-    edits = finish(rename(analysis, point, name, _UTF16))
+    edits = rename(analysis, point, name, _UTF16)
     assert not isinstance(edits, CannotRename)
     after = apply_edits(wanted.text, edits_in(edits), _UTF16).split("\n")
     changed = (new for old, new in zip(wanted.lines, after, strict=True) if old != new)

@@ -65,7 +65,8 @@ class Analysis:
         """
         records = text.split("\n") if isinstance(text, str) else text
         self.document = Document(records, read_lines)
-        self._settings = settings
+        self.settings = settings
+        """By what it is judged."""
         self._recorded = recorded
         self._joined: tuple[JoinedFiles, int] | None = None
         self.score_revision = 0
@@ -102,12 +103,12 @@ class Analysis:
         number of the trace among all of them.
         """
         self._joined = files, file
-        self._judge_all(self._findings.revision + 1)
+        self._judge_all(self.settings, self._findings.revision + 1)
 
     def use(self, settings: RuleSettings) -> None:
         """Judge by other settings from now on."""
-        self._settings = settings
-        self._judge_all(self._findings.revision + 1)
+        self._judge_all(settings, self._findings.revision + 1)
+        self.settings = settings
 
     def expect_edits(self) -> None:
         """Build now what the first edit would else have to build."""
@@ -116,7 +117,7 @@ class Analysis:
     def _take_in(self, path: str | None, revision: int) -> None:
         self.index = Index(self.document.lines, path, finds_slips=True)
         self._note_recorded()
-        self._judge_all(revision)
+        self._judge_all(self.settings, revision)
 
     def compare_with(self, recorded: Sequence[str] | None) -> bool:
         """Judge by what the trace was when it was recorded last. Gives whether that is news."""
@@ -133,9 +134,9 @@ class Analysis:
         else:
             self.index.recorded = None
 
-    def _judge_all(self, revision: int) -> None:
+    def _judge_all(self, settings: RuleSettings, revision: int) -> None:
         lines = self.document.lines
-        self._findings = FindingStore(self.index, lines, self._settings, revision, self._joined)
+        self._findings = FindingStore(self.index, lines, settings, revision, self._joined)
 
     # Findings
 
@@ -191,11 +192,11 @@ class Analysis:
 
     def severity_of(self, finding: Finding) -> Severity:
         """How severe a finding is by the settings."""
-        return self._settings.severity(finding.rule) or finding.rule.severity
+        return self.settings.severity(finding.rule) or finding.rule.severity
 
     def options_of(self, rule: Rule[Any]) -> dict[str, Any]:
         """The values of a rule's options by the settings, also of a rule that is off."""
-        return self._settings.values(rule)
+        return self.settings.values(rule)
 
     @property
     def finding_revision(self) -> int:

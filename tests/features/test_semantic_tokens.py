@@ -6,8 +6,7 @@ import pytest
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.tokens import LEGEND, TokenLook, tokens, tokens_in
-from drive_trace.tasks import finish
+from drive_trace.features.semantic_tokens import LEGEND, TokenLook, tokens, tokens_in
 from drive_trace.text.spans import PositionEncoding
 from tests.support.aids import check_tokens, check_tokens_of, numbers_of, shown_tokens
 from tests.support.fixtures import read
@@ -144,12 +143,12 @@ def test_a_client_that_knows_few_types_gets_the_nearest() -> None:
     text = read('EVENT{"event_type":"dispatch-start"}').text
     known = frozenset({"string", "number", "keyword", "property"})
     look = TokenLook(PositionEncoding.UTF16, known, frozenset())
-    answer = finish(tokens(Analysis(text), look))
+    answer = tokens(Analysis(text), look)
     shown = shown_tokens(text, numbers_of(answer), look.encoding)
     assert '"dispatch-start" keyword' in shown
     assert '"77ce3f13-a067-4f13-a4e0-93dbae3137ae" string' in shown
     assert {each.rpartition(" ")[2] for each in shown} == known
-    answer = finish(tokens(Analysis(text), look._replace(types=frozenset({"comment"}))))
+    answer = tokens(Analysis(text), look._replace(types=frozenset({"comment"})))
     assert numbers_of(answer) == []
 
 
@@ -162,9 +161,9 @@ def test_the_legend_is_the_protocols_but_for_the_envelope() -> None:
 def test_a_range_is_answered_whatever_it_is() -> None:
     analysis = Analysis(read('EVENT{"event_type":"round-start"}').text)
     far = types.Range(types.Position(5, 0), types.Position(9, 9))
-    assert numbers_of(finish(tokens_in(analysis, far, UTF16))) == []
+    assert numbers_of(tokens_in(analysis, far, UTF16)) == []
     turned = types.Range(types.Position(3, 0), types.Position(0, 0))
-    assert numbers_of(finish(tokens_in(analysis, turned, UTF16))) == []
+    assert numbers_of(tokens_in(analysis, turned, UTF16)) == []
 
 
 # Hostile traces
@@ -188,5 +187,5 @@ def test_a_range_is_answered_whatever_it_is() -> None:
 )
 def test_a_long_line_costs_no_more_than_its_length(line: str) -> None:
     text = f"{line}\n{line}\n"
-    answer = finish(tokens(Analysis(text), UTF16))
+    answer = tokens(Analysis(text), UTF16)
     shown_tokens(text, numbers_of(answer), UTF16.encoding)

@@ -10,7 +10,6 @@ import pytest
 from drive_trace.analysis import Analysis
 from drive_trace.features.document_symbol import SymbolOptions, document_symbols
 from drive_trace.features.outline import outline
-from drive_trace.tasks import finish
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.structure import home_of, homes
 from tests.support.fixtures import URI, read, trace
@@ -209,8 +208,8 @@ def test_lines_that_end_with_a_carriage_return() -> None:
 
 def test_a_client_that_knows_few_kinds_gets_those() -> None:
     analysis = Analysis(trace('EVENT{"event_type":"retro-landed"}', "{"))
-    roots = finish(outline(analysis))
-    answer = finish(document_symbols(analysis, roots, URI, PositionEncoding.UTF8, SymbolOptions()))
+    roots = outline(analysis)
+    answer = document_symbols(analysis, roots, URI, PositionEncoding.UTF8, SymbolOptions())
     assert [each["kind"] for each in json.loads(answer.text)] == [2, 7, 15]
     assert [each.get("containerName") for each in json.loads(answer.text)] == [
         None,

@@ -18,8 +18,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from drive_trace.lsp import server as server_module
-from drive_trace.lsp.rpc import tasks as slices
 from drive_trace.lsp.rpc.framing import BrokenStreamError, read_messages
+from drive_trace.lsp.workspace import open_traces
 from tests.support.drawing import examples
 from tests.support.mutating import SPELLINGS, Spelling, changed, garbled
 from tests.support.sessions.channels import InProcess
@@ -166,7 +166,7 @@ def test_a_message_is_never_more_than_its_header_said(
 def _prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("DRIVE_TRACE_CACHE", str(tmp_path_factory.mktemp("cache")))
-        patched.setattr(slices, "SLICE", 0)  # messages come between any two steps
+        patched.setattr(open_traces, "LARGE", 0)  # messages come while a thread works
         patched.setattr(server_module, "strict_converter", cache(server_module.strict_converter))
         yield
 

@@ -19,7 +19,6 @@ from drive_trace.lsp.workspace.trace_folders import TraceFolders
 from drive_trace.scorecard.card import score, score_run
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.finding import Found, find_traces
-from drive_trace.tasks import Task
 from drive_trace.text.spans import PositionEncoding
 from tests.support.client_text import event, graded, triage
 
@@ -52,22 +51,19 @@ def look(closed: ClosedTraces) -> frozenset[str]:
     return closed.take_changes().runs
 
 
-def test_a_budget_changes_nothing_but_what_is_read_again(tmp_path: Path) -> None:
-    """Traces that take turns growing, with room for all, for one, and for none."""
-    for budget in (1 << 20, 900, 0):
-        folder = tmp_path / str(budget)
-        paths = [write(folder / name / "trace.jsonl", triage()) for name in "abc"]
-        closed = ClosedTraces([folder], budget)
-        assert look(closed) == {"run-1"}
-        for turn in range(1, 4):
-            for path in paths:
-                append(path, triage() if turn < 3 else graded("pass", None, None))
-                assert look(closed) == {"run-1"}
-                assert events(closed)[path.parent.name] == turn + 1
-        assert look(closed) == set()
-        assert [
-            each.parts["run-1"].correctness is not None for each in closed.holders("run-1")
-        ] == [True] * 3
+def test_what_is_appended_is_seen_at_each_look(tmp_path: Path) -> None:
+    paths = [write(tmp_path / name / "trace.jsonl", triage()) for name in "abc"]
+    closed = ClosedTraces([tmp_path])
+    assert look(closed) == {"run-1"}
+    for turn in range(1, 4):
+        for path in paths:
+            append(path, triage() if turn < 3 else graded("pass", None, None))
+            assert look(closed) == {"run-1"}
+            assert events(closed)[path.parent.name] == turn + 1
+    assert look(closed) == set()
+    assert [each.parts["run-1"].correctness is not None for each in closed.holders("run-1")] == [
+        True
+    ] * 3
 
 
 def test_a_trace_that_comes_during_a_search_is_found(
@@ -141,8 +137,7 @@ async def test_other_traces_are_asked_as_they_are_in_the_editor_or_on_disk(tmp_p
         runs.note_open(path.as_uri(), path)
     append(there, triage())
 
-    def count_lines(analysis: Analysis, uri: str) -> Task[tuple[str, int]]:
-        yield
+    def count_lines(analysis: Analysis, uri: str) -> tuple[str, int]:
         return uri, len(analysis.index.runs["run-1"])
 
     said = await runs.run_on_others("run-1", here.as_uri(), count_lines)

@@ -16,14 +16,12 @@ from drive_trace.features.options import HintOptions
 from drive_trace.features.positions import point_at
 from drive_trace.features.raw_json import JsonText
 from drive_trace.features.referents import HoverOptions
-from drive_trace.features.tokens import LEGEND, TokenLook, tokens, tokens_in
-from drive_trace.tasks import finish
+from drive_trace.features.semantic_tokens import LEGEND, TokenLook, tokens, tokens_in
 from tests.support.fixtures import ENCODINGS, URI, offset_in, read
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from drive_trace.tasks import finish
 from drive_trace.text.spans import PositionEncoding
 
 _HINT = re.compile("«.*?»")
@@ -83,13 +81,13 @@ def check_tokens_of(text: str) -> list[str]:
     analysis = Analysis(text)
     answers = []
     for encoding in ENCODINGS:
-        numbers = numbers_of(finish(tokens(analysis, TokenLook(encoding))))
+        numbers = numbers_of(tokens(analysis, TokenLook(encoding)))
         answers.append(shown_tokens(text, numbers, encoding))
         parts: list[str] = []
         for record in range(len(analysis.document.lines)):
             line = analysis.document.protocol_line(record)
             where = types.Range(types.Position(line, 0), types.Position(line, 0))
-            part = numbers_of(finish(tokens_in(analysis, where, TokenLook(encoding))))
+            part = numbers_of(tokens_in(analysis, where, TokenLook(encoding)))
             parts += shown_tokens(text, part, encoding)
         assert parts == answers[-1]
     assert answers.count(answers[0]) == len(answers), answers

@@ -19,7 +19,6 @@ from drive_trace.features.formatting import format_document, format_range
 from drive_trace.features.positions import point_at
 from drive_trace.features.rename import CannotRename, prepare_rename, rename
 from drive_trace.features.text_edits import as_edits
-from drive_trace.tasks import finish
 from tests.support.fixtures import ENCODINGS, apply_edits, offset_in, read
 
 if TYPE_CHECKING:
@@ -50,15 +49,15 @@ def check_format(before: str, after: str | None = None) -> None:
     text, wanted = read(before).text, read(before if after is None else after).text
     for encoding in ENCODINGS:
         assert formatted(text, encoding) == wanted
-        assert edits_in(finish(format_document(Analysis(wanted), encoding))) == []
+        assert edits_in(format_document(Analysis(wanted), encoding)) == []
 
 
 def formatted(text: str, encoding: PositionEncoding, where: types.Range | None = None) -> str:
     """The text after formatting all of it, or a range."""
     analysis = Analysis(text)
     if where is None:
-        return apply_edits(text, edits_in(finish(format_document(analysis, encoding))), encoding)
-    return apply_edits(text, edits_in(finish(format_range(analysis, where, encoding))), encoding)
+        return apply_edits(text, edits_in(format_document(analysis, encoding)), encoding)
+    return apply_edits(text, edits_in(format_range(analysis, where, encoding)), encoding)
 
 
 def check_rename(before: str, new_name: str, after: str) -> None:
@@ -79,7 +78,7 @@ def check_rename(before: str, new_name: str, after: str) -> None:
         inside = f'"{fixture.text[start:end]}"'
         assert fixture.text[start - 1 : end + 1] == inside
         assert json.loads(inside) == prepared.placeholder
-        made = finish(rename(analysis, point, new_name, encoding))
+        made = rename(analysis, point, new_name, encoding)
         assert not isinstance(made, CannotRename), made
         assert apply_edits(fixture.text, edits_in(made), encoding) == wanted
 
@@ -88,7 +87,7 @@ def check_no_rename(before: str, new_name: str = "other") -> str:
     """Why what stands at the cursor cannot be called that."""
     fixture = read(before)
     assert fixture.cursor is not None
-    made = finish(rename(Analysis(fixture.text), fixture.cursor, new_name, ENCODINGS[0]))
+    made = rename(Analysis(fixture.text), fixture.cursor, new_name, ENCODINGS[0])
     assert isinstance(made, CannotRename)
     return made.reason
 
@@ -123,7 +122,7 @@ def check_filled_in(before: str, title: str, after: str) -> None:
         assert offer.title == title
         made = fill_from_run(analysis, offer.data, NOW)
         assert not isinstance(made, CannotMake), made
-        edits = edits_in(finish(as_edits(analysis.document, made, encoding)))
+        edits = edits_in(as_edits(analysis.document, made, encoding))
         assert apply_edits(fixture.text, edits, encoding) == read(after).text
 
 
@@ -142,7 +141,7 @@ def check_appended(before: str, title: str, *pairs: str, only: Any = None) -> No
         analysis = Analysis(text)
         record = appended(analysis, offer.data, NOW)
         assert not isinstance(record, CannotMake), record
-        made = finish(as_edits(analysis.document, [at_the_end(analysis, record)], encoding))
+        made = as_edits(analysis.document, [at_the_end(analysis, record)], encoding)
         after = apply_edits(text, edits_in(made), encoding)
         assert after.startswith(text)
         added = after[len(text) :].removeprefix("\n")

@@ -18,7 +18,6 @@ from drive_trace.features.outline import outline
 from drive_trace.features.positions import point_at, range_of
 from drive_trace.features.references import definition, document_highlights, leading, references
 from drive_trace.features.selection_range import selection_range
-from drive_trace.tasks import finish
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Point
 from drive_trace.trace.occurrences import named_at
@@ -66,8 +65,8 @@ def check_named(fixture: str) -> None:
             assert pointed is not None
             named, _ = pointed
             for with_declarations, marks in ((True, wanted.marks), (False, others)):
-                found = finish(
-                    references(analysis, named, URI, encoding, with_declarations=with_declarations)
+                found = references(
+                    analysis, named, URI, encoding, with_declarations=with_declarations
                 )
                 assert _located(wanted, json.loads(found.text), encoding) == [
                     _marked(wanted, mark) for mark in marks
@@ -97,8 +96,8 @@ def _defined(
         return []
     named, span = found
     origin = range_of(analysis, point.record, span, encoding)
-    plain = finish(definition(analysis, named, URI, encoding, None))
-    links = finish(definition(analysis, named, URI, encoding, origin))
+    plain = definition(analysis, named, URI, encoding, None)
+    links = definition(analysis, named, URI, encoding, origin)
     here = sum(len(line) + 1 for line in wanted.lines[: point.record]) + point.offset
     targets = []
     for link in links:
@@ -157,9 +156,9 @@ def symbols_of(analysis: Analysis) -> list[str]:
 
 
 def _symbols(analysis: Analysis, encoding: PositionEncoding) -> Iterator[str]:
-    roots, plain = finish(outline(analysis)), SymbolOptions(kinds=EVERY_KIND)
-    tree = json.loads(finish(document_symbols(analysis, roots, URI, encoding, TREE)).text)
-    flat = json.loads(finish(document_symbols(analysis, roots, URI, encoding, plain)).text)
+    roots, plain = outline(analysis), SymbolOptions(kinds=EVERY_KIND)
+    tree = json.loads(document_symbols(analysis, roots, URI, encoding, TREE).text)
+    flat = json.loads(document_symbols(analysis, roots, URI, encoding, plain).text)
     walked = list(_walk(tree, None, 0))
     assert [(each["name"], each["location"]["range"], each["kind"]) for each in flat] == [
         (symbol["name"], symbol["range"], symbol["kind"]) for symbol, _ in walked
@@ -197,9 +196,9 @@ def _span(where: Any) -> tuple[tuple[int, int], tuple[int, int]]:
 def folds_of(fixture: str, most: int | None = None) -> list[str]:
     """What can be folded, ``first-last name``; no two folds cross or start on one line."""
     analysis = Analysis(read(fixture).text)
-    roots = finish(outline(analysis))
+    roots = outline(analysis)
     folds, plain = (
-        json.loads(finish(folding_ranges(analysis, roots, FoldingOptions(most, has_text))).text)
+        json.loads(folding_ranges(analysis, roots, FoldingOptions(most, has_text)).text)
         for has_text in (True, False)
     )
     assert [{**each, "collapsedText": ""} for each in plain] == [
@@ -254,13 +253,13 @@ def links_of(
     """
     wanted = read(fixture)
     analysis = Analysis(wanted.text)
-    links = finish(find_links(analysis, options or LinkOptions(), folders))
+    links = find_links(analysis, options or LinkOptions(), folders)
     files = {path: path for path in paths_in(links) if path not in gone}
     answers = []
     for encoding in ENCODINGS:
         given = (analysis, links, files, encoding)
-        found = json.loads(finish(document_links(*given)).text)
-        told = json.loads(finish(document_links(*given, with_tooltips=True)).text)
+        found = json.loads(document_links(*given).text)
+        told = json.loads(document_links(*given, with_tooltips=True).text)
         assert [{k: v for k, v in each.items() if k != "tooltip"} for each in told] == found
         assert all(each["tooltip"] for each in told)
         answers.append([_linked(wanted, each, encoding) for each in found])

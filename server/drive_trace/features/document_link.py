@@ -15,7 +15,7 @@ from drive_trace.features.options import LinkOptions
 from drive_trace.features.positions import plain_range
 from drive_trace.features.raw_json import JsonText, dumps
 from drive_trace.json_text.lexemes import strings_named
-from drive_trace.tasks import Task, in_batches
+from drive_trace.stopping import unless_stopped
 from drive_trace.text.escaping import plain
 from drive_trace.text.spans import PositionEncoding, Span
 from drive_trace.trace.line import FlaggedLine, Line
@@ -34,17 +34,12 @@ class Link(NamedTuple):
     tooltip: str
 
 
-def find_links(
-    analysis: Analysis, options: LinkOptions, folders: Sequence[str]
-) -> Task[list[Link]]:
+def find_links(analysis: Analysis, options: LinkOptions, folders: Sequence[str]) -> list[Link]:
     """The links of a trace, in order. A path is a link if it can be in one of the workspace's
     folders, which are absolute paths.
     """
-    found: list[Link] = []
-    for strings in in_batches(_strings(analysis)):
-        links = (_link(each, options, folders) for each in strings)
-        found += [link for link in links if link is not None]
-        yield
+    links = (_link(each, options, folders) for each in unless_stopped(_strings(analysis)))
+    found = [link for link in links if link is not None]
     return sorted(found, key=lambda each: (each.line.order, each.span))
 
 
@@ -60,23 +55,21 @@ def document_links(
     encoding: PositionEncoding,
     *,
     with_tooltips: bool = False,
-) -> Task[JsonText]:
+) -> JsonText:
     """The protocol's links to web addresses and to files. ``files`` are the existing ones: URIs by
     the paths in the trace.
     """
     number = analysis.document.number
     answer = []
-    for batch in in_batches(links):
-        for link in batch:
-            target = link.target or files.get(link.value)
-            if target is None:
-                continue
-            where = plain_range(analysis, number(link.line), link.span, encoding)
-            shown: dict[str, object] = {"range": where, "target": target}
-            if with_tooltips:
-                shown["tooltip"] = link.tooltip
-            answer.append(shown)
-        yield
+    for link in unless_stopped(links):
+        target = link.target or files.get(link.value)
+        if target is None:
+            continue
+        where = plain_range(analysis, number(link.line), link.span, encoding)
+        shown: dict[str, object] = {"range": where, "target": target}
+        if with_tooltips:
+            shown["tooltip"] = link.tooltip
+        answer.append(shown)
     return JsonText(dumps(answer))
 
 

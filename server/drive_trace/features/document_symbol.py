@@ -23,7 +23,7 @@ from drive_trace.features.outline import (
 from drive_trace.features.positions import LineRanges
 from drive_trace.features.raw_json import JsonText
 from drive_trace.features.runs import Joined, nothing_joined
-from drive_trace.tasks import Task
+from drive_trace.stopping import unless_stopped
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.line import Line
 from drive_trace.vocabulary import Entity
@@ -31,8 +31,6 @@ from drive_trace.vocabulary import Entity
 FIRST_KINDS = frozenset(range(SymbolKind.File, SymbolKind.Array + 1))
 """The kinds that every client knows."""
 
-_STEP = 256
-"""Parts of a result that are written in one step of the task."""
 _KINDS = {
     Entity.RUN: SymbolKind.Module.value,
     Entity.SLICE: SymbolKind.Namespace.value,
@@ -58,16 +56,17 @@ def document_symbols(
     uri: str,
     encoding: PositionEncoding,
     options: SymbolOptions,
-) -> Task[JsonText]:
+) -> JsonText:
     """All symbols of an outline, in the order of the trace. A symbol's range goes from its first
     line to its last, so that the ranges of concurrent dispatches or runs overlap.
     """
     writer = _Writer(analysis, uri, encoding, options)
     parts: list[str] = []
-    yield from writer.add_tree(parts, roots) if options.is_tree else writer.add_flat(parts, roots)
-    text = JsonText("".join(parts).encode())
-    yield  # sending 25 MB is a step of its own
-    return text
+    if options.is_tree:
+        writer.add_tree(parts, roots)
+    else:
+        writer.add_flat(parts, roots)
+    return JsonText("".join(parts).encode())
 
 
 class _Writer:
@@ -88,11 +87,11 @@ class _Writer:
         self._rejected = rejected if rejected in options.kinds else SymbolKind.String.value
         self._has_tags = options.has_tags
 
-    def add_tree(self, parts: list[str], children: Outline) -> Task[None]:
+    def add_tree(self, parts: list[str], children: Outline) -> None:
         """``DocumentSymbol[]``."""
         add, text = parts.append, self._ranges.text
         separator = "["
-        for child in children:
+        for child in unless_stopped(children):
             if isinstance(child, OutlineLeaf):
                 own = text(child.record, child.record)
                 members = self._members_of_line(child.line)
@@ -102,21 +101,19 @@ class _Writer:
                 whole, own = text(child.first, child.last), text(opener, opener)
                 members = self._about(child)
                 add(f'{separator}{{{members},"range":{whole},"selectionRange":{own},"children":')
-                yield from self.add_tree(parts, child.children)
+                self.add_tree(parts, child.children)
                 add("}")
             separator = ","
-            if len(parts) % _STEP == 0:
-                yield
         add("]" if children else "[]")
 
-    def add_flat(self, parts: list[str], roots: Outline) -> Task[None]:
+    def add_flat(self, parts: list[str], roots: Outline) -> None:
         """``SymbolInformation[]``."""
         parts.append("[")
-        yield from self._add_within(parts, roots, "")
+        self._add_within(parts, roots, "")
         parts.append("]")
 
-    def _add_within(self, parts: list[str], children: Outline, within: str) -> Task[None]:
-        for child in children:
+    def _add_within(self, parts: list[str], children: Outline, within: str) -> None:
+        for child in unless_stopped(children):
             if isinstance(child, OutlineLeaf):
                 members, where = (
                     self._members_of_line(child.line),
@@ -127,11 +124,9 @@ class _Writer:
             separator = "," if len(parts) > 1 else ""
             place = f'"location":{{"uri":{self._uri},"range":{where}}}'
             parts.append(f"{separator}{{{members},{place}{within}}}")
-            if len(parts) % _STEP == 0:
-                yield
             if isinstance(child, OutlineNode):
                 name = _text(label_of(self._analysis, child, self._joined).name)
-                yield from self._add_within(parts, child.children, f',"containerName":{name}')
+                self._add_within(parts, child.children, f',"containerName":{name}')
 
     def _about(self, node: OutlineNode) -> str:
         return self._members(label_of(self._analysis, node, self._joined), _KINDS[node.entity])

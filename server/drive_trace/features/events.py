@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
+from threading import Lock
 
 from drive_trace.analysis import Analysis
 from drive_trace.linter.edits import as_json
@@ -10,7 +12,7 @@ from drive_trace.linter.edits import values_of as values_read
 from drive_trace.linter.rule import Finding, Severity
 from drive_trace.report.event_log import Event
 from drive_trace.report.event_words import EventWords
-from drive_trace.tasks import Task, in_batches
+from drive_trace.stopping import unless_stopped
 from drive_trace.text.escaping import printable
 from drive_trace.trace.line import Line, LineStatus, event_of, name_of
 from drive_trace.trace.mentions import run_id_of
@@ -36,28 +38,26 @@ class Rows:
         self._analysis = analysis
         self._lines = tuple(analysis.document.lines)
         self._homes: list[Home] = []
-        self._next_homes = in_batches(homes(analysis.index, self._lines))
+        self._next_homes = homes(analysis.index, self._lines)
         self._starts = _Starts(analysis)
+        self._walking = Lock()
+        """Pages are made in threads, which walk one after another."""
 
-    def page_json(self, first: int) -> Task[dict[str, object]]:
+    def page_json(self, first: int) -> dict[str, object]:
         """The rows of the lines from one on, counted from 0; ``next`` is where the next page
         begins.
         """
         lines, first = self._lines, max(first, 0)
         stop = min(first + MOST_ROWS, len(lines))
         # The end of a long trace is not walked to: somebody may append all the while.
-        is_near = first - len(self._homes) < MOST_ROWS
-        while is_near and len(self._homes) < stop:
-            self._homes += next(self._next_homes)
-            yield
-        made: list[dict[str, object]] = []
-        for numbers in in_batches(range(first, stop), 32):
-            made += [
-                _row(self._analysis, self._starts, lines[number], self._home(number), number)
-                for number in numbers
-                if lines[number].status is not LineStatus.BLANK
-            ]
-            yield
+        if first - len(self._homes) < MOST_ROWS:
+            with self._walking:
+                self._homes += islice(self._next_homes, max(0, stop - len(self._homes)))
+        made = [
+            _row(self._analysis, self._starts, lines[number], self._home(number), number)
+            for number in unless_stopped(range(first, stop))
+            if lines[number].status is not LineStatus.BLANK
+        ]
         return {"total": len(lines), "next": stop if stop < len(lines) else None, "rows": made}
 
     def _home(self, number: int) -> Home:

@@ -9,7 +9,7 @@ from drive_trace.analysis import Analysis
 from drive_trace.features.outline import Outline, OutlineNode, containers, label_of
 from drive_trace.features.raw_json import JsonText, dumps
 from drive_trace.features.runs import Joined, nothing_joined
-from drive_trace.tasks import Task, in_batches
+from drive_trace.stopping import unless_stopped
 from drive_trace.vocabulary import Entity
 
 
@@ -29,34 +29,26 @@ class _Fold(NamedTuple):
     node: OutlineNode
 
 
-def folding_ranges(analysis: Analysis, roots: Outline, options: FoldingOptions) -> Task[JsonText]:
+def folding_ranges(analysis: Analysis, roots: Outline, options: FoldingOptions) -> JsonText:
     """The folds of an outline in order, nested, at most one a line. Of too many, the largest."""
     has_several = sum(isinstance(root, OutlineNode) for root in roots) > 1
     nodes = (node for node in containers(roots) if has_several or node.entity is not Entity.RUN)
-    every: list[_Fold] = []
-    for some in in_batches(nodes):
-        every += [_Fold(node.first, node.last, node) for node in some if node.first < node.last]
-        yield
-    folds: list[_Fold] = []
-    for batch in in_batches(_nested(every)):
-        folds += batch
-        yield
+    every = [_Fold(node.first, node.last, node) for node in nodes if node.first < node.last]
+    folds = [*_nested(every)]
     if options.most is not None and len(folds) > options.most:
         largest = sorted(folds, key=lambda fold: fold.first - fold.last)[: max(0, options.most)]
         folds = sorted(largest, key=lambda fold: fold.first)
     line_of = analysis.document.protocol_line
     answer = []
-    for batch in in_batches(folds):
-        for fold in batch:
-            folding: dict[str, object] = {
-                "startLine": line_of(fold.first),
-                "endLine": line_of(fold.last + 1) - 1,
-                "kind": "region",
-            }
-            if options.has_text:
-                folding["collapsedText"] = label_of(analysis, fold.node, options.joined).name
-            answer.append(folding)
-        yield
+    for fold in unless_stopped(folds):
+        folding: dict[str, object] = {
+            "startLine": line_of(fold.first),
+            "endLine": line_of(fold.last + 1) - 1,
+            "kind": "region",
+        }
+        if options.has_text:
+            folding["collapsedText"] = label_of(analysis, fold.node, options.joined).name
+        answer.append(folding)
     return JsonText(dumps(answer))
 
 

@@ -11,7 +11,7 @@ from drive_trace.analysis import Analysis
 from drive_trace.features.runs import Joined, of_one_file
 from drive_trace.json_text.lexemes import strings_named
 from drive_trace.scorecard.verdict import Verdict
-from drive_trace.tasks import Task, in_batches
+from drive_trace.stopping import unless_stopped
 from drive_trace.text.escaping import plain
 from drive_trace.text.wording import compact, duration, plural
 from drive_trace.trace.line import REJECTING, FlaggedLine, Line, LineStatus, event_of
@@ -65,26 +65,24 @@ Outline = Sequence["OutlineNode | OutlineLeaf"]
 """The runs of a trace, and the lines that belong to none."""
 
 
-def outline(analysis: Analysis) -> Task[Outline]:
+def outline(analysis: Analysis) -> Outline:
     """The runs of a trace, and the lines that belong to none."""
     lines = analysis.document.lines
     roots: list[OutlineNode | OutlineLeaf] = []
     nodes: dict[tuple[int, int, str], OutlineNode] = {}
     known, chain = Home(None), list[OutlineNode]()
-    within = enumerate(zip(lines, homes(analysis.index, lines), strict=True))
-    for batch in in_batches(within):
-        for record, (line, home) in batch:
-            if line.status is LineStatus.BLANK:
-                continue
-            if home is not known:
-                known, chain = home, _chain(roots, nodes, home, chain, record)
-            if not chain:
-                roots.append(OutlineLeaf(line, record))
-                continue
-            for node in chain:
-                node.last = record
-            _put(chain[-1], OutlineLeaf(line, record))
-        yield
+    within = zip(lines, homes(analysis.index, lines), strict=True)
+    for record, (line, home) in enumerate(unless_stopped(within)):
+        if line.status is LineStatus.BLANK:
+            continue
+        if home is not known:
+            known, chain = home, _chain(roots, nodes, home, chain, record)
+        if not chain:
+            roots.append(OutlineLeaf(line, record))
+            continue
+        for node in chain:
+            node.last = record
+        _put(chain[-1], OutlineLeaf(line, record))
     return roots
 
 

@@ -4,15 +4,13 @@ where it names, the thing under the cursor.
 
 from __future__ import annotations
 
-from typing import Any
-
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
 from drive_trace.features.positions import plain_range, range_of
 from drive_trace.features.raw_json import JsonText, dumps
 from drive_trace.json_text.lexemes import strings_named
-from drive_trace.tasks import Task, in_batches
+from drive_trace.stopping import unless_stopped
 from drive_trace.text.spans import PositionEncoding, Span
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line, event_of
@@ -51,10 +49,10 @@ def definition(
     uri: str,
     encoding: PositionEncoding,
     origin: types.Range | None,
-) -> Task[Targets]:
+) -> Targets:
     """Where something starts: links from ``origin``, or locations if that is None."""
     number = analysis.document.number
-    found = yield from declarations(analysis.index, named)
+    found = declarations(analysis.index, named)
     places = [(number(each.line), each) for each in found[:MOST_TARGETS]]
     if origin is None:
         return [
@@ -115,19 +113,16 @@ def references(
     encoding: PositionEncoding,
     *,
     with_declarations: bool,
-) -> Task[JsonText]:
+) -> JsonText:
     """The locations where a trace names something, in order; ``with_declarations`` also those
     where that starts.
     """
     number = analysis.document.number
-    locations: list[dict[str, Any]] = []
-    for batch in in_batches((yield from occurrences(analysis.index, named))):
-        locations += [
-            {"uri": uri, "range": plain_range(analysis, number(each.line), each.span, encoding)}
-            for each in batch
-            if with_declarations or each.role is not Role.DECLARES
-        ]
-        yield
+    locations = [
+        {"uri": uri, "range": plain_range(analysis, number(each.line), each.span, encoding)}
+        for each in unless_stopped(occurrences(analysis.index, named))
+        if with_declarations or each.role is not Role.DECLARES
+    ]
     return JsonText(dumps(locations))
 
 

@@ -14,7 +14,6 @@ from drive_trace.features.positions import range_of
 from drive_trace.features.raw_json import JsonText
 from drive_trace.features.text_edits import TextChange, as_edits
 from drive_trace.linter.edits import as_json
-from drive_trace.tasks import Task
 from drive_trace.text.spans import PositionEncoding, Span
 from drive_trace.text.wording import shown
 from drive_trace.trace.document import Point
@@ -46,14 +45,14 @@ def prepare_rename(
 
 def rename(
     analysis: Analysis, point: Point, new_name: str, encoding: PositionEncoding
-) -> Task[JsonText | CannotRename]:
+) -> JsonText | CannotRename:
     """The text edits that give the thing at a point another id. Refused if another thing of its
     type has that id already: nobody could tell the two apart any more.
     """
     found = _named(analysis, point)
     if found is None:
         return CannotRename(NOT_HERE)
-    return (yield from rename_named(analysis, found[0], new_name, encoding))
+    return rename_named(analysis, found[0], new_name, encoding)
 
 
 def run_to_rename(analysis: Analysis, point: Point) -> NamedEntity | None:
@@ -68,22 +67,22 @@ def rename_named(
     new_name: str,
     encoding: PositionEncoding,
     annotation: str | None = None,
-) -> Task[JsonText | CannotRename]:
+) -> JsonText | CannotRename:
     """See :func:`rename`, for a thing whatever point it was found at."""
     if not new_name.strip():
         return CannotRename(f"A {named.entity.value} needs an id of at least one character.")
     replacements: Iterable[TextChange] = ()
     if new_name != named.value:
-        other = yield from taken(analysis.index, named, new_name)
+        other = taken(analysis.index, named, new_name)
         if other is not None:
             return CannotRename(_merges(analysis.line_number(other.line), named, new_name))
         text = as_json(new_name)[1:-1]
         number = analysis.document.number
-        places = yield from occurrences(analysis.index, named)
+        places = occurrences(analysis.index, named)
         replacements = (
             TextChange.within(number(each.line), inside(each.span), text) for each in places
         )
-    return (yield from as_edits(analysis.document, replacements, encoding, annotation))
+    return as_edits(analysis.document, replacements, encoding, annotation)
 
 
 def _named(analysis: Analysis, point: Point) -> tuple[NamedEntity, Span] | None:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from lsprotocol import types
 
 from drive_trace.features.raw_json import JsonText, dumps
-from drive_trace.tasks import Task, in_batches
+from drive_trace.stopping import unless_stopped
 from drive_trace.text.spans import PositionEncoding, Span
 from drive_trace.trace.document import Document, Point
 
@@ -52,20 +52,18 @@ def as_edits(
     replacements: Iterable[TextChange],
     encoding: PositionEncoding,
     annotation: str | None = None,
-) -> Task[JsonText]:
+) -> JsonText:
     """A list of text edits as JSON text, as a large trace can need one for each line.
     ``annotation`` is the id of their change annotation.
     """
     parts = []
     more = b',"annotationId":%b' % dumps(annotation) if annotation is not None else b""
-    for batch in in_batches(replacements):
-        for start, end, text in batch:
-            first, last = document.position_of(start, encoding), document.position_of(end, encoding)
-            parts.append(
-                b'{"range":{"start":{"line":%d,"character":%d},"end":{"line":%d,"character":%d}},'
-                b'"newText":%b%b}' % (*first, *last, dumps(text), more)
-            )
-        yield
+    for start, end, text in unless_stopped(replacements):
+        first, last = document.position_of(start, encoding), document.position_of(end, encoding)
+        parts.append(
+            b'{"range":{"start":{"line":%d,"character":%d},"end":{"line":%d,"character":%d}},'
+            b'"newText":%b%b}' % (*first, *last, dumps(text), more)
+        )
     return JsonText(b"[%b]" % b",".join(parts))
 
 

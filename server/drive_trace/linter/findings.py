@@ -18,6 +18,7 @@ from drive_trace.linter.joining import CUT_OFF, SpreadObjects
 from drive_trace.linter.rule import Finding, LineDiagnostic, Severity, more_of
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import RuleSettings, fingerprint
+from drive_trace.stopping import unless_stopped
 from drive_trace.trace.index import Index
 from drive_trace.trace.joined import JoinedFiles
 from drive_trace.trace.line import Line, LineSet, run_of
@@ -70,11 +71,11 @@ class FindingStore:
         self.revision = revision
         """Changes when a finding comes or goes."""
         self._gone: set[Line] = set()
-        for finding in self._engine.run():
+        for finding in unless_stopped(self._engine.run()):
             self._across.setdefault(finding.line, []).append(finding)
         self._spread = SpreadObjects(lines)
         filed = {line for line in lines if line.diagnostics}
-        for line in sorted(filed | self._across.keys(), key=_order):
+        for line in unless_stopped(sorted(filed | self._across.keys(), key=_order)):
             self._file(line)
 
     def expect_edits(self) -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
@@ -14,6 +13,7 @@ from pygls.lsp.server import LanguageServer
 from drive_trace import __version__
 from drive_trace.features.code_actions import APPLY_FIX
 from drive_trace.features.code_lens import SHOW_RUN
+from drive_trace.features.diagnostics import DiagnosticMaker
 from drive_trace.lsp.handlers import HANDLERS, RESOLVE_HANDLERS
 from drive_trace.lsp.handlers.base import Responder
 from drive_trace.lsp.handlers.code_actions import APPLY_ACTION, RECORD_GRADE
@@ -33,16 +33,24 @@ from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.logs import ClientLog
 from drive_trace.lsp.rpc.messages import strict_converter
 from drive_trace.lsp.rpc.protocol import TraceProtocol
-from drive_trace.lsp.rpc.tasks import Debouncer
+from drive_trace.lsp.rpc.threads import Debouncer, in_thread
 from drive_trace.lsp.workspace.client_settings import SECTION, ClientSettings, Settings
 from drive_trace.lsp.workspace.closed_traces import ClosedTraces
 from drive_trace.lsp.workspace.following import Following
 from drive_trace.lsp.workspace.judging import CONFIGURATION_GLOBS, Judging
-from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace, is_trace_text
+from drive_trace.lsp.workspace.open_traces import (
+    OpenTrace,
+    Workspace,
+    is_large,
+    is_trace_text,
+    whole_text,
+)
 from drive_trace.lsp.workspace.publishing import Publisher
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
 from drive_trace.lsp.workspace.saving import Saving
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX, TRACE_GLOBS, MoreFiles
+
+Result = TypeVar("Result")
 
 
 class TraceServer(LanguageServer):
@@ -155,17 +163,27 @@ class TraceServer(LanguageServer):
         if client.gives_settings:
             self._settings.request()
 
-    def _did_open(self, params: types.DidOpenTextDocumentParams) -> None:
+    def _did_open(self, params: types.DidOpenTextDocumentParams) -> Awaitable[None] | None:
         document = params.text_document
         uri, version, path = document.uri, document.version, path_of(document.uri)
         text, document.text = document.text, ""  # it can be large, and somebody has it now
         if is_trace_text(uri, text, document.language_id) or (path and self._folders.takes(path)):
-            self._open(uri, version, text)
+            read = partial(OpenTrace, uri, version, text, self._judging.options(uri))
+            if is_large(text):
+                return self._open_later(read)
+            self._opened(read())
+        return None
 
-    def _open(self, uri: str, version: int, text: str) -> None:
-        options = self._judging.options(uri)
-        with _without_collecting():
-            trace = OpenTrace(uri, version, text, options)
+    async def _open_later(self, read: Callable[[], OpenTrace]) -> None:
+        def with_diagnostics() -> OpenTrace:
+            trace = read()
+            trace.diagnostics()  # keeps them, for those who ask on the loop
+            return trace
+
+        self._opened(await in_thread(_without_collecting, with_diagnostics))
+
+    def _opened(self, trace: OpenTrace) -> None:
+        uri = trace.uri
         self._traces.open(trace)
         self._saving.opened(trace)
         self._judging.look([trace])
@@ -173,14 +191,36 @@ class TraceServer(LanguageServer):
         self._following.opened(uri)
         self._publisher.refresh_views(uri)
 
-    def _did_change(self, params: types.DidChangeTextDocumentParams) -> None:
-        uri, version = params.text_document.uri, params.text_document.version
-        trace = self._traces.get(uri)
+    def _did_change(self, params: types.DidChangeTextDocumentParams) -> Awaitable[None] | None:
+        trace, version = self._traces.get(params.text_document.uri), params.text_document.version
         if trace is None or version < trace.version:
-            return  # it is no trace, or the change is older than what is there
-        if trace.change(version, params.content_changes):
+            return None  # it is no trace, or the change is older than what is there
+        params.content_changes = trace.with_long_lines_whole(params.content_changes)
+        text = whole_text(params.content_changes)
+        if text is not None and is_large(text):
+            return self._change_later(trace, params, text)
+        self._change(trace, params)
+        return None
+
+    async def _change_later(
+        self, trace: OpenTrace, params: types.DidChangeTextDocumentParams, text: str
+    ) -> None:
+        def with_diagnostics() -> DiagnosticMaker:
+            made = trace.read(text)
+            made.as_json()  # keeps them, as above
+            return made
+
+        self._change(trace, params, await in_thread(_without_collecting, with_diagnostics))
+
+    def _change(
+        self,
+        trace: OpenTrace,
+        params: types.DidChangeTextDocumentParams,
+        read: DiagnosticMaker | None = None,
+    ) -> None:
+        if trace.change(params.text_document.version, params.content_changes, read):
             self._saving.changed(trace)
-        self._edited.request(uri)
+        self._edited.request(trace.uri)
 
     def _did_close(self, params: types.DidCloseTextDocumentParams) -> None:
         uri = params.text_document.uri
@@ -243,14 +283,13 @@ class TraceServer(LanguageServer):
             self._publisher.refresh_views(uri)
 
 
-@contextmanager
-def _without_collecting() -> Iterator[None]:
-    """Opening a trace makes no garbage, and looking for some takes a third of the time. Freezing
-    keeps later collections from walking the trace, too.
+def _without_collecting(read: Callable[[], Result]) -> Result:
+    """The result of reading a trace. That makes no garbage, and looking for some takes a third of
+    the time. Freezing keeps later collections from walking the trace, too.
     """
     gc.disable()
     try:
-        yield
+        return read()
     finally:
         gc.freeze()
         gc.enable()

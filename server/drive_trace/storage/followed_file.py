@@ -95,7 +95,7 @@ class FollowedFile:
     def _look(self, *, anew: bool, settle: bool) -> Whole | Problem | None:
         state, age = _state_of(self.path.stat())
         is_same = state == self._state
-        is_quiet = (settle and is_same) or abs(age) >= QUIET
+        is_quiet = (is_same and (settle or self.is_settled)) or abs(age) >= QUIET
         if is_same and not anew and (self.is_settled or not is_quiet):
             return None
         with open_regular(self._real()) as file:  # a pipe may have taken its place meanwhile

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from drive_trace.json_text.lexemes import strings_named
-from drive_trace.tasks import Task, finish, in_batches
+from drive_trace.stopping import unless_stopped
 from drive_trace.text.spans import Span
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import (
@@ -105,7 +105,7 @@ def _string_at(line: Line, offset: int) -> tuple[str, str, Span] | None:
     return None
 
 
-def occurrences(index: Index, named: NamedEntity) -> Task[list[Occurrence]]:
+def occurrences(index: Index, named: NamedEntity) -> list[Occurrence]:
     """Every place that names it, in the order of the trace."""
     return _found(named, index, _sources(index, named))
 
@@ -116,36 +116,36 @@ def occurrences_near(index: Index, named: NamedEntity, line: Line, most: int) ->
     sources = [
         _Lines(_around(source.lines, line, half), source.field) for source in _sources(index, named)
     ]
-    found = finish(_found(named, index, sources))
+    found = _found(named, index, sources)
     place = sum(each.line.order < line.order for each in found)
     return found[max(0, place - half) : place + half]
 
 
-def declarations(index: Index, named: NamedEntity) -> Task[list[Occurrence]]:
+def declarations(index: Index, named: NamedEntity) -> list[Occurrence]:
     """What starts it. A run begins with its first line, and a file that no event authors begins
     where it was first amended.
     """
     if named.entity is Entity.RUN:
         first = first_of_run(index, named.value)
         sources = [_Lines([first], RUN_FIELD)] if first is not None else []
-        return (yield from _found(named, index, sources))
-    every = yield from _found(named, index, _sources(index, named, only_declaring=True))
+        return _found(named, index, sources)
+    every = _found(named, index, _sources(index, named, only_declaring=True))
     found = [each for each in every if each.role is Role.DECLARES]
     if found or named.entity is not Entity.PATH:
         return found
-    every = yield from occurrences(index, named)
+    every = occurrences(index, named)
     return [each for each in every if each.role is Role.WRITES][:1]
 
 
-def taken(index: Index, named: NamedEntity, value: str) -> Task[Occurrence | None]:
+def taken(index: Index, named: NamedEntity, value: str) -> Occurrence | None:
     """A place that would name the same thing if that had this value as its id."""
     if named.entity is Entity.RUN:
-        run = yield from occurrences(index, NamedEntity(Entity.RUN, value, value))
+        run = occurrences(index, NamedEntity(Entity.RUN, value, value))
         return run[0] if run else None
     for home in homes_of(index, named) or (named.run,):
         other = NamedEntity(named.entity, home, value)
         is_elsewhere = homes_of(index, other) not in ((), (home,))
-        for each in (yield from occurrences(index, other)):
+        for each in occurrences(index, other):
             if not is_elsewhere or run_id_of(each.line) == home:
                 return each
     return None
@@ -242,19 +242,14 @@ def first_of_run(index: Index, run_id: str) -> Line | None:
     return earliest((run.first_line if run else None, rejected.first if rejected else None))
 
 
-def _found(named: NamedEntity, index: Index, sources: Iterable[_Lines]) -> Task[list[Occurrence]]:
+def _found(named: NamedEntity, index: Index, sources: Iterable[_Lines]) -> list[Occurrence]:
     first = first_of_run(index, named.value) if named.entity is Entity.RUN else None
     found: list[Occurrence] = []
     for lines, field in sources:
-        for batch in in_batches(lines):
-            found += [
-                Occurrence(
-                    line, span, Role.DECLARES if line is first else _role(line, named, field)
-                )
-                for line in batch
-                for span in _spans(line, field, named)
-            ]
-            yield
+        for line in unless_stopped(lines):
+            for span in _spans(line, field, named):
+                role = Role.DECLARES if line is first else _role(line, named, field)
+                found.append(Occurrence(line, span, role))
     # A line that readers do not know can be found by its run as well as among all of its kind.
     once = {(each.line.order, each.span): each for each in found}
     return [once[place] for place in sorted(once)]

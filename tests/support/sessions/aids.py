@@ -11,8 +11,7 @@ from lsprotocol.converters import get_converter
 
 from drive_trace.analysis import Analysis
 from drive_trace.features.inlay_hints import inlay_hints
-from drive_trace.features.tokens import TokenLook, tokens
-from drive_trace.tasks import finish
+from drive_trace.features.semantic_tokens import TokenLook, tokens
 from drive_trace.text.spans import PositionEncoding
 from tests.support.sessions.conversation import MODIFIED, OK
 from tests.support.sessions.places import place, uri_of
@@ -49,7 +48,7 @@ class Aids:
         conversation.ask("textDocument/inlayHint", params, check=check_hints)
 
         def check_tokens(result: Any) -> None:
-            wanted = finish(tokens(analysis, TokenLook(encoding))) if analysis else None
+            wanted = tokens(analysis, TokenLook(encoding)) if analysis else None
             assert result == (json.loads(wanted.text) if wanted is not None else None)
 
         method, params = "textDocument/semanticTokens/full", {"textDocument": document}

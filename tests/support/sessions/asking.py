@@ -32,7 +32,6 @@ from drive_trace.features.rename import CannotRename, prepare_rename, rename
 from drive_trace.features.selection_range import selection_range
 from drive_trace.features.workspace_symbol import names_in
 from drive_trace.lsp.rpc.capabilities import read_client
-from drive_trace.tasks import finish
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.occurrences import named_at
 from tests.support.others import name_alone
@@ -73,7 +72,7 @@ class _Asked:
 
 
 def _json(steps: Any) -> Any:
-    return json.loads(finish(steps).text)
+    return json.loads(steps.text)
 
 
 def _check_definition(asked: _Asked, result: Any) -> None:
@@ -85,7 +84,7 @@ def _check_definition(asked: _Asked, result: Any) -> None:
     encoding, origin = asked.client.encoding, None
     if asked.client.reads_location_links:
         origin = range_of(asked.analysis, asked.point.record, span, encoding)
-    own = finish(definition(asked.analysis, named, asked.uri, encoding, origin))
+    own = definition(asked.analysis, named, asked.uri, encoding, origin)
     if begins_run(asked.analysis, asked.point):
         others = [each for each in result if _leads_to(each) != asked.uri]
         assert not others or others == result
@@ -114,7 +113,7 @@ def _check_highlights(asked: _Asked, result: Any) -> None:
 
 
 def _check_symbols(asked: _Asked, result: Any) -> None:
-    roots = finish(outline(asked.analysis))
+    roots = outline(asked.analysis)
     client = asked.client
     assert _at_last(result) == _json(
         document_symbols(asked.analysis, roots, asked.uri, client.encoding, client.symbols)
@@ -122,7 +121,7 @@ def _check_symbols(asked: _Asked, result: Any) -> None:
 
 
 def _check_folds(asked: _Asked, result: Any) -> None:
-    roots = finish(outline(asked.analysis))
+    roots = outline(asked.analysis)
     assert _at_last(result) == _json(folding_ranges(asked.analysis, roots, asked.client.folding))
 
 
@@ -157,7 +156,7 @@ def _check_prepared(asked: _Asked, result: Any) -> None:
 
 
 def _check_renamed(asked: _Asked, result: Any) -> None:
-    made = finish(rename(asked.analysis, asked.point, NEW_NAME, asked.client.encoding))
+    made = rename(asked.analysis, asked.point, NEW_NAME, asked.client.encoding)
     assert not isinstance(made, CannotRename)
     if asked.client.reads_document_changes:
         (change,) = result["documentChanges"]
@@ -190,7 +189,7 @@ def _check_links(asked: _Asked, result: Any) -> None:
 
 
 def _check_events(asked: _Asked, result: Any) -> None:
-    assert result == json.loads(json.dumps(finish(Rows(asked.analysis).page_json(0))))
+    assert result == json.loads(json.dumps(Rows(asked.analysis).page_json(0)))
 
 
 def _check_event(asked: _Asked, result: Any) -> None:

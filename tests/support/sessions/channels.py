@@ -113,7 +113,7 @@ class InProcess:
         self._loop.time = lambda: self._clock.now  # type: ignore[method-assign]
         self._loop.set_exception_handler(lambda _, context: self.defects.append(str(context)))
         self._clock.stop = self._loop.stop
-        self._threads = patch("drive_trace.lsp.rpc.tasks.Thread", _AtOnce)
+        self._threads = patch("drive_trace.lsp.rpc.threads.Thread", _AtOnce)
         self._threads.start()
         self._loop.call_soon(self._start)
         self._run()

@@ -1,13 +1,14 @@
-"""How a request about an open trace gets its response: at once, in slices, or after a look at the
-workspace's closed traces.
+"""How a request about an open trace gets its response: at once for a small trace, else from a
+thread; and some after a look at the workspace's closed traces.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from inspect import isawaitable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from lsprotocol import types
 
@@ -16,13 +17,14 @@ from drive_trace.features.positions import point_at
 from drive_trace.features.runs import Joined, JoinedRun
 from drive_trace.lsp.rpc.capabilities import Client
 from drive_trace.lsp.rpc.protocol import TraceProtocol
-from drive_trace.lsp.rpc.tasks import begun, check_unchanged
 from drive_trace.lsp.workspace.client_settings import ClientSettings, Settings
 from drive_trace.lsp.workspace.following import Following
-from drive_trace.lsp.workspace.open_traces import OpenTrace
+from drive_trace.lsp.workspace.open_traces import OpenTrace, check_unchanged
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Point
+
+Result = TypeVar("Result")
 
 
 class TraceRequest(NamedTuple):
@@ -58,6 +60,10 @@ class TraceRequest(NamedTuple):
         """A run over all its files in the workspace folder."""
         return self.runs.joined(run_id, self.trace.uri)
 
+    async def result_of(self, work: Callable[[], Result]) -> Result:
+        """The result of some work on the trace, see :meth:`Workspace.result_of`."""
+        return await self.runs.open.result_of(self.trace, work)
+
     def merging(self, make: Callable[[Joined], object]) -> object:
         """A result that may merge what other files say of a run. If it does, and these files are
         known, it is made again if a look finds them changed. If they are not known, it does not
@@ -91,7 +97,7 @@ class RequestHandler(NamedTuple):
 
     method: str
     handle: Callable[[TraceRequest, Any], object]
-    """Returns the result, a task, or a coroutine."""
+    """Returns the result, or a coroutine. It is called in a thread if the trace is large."""
     options: object = None
     """The method's options in the server's capabilities."""
     if_closed: object = None
@@ -141,29 +147,37 @@ class Responder:
         if request is None:
             return handler.if_closed
 
-        def make() -> object:
-            return handler.handle(request, params)
-
-        result = begun(request.trace, make())
-        if not (handler.shows_other_traces and self._following.is_due):
-            return result
-        return self._made_after_look(request.trace, request.trace.edits, result, make)
+        make = partial(handler.handle, request, params)
+        waits = handler.shows_other_traces and self._following.is_due
+        if request.trace.is_large:
+            return self._made_in_thread(request, request.trace.edits, make, waits=waits)
+        return self._made_after_look(request.trace, make) if waits else make()
 
     def resolve(self, handler: ResolveHandler, item: Any) -> object:
         """A completed item, or a coroutine that returns it."""
         uri = item.data.get("uri") if isinstance(item.data, dict) else None
         request = self.request(uri) if isinstance(uri, str) else None
         client = self._protocol.client
-        result = handler.handle(client, request, item)
-        return begun(request.trace, result) if request is not None else result
+        make = partial(handler.handle, client, request, item)
+        if request is not None and request.trace.is_large:
+            return self._made_in_thread(request, request.trace.edits, make)
+        return make()
 
-    async def _made_after_look(
-        self, trace: OpenTrace, edits: int, before: object, make: Callable[[], object]
+    async def _made_in_thread(
+        self, request: TraceRequest, edits: int, make: Callable[[], object], *, waits: bool = False
     ) -> object:
+        if waits:
+            await self._following.fresh()
+        # The request is about the text as it was when it came, which was before this is begun.
+        check_unchanged(request.trace, edits)
+        made = await request.result_of(make)
+        return await made if isawaitable(made) else made
+
+    async def _made_after_look(self, trace: OpenTrace, make: Callable[[], object]) -> object:
+        before, edits = make(), trace.edits
         await self._following.fresh()
         # The request is about the text as it was then.
-        made = make() if trace.edits == edits else before
-        return await made if isawaitable(made) else made
+        return make() if trace.edits == edits else before
 
 
 async def show_document(protocol: TraceProtocol, uri: str) -> bool:

@@ -52,10 +52,10 @@ from drive_trace.linter.rule import Finding
 from drive_trace.lsp.handlers.base import RequestHandler, ResolveHandler, TraceRequest
 from drive_trace.lsp.handlers.project_commands import project_offers
 from drive_trace.lsp.rpc.capabilities import Client, path_of
-from drive_trace.lsp.rpc.tasks import check_unchanged, in_slices, in_thread
+from drive_trace.lsp.rpc.threads import in_thread
+from drive_trace.lsp.workspace.open_traces import check_unchanged
 from drive_trace.storage.linked_files import file_named, length_and_sha256
 from drive_trace.storage.recording import new_stamp
-from drive_trace.tasks import finish
 from drive_trace.trace.times import epoch_milliseconds
 
 APPLY_ACTION = "driveTrace.applyAction"
@@ -85,7 +85,9 @@ async def made_when_picked(request: TraceRequest | None, data: Any) -> dict[str,
 
 async def _when_picked(request: TraceRequest, data: Mapping[str, Any]) -> Made:
     if data["make"] == FORMAT:
-        layout = await in_slices(request.trace, format_document(request.analysis, request.encoding))
+        layout = await request.result_of(
+            lambda: format_document(request.analysis, request.encoding)
+        )
         return _edit(request, layout)
     if data["make"] == RECORD:
         await request.following.settled()
@@ -104,7 +106,7 @@ def edit_at_once(request: TraceRequest, data: Mapping[str, Any]) -> Made:
     analysis, make = request.analysis, data["make"]
     made: Sequence[TextChange] | CannotMake
     if make == FORMAT:
-        return _edit(request, finish(format_document(analysis, request.encoding)))
+        return _edit(request, format_document(analysis, request.encoding))
     if make == FIX_ALL:
         made = _fixing(request, data)()
     elif make == FILL:
@@ -161,7 +163,7 @@ def _fixing(request: TraceRequest, data: Mapping[str, Any]) -> partial[Any]:
 
 
 def _as_edits(request: TraceRequest, made: Iterable[TextChange]) -> JsonText:
-    return finish(as_edits(request.analysis.document, made, request.encoding))
+    return as_edits(request.analysis.document, made, request.encoding)
 
 
 def _edit(request: TraceRequest, edits: JsonText) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.messages import COMPARE, CompareParams
-from drive_trace.lsp.rpc.tasks import in_thread
+from drive_trace.lsp.rpc.threads import in_thread
 from drive_trace.lsp.workspace.trace_folders import TraceFolders, real_path
 from drive_trace.storage.files import Problem, TraceRecords
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +26,10 @@ from drive_trace.features.rename import (
 from drive_trace.features.text_edits import workspace_edit, workspace_edits
 from drive_trace.lsp.handlers.base import RequestHandler, ResolveHandler, TraceRequest
 from drive_trace.lsp.rpc.capabilities import Client, path_of
-from drive_trace.lsp.rpc.tasks import check_unchanged, in_slices, in_thread
-from drive_trace.lsp.workspace.open_traces import OpenTrace
+from drive_trace.lsp.rpc.threads import in_thread
+from drive_trace.lsp.workspace.open_traces import OpenTrace, check_unchanged
 from drive_trace.storage.linked_files import list_folder
 from drive_trace.storage.recording import new_stamp
-from drive_trace.tasks import Task
 from drive_trace.text.wording import shown
 from drive_trace.trace.document import Point
 from drive_trace.trace.occurrences import NamedEntity
@@ -95,13 +95,13 @@ def _resolve(
     return resolve_completion(item, client.completion.documentation)
 
 
-def _formatting(request: TraceRequest, _params: types.DocumentFormattingParams) -> Task[JsonText]:
+def _formatting(request: TraceRequest, _params: types.DocumentFormattingParams) -> JsonText:
     return format_document(request.analysis, request.encoding)
 
 
 def _range_formatting(
     request: TraceRequest, params: types.DocumentRangeFormattingParams
-) -> Task[JsonText]:
+) -> JsonText:
     return format_range(request.analysis, params.range, request.encoding)
 
 
@@ -128,8 +128,8 @@ async def _rename_run(
     is_annotated = client.reads_annotations and client.reads_document_changes
     annotation = "rename-run" if is_annotated else None
 
-    def work(analysis: Analysis, each: str) -> Task[tuple[str, JsonText | CannotRename]]:
-        made = yield from rename_named(analysis, run, new_name, request.encoding, annotation)
+    def work(analysis: Analysis, each: str) -> tuple[str, JsonText | CannotRename]:
+        made = rename_named(analysis, run, new_name, request.encoding, annotation)
         return each, made
 
     check_unchanged(request.trace, edits)
@@ -139,7 +139,7 @@ async def _rename_run(
     if reason is not None:
         raise JsonRpcException(reason, types.LSPErrorCodes.RequestFailed)
     found = await request.runs.run_on_others(run.value, uri, work)
-    found.insert(0, await in_slices(request.trace, work(request.analysis, uri)))
+    found.insert(0, await request.result_of(partial(work, request.analysis, uri)))
     if _as_they_are(request, run.value) != before:
         raise JsonRpcContentModified("a trace of the run has changed meanwhile")
     versions = {each.uri: each.trace.version for each in others if each.trace is not None}
@@ -193,10 +193,8 @@ def _not_writable(uris: Sequence[str]) -> str | None:
     return None
 
 
-def _rename_here(
-    request: TraceRequest, point: Point, params: types.RenameParams
-) -> Task[dict[str, Any]]:
-    edits = yield from rename(request.analysis, point, params.new_name, request.encoding)
+def _rename_here(request: TraceRequest, point: Point, params: types.RenameParams) -> dict[str, Any]:
+    edits = rename(request.analysis, point, params.new_name, request.encoding)
     if isinstance(edits, CannotRename):
         raise JsonRpcException(edits.reason, types.LSPErrorCodes.RequestFailed)
     return workspace_edit(

@@ -9,7 +9,6 @@ from weakref import WeakKeyDictionary
 from drive_trace.features.events import Rows, event_json
 from drive_trace.lsp.handlers.base import Responder
 from drive_trace.lsp.rpc.messages import EVENT, EVENTS, EventParams, EventsParams
-from drive_trace.lsp.rpc.tasks import in_slices_anew
 from drive_trace.lsp.workspace.open_traces import OpenTrace
 from drive_trace.lsp.workspace.publishing import Publisher
 from drive_trace.trace.document import Position
@@ -34,7 +33,9 @@ class Events:
         if request is None:
             return None
         trace = request.trace
-        return await in_slices_anew(trace, lambda: self._rows_of(trace).page_json(params.first))
+        return await request.runs.open.readers.read_anew(
+            lambda: self._rows_of(trace).page_json(params.first)
+        )
 
     def _rows_of(self, trace: OpenTrace) -> Rows:
         edits, rows = self._rows.get(trace, (-1, None))

@@ -17,7 +17,7 @@ from drive_trace.linter.rules import RULES
 from drive_trace.lsp.handlers.base import Responder, TraceRequest, show_document, show_message
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.protocol import TraceProtocol
-from drive_trace.lsp.rpc.tasks import in_thread
+from drive_trace.lsp.rpc.threads import in_thread
 from drive_trace.lsp.workspace.judging import Judging
 from drive_trace.storage.files import Problem
 from drive_trace.storage.pages import rule_url

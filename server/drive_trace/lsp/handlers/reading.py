@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
-from drive_trace.features import tokens
+from drive_trace.features import semantic_tokens as tokens
 from drive_trace.features.code_lens import code_lenses, resolve_lens
 from drive_trace.features.document_link import document_links, find_links, paths_in
 from drive_trace.features.document_symbol import document_symbols
@@ -33,9 +34,10 @@ from drive_trace.features.referents import HoverOptions
 from drive_trace.features.selection_range import selection_range
 from drive_trace.lsp.handlers.base import RequestHandler, ResolveHandler, TraceRequest
 from drive_trace.lsp.rpc.capabilities import Client, path_of
-from drive_trace.lsp.rpc.tasks import check_unchanged, in_slices, in_thread
+from drive_trace.lsp.rpc.threads import in_thread
+from drive_trace.lsp.workspace.open_traces import check_unchanged
+from drive_trace.stopping import unless_stopped
 from drive_trace.storage.linked_files import linked_files
-from drive_trace.tasks import Task
 from drive_trace.trace.mentions import run_id_of
 from drive_trace.trace.occurrences import named_at
 from drive_trace.vocabulary import Entity
@@ -87,11 +89,11 @@ def _look(request: TraceRequest) -> tokens.TokenLook:
     return tokens.TokenLook(client.encoding, client.token_types, client.token_modifiers)
 
 
-def _tokens(request: TraceRequest, _params: types.SemanticTokensParams) -> Task[JsonText]:
+def _tokens(request: TraceRequest, _params: types.SemanticTokensParams) -> JsonText:
     return tokens.tokens(request.analysis, _look(request))
 
 
-def _tokens_in(request: TraceRequest, params: types.SemanticTokensRangeParams) -> Task[JsonText]:
+def _tokens_in(request: TraceRequest, params: types.SemanticTokensRangeParams) -> JsonText:
     return tokens.tokens_in(request.analysis, params.range, _look(request))
 
 
@@ -104,14 +106,14 @@ def _definition(request: TraceRequest, params: types.DefinitionParams) -> object
     with_origin = request.client.reads_location_links
     origin = range_of(analysis, point.record, span, request.encoding) if with_origin else None
 
-    def work(analysis: Analysis, uri: str) -> Task[Targets]:
+    def work(analysis: Analysis, uri: str) -> Targets:
         return definition(analysis, named, uri, request.encoding, origin)
 
-    own = work(analysis, request.trace.uri)
+    own = partial(work, analysis, request.trace.uri)
     if named.entity is Entity.PATH:
         return _file_or_start(request, request.trace.edits, named.value, origin, own)
     if not begins_run(analysis, point):
-        return own
+        return own()
     return _where_else(request, request.trace.edits, named.value, work, own)
 
 
@@ -120,28 +122,28 @@ async def _file_or_start(
     edits: int,
     path: str,
     origin: types.Range | None,
-    own: Task[Targets],
+    own: Callable[[], Targets],
 ) -> Targets:
     """The file of the workspace that a path means; if there is none, the event that wrote it."""
     trace = request.trace
     files = await in_thread(_files, [path], path_of(trace.uri), request.folders)
     check_unchanged(trace, edits)
-    return opening(files[path], origin) if files else await in_slices(trace, own)
+    return opening(files[path], origin) if files else await request.result_of(own)
 
 
 async def _where_else(
     request: TraceRequest,
     edits: int,
     run_id: str,
-    work: Callable[[Analysis, str], Task[Targets]],
-    own: Task[Targets],
+    work: Callable[[Analysis, str], Targets],
+    own: Callable[[], Targets],
 ) -> Sequence[object]:
     """The beginnings of a run in other traces; if there are none, the one in this trace."""
     await request.following.settled()
     others = await request.runs.run_on_others(run_id, request.trace.uri, work)
     check_unchanged(request.trace, edits)
     found = [each for part in others for each in part]
-    return found or await in_slices(request.trace, own)
+    return found or await request.result_of(own)
 
 
 def _references(request: TraceRequest, params: types.ReferenceParams) -> object:
@@ -151,7 +153,7 @@ def _references(request: TraceRequest, params: types.ReferenceParams) -> object:
         return None
     named, encoding = found[0], request.encoding
 
-    def work(analysis: Analysis, uri: str) -> Task[JsonText]:
+    def work(analysis: Analysis, uri: str) -> JsonText:
         return references(analysis, named, uri, encoding, with_declarations=with_declarations)
 
     if named.entity is Entity.RUN:
@@ -160,13 +162,13 @@ def _references(request: TraceRequest, params: types.ReferenceParams) -> object:
 
 
 async def _in_all_traces(
-    request: TraceRequest, edits: int, run_id: str, work: Callable[[Analysis, str], Task[JsonText]]
+    request: TraceRequest, edits: int, run_id: str, work: Callable[[Analysis, str], JsonText]
 ) -> JsonText:
     """The references to a run: those of this trace first."""
     await request.following.settled()
     others = await request.runs.run_on_others(run_id, request.trace.uri, work)
     check_unchanged(request.trace, edits)
-    own = await in_slices(request.trace, work(request.analysis, request.trace.uri))
+    own = await request.result_of(partial(work, request.analysis, request.trace.uri))
     return joined([own, *others])
 
 
@@ -176,28 +178,25 @@ def _highlights(
     return document_highlights(request.analysis, request.point(params.position), request.encoding)
 
 
-def _symbols(request: TraceRequest, _params: types.DocumentSymbolParams) -> Task[JsonText]:
+def _symbols(request: TraceRequest, _params: types.DocumentSymbolParams) -> JsonText:
     trace, options = request.trace, request.client.symbols._replace(joined=request.joined)
-    roots = yield from trace.outline()
-    return (
-        yield from document_symbols(request.analysis, roots, trace.uri, request.encoding, options)
-    )
+    roots = trace.outline()
+    return document_symbols(request.analysis, roots, trace.uri, request.encoding, options)
 
 
-def _folds(request: TraceRequest, _params: types.FoldingRangeParams) -> Task[JsonText]:
+def _folds(request: TraceRequest, _params: types.FoldingRangeParams) -> JsonText:
     options = request.client.folding._replace(joined=request.joined)
-    roots = yield from request.trace.outline()
-    return (yield from folding_ranges(request.analysis, roots, options))
+    roots = request.trace.outline()
+    return folding_ranges(request.analysis, roots, options)
 
 
 def _selections(
     request: TraceRequest, params: types.SelectionRangeParams
-) -> Task[list[types.SelectionRange]]:
-    found = []
-    for position in params.positions:
-        found.append(selection_range(request.analysis, request.point(position), request.encoding))
-        yield
-    return found
+) -> list[types.SelectionRange]:
+    return [
+        selection_range(request.analysis, request.point(position), request.encoding)
+        for position in unless_stopped(params.positions)
+    ]
 
 
 def _links(request: TraceRequest, _params: types.DocumentLinkParams) -> object:
@@ -206,17 +205,19 @@ def _links(request: TraceRequest, _params: types.DocumentLinkParams) -> object:
 
 async def _links_that_lead_somewhere(request: TraceRequest, edits: int) -> JsonText:
     trace, folders = request.trace, request.folders
-    options = request.settings.links
-    steps = find_links(request.analysis, options, [str(folder) for folder in folders])
-    links = await in_slices(trace, steps)
+    names = [str(folder) for folder in folders]
+    links = await request.result_of(
+        lambda: find_links(request.analysis, request.settings.links, names)
+    )
     paths = paths_in(links)
     files = await in_thread(_files, paths, path_of(trace.uri), folders) if paths else {}
     check_unchanged(trace, edits)
     with_tooltips = request.client.reads_link_tooltips
-    answer = document_links(
-        request.analysis, links, files, request.encoding, with_tooltips=with_tooltips
+    return await request.result_of(
+        lambda: document_links(
+            request.analysis, links, files, request.encoding, with_tooltips=with_tooltips
+        )
     )
-    return await in_slices(trace, answer)
 
 
 def _files(paths: Sequence[str], trace: Path | None, folders: Sequence[Path]) -> dict[str, str]:

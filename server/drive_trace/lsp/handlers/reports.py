@@ -17,8 +17,8 @@ from drive_trace.features.runs import JoinedRun, graded_json, of_one_file
 from drive_trace.linter.settings import RuleSettings
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.messages import REPORT, RUN, TIMELINE, ReportParams, RunParams
-from drive_trace.lsp.rpc.tasks import Turns, in_slices_anew, in_thread
-from drive_trace.lsp.workspace.closed_trace import MOST_BYTES
+from drive_trace.lsp.rpc.threads import Turns, in_thread
+from drive_trace.lsp.workspace.closed_traces import MOST_BYTES
 from drive_trace.lsp.workspace.following import Following
 from drive_trace.lsp.workspace.judging import Judging
 from drive_trace.lsp.workspace.publishing import Publisher
@@ -29,9 +29,9 @@ from drive_trace.scorecard.card import score_run
 from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, Unread
 from drive_trace.scorecard.copies import LiveEvents
 from drive_trace.scorecard.summary import RunSummary, TraceSummary
+from drive_trace.stopping import unless_stopped
 from drive_trace.storage.followed_file import FollowedFile, Whole
 from drive_trace.storage.judging_records import with_judgements
-from drive_trace.tasks import Task, finish, in_batches
 from drive_trace.trace.line import Line, run_of
 from drive_trace.trace.run import Run
 
@@ -167,8 +167,8 @@ class Reports:
         name = self._runs.closed.folders.name_of(path) if path is not None else uri
         trace = self._runs.open.get(uri)
         if trace is not None:
-            return await in_slices_anew(
-                trace, lambda: _text(trace.analysis, run_id, name, checks=True)
+            return await self._runs.open.readers.read_anew(
+                lambda: _text(trace.analysis, run_id, name, checks=True)
             )
         if path is None:
             return None
@@ -185,9 +185,7 @@ class Reports:
         closed = self._runs.closed
         if not closed.has(path):  # as where a link leads out of the workspace
             return None
-        return closed.ask(
-            path, lambda analysis: finish(_text(analysis, run_id, name, checks=True)), rules
-        )
+        return closed.ask(path, lambda analysis: _text(analysis, run_id, name, checks=True), rules)
 
 
 def _text_outside(path: Path, run_id: str | None, name: str) -> _Text | None:
@@ -195,20 +193,18 @@ def _text_outside(path: Path, run_id: str | None, name: str) -> _Text | None:
     news = FollowedFile(path, MOST_BYTES).look(anew=True)
     if not isinstance(news, Whole):
         return None
-    return finish(_text(Analysis(news.records, path=str(path)), run_id, name))
+    return _text(Analysis(news.records, path=str(path)), run_id, name)
 
 
-def _text(
-    analysis: Analysis, run_id: str | None, name: str, *, checks: bool = False
-) -> Task[_Text]:
+def _text(analysis: Analysis, run_id: str | None, name: str, *, checks: bool = False) -> _Text:
     part = analysis.part_of(run_id, name) if run_id is not None else None
-    found = (yield from _found(analysis, run_id, name)) if checks else None
+    found = _found(analysis, run_id, name) if checks else None
     # A copy, as typing goes on while threads work with it.
     lines = tuple(analysis.document.lines)
     return _Text(lines, part, name, analysis.document.is_divided, found)
 
 
-def _found(analysis: Analysis, run_id: str | None, name: str) -> Task[Sequence[LineFinding]]:
+def _found(analysis: Analysis, run_id: str | None, name: str) -> Sequence[LineFinding]:
     """What the rules find in a trace, or in a run of it. What is on lines of no run belongs to the
     run where it is the only one.
     """
@@ -218,16 +214,14 @@ def _found(analysis: Analysis, run_id: str | None, name: str) -> Task[Sequence[L
     wanted = {None, run_id} if runs <= {run_id} else {run_id}
     found: list[LineFinding] = []
     looked: Counter[str] = Counter()
-    for findings in in_batches(analysis.findings()):
-        for each in findings:
-            if run_id is None or run_of(each.line) in wanted:
-                number = analysis.line_number(each.line)
-                severity, message = analysis.severity_of(each), analysis.message(each.message)
-                code = each.rule.code
-                looked[code] += 1
-                is_fixable = looked[code] <= _MOST_LOOKED_AT and _is_fixable(analysis, each)
-                found.append(LineFinding(name, number, severity.label, code, message, is_fixable))
-        yield
+    for each in unless_stopped(analysis.findings()):
+        if run_id is None or run_of(each.line) in wanted:
+            number = analysis.line_number(each.line)
+            severity, message = analysis.severity_of(each), analysis.message(each.message)
+            code = each.rule.code
+            looked[code] += 1
+            is_fixable = looked[code] <= _MOST_LOOKED_AT and _is_fixable(analysis, each)
+            found.append(LineFinding(name, number, severity.label, code, message, is_fixable))
     return found
 
 

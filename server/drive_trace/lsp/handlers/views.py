@@ -40,14 +40,14 @@ from drive_trace.lsp.rpc.messages import (
     NextEventsParams,
     RunsParams,
 )
-from drive_trace.lsp.rpc.tasks import Turns, in_slices_anew, in_thread
+from drive_trace.lsp.rpc.threads import Turns, in_thread
 from drive_trace.lsp.workspace.following import Following
 from drive_trace.lsp.workspace.judging import Judging
 from drive_trace.lsp.workspace.publishing import Publisher
 from drive_trace.lsp.workspace.runs import RunPart, WorkspaceRuns
 from drive_trace.scorecard.card import RunScore, ScoreCard, score_run
+from drive_trace.stopping import unless_stopped
 from drive_trace.storage.recording import new_stamp
-from drive_trace.tasks import Task, in_batches
 
 _AT_ONCE = 200
 """Closed traces whose configurations are looked at together."""
@@ -94,7 +94,7 @@ class Views:
     async def _runs_now(self) -> JsonText:
         await self._following.known()
         counts = await self._count_closed()
-        return await in_slices_anew(self._runs.open, lambda: self._runs_json(counts))
+        return await self._runs.open.readers.read_anew(lambda: self._runs_json(counts))
 
     async def _count_closed(self) -> _Counts:
         """The findings of traces that are not open."""
@@ -125,7 +125,7 @@ class Views:
                 break
         return counts
 
-    def _runs_json(self, closed: _Counts) -> Task[JsonText]:
+    def _runs_json(self, closed: _Counts) -> JsonText:
         runs = self._runs.all_runs()
         counts = dict(closed)
         opened = {part.uri: part.trace for run in runs for part in run.parts}
@@ -135,25 +135,21 @@ class Views:
         folders: tuple[Path | None, ...] = (None, *self._runs.closed.folders.folders)
         waiting = {each: self._runs.waiting(each) for each in folders}
         unread = {each: self._runs.not_read(each) for each in folders}
-        unplaced = {}
-        for each in folders:
-            unplaced[each] = self._runs.unplaced(each)
+        unplaced = {each: self._runs.unplaced(each) for each in folders}
         found: list[bytes] = []
         scores: list[RunScore] = []
-        for batch in in_batches(runs):
-            for folder, all_parts in batch:
-                parts, lacking = self._runs.joinable(all_parts)
-                left = waiting[folder]
-                left = left + lacking if left is not None else None
-                copied = self._runs.copied(folder, parts)
-                doubts = unread[folder], unplaced[folder], copied
-                score = score_run([each.part for each in parts], *doubts)
-                scores.append(score)
-                uris = [each.uri for each in parts]
-                run = JoinedRun(score, None, uris, "", left)
-                name = folder.name if folder is not None and len(folders) > 2 else None
-                found.append(dumps(run_json(run, name, _files(all_parts, counts))))
-            yield
+        for folder, all_parts in unless_stopped(runs):
+            parts, lacking = self._runs.joinable(all_parts)
+            left = waiting[folder]
+            left = left + lacking if left is not None else None
+            copied = self._runs.copied(folder, parts)
+            doubts = unread[folder], unplaced[folder], copied
+            score = score_run([each.part for each in parts], *doubts)
+            scores.append(score)
+            uris = [each.uri for each in parts]
+            run = JoinedRun(score, None, uris, "", left)
+            name = folder.name if folder is not None and len(folders) > 2 else None
+            found.append(dumps(run_json(run, name, _files(all_parts, counts))))
         count = sum(each or 0 for each in waiting.values())
         card = ScoreCard(tuple(scores), (), tuple(chain(*unread.values())))
         summary = dumps([*headlines_of(card, is_final=count == 0)])

@@ -23,7 +23,7 @@ from drive_trace.features.workspace_symbol import (
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.messages import DiagnosticReport
 from drive_trace.lsp.rpc.protocol import TraceProtocol
-from drive_trace.lsp.rpc.tasks import in_thread
+from drive_trace.lsp.rpc.threads import in_thread
 from drive_trace.lsp.workspace.following import Following
 from drive_trace.lsp.workspace.judging import Judging
 from drive_trace.lsp.workspace.open_traces import OpenTrace

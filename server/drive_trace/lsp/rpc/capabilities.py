@@ -8,10 +8,12 @@ actions), silence counts as consent: such clients are scripts that read whatever
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from cattrs import Converter
 from lsprotocol import types
@@ -21,7 +23,7 @@ from pygls.uris import to_fs_path
 from drive_trace.features.completion import Abilities
 from drive_trace.features.document_symbol import FIRST_KINDS, SymbolOptions
 from drive_trace.features.folding_range import FoldingOptions
-from drive_trace.features.tokens import LEGEND
+from drive_trace.features.semantic_tokens import LEGEND
 from drive_trace.text.spans import PositionEncoding
 
 
@@ -135,6 +137,17 @@ def choose_encoding(capabilities: types.ClientCapabilities) -> PositionEncoding:
         if value in list(PositionEncoding):
             return PositionEncoding(value)
     return PositionEncoding.UTF16
+
+
+DocumentKey = tuple[str, str]
+_DRIVE = re.compile(r"(?i)\Afile:///[a-z](?=:)")
+
+
+def key_of(uri: str) -> DocumentKey:
+    """One key for all spellings of a URI: ``file:///C:/a%20b`` is ``file:///c%3A/a b``."""
+    stop = next((at for at, each in enumerate(uri) if each in "?#"), len(uri))
+    path = unquote(uri[:stop], errors="surrogateescape")
+    return _DRIVE.sub(lambda found: found[0].lower(), path), uri[stop:]
 
 
 def path_of(uri: str) -> Path | None:

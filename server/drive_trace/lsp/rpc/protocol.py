@@ -12,6 +12,7 @@ import inspect
 import json
 import logging
 import math
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from typing import Any, NoReturn, TypeGuard
@@ -29,7 +30,13 @@ from pygls.exceptions import (
     JsonRpcServerNotInitialized,
 )
 
-from drive_trace.lsp.rpc.capabilities import Client, read_client, without_unknown
+from drive_trace.lsp.rpc.capabilities import (
+    Client,
+    DocumentKey,
+    key_of,
+    read_client,
+    without_unknown,
+)
 from drive_trace.lsp.rpc.messages import DECLARED, OWN_REQUESTS, expected_members
 from drive_trace.lsp.rpc.outgoing import MsgId, OutgoingProtocol, log_defect
 from drive_trace.text.escaping import printable
@@ -53,6 +60,9 @@ class TraceProtocol(OutgoingProtocol):
         super().__init__(*args, **extra)
         self._running: dict[MsgId, asyncio.Future[Any]] = {}
         self._cancelled: set[MsgId] = set()
+        self._waiting: dict[DocumentKey | None, deque[dict[str, Any]]] = {}
+        """The messages about each document of which a long change is still being made."""
+        self._going_on: dict[DocumentKey | None, asyncio.Future[None]] = {}
         self._own_handlers: dict[str, Callable[[Any], object]] = {
             types.INITIALIZE: self._initialize,
             types.SHUTDOWN: self._shut_down,
@@ -104,12 +114,43 @@ class TraceProtocol(OutgoingProtocol):
                 self._refuse(None, JsonRpcInvalidRequest("a message must have a method"))
             else:
                 self._receive_response(msg_id, message)
-        elif "id" not in message:
-            self._receive_notification(message, method)
-        elif _is_id(msg_id):
-            self._receive_request(message, method, msg_id)
-        else:
+        elif "id" in message and not _is_id(msg_id):
             self._refuse(None, JsonRpcInvalidRequest("the id must be a string or an integer"))
+        elif _is_id(msg_id) and self._is_served(msg_id):
+            self._refuse(msg_id, JsonRpcInvalidRequest("a request with this id is being served"))
+        else:
+            self._take_in_turn(message)
+
+    def _take_in_turn(self, message: dict[str, Any]) -> None:
+        """Begin with a message, or let it wait while a long change of its document is made."""
+        key = _document_of(message)
+        queue = self._waiting.get(key)
+        if queue is not None:
+            queue.append(message)
+        elif (rest := self._take(message)) is not None:
+            self._waiting[key] = deque()
+            self._going_on[key] = asyncio.ensure_future(self._go_on(key, rest))
+
+    async def _go_on(self, key: DocumentKey | None, rest: Awaitable[None]) -> None:
+        """Wait for the rest of a long change, and then begin with what has waited for it."""
+        queue = self._waiting[key]
+        long: Awaitable[None] | None = rest
+        while long is not None:
+            try:
+                await long
+            except Exception as error:  # noqa: BLE001 - whatever it is, the server goes on
+                log_defect(error)
+            long = None
+            while queue and long is None:
+                long = self._take(queue.popleft())
+        del self._waiting[key], self._going_on[key]
+
+    def _take(self, message: dict[str, Any]) -> Awaitable[None] | None:
+        """Begin with a message. Gives what is left of a notification that takes long."""
+        if "id" in message:
+            self._receive_request(message, message["method"], message["id"])
+            return None
+        return self._receive_notification(message, message["method"])
 
     def break_off(self, why: object) -> None:
         """End: the stream no longer shows where a message starts."""
@@ -129,8 +170,6 @@ class TraceProtocol(OutgoingProtocol):
             error = JsonRpcServerNotInitialized("the first request must be initialize")
         elif self._initialized and method == types.INITIALIZE:
             error = JsonRpcInvalidRequest("the server is initialized already")
-        elif msg_id in self._running:
-            error = JsonRpcInvalidRequest("a request with this id is being served")
         elif msg_id in self._cancelled:
             error = JsonRpcRequestCancelled("the request was cancelled")
         elif handler is None:
@@ -146,7 +185,12 @@ class TraceProtocol(OutgoingProtocol):
                 return
         self._refuse(msg_id, error)
 
-    def _receive_notification(self, message: dict[str, Any], method: str) -> None:
+    def _is_served(self, msg_id: MsgId) -> bool:
+        return msg_id in self._running or any(
+            each.get("id") == msg_id for queue in self._waiting.values() for each in queue
+        )
+
+    def _receive_notification(self, message: dict[str, Any], method: str) -> Awaitable[None] | None:
         handler = self.fm.features.get(method)
         if method == types.EXIT:
             self.exit_code = 0 if self._shutdown else 1
@@ -158,11 +202,14 @@ class TraceProtocol(OutgoingProtocol):
             try:
                 params = self._params(message, method)
                 message.clear()  # nothing here is to hold the text of a trace that is being opened
-                handler(params)
+                rest: Awaitable[None] | None = handler(params)
             except JsonRpcInvalidParams:
-                return  # and logged already
+                return None  # and logged already
             except Exception as error:  # noqa: BLE001 - whatever it is, the server goes on
                 log_defect(error)
+            else:
+                return rest
+        return None
 
     def _params(self, message: dict[str, Any], method: str) -> Any:
         """The params of a message as their type. Raises JsonRpcInvalidParams if they do not fit."""
@@ -219,6 +266,14 @@ class TraceProtocol(OutgoingProtocol):
             self._cancelled.discard(msg_id)
             if msg_id in self._running:
                 self._running[msg_id].cancel()
+            self._give_up(lambda each: each.get("id") == msg_id)
+
+    def _give_up(self, is_meant: Callable[[dict[str, Any]], bool]) -> None:
+        """Refuse requests that wait for a long change."""
+        for queue in self._waiting.values():
+            for message in [each for each in queue if is_meant(each)]:
+                queue.remove(message)
+                self._refuse(message["id"], JsonRpcRequestCancelled("the request was cancelled"))
 
     def _initialize(self, params: types.InitializeParams) -> types.InitializeResult:
         """Respond with the capabilities; the position encoding is the client's first choice."""
@@ -245,6 +300,7 @@ class TraceProtocol(OutgoingProtocol):
         self._shutdown = True
         for task in self._running.values():
             task.cancel()
+        self._give_up(lambda each: "id" in each)
 
     def _execute_command(self, params: types.ExecuteCommandParams) -> Awaitable[Any]:
         command = self.fm.commands.get(params.command)
@@ -252,6 +308,19 @@ class TraceProtocol(OutgoingProtocol):
             raise JsonRpcInvalidParams(f"there is no command {params.command!r}")
         awaitable: Awaitable[Any] = command(*(params.arguments or ())[:1])
         return awaitable
+
+
+def _document_of(message: dict[str, Any]) -> DocumentKey | None:
+    """The document that a message is about, where it names one."""
+    params = message.get("params")
+    if not isinstance(params, dict):
+        return None
+    arguments = params.get("arguments")
+    first = arguments[0] if isinstance(arguments, list) and arguments else None
+    for named in (params.get("textDocument"), params, params.get("data"), first):
+        if isinstance(named, dict) and isinstance(uri := named.get("uri"), str):
+            return key_of(uri)
+    return None
 
 
 def _is_id(value: object) -> TypeGuard[MsgId]:

@@ -1,12 +1,11 @@
 """The workspace's traces that are on disk but not open, followed as others write to them.
 
-Several threads call this at once, as files may take long to read. A summary of its runs is kept
-of every trace. The analysis is kept only of traces that have changed since they were first read,
-as these go on changing, and only within a budget.
+Several threads call this at once, as files may take long to read. A summary of its runs is kept of
+every trace. The text is not: who asks for more has the file read again.
 
-There are two kinds of locks. Each trace has one, which a thread holds while it looks at the file
-or works with the analysis. ``ClosedTraces`` has one for everything that is read without waiting,
-held for moments only. A thread that takes both takes the trace's first.
+There are two kinds of locks. Each trace has one, which a thread holds while it looks at the file.
+``ClosedTraces`` has one for everything that is read without waiting, held for moments only. A
+thread that takes both takes the trace's first.
 """
 
 from __future__ import annotations
@@ -15,28 +14,28 @@ import logging
 import math
 import os
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from drive_trace.analysis import Analysis, summarize_text
 from drive_trace.features.diagnostics import DiagnosticMaker, DiagnosticOptions
 from drive_trace.features.workspace_symbol import SymbolName, names_in
+from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import RuleSettings
 from drive_trace.lsp.rpc.messages import DiagnosticReport
-from drive_trace.lsp.workspace.closed_trace import MOST_BYTES, Changes, ClosedTrace, Entry
 from drive_trace.lsp.workspace.trace_folders import TraceFolders, real_path
+from drive_trace.scorecard.card import ILLEGIBLE
 from drive_trace.scorecard.summary import (
+    RunSummary,
+    Unplaced,
     as_it_is,
     parts_by_run,
     unplaced_grades,
 )
-from drive_trace.storage.files import Problem
-from drive_trace.text.spans import BrokenText
-from drive_trace.trace.document import Point
+from drive_trace.storage.files import LeftOut, Problem
+from drive_trace.storage.followed_file import FollowedFile
 
 if TYPE_CHECKING:
     from drive_trace.fleet.cached import CachedTraces
@@ -47,21 +46,81 @@ Result = TypeVar("Result")
 log = logging.getLogger(__name__)
 
 
+MOST_BYTES = 64 << 20
+"""Larger files are left to the command line, as editors do not open them either."""
+_NO_RULES = RuleSettings(dict.fromkeys(RULES))
+"""For traces whose findings nobody has requested."""
+
+
+class ClosedTrace(NamedTuple):
+    """A trace as it was when it was last looked at."""
+
+    real: str
+    """Its real path, by which it is known here."""
+    path: Path
+    content: bytes | None = None
+    """Identifies the text that was read last; None if none was read."""
+    problem: Problem | None = None
+    """Why it cannot be read."""
+    is_gone: bool = False
+    """Whether that is because there is no such file any more."""
+    parts: Mapping[str, RunSummary] = {}
+    """The part of each run in it, by the run's id."""
+    unplaced: Sequence[Unplaced] = ()
+    """See :func:`unplaced_grades`."""
+    is_illegible: bool = False
+    """See :attr:`TraceSummary.is_illegible`."""
+    is_short: bool = False
+    """Whether its parts have no events, which only runs that stand in several traces need."""
+
+    @property
+    def unread_because(self) -> str:
+        """Why runs may lack a part that is in it; empty if they do not."""
+        if self.problem is not None:
+            return "" if self.is_gone or isinstance(self.problem, LeftOut) else self.problem.reason
+        return ILLEGIBLE if self.is_illegible else ""
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether nobody has tried to read it yet."""
+        return self.content is None and self.problem is None
+
+
+class Changes(NamedTuple):
+    """What has changed since the last call."""
+
+    runs: frozenset[str] = frozenset()
+    """The ids of the runs of which some trace has another part now."""
+    has_new_text: bool = False
+    """Whether a trace that had been read has another text now."""
+    may_touch_any_run: bool = False
+    """Whether traces became readable or unreadable, or other lines may grade any run."""
+
+
+class Entry:
+    """One trace, and what it takes to follow it."""
+
+    def __init__(self, real: str, path: Path, folder: Path | None) -> None:
+        self.lock = Lock()
+        self.seen = ClosedTrace(real, path)
+        """Replaced as a whole, with both locks held."""
+        self.file = FollowedFile(path, MOST_BYTES, folder)
+        self.results: dict[str, tuple[object, Any]] = {}
+        """What was made of the text, by a name, each with what else it depends on."""
+
+
 class ClosedTraces:
     """Traces under the workspace's folders. Safe to use from several threads at once."""
 
-    def __init__(self, folders: Iterable[Path], budget: int = MOST_BYTES) -> None:
+    def __init__(self, folders: Iterable[Path]) -> None:
         self.folders = TraceFolders(folders)
         self.is_searched = False
         """Whether the folders have been searched for traces."""
-        self._budget = budget
         self._lock = Lock()
         self._entries: dict[str, Entry] = {}
         """By real path."""
         self._holders: dict[str, dict[str, ClosedTrace]] = {}
         """The traces that hold a run, by its id and their real paths."""
-        self._kept: OrderedDict[str, Entry] = OrderedDict()
-        """The traces that keep their analysis, the one that was used last at the end."""
         self._changes = Changes()
         self.revision = 0
         """Grows when a trace is found to be another than before."""
@@ -174,18 +233,16 @@ class ClosedTraces:
         """
         entry = self._entry(path)
         with entry.lock:
-            entry.judge_by(options.rules)
-            is_clean = options.rules, None
-            if entry.results.get("clean") == is_clean:
-                self._look(entry)
-                if entry.results.get("clean") == is_clean:  # and not another by now
-                    return DiagnosticReport.of(options.uri, b"[]").unless(previous)
-            report = self._result(
-                entry,
-                "report",
-                (options, previous),
-                lambda it: DiagnosticReport.of(options.uri, DiagnosticMaker(it, options).as_json()),
-            )
+            self._look(entry)
+            if entry.results.get("clean") == (options.rules, None):
+                return DiagnosticReport.of(options.uri, b"[]").unless(previous)
+
+            def make() -> DiagnosticReport | None:
+                analysis = self._analysis(entry, options.rules)
+                items = DiagnosticMaker(analysis, options).as_json() if analysis else b""
+                return DiagnosticReport.of(options.uri, items) if analysis else None
+
+            report = self._result(entry, "report", (options, previous), make)
             if report is None:
                 return None
             # Kept without its items, which the client has.
@@ -197,15 +254,11 @@ class ClosedTraces:
     ) -> Result | None:
         """The result of some work on a trace as it is on disk now, judged by ``rules`` where they
         matter; None if it cannot be read.
-
-        The work must not hold on to the analysis, which others go on with.
         """
         entry = self._entry(path)
         with entry.lock:
-            if rules is not None:
-                entry.judge_by(rules)
-            with self._opened(entry) as analysis:
-                return work(analysis) if analysis is not None else None
+            analysis = self._analysis(entry, rules or _NO_RULES)
+        return work(analysis) if analysis is not None else None
 
     def findings_by_run(self, real: str, rules: RuleSettings) -> Mapping[str | None, int]:
         """See :meth:`Analysis.findings_by_run`. The trace is as it was when last looked at."""
@@ -213,11 +266,12 @@ class ClosedTraces:
         if entry is None:
             return {}
         with entry.lock:
-            entry.judge_by(rules)
-            counts = self._result(
-                entry, "counts", rules, lambda it: it.findings_by_run(), looks=False
-            )
-        return counts or {}
+
+            def make() -> Mapping[str | None, int]:
+                analysis = self._analysis(entry, rules)
+                return analysis.findings_by_run() if analysis is not None else {}
+
+            return self._result(entry, "counts", rules, make)
 
     def names(self, real: str, *, looks: bool = True) -> Sequence[SymbolName]:
         """The runs, slices and dispatches of one trace; with ``looks``, after a look at it."""
@@ -225,7 +279,14 @@ class ClosedTraces:
         if entry is None:
             return ()
         with entry.lock:
-            return self._result(entry, "names", None, names_in, looks=looks) or ()
+            if looks:
+                self._look(entry)
+
+            def make() -> Sequence[SymbolName]:
+                analysis = self._analysis(entry, _NO_RULES)
+                return names_in(analysis) if analysis is not None else ()
+
+            return self._result(entry, "names", None, make)
 
     def _entry(self, path: Path) -> Entry:
         real = real_path(path)
@@ -235,25 +296,15 @@ class ClosedTraces:
     # With the lock of the trace held
 
     def _result(
-        self,
-        entry: Entry,
-        name: str,
-        depends: object,
-        make: Callable[[Analysis], Result],
-        *,
-        looks: bool = True,
-    ) -> Result | None:
-        """What is made of a trace; None if the trace cannot be read. It is made again only if the
-        text or what it ``depends`` on has changed.
+        self, entry: Entry, name: str, depends: object, make: Callable[[], Result]
+    ) -> Result:
+        """What is made of a trace. It is made again only if the text or what it ``depends`` on has
+        changed.
         """
-        if looks and name in entry.results:
-            self._look(entry)
         known = entry.results.get(name)
         if known is None or known[0] != depends:
-            with self._opened(entry) as analysis:
-                if analysis is None:
-                    return None
-                known = entry.results[name] = depends, make(analysis)
+            known = depends, make()
+            entry.results[name] = known
         return cast("Result", known[1])
 
     def _take_short(self, entry: Entry, rules: RuleSettings, kept: CachedTraces) -> bool:
@@ -282,82 +333,38 @@ class ClosedTraces:
         return True
 
     def _look(
-        self, entry: Entry, *, settle: bool = False, opens: bool = False, completes: bool = False
-    ) -> None:
-        """Read what has changed. ``opens``: the analysis is needed, changed or not; ``completes``:
-        so are the events.
+        self, entry: Entry, *, settle: bool = False, anew: bool = False, completes: bool = False
+    ) -> Sequence[str] | None:
+        """Take in what has changed. Gives the records; None if the trace cannot be read, and if it
+        has not changed, but for ``anew``. With ``completes``, the events are needed, too.
         """
-        completes &= entry.seen.is_short
-        news = entry.file.look(anew=completes or (opens and entry.analysis is None), settle=settle)
+        seen = entry.seen
+        completes &= seen.is_short
+        news = entry.file.look(anew=anew or completes, settle=settle)
         if news is None:
-            return
+            return None
         if isinstance(news, Problem):
             self._lose(entry, news)
-            return
-        seen = entry.seen
-        has_changed = entry.file.content != seen.content or seen.problem is not None
-        is_changing = has_changed and seen.content is not None
-        entry.keeps |= is_changing
-        # Most traces only grow, and then only the runs that grew are judged again.
-        has_grown = entry.analysis is not None and _append(entry.analysis, news.records)
-        if not has_grown and (opens or is_changing):
-            entry.analysis = Analysis(news.records, entry.rules, str(seen.path))
-        if has_changed or completes:
-            name = self.folders.name_of(seen.path)
-            if entry.analysis is not None:
-                summary = entry.analysis.summary(name)
-            else:
-                summary = summarize_text(news.records, name)
-            # Copies, as others read them while the analysis changes.
+            return None
+        if entry.file.content != seen.content or seen.problem is not None or completes:
+            summary = summarize_text(news.records, self.folders.name_of(seen.path))
+            # Without the text, which is read again where somebody asks for it.
             parts = {run_id: as_it_is(part) for run_id, part in parts_by_run(summary).items()}
             now = ClosedTrace(seen.real, seen.path, entry.file.content, parts=parts)
             unplaced, is_illegible = unplaced_grades(summary), summary.is_illegible
             self._note(entry, now._replace(unplaced=unplaced, is_illegible=is_illegible))
-        if not opens:
-            self._put_away(entry)
+        return news.records
 
-    @contextmanager
-    def _opened(self, entry: Entry) -> Iterator[Analysis | None]:
+    def _analysis(self, entry: Entry, rules: RuleSettings) -> Analysis | None:
         """The trace as it is now; None if it cannot be read."""
-        self._look(entry, opens=True)
-        try:
-            yield entry.analysis
-        finally:
-            self._put_away(entry)
-
-    def _put_away(self, entry: Entry) -> None:
-        """Keep the analysis of a trace that has changed. Drop those of traces that do not change,
-        and those that were not used for longest.
-        """
-        dropped = []
-        with self._lock:
-            if entry.keeps and entry.analysis is not None:
-                self._kept[entry.seen.real] = entry
-                self._kept.move_to_end(entry.seen.real)
-            else:
-                dropped.append(entry)
-            excess = sum(each.file.size for each in self._kept.values()) - self._budget
-            while excess > 0:
-                _, oldest = self._kept.popitem(last=False)
-                oldest.keeps = False
-                excess -= oldest.file.size
-                dropped.append(oldest)
-        for each in dropped:
-            # A thread that works with one now puts it away afterwards.
-            if each is entry or each.lock.acquire(blocking=False):
-                each.drop()
-                if each is not entry:
-                    each.lock.release()
+        records = self._look(entry, anew=True)
+        return Analysis(records, rules, str(entry.seen.path)) if records is not None else None
 
     def _lose(self, entry: Entry, problem: Problem | None) -> None:
         """Note that a trace cannot be read, or that it is no trace any more."""
         seen = entry.seen
         if problem is not None and problem != seen.problem:
             log.warning("%s", problem.message)
-        with self._lock:
-            self._kept.pop(seen.real, None)
-        entry.keeps = False
-        entry.drop()
         is_gone = problem is not None and not os.path.lexists(seen.path)
         self._note(entry, ClosedTrace(seen.real, seen.path, seen.content, problem, is_gone))
 
@@ -388,18 +395,3 @@ class ClosedTraces:
                     del holders[now.real]
                 if not holders:
                     del self._holders[run_id]
-
-
-def _append(analysis: Analysis, records: Sequence[str]) -> bool:
-    """Give an analysis the records that a file has now, if these only go on where it ends."""
-    lines = analysis.document.lines
-    last = len(lines) - 1
-    is_known = all(line.text == each for line, each in zip(lines[:last], records, strict=False))
-    rest, tail = records[last:], lines[last].text
-    # Bytes that are no text would lose what they were in an edit.
-    is_text = not any(isinstance(each, BrokenText) for each in (*rest, tail))
-    if not (is_known and rest and rest[0].startswith(tail) and is_text):
-        return False
-    end = Point(last, len(tail))
-    analysis.edit(end, end, "\n".join(rest)[len(tail) :])
-    return True

@@ -17,7 +17,7 @@ from lsprotocol import types
 from drive_trace.linter.settings import RuleSettings
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.protocol import TraceProtocol
-from drive_trace.lsp.rpc.tasks import Debouncer, in_thread
+from drive_trace.lsp.rpc.threads import Debouncer, in_thread
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
 from drive_trace.lsp.workspace.trace_folders import real_path
 from drive_trace.storage.followed_file import QUIET
@@ -94,6 +94,7 @@ class Following:
         changed: Callable[[], None],
     ) -> None:
         """``rules_now`` gives the rules of traces."""
+        self._loop = asyncio.get_running_loop()
         self._protocol = protocol
         self._rules_now = rules_now
         self._runs = runs
@@ -292,8 +293,9 @@ class Following:
             cache.close()
 
     def _want(self, run_id: str) -> None:
+        """May be called in any thread."""
         self._wanted.add(run_id)
-        self._complete_soon.request("")
+        self._loop.call_soon_threadsafe(self._complete_soon.request, "")
 
     async def _complete(self) -> None:
         """Read the events of runs that stand in several traces."""

@@ -23,7 +23,7 @@ from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import RuleSettings
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.protocol import TraceProtocol
-from drive_trace.lsp.rpc.tasks import Turns, in_thread
+from drive_trace.lsp.rpc.threads import Turns, in_thread
 from drive_trace.lsp.workspace.client_settings import ClientSettings
 from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.lsp.workspace.publishing import Publisher
@@ -168,6 +168,8 @@ class Judging:
         self._configurations = Configurations()
         self._looks: dict[str, _Look] = {}
         """The newest look for each trace, while it lasts."""
+        self._tasks: set[asyncio.Future[None]] = set()
+        """What goes on; asyncio keeps no reference to it."""
         self._unsent: set[str] = set()
         """The traces whose findings are to be published."""
 
@@ -222,14 +224,31 @@ class Judging:
         """Judge traces by the last look, and publish their findings if that changes anything."""
         has_changed = False
         for trace in traces:
-            if trace.use(self.options(trace.uri)):
+            options = self.options(trace.uri)
+            if trace.is_large and options.rules != trace.options.rules:
+                task = asyncio.ensure_future(self._judge_later(trace))
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+                continue
+            if trace.use(options):
                 has_changed = True
                 self._unsent.add(trace.uri)
             self._send(trace.uri)
         self._publisher.publish_configurations(self.configuration_diagnostics())
         if has_changed:
-            self._publisher.refresh_diagnostics()
-            self._publisher.refresh_views(None)
+            self._changed()
+
+    async def _judge_later(self, trace: OpenTrace) -> None:
+        """Judge a large trace, in a thread."""
+        readers = self._traces.readers
+        if await readers.read_anew(lambda: trace.use(self.options(trace.uri))):
+            self._unsent.add(trace.uri)
+            self._changed()
+        self._send(trace.uri)
+
+    def _changed(self) -> None:
+        self._publisher.refresh_diagnostics()
+        self._publisher.refresh_views(None)
 
     async def settled(self, trace: OpenTrace, *, for_long: bool) -> None:
         """Wait until the configuration of a trace is known; if not ``for_long``, no longer than its

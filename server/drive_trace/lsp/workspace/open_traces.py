@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import unquote
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcContentModified
 
 from drive_trace.analysis import Analysis
 from drive_trace.features.diagnostics import DiagnosticMaker, DiagnosticOptions
 from drive_trace.features.outline import Outline, outline
+from drive_trace.lsp.rpc.capabilities import DocumentKey, key_of
+from drive_trace.lsp.rpc.threads import Readers
+from drive_trace.stopping import StoppedError
 from drive_trace.storage.merging import KnownFile
 from drive_trace.storage.patterns import is_trace
-from drive_trace.tasks import SharedTask, Task
-from drive_trace.trace.document import Position
+from drive_trace.trace.document import Point, Position
 from drive_trace.trace.line import Line
 from drive_trace.trace.recognising import HEAD, fields_named, why_no_trace
 
 LANGUAGE = "drive-trace"
 """The id of the language of traces."""
-_Key = tuple[str, str]
-_DRIVE = re.compile(r"(?i)\Afile:///[a-z](?=:)")
+LARGE = 1 << 17
+"""Characters, some 350 lines. What is done with a smaller text on the loop takes no 50 ms."""
+Result = TypeVar("Result")
 
 
 class OpenTrace:
@@ -39,7 +44,9 @@ class OpenTrace:
         self.edits = 0
         """Counts the changes by the client. A response begun before the last one is out of date."""
         self._replaced = 0
-        self._outline: SharedTask[Outline] | None = None
+        self.readers = Readers()
+        """What reads it in threads, to be stopped before each change."""
+        self._outline: Outline | None = None
         self._recorded: Sequence[str] | None = None
         self._counted: tuple[int, Mapping[str | None, int]] | None = None
         self._replace_all(text)
@@ -52,6 +59,11 @@ class OpenTrace:
         return self.uri.startswith("git:")
 
     @property
+    def is_large(self) -> bool:
+        """Whether work on all of it takes so long that others must not wait for it."""
+        return self.size >= LARGE
+
+    @property
     def records(self) -> list[str]:
         """The text of each record."""
         return [line.text for line in self.analysis.document.lines]
@@ -61,33 +73,72 @@ class OpenTrace:
         """Changes when a verdict, a metric or the rejected lines may have changed."""
         return self._replaced, self.analysis.score_revision
 
-    def change(self, version: int, changes: Sequence[types.TextDocumentContentChangeEvent]) -> bool:
-        """Carry out the client's edits, one after another. Returns whether lines of its file may
-        have come or gone with them.
+    def read(self, text: str) -> DiagnosticMaker:
+        """The trace with another text, for :meth:`change`. May be called in a thread."""
+        analysis = Analysis(text, self.options.rules, unquote(self.uri), self._recorded)
+        analysis.expect_edits()
+        return DiagnosticMaker(analysis, self.options)
+
+    def with_long_lines_whole(
+        self, changes: Sequence[types.TextDocumentContentChangeEvent]
+    ) -> Sequence[types.TextDocumentContentChangeEvent]:
+        """The client's edits; an edit of so much text that reading it takes long becomes the whole
+        text that it leads to.
         """
+        if len(changes) != 1 or not isinstance(
+            change := changes[0], types.TextDocumentContentChangePartial
+        ):
+            return changes
+        document = self.analysis.document
+        start, end = self._points(change.range)
+        touched = document.lines[start.record : end.record + 1]
+        if sum(len(line.text) for line in touched) + len(change.text) < LARGE:
+            return changes
+        lines = [line.text for line in document.lines]
+        lines[start.record : end.record + 1] = [
+            lines[start.record][: start.offset] + change.text + lines[end.record][end.offset :]
+        ]
+        return [types.TextDocumentContentChangeWholeDocument("\n".join(lines))]
+
+    def _points(self, where: types.Range) -> list[Point]:
+        document, encoding = self.analysis.document, self.options.encoding
+        positions = (Position(each.line, each.character) for each in (where.start, where.end))
+        return sorted(document.point_at(each, encoding) for each in positions)
+
+    def change(
+        self,
+        version: int,
+        changes: Sequence[types.TextDocumentContentChangeEvent],
+        read: DiagnosticMaker | None = None,
+    ) -> bool:
+        """Carry out the client's edits, one after another. The last whole text among them may have
+        been read already. Returns whether lines of its file may have come or gone with them.
+        """
+        self.readers.stop()
         self.edits += 1
         self._outline = None
         before: list[str] = []
         after: list[str] = []
-        for change in changes:
+        for change in changes[_last_whole(changes) or 0 :]:
             if isinstance(change, types.TextDocumentContentChangeWholeDocument):
                 before += self.records
-                self._replace_all(change.text)
+                self._replace_all(change.text, read)
                 after += self.records
                 continue
-            document, encoding = self.analysis.document, self.options.encoding
-            ends = (change.range.start, change.range.end)
-            points = (Position(each.line, each.character) for each in ends)
-            start, end = sorted(document.point_at(each, encoding) for each in points)
+            self.size += len(change.text)
+            start, end = self._points(change.range)
             gone, came = self.analysis.edit(start, end, change.text)
             before += gone
             after += came
+            document = self.analysis.document
             self.near = document.lines[min(start.record, len(document.lines) - 1)]
         self.version = version
         return self.file is not None and self.file.changed(before, after)
 
     def use(self, options: DiagnosticOptions) -> bool:
-        """Make diagnostics by these options from now on. Gives whether they differ from before."""
+        """Make diagnostics by these options from now on. Gives whether they differ from before.
+        May be called in a thread, as it changes nothing that others read.
+        """
         if options == self.options:
             return False
         if options.rules != self.options.rules:
@@ -98,14 +149,15 @@ class OpenTrace:
 
     def compare_with(self, recorded: Sequence[str] | None) -> bool:
         """Judge by what git has of the trace from now on. Gives whether that is news."""
+        self.readers.stop()
         self._recorded = recorded
         return self.analysis.compare_with(recorded)
 
-    def outline(self) -> Task[Outline]:
+    def outline(self) -> Outline:
         """The outline of this version, made once for all features that show it."""
         if self._outline is None:
-            self._outline = SharedTask(outline(self.analysis))
-        return self._outline.steps()
+            self._outline = outline(self.analysis)
+        return self._outline
 
     def diagnostics(self) -> bytes:
         """The diagnostics of this version, a list as JSON text; none of what git has."""
@@ -118,21 +170,50 @@ class OpenTrace:
             self._counted = revision, self.analysis.findings_by_run()
         return self._counted[1]
 
-    def _replace_all(self, text: str) -> None:
+    def _replace_all(self, text: str, read: DiagnosticMaker | None = None) -> None:
         self._replaced += 1
         self._counted = None
-        path = unquote(self.uri)
-        self.analysis: Analysis = Analysis(text, self.options.rules, path, self._recorded)
-        self.analysis.expect_edits()
+        self.size = len(text)
+        """Characters of the text, and of all that was typed since it was opened."""
         self.near = None
-        self._maker = DiagnosticMaker(self.analysis, self.options)
+        self._maker = read if read is not None else self.read(text)
+        self.analysis: Analysis = self._maker.analysis
+        if self._maker.options != self.options:  # which are others since that began
+            if self._maker.options.rules != self.options.rules:
+                self.analysis.use(self.options.rules)
+            self._maker = DiagnosticMaker(self.analysis, self.options)
+        self.analysis.compare_with(self._recorded)
+
+
+def is_large(text: str) -> bool:
+    """Whether reading a text takes so long that others must not wait for it."""
+    return len(text) >= LARGE
+
+
+def whole_text(changes: Sequence[types.TextDocumentContentChangeEvent]) -> str | None:
+    """The last whole text among the client's edits, if there is one."""
+    at = _last_whole(changes)
+    return changes[at].text if at is not None else None
+
+
+def _last_whole(changes: Sequence[types.TextDocumentContentChangeEvent]) -> int | None:
+    """What stands before the last whole text changes nothing."""
+    whole = types.TextDocumentContentChangeWholeDocument
+    found = (at for at, change in enumerate(changes) if isinstance(change, whole))
+    return max(found, default=None)
+
+
+def check_unchanged(trace: OpenTrace, edits: int) -> None:
+    """Raise JsonRpcContentModified if a trace has had more changes than that."""
+    if trace.edits != edits:
+        raise JsonRpcContentModified("the trace has changed meanwhile")
 
 
 def is_trace_text(uri: str, text: str, language: str) -> bool:
     """Whether a document is a trace: by its name, by the language that it is opened in, or by what
     its text names. One that is called ``trace.jsonl`` is none if it holds something else.
     """
-    path = Path(_key(uri)[0])
+    path = Path(key_of(uri)[0])
     if path.name == "trace.jsonl":
         return why_no_trace(text.split("\n")) is None
     return is_trace(path) or language == LANGUAGE or len(fields_named(text[:HEAD])) > 1
@@ -142,9 +223,24 @@ class Workspace:
     """The open traces by URI, however it is spelled."""
 
     def __init__(self) -> None:
-        self._open: dict[_Key, OpenTrace] = {}
-        self._seen: set[_Key] = set()
+        self._open: dict[DocumentKey, OpenTrace] = {}
+        self._seen: set[DocumentKey] = set()
         self._moves = 0
+        self.readers = Readers()
+
+    async def result_of(self, trace: OpenTrace, work: Callable[[], Result]) -> Result:
+        """The result of some work on a trace: at once if that is small, else from a thread. Raises
+        JsonRpcContentModified if the trace changes meanwhile.
+        """
+        if not trace.is_large:
+            return work()
+        edits = trace.edits
+        while True:
+            with suppress(StoppedError):
+                result = await self.readers.read(work)
+                check_unchanged(trace, edits)
+                return result
+            check_unchanged(trace, edits)  # else it was another trace that has changed
 
     @property
     def edits(self) -> int:
@@ -156,31 +252,25 @@ class Workspace:
 
     def get(self, uri: str) -> OpenTrace | None:
         """The open trace with this URI."""
-        return self._open.get(_key(uri))
+        return self._open.get(key_of(uri))
 
     def open(self, trace: OpenTrace) -> None:
         """Add a trace. It replaces one that is open under the same URI."""
         self.close(trace.uri)
-        self._open[_key(trace.uri)] = trace
-        self._seen.add(_key(trace.uri))
+        trace.readers = self.readers
+        self._open[key_of(trace.uri)] = trace
+        self._seen.add(key_of(trace.uri))
         self._moves += 1
 
     def has_seen(self, uri: str) -> bool:
         """Whether a trace is or was open under this URI. Then the client may read it again."""
-        return _key(uri) in self._seen
+        return key_of(uri) in self._seen
 
     def close(self, uri: str) -> bool:
         """Remove a trace. Gives whether it was open."""
-        trace = self._open.pop(_key(uri), None)
+        trace = self._open.pop(key_of(uri), None)
         if trace is None:
             return False
         trace.edits += 1
         self._moves += trace.edits
         return True
-
-
-def _key(uri: str) -> _Key:
-    """One key for all spellings of a URI: ``file:///C:/a%20b`` is ``file:///c%3A/a b``."""
-    stop = next((at for at, each in enumerate(uri) if each in "?#"), len(uri))
-    path = unquote(uri[:stop], errors="surrogateescape")
-    return _DRIVE.sub(lambda found: found[0].lower(), path), uri[stop:]

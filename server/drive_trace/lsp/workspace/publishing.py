@@ -11,7 +11,7 @@ from lsprotocol import types
 from drive_trace.features.raw_json import dumps
 from drive_trace.lsp.rpc.messages import CHANGED
 from drive_trace.lsp.rpc.protocol import TraceProtocol
-from drive_trace.lsp.rpc.tasks import Debouncer
+from drive_trace.lsp.rpc.threads import Debouncer
 from drive_trace.lsp.workspace.client_settings import Settings
 from drive_trace.lsp.workspace.open_traces import OpenTrace
 from drive_trace.lsp.workspace.runs import WorkspaceRuns

@@ -13,9 +13,8 @@ from typing import NamedTuple, TypeVar
 from drive_trace.analysis import Analysis
 from drive_trace.features.runs import JoinedRun
 from drive_trace.lsp.rpc.capabilities import path_of
-from drive_trace.lsp.rpc.tasks import in_slices, in_thread
-from drive_trace.lsp.workspace.closed_trace import ClosedTrace
-from drive_trace.lsp.workspace.closed_traces import ClosedTraces
+from drive_trace.lsp.rpc.threads import in_thread
+from drive_trace.lsp.workspace.closed_traces import ClosedTrace, ClosedTraces
 from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.lsp.workspace.trace_folders import real_path
 from drive_trace.scorecard.card import ILLEGIBLE, score_run
@@ -25,7 +24,6 @@ from drive_trace.scorecard.summary import RunSummary, Unplaced
 from drive_trace.storage.files import LeftOut
 from drive_trace.storage.finding import omitted
 from drive_trace.storage.judging_records import JudgementFiles
-from drive_trace.tasks import Task, finish
 
 Result = TypeVar("Result")
 
@@ -105,7 +103,7 @@ class WorkspaceRuns:
         return [each for each in self._parts(run_id, uri) if each.uri != uri]
 
     async def run_on_others(
-        self, run_id: str, uri: str, work: Callable[[Analysis, str], Task[Result]]
+        self, run_id: str, uri: str, work: Callable[[Analysis, str], Result]
     ) -> list[Result]:
         """The results of some work on each other trace that holds a run. The work is given the
         analysis and the URI of the trace.
@@ -114,10 +112,11 @@ class WorkspaceRuns:
         for each in self.others_with(run_id, uri):
             path = path_of(each.uri)
             if each.trace is not None:
-                results.append(await in_slices(each.trace, work(each.trace.analysis, each.uri)))
+                there = partial(work, each.trace.analysis, each.uri)
+                results.append(await self.open.result_of(each.trace, there))
             elif path is not None:
-                ask = partial(self.closed.ask, path, partial(_finished, work, each.uri))
-                found = await in_thread(ask)
+                there = partial(_swapped, work, each.uri)
+                found = await in_thread(self.closed.ask, path, there)
                 results += [found] if found is not None else []
         return results
 
@@ -321,10 +320,8 @@ class WorkspaceRuns:
         return self._reals.get(trace.uri, str(path)) if path is not None else None
 
 
-def _finished(
-    work: Callable[[Analysis, str], Task[Result]], uri: str, analysis: Analysis
-) -> Result:
-    return finish(work(analysis, uri))
+def _swapped(work: Callable[[Analysis, str], Result], uri: str, analysis: Analysis) -> Result:
+    return work(analysis, uri)
 
 
 def _held(part: RunSummary) -> Held:

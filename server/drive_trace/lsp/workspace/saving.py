@@ -18,11 +18,10 @@ from lsprotocol import types
 from drive_trace.features.text_edits import TextChange, as_edits
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.protocol import TraceProtocol
-from drive_trace.lsp.rpc.tasks import in_thread
+from drive_trace.lsp.rpc.threads import in_thread
 from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.storage.appending import AppendError
 from drive_trace.storage.merging import KnownFile, LockedFile, among, lines_of, without
-from drive_trace.tasks import finish
 from drive_trace.text.wording import listed, plural
 from drive_trace.trace.document import Point
 from drive_trace.vocabulary import EVENTS
@@ -96,7 +95,7 @@ class Saving:
         held.set_back()
         self._held[uri] = held
         asyncio.get_running_loop().call_later(_PATIENCE, self._release, uri, held)
-        return finish(as_edits(trace.analysis.document, changes, self._protocol.client.encoding))
+        return as_edits(trace.analysis.document, changes, self._protocol.client.encoding)
 
     def saved(self, params: types.DidSaveTextDocumentParams) -> None:
         """The client has written a trace."""

@@ -1,23 +1,21 @@
-"""Answers that take long, without a server around them: in slices, and in turns."""
+"""Answers that take long, without a server around them: in threads, and in turns."""
 
 import asyncio
+from collections.abc import Iterator
+from itertools import repeat
 from pathlib import Path
 
 import pytest
 from lsprotocol import types
+from pygls.exceptions import JsonRpcContentModified
 
-from drive_trace.lsp.rpc import tasks as slices
-from drive_trace.lsp.rpc.tasks import Turns, in_slices_anew
+from drive_trace.lsp.rpc.threads import Turns
 from drive_trace.lsp.workspace.closed_traces import ClosedTraces
-from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
-from drive_trace.lsp.workspace.runs import WorkspaceRuns
-from drive_trace.tasks import Task
+from drive_trace.lsp.workspace.open_traces import LARGE, OpenTrace, Workspace
+from drive_trace.lsp.workspace.runs import WorkspaceRun, WorkspaceRuns
+from drive_trace.stopping import StoppedError, unless_stopped
 from tests.server.test_closed_traces import options
-from tests.support.client_text import apart, triage
-
-LINES = 10_000
-STEPS = LINES // 256
-"""As long as none is of more lines than that, nobody who types waits."""
+from tests.support.client_text import apart, graded, triage
 
 
 def opened(text: str) -> tuple[WorkspaceRuns, OpenTrace]:
@@ -40,22 +38,69 @@ async def a_while() -> None:
         await asyncio.sleep(0)
 
 
-async def test_who_types_on_and_on_does_not_keep_an_answer_from_coming(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(slices, "SLICE", 0)
-    runs, trace = opened(apart(triage()))
+def until_typed(trace: OpenTrace, begun: list[int]) -> Iterator[None]:
+    """Goes on until something is typed after the work has begun."""
+    begun.append(trace.version)
+    for _ in unless_stopped(repeat(None)):
+        if trace.version > 1:
+            return
+        yield
 
-    def slow() -> Task[int]:
-        for _ in range(100):
-            yield
+
+async def test_a_change_stops_what_reads_the_trace() -> None:
+    runs, trace = opened(triage())
+    begun: list[int] = []
+    stopped = asyncio.ensure_future(runs.open.readers.read(lambda: [*until_typed(trace, begun)]))
+    while not begun:
+        await a_while()
+    type_in(trace, triage())
+    with pytest.raises(StoppedError):
+        await stopped
+
+
+async def test_an_answer_about_the_text_as_it_was_is_none() -> None:
+    runs, trace = opened(triage() * (LARGE // len(triage()) + 1))
+    begun: list[int] = []
+    asked = asyncio.ensure_future(runs.open.result_of(trace, lambda: [*until_typed(trace, begun)]))
+    while not begun:
+        await a_while()
+    type_in(trace, triage())
+    with pytest.raises(JsonRpcContentModified):
+        await asked
+
+
+async def test_a_view_is_of_the_text_as_it_is_in_the_end() -> None:
+    runs, trace = opened(apart(triage(verdict="rejected") + triage()))
+    begun: list[int] = []
+
+    def slow() -> list[WorkspaceRun]:
+        for _ in until_typed(trace, begun):
+            pass
+        return runs.all_runs()
+
+    asked = asyncio.ensure_future(runs.open.readers.read_anew(slow))
+    while not begun:
+        await a_while()
+    type_in(trace, triage() + graded("pass", "pass", "pass"))
+    ((_, (run,)),) = await asked
+    assert (run.part.event_count, run.part.first_line, begun) == (3, 1, [1, 2])
+
+
+async def test_who_types_on_and_on_does_not_keep_an_answer_from_coming() -> None:
+    runs, trace = opened(triage())
+    begun: list[int] = []
+
+    def slow() -> int:
+        for _ in until_typed(trace, begun):
+            pass
         return trace.version
 
-    asked = asyncio.ensure_future(in_slices_anew(runs.open, slow))
+    asked = asyncio.ensure_future(runs.open.readers.read_anew(slow))
     while not asked.done():
-        type_in(trace, " ")
         await a_while()
-    assert asked.result() == trace.version
+        if begun:
+            type_in(trace, " ")
+    assert asked.result() > 1
 
 
 async def test_what_is_opened_and_closed_is_a_change_as_well() -> None:

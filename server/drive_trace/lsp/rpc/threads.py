@@ -1,98 +1,27 @@
-"""Work that does not hold up other messages: in slices of the loop, in threads, in turns, or later.
+"""Work that does not hold up other messages: in threads, in turns, or later.
 
-A waiting request can be cancelled. Its work in a thread or a turn goes on: nothing can stop a read
-from a disk, and others may wait for the same turn.
+A waiting request can be cancelled. Its read from a disk or its turn goes on: nothing can stop a
+read, and others may wait for the same turn.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Generator, Hashable
+from collections.abc import Awaitable, Callable, Hashable
 from contextlib import suppress
-from threading import Thread
-from time import perf_counter
-from typing import Any, Generic, Protocol, TypeVar
+from threading import Event, Lock, Thread
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from pygls.exceptions import JsonRpcContentModified
-
-from drive_trace.tasks import Task, finish
+from drive_trace.stopping import StoppedError, stoppable
 
 Result = TypeVar("Result")
 
-SLICE = 0.01
-"""Seconds for which a task may hold up other messages."""
 _TIMES = 5
-"""How often a task is begun anew."""
+"""How often work is begun anew."""
 _PAUSE = 0.04
 """Seconds without a further request after which a debounced action is done."""
 _PATIENCE = 0.3
 """Seconds of uninterrupted requests after which it is done all the same."""
-
-
-# Cooperative tasks
-
-
-class Changing(Protocol):
-    """A trace, or several, as the editor has them."""
-
-    @property
-    def edits(self) -> int:
-        """Counts the changes. A response begun before the last change is out of date."""
-
-
-def begun(trace: Changing, made: object) -> object:
-    """What a feature returned. If that is a task, its result if it takes no longer than a slice,
-    else a coroutine that goes on with it.
-    """
-    if not isinstance(made, Generator):
-        return made
-    edits = trace.edits
-    done = _slice(made)
-    return done[0] if done is not None else _rest(trace, edits, made)
-
-
-async def in_slices(trace: Changing, task: Task[Result]) -> Result:
-    """The result of a task. Raises JsonRpcContentModified if the trace changes meanwhile."""
-    edits = trace.edits
-    done = _slice(task)
-    return done[0] if done is not None else await _rest(trace, edits, task)
-
-
-async def in_slices_anew(traces: Changing, make: Callable[[], Task[Result]]) -> Result:
-    """The result of a task, begun anew if the traces change meanwhile, and the last time without
-    pauses. For views of the current state, which have no use for an error.
-    """
-    for _ in range(_TIMES):
-        with suppress(JsonRpcContentModified):
-            return await in_slices(traces, make())
-    return finish(make())
-
-
-def check_unchanged(trace: Changing, edits: int) -> None:
-    """Raise JsonRpcContentModified if the trace has had more changes than that."""
-    if trace.edits != edits:
-        raise JsonRpcContentModified("the trace has changed meanwhile")
-
-
-async def _rest(trace: Changing, edits: int, task: Task[Result]) -> Result:
-    while True:
-        await asyncio.sleep(0)
-        check_unchanged(trace, edits)
-        done = _slice(task)
-        if done is not None:
-            return done[0]
-
-
-def _slice(task: Task[Result]) -> tuple[Result] | None:
-    """The result, if it is there when the slice ends."""
-    end = perf_counter() + SLICE
-    while True:
-        try:
-            next(task)
-        except StopIteration as done:
-            return (done.value,)
-        if perf_counter() >= end:
-            return None
 
 
 # Threads
@@ -126,6 +55,58 @@ async def in_thread(work: Callable[..., Result], *given: Any) -> Result:
 
     Thread(target=run, daemon=True).start()
     return await future
+
+
+class _Reader(NamedTuple):
+    stop: Event
+    working: Lock
+    """Held by the thread as long as it works."""
+
+
+class Readers:
+    """Long work in threads that reads the open traces. Whoever changes a trace stops it first, so
+    that none sees a trace half changed.
+    """
+
+    def __init__(self) -> None:
+        self._running: set[_Reader] = set()
+
+    async def read(self, work: Callable[[], Result]) -> Result:
+        """The result of some work. Raises StoppedError if a trace changes meanwhile."""
+        reader = _Reader(Event(), Lock())
+
+        def run() -> Result:
+            try:
+                with reader.working:
+                    if reader.stop.is_set():  # before it has begun
+                        raise StoppedError
+                    return stoppable(reader.stop, work)
+            finally:
+                self._running.discard(reader)
+
+        self._running.add(reader)
+        try:
+            return await in_thread(run)
+        finally:
+            reader.stop.set()  # as when the request was cancelled
+
+    async def read_anew(self, work: Callable[[], Result]) -> Result:
+        """The same, but begun anew if a trace changes meanwhile, and the last time on the loop. For
+        views of the current state, which have no use for an error.
+        """
+        for _ in range(_TIMES):
+            with suppress(StoppedError):
+                return await self.read(work)
+        return work()
+
+    def stop(self) -> None:
+        """Stop all work, and wait until it has ended: a moment, as it looks between two lines."""
+        running = [*self._running]
+        for reader in running:
+            reader.stop.set()
+        for reader in running:
+            with reader.working:
+                pass
 
 
 # Work that is requested again and again
