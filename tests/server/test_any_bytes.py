@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from drive_trace.lsp import server as server_module
-from drive_trace.lsp.rpc.framing import BrokenStreamError, read_messages
+from drive_trace.lsp.rpc.stream import BrokenStreamError, read_messages
 from drive_trace.lsp.workspace import open_traces
 from tests.support.drawing import examples
 from tests.support.mutating import SPELLINGS, Spelling, changed, garbled

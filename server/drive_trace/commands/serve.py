@@ -22,7 +22,7 @@ def serve(tcp: int | None) -> None:
     """
     # Imports are late to keep pygls out of other commands, and so that nothing which is printed
     # while it loads gets between the messages.
-    from drive_trace.lsp.rpc.framing import claim_pipes  # noqa: PLC0415
+    from drive_trace.lsp.rpc.stream import claim_pipes  # noqa: PLC0415
 
     pipes = claim_pipes() if tcp is None else None
     from drive_trace.lsp.serving import run_over_pipes, run_over_tcp  # noqa: PLC0415

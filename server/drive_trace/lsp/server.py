@@ -18,7 +18,6 @@ from drive_trace.lsp.handlers import HANDLERS, RESOLVE_HANDLERS
 from drive_trace.lsp.handlers.base import Responder
 from drive_trace.lsp.handlers.code_actions import APPLY_ACTION, RECORD_GRADE
 from drive_trace.lsp.handlers.comparing import Comparing
-from drive_trace.lsp.handlers.events import Events
 from drive_trace.lsp.handlers.project_commands import (
     ADD_TO_BASELINE,
     SHOW_RULE,
@@ -115,9 +114,8 @@ class TraceServer(LanguageServer):
         self._on(types.WINDOW_WORK_DONE_PROGRESS_CANCEL, self._cancel_progress)
         views = Views(self._runs, self._following, self._responder, self._judging, self._publisher)
         reports = Reports(self._runs, self._following, self._judging, self._publisher)
-        events = Events(self._responder, self._publisher)
         comparing = Comparing(self._folders)
-        own = {**views.handlers, **reports.handlers, **events.handlers, **comparing.handlers}
+        own = {**views.handlers, **reports.handlers, **comparing.handlers}
         for method, handle in own.items():
             self._on(method, handle)
         self.command(SHOW_RUN)(partial(self._commands.show_run))

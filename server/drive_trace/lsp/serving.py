@@ -17,9 +17,8 @@ from typing import BinaryIO, NoReturn
 
 from lsprotocol import types
 
-from drive_trace.lsp.rpc.framing import BrokenStreamError, Pipes, read_messages
 from drive_trace.lsp.rpc.logs import log_to_stderr
-from drive_trace.lsp.rpc.outbox import Outbox
+from drive_trace.lsp.rpc.stream import BrokenStreamError, Outbox, Pipes, read_messages
 from drive_trace.lsp.server import TraceServer
 
 log = logging.getLogger(__name__)

@@ -1,4 +1,6 @@
-"""``driveTrace/runs``, ``runAt``, ``nextEvents`` and ``composeEvent``: for an editor's views."""
+"""For an editor's views: ``driveTrace/runs``, ``runAt``, ``nextEvents``, ``composeEvent``,
+``events`` and ``event``.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
 from drive_trace.features.code_actions import CannotMake
+from drive_trace.features.events import Rows, event_json
 from drive_trace.features.next_events import (
     can_append,
     composed_at_end,
@@ -33,21 +37,27 @@ from drive_trace.lsp.handlers.base import Responder, TraceRequest
 from drive_trace.lsp.handlers.reports import NO_RUN
 from drive_trace.lsp.rpc.messages import (
     COMPOSE_EVENT,
+    EVENT,
+    EVENTS,
     NEXT_EVENTS,
     RUN_AT,
     RUNS,
     ComposeEventParams,
+    EventParams,
+    EventsParams,
     NextEventsParams,
     RunsParams,
 )
 from drive_trace.lsp.rpc.threads import Turns, in_thread
 from drive_trace.lsp.workspace.following import Following
 from drive_trace.lsp.workspace.judging import Judging
+from drive_trace.lsp.workspace.open_traces import OpenTrace
 from drive_trace.lsp.workspace.publishing import Publisher
 from drive_trace.lsp.workspace.runs import RunPart, WorkspaceRuns
 from drive_trace.scorecard.card import RunScore, ScoreCard, score_run
 from drive_trace.stopping import unless_stopped
 from drive_trace.storage.recording import new_stamp
+from drive_trace.trace.document import Position
 
 _AT_ONCE = 200
 """Closed traces whose configurations are looked at together."""
@@ -80,7 +90,11 @@ class Views:
             RUN_AT: self._run_at,
             NEXT_EVENTS: self._next_events,
             COMPOSE_EVENT: self._compose_event,
+            EVENTS: self._page,
+            EVENT: self._event,
         }
+        self._rows: WeakKeyDictionary[OpenTrace, tuple[int, Rows]] = WeakKeyDictionary()
+        """The lines of open traces as rows, and how many edits there had been."""
 
     # Runs
 
@@ -195,6 +209,32 @@ class Views:
         if request is not None and run_id is not None and not can_append(request.analysis, run_id):
             raise JsonRpcInvalidParams(NO_RUN)
         return request
+
+    # The lines of an open trace
+
+    async def _page(self, params: EventsParams) -> object:
+        self._publisher.has_views = True
+        request = self._request(params.uri)
+        if request is None:
+            return None
+        trace = request.trace
+        return await request.runs.open.readers.read_anew(
+            lambda: self._rows_of(trace).page_json(params.first)
+        )
+
+    def _rows_of(self, trace: OpenTrace) -> Rows:
+        edits, rows = self._rows.get(trace, (-1, None))
+        if rows is None or edits != trace.edits:
+            rows = Rows(trace.analysis)
+            self._rows[trace] = trace.edits, rows
+        return rows
+
+    def _event(self, params: EventParams) -> object:
+        request = self._request(params.uri)
+        if request is None or params.line < 0:
+            return None
+        at = request.analysis.document.point_at(Position(params.line, 0), request.encoding)
+        return event_json(request.analysis, at.record)
 
 
 def _files(parts: Sequence[RunPart], counts: _Counts) -> list[RunFile]:

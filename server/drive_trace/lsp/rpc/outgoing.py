@@ -12,8 +12,7 @@ from pygls.exceptions import JsonRpcException, JsonRpcInternalError, JsonRpcInva
 from pygls.protocol import LanguageServerProtocol
 
 from drive_trace.features.raw_json import JsonText, dumps
-from drive_trace.lsp.rpc.framing import header
-from drive_trace.lsp.rpc.outbox import Outbox
+from drive_trace.lsp.rpc.stream import Outbox, header
 
 log = logging.getLogger(__name__)
 
