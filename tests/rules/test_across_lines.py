@@ -56,10 +56,13 @@ def across_lines(analysis: Analysis) -> list[Finding]:
 
 
 def test_every_rule_across_lines_finds_something_in_random_traces() -> None:
-    traces = map(analysed, random_traces(1, 100))
-    fired = {each.rule.code for trace in traces for each in across_lines(trace)}
-    never = sorted(ACROSS.keys() - fired - {"conflicting-verdicts"})  # which needs two files
-    assert not never, f"{never} never fire: give their fields more values in {VALUES_OF_FIELDS}"
+    never = {*ACROSS} - {"conflicting-verdicts"}  # which needs two files
+    # So many that one more value in the models, which changes what is drawn, does not matter.
+    for lines in random_traces(1, 2_000):
+        never -= {each.rule.code for each in across_lines(analysed(lines))}
+        if not never:
+            break
+    assert not never, f"{never} never fires: give their fields more values in {VALUES_OF_FIELDS}"
 
 
 def test_edits_leave_what_a_fresh_analysis_finds() -> None:
