@@ -17,7 +17,7 @@ from drive_trace.text.escaping import printable
 from drive_trace.trace.line import Line, LineStatus, event_of, name_of
 from drive_trace.trace.mentions import run_id_of
 from drive_trace.trace.reading import values_of
-from drive_trace.trace.structure import Home, home_of, homes
+from drive_trace.trace.structure import Home, homes
 from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import LIFETIMES, Entity, EventType, Lifetime
 from drive_trace.vocabulary.registry import ENVELOPE
@@ -39,7 +39,6 @@ class Rows:
         self._lines = tuple(analysis.document.lines)
         self._homes: list[Home] = []
         self._next_homes = homes(analysis.index, self._lines)
-        self._starts = _Starts(analysis)
         self._walking = Lock()
         """Pages are made in threads, which walk one after another."""
 
@@ -49,49 +48,21 @@ class Rows:
         """
         lines, first = self._lines, max(first, 0)
         stop = min(first + MOST_ROWS, len(lines))
-        # The end of a long trace is not walked to: somebody may append all the while.
-        if first - len(self._homes) < MOST_ROWS:
-            with self._walking:
-                self._homes += islice(self._next_homes, max(0, stop - len(self._homes)))
+        with self._walking:
+            self._homes += islice(self._next_homes, max(0, stop - len(self._homes)))
         made = [
-            _row(self._analysis, self._starts, lines[number], self._home(number), number)
+            _row(self._analysis, lines[number], self._homes[number], number)
             for number in unless_stopped(range(first, stop))
             if lines[number].status is not LineStatus.BLANK
         ]
         return {"total": len(lines), "next": stop if stop < len(lines) else None, "rows": made}
 
-    def _home(self, number: int) -> Home:
-        if number < len(self._homes):
-            return self._homes[number]
-        return home_of(self._analysis.index, self._lines, number)
 
-
-class _Starts:
-    """The events that start dispatches and rounds, each looked up once."""
-
-    def __init__(self, analysis: Analysis) -> None:
-        self._index = analysis.index
-        self._known: dict[tuple[str, Lifetime, str], Line | None] = {}
-
-    def of(self, run_id: str | None, of: Lifetime, name: str | None) -> Line | None:
-        """The event that starts something."""
-        if run_id is None or name is None:
-            return None
-        key = run_id, of, name
-        if key not in self._known:
-            run = self._index.runs.get(run_id)
-            known = run.table(of.opener, of.field).of(name) if run is not None else None
-            self._known[key] = known.first if known is not None else None
-        return self._known[key]
-
-
-def _row(
-    analysis: Analysis, starts: _Starts, line: Line, home: Home, number: int
-) -> dict[str, object]:
+def _row(analysis: Analysis, line: Line, home: Home, number: int) -> dict[str, object]:
     """What is null or none goes without saying."""
     findings = analysis.findings_of(line)
-    dispatch = starts.of(home.run, _DISPATCH, home.dispatch)
-    round_ = starts.of(home.run, _ROUND, home.round)
+    dispatch = _start(analysis, home.run, _DISPATCH, home.dispatch)
+    round_ = _start(analysis, home.run, _ROUND, home.round)
     ts = values_read(line).get("ts") if line.event is None else line.text_fact("ts")
     row: dict[str, object] = {
         "line": analysis.document.protocol_line(number),
@@ -115,6 +86,16 @@ def _row(
         row |= _ending(line, line.event, event, dispatch, round_)
     row["words"] = printable(words, _LONGEST)
     return {name: value for name, value in row.items() if value is not None}
+
+
+def _start(
+    analysis: Analysis, run_id: str | None, of: Lifetime | None, name: object
+) -> Line | None:
+    """The event that starts a dispatch, round or slice of a run."""
+    run = analysis.index.runs.get(run_id) if run_id is not None else None
+    if run is None or of is None or not isinstance(name, str):
+        return None
+    return run.table(of.opener, of.field).of(name).first
 
 
 def _ending(
@@ -169,13 +150,11 @@ def event_json(analysis: Analysis, number: int) -> dict[str, object] | None:
 
 
 def _fields(analysis: Analysis, line: Line, event: EventType | None) -> Iterator[dict[str, object]]:
-    run = analysis.index.runs.get(line.run) if line.event is not None else None
     for name, value in list(values_read(line).items())[:100]:
         field = event.fields.get(name) if event is not None else None
         of = LIFETIMES.get(field.names) if field is not None and field.names is not None else None
-        start = None
-        if of is not None and run is not None and isinstance(value, str):
-            start = run.table(of.opener, of.field).of(value).first
+        run_id = line.run if line.event is not None else None
+        start = _start(analysis, run_id, of, value)
         leads = start is not None and start is not line
         yield {
             "name": printable(name),

@@ -6,7 +6,7 @@ from lsprotocol import types
 
 from drive_trace.analysis import Analysis
 from drive_trace.text.spans import PositionEncoding, Span, units_before
-from drive_trace.trace.document import Point, Position
+from drive_trace.trace.document import Document, Point, Position
 
 
 def range_of(
@@ -34,12 +34,17 @@ def plain_range(
     analysis: Analysis, record: int, span: Span, encoding: PositionEncoding
 ) -> dict[str, dict[str, int]]:
     """A range of a record as JSON, for results with a range for each line of a long trace."""
-    document = analysis.document
-    start = document.position_of(Point(record, span.start), encoding)
-    end = document.position_of(Point(record, span.end), encoding)
+    start, end = Point(record, span.start), Point(record, span.end)
+    return plain_between(analysis.document, start, end, encoding)
+
+
+def plain_between(
+    document: Document, start: Point, end: Point, encoding: PositionEncoding
+) -> dict[str, dict[str, int]]:
+    """The range between two points as JSON."""
     return {
-        "start": {"line": start.line, "character": start.character},
-        "end": {"line": end.line, "character": end.character},
+        "start": document.position_of(start, encoding)._asdict(),
+        "end": document.position_of(end, encoding)._asdict(),
     }
 
 

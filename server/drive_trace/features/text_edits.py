@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from lsprotocol import types
 
+from drive_trace.features.positions import plain_between
 from drive_trace.features.raw_json import JsonText, dumps
 from drive_trace.stopping import unless_stopped
 from drive_trace.text.spans import PositionEncoding, Span
@@ -56,15 +57,12 @@ def as_edits(
     """A list of text edits as JSON text, as a large trace can need one for each line.
     ``annotation`` is the id of their change annotation.
     """
-    parts = []
-    more = b',"annotationId":%b' % dumps(annotation) if annotation is not None else b""
-    for start, end, text in unless_stopped(replacements):
-        first, last = document.position_of(start, encoding), document.position_of(end, encoding)
-        parts.append(
-            b'{"range":{"start":{"line":%d,"character":%d},"end":{"line":%d,"character":%d}},'
-            b'"newText":%b%b}' % (*first, *last, dumps(text), more)
-        )
-    return JsonText(b"[%b]" % b",".join(parts))
+    more = {"annotationId": annotation} if annotation is not None else {}
+    edits = [
+        {"range": plain_between(document, start, end, encoding), "newText": text, **more}
+        for start, end, text in unless_stopped(replacements)
+    ]
+    return JsonText(dumps(edits))
 
 
 def workspace_edits(
