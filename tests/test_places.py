@@ -73,7 +73,7 @@ def test_thousands_of_objects_that_never_end(unit: str) -> None:
 
 
 def test_every_lookup_in_an_object_finds_the_same() -> None:
-    # The first ones search the text, the rest use an index; long lines are remembered apart.
+    # Trees of long lines are remembered apart.
     text = '{"a":{"b":1},"x":["a"],"\\u0061":{"b":2},"a":{"b":3},"c":'
     for line in (text + "1}", text + '"' + "x" * 20_000 + '"}', text):
         for _ in range(8):

@@ -8,7 +8,7 @@ from drive_trace.analysis import Analysis
 from drive_trace.features.run_feeds import carrying
 from drive_trace.features.runs import JoinedRun
 from drive_trace.scorecard.card import score_run
-from drive_trace.trace.mentions import run_id_of
+from drive_trace.trace.references import run_id_of
 from drive_trace.trace.scope import scope_at
 from drive_trace.vocabulary import GRADE
 from tests.support.fixtures import read, trace

@@ -15,9 +15,9 @@ from drive_trace.report.event_words import EventWords
 from drive_trace.stopping import unless_stopped
 from drive_trace.text.escaping import printable
 from drive_trace.trace.line import Line, LineStatus, event_of, name_of
-from drive_trace.trace.mentions import run_id_of
 from drive_trace.trace.reading import values_of
-from drive_trace.trace.structure import Home, homes
+from drive_trace.trace.references import run_id_of
+from drive_trace.trace.structure import Nesting, nestings
 from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import LIFETIMES, Entity, EventType, Lifetime
 from drive_trace.vocabulary.registry import ENVELOPE
@@ -37,8 +37,8 @@ class Rows:
     def __init__(self, analysis: Analysis) -> None:
         self._analysis = analysis
         self._lines = tuple(analysis.document.lines)
-        self._homes: list[Home] = []
-        self._next_homes = homes(analysis.index, self._lines)
+        self._nestings: list[Nesting] = []
+        self._next_nestings = nestings(analysis.index, self._lines)
         self._walking = Lock()
         """Pages are made in threads, which walk one after another."""
 
@@ -49,29 +49,29 @@ class Rows:
         lines, first = self._lines, max(first, 0)
         stop = min(first + MOST_ROWS, len(lines))
         with self._walking:
-            self._homes += islice(self._next_homes, max(0, stop - len(self._homes)))
+            self._nestings += islice(self._next_nestings, max(0, stop - len(self._nestings)))
         made = [
-            _row(self._analysis, lines[number], self._homes[number], number)
+            _row(self._analysis, lines[number], self._nestings[number], number)
             for number in unless_stopped(range(first, stop))
             if lines[number].status is not LineStatus.BLANK
         ]
         return {"total": len(lines), "next": stop if stop < len(lines) else None, "rows": made}
 
 
-def _row(analysis: Analysis, line: Line, home: Home, number: int) -> dict[str, object]:
+def _row(analysis: Analysis, line: Line, nesting: Nesting, number: int) -> dict[str, object]:
     """What is null or none goes without saying."""
     findings = analysis.findings_of(line)
-    dispatch = _start(analysis, home.run, _DISPATCH, home.dispatch)
-    round_ = _start(analysis, home.run, _ROUND, home.round)
+    dispatch = _start(analysis, nesting.run, _DISPATCH, nesting.dispatch)
+    round_ = _start(analysis, nesting.run, _ROUND, nesting.round)
     ts = values_read(line).get("ts") if line.event is None else line.text_fact("ts")
     row: dict[str, object] = {
         "line": analysis.document.protocol_line(number),
         "ts": printable(ts, 40) if isinstance(ts, str) else None,
         "event": printable(name_of(line) or "", 60),
         "status": line.status.value,
-        "run": home.run,
-        "slice": printable(home.slice) if home.slice else None,
-        "dispatchId": home.dispatch,
+        "run": nesting.run,
+        "slice": printable(nesting.slice) if nesting.slice else None,
+        "dispatchId": nesting.dispatch,
         "dispatch": printable(dispatch.text_fact("dispatch_name")) if dispatch else None,
         "round": round_.fact("round_number") if round_ is not None else None,
     }

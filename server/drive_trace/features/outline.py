@@ -15,7 +15,7 @@ from drive_trace.stopping import unless_stopped
 from drive_trace.text.escaping import plain
 from drive_trace.text.wording import compact, duration, plural
 from drive_trace.trace.line import REJECTING, FlaggedLine, Line, LineStatus, event_of
-from drive_trace.trace.structure import Home, homes
+from drive_trace.trace.structure import Nesting, nestings
 from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import (
     CORRECTNESS_FIELDS,
@@ -42,13 +42,13 @@ class OutlineLeaf(NamedTuple):
 class OutlineNode:
     """A run, slice, dispatch or round, and what is in it."""
 
-    __slots__ = ("children", "closer", "entity", "first", "home", "last", "opener", "value")
+    __slots__ = ("children", "closer", "entity", "first", "last", "nesting", "opener", "value")
 
-    def __init__(self, entity: Entity, value: str, home: Home, record: int) -> None:
+    def __init__(self, entity: Entity, value: str, nesting: Nesting, record: int) -> None:
         self.entity = entity
         self.value = value
         """Its id."""
-        self.home = home
+        self.nesting = nesting
         """What its first line stands in."""
         self.opener: OutlineLeaf | None = None
         """The line that starts it, valid or rejected. A run has none, as its first line is like any
@@ -70,13 +70,13 @@ def outline(analysis: Analysis) -> Outline:
     lines = analysis.document.lines
     roots: list[OutlineNode | OutlineLeaf] = []
     nodes: dict[tuple[int, int, str], OutlineNode] = {}
-    known, chain = Home(None), list[OutlineNode]()
-    within = zip(lines, homes(analysis.index, lines), strict=True)
-    for record, (line, home) in enumerate(unless_stopped(within)):
+    known, chain = Nesting(None), list[OutlineNode]()
+    within = zip(lines, nestings(analysis.index, lines), strict=True)
+    for record, (line, nesting) in enumerate(unless_stopped(within)):
         if line.status is LineStatus.BLANK:
             continue
-        if home is not known:
-            known, chain = home, _chain(roots, nodes, home, chain, record)
+        if nesting is not known:
+            known, chain = nesting, _chain(roots, nodes, nesting, chain, record)
         if not chain:
             roots.append(OutlineLeaf(line, record))
             continue
@@ -97,7 +97,7 @@ def containers(roots: Sequence[OutlineNode | OutlineLeaf]) -> Iterator[OutlineNo
 def _chain(
     roots: list[OutlineNode | OutlineLeaf],
     nodes: dict[tuple[int, int, str], OutlineNode],
-    home: Home,
+    nesting: Nesting,
     before: Sequence[OutlineNode],
     record: int,
 ) -> list[OutlineNode]:
@@ -105,7 +105,7 @@ def _chain(
     line before, which are mostly the same.
     """
     chain: list[OutlineNode] = []
-    for level, value in enumerate(home):
+    for level, value in enumerate(nesting):
         if value is None:
             continue
         place = len(chain)
@@ -117,7 +117,7 @@ def _chain(
         key = (id(chain[-1]) if chain else 0, level, value)
         node = nodes.get(key)
         if node is None:
-            node = nodes[key] = OutlineNode(entity, value, home, record)
+            node = nodes[key] = OutlineNode(entity, value, nesting, record)
             (chain[-1].children if chain else roots).append(node)
         chain.append(node)
     return chain

@@ -14,7 +14,6 @@ from drive_trace.stopping import unless_stopped
 from drive_trace.text.spans import PositionEncoding, Span
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line, event_of
-from drive_trace.trace.mentions import run_id_of
 from drive_trace.trace.occurrences import (
     NamedEntity,
     Role,
@@ -25,6 +24,7 @@ from drive_trace.trace.occurrences import (
     occurrences_near,
 )
 from drive_trace.trace.places import Part, Place, path_at, resolve
+from drive_trace.trace.references import run_id_of
 from drive_trace.vocabulary import LIFETIMES, Entity
 
 Targets = list[types.Location] | list[types.LocationLink]

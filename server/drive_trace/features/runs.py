@@ -24,7 +24,7 @@ from drive_trace.text.document import unmarked
 from drive_trace.text.escaping import code, plain, printable
 from drive_trace.text.wording import plural
 from drive_trace.trace.document import Point
-from drive_trace.trace.mentions import run_id_of
+from drive_trace.trace.references import run_id_of
 from drive_trace.trace.scope import scope_at
 from drive_trace.trace.times import sortable
 

@@ -16,7 +16,7 @@ from drive_trace.text.spans import PositionEncoding, Span
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line, earliest, latest
 from drive_trace.trace.places import Part, Place, resolve, syntax_of
-from drive_trace.trace.structure import Home, home_of, lines_naming, slice_around
+from drive_trace.trace.structure import Nesting, lines_naming, nesting_of, slice_around
 from drive_trace.vocabulary import LIFETIMES, Entity
 
 _MOST_WITHIN = 32
@@ -58,10 +58,10 @@ def _around(analysis: Analysis, record: int) -> list[tuple[Point, Point]]:
     """The run, slice, dispatch and round of a line, each as wide as all its lines."""
     document = analysis.document
     line = document.lines[record]
-    home = home_of(analysis.index, document.lines, record)
+    nesting = nesting_of(analysis.index, document.lines, record)
     found: list[tuple[Point, Point]] = []
     inner = _Extent(line, line)
-    for extent in _extents(analysis, home, line):
+    for extent in _extents(analysis, nesting, line):
         first = earliest((inner.first, extent.first)) or line
         last = latest((inner.last, extent.last)) or line
         inner = _Extent(first, last)
@@ -70,16 +70,16 @@ def _around(analysis: Analysis, record: int) -> list[tuple[Point, Point]]:
     return found[::-1]
 
 
-def _extents(analysis: Analysis, home: Home, line: Line) -> Iterator[_Extent]:
+def _extents(analysis: Analysis, nesting: Nesting, line: Line) -> Iterator[_Extent]:
     """The lines of the round, dispatch, slice and run of a line, innermost first."""
-    index, run_id = analysis.index, home.run
+    index, run_id = analysis.index, nesting.run
     if run_id is None:
         return
-    for entity, value in ((Entity.ROUND, home.round), (Entity.DISPATCH, home.dispatch)):
+    for entity, value in ((Entity.ROUND, nesting.round), (Entity.DISPATCH, nesting.dispatch)):
         if value is not None:
             yield _extent(lines_naming(index, run_id, LIFETIMES[entity], value))
-    if home.slice is not None:
-        yield _Extent(*slice_around(index, run_id, home.slice, line))
+    if nesting.slice is not None:
+        yield _Extent(*slice_around(index, run_id, nesting.slice, line))
     run, rejected = index.runs.get(run_id), index.rejected.get(run_id)
     valid = run.by_event.values() if run is not None else ()
     yield _extent((*valid, *filter(None, (rejected,))))

@@ -18,8 +18,8 @@ from drive_trace.scorecard.summary import (
 from drive_trace.trace.document import Document, Point
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import Line, LineStatus
-from drive_trace.trace.mentions import runs_named
 from drive_trace.trace.reading import read_lines
+from drive_trace.trace.references import runs_named
 from drive_trace.trace.times import moment, sortable
 from drive_trace.vocabulary import EventType
 

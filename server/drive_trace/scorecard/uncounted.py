@@ -13,7 +13,7 @@ from typing import NamedTuple, cast
 from drive_trace.scorecard.copies import Number
 from drive_trace.text.wording import first_of, numbered_lines, plural
 from drive_trace.trace.line import FlaggedLine, Line
-from drive_trace.trace.mentions import (
+from drive_trace.trace.references import (
     feed_named,
     feed_with_fields,
     named_run,

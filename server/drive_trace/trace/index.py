@@ -19,15 +19,15 @@ from drive_trace.trace.line import (
     LineStatus,
     run_of,
 )
-from drive_trace.trace.mentions import (
+from drive_trace.trace.recorded import RecordedLines
+from drive_trace.trace.references import (
     RUN_FIELD,
     feed_named,
     feed_with_fields,
-    named_on,
     named_run,
+    references_of,
     runs_named,
 )
-from drive_trace.trace.recorded import RecordedLines
 from drive_trace.trace.run import Run, in_order
 from drive_trace.vocabulary import (
     ALWAYS_KEPT,
@@ -320,7 +320,7 @@ _MADE_OF_LINES = (
 
 def _is_part_of(run: Run, other: Run) -> bool:
     """Whether a run of a few lines is most likely part of another one."""
-    named = chain.from_iterable(map(named_on, run.lines))
+    named = chain.from_iterable(map(references_of, run.lines))
     ids = [each for each in named if each[0] in _BY_FIELD and str(each[1]) in Form.UUID]
     if ids:
         members = [(name, *each) for each in ids for name in _BY_FIELD[each[0]].members]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from drive_trace.trace.index import EVENT_ID, Index
 from drive_trace.trace.line import Line
-from drive_trace.trace.mentions import time_in
+from drive_trace.trace.references import time_in
 from drive_trace.trace.times import sortable
 from drive_trace.vocabulary import ALWAYS_KEPT
 

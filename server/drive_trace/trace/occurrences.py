@@ -22,8 +22,8 @@ from drive_trace.trace.line import (
     event_of,
     run_of,
 )
-from drive_trace.trace.mentions import RUN_FIELD, run_id_of
 from drive_trace.trace.places import Part, node_at, pair_at, path_at, syntax_of
+from drive_trace.trace.references import RUN_FIELD, run_id_of
 from drive_trace.vocabulary import EVENTS, LIFETIMES, NAMING, WRITERS, Entity
 
 
@@ -142,11 +142,11 @@ def taken(index: Index, named: NamedEntity, value: str) -> Occurrence | None:
     if named.entity is Entity.RUN:
         run = occurrences(index, NamedEntity(Entity.RUN, value, value))
         return run[0] if run else None
-    for home in homes_of(index, named) or (named.run,):
-        other = NamedEntity(named.entity, home, value)
-        is_elsewhere = homes_of(index, other) not in ((), (home,))
+    for run_id in runs_of(index, named) or (named.run,):
+        other = NamedEntity(named.entity, run_id, value)
+        is_elsewhere = runs_of(index, other) not in ((), (run_id,))
         for each in occurrences(index, other):
-            if not is_elsewhere or run_id_of(each.line) == home:
+            if not is_elsewhere or run_id_of(each.line) == run_id:
                 return each
     return None
 
@@ -180,15 +180,15 @@ def _of_path(index: Index, path: str, *, only_declaring: bool) -> Iterator[_Line
 
 def _of_lifetime(index: Index, named: NamedEntity, *, only_declaring: bool) -> Iterator[_Lines]:
     of, value = LIFETIMES[named.entity], named.value
-    homes = homes_of(index, named)
+    runs = runs_of(index, named)
     names = (of.opener,) if only_declaring else of.members
-    own = homes or (() if named.run is None else (named.run,))
-    for home in (*own, None):
-        run = index.runs.get(home) if home is not None else None
+    own = runs or (() if named.run is None else (named.run,))
+    for run_id in (*own, None):
+        run = index.runs.get(run_id) if run_id is not None else None
         if run is not None:
             yield from (_Lines(run.table(name, of.field).of(value), of.field) for name in names)
-        if home is not None or len(homes) <= 1:
-            yield _Lines(index.unread_naming(home, of.field, value), of.field)
+        if run_id is not None or len(runs) <= 1:
+            yield _Lines(index.unread_naming(run_id, of.field, value), of.field)
     if only_declaring:
         return
     for field in _REFERRING[named.entity]:
@@ -197,24 +197,24 @@ def _of_lifetime(index: Index, named: NamedEntity, *, only_declaring: bool) -> I
             *(index.unread_naming(run_id, field, value) for run_id in index.rejected),
             index.unknown,
         )
-        yield _Lines(list(_meant(index, named, homes, referring)), field)
+        yield _Lines(list(_meant(index, named, runs, referring)), field)
 
 
 def _meant(
-    index: Index, named: NamedEntity, homes: Sequence[str], lines: Iterable[Line]
+    index: Index, named: NamedEntity, runs: Sequence[str], lines: Iterable[Line]
 ) -> Iterator[Line]:
     """The lines that mean this one by its id, and not one of their own run."""
-    known: dict[str | None, bool] = {None: len(homes) <= 1}
+    known: dict[str | None, bool] = {None: len(runs) <= 1}
     for line in lines:
         run_id = run_of(line)
         if run_id not in known:
-            theirs = homes_of(index, named._replace(run=run_id))
-            known[run_id] = theirs == homes or not set(theirs).isdisjoint(homes)
+            theirs = runs_of(index, named._replace(run=run_id))
+            known[run_id] = theirs == runs or not set(theirs).isdisjoint(runs)
         if known[run_id]:
             yield line
 
 
-def homes_of(index: Index, named: NamedEntity) -> Sequence[str]:
+def runs_of(index: Index, named: NamedEntity) -> Sequence[str]:
     """The runs in which a dispatch, round or slice goes by its id: that of the line which names
     it, if it is known there, else those that start it, else those that name it as their own on
     rejected lines; none if it is only referred to.

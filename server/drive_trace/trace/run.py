@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar, cast
 
 from drive_trace.trace.line import FlaggedLine, Line, LineSet, earliest
-from drive_trace.trace.mentions import mentioned, named_on
+from drive_trace.trace.references import references_in_text, references_of
 from drive_trace.trace.times import latest_recorded, sortable
 from drive_trace.vocabulary import ALWAYS_KEPT, EVENTS, LIFETIMES, Entity, EventType
 
@@ -195,22 +195,22 @@ class Run:
     # What cannot be read
 
     @cached_property
-    def _mentions(self) -> Mapping[tuple[str, object], LineSet]:
+    def _references(self) -> Mapping[tuple[str, object], LineSet]:
         found = defaultdict[tuple[str, object], LineSet](LineSet)
         for line in self.odd:
-            for each in mentioned(cast("FlaggedLine", line)):
+            for each in references_in_text(cast("FlaggedLine", line)):
                 found[each].append(line)
         return found
 
     def unread(self, field: str, value: object) -> Sequence[Line]:
         """Its lines that readers reject or keep apart, and on which a field names something."""
-        return self._mentions.get((field, value), _NO_LINES)
+        return self._references.get((field, value), _NO_LINES)
 
     def in_doubt(self, field: str, value: object) -> Sequence[Line]:
         """Those, and the events that name the run by a slip: what seems to be missing may be
         there.
         """
-        slips = [line for line in self.slips if (field, value) in named_on(line)]
+        slips = [line for line in self.slips if (field, value) in references_of(line)]
         return [*self.unread(field, value), *slips]
 
 

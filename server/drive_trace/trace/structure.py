@@ -24,7 +24,7 @@ from drive_trace.trace.line import (
     latest,
     name_of,
 )
-from drive_trace.trace.mentions import mentioned, run_id_of
+from drive_trace.trace.references import references_in_text, run_id_of
 from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, EventType, Lifetime
 
 REACH = 16
@@ -54,7 +54,7 @@ _Names = tuple[str | None, str | None, str | None]
 """A slice, a dispatch and a round."""
 
 
-class Home(NamedTuple):
+class Nesting(NamedTuple):
     """What a line is in; None where it is in none, or none can be read."""
 
     run: str | None
@@ -71,7 +71,7 @@ def _names(index: Index, run_id: str, line: Line) -> _Names:
         return cast("_Names", tuple(found))
     if not line.is_rejected:
         return None, None, None
-    named = dict(reversed(mentioned(cast("FlaggedLine", line))))
+    named = dict(reversed(references_in_text(cast("FlaggedLine", line))))
     dispatch_id, round_name = named.get(_DISPATCH.field), named.get(_ROUND.field)
     run = index.runs.get(run_id)
     if dispatch_id is None and round_name is not None and run is not None:
@@ -160,21 +160,21 @@ class _Above:
             starts = self._starts.setdefault(within, deque(maxlen=REACH))
             starts.append(_Start(of, value, line))
 
-    def home(self, line: Line) -> Home:
+    def nesting(self, line: Line) -> Nesting:
         """What a line is in."""
         event = event_of(line)
         if event is not None and _is_about_run(event):
-            return Home(self._run_id)
+            return Nesting(self._run_id)
         slug, dispatch, round_id = _names(self._index, self._run_id, line)
         if slug is not None:
-            return Home(self._run_id, slug)
+            return Nesting(self._run_id, slug)
         dispatch = dispatch or self._going_on_at(line, _DISPATCH)
         if dispatch is None:
-            return Home(self._run_id, self._going_on_at(line, _SLICE))
+            return Nesting(self._run_id, self._going_on_at(line, _SLICE))
         if dispatch not in self._slice_of:
             self._slice_of[dispatch] = self._going_on_at(line, _SLICE)
         round_id = round_id or self._going_on_at(line, _ROUND, dispatch)
-        return Home(self._run_id, self._slice_of[dispatch], dispatch, round_id)
+        return Nesting(self._run_id, self._slice_of[dispatch], dispatch, round_id)
 
     def _going_on_at(self, line: Line, of: Lifetime, dispatch: str | None = None) -> str | None:
         """The slice, dispatch or round of a dispatch that goes on at a line that names none."""
@@ -195,7 +195,7 @@ class _Above:
         return opened.until
 
 
-def homes(index: Index, lines: Iterable[Line]) -> Iterator[Home]:
+def nestings(index: Index, lines: Iterable[Line]) -> Iterator[Nesting]:
     """What each line of a trace is in; blank lines are in nothing."""
     walks: dict[str, _Above] = {}
     run_id, distance = None, 0
@@ -206,15 +206,15 @@ def homes(index: Index, lines: Iterable[Line]) -> Iterator[Home]:
         else:
             distance += 1
         if line.status is LineStatus.BLANK or run_id is None or distance > REACH:
-            yield Home(None)
+            yield Nesting(None)
             continue
         above = walks.get(run_id)
         if above is None:
             above = walks[run_id] = _Above(index, run_id)
-        yield above.home(line)
+        yield above.nesting(line)
         above.note(line)
 
 
-def home_of(index: Index, lines: Sequence[Line], number: int) -> Home:
+def nesting_of(index: Index, lines: Sequence[Line], number: int) -> Nesting:
     """What the line with this number, from 0, is in."""
-    return next(islice(homes(index, lines), number, None))
+    return next(islice(nestings(index, lines), number, None))

@@ -33,9 +33,9 @@ from drive_trace.linter.rule import (
     plural,
 )
 from drive_trace.text.escaping import printable
-from drive_trace.trace.mentions import feed_named, feed_with_fields
 from drive_trace.trace.reading import read_exactly
 from drive_trace.trace.recorded import Gap, RecordedLines
+from drive_trace.trace.references import feed_named, feed_with_fields
 
 _ID = "event_id"
 _MOST = 600

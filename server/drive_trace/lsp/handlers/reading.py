@@ -38,8 +38,8 @@ from drive_trace.lsp.rpc.threads import in_thread
 from drive_trace.lsp.workspace.open_traces import check_unchanged
 from drive_trace.stopping import unless_stopped
 from drive_trace.storage.linked_files import linked_files
-from drive_trace.trace.mentions import run_id_of
 from drive_trace.trace.occurrences import named_at
+from drive_trace.trace.references import run_id_of
 from drive_trace.vocabulary import Entity
 
 

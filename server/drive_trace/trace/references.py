@@ -35,7 +35,7 @@ _FIELDS = {
 }
 
 
-def mentioned(line: FlaggedLine) -> Sequence[tuple[str, str]]:
+def references_in_text(line: FlaggedLine) -> Sequence[tuple[str, str]]:
     """What a line names: its event, if readers know that; then fields and values, in the order of
     the vocabulary.
     """
@@ -49,7 +49,7 @@ def mentioned(line: FlaggedLine) -> Sequence[tuple[str, str]]:
     return found
 
 
-def named_on(line: Line) -> Sequence[tuple[str, object]]:
+def references_of(line: Line) -> Sequence[tuple[str, object]]:
     """What an event names: its type, then the fields that are kept of it and their values."""
     assert line.event is not None
     fields = zip(line.event.keeps, line.facts, strict=True)
