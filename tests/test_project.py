@@ -60,7 +60,6 @@ def test_every_feature_names_the_methods_that_it_answers_and_these_are_served() 
         "referents",
         "run_feeds",
         "snippets",
-        "text_edits",
     }
     features = ROOT / "server/drive_trace/features"
     for path in (*features.glob("*.py"), *features.glob("*/__init__.py")):

@@ -29,12 +29,11 @@ from drive_trace.features.filling import (
     known_offers,
 )
 from drive_trace.features.inlay_hints import inlay_hints
-from drive_trace.features.positions import point_at
+from drive_trace.features.positions import as_edits, point_at
 from drive_trace.features.references import document_highlights
 from drive_trace.features.referents import HoverOptions
 from drive_trace.features.rename import CannotRename, rename
 from drive_trace.features.runs import JoinedRun
-from drive_trace.features.text_edits import as_edits
 from drive_trace.features.workspace_symbol import (
     FoundSymbol,
     best_matches,

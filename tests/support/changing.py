@@ -16,9 +16,8 @@ from drive_trace.features.appending import appended, appending_offers, at_the_en
 from drive_trace.features.code_actions import CannotMake
 from drive_trace.features.filling import fill_from_run, known_offers
 from drive_trace.features.formatting import format_document, format_range
-from drive_trace.features.positions import point_at
+from drive_trace.features.positions import as_edits, point_at
 from drive_trace.features.rename import CannotRename, prepare_rename, rename
-from drive_trace.features.text_edits import as_edits
 from tests.support.fixtures import ENCODINGS, apply_edits, offset_in, read
 
 if TYPE_CHECKING:

@@ -25,10 +25,10 @@ from drive_trace.features.code_actions import (
     other_by_now,
 )
 from drive_trace.features.grades import choices, consequence
+from drive_trace.features.positions import TextChange
 from drive_trace.features.run_feeds import feed_at, with_others
 from drive_trace.features.runs import Joined, nothing_joined
 from drive_trace.features.snippets import pairs, render
-from drive_trace.features.text_edits import TextChange
 from drive_trace.linter.rule import Finding
 from drive_trace.linter.rules import unclosed_dispatch, unclosed_round
 from drive_trace.scorecard.card import RunScore

@@ -11,8 +11,7 @@ from lsprotocol import types
 
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.fixing import fix_all
-from drive_trace.features.positions import point_at, range_of
-from drive_trace.features.text_edits import TextChange, of_record
+from drive_trace.features.positions import TextChange, of_record, point_at, range_of
 from drive_trace.linter.rule import Edit, Finding, Fix
 from drive_trace.linter.settings import RuleSettings
 from drive_trace.text.spans import PositionEncoding, Span

@@ -24,7 +24,7 @@ from drive_trace.features.code_actions import (
     asks_for,
     other_by_now,
 )
-from drive_trace.features.text_edits import TextChange
+from drive_trace.features.positions import TextChange
 from drive_trace.linter.edits import (
     as_json,
     insert_fields,

@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.positions import point_at
+from drive_trace.features.positions import TextChange, as_edits, of_record, point_at
 from drive_trace.features.raw_json import JsonText
-from drive_trace.features.text_edits import TextChange, as_edits, of_record
 from drive_trace.stopping import unless_stopped
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Point

@@ -10,9 +10,8 @@ from typing import NamedTuple
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.positions import range_of
+from drive_trace.features.positions import TextChange, as_edits, range_of
 from drive_trace.features.raw_json import JsonText
-from drive_trace.features.text_edits import TextChange, as_edits
 from drive_trace.linter.edits import as_json
 from drive_trace.text.spans import PositionEncoding, Span
 from drive_trace.text.wording import shown

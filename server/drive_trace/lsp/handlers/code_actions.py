@@ -45,9 +45,9 @@ from drive_trace.features.filling import (
     known_offers,
 )
 from drive_trace.features.formatting import format_document
+from drive_trace.features.positions import TextChange, as_edits, workspace_edit
 from drive_trace.features.raw_json import JsonText
 from drive_trace.features.runs import Joined
-from drive_trace.features.text_edits import TextChange, as_edits, workspace_edit
 from drive_trace.linter.rule import Finding
 from drive_trace.lsp.handlers.base import RequestHandler, ResolveHandler, TraceRequest
 from drive_trace.lsp.handlers.project_commands import project_offers

@@ -15,6 +15,7 @@ from pygls.exceptions import JsonRpcContentModified, JsonRpcException
 from drive_trace.analysis import Analysis
 from drive_trace.features.completion import Entry, completion, resolve_completion
 from drive_trace.features.formatting import format_document, format_range
+from drive_trace.features.positions import workspace_edit, workspace_edits
 from drive_trace.features.raw_json import JsonText
 from drive_trace.features.rename import (
     CannotRename,
@@ -23,7 +24,6 @@ from drive_trace.features.rename import (
     rename_named,
     run_to_rename,
 )
-from drive_trace.features.text_edits import workspace_edit, workspace_edits
 from drive_trace.lsp.handlers.base import RequestHandler, ResolveHandler, TraceRequest
 from drive_trace.lsp.rpc.capabilities import Client, path_of
 from drive_trace.lsp.rpc.threads import in_thread
