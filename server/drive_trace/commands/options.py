@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from drive_trace.storage.files import STDIN, read_regular
-from drive_trace.storage.finding import SearchOptions
-from drive_trace.storage.projects import Projects
 from drive_trace.text.wording import listed
 
 if TYPE_CHECKING:
@@ -191,6 +189,9 @@ def search(command: Command) -> Command:
     @_trust_config_at
     @wraps(command)
     def searching(no_ignore: bool, **others: object) -> None:
+        from drive_trace.storage.finding import SearchOptions  # noqa: PLC0415 - only for a search
+        from drive_trace.storage.projects import Projects  # noqa: PLC0415 - as above
+
         projects = Projects(".", with_baseline=False, trusted=trusted())
         command(search=SearchOptions(no_ignore, excluded(), projects), **others)
 
