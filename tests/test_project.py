@@ -87,7 +87,7 @@ def test_event_names_stand_where_events_are_declared_judged_scored_or_told() -> 
 def test_every_command_module_is_a_command() -> None:
     from drive_trace.commands import COMMANDS
 
-    support = {"__init__", "across", "asking", "checking", "classify", "judging", "options"}
+    support = {"__init__", "asking", "checking", "classify", "judging", "options"}
     support |= {"reading", "terminal", "usage", "writing"}
     modules = {path.stem for path in (ROOT / "server/drive_trace/commands").glob("*.py")}
     assert set(COMMANDS) == modules - support

@@ -5,23 +5,26 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from drive_trace.analysis import Analysis
-from drive_trace.commands.across import Across, events_of
 from drive_trace.commands.formats.findings import (
+    Location,
+    RelatedPlace,
     Reported,
     reported,
     unreadable,
 )
 from drive_trace.commands.reading import Reading
 from drive_trace.commands.terminal import notify
-from drive_trace.linter.rule import Severity
+from drive_trace.linter.checked_files import SharedEvents
+from drive_trace.linter.rule import Finding, Severity
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import DEFAULTS, RuleSettings
 from drive_trace.scorecard.caveats import Unread
-from drive_trace.scorecard.copies import Events
+from drive_trace.scorecard.copies import Events, LiveEvents, Overlaps, Twin
 from drive_trace.storage.cores import on_all_cores
 from drive_trace.storage.files import STDIN, Problem, TraceRecords, read_trace
 from drive_trace.storage.finding import Omission
@@ -29,9 +32,11 @@ from drive_trace.storage.git import CommittedTraces
 from drive_trace.storage.projects import Project, Projects, shown_path
 from drive_trace.storage.replace import Unsynced
 from drive_trace.storage.run_files import run_ids_in, traces_beside
+from drive_trace.text.spans import Span
 from drive_trace.text.wording import plural
 from drive_trace.trace.joined import JoinedFiles, TraceFile, sharing
 from drive_trace.trace.line import Line
+from drive_trace.trace.places import resolve
 from drive_trace.trace.reading import read_exactly, read_lines
 
 _LITTLE = 1_000_000
@@ -44,6 +49,9 @@ Fix: TypeAlias = Callable[[TraceRecords, Analysis], Problem | None]
 """Fixes a trace in its file, or returns why the file stays as it was, or Unsynced. The analysis is
 fixed in each case.
 """
+
+
+_EVENT_CHECKS = [rule.check for rule in RULES.values() if rule.looks_at is SharedEvents]
 
 
 class _Trace(NamedTuple):
@@ -111,7 +119,47 @@ def _checked(trace: _Trace, analysis: Analysis) -> _Checked:
         )
         for each in reported(analysis, trace.trace.path)
     ]
-    return _Checked(found, analysis.hidden_count, events_of(analysis).kept())
+    return _Checked(found, analysis.hidden_count, _events_of(analysis).kept())
+
+
+class _Across:
+    """Compares the events of traces one after another, and collects what rules find in that."""
+
+    def __init__(self) -> None:
+        self.found: list[tuple[Reported, bool]] = []
+        """The findings, each with whether a baseline hides it."""
+        self._paths: list[str] = []
+        self._overlaps = Overlaps()
+
+    def add(self, done: _Done) -> None:
+        """Look for its events in the traces before it, while its lines are in memory."""
+        self._overlaps.keep()  # only now, so that a single trace costs nothing
+        overlap = self._overlaps.add(done.events)
+        for twins, are_copies in ((overlap.copies, True), (overlap.conflicts, False)):
+            by_file: dict[int, list[Twin]] = {}
+            for twin in twins:
+                by_file.setdefault(twin.file, []).append(twin)
+            for file, shared in by_file.items():
+                here, _, there = shared[0]
+                line, other = done.line_at(here.line - 1), self._paths[file]
+                subject = SharedEvents(line, len(shared), are_copies, other, there.line)
+                first = Location.of(other, there.line - 1, "", Span(0, 0))
+                place = RelatedPlace(first, "the same id here")
+                for finding in chain.from_iterable(check(subject) for check in _EVENT_CHECKS):
+                    self._take_in(finding, done.trace, here.line, place)
+        self._paths.append(done.trace.trace.path)
+
+    def _take_in(self, finding: Finding, trace: _Trace, number: int, place: RelatedPlace) -> None:
+        settings, text = trace.settings, finding.line.text
+        severity = settings.severity(finding.rule)
+        if severity is not None:
+            location = Location.of(trace.trace.path, number - 1, text, resolve(text, finding.place))
+            # The message names the files of the lines in it.
+            message = "".join(map(str, finding.message))
+            report = Reported(
+                finding.rule, severity, location, message, text, lambda: [place], list
+            )
+            self.found.append((report, settings.knows(finding.rule.code, text)))
 
 
 class _Done(NamedTuple):
@@ -139,7 +187,7 @@ class Checking:
         self._off = RuleSettings(dict.fromkeys(off))
         self._projects = projects
         self._fix = fix
-        self._across = Across()
+        self._across = _Across()
         self._notified: set[Problem] = set()
         self._hidden: Counter[Path] = Counter()
         self.checked: dict[str, Project | None] = {}
@@ -152,7 +200,7 @@ class Checking:
     def reports(self, traces: Reading) -> Iterator[Reported]:
         """The findings of the traces, then those between them, then what could not be read."""
         yield from self._of_each(traces, CommittedTraces())
-        for report, is_hidden in self._across.reports():
+        for report, is_hidden in self._across.found:
             if is_hidden:
                 project = self.checked[report.location.path]
                 assert project is not None
@@ -205,14 +253,14 @@ class Checking:
         # Not before: what a fix mends may be what was committed.
         analysis.compare_with(trace.recorded)
         line_at, found = analysis.document.lines.__getitem__, reported(analysis, trace.trace.path)
-        return _Done(trace, analysis.hidden_count, events_of(analysis), line_at, found)
+        return _Done(trace, analysis.hidden_count, _events_of(analysis), line_at, found)
 
     def _take_in(self, done: _Done) -> Iterable[Reported]:
         path = done.trace.trace.path
         project = self.checked[path]
         if project is not None and done.hidden:
             self._hidden[project.baseline_path] += done.hidden
-        self._across.add(path, done.trace.settings, done.events, done.line_at)
+        self._across.add(done)
         return done.found
 
     def _tasks(self, traces: Reading, committed: CommittedTraces) -> Iterator[_Task]:
@@ -292,6 +340,11 @@ class Checking:
             if problem not in self._notified:
                 self._notified.add(problem)
                 notify(problem.message)
+
+
+def _events_of(analysis: Analysis) -> Events:
+    """The events of a trace. Costs little: a trace that is checked alone shares nothing."""
+    return LiveEvents(lambda: analysis.index.ids, analysis.line_number)
 
 
 def _read_at(records: Sequence[str], place: int) -> Line:
