@@ -69,7 +69,7 @@ def test_no_command_waits_for_pydantic_or_the_server(tmp_path: Path, arguments: 
     ("arguments", "idle"),
     [
         ("check TRACE", "grading judg http"),
-        ("score TRACE", "linter.rules linter.engine drive_trace.report http"),
+        ("score TRACE", "linter.rules linter.engine grading drive_trace.report http"),
         ("record --trace-file TRACE --project-run-id run-1 --qa pass", "linter.rules http"),
         ("schema dispatch-start", "linter.rules drive_trace.trace.reading http"),
     ],

@@ -56,28 +56,32 @@ def score(
       drive-trace score --format json . > scorecard.json
       drive-trace score --require-correct projects
     """
-    found = Reading(paths, search)
-    traces = _read(found, alone=len(paths) == 1 and not Path(paths[0]).is_dir())
+    found = Reading(paths, search)  # the files that PATH means, one after another
+    alone = len(paths) == 1 and not Path(paths[0]).is_dir()
+    traces = _read(found, alone=alone)
     scored = card.score(traces, found.unread, omitted(found.left_out))
     click.echo(_rendered(scored, output_format or _default_format()))
     is_short = require_correct and not scored.all_earned
-    if is_short:
-        _say_why(scored)
+    for reason in _shortcomings(scored) if is_short else ():
+        click.echo(f"drive-trace: --require-correct: {reason}", err=True)
     sys.exit(_exit_code(scored, is_short=is_short))
 
 
 def _read(found: Reading, *, alone: bool) -> list[TraceSummary]:
-    """What the score needs of each trace; ``alone`` says that there is no other."""
+    """What the score needs of each file: its lines, grouped by the runs that they name, and what a
+    judge has recorded beside it. ``alone`` says that there is no other file.
+    """
     traces: list[TraceSummary] = []
-    for trace in found:
+    for file in found:
         # The text of one trace at a time; and nothing is kept of it where it stays the only one.
         traces[-1:] = map(without_text, traces[-1:])
-        summary = ScoredTrace(trace.records, trace.path).summary(alone=alone)
-        traces.append(with_judgements(summary, trace.path))
+        runs = ScoredTrace(file.records, file.path).summary(alone=alone)
+        traces.append(with_judgements(runs, file.path))
     return traces
 
 
 def _default_format() -> str:
+    """A person at a terminal wants a table, and who reads a file wants words."""
     return "table" if is_terminal(sys.stdout) else "text"
 
 
@@ -92,17 +96,6 @@ def _rendered(scored: ScoreCard, output_format: str) -> str:
     return render.text(scored)
 
 
-def _say_why(scored: ScoreCard) -> None:
-    for reason in _shortcomings(scored):
-        click.echo(f"drive-trace: --require-correct: {reason}", err=True)
-
-
-def _exit_code(scored: ScoreCard, *, is_short: bool) -> int:
-    if is_short or scored.unread:
-        return 1 if scored.complete else 2
-    return 0
-
-
 def _shortcomings(scored: ScoreCard) -> Iterator[str]:
     """Why not every run is CORRECT."""
     if not scored.runs:
@@ -114,3 +107,10 @@ def _shortcomings(scored: ScoreCard) -> Iterator[str]:
         yield f"and {len(short) - _MOST_NAMED:,} more runs"
     if scored.left_out.missed:
         yield scored.left_out.sentence()
+
+
+def _exit_code(scored: ScoreCard, *, is_short: bool) -> int:
+    """2 where something was not read: nobody knows what it would have changed."""
+    if is_short or scored.unread:
+        return 1 if scored.complete else 2
+    return 0

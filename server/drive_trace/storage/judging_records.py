@@ -5,22 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 from threading import Lock
+from typing import TYPE_CHECKING
 
-from drive_trace.grading.judgements import Judgements, read_judgements
 from drive_trace.scorecard.summary import TraceSummary
 from drive_trace.storage.boundary import inside
 from drive_trace.storage.files import STDIN, may_be_there, read_regular, records_of, version_of
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
 
+if TYPE_CHECKING:
+    from drive_trace.grading.judgements import Judgements
+
 MOST_BYTES = 16 << 20
 """A larger record is not read."""
-_NOTHING = (None, Judgements())
 
 
 def read_judgements_beside(trace: str) -> Judgements:
     """What the record beside a trace says; nothing if there is none that can be read."""
-    data = read_record_beside(trace)
-    return Judgements(read_judgements(records_of(data))[0]) if data else _NOTHING[1]
+    return _judgements_in(read_record_beside(trace))
+
+
+def _judgements_in(data: bytes) -> Judgements:
+    # Most traces have no record, and are scored without loading what reads one.
+    from drive_trace.grading.judgements import Judgements, read_judgements  # noqa: PLC0415
+
+    return Judgements(read_judgements(records_of(data))[0] if data else ())
 
 
 def read_record_beside(trace: str) -> bytes:
@@ -38,9 +46,10 @@ def read_record_beside(trace: str) -> bytes:
 
 def with_judgements(trace: TraceSummary, path: str) -> TraceSummary:
     """The summary of the trace at a path with what its grades rest on."""
-    if not any(each.correctness for each in trace.runs):
+    data = read_record_beside(path) if any(each.correctness for each in trace.runs) else b""
+    if not data:
         return trace
-    judgements = read_judgements_beside(path)
+    judgements = _judgements_in(data)
     runs = (each._replace(verdicts=judgements.on(each.run_id)) for each in trace.runs)
     return trace._replace(runs=tuple(runs))
 
@@ -50,6 +59,7 @@ class JudgementFiles:
 
     def __init__(self) -> None:
         self._lock = Lock()
+        self._nothing: tuple[object, Judgements] = None, _judgements_in(b"")
         self._known: dict[str, tuple[object, Judgements]] = {}
 
     def look(self, traces: Iterable[str]) -> bool:
@@ -58,14 +68,14 @@ class JudgementFiles:
         with self._lock:
             for trace in traces:
                 version = _version(trace)
-                if version != self._known.get(trace, _NOTHING)[0]:
+                if version != self._known.get(trace, self._nothing)[0]:
                     self._known[trace] = version, read_judgements_beside(trace)
                     has_changed = True
         return has_changed
 
     def of(self, trace: str) -> Judgements:
         """What is known of the record beside a trace. Never waits."""
-        return self._known.get(trace, _NOTHING)[1]
+        return self._known.get(trace, self._nothing)[1]
 
 
 def _version(trace: str) -> object:
