@@ -20,6 +20,7 @@ HOSTILE = (
     "\ud800 alone",
     "&lt;b&gt; <U+0041> `code` | [a](b) **bold**",
     "日本 café שלום 🚀",
+    "\ufdd0link\ufdd1https://x\ufdd1[a](b)\ufdd2",  # as documents mark what is a link
 )
 """What a trace may say in every place where it can say anything."""
 

@@ -9,7 +9,7 @@ from uuid import NAMESPACE_OID, uuid5
 
 from drive_trace.analysis import Analysis, summarize_text
 from drive_trace.scorecard.card import RunScore, ScoreCard, score, to_json
-from drive_trace.scorecard.render import run_page
+from drive_trace.scorecard.render import run_card, run_page
 from drive_trace.text.document import as_markdown
 from tests.support.fixtures import dumps, trace
 
@@ -56,3 +56,8 @@ def json_of(card: ScoreCard) -> Any:
 def page_of(run: RunScore) -> str:
     """The head of a run's page, in Markdown."""
     return as_markdown([run_page(run)]) + "\n"
+
+
+def card_markdown(run: RunScore) -> str:
+    """The card of a run, as hovers show it."""
+    return as_markdown(run_card(run))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from drive_trace.scorecard.card import RunScore, ScoreCard, to_json
-from drive_trace.scorecard.render import brief, card_markdown, lens_title, markdown, text
+from drive_trace.scorecard.render import brief, lens_title, markdown, text
 from drive_trace.trace.times import milliseconds_between
-from tests.scorecard.support import PASSED, card_of, event, graded, page_of, run_of
+from tests.scorecard.support import PASSED, card_markdown, card_of, event, graded, page_of, run_of
 from tests.support.fixtures import trace
 
 # Tier 2

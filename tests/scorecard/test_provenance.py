@@ -6,8 +6,8 @@ import pytest
 
 from drive_trace.analysis import Analysis
 from drive_trace.scorecard.provenance import Origin
-from drive_trace.scorecard.render import card_markdown
 from tests.cli.support import run
+from tests.scorecard.support import card_markdown
 from tests.support.fixtures import trace
 
 AFTERWARDS = (

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from drive_trace.scorecard.render import card_markdown, lens_title, markdown, text
+from drive_trace.scorecard.render import lens_title, markdown, text
 from drive_trace.scorecard.uncounted import Rejected, rejected_phrase
 from drive_trace.scorecard.verdict import headline
-from tests.scorecard.support import PASSED, card_of, event, graded, json_of, page_of, run_of
+from tests.scorecard.support import (
+    PASSED,
+    card_markdown,
+    card_of,
+    event,
+    graded,
+    json_of,
+    page_of,
+    run_of,
+)
 from tests.support.fixtures import trace
 
 # Rejected lines

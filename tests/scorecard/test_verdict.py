@@ -4,9 +4,8 @@ import re
 
 import pytest
 
-from drive_trace.scorecard.render import card_markdown
 from drive_trace.scorecard.verdict import Verdict, headline, what_would_change_it
-from tests.scorecard.support import PASSED, TRIPLES, card_of, event, graded, run_of
+from tests.scorecard.support import PASSED, TRIPLES, card_markdown, card_of, event, graded, run_of
 from tests.support.fixtures import trace
 
 COMPONENTS = ("mechanical", "qa", "intent")

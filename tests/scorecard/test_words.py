@@ -143,6 +143,8 @@ HOSTILE = [
     "\ud800",
     "\x9b31m\x00",
     "`code` **bold** <b>html</b> | [link](x)",
+    # As documents mark what is a link.
+    "\ufdd0link\ufdd1https://x\ufdd1[link]\ufdd2",
 ]
 
 

@@ -10,8 +10,7 @@ from drive_trace.analysis import Analysis
 from drive_trace.linter.edits import as_json
 from drive_trace.linter.edits import values_of as values_read
 from drive_trace.linter.rule import Finding, Severity
-from drive_trace.report.event_log import Event
-from drive_trace.report.event_words import EventWords
+from drive_trace.report.event_log import Event, EventWords
 from drive_trace.stopping import unless_stopped
 from drive_trace.text.escaping import printable
 from drive_trace.trace.line import Line, LineStatus, event_of, name_of

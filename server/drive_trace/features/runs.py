@@ -17,11 +17,11 @@ from drive_trace.features.grades import verdicts
 from drive_trace.features.markup import markup
 from drive_trace.scorecard.card import RunScore, ScoreCard
 from drive_trace.scorecard.caveats import CaveatCode
-from drive_trace.scorecard.render import card_markdown, lens_title, not_read
+from drive_trace.scorecard.render import lens_title, not_read, run_card
 from drive_trace.scorecard.summary import RunSummary
 from drive_trace.scorecard.verdict import NOT_GRADED
-from drive_trace.text.document import unmarked
-from drive_trace.text.escaping import code, plain, printable
+from drive_trace.text import document as doc
+from drive_trace.text.escaping import plain, printable
 from drive_trace.text.wording import plural
 from drive_trace.trace.document import Point
 from drive_trace.trace.references import run_id_of
@@ -108,12 +108,12 @@ class JoinedRun(NamedTuple):
     @property
     def markdown(self) -> str:
         """The card of the run, with its files."""
-        lines = [card_markdown(self.run, self.full_headline)]
+        blocks = run_card(self.run, self.full_headline)
         if self._waiting:
-            lines += ["", f"*{self._waiting}.*"]
+            blocks.append(doc.Paragraph(doc.soft(f"{self._waiting}.")))
         if len(self.uris) > 1 or self.own_uri not in self.uris:
-            lines += ["", *self._files()]
-        return "\n".join(lines)
+            blocks += self._files()
+        return doc.as_markdown(blocks)
 
     @property
     def _waiting(self) -> str | None:
@@ -131,7 +131,7 @@ class JoinedRun(NamedTuple):
                 return part, uri
         return None
 
-    def _files(self) -> Sequence[str]:
+    def _files(self) -> list[doc.Block]:
         """The deciding file first, then this one, then the others in their order."""
         deciding = self._deciding
         files = sorted(
@@ -141,18 +141,19 @@ class JoinedRun(NamedTuple):
         count = len(files)
         alone = f"; {self.alone}" if self.alone else ""
         files_of = f"{plural(count, 'file')} of the workspace folder"
-        lines = [f"*Joined over {files_of}{alone}.*", ""]
+        items = []
         for part, uri in files[:_MOST]:
             own = " (this file)" if uri == self.own_uri else ""
             decides = ""
             if (part, uri) == deciding and part.correctness is not None:
                 line = part.correctness.line
-                decides = f", decides on [line {line}]({_at(uri, line)})"
-            link = f"[{code(part.path)}]({_at(uri, part.first_line)})"
-            lines.append(f"- {link}{own}: {_about(part)}{decides}")
+                decides = f", decides on {doc.link(_at(uri, line), f'line {line}')}"
+            named = doc.named_link(_at(uri, part.first_line), part.path)
+            items.append(f"{named}{own}: {_about(part)}{decides}")
         if count > _MOST:
-            lines.append(f"- and {count - _MOST:,} more")
-        return lines
+            items.append(f"and {count - _MOST:,} more")
+        joined = doc.soft(f"Joined over {files_of}{alone}.")
+        return [doc.Paragraph(joined), doc.Bullets(items)]
 
 
 Joined: TypeAlias = Callable[[str], JoinedRun | None]
@@ -217,7 +218,7 @@ def headlines_of(card: ScoreCard, *, is_final: bool) -> Iterator[str]:
     """All verdicts in a few words, as `score` prints them, and the unreadable traces."""
     if card.runs:
         yield card.headline if is_final else f"{card.headline} so far"
-    yield from map(unmarked, not_read(card))
+    yield from map(doc.unmarked, not_read(card))
 
 
 def run_near(analysis: Analysis, point: Point) -> str | None:

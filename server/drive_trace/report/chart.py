@@ -12,11 +12,10 @@ from math import ceil, log2
 from typing import NamedTuple
 
 from drive_trace.report.event_log import Event
-from drive_trace.report.figures import short_time
 from drive_trace.report.time_axis import LEAST, WIDTH, TimeAxis, spaced, time_axis
 from drive_trace.report.timeline import SPANNING, DispatchSpan, Outcome, RoundSpan, Span
 from drive_trace.scorecard.card import RunScore
-from drive_trace.text.wording import plural
+from drive_trace.text.wording import plural, short_time
 from drive_trace.trace.times import epoch_milliseconds
 
 _APART = 11 / WIDTH

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 from drive_trace.report.assertions import Checked, CheckResult
 from drive_trace.report.chart import LineId
@@ -15,17 +17,25 @@ from drive_trace.report.contents import (
     findings_phrase,
 )
 from drive_trace.report.event_log import Event
-from drive_trace.report.figures import short_time, view
-from drive_trace.report.metrics import GROUPS, Measured
+from drive_trace.report.metrics import (
+    GROUPS,
+    Breakdown,
+    Figure,
+    FigureUnit,
+    Measured,
+    Metric,
+    Value,
+)
 from drive_trace.report.timeline import DispatchSpan
 from drive_trace.scorecard.card import RunScore
-from drive_trace.scorecard.render import clocked
+from drive_trace.scorecard.render import NO_SIGNAL, clocked
 from drive_trace.scorecard.verdict import cause
 from drive_trace.text import document as doc
-from drive_trace.text.wording import compact, duration, numbered_lines
+from drive_trace.text.wording import LONGEST, compact, duration, numbered_lines, short_time
 
 _NUMBERED = re.compile(r"(?:(?<=\bline )|(?<=\blines )|(?<=\d, )|(?<=\d and ))(\d+)(?!\d| more)")
 """The number of a line in our own words."""
+_UNREADABLE = "n/a (a timestamp cannot be read)"
 _MOST_EVIDENCE = 8
 _MOST_NUMBERS = 20
 """Of so many lines of a file, the numbers are told."""
@@ -196,24 +206,93 @@ def metrics(report: FullReport, most: int, facts: str = FACTS) -> doc.Section:
 
 
 def _group(title: str, measured: Sequence[Measured], most: int) -> list[doc.Block]:
-    views = [(each.metric, view(each, most)) for each in measured]
-    rows: list[list[doc.Cell]] = [
-        [
-            metric.title,
-            doc.Lines(shown.figures or ["see below"]),
-            str(metric.polarity),
-            str(metric.source),
-        ]
-        for metric, shown in views
-    ]
+    rows: list[list[doc.Cell]] = []
+    breakdowns: list[doc.Section] = []
+    for metric, value in measured:
+        figures, tables = _figures(metric, value), _tables(metric, value, most)
+        if value is None:
+            figures = [f"value: n/a ({metric.no_signal})"]
+        elif not figures:
+            figures = ["see below"] if tables else ["value: none recorded"]
+        reading = [str(metric.polarity), str(metric.source)]
+        rows.append([metric.title, doc.Lines(figures), *reading])
+        breakdowns += tables
     headers = ("metric", "value", "reading", "source")
-    every = doc.Table(headers, rows, label=f"{title} metrics", wide=(1,))
-    breakdowns = [
-        doc.Section(f"{caption} ({len(table.rows) + table.left_out:,})", [table], is_folded=True)
-        for _, shown in views
-        for caption, table in shown.tables
+    return [doc.Table(headers, rows, label=f"{title} metrics", wide=(1,)), *breakdowns]
+
+
+def _figures(metric: Metric, value: Value) -> list[str]:
+    """The single figures of a metric, each with its label."""
+    shown = [each for each in metric.shows if isinstance(each, Figure)]
+    return [f"{each.label}: {_quantity(_at(value, each.at), each.unit)}" for each in shown]
+
+
+def _tables(metric: Metric, value: Value, most: int) -> list[doc.Section]:
+    """The breakdowns of a metric that have rows, folded."""
+    parts = [
+        (each, part)
+        for each in metric.shows
+        if isinstance(each, Breakdown) and (part := _at(value, each.at))
     ]
-    return [every, *breakdowns]
+    return [
+        doc.Section(f"{each.caption} ({len(part):,})", [_table(each, part, most)], is_folded=True)
+        for each, part in parts
+        if isinstance(part, Mapping | list)
+    ]
+
+
+def _table(shape: Breakdown, value: Mapping[str, Value] | list[Value], most: int) -> doc.Table:
+    rows = [
+        [doc.name(key, 80), *(_cell(_at(item, at), shape.unit) for _, at in shape.columns)]
+        for key, item in islice(_items(value), most)
+    ]
+    headers = [shape.key, *(header for header, _ in shape.columns)]
+    return doc.Table(headers, rows, numbers_from=1, left_out=len(value) - len(rows))
+
+
+def _items(value: Value) -> Iterator[tuple[str, Value]]:
+    """The rows of an object, or of a list of objects whose first value names each."""
+    if isinstance(value, Mapping):
+        yield from ((str(key), item) for key, item in value.items())
+    elif isinstance(value, list):
+        yield from ((str(next(iter(item.values()))), item) for item in value)
+
+
+def _at(value: Value, path: Sequence[str]) -> Value:
+    for key in path:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value
+
+
+def _cell(value: Value, unit: FigureUnit) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    if value is None:
+        # A count that stands in no table is of events, of which there were none.
+        return "0" if unit is FigureUnit.COUNT else _UNREADABLE
+    return _quantity(value, unit)
+
+
+def _quantity(value: Value, unit: FigureUnit) -> str:
+    """One figure with its unit: ``67%``, ``28m (1,720,000 ms)``."""
+    if value is None:
+        return NO_SIGNAL
+    if not isinstance(value, int | float):
+        return str(value)
+    if unit is FigureUnit.SHARE:
+        return f"{value:.0%}"
+    if unit is not FigureUnit.MILLISECONDS:
+        return _number(value)
+    if not math.isfinite(value) or abs(value) > LONGEST:
+        return f"{_number(value)} ms"
+    whole = round(value)
+    return f"{duration(whole)} ({whole:,} ms)" if abs(whole) >= 1000 else f"{whole} ms"
+
+
+def _number(value: float) -> str:
+    if abs(value) > LONGEST:
+        return f"{float(value):.3g}"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"
 
 
 def assertions(report: FullReport, places: Places) -> doc.Section:

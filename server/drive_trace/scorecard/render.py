@@ -91,12 +91,12 @@ def _of_runs(efficiency: Efficiency, name: str) -> str:
     return f" ({counted:,} of {efficiency.runs:,} runs)" if counted < efficiency.runs else ""
 
 
-def card_markdown(run: RunScore, verdict: str | None = None) -> str:
+def run_card(run: RunScore, verdict: str | None = None) -> list[doc.Block]:
     """The whole two-tier card of a run; small, as editors give a hover little room. ``verdict``
     says it in other words than the run's headline.
     """
     first = f"{doc.strong(verdict or run.headline)} · run {doc.name(run.run_id)}"
-    return doc.as_markdown([doc.Paragraph(first), *card_blocks(run)])
+    return [doc.Paragraph(first), *card_blocks(run)]
 
 
 def card_blocks(run: RunScore) -> list[doc.Block]:

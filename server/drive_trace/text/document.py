@@ -14,7 +14,7 @@ and nowhere else.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from itertools import zip_longest
 from typing import NamedTuple, TypeAlias
@@ -35,7 +35,7 @@ class Mark(NamedTuple):
     kind: str
     """``name``, ``strong``, ``soft``, ``chip``, ``link`` or ``named`` (a link that is a name)."""
     target: str
-    """Where a link leads: an id on the page. Of a chip, the standing that colours it."""
+    """Where a link leads: an id on the page, or a URL. Of a chip, the standing that colours it."""
     text: str
 
 
@@ -64,7 +64,7 @@ def chip(text: Words, standing: str) -> Words:
 
 
 def link(target: str, text: Words) -> Words:
-    """Our own words that lead to an element of the page. Elsewhere they are words."""
+    """Our own words that lead to an element of the page, given its id, or in Markdown to a URL."""
     return _marked("link", text, target)
 
 
@@ -222,14 +222,6 @@ def _aligned(table: Table, width: int) -> Iterator[str]:
 
 _MOST_OF_A_TABLE = 12_000
 """Characters: a comment on GitHub has at most 65,536."""
-_IN_MARKDOWN: dict[str, Callable[[str], str]] = {
-    "name": lambda text: code(text, len(text)),
-    "named": lambda text: code(text, len(text)),
-    "strong": lambda text: f"**{text}**",
-    "chip": lambda text: f"**{text}**",
-    "soft": lambda text: f"*{text}*",
-    "link": lambda text: text,
-}
 
 
 def as_markdown(blocks: Iterable[Block], level: int = 1, *, folds: bool = False) -> str:
@@ -262,9 +254,17 @@ def _markdown(blocks: Iterable[Block], level: int, *, folds: bool) -> Iterator[s
 def inline_markdown(words: Words) -> str:
     """Words within a line of Markdown."""
     return "".join(
-        _IN_MARKDOWN[each.kind](each.text) if isinstance(each, Mark) else each
-        for each in pieces(words)
+        _markdown_mark(each) if isinstance(each, Mark) else each for each in pieces(words)
     )
+
+
+def _markdown_mark(mark: Mark) -> str:
+    kind, target, text = mark
+    if kind in {"name", "named"}:
+        text = code(text, len(text))
+    if kind in {"link", "named"}:
+        return f"[{text}]({target})" if "://" in target else text
+    return {"strong": f"**{text}**", "chip": f"**{text}**", "soft": f"*{text}*"}.get(kind, text)
 
 
 def _markdown_table(table: Table) -> Iterator[str]:

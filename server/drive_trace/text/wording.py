@@ -122,6 +122,13 @@ def duration(milliseconds: int) -> str:
     return _in_two((minutes + 30) // 60, 24, "d", "h")
 
 
+def short_time(value: int | None) -> str:
+    """``28m``, or ``n/a`` for a time without a value."""
+    if value is None:
+        return "n/a"
+    return duration(value) if abs(value) <= LONGEST else f"{float(value):.3g} ms"
+
+
 def _in_two(count: int, size: int, unit: str, smaller: str) -> str:
     whole, rest = divmod(count, size)
     digits = f"{rest}" if unit == "d" else f"{rest:02}"

@@ -8,8 +8,7 @@ from gzip import compress
 
 from drive_trace.report.chart import Bar, Chart, LineId, Piece
 from drive_trace.report.contents import SEVERITIES, FullReport, LineFinding, findings_phrase
-from drive_trace.report.event_log import Event
-from drive_trace.report.event_words import EventWords
+from drive_trace.report.event_log import Event, EventWords
 from drive_trace.report.sections import Places
 from drive_trace.scorecard.card import RunScore
 from drive_trace.scorecard.render import hidden_because
