@@ -503,17 +503,20 @@ Stale, to be graded again: 1 run
 Not graded: 1 run
   new  web/projects/new/trace.jsonl
 
-Project                    runs  CORRECT  caveats  INCORRECT  no verdict  share of CORRECT
-api                           2        1        0          1           0  0.50 [0.09, 0.91]
-web                           2        0        1          0           1  0.00 to 1.00 [0.00, 1.00]
+By project
+       runs  CORRECT  caveats  INCORRECT  no verdict  share of CORRECT
+  api     2        1        0          1           0  0.50 [0.09, 0.91]
+  web     2        0        1          0           1  0.00 to 1.00 [0.00, 1.00]
 
-Month                      runs  CORRECT  caveats  INCORRECT  no verdict  share of CORRECT
-2026-05                       3        1        1          1           0  0.33 to 0.67 [0.06, 0.94]
-2026-06                       1        0        0          0           1  0.00 to 1.00 [0.00, 1.00]
+By month
+           runs  CORRECT  caveats  INCORRECT  no verdict  share of CORRECT
+  2026-05     3        1        1          1           0  0.33 to 0.67 [0.06, 0.94]
+  2026-06     1        0        0          0           1  0.00 to 1.00 [0.00, 1.00]
 
 Commonest findings
-          1  malformed-uuid, in 1 run
-          1  stale-verdict, in 1 run
-          1  undeclared-field, in 1 run
-          1  unknown-dispatch, in 1 run
+  rule              findings  runs
+  malformed-uuid           1     1
+  stale-verdict            1     1
+  undeclared-field         1     1
+  unknown-dispatch         1     1
 """

@@ -91,8 +91,8 @@ def test_text(sides: Sides) -> None:
         "  difference −1.000 [−1.000, −0.307] (candidate − baseline; Newcombe: it",
         "    illustrates, the test decides), p = 0.029 (two-sided, Fisher's exact test)",
         "  side       runs  CORRECT  INCORRECT  not computable  share of CORRECT",
-        "  baseline   4     4        0          0               1.000 [0.510, 1.000]",
-        "  candidate  4     0        4          0               0.000 [0.000, 0.490]",
+        "  baseline      4        4          0               0  1.000 [0.510, 1.000]",
+        "  candidate     4        0          4               0  0.000 [0.000, 0.490]",
         "",
     ]
     assert "  all runs  CORRECT → INCORRECT  b-1, b-2, b-3, b-4    c-5, c-6, c-7, c-8" in said
@@ -176,7 +176,7 @@ def test_facts_are_shown_without_a_verdict_and_per_run(sides: Sides) -> None:
     unknown = {"baseline": None, "candidate": None}
     assert found["briefs reissued"] == {**unknown, "per_run": unknown}
     said = sides.compare("--allow-unverified").out
-    assert "halts on falsified assumptions           0         0.00     2          0.40" in said
+    assert "halts on falsified assumptions                  0     0.00          2     0.40" in said
 
 
 def test_a_rate_is_none_of_a_run_whatever_it_is(sides: Sides) -> None:
@@ -190,7 +190,7 @@ def test_a_rate_is_none_of_a_run_whatever_it_is(sides: Sides) -> None:
     assert (accepted["baseline"], accepted["candidate"]) == (1, 0)
     assert accepted["per_run"] == {"baseline": None, "candidate": None}
     said = sides.compare("--allow-unverified").out
-    assert "dispatches accepted in round 1           1         n/a      0          n/a" in said
+    assert "dispatches accepted in round 1                  1      n/a          0      n/a" in said
 
 
 def test_the_documentation_shows_what_is_said(tmp_path: Path) -> None:

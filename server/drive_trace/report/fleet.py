@@ -14,6 +14,7 @@ import msgspec
 from drive_trace.grading.calibration import share
 from drive_trace.scorecard.card import QUALIFIED, STANDINGS, RunScore, run_json
 from drive_trace.scorecard.verdict import Verdict
+from drive_trace.text import document as doc
 from drive_trace.text.escaping import in_json, plain, visible
 from drive_trace.text.wording import plural
 from drive_trace.trace.times import sortable
@@ -159,7 +160,8 @@ def _quoted(cell: str) -> str:
 
 _MOST = 10
 _WIDTH = 22
-_BY = (("project", "Project"), ("month", "Month"))
+_COLUMNS = 100
+_BY = (("project", "By project"), ("month", "By month"))
 
 
 class FleetSummary:
@@ -194,60 +196,58 @@ class FleetSummary:
         """All of it for a terminal, what needs somebody first; ``unread`` is how many inputs could
         not be read.
         """
-        return "\n".join(self._lines(files, unread))
+        return doc.as_text(self._blocks(files, unread), _COLUMNS)
 
-    def _lines(self, files: int, unread: int) -> Iterator[str]:
+    def _blocks(self, files: int, unread: int) -> Iterator[doc.Block]:
         count = self._standings.total()
-        yield f"{plural(count, 'run')} in {plural(files, 'file')}{': ' if count else ''}" + (
-            " · ".join(
-                f"{self._standings[name]:,} {words}"
-                for name, words in STANDINGS.items()
-                if self._standings[name]
-            )
+        standings = " · ".join(
+            f"{self._standings[name]:,} {words}"
+            for name, words in STANDINGS.items()
+            if self._standings[name]
         )
+        of = f"{plural(count, 'run')} in {plural(files, 'file')}"
+        yield doc.Paragraph(f"{of}: {standings}" if count else of)
         if unread:
             doubt = ", so no CORRECT is free of caveats" if count else ""
-            yield f"{plural(unread, 'input')} could not be read{doubt}"
+            yield doc.Paragraph(f"{plural(unread, 'input')} could not be read{doubt}")
         for need, rows in self._needing.items():
+            named = [(doc.name(row.run_id), doc.name(row.files[0])) for row in rows]
             if rows:
-                yield f"\n{need}: {plural(self._needed[need], 'run')}"
-                yield from (f"  {plain(row.run_id)}  {plain(row.files[0])}" for row in rows)
-                yield from _more(self._needed[need] - len(rows))
+                title = f"{need}: {plural(self._needed[need], 'run')}"
+                more = self._needed[need] - len(rows)
+                yield doc.Section(title, [doc.Table((), named), *_more(more)])
         for name, title in _BY:
-            yield from _rates(title, self._by[name])
+            if self._by[name]:
+                yield _rates(title, self._by[name])
         if self._findings:
-            yield "\nCommonest findings"
-            most = sorted(self._findings, key=lambda code: (-self._findings[code], code))
-            for code in most[:_MOST]:
-                found = self._findings[code]
-                yield f"  {found:>9,}  {code}, in {plural(self._found_in[code], 'run')}"
+            most = sorted(self._findings, key=lambda code: (-self._findings[code], code))[:_MOST]
+            counts = [
+                (code, f"{self._findings[code]:,}", f"{self._found_in[code]:,}") for code in most
+            ]
+            table = doc.Table(("rule", "findings", "runs"), counts, numbers_from=1)
+            yield doc.Section("Commonest findings", [table])
 
 
-def _rates(title: str, groups: Mapping[str, Counter[str]]) -> Iterator[str]:
-    if not groups:
-        return
-    yield (
-        f"\n{title:<{_WIDTH}}  {'runs':>7}  CORRECT  caveats  INCORRECT  no verdict"
-        "  share of CORRECT"
-    )
+def _rates(title: str, groups: Mapping[str, Counter[str]]) -> doc.Section:
     most = sorted(groups, key=lambda name: (-groups[name]["runs"], name))[:_MOST]
-    for name in sorted(most):
-        counts = groups[name]
-        runs, least = counts["runs"], counts[Verdict.CORRECT]
-        yield (
-            f"{_tail(name):<{_WIDTH}}  {runs:>7,}  {least:>7,}  {counts[QUALIFIED]:>7,}  "
-            f"{counts[Verdict.INCORRECT]:>9,}  {counts[Verdict.NOT_COMPUTABLE]:>10,}  "
-            f"{share(least, runs - counts['failed'], runs)}"
-        )
-    yield from _more(len(groups) - len(most))
+    rows = [(_tail(name), *_rate(groups[name])) for name in sorted(most)]
+    headers = ("", "runs", "CORRECT", "caveats", "INCORRECT", "no verdict", "share of CORRECT")
+    table = doc.Table(headers, rows, numbers_from=1)
+    return doc.Section(title, [table, *_more(len(groups) - len(most))])
 
 
-def _tail(name: str) -> str:
+def _rate(counts: Counter[str]) -> list[str]:
+    runs, least = counts["runs"], counts[Verdict.CORRECT]
+    others = (QUALIFIED, Verdict.INCORRECT, Verdict.NOT_COMPUTABLE)
+    figures = [runs, least, *(counts[each] for each in others)]
+    return [*(f"{each:,}" for each in figures), share(least, runs - counts["failed"], runs)]
+
+
+def _tail(name: str) -> doc.Words:
     """The end of a name, which tells one folder from another."""
     whole = plain(name)
-    return whole if len(whole) <= _WIDTH else f"…{whole[1 - _WIDTH :]}"
+    return doc.name(whole if len(whole) <= _WIDTH else f"…{whole[1 - _WIDTH :]}")
 
 
-def _more(count: int) -> Iterator[str]:
-    if count:
-        yield f"  and {count:,} more"
+def _more(count: int) -> list[doc.Block]:
+    return [doc.Paragraph(f"and {count:,} more")] if count else []

@@ -125,7 +125,7 @@ Cell: TypeAlias = Words | Lines
 
 
 class Table(NamedTuple):
-    """Rows under headers; the first cell of a row names it."""
+    """Rows under headers; the first cell of a row names it. As text it needs no headers."""
 
     headers: Sequence[str]
     rows: Sequence[Sequence[Cell]]
@@ -170,6 +170,8 @@ def _joined(cell: Cell) -> Words:
 # As text
 
 _IN_FIGURE = re.compile(r"(?<=[,<]) ")
+_FIGURE = re.compile(r"[−+]?[\d,.]+|n/a")
+"""What is aligned at the right, where all of a column is so."""
 
 
 def as_text(blocks: Iterable[Block], width: int = 80) -> str:
@@ -202,8 +204,15 @@ def _aligned(table: Table, width: int) -> Iterator[str]:
     rows = [[unmarked(_joined(cell)) for cell in row] for row in table.rows]
     if table.numbers_from is not None:  # what stands within a figure is not wrapped
         rows = [[_IN_FIGURE.sub("\u00a0", cell) for cell in row] for row in rows]
-    rows.insert(0, [*table.headers])
+    if table.headers:
+        rows.insert(0, [*table.headers])
     columns = [*zip(*rows, strict=True)]
+    figures = [
+        table.numbers_from is not None
+        and at >= table.numbers_from
+        and all(map(_FIGURE.fullmatch, each[1:]))
+        for at, each in enumerate(columns)
+    ]
     least = [max(len(word) for cell in each for word in cell.split(" ")) for each in columns]
     least[-1] = min(least[-1], 30)  # what overflows there, as a path, moves nothing
     widths = [max(map(len, each)) for each in columns]
@@ -215,7 +224,11 @@ def _aligned(table: Table, width: int) -> Iterator[str]:
             wrapped(cell, "", most, "") or [""] for cell, most in zip(row, widths, strict=True)
         ]
         for line in zip_longest(*cells, fillvalue=""):
-            yield "  ".join(map(str.ljust, line, widths))
+            pairs = zip(line, widths, figures, strict=True)
+            yield "  ".join(
+                each.rjust(most) if is_figure else each.ljust(most)
+                for each, most, is_figure in pairs
+            )
 
 
 # As Markdown
