@@ -13,10 +13,9 @@ from drive_trace import __version__
 from drive_trace.commands import options
 from drive_trace.commands.reading import Reading, usable
 from drive_trace.commands.terminal import EXIT_UNUSABLE, format_of, notify, write_document
-from drive_trace.comparison.answer import Answer, Comparison
+from drive_trace.comparison.answer import Answer, Comparison, to_json
 from drive_trace.comparison.answer import compare as compare_sides
 from drive_trace.comparison.comparability import UNVERIFIABLE, allowed_of
-from drive_trace.comparison.contents import to_json
 from drive_trace.comparison.runs import Side
 from drive_trace.storage.compared_files import CaseFile, manifests_of, read_case_file
 from drive_trace.storage.compared_sides import read_side

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import product
 from typing import NamedTuple
 
 from drive_trace.comparison.comparability import Fact, Reason, comparability
-from drive_trace.comparison.costs import Cost, costs_of, rank
-from drive_trace.comparison.runs import Case, ComparedRun, Side, Tally, cases_of, tally
+from drive_trace.comparison.costs import Cost, costs_of, rank, spent_for_each_correct
+from drive_trace.comparison.runs import FACTS, SUMS, Case, ComparedRun, Side, Tally, cases_of, tally
 from drive_trace.comparison.statistics import (
     Counts,
     Interval,
@@ -268,3 +268,85 @@ def _flips(cases: Sequence[Case]) -> Iterator[Flip]:
 
 def _of(runs: Sequence[ComparedRun], verdict: Verdict) -> tuple[ComparedRun, ...]:
     return tuple(run for run in runs if run.score.verdict is verdict)
+
+
+# As JSON
+
+
+def to_json(found: Comparison) -> dict[str, object]:
+    """The interface of ``compare --output-format json``. Shares and differences are fractions, and
+    null is unknown, never zero.
+    """
+    return {
+        "answer": str(found.answer),
+        "reasons": [each.sentence for each in found.reasons],
+        "gate": found.gate._asdict() | _by_side([*map(_tally_json, found.gate[:2])]),
+        "costs": [
+            {
+                **each._asdict(),
+                "metric": each.metric.key,
+                "told": _by_side([{"runs": told, "of": of} for told, of in each.told]),
+            }
+            for each in found.costs
+        ],
+        "cases": [
+            {
+                "case": each.name,
+                **_by_side([_tally_json(tally(runs)) for runs in each[1:]]),
+                "spent_for_each_correct": _by_side([*map(_spent_json, each[1:])]),
+            }
+            for each in found.cases
+        ],
+        "spent_for_each_correct": _by_side([_spent_json(side.runs) for side in found.sides]),
+        "flips": [
+            {
+                "case": each.case,
+                "from": each.before,
+                "to": each.after,
+                "baseline_runs": [run.run_id for run in each.baseline_runs],
+                "candidate_runs": [run.run_id for run in each.candidate_runs],
+                "qualified": {run.run_id: run.score.headline for run in each.qualified},
+            }
+            for each in found.flips
+        ],
+        "differences": {
+            title: _by_side([side.facts[title].all_runs for side in found.sides])
+            | {"per_run": _by_side([side.facts[title].per_run for side in found.sides])}
+            for title in FACTS
+        },
+        "known": [
+            {
+                "fact": each.name,
+                "state": each.state,
+                "baseline": each.baseline,
+                "candidate": each.candidate,
+            }
+            for each in found.known
+        ],
+        "ranker": None if found.rank is None else _by_side(found.rank),
+        "complete": not any(side.not_read for side in found.sides),
+        "inputs": _by_side([_input_json(side) for side in found.sides]),
+    }
+
+
+def _tally_json(each: Tally) -> Mapping[str, object]:
+    return each._asdict() | {"interval": each.interval}
+
+
+def _input_json(side: Side) -> Mapping[str, object]:
+    return {
+        "paths": side.paths,
+        "files": [each._asdict() for each in side.files],
+        "unread": [each._asdict() for each in side.unread],
+        **side.left_out.as_json(),
+        "copied_runs": [run.run_id for run in side.copies],
+        "doubted": {metric.key: runs for metric, runs in side.doubted.items()},
+    }
+
+
+def _spent_json(runs: Sequence[ComparedRun]) -> Mapping[str, object]:
+    return {each.key: spent_for_each_correct(runs, each) for each in SUMS}
+
+
+def _by_side(sides: Sequence[object]) -> dict[str, object]:
+    return dict(zip(("baseline", "candidate"), sides, strict=True))

@@ -1,13 +1,35 @@
-"""A comparison for people: as text, Markdown and HTML."""
+"""A comparison for people: one document, and what each format puts first and last."""
 
 from __future__ import annotations
 
-from drive_trace.comparison.answer import Comparison
-from drive_trace.comparison.contents import lead, sections
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from drive_trace.comparison.answer import Answer, Comparison, Flip, Gate, in_digits, p_is
+from drive_trace.comparison.comparability import Reason, State
+from drive_trace.comparison.costs import Cost, spent_for_each_correct
+from drive_trace.comparison.runs import (
+    FACTS,
+    SUMS,
+    WALL_CLOCK,
+    Case,
+    ComparedRun,
+    Metric,
+    Side,
+    Tally,
+    tally,
+)
+from drive_trace.comparison.statistics import ALPHA, Interval, is_significant
 from drive_trace.report.html import STYLE
+from drive_trace.report.metrics import Value
+from drive_trace.scorecard.card import QUALIFIED
+from drive_trace.scorecard.caveats import by_reason
 from drive_trace.text import document as doc
 from drive_trace.text.document import Html
+from drive_trace.text.escaping import plain
 from drive_trace.text.html import as_html, document, join, tag
+from drive_trace.text.wording import are, duration, factor, first_of, plural
 
 HTML_STYLE = (
     STYLE
@@ -23,6 +45,29 @@ td.n{white-space:nowrap}
 """
 )
 _TITLE = "Drive Trace: candidate against baseline"
+_LEFT, _WIDTH, _ROW = 20, 320, 34
+_MOST = 5
+_HEADLINE = "All that was spent ÷ CORRECT runs: what the others cost counts, too"
+_NO_RATIO = "A cost of nothing has no ratio: the p is by ranks all the same"
+_TIED = "Equal costs widen an interval, which can hold 1 though p is below 0.05: the test decides"
+_FACTS = "Facts without a verdict: what happened in all runs of a side, and in each on average"
+_TOLD = "Told by: so many of the CORRECT runs of the baseline, and of the candidate"
+_TIE_BREAK = (
+    "A tie-break, and no answer: it can reward a side that fails the hard case each time. "
+    "All that was spent ÷ CORRECT runs cannot."
+)
+_NO_CASE = "Nobody says of which case the runs are: all of a side are taken for one."
+_TIME = "ms"
+_VERDICTS = {"correct": "CORRECT", "incorrect": "INCORRECT"}
+
+
+class _Drawn(NamedTuple):
+    """A point with its interval, to be drawn; None is not known, and not drawn."""
+
+    label: str
+    """Untrusted."""
+    value: float | None
+    interval: Interval | None
 
 
 def as_text(found: Comparison) -> str:
@@ -52,3 +97,314 @@ def html_body(found: Comparison) -> Html:
     said = tag("p", "Answer: ", tag("strong", found.answer.words), class_="headline")
     header = tag("header", as_html(power), title, said, as_html(answer.blocks))
     return join([header, tag("main", as_html(sections(found)))])
+
+
+# The document
+
+
+def power(found: Comparison) -> Iterator[str]:
+    """What so many runs can show at all, which is said before anything else. Nothing where a case
+    has no runs on a side, or not all have one: it is not for their number that they show nothing.
+    """
+    if found.gate.smallest_p is not None and found.known[0].state is not State.DIFFERS:
+        yield _power(found.gate, plural(len(found.cases), "case"))
+    for side in found.sides:
+        for _, runs, why in side.no_repetitions:
+            yield f"{plural(len(runs), 'run')} of the {side.name} {are(len(runs))} {why}."
+
+
+def _power(gate: Gate, cases: str) -> str:
+    sizes = f"{plural(gate.candidate.k, 'run')} against {gate.baseline.k:,} in {cases}"
+    least = f"the least p that the gate can reach is {in_digits(gate.smallest_p)}"
+    if gate.smallest_detectable is None:
+        return f"{sizes} can never be significant: {least}, and {ALPHA:.2f} is needed."
+    about = "about " if gate.test != "fisher" else ""  # see smallest_detectable
+    shown = f"{about}{gate.smallest_detectable:.3f}, where one side never passes"
+    return f"{sizes}: {least}, and the least difference that it can show {shown}."
+
+
+def lead(found: Comparison, title: str) -> list[doc.Block]:
+    """What so many runs can show, and the answer with its reasons."""
+    reasons = [_reason(each) for each in found.reasons]
+    answer = doc.Section(f"{title}: {found.answer.words}", [doc.Bullets(reasons)])
+    return [*map(doc.Paragraph, power(found)), answer]
+
+
+def _reason(reason: Reason) -> doc.Words:
+    return f"{reason.words}: {doc.name(reason.names, 500)}." if reason.names else f"{reason.words}."
+
+
+def sections(found: Comparison) -> list[doc.Section]:
+    """All that follows."""
+    return [each._replace(id=f"part-{n}") for n, each in enumerate(_sections(found))]
+
+
+def _sections(found: Comparison) -> Iterator[doc.Section]:
+    yield _gate(found)
+    if found.answer is not Answer.NOT_COMPARABLE:
+        if found.costs:
+            yield _costs(found)
+        yield _spent(found)
+        if len(found.cases) > 1:
+            yield _cases(found.cases)
+        if found.flips:
+            yield _flips(found.flips)
+        if found.rank is not None:
+            row = (
+                "wall-clock of CORRECT runs ÷ their share",
+                *(_figure(each, _TIME) for each in found.rank),
+            )
+            yield _section("Ranker", (_TIE_BREAK,), ("ranker", "baseline", "candidate"), [row])
+        yield _facts(found.sides)
+    yield _known(found)
+    yield _inputs(found.sides)
+
+
+def _section(  # noqa: PLR0913, PLR0917 - the parts of a section
+    title: str,
+    notes: Sequence[str],
+    headers: Sequence[str],
+    rows: Sequence[Sequence[doc.Words]],
+    drawn: Sequence[_Drawn] = (),
+    farthest: float | None = None,
+    numbers_from: int | None = None,
+) -> doc.Section:
+    """A table with what there is to know above it, and its intervals as a drawing."""
+    drawing = [_intervals(title, drawn, farthest)] if drawn else []
+    shown = doc.Table(headers, rows, numbers_from=numbers_from)
+    return doc.Section(title, [doc.Bullets(notes), *drawing, shown])
+
+
+def _gate(found: Comparison) -> doc.Section:
+    gate, notes = found.gate, []
+    tallies = {"baseline": gate.baseline, "candidate": gate.candidate}
+    if gate.difference is not None and gate.difference_interval is not None:
+        test = "Fisher's exact test" if gate.test == "fisher" else "labels shuffled within cases"
+        notes.append(
+            f"difference {_figure(gate.difference, '+.3f')} "
+            f"{_interval(gate.difference_interval, '+.3f')} "
+            "(candidate − baseline; Newcombe: it illustrates, the test decides), "
+            f"{p_is(gate.p)} (two-sided, {test})"
+        )
+    if any(each.not_computable > each.failed for each in tallies.values()):
+        notes.append(
+            "runs that are not computable may be CORRECT or not: the share is told from the least "
+            "to the most, and p and the difference take them for not CORRECT"
+        )
+    qualified = gate.baseline.qualified + gate.candidate.qualified
+    if qualified:
+        notes.append(
+            f"{plural(qualified, 'CORRECT run')} may be something else, as a caveat says: the "
+            "answer has to hold either way, and the costs of CORRECT runs are without theirs"
+        )
+    contested = gate.baseline.incorrect_qualified + gate.candidate.incorrect_qualified
+    if contested:
+        notes.append(
+            f"{plural(contested, 'INCORRECT run')} may be CORRECT, as a caveat says: the answer "
+            "has to hold either way"
+        )
+    notes += [
+        f"readers reject {plural(side.rejected, 'line')} of the {side.name}, which "
+        f"{are(side.rejected)} not counted"
+        for side in found.sides
+        if side.rejected
+    ]
+    return _section(
+        "Gate",
+        notes,
+        ("side", "runs", "CORRECT", "INCORRECT", "not computable", "share of CORRECT"),
+        [(name, *_tally(each)) for name, each in tallies.items()],
+        [_drawn(name, each) for name, each in tallies.items() if each.k],
+        numbers_from=1,
+    )
+
+
+def _tally(each: Tally) -> tuple[str, ...]:
+    others = (f"{count:,}" for count in (each.incorrect, each.not_computable))
+    return (f"{each.k:,}", each.passed, *others, _share(each))
+
+
+def _share(each: Tally) -> str:
+    if each.interval is None:
+        return "n/a"
+    least, most = (f"{each.hits(may_be) / each.k:.3f}" for may_be in (False, True))
+    share = least if least == most else f"{least} to {most}"
+    return f"{share} {_interval(each.interval)}"
+
+
+def _drawn(label: str, each: Tally) -> _Drawn:
+    is_known = each.hits(may_be=False) == each.most
+    return _Drawn(label, each.correct / each.k if is_known else None, each.interval)
+
+
+def _costs(found: Comparison) -> doc.Section:
+    rows = [
+        (
+            each.metric.title,
+            *_ratio(each),
+            in_digits(each.p),
+            in_digits(each.adjusted_p),
+            f"{len(each.cases):,}",
+            ", ".join(f"{told}/{of}" for told, of in each.told),
+        )
+        for each in found.costs
+    ]
+    known = [(each.metric.title, each.ratio, each.interval) for each in found.costs if each.ratio]
+    unlike = [each.interval for each in found.costs if each.interval and is_significant(each.p)]
+    tied = any(low <= 1 <= high for low, high in unlike)
+    drawn = [_Drawn(*each) for each in known]
+    ratios = [at for _, ratio, interval in known for at in (ratio, *(interval or ()))]
+    return _section(
+        "Cost of CORRECT runs, candidate ÷ baseline",
+        (_TOLD, *[_NO_RATIO] * (len(drawn) < len(found.costs)), *[_TIED] * tied),
+        ("cost", "ratio", "95 % interval", "p", "p by Holm", "cases", "told by"),
+        rows,
+        drawn,
+        max([2.0, *ratios, *(1 / at for at in ratios)]),
+        numbers_from=1,
+    )
+
+
+def _ratio(cost: Cost) -> tuple[str, str]:
+    if cost.ratio is None:
+        return "n/a", "n/a"
+    bounds = ", ".join(factor(each, 3) for each in cost.interval or ())
+    return factor(cost.ratio, 3), f"[{bounds}]" if bounds else "none at this k"
+
+
+def _spent(found: Comparison) -> doc.Section:
+    total = Case("all cases", *(side.runs for side in found.sides))
+    rows = [
+        (doc.name(case.name), metric.title, *(_spent_on(metric, runs) for runs in case[1:]))
+        for case in (*found.cases, *([total] if len(found.cases) > 1 else ()))
+        for metric in SUMS
+    ]
+    headers = ("case", "cost", "baseline", "candidate")
+    return _section("Cost for each CORRECT run", (_HEADLINE,), headers, rows, numbers_from=2)
+
+
+def _spent_on(metric: Metric, runs: Sequence[ComparedRun]) -> str:
+    if not tally(runs).correct:
+        return "none CORRECT"
+    return _figure(spent_for_each_correct(runs, metric), _TIME if metric is WALL_CLOCK else ",.0f")
+
+
+def _cases(cases: Sequence[Case]) -> doc.Section:
+    rows, drawn = [], []
+    for each in cases:
+        sides = {"baseline": tally(each.baseline), "candidate": tally(each.candidate)}
+        said = [f"{side.passed} of {side.k:,}, {_share(side)}" for side in sides.values()]
+        rows.append((doc.name(each.name), *said))
+        drawn += [_drawn(f"{name}, {each.name}", side) for name, side in sides.items()]
+    headers = ("case", "baseline", "candidate")
+    return _section("CORRECT by case", (), headers, rows, drawn, numbers_from=1)
+
+
+def _flips(flips: Sequence[Flip]) -> doc.Section:
+    rows = [
+        (
+            doc.name(each.case),
+            f"{_VERDICTS[each.before]} → {_VERDICTS[each.after]}",
+            *(doc.name(first_of([*map(_run, runs)], _MOST)) for runs in each[3:]),
+        )
+        for each in flips
+    ]
+    qualified = sum(len(each.qualified) for each in flips)
+    note = f"{plural(qualified, 'CORRECT run')} of these may be something else, as a caveat says"
+    headers = ("case", "from → to", "runs of the baseline", "runs of the candidate")
+    return _section("Flips", (note,) if qualified else (), headers, rows)
+
+
+def _run(run: ComparedRun) -> str:
+    """The run's id, and what qualifies its CORRECT."""
+    caveats = run.score.qualifying if run.score.standing == QUALIFIED else ()
+    return f"{run.run_id} ({'; '.join(each.short for each in caveats)})" if caveats else run.run_id
+
+
+def _facts(sides: tuple[Side, Side]) -> doc.Section:
+    rows = [
+        (title, *map(_figure, (at for side in sides for at in side.facts[title])))
+        for title in FACTS
+    ]
+    headers = ("fact", "baseline", "per run", "candidate", "per run")
+    return _section("Differences", (_FACTS,), headers, rows, numbers_from=1)
+
+
+def _known(found: Comparison) -> doc.Section:
+    rows = [
+        (
+            each.name,
+            str(each.state),
+            *(
+                doc.name(first_of(side, _MOST) or "unknown")
+                for side in (each.baseline, each.candidate)
+            ),
+        )
+        for each in found.known
+    ]
+    case = found.known[0]
+    is_known = case.baseline or case.candidate or not found.cases
+    headers = ("fact", "state", "baseline", "candidate")
+    return _section("What is known of the runs", () if is_known else (_NO_CASE,), headers, rows)
+
+
+def _inputs(sides: tuple[Side, Side]) -> doc.Section:
+    """Where the runs are from, and what of it does not count."""
+    rows = [(side.name, *row) for side in sides for row in _input(side)]
+    return _section("What was read", (), ("side", "what", "which"), rows)
+
+
+def _input(side: Side) -> Iterator[tuple[str, str]]:
+    yield plural(len(side.files), "file"), doc.name(first_of(side.paths, _MOST))
+    for what, runs, _ in side.no_repetitions:
+        yield f"{plural(len(runs), 'run')} {what}", doc.name(first_of(runs, _MOST))
+    for metric, runs in side.doubted.items():
+        yield f"{metric.title} doubted: {plural(len(runs), 'run')}", doc.name(first_of(runs, _MOST))
+    for what, files in (("not read", side.unread), ("left out", side.left_out.files)):
+        for reason, paths in by_reason(files).items():
+            yield doc.name(f"{what}: {reason}"), doc.name(first_of(paths, _MOST))
+    rejecting = [each.path for each in side.files if each.rejected_lines]
+    if rejecting:
+        yield f"{plural(side.rejected, 'line')} rejected", doc.name(first_of(rejecting, _MOST))
+
+
+def _figure(value: Value, spec: str = "") -> str:
+    if not isinstance(value, int | float):
+        return "n/a"
+    if spec == _TIME:
+        return duration(round(value))
+    return f"{value:{spec or (',' if isinstance(value, int) else ',.2f')}}".replace("-", "−")
+
+
+def _interval(interval: Interval, spec: str = ".3f") -> str:
+    return f"[{', '.join(_figure(each, spec) for each in interval)}]"
+
+
+def _intervals(title: str, drawn: Sequence[_Drawn], farthest: float | None) -> Html:
+    """A line for each interval below its name, and a square at its value. Where the values are
+    ratios, ``farthest`` is the largest: they go from its inverse to it. None for shares.
+    """
+    marks = (0, 0.5, 1) if farthest is None else (1 / farthest, 1, farthest)
+
+    def x(value: float) -> float:
+        share = value if farthest is None else (math.log(value, farthest) + 1) / 2
+        return round(_LEFT + _WIDTH * min(max(share, 0.0), 1.0), 1)
+
+    bottom = _ROW * len(drawn)
+    shapes = []
+    for at in marks:
+        kind = "axis" if farthest is None or at != 1 else "same"
+        shapes.append(tag("line", x1=x(at), x2=x(at), y1=0, y2=bottom, class_=kind))
+        said, y = f"{at:.2f}", bottom + 14
+        shapes.append(tag("text", said, x=x(at), y=y, text_anchor="middle", class_="soft"))
+    for number, each in enumerate(drawn):
+        y = _ROW * number + 24
+        shapes.append(tag("text", plain(each.label, 50), x=_LEFT, y=y - 10))
+        if each.interval is not None:
+            low, high = each.interval
+            shapes.append(tag("line", x1=x(low), x2=x(high), y1=y, y2=y))
+        if each.value is not None:
+            shapes.append(tag("rect", x=x(each.value) - 3, y=y - 3, width=6, height=6))
+    box = f"0 0 {2 * _LEFT + _WIDTH} {bottom + 20}"
+    label = f"{title}: 95 % intervals, which the table below has"
+    return tag("svg", join(shapes), viewBox=box, class_="intervals", role="img", aria_label=label)
