@@ -133,7 +133,7 @@ def test_rejected_lines_stand_where_the_event_above_them_does() -> None:
     made = chart(*dispatch("a", 0, 30), broken, event("triage-verdict", ts=at(40)))
     kinds = {mark.kind: mark for mark in made.marks}
     assert kinds["rejected"].place == made.axis.place(made.axis.moments[-2])
-    assert kinds["rejected"].line.number == 3
+    assert kinds["rejected"].line.line == 3
 
 
 def test_a_grade_has_room_before_the_cost_beside_it() -> None:
@@ -158,8 +158,8 @@ def test_a_first_brief_is_part_of_its_round_and_a_changed_one_has_a_mark() -> No
     ]
     made = chart(*dispatch("a", 0, 30), event("round-start", **ids, ts=at(1)), *briefs)
     ((bar,), (mark,)) = made.bars, made.marks
-    assert [line.number for line in bar.rounds[0].lines] == [3, 4]
-    assert (mark.kind, mark.line.number) == ("brief-issued", 5)
+    assert [line.line for line in bar.rounds[0].lines] == [3, 4]
+    assert (mark.kind, mark.line.line) == ("brief-issued", 5)
 
 
 def test_bars_without_room_stand_together_until_there_is_some() -> None:

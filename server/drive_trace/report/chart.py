@@ -15,6 +15,7 @@ from drive_trace.report.event_log import Event
 from drive_trace.report.time_axis import LEAST, WIDTH, TimeAxis, spaced, time_axis
 from drive_trace.report.timeline import SPANNING, DispatchSpan, Outcome, RoundSpan, Span
 from drive_trace.scorecard.card import RunScore
+from drive_trace.scorecard.caveats import LineRef
 from drive_trace.text.wording import plural, short_time
 from drive_trace.trace.times import epoch_milliseconds
 
@@ -28,14 +29,6 @@ _BRIEF = "brief-issued"
 _FIRST = {"correctness-recorded": 0, REJECTED: 1}
 
 
-class LineId(NamedTuple):
-    """A line of a trace."""
-
-    path: str
-    number: int
-    """From 1."""
-
-
 class Piece(NamedTuple):
     """A round in its dispatch, in shares of the axis."""
 
@@ -43,7 +36,7 @@ class Piece(NamedTuple):
     right: float
     outcome: Outcome
     words: str
-    lines: Sequence[LineId]
+    lines: Sequence[LineRef]
     """Those of its start and its end, as far as they are recorded, and then of its first brief."""
 
 
@@ -58,7 +51,7 @@ class Bar(NamedTuple):
     outcome: Outcome
     name: str
     words: str
-    lines: Sequence[LineId]
+    lines: Sequence[LineRef]
     rounds: Sequence[Piece]
     level: int
     """Of zoom, from which on it is shown by itself."""
@@ -82,7 +75,7 @@ class Mark(NamedTuple):
     place: float
     kind: str
     """The event, or :data:`REJECTED`."""
-    line: LineId
+    line: LineRef
     level: int
     """Of zoom, from which on there is room for it."""
 
@@ -182,7 +175,7 @@ def _bar(
     span: DispatchSpan,
     lane: int,
     at: _Timed,
-    rounds: Mapping[_RoundKey, tuple[_Timed, LineId | None]],
+    rounds: Mapping[_RoundKey, tuple[_Timed, LineRef | None]],
 ) -> Bar:
     claim = axis.place(at.begin + span.claimed_ms) if span.claimed_ms is not None else None
     pieces = [
@@ -201,7 +194,7 @@ def _bar(
     return Bar(lane, left, right, claim, span.outcome, name, said, lines, pieces, level, most)
 
 
-def _piece(axis: TimeAxis, span: RoundSpan, at: _Timed, brief: LineId | None) -> Piece:
+def _piece(axis: TimeAxis, span: RoundSpan, at: _Timed, brief: LineRef | None) -> Piece:
     number = "?" if span.number is None else f"{span.number:,}"
     words = [f"round {number}", span.said or "no end recorded"]
     words += [plural(span.findings, "finding")] if span.findings else []
@@ -218,30 +211,32 @@ def _lengths(span: Span) -> Iterator[str]:
         yield f"{short_time(span.claimed_ms)} claimed"
 
 
-def _lines(span: Span) -> list[LineId]:
-    return [LineId(each.path, each.line) for each in (span.start, span.end) if each is not None]
+def _lines(span: Span) -> list[LineRef]:
+    return [each.place for each in (span.start, span.end) if each is not None]
 
 
-def _first_briefs(events: Iterable[Event], rounds: Container[_RoundKey]) -> dict[_RoundKey, LineId]:
+def _first_briefs(
+    events: Iterable[Event], rounds: Container[_RoundKey]
+) -> dict[_RoundKey, LineRef]:
     """The first brief of each round that is drawn, which it does not need a mark of its own for,
     unless the brief changed.
     """
-    found: dict[_RoundKey, LineId] = {}
+    found: dict[_RoundKey, LineRef] = {}
     for event in events:
         if event.name == _BRIEF and event.text("brief_disposition") == "initial":
             key = event.text("dispatch_id"), event.text("round_id")
             if key in rounds:
-                found.setdefault(key, LineId(event.path, event.line))
+                found.setdefault(key, event.place)
     return found
 
 
 def _others(
-    run: RunScore, events: Iterable[Event], drawn: Container[LineId]
-) -> Iterator[tuple[int, str, LineId]]:
+    run: RunScore, events: Iterable[Event], drawn: Container[LineRef]
+) -> Iterator[tuple[int, str, LineRef]]:
     """What neither starts nor ends a dispatch or round, has a time, and is not drawn with one. A
     rejected line has the time of the event above it.
     """
-    rejected = [LineId(part.path, each.line) for part in run.parts for each in part.rejected]
+    rejected = [LineRef(part.path, each.line) for part in run.parts for each in part.rejected]
     above: dict[str, tuple[list[int], list[int]]] = {}
     for event in events:
         moment = epoch_milliseconds(event.ts)
@@ -250,17 +245,17 @@ def _others(
         numbers, moments = above.setdefault(event.path, ([], []))
         numbers.append(event.line)
         moments.append(moment)
-        here = LineId(event.path, event.line)
+        here = event.place
         if event.name not in SPANNING and here not in drawn:
             yield moment, event.name, here
     for line in rejected:
         numbers, moments = above.get(line.path, ([], []))
-        at = bisect_left(numbers, line.number)
+        at = bisect_left(numbers, line.line)
         if moments:
             yield moments[max(at - 1, 0)], REJECTED, line
 
 
-def _marks(axis: TimeAxis, others: Sequence[tuple[int, str, LineId]]) -> list[Mark]:
+def _marks(axis: TimeAxis, others: Sequence[tuple[int, str, LineRef]]) -> list[Mark]:
     """In the order of time. Where there is no room for all, grades and rejected lines are shown
     first, and then what is rarest.
     """

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from drive_trace.scorecard.card import RunScore
+from drive_trace.scorecard.caveats import LineRef
 from drive_trace.scorecard.summary import TraceSummary
 from drive_trace.text.wording import HUGE, compact, short_time
 from drive_trace.vocabulary import EVENTS
@@ -45,6 +46,11 @@ class Event(NamedTuple):
         """When it was emitted, as its author wrote it."""
         value: str = self.values["ts"]
         return value
+
+    @property
+    def place(self) -> LineRef:
+        """Where it stands."""
+        return LineRef(self.path, self.line)
 
     @property
     def run_id(self) -> str:

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from drive_trace.report.assertions import Checked, CheckResult
-from drive_trace.report.chart import LineId
 from drive_trace.report.contents import (
     FACTS,
     NOTHING_RIGHT,
@@ -28,6 +27,7 @@ from drive_trace.report.metrics import (
 )
 from drive_trace.report.timeline import DispatchSpan
 from drive_trace.scorecard.card import RunScore
+from drive_trace.scorecard.caveats import LineRef
 from drive_trace.scorecard.render import NO_SIGNAL, clocked
 from drive_trace.scorecard.verdict import cause
 from drive_trace.text import document as doc
@@ -62,13 +62,13 @@ class Places:
         """The number of a trace."""
         return self._files.get(path, 0)
 
-    def id_of(self, line: LineId, kind: str = "l") -> str:
+    def id_of(self, line: LineRef, kind: str = "l") -> str:
         """The id of an element."""
-        return f"{kind}-{self.file(line.path)}-{line.number}"
+        return f"{kind}-{self.file(line.path)}-{line.line}"
 
     def link(self, path: str, number: int) -> doc.Words:
         """The number of a line, as a link to it."""
-        return doc.link(self.id_of(LineId(path, number)), str(number))
+        return doc.link(self.id_of(LineRef(path, number)), str(number))
 
     def lines(self, path: str, numbers: Sequence[int]) -> doc.Words:
         """``lines 3, 5 of a.jsonl``."""
@@ -178,7 +178,7 @@ def dispatches(
 
 def _dispatch(span: DispatchSpan, places: Places) -> list[doc.Words]:
     first, called = span.start or span.end, span.called
-    target = places.id_of(LineId(first.path, first.line)) if first else None
+    target = places.id_of(first.place) if first else None
     return [
         doc.named_link(target, called, 80) if target else doc.name(called, 80),
         doc.name(span.model or "not recorded", 80),

@@ -10,10 +10,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from drive_trace.report.chart import REJECTED, Bar, Chart, Cluster, LineId, Mark, Piece
+from drive_trace.report.chart import REJECTED, Bar, Chart, Cluster, Mark, Piece
 from drive_trace.report.sections import Places
 from drive_trace.report.time_axis import as_date, as_time, days, spaced, ticks
 from drive_trace.report.timeline import SPANNING, Outcome
+from drive_trace.scorecard.caveats import LineRef
 from drive_trace.text.document import Html
 from drive_trace.text.escaping import plain
 from drive_trace.text.html import scrolling, tag
@@ -210,7 +211,7 @@ def _mark(mark: Mark, places: Places) -> Html:
     text = tag("text", GLYPHS[kind], x=_share(mark.place), y=_MARKS)
     words = "rejected line" if kind == REJECTED else kind
     shown = (kind * (kind == REJECTED) + _from(mark.level)).strip() or None
-    return _link(text, f"{words} · line {mark.line.number}", [mark.line], places, shown)
+    return _link(text, f"{words} · line {mark.line.line}", [mark.line], places, shown)
 
 
 def _bars(chart: Chart, places: Places) -> Iterator[Html]:
@@ -275,7 +276,7 @@ def _round(piece: Piece, y: int, places: Places) -> Html:
 def _link(
     shape: Html,
     words: str,
-    lines: Sequence[LineId],
+    lines: Sequence[LineRef],
     places: Places,
     kind: str | None = None,
 ) -> Html:

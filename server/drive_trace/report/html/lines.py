@@ -6,11 +6,12 @@ from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from gzip import compress
 
-from drive_trace.report.chart import Bar, Chart, LineId, Piece
+from drive_trace.report.chart import Bar, Chart, Piece
 from drive_trace.report.contents import SEVERITIES, FullReport, LineFinding, findings_phrase
 from drive_trace.report.event_log import Event, EventWords
 from drive_trace.report.sections import Places
 from drive_trace.scorecard.card import RunScore
+from drive_trace.scorecard.caveats import LineRef
 from drive_trace.scorecard.render import hidden_because
 from drive_trace.text import document as doc
 from drive_trace.text.document import Html
@@ -38,16 +39,16 @@ class EventLists:
         self._words = EventWords(report.events)
         self.by_run = report.by_run()
         self._records = {trace.path: trace.records for trace in report.traces}
-        self._listed: list[LineId] = []
+        self._listed: list[LineRef] = []
 
     def listed(self, run: RunScore, number: int, chart: Chart | None) -> Html:
         """Every event of a run in words, with its rejected lines where they stand."""
         own = self.by_run.get(run.run_id, ())
-        events = [(LineId(event.path, event.line), event) for event in own]
-        rejected = [LineId(part.path, each.line) for part in run.parts for each in part.rejected]
+        events = [(event.place, event) for event in own]
+        rejected = [LineRef(part.path, each.line) for part in run.parts for each in part.rejected]
         order = {part.path: n for n, part in enumerate(run.parts)}
-        every: list[tuple[LineId, Event | None]] = [*events, *((line, None) for line in rejected)]
-        every.sort(key=lambda row: (order.get(row[0].path, 0), row[0].number))
+        every: list[tuple[LineRef, Event | None]] = [*events, *((line, None) for line in rejected)]
+        every.sort(key=lambda row: (order.get(row[0].path, 0), row[0].line))
         shown = every[: max(0, _MOST_EVENTS - len(self._listed))]
         bars = _bars_of(chart, self._places) if chart is not None else {}
         headers = ("time as written", "event", "what it says", "line")
@@ -66,9 +67,9 @@ class EventLists:
         is_open = len(every) <= _OPEN and len(self._report.card.runs) == 1
         return tag("details", tag("summary", title), content, open="" if is_open else None)
 
-    def _row(self, line: LineId, event: Event | None, bars: dict[str, str], run: RunScore) -> Html:
+    def _row(self, line: LineRef, event: Event | None, bars: dict[str, str], run: RunScore) -> Html:
         key = self._places.id_of(line)
-        where = tag("td", str(line.number))
+        where = tag("td", str(line.line))
         if event is None:
             words = "readers reject this line; it counts nowhere"
             cells = tag("td"), tag("td", "rejected"), tag("td", words), where
