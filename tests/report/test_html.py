@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from drive_trace.analysis import read_log
+from drive_trace.report.contents import report_on
 from drive_trace.report.html import SCRIPT, STYLE, report_html
 from drive_trace.report.markdown import report_markdown
 from drive_trace.text.document import Html
@@ -205,6 +207,14 @@ def test_the_lines_that_the_headline_and_the_tables_name_are_links() -> None:
     assert caveat == '1 line rejected (line <a href="#l-0-2">2</a>), not counted.'
     assert '1 (line <a href="#l-0-2">2</a>)' in page
     assert '<a href="#l-0-1"><bdi>' in page  # the dispatch
+
+
+def test_a_name_holds_no_link_whatever_it_says() -> None:
+    rejected = trace(event("round-start"), graded("pass", "failed", "pass"))
+    logs = [read_log(trace(PASSED), "a.jsonl"), read_log(rejected, "see line 1.jsonl")]
+    page = report_html(report_on(logs), "test")
+    said = '1 correctness line rejected (line <a href="#l-1-2">2</a>), not counted.'
+    assert f"⚠ <bdi>see line 1.jsonl</bdi>: {said}" in page
 
 
 def test_that_nobody_has_graded_a_run_is_said_at_its_verdict() -> None:

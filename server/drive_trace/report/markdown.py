@@ -30,11 +30,13 @@ _LEAST_RUN_ROWS = 20
 def report_markdown(report: FullReport) -> str:
     """The whole report, as long as a comment on GitHub may be. What is cut is said."""
     places, runs, text = Places(report), len(report.card.runs), ""
-    table = runs_table(report, places, report.by_run(), _MOST_RUNS, is_page=False)
+    shown = report.card.runs[:_MOST_RUNS]
+    found = report.findings_by_run()
+    table = runs_table(shown, places, report.by_run(), found, is_page=False)
     for most in (_MOST_RUNS, 30, 10, 3, 1, 0):
         rows = table.rows[: max(most, _LEAST_RUN_ROWS)]
-        shown = table._replace(rows=rows, left_out=runs - len(rows))
-        head = [*_verdicts(report), *([shown] if runs > 1 else [])]
+        cut = table._replace(rows=rows, left_out=runs - len(rows))
+        head = [*_verdicts(report), *([cut] if runs > 1 else [])]
         parts = _parts(report, places, most) if report.traces else []
         page = doc.Section("Drive Trace report", [*head, *parts])
         text = doc.as_markdown([page], folds=True)

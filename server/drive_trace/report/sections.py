@@ -13,6 +13,7 @@ from drive_trace.report.contents import (
     NOTHING_RIGHT,
     PROVENANCE,
     FullReport,
+    LineFinding,
     findings_phrase,
 )
 from drive_trace.report.event_log import Event
@@ -76,9 +77,13 @@ class Places:
         of = f" of {doc.name(path, 80)}" if self.is_many else ""
         return f"line{'s' * (len(numbers) != 1)} {linked}{of}"
 
-    def linked(self, text: str, path: str) -> doc.Words:
-        """Our own words, in which the numbers of lines are links: ``1 (line 33)``."""
-        return _NUMBERED.sub(lambda found: self.link(path, int(found[1])), text)
+    def linked(self, said: doc.Words, path: str) -> doc.Words:
+        """Words in which the numbers of lines are links, but in names: ``1 (line 33)``."""
+
+        def linking(own: str) -> doc.Words:
+            return _NUMBERED.sub(lambda found: self.link(path, int(found[1])), own)
+
+        return doc.outside_marks(said, linking)
 
     def caveats(self, run: RunScore) -> Iterator[doc.Words]:
         """The caveats of a run, a sentence each, with links where their lines are of one file."""
@@ -96,15 +101,19 @@ class Places:
 
 
 def runs_table(
-    report: FullReport, places: Places, by_run: dict[str, list[Event]], most: int, *, is_page: bool
+    runs: Sequence[RunScore],
+    places: Places,
+    events: Mapping[str, Sequence[Event]],
+    found: Mapping[str, Sequence[LineFinding] | None],
+    *,
+    is_page: bool,
 ) -> doc.Table:
-    """All runs, ``most`` of them, with their verdicts and what they cost. Where there is little
-    room, the verdict is one line, and caveats are told in short.
+    """Runs with their verdicts and what they cost, given the events and findings of each. Where
+    there is little room, the verdict is one line, and caveats are told in short.
     """
-    runs, found = report.card.runs, report.findings_by_run()
     has_figures = any(run.efficiency is not None for run in runs)
     rows: list[list[doc.Cell]] = []
-    for number, run in enumerate(runs[:most]):
+    for number, run in enumerate(runs):
         findings = found[run.run_id]
         notes = [*places.caveats(run)] if is_page else [each.short for each in run.caveats]
         decided = places.decided_by(run)
@@ -117,7 +126,7 @@ def runs_table(
                 *(run_figures(run) if has_figures else ()),
                 doc.Lines([findings_phrase(findings)], -1 if findings is None else len(findings)),
                 run.provenance.origin or "not told",
-                _last_event(by_run.get(run.run_id, ())),
+                _last_event(events.get(run.run_id, ())),
             ]
         )
     figures = RUN_FIGURES * has_figures
@@ -126,7 +135,6 @@ def runs_table(
         rows,
         label="All runs",
         wide=(1, 2),
-        left_out=len(runs) - most,
         what="runs",
         is_sortable=True,
     )

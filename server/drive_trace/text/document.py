@@ -14,7 +14,7 @@ and nowhere else.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 from itertools import zip_longest
 from typing import NamedTuple, TypeAlias
@@ -83,6 +83,15 @@ def pieces(words: Words) -> Iterator[str | Mark]:
         done = found.end()
     if done < len(words):
         yield words[done:]
+
+
+def outside_marks(words: Words, change: Callable[[str], Words]) -> Words:
+    """Words whose parts that are not marked are changed."""
+    parts, done = list[Words](), 0
+    for found in _MARK.finditer(words):
+        parts += [change(words[done : found.start()]), found[0]]
+        done = found.end()
+    return "".join([*parts, change(words[done:])])
 
 
 def unmarked(words: Words) -> str:
@@ -249,9 +258,9 @@ def _markdown(blocks: Iterable[Block], level: int, *, folds: bool) -> Iterator[s
     for each in blocks:
         match each:
             case Paragraph(words, is_warning):
-                yield f"{'⚠ ' * is_warning}{inline_markdown(words)}"
+                yield f"{'⚠ ' * is_warning}{_inline_markdown(words)}"
             case Bullets(items) if items:
-                yield "\n".join(f"- {inline_markdown(item)}" for item in items)
+                yield "\n".join(f"- {_inline_markdown(item)}" for item in items)
             case Table():
                 yield from _markdown_table(each)
             case Section(title, inner, is_folded=True) if folds:
@@ -260,11 +269,11 @@ def _markdown(blocks: Iterable[Block], level: int, *, folds: bool) -> Iterator[s
                 yield from _markdown(inner, level, folds=False)
                 yield "</details>"
             case Section(title, inner):
-                yield f"{'#' * level} {inline_markdown(title)}"
+                yield f"{'#' * level} {_inline_markdown(title)}"
                 yield from _markdown(inner, level + 1, folds=folds)
 
 
-def inline_markdown(words: Words) -> str:
+def _inline_markdown(words: Words) -> str:
     """Words within a line of Markdown."""
     return "".join(
         _markdown_mark(each) if isinstance(each, Mark) else each for each in pieces(words)
@@ -289,7 +298,7 @@ def _markdown_table(table: Table) -> Iterator[str]:
     room = _MOST_OF_A_TABLE
     for row in table.rows:
         # A bar divides even code.
-        cells = (inline_markdown(_joined(cell)).replace("|", "\\|") for cell in row)
+        cells = (_inline_markdown(_joined(cell)).replace("|", "\\|") for cell in row)
         lines.append(f"| {' | '.join(cells)} |")
         room -= len(lines[-1])
         if room < 0:

@@ -90,9 +90,9 @@ class Runs:
         said = [each for each in totals(card) if each.rstrip(".") != card.headline]
         blocks: list[doc.Block] = [*map(doc.Paragraph, said)]
         if self._runs:
-            by_run = self.events.by_run
-            table = runs_table(self._report, self.places, by_run, MOST_RUNS, is_page=True)
-            blocks.append(table)
+            shown, by_run = self._runs[:MOST_RUNS], self.events.by_run
+            table = runs_table(shown, self.places, by_run, self._findings, is_page=True)
+            blocks.append(table._replace(left_out=len(self._runs) - len(shown)))
         yield doc.Section("Scorecard", [*blocks, *self._over_time()], "scorecard")
         every = [self._folded(run, number) for number, run in enumerate(self._runs[:MOST_RUNS])]
         if every:
