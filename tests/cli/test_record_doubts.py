@@ -102,7 +102,7 @@ def test_an_unknown_event_that_looks_like_a_grade_is_told(name: str, tmp_path: P
     path = write(tmp_path, "trace.jsonl", apart(GRADED + alike + other))
     said = "line 2 of an unknown type looks like correctness-recorded; it does not count"
     elsewhere = write(tmp_path, "a/trace.jsonl", "\n" + alike)
-    assert f"\n  {said}\n" in run("score", path).out
+    assert f"  ! {said}." in " ".join(run("score", path).out.split("\n    "))
     assert f"  ! {said}" in " ".join(run("score", "--format", "table", path).out.split("\n    "))
     assert f"⚠ {said}." in run("score", "--format", "markdown", path).out
     assert f"⚠ {said}." in run("report", path).out
@@ -115,7 +115,7 @@ def test_an_unknown_event_that_looks_like_a_grade_is_told(name: str, tmp_path: P
     assert found["looks_like"] == "correctness-recorded"
     # In another file, of a run that it does not know otherwise.
     assert f"{elsewhere}: {said}" in " ".join(run("score", path, elsewhere).out.split("\n    "))
-    assert f"\n  {said}\n" in run("score", elsewhere).out
+    assert f"  ! {said}." in " ".join(run("score", elsewhere).out.split("\n    "))
     # What it was meant to say must not get lost.
     ran = run(*record(path, "--intent", "pass"), elsewhere)
     assert ran.code == 1
