@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 from drive_trace.features.appending import RECORD_KIND
 from drive_trace.lsp import server as server_module
-from drive_trace.lsp.workspace import open_traces
 from tests.support.client_text import ENCODINGS, event, graded
 from tests.support.command import SERVE
 from tests.support.drawing import examples
@@ -196,8 +195,6 @@ def play(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Session
     folder = tmp_path_factory.mktemp("sessions")
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("DRIVE_TRACE_CACHE", str(folder / "cache"))
-        # All texts are large: other messages come while a thread works.
-        patched.setattr(open_traces, "LARGE", 0)
         # All servers read and write messages in the same way, which takes long to prepare.
         patched.setattr(server_module, "strict_converter", cache(server_module.strict_converter))
         disk = write_disk(folder, DISK)
