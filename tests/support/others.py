@@ -9,12 +9,13 @@ _UNREAD = re.compile(
     r" not read yet\.\*?"
 )
 _SO_FAR = re.compile(r" so far(?: · (?:the workspace is|\d[\d,]* traces?) not read yet)?")
+_OWN_NAME = re.compile(r"(?<=⚠ )[^\n]*?: (?=another run has the same events)")
 _LENS = re.compile(r" · with \d+ other traces?: [^·]*$")
 
 
 def hover_alone(text: str) -> str:
-    """A hover as it is where no other trace holds the run."""
-    return _SO_FAR.sub("", _UNREAD.sub("", _CARD.sub("", text)))
+    """A hover as it is where no other trace holds the run, and its own has no name."""
+    return _OWN_NAME.sub("", _SO_FAR.sub("", _UNREAD.sub("", _CARD.sub("", text))))
 
 
 def lens_alone(title: str) -> str:
