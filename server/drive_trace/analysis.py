@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from drive_trace.linter.edits import capped
+from drive_trace.linter.engine import fixes_in_its_file
 from drive_trace.linter.findings import FindingStore, Selection
 from drive_trace.linter.rule import (
     LINES_BELOW,
@@ -40,7 +41,7 @@ from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Spot
 from drive_trace.trace.document import Document, Point
 from drive_trace.trace.index import Index
-from drive_trace.trace.joined import JoinedFiles
+from drive_trace.trace.joined import JoinedFiles, TraceFile
 from drive_trace.trace.line import Line, LineStatus, run_of
 from drive_trace.trace.places import resolve
 from drive_trace.trace.reading import read_lines, values_of
@@ -98,11 +99,13 @@ class Analysis:
         self.score_revision += any(map(_counts, added))
         return before, splice.texts
 
-    def join(self, files: JoinedFiles, file: int) -> None:
+    def join(self, files: JoinedFiles | None, file: int = 0) -> None:
         """Judge the runs of the trace with their lines in other files from now on; ``file`` is the
-        number of the trace among all of them.
+        number of the trace among all of them. None: judge what stands here alone.
         """
-        self._joined = files, file
+        if files is None and self._joined is None:
+            return
+        self._joined = (files, file) if files is not None else None
         self._judge_all(self.settings, self._findings.revision + 1)
 
     def use(self, settings: RuleSettings) -> None:
@@ -228,25 +231,26 @@ class Analysis:
         )
 
     def _line_in_words(self, line: Line) -> str:
-        path = self.other_file(line)
+        other = self.other_file(line)
         number = str(self.line_number(line))
-        return number if path is None else f"{number} of {printable(path, 4096)}"
+        return number if other is None else f"{number} of {printable(other.path, 4096)}"
 
-    def other_file(self, line: Line) -> str | None:
-        """The path of the file that a finding's line stands in; None for this trace itself."""
+    def other_file(self, line: Line) -> TraceFile | None:
+        """The file that a finding's line stands in; None for this trace itself."""
         if self._joined is None:
             return None
         files, file = self._joined
-        own = files.files[file].path
-        path = files.path_of.get(line, own)
-        return path if path != own else None
+        found = files.file_of.get(line, files.files[file])
+        return found if found is not files.files[file] else None
 
     def fixes(self, finding: Finding) -> list[Fix]:
         """The fixes of a finding."""
         rule = finding.rule
         if finding.diagnostic is not None and finding.diagnostic.more:
             return []
-        fixes = list(rule.fixes(finding))
+        joined = self._joined
+        found = fixes_in_its_file(finding, joined[0]) if joined else rule.fixes(finding)
+        fixes = list(found)
         if rule.fixes_around is not None:
             number = self.line_number(finding.line)
             below = self.document.lines[number : number + LINES_BELOW]

@@ -13,7 +13,7 @@ from drive_trace.analysis import Analysis
 from drive_trace.features.raw_json import dumps
 from drive_trace.linter.rule import Finding, Related
 from drive_trace.linter.settings import DEFAULTS, RuleSettings
-from drive_trace.text.spans import PositionEncoding, Span
+from drive_trace.text.spans import PositionEncoding, Span, units_before
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line
 from drive_trace.trace.places import Place, resolve
@@ -113,9 +113,20 @@ class DiagnosticMaker:
         return b"%b" % dumps(diagnostic)
 
     def _related(self, related: Related) -> dict[str, object]:
-        where = self._range(related.line, related.place)
-        location = {"uri": self.options.uri, "range": where}
+        other = self.analysis.other_file(related.line)
+        if other is None:
+            where, uri = self._range(related.line, related.place), self.options.uri
+        else:
+            where, uri = self._range_elsewhere(related.line, related.place), other.uri
+        location = {"uri": uri, "range": where}
         return {"location": location, "message": self.analysis.message(related.message)}
+
+    def _range_elsewhere(self, line: Line, place: Place | Span) -> dict[str, object]:
+        """In another file, whose lines are taken to end with its records."""
+        number, encoding = self._document.number(line), self.options.encoding
+        ends = (units_before(line.text, each, encoding) for each in resolve(line.text, place))
+        start, end = ({"line": number, "character": each} for each in ends)
+        return {"start": start, "end": end}
 
     def _range(
         self, line: Line, place: Place | Span, last: Line | None = None

@@ -15,6 +15,7 @@ from typing import Any, cast
 
 from drive_trace.linter.rule import (
     Finding,
+    Fix,
     LineDiagnostic,
     Message,
     Rule,
@@ -121,14 +122,30 @@ def findings_in_files(
     """What the rules find across the lines of joined files, by the number of the file in which it
     stands. Kept, as each of the files is judged by it.
     """
-    key = repr((settings.severities, settings.options))
+    key = "findings", repr((settings.severities, settings.options))
     if key not in files.kept:
         by_file = defaultdict[int, list[Finding]](list)
         engine = Engine(files.index, files.lines, settings)
         for finding in engine.across_files():
-            by_file[finding.line.file].append(_in_its_file(finding, files))
+            found = _in_its_file(finding, files)
+            by_file[finding.line.file].append(found)
+            files.kept[found] = finding
         files.kept[key] = by_file
     return cast("Mapping[int, Sequence[Finding]]", files.kept[key])
+
+
+def fixes_in_its_file(finding: Finding, files: JoinedFiles) -> Iterable[Fix]:
+    """The fixes of a finding that :func:`findings_in_files` gave. They look at the lines of all
+    files, and change only that of the finding.
+    """
+    found = files.kept.get(finding)
+    if not isinstance(found, Finding):
+        return finding.rule.fixes(finding)
+    return [
+        fix._replace(edits=tuple(each._replace(line=files.origin[each.line]) for each in fix.edits))
+        for fix in found.rule.fixes(found)
+        if all(each.line.file == found.line.file for each in fix.edits)
+    ]
 
 
 def _in_its_file(finding: Finding, files: JoinedFiles) -> Finding:

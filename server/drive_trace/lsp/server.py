@@ -36,6 +36,7 @@ from drive_trace.lsp.rpc.threads import Debouncer, in_thread
 from drive_trace.lsp.workspace.client_settings import SECTION, ClientSettings, Settings
 from drive_trace.lsp.workspace.closed_traces import ClosedTraces
 from drive_trace.lsp.workspace.following import Following
+from drive_trace.lsp.workspace.joining import Joining
 from drive_trace.lsp.workspace.judging import CONFIGURATION_GLOBS, Judging
 from drive_trace.lsp.workspace.open_traces import (
     OpenTrace,
@@ -73,11 +74,12 @@ class TraceServer(LanguageServer):
         self._settings = ClientSettings(protocol, self._settings_changed)
         self._publisher = Publisher(protocol, self._runs)
         self._judging = Judging(protocol, self._traces, self._settings, self._publisher)
+        self._joining = Joining(self._runs, self._joined)
         self._following = Following(
             protocol,
             self._runs,
             self._judging.rules_now,
-            self._publisher.closed_traces_changed,
+            self._closed_traces_changed,
         )
         self._saving = Saving(protocol, self._traces)
         self._edited = Debouncer(self._publish_edited)
@@ -98,7 +100,7 @@ class TraceServer(LanguageServer):
         self._on(types.WORKSPACE_DID_CHANGE_WATCHED_FILES, self._did_change_files)
         self._on(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS, self._did_change_folders)
         pulled = types.DiagnosticOptions(
-            inter_file_dependencies=False, workspace_diagnostics=True, identifier="drive-trace"
+            inter_file_dependencies=True, workspace_diagnostics=True, identifier="drive-trace"
         )
         diagnostics = PulledDiagnostics(self.protocol, self._runs, self._judging)
         self._on(types.TEXT_DOCUMENT_DIAGNOSTIC, diagnostics.document, pulled)
@@ -187,6 +189,7 @@ class TraceServer(LanguageServer):
         self._judging.look([trace])
         self._judging.publish(trace)
         self._following.opened(uri)
+        self._joining.request()
         self._publisher.refresh_views(uri)
 
     def _did_change(self, params: types.DidChangeTextDocumentParams) -> Awaitable[None] | None:
@@ -219,6 +222,15 @@ class TraceServer(LanguageServer):
         if trace.change(params.text_document.version, params.content_changes, read):
             self._saving.changed(trace)
         self._edited.request(trace.uri)
+        self._joining.request()
+
+    def _joined(self, trace: OpenTrace) -> None:
+        self._judging.publish(trace)
+        self._publisher.refresh_diagnostics()
+
+    def _closed_traces_changed(self) -> None:
+        self._publisher.closed_traces_changed()
+        self._joining.request()
 
     def _did_close(self, params: types.DidCloseTextDocumentParams) -> None:
         uri = params.text_document.uri
@@ -226,6 +238,7 @@ class TraceServer(LanguageServer):
         self._judging.closed(uri)
         if self._traces.close(uri):
             self._publisher.clear(uri)
+            self._joining.request()
             self._following.closed(uri)
             self._publisher.refresh_views(uri)
 

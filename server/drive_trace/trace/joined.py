@@ -32,6 +32,8 @@ class TraceFile(NamedTuple):
     lines: Sequence[Line]
     is_beside: bool = False
     """Whether it is only looked at for the sake of the others."""
+    uri: str = ""
+    """Its address, where somebody follows it."""
 
 
 class JoinedFiles:
@@ -52,7 +54,7 @@ class JoinedFiles:
             self.origin[copy] = line
             lines.append(copy)
         self.lines = lines
-        self.kept: dict[str, object] = {}
+        self.kept: dict[object, object] = {}
         """What was computed of them, once."""
 
     @cached_property
@@ -61,9 +63,9 @@ class JoinedFiles:
         return Index(self.lines, finds_slips=True)
 
     @cached_property
-    def path_of(self) -> dict[Line, str]:
-        """By a line of a file the file's path."""
-        return {line: each.path for each in self.files for line in each.lines}
+    def file_of(self) -> dict[Line, TraceFile]:
+        """By a line the file that it stands in."""
+        return {line: each for each in self.files for line in each.lines}
 
     def with_lines(self, file: int, lines: Sequence[Line]) -> JoinedFiles:
         """The same files after an edit of one."""

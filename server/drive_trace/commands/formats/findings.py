@@ -126,7 +126,8 @@ def unreadable(unread: Unread, severity: Severity = Severity.ERROR) -> Reported:
 
 def _location(analysis: Analysis, path: str, found: Finding | Related) -> Location:
     record, span = analysis.where(found)
-    path = analysis.other_file(found.line) or path
+    other = analysis.other_file(found.line)
+    path = path if other is None else other.path
     location = Location.of(path, record, found.line.text, span)
     last = found.last if isinstance(found, Finding) else None
     if last is None:

@@ -25,6 +25,7 @@ from drive_trace.lsp.rpc.messages import DiagnosticReport
 from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.threads import in_thread
 from drive_trace.lsp.workspace.following import Following
+from drive_trace.lsp.workspace.joining import Beside, beside_of
 from drive_trace.lsp.workspace.judging import Judging
 from drive_trace.lsp.workspace.open_traces import OpenTrace
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
@@ -97,6 +98,7 @@ class PulledDiagnostics:
 
     def __init__(self, protocol: TraceProtocol, runs: WorkspaceRuns, judging: Judging) -> None:
         self._protocol = protocol
+        self._runs = runs
         self._traces = runs.open
         self._closed = runs.closed
         self._judging = judging
@@ -182,14 +184,19 @@ class PulledDiagnostics:
         """Of the first of these traces: of as many as take a moment."""
         uris = [uri for _, uri in traces]
         options = await self._judging.options_now(uris)
+        seen = {each.path: each for each in self._closed.seen()}
+        besides = [
+            beside_of(self._runs, uri, seen[path].parts if path in seen else ())
+            for path, uri in traces
+        ]
 
         def reports() -> list[DiagnosticReport | None]:
             end = time.monotonic() + _BATCH_SECONDS
             made: list[DiagnosticReport | None] = []
-            for (path, uri), given in zip(traces, options, strict=True):
+            for (path, uri), given, beside in zip(traces, options, besides, strict=True):
                 if made and time.monotonic() > end:
                     break
-                made.append(self._report(path, previous.get(uri), given))
+                made.append(self._report(path, previous.get(uri), given, beside))
             return made
 
         return [
@@ -198,10 +205,10 @@ class PulledDiagnostics:
         ]
 
     def _report(
-        self, path: Path, previous: str | None, options: DiagnosticOptions
+        self, path: Path, previous: str | None, options: DiagnosticOptions, beside: Beside | None
     ) -> DiagnosticReport | None:
         try:
-            return self._closed.report(path, previous, options)
+            return self._closed.report(path, previous, options, beside)
         except Exception:
             log.exception("%s cannot be looked at", path)  # which must not fail all the others
             return None

@@ -39,6 +39,7 @@ from drive_trace.storage.followed_file import FollowedFile
 
 if TYPE_CHECKING:
     from drive_trace.fleet.cached import CachedTraces
+    from drive_trace.lsp.workspace.joining import Beside
     from drive_trace.storage.fleet_cache import Cache
 
 Result = TypeVar("Result")
@@ -224,29 +225,41 @@ class ClosedTraces:
     # Results
 
     def report(
-        self, path: Path, previous: str | None, options: DiagnosticOptions
+        self,
+        path: Path,
+        previous: str | None,
+        options: DiagnosticOptions,
+        beside: Beside | None = None,
     ) -> DiagnosticReport | None:
-        """The diagnostics of one trace; None if it cannot be read, or is gone.
+        """The diagnostics of one trace; None if it cannot be read, or is gone. ``beside`` are those
+        that it is judged with, if there are any.
 
         ``previous`` is the id of the client's last report. A file that has not changed since is
         not read again.
         """
+        versions = beside.versions if beside is not None else []
         entry = self._entry(path)
         with entry.lock:
             self._look(entry)
-            if entry.results.get("clean") == (options.rules, None):
+            if beside is None and entry.results.get("clean") == (options.rules, None):
                 return DiagnosticReport.of(options.uri, b"[]").unless(previous)
 
             def make() -> DiagnosticReport | None:
                 analysis = self._analysis(entry, options.rules)
-                items = DiagnosticMaker(analysis, options).as_json() if analysis else b""
-                return DiagnosticReport.of(options.uri, items) if analysis else None
+                if analysis is None:
+                    return None
+                if beside is not None:
+                    analysis.join(*beside.joined(options.uri, analysis.document.lines))
+                return DiagnosticReport.of(
+                    options.uri, DiagnosticMaker(analysis, options).as_json()
+                )
 
-            report = self._result(entry, "report", (options, previous), make)
+            report = self._result(entry, "report", (options, previous, versions), make)
             if report is None:
                 return None
             # Kept without its items, which the client has.
-            entry.results["report"] = (options, report.result_id), report.unless(report.result_id)
+            known = options, report.result_id, versions
+            entry.results["report"] = known, report.unless(report.result_id)
         return report.unless(previous)
 
     def ask(

@@ -20,6 +20,7 @@ from drive_trace.stopping import StoppedError
 from drive_trace.storage.merging import KnownFile
 from drive_trace.storage.patterns import is_trace
 from drive_trace.trace.document import Point, Position
+from drive_trace.trace.joined import JoinedFiles
 from drive_trace.trace.line import Line
 from drive_trace.trace.recognising import HEAD, fields_named, why_no_trace
 
@@ -146,6 +147,11 @@ class OpenTrace:
         self.options = options
         self._maker = DiagnosticMaker(self.analysis, options)
         return True
+
+    def join(self, files: JoinedFiles | None, file: int) -> None:
+        """Judge the trace together with others from now on; see :meth:`Analysis.join`."""
+        self.readers.stop()
+        self.analysis.join(files, file)
 
     def compare_with(self, recorded: Sequence[str] | None) -> bool:
         """Judge by what git has of the trace from now on. Gives whether that is news."""

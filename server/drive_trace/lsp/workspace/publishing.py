@@ -95,7 +95,8 @@ class Publisher:
             for trace in self._runs.open
         ):
             self._soon.request(types.WORKSPACE_CODE_LENS_REFRESH)
-        if has_new_text:
+        holders = self._runs.closed.holders
+        if has_new_text or any(len(holders(run_id)) > 1 for run_id in runs):
             self._soon.request(types.WORKSPACE_DIAGNOSTIC_REFRESH)
 
     def _refresh(self, method: str) -> None:

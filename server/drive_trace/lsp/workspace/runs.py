@@ -24,10 +24,11 @@ from drive_trace.scorecard.summary import RunSummary, Unplaced
 from drive_trace.storage.files import LeftOut
 from drive_trace.storage.finding import omitted
 from drive_trace.storage.judging_records import JudgementFiles
+from drive_trace.trace.line import Line
 
 Result = TypeVar("Result")
 
-_Order = tuple[tuple[bool, str], ...]
+Order = tuple[tuple[bool, str], ...]
 """The steps of a path, each with whether it is a folder."""
 
 
@@ -40,6 +41,19 @@ class RunPart(NamedTuple):
     """The open trace; None if it is not open."""
     is_short: bool = False
     """See :attr:`ClosedTrace.is_short`. Such a part is joined with no other."""
+
+
+class Neighbour(NamedTuple):
+    """Another trace that has lines of a trace's runs."""
+
+    order: Order
+    name: str
+    """How it is called in messages."""
+    uri: str
+    version: object
+    """Changes with its text."""
+    lines: Sequence[Line] | None = None
+    """Those of an open trace."""
 
 
 class WorkspaceRun(NamedTuple):
@@ -102,6 +116,26 @@ class WorkspaceRuns:
         """The other traces of the folder that hold a run, in the order of their paths."""
         return [each for each in self._parts(run_id, uri) if each.uri != uri]
 
+    def neighbours(self, uri: str, run_ids: Iterable[str]) -> list[Neighbour]:
+        """The other traces of the folder with lines of some runs, in the order of their paths."""
+        folder, is_open, run_ids = self.folder_of(uri), self.open_reals(), [*run_ids]
+        if folder is None:
+            return []
+        folder_of, name_of = self.closed.folders.folder_of, self.closed.folders.name_of
+        closed = {each.real: each for run_id in run_ids for each in self.closed.holders(run_id)}
+        found = [
+            Neighbour(_order(each.path), name_of(each.path), each.path.as_uri(), each.content)
+            for each in closed.values()
+            if each.real not in is_open and folder_of(each.path) == folder
+        ]
+        for trace in self._open_in(folder):
+            index = trace.analysis.index
+            if any(run_id in index.runs for run_id in run_ids):
+                version, lines = (id(trace.analysis), trace.edits), [*trace.analysis.document.lines]
+                found.append(Neighbour(*self.place_of(trace.uri), trace.uri, version, lines))
+        others = (each for each in found if each.uri != uri)
+        return sorted(others, key=lambda each: (each.order, each.uri))
+
     async def run_on_others(
         self, run_id: str, uri: str, work: Callable[[Analysis, str], Result]
     ) -> list[Result]:
@@ -122,11 +156,11 @@ class WorkspaceRuns:
 
     def all_runs(self) -> list[WorkspaceRun]:
         """Every run that is known, in the order of their first parts."""
-        found: dict[tuple[Path | str, str], list[tuple[_Order, RunPart]]] = {}
+        found: dict[tuple[Path | str, str], list[tuple[Order, RunPart]]] = {}
         for trace in self.open:
             if trace.is_old:
                 continue
-            key, name = self._place(trace)
+            key, name = self.place_of(trace.uri)
             own = self.folder_of(trace.uri) or trace.uri
             summary = trace.analysis.summary(name)
             for part in summary.runs:
@@ -180,7 +214,7 @@ class WorkspaceRuns:
             for each in self._closed_in(folder, lambda each: bool(each.unread_because))
         )
         opened = (each for each in self._open_in(folder) if each.analysis.index.is_illegible)
-        return [*closed, *(Unread(self._place(each)[1], ILLEGIBLE) for each in opened)]
+        return [*closed, *(Unread(self.place_of(each.uri)[1], ILLEGIBLE) for each in opened)]
 
     def left_out(self, folder: Path | None) -> Omitted:
         """What the search of a folder left out, and its files that are no traces."""
@@ -198,7 +232,7 @@ class WorkspaceRuns:
         closed = self._closed_in(folder, lambda each: bool(each.unplaced))
         found = [line for each in closed for line in each.unplaced]
         for trace in self._open_in(folder):
-            found += trace.analysis.unplaced(self._place(trace)[1])
+            found += trace.analysis.unplaced(self.place_of(trace.uri)[1])
         return found
 
     def copied(self, folder: Path | None, parts: Sequence[RunPart]) -> str | None:
@@ -214,7 +248,7 @@ class WorkspaceRuns:
                 self._holders[place] = version, holders
             found.append(self._holders[place][1])
         for trace in self._open_in(folder) or [each.trace for each in parts if each.trace]:
-            name = self._place(trace)[1]
+            name = self.place_of(trace.uri)[1]
             if own == [trace.uri]:  # its tables cost less
                 if is_copied_within(trace.analysis.index, run_id):
                     return name
@@ -230,7 +264,7 @@ class WorkspaceRuns:
     def uris_of(self, folder: Path) -> list[str]:
         """The traces of a folder, in the order of their paths."""
         found = [(_order(each.path), each.path.as_uri()) for each in self._closed_in(folder)]
-        found += [(self._place(each)[0], each.uri) for each in self._open_in(folder)]
+        found += [(self.place_of(each.uri)[0], each.uri) for each in self._open_in(folder)]
         return [uri for _, uri in sorted(found)]
 
     def waiting(self, folder: Path | None) -> int | None:
@@ -274,7 +308,7 @@ class WorkspaceRuns:
         ]
         own = self.open.get(uri)
         for trace in self._open_in(folder) or ([own] if own is not None else []):
-            key, name = self._place(trace)
+            key, name = self.place_of(trace.uri)
             part = trace.analysis.part_of(run_id, name)
             if part is not None:
                 found.append((key, self._open_part(trace, part)))
@@ -308,11 +342,11 @@ class WorkspaceRuns:
             if wanted(each) and each.real not in is_open and folder_of(each.path) == folder
         ]
 
-    def _place(self, trace: OpenTrace) -> tuple[_Order, str]:
+    def place_of(self, uri: str) -> tuple[Order, str]:
         """The place of a trace among others, and its name."""
-        path = path_of(trace.uri)
+        path = path_of(uri)
         if path is None:
-            return _order(Path(trace.uri)), trace.uri
+            return _order(Path(uri)), uri
         return _order(path), self.closed.folders.name_of(path)
 
     def _real(self, trace: OpenTrace) -> str | None:
@@ -328,7 +362,7 @@ def _held(part: RunSummary) -> Held:
     return part.run_id, part.path, part.events.hashes()
 
 
-def _order(path: Path) -> _Order:
+def _order(path: Path) -> Order:
     """Sorts like a search of a folder, as `score` joins traces in that order: between two grades of
     one moment that of the later trace counts. A folder's files come before those in the folders
     inside it.
