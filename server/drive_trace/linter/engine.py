@@ -129,7 +129,7 @@ def findings_in_files(
         for finding in engine.across_files():
             found = _in_its_file(finding, files)
             by_file[finding.line.file].append(found)
-            files.kept[found] = finding
+            files.kept[id(found)] = finding  # by identity: what is expected may be a dictionary
         files.kept[key] = by_file
     return cast("Mapping[int, Sequence[Finding]]", files.kept[key])
 
@@ -138,7 +138,7 @@ def fixes_in_its_file(finding: Finding, files: JoinedFiles) -> Iterable[Fix]:
     """The fixes of a finding that :func:`findings_in_files` gave. They look at the lines of all
     files, and change only that of the finding.
     """
-    found = files.kept.get(finding)
+    found = files.kept.get(id(finding))
     if not isinstance(found, Finding):
         return finding.rule.fixes(finding)
     return [
