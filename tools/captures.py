@@ -17,7 +17,7 @@ from tests.support.completing import made, offered
 from tests.support.fixtures import actions_in, apply_edits, edits_of, findings_of, lenses_of, read
 from tests.support.moving import folds_of, links_of, selections_of, symbols_of
 
-from drive_trace.analysis import Analysis
+from drive_trace.analysis import Analysis, summarize_text
 from drive_trace.authoring.drafts import Stamp
 from drive_trace.features.appending import appended, appending_offers
 from drive_trace.features.code_actions import CannotMake
@@ -40,7 +40,7 @@ from drive_trace.features.workspace_symbol import (
     names_in,
     workspace_symbols,
 )
-from drive_trace.scorecard.card import score_run
+from drive_trace.scorecard.card import score
 from drive_trace.text.spans import PositionEncoding
 
 STAMP = Stamp("aaaaaaaa-0000-4000-8000-000000000001", "2026-05-28T14:30:00.000Z")
@@ -198,12 +198,12 @@ def symbols(fixture: str, query: str) -> list[str]:
 def joined(here: str, there: str) -> list[str]:
     """The card of a run over all its files, as the hover and the lens show it."""
     texts = {"trace.jsonl": read(here).text, "slices/01/trace.jsonl": read(there).text}
-    parts = [Analysis(text).part_of(_RUN, name) for name, text in texts.items()]
-    run = score_run([part for part in parts if part is not None])
+    card = score([summarize_text(text, name) for name, text in texts.items()])
+    (run,) = (each for each in card.runs if each.run_id == _RUN)
     own = Analysis(read(here).text).score_run(_RUN)
     view = JoinedRun(run, own, tuple(texts), "trace.jsonl")
-    card = [f"> {line}".rstrip() for line in _LINK.sub(r"\1", view.markdown).split("\n")]
-    return [*code(view.title), "", "and the hover of its id:", "", *card]
+    shown = [f"> {line}".rstrip() for line in _LINK.sub(r"\1", view.markdown).split("\n")]
+    return [*code(view.title), "", "and the hover of its id:", "", *shown]
 
 
 def renamed(fixture: str, name: str) -> list[str]:

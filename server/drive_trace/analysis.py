@@ -26,17 +26,13 @@ from drive_trace.linter.rule import (
 )
 from drive_trace.linter.settings import DEFAULTS, RuleSettings
 from drive_trace.report.event_log import Event, TraceLog
-from drive_trace.scorecard.card import RunScore, ScoreCard, score, score_run
-from drive_trace.scorecard.copies import is_copied_within
+from drive_trace.scorecard.card import ScoreCard, score
+from drive_trace.scorecard.copies import runs_sharing_events
+from drive_trace.scorecard.run_lines import TraceLines
+from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scored_trace import ScoredTrace
-from drive_trace.scorecard.summary import (
-    RunSummary,
-    TraceSummary,
-    Unplaced,
-    finding_unplaced,
-    summarize,
-    summarize_part,
-)
+from drive_trace.scorecard.scoring import among, score_run
+from drive_trace.scorecard.summary import TraceSummary, stray_grades, summarize
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Spot
 from drive_trace.trace.document import Document, Point
@@ -265,7 +261,7 @@ class Analysis:
 
     def summary(self, path: str = "") -> TraceSummary:
         """The trace, summed up for the scorecard."""
-        return summarize(self.index, self.line_number, path)
+        return summarize(self.index, path)
 
     def score(self, path: str = "") -> ScoreCard:
         """The scorecard of this trace alone."""
@@ -273,17 +269,14 @@ class Analysis:
 
     def score_run(self, run_id: str, path: str = "") -> RunScore | None:
         """One run's score in this trace; None where the trace has no line of it."""
-        part = self.part_of(run_id, path)
-        copied = path if is_copied_within(self.index, run_id) else None
-        return score_run([part], copied=copied) if part is not None else None
+        lines = self.lines(path)
+        run = score_run(run_id, [lines])
+        copied = path if run_id in runs_sharing_events(self.index) else None
+        return among(run, (), stray_grades(lines), copied) if run is not None else None
 
-    def part_of(self, run_id: str, path: str = "") -> RunSummary | None:
-        """What one run has in this trace, rejected lines too; None where it has no line in it."""
-        return summarize_part(self.index, run_id, self.line_number, path)
-
-    def unplaced(self, path: str = "") -> Sequence[Unplaced]:
-        """The lines that may grade any run."""
-        return finding_unplaced(self.index, self.line_number, path)
+    def lines(self, path: str = "") -> TraceLines:
+        """Its lines by run, for the score of a run in several traces."""
+        return TraceLines(self.index, path)
 
 
 def _counts(line: Line) -> bool:
@@ -294,16 +287,13 @@ def _counts(line: Line) -> bool:
     return bool(event.is_feed or event.is_work or event.opens or event.closes)
 
 
-def summarize_text(
-    text: str | Sequence[str], path: str = "", *, alone: bool = False
-) -> TraceSummary:
+def summarize_text(text: str | Sequence[str], path: str = "") -> TraceSummary:
     """What the scorecard needs of a trace, without looking for findings: the fast way.
 
-    The trace is given as its text, or as its records without their newlines; ``alone`` says that
-    it is joined with no other.
+    The trace is given as its text, or as its records without their newlines.
     """
     records = text.split("\n") if isinstance(text, str) else text
-    return ScoredTrace(records, path).summary(alone=alone)
+    return ScoredTrace(records, path).summary()
 
 
 def read_log(text: str | Sequence[str], path: str = "") -> TraceLog:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator
-from pathlib import Path
 from typing import Annotated, Any, NamedTuple, cast
 
 from pydantic import Field
@@ -109,7 +108,6 @@ def score(*paths: AnyPath, no_ignore: bool = False, exclude: Collection[str] = (
     cannot be read: the scorecard's ``unread`` names it, and no run is earned.
     """
     named = [os.fspath(path) for path in paths]
-    alone = len(named) == 1 and not Path(named[0]).is_dir()
     traces, unread, left_out = [], [], []
     for trace in _found(named, SearchOptions(no_ignore, tuple(exclude))):
         if isinstance(trace, LeftOut):
@@ -117,7 +115,7 @@ def score(*paths: AnyPath, no_ignore: bool = False, exclude: Collection[str] = (
         elif isinstance(trace, Problem):
             unread.append(Unread(trace.path, trace.reason))
         else:
-            summary = summarize_text(trace.records, trace.path, alone=alone)
+            summary = summarize_text(trace.records, trace.path)
             traces.append(with_judgements(summary, trace.path))
     return join(traces, unread, omitted(left_out))
 

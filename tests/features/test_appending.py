@@ -6,7 +6,7 @@ from drive_trace.analysis import Analysis, summarize_text
 from drive_trace.features.appending import appended, appending_offers, closing_offers
 from drive_trace.features.code_actions import CannotMake
 from drive_trace.features.runs import JoinedRun
-from drive_trace.scorecard.card import score_run
+from drive_trace.scorecard.card import score
 from drive_trace.trace.document import Point
 from tests.support.changing import NOW, check_appended, check_offers, offers_at
 from tests.support.fixtures import read
@@ -93,16 +93,19 @@ def test_what_is_kept_of_a_stale_grade_is_told() -> None:
     ]
 
 
+def joined_with(text: str, elsewhere: str) -> JoinedRun:
+    """The run of a trace that stands in another one, too."""
+    traces = [summarize_text(elsewhere, "slices/a"), summarize_text(text, "own")]
+    (run,) = score(traces).runs
+    return JoinedRun(run, None, ["file:///a", "file:///own"], "file:///own")
+
+
 def test_what_is_kept_of_another_file_is_told() -> None:
     grade = (
         'EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"pass","intent":null}\n'
     )
     text = read(UNGRADED).text
-    parts = [
-        *summarize_text(read(grade).text, "slices/a").runs,
-        *summarize_text(text, "own").runs,
-    ]
-    joined = JoinedRun(score_run(parts), None, ["file:///a", "file:///own"], "file:///own")
+    joined = joined_with(text, read(grade).text)
     data = {"make": "record", "runId": "checkout-retry", "changes": {"intent": "pass"}}
     made = appended(Analysis(text), {**data, "title": "?"}, NOW, lambda _: joined)
     assert isinstance(made, CannotMake)
@@ -112,8 +115,7 @@ def test_what_is_kept_of_another_file_is_told() -> None:
 def test_nothing_is_recorded_that_would_not_count() -> None:
     """As where another file of the run has a grade of the future."""
     text, elsewhere = read(UNGRADED).text, read(LATER).text
-    parts = [*summarize_text(elsewhere, "slices/a").runs, *summarize_text(text, "own").runs]
-    joined = JoinedRun(score_run(parts), None, ["file:///a", "file:///own"], "file:///own")
+    joined = joined_with(text, elsewhere)
     data = {"make": "record", "runId": "checkout-retry", "changes": {"qa": "pass"}}
     made = appended(Analysis(text), data, NOW, lambda _: joined)
     assert made == CannotMake(

@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from lsprotocol import types
 
-from drive_trace.analysis import Analysis
+from drive_trace.analysis import Analysis, summarize_text
 from drive_trace.features.hover import hover
 from drive_trace.features.referents import HoverOptions
 from drive_trace.features.runs import JoinedRun
-from drive_trace.scorecard.card import score_run
+from drive_trace.scorecard.card import score
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.text.wording import byte_size, duration
 from drive_trace.trace.document import Point
@@ -376,10 +376,10 @@ def test_a_grade_that_another_file_supersedes_says_so_below_the_card_of_all_file
     here = 'EVENT{"event_type":"correctness-recorded","qa":"pass","ts":"2026-05-28T15:00:00.000Z"}'
     there = here.replace("T15", "T16").replace("pass", "fail")
     texts = {"a.jsonl": here, "b.jsonl": there}
-    parts = [Analysis(trace(text)).part_of("checkout-retry", name) for name, text in texts.items()]
-    found = [part for part in parts if part is not None]
+    traces = [summarize_text(trace(text), name) for name, text in texts.items()]
+    (run,), (own,) = score(traces).runs, traces[0].runs
     uris = [f"file:///{name}" for name in texts]
-    joined = JoinedRun(score_run(found), score_run(found[:1]), uris, uris[0])
+    joined = JoinedRun(run, own, uris, uris[0])
     text = hover_text(here.replace('"qa"', '"q$0a"'), HoverOptions(joined=joined))
     assert text is not None
     card, _, _ = text.partition("\n\n---\n\n")

@@ -4,10 +4,10 @@ import re
 from textwrap import dedent
 from uuid import NAMESPACE_OID, uuid5
 
-from drive_trace.analysis import Analysis
+from drive_trace.analysis import Analysis, summarize_text
 from drive_trace.features.run_feeds import carrying
 from drive_trace.features.runs import JoinedRun
-from drive_trace.scorecard.card import score_run
+from drive_trace.scorecard.card import score
 from drive_trace.trace.references import run_id_of
 from drive_trace.trace.scope import scope_at
 from drive_trace.vocabulary import GRADE
@@ -35,11 +35,10 @@ PASSED = grade("2026-05-28T16:00:00.000Z", '"pass"')
 
 def joined(waiting: int | None = 0, **texts: str) -> JoinedRun:
     """The first trace is the one that is looked at."""
-    found = {name: Analysis(text).part_of(RUN, name) for name, text in texts.items()}
-    parts = {name: part for name, part in found.items() if part is not None}
     here, *_ = texts
-    uris = [f"file:///{name}" for name in parts]
-    run = score_run([*parts.values()])
+    card = score([summarize_text(text, name) for name, text in texts.items()])
+    (run,) = (each for each in card.runs if each.run_id == RUN)
+    uris = [f"file:///{part.path}" for part in run.parts]
     own = Analysis(texts[here]).score_run(RUN)
     return JoinedRun(run, own, uris, f"file:///{here}", waiting)
 
@@ -154,6 +153,6 @@ def test_no_grade_is_repeated_over_later_work_in_another_trace() -> None:
         work = f'"event_type":"dispatch-start","ts":"2026-05-28T{worked}:00.000Z"'
         other = trace(f'EVENT{{{work},"event_id":"another","project_run_id":"{RUN}"}}')
         both = joined(here=graded.document.text, other=other)
-        carried = carrying(graded, lambda _, both=both: both)(scope, GRADE, "2026-05-28T17:00Z")
+        carried = carrying(lambda _, both=both: both)(scope, GRADE, "2026-05-28T17:00Z")
         assert carried is not None
         assert bool(carried.values) is is_repeated

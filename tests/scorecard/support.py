@@ -8,8 +8,9 @@ from typing import Any
 from uuid import NAMESPACE_OID, uuid5
 
 from drive_trace.analysis import Analysis, summarize_text
-from drive_trace.scorecard.card import RunScore, ScoreCard, score, to_json
+from drive_trace.scorecard.card import ScoreCard, score, to_json
 from drive_trace.scorecard.render import run_card, run_page
+from drive_trace.scorecard.run_score import RunScore
 from drive_trace.text.document import as_markdown
 from tests.support.fixtures import dumps, trace
 

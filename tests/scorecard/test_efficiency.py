@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from drive_trace.scorecard.card import RunScore, ScoreCard, to_json
+from drive_trace.scorecard.card import ScoreCard, to_json
 from drive_trace.scorecard.render import brief, lens_title, markdown, text
+from drive_trace.scorecard.run_score import RunScore
 from drive_trace.trace.times import milliseconds_between
 from tests.scorecard.support import PASSED, card_markdown, card_of, event, graded, page_of, run_of
 from tests.support.fixtures import trace

@@ -35,14 +35,17 @@ def check(text: str) -> Counter[str]:
             assert state.agent_id == (named[0] if len(named) == 1 else None)
             assert state.counted == recorded
             dropped = [each for each in run.rejected if each.event_name == feed]
-            unplaced = [each for each in run.unplaced if each.event_name == feed]
-            if run.event_count and run.unplaced_count == len(run.unplaced):
+            (part,) = run.parts
+            strays = [each for each in part.strays if each.event_name == feed]
+            if run.event_count and part.stray_count == len(part.strays):
                 mine = [each for each in state.rejected if each.event_name == feed]
-                assert mine == sorted(dropped + unplaced)
+                assert mine == sorted(dropped + strays)
             alike = [each._replace(path="") for each in summary.lookalikes if each.meant == feed]
-            strays = {None, *(each.run_id for each in alike)} - valid if run.event_count else {None}
+            nobodys = {None}
+            if run.event_count:
+                nobodys |= {each.run_id for each in alike} - valid
             assert list(state.lookalikes) == [
-                each for each in alike if each.run_id in {run.run_id, *strays}
+                each for each in alike if each.run_id in {run.run_id, *nobodys}
             ]
             seen["counted"] += recorded is not None
             seen["rejected"] += bool(dropped)

@@ -12,8 +12,7 @@ from drive_trace.fleet import scanning
 from drive_trace.linter.settings import DEFAULTS
 from drive_trace.lsp.workspace.closed_traces import ClosedTraces
 from drive_trace.lsp.workspace.open_traces import Workspace
-from drive_trace.lsp.workspace.runs import WorkspaceRuns
-from drive_trace.scorecard.card import score_run
+from drive_trace.lsp.workspace.runs import WorkspaceRuns, score_parts
 from drive_trace.storage.fleet_cache import Cache
 from tests.server.test_closed_traces import STRAYS, look, options, write
 from tests.server.test_live import WATCHES, append, eventually, opened, told
@@ -50,11 +49,11 @@ def said(closed: ClosedTraces) -> list[Any]:
     """All that the list of runs shows of traces."""
     workspace = WorkspaceRuns(Workspace(), closed)
     (root,) = closed.folders.folders
-    unread, unplaced = workspace.unread(root), workspace.unplaced(root)
+    unread, strays = workspace.unread(root), workspace.strays(root)
     found = []
     for _, parts in workspace.all_runs():
         assert workspace.joinable(parts) == (parts, 0)
-        run = score_run([each.part for each in parts], unread, unplaced)
+        run = score_parts(parts, unread, strays)
         reals = {each.real: each.path.as_uri() for each in closed.seen()}
         counts = [
             closed.findings_by_run(real, DEFAULTS).get(run.run_id, 0)
@@ -62,7 +61,7 @@ def said(closed: ClosedTraces) -> list[Any]:
             for real, uri in reals.items()
             if uri == each.uri
         ]
-        card = run.headline, run.caveats, run.tokens, run.measured, run.copied_lines
+        card = run.headline, run.caveats, run.tokens, run.measured, run.parts
         found.append((run.run_id, [each.uri for each in parts], counts, *card))
     return found
 

@@ -14,9 +14,9 @@ from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.workspace import trace_folders
 from drive_trace.lsp.workspace.closed_traces import ClosedTraces
 from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
-from drive_trace.lsp.workspace.runs import WorkspaceRuns
+from drive_trace.lsp.workspace.runs import WorkspaceRuns, score_parts
 from drive_trace.lsp.workspace.trace_folders import TraceFolders
-from drive_trace.scorecard.card import score, score_run
+from drive_trace.scorecard.card import score
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.finding import Found, find_traces
 from drive_trace.text.spans import PositionEncoding
@@ -201,8 +201,7 @@ def test_a_stray_line_in_another_file_counts_as_for_score(
     (run,) = score([summarize_text(text, each) for each, text in texts.items()]).runs
     assert said.run.headline == run.headline
     assert said.run.is_earned == run.is_earned == ("earlier" in name)
-    unplaced = runs.unplaced(listed.folder)
-    found = score_run([each.part for each in listed.parts], (), unplaced)
+    found = score_parts(listed.parts, (), runs.strays(listed.folder))
     assert found.is_earned == run.is_earned
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from drive_trace.analysis import Analysis
 from drive_trace.linter.rule import Edit, Level
-from drive_trace.scorecard.summary import recorded_in
+from drive_trace.scorecard.run_score import recorded_in
 from drive_trace.scorecard.verdict import Verdict, judge
 from drive_trace.text.spans import BrokenText, Span, replace_spans
 from drive_trace.trace.document import Point
@@ -265,7 +265,7 @@ def _is_correct(analysis: Analysis, run_id: str) -> bool:
     # Its whole score would cost what the run is long, for each line that is fixed.
     run = analysis.index.runs.get(run_id)
     grade = run.events(GRADE).last if run is not None else None
-    return grade is not None and judge(recorded_in(grade, 0)).verdict is Verdict.CORRECT
+    return grade is not None and judge(recorded_in(grade)).verdict is Verdict.CORRECT
 
 
 def _is_progress(

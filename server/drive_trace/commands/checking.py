@@ -24,7 +24,7 @@ from drive_trace.linter.rule import Finding, Severity
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import DEFAULTS, RuleSettings
 from drive_trace.scorecard.caveats import Unread
-from drive_trace.scorecard.copies import Events, LiveEvents, Overlaps, Twin
+from drive_trace.scorecard.copies import Kind, SameId, SharedIds, kinds_of
 from drive_trace.storage.cores import on_all_cores
 from drive_trace.storage.files import STDIN, Problem, TraceRecords, read_trace
 from drive_trace.storage.finding import Omission
@@ -51,6 +51,8 @@ fixed in each case.
 """
 
 
+_Events: TypeAlias = Callable[[], list[tuple[Kind, int]]]
+"""Gives by what the events of a trace are known in others, with their lines."""
 _EVENT_CHECKS = [rule.check for rule in RULES.values() if rule.looks_at is SharedEvents]
 
 
@@ -98,7 +100,7 @@ class _Checked(NamedTuple):
     found: Sequence[tuple[str, tuple[Any, ...]]]
     """The findings, each as its rule's code and the rest of it."""
     hidden: int
-    events: Events
+    events: _Events
 
 
 def _check_apart(task: _Task) -> Sequence[_Checked]:
@@ -119,7 +121,7 @@ def _checked(trace: _Trace, analysis: Analysis) -> _Checked:
         )
         for each in reported(analysis, trace.trace.path)
     ]
-    return _Checked(found, analysis.hidden_count, _events_of(analysis).kept())
+    return _Checked(found, analysis.hidden_count, partial(list, _events_of(analysis)))
 
 
 class _Across:
@@ -129,25 +131,29 @@ class _Across:
         self.found: list[tuple[Reported, bool]] = []
         """The findings, each with whether a baseline hides it."""
         self._paths: list[str] = []
-        self._overlaps = Overlaps()
+        self._ids = SharedIds()
+        self._waiting: list[_Events] = []
 
     def add(self, done: _Done) -> None:
         """Look for its events in the traces before it, while its lines are in memory."""
-        self._overlaps.keep()  # only now, so that a single trace costs nothing
-        overlap = self._overlaps.add(done.events)
-        for twins, are_copies in ((overlap.copies, True), (overlap.conflicts, False)):
-            by_file: dict[int, list[Twin]] = {}
-            for twin in twins:
-                by_file.setdefault(twin.file, []).append(twin)
-            for file, shared in by_file.items():
-                here, _, there = shared[0]
-                line, other = done.line_at(here.line - 1), self._paths[file]
-                subject = SharedEvents(line, len(shared), are_copies, other, there.line)
-                first = Location.of(other, there.line - 1, "", Span(0, 0))
-                place = RelatedPlace(first, "the same id here")
+        self._paths.append(done.trace.trace.path)
+        self._waiting.append(done.events)
+        if len(self._paths) == 1:  # a single trace costs nothing
+            return
+        *_, shared = [self._ids.add(events()) for events in self._waiting]
+        self._waiting = []
+        for found, are_copies in zip(shared, (True, False), strict=True):
+            by_file: dict[int, list[SameId]] = {}
+            for each in found:
+                by_file.setdefault(each.file, []).append(each)
+            for file, same in by_file.items():
+                here, other = same[0], self._paths[file]
+                line = done.line_at(here.line - 1)
+                subject = SharedEvents(line, len(same), are_copies, other, here.other)
+                there = Location.of(other, here.other - 1, "", Span(0, 0))
+                place = RelatedPlace(there, "the same id here")
                 for finding in chain.from_iterable(check(subject) for check in _EVENT_CHECKS):
                     self._take_in(finding, done.trace, here.line, place)
-        self._paths.append(done.trace.trace.path)
 
     def _take_in(self, finding: Finding, trace: _Trace, number: int, place: RelatedPlace) -> None:
         settings, text = trace.settings, finding.line.text
@@ -167,7 +173,7 @@ class _Done(NamedTuple):
 
     trace: _Trace
     hidden: int
-    events: Events
+    events: _Events
     line_at: Callable[[int], Line]
     found: Iterable[Reported]
 
@@ -253,7 +259,7 @@ class Checking:
         # Not before: what a fix mends may be what was committed.
         analysis.compare_with(trace.recorded)
         line_at, found = analysis.document.lines.__getitem__, reported(analysis, trace.trace.path)
-        return _Done(trace, analysis.hidden_count, _events_of(analysis), line_at, found)
+        return _Done(trace, analysis.hidden_count, partial(_events_of, analysis), line_at, found)
 
     def _take_in(self, done: _Done) -> Iterable[Reported]:
         path = done.trace.trace.path
@@ -342,9 +348,8 @@ class Checking:
                 notify(problem.message)
 
 
-def _events_of(analysis: Analysis) -> Events:
-    """The events of a trace. Costs little: a trace that is checked alone shares nothing."""
-    return LiveEvents(lambda: analysis.index.ids, analysis.line_number)
+def _events_of(analysis: Analysis) -> list[tuple[Kind, int]]:
+    return kinds_of(line for line in analysis.document.lines if line.event is not None)
 
 
 def _read_at(records: Sequence[str], place: int) -> Line:

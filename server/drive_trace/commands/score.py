@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import click
 
@@ -15,9 +14,11 @@ from drive_trace.commands.terminal import columns, is_terminal, paint
 from drive_trace.scorecard import card, render
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.scored_trace import ScoredTrace
-from drive_trace.scorecard.summary import TraceSummary, without_text
+from drive_trace.scorecard.summary import TraceSummary, without_lines
+from drive_trace.storage.files import STDIN
 from drive_trace.storage.finding import SearchOptions, omitted
 from drive_trace.storage.judging_records import with_judgements
+from drive_trace.storage.run_files import lines_again
 from drive_trace.text.escaping import in_json, plain
 
 _MOST_NAMED = 10
@@ -57,9 +58,8 @@ def score(
       drive-trace score --require-correct projects
     """
     found = Reading(paths, search)  # the files that PATH means, one after another
-    alone = len(paths) == 1 and not Path(paths[0]).is_dir()
-    traces = _read(found, alone=alone)
-    scored = card.score(traces, found.unread, omitted(found.left_out))
+    traces = _read(found)
+    scored = card.score(traces, found.unread, omitted(found.left_out), lines_again)
     click.echo(_rendered(scored, output_format or _default_format()))
     is_short = require_correct and not scored.all_earned
     for reason in _shortcomings(scored) if is_short else ():
@@ -67,15 +67,15 @@ def score(
     sys.exit(_exit_code(scored, is_short=is_short))
 
 
-def _read(found: Reading, *, alone: bool) -> list[TraceSummary]:
-    """What the score needs of each file: its lines, grouped by the runs that they name, and what a
-    judge has recorded beside it. ``alone`` says that there is no other file.
+def _read(found: Reading) -> list[TraceSummary]:
+    """What the score needs of each file: the scores of its runs, each as if this were its only
+    file, and what a judge has recorded beside it.
     """
     traces: list[TraceSummary] = []
     for file in found:
-        # The text of one trace at a time; and nothing is kept of it where it stays the only one.
-        traces[-1:] = map(without_text, traces[-1:])
-        runs = ScoredTrace(file.records, file.path).summary(alone=alone)
+        # The lines of one file at a time: those of files that share runs are read again.
+        traces[-1:] = [each if each.path == STDIN else without_lines(each) for each in traces[-1:]]
+        runs = ScoredTrace(file.records, file.path).summary()
         traces.append(with_judgements(runs, file.path))
     return traces
 

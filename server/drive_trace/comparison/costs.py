@@ -59,13 +59,13 @@ def lost_in(trace: TraceSummary) -> Iterator[tuple[str, set[str]]]:
     """By run, the costs that may stand on lines of a trace which readers do not count: the run's,
     and those of no run with a valid event. A rejected line may hold a part of any other.
     """
-    valid = {part.run_id for part in trace.runs if part.event_count}
+    valid = {run.run_id for run in trace.runs if run.event_count}
     strays = {each.meant for each in trace.unknown if each.run_id not in valid}
-    dropped = any(part.rejected for part in trace.runs if part.run_id not in valid)
-    for part in trace.runs:
-        is_any = trace.unowned or dropped or part.rejected
-        meant = strays.union((each.meant for each in part.unknown), [""] * bool(is_any))
-        yield part.run_id, {key for each in meant for key in _LOST[each]}
+    dropped = any(run.rejected for run in trace.runs if run.run_id not in valid)
+    for run in trace.runs:
+        is_any = trace.unowned or dropped or run.rejected
+        meant = strays.union((each.meant for each in run.unknown), [""] * bool(is_any))
+        yield run.run_id, {key for each in meant for key in _LOST[each]}
 
 
 def costs_of(cases: Sequence[Case]) -> tuple[Cost, ...]:

@@ -23,8 +23,8 @@ from drive_trace.comparison.runs import (
 from drive_trace.comparison.statistics import ALPHA, Interval, is_significant
 from drive_trace.report.html import STYLE
 from drive_trace.report.metrics import Value
-from drive_trace.scorecard.card import QUALIFIED
 from drive_trace.scorecard.caveats import by_reason
+from drive_trace.scorecard.run_score import QUALIFIED
 from drive_trace.text import document as doc
 from drive_trace.text.document import Html
 from drive_trace.text.escaping import plain

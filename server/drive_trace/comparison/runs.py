@@ -13,8 +13,8 @@ from drive_trace.grading.calibration import wilson
 from drive_trace.linter.rules import RULES
 from drive_trace.report.event_log import EventLog, TraceLog
 from drive_trace.report.metrics import Value, measure, to_json
-from drive_trace.scorecard.card import RunScore
 from drive_trace.scorecard.caveats import NOTHING_OMITTED, CaveatCode, Omitted, Unread
+from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.verdict import Verdict
 
 _SAID_BY = {
@@ -75,6 +75,8 @@ class ComparedRun(NamedTuple):
     score: RunScore
     known: Mapping[str, frozenset[str]]
     """By the name of a fact, what is said of it; empty where it is unknown."""
+    hashes: frozenset[int] = frozenset()
+    """Those of its events, by which copies are known."""
     doubted: frozenset[str] = frozenset()
     """The keys of the costs that nobody should believe: see :func:`compared`."""
 
@@ -89,11 +91,6 @@ class ComparedRun(NamedTuple):
         return min(self.known["case"], default=ALL_RUNS)
 
     @property
-    def hashes(self) -> frozenset[int]:
-        """Those of its events, by which copies are known."""
-        return frozenset().union(*(part.events.hashes() for part in self.score.parts))
-
-    @property
     def is_judged(self) -> bool:
         """Whether somebody recorded a verdict on its intent."""
         grade = self.score.correctness
@@ -103,8 +100,8 @@ class ComparedRun(NamedTuple):
     def has_idle_record(self) -> bool:
         """Whether there is a record of its judging, and its grade does not rest on that."""
         grade = self.score.correctness
-        rests = grade is None or grade.judgement is not None
-        return self.is_judged and not rests and any(each.verdicts for each in self.score.parts)
+        rests = grade is None or self.score.judgement is not None
+        return self.is_judged and not rests and self.score.has_record
 
     @property
     def clock(self) -> str | None:
@@ -133,14 +130,15 @@ def compared(
     manifests: Iterable[RunManifest],
     case: str | None = None,
     found: Collection[str] = (),
+    hashes: Iterable[int] = (),
 ) -> ComparedRun:
     """A run with the manifests beside its files. A ``case`` that is given counts, whatever they
     say. ``found`` are the codes of the rules that have found something in the run, and the keys of
-    costs that are lost in its files: a cost that is lost, or that a rule doubts, is taken for
-    unknown, as are token counts that are a copied line, or all 0.
+    costs that are lost in its files, ``hashes`` those of its events. A cost that is lost, or that a
+    rule doubts, is taken for unknown, as are token counts that are a copied line, or all 0.
     """
     manifests = list(manifests)
-    judgement = score.correctness.judgement if score.correctness is not None else None
+    judgement = score.judgement
     known = {
         fact: _said(getattr(each, key) for each in manifests) for fact, key in _SAID_BY.items()
     }
@@ -153,7 +151,7 @@ def compared(
         known["acceptance"] |= _said([judgement.acceptance_hash])
         word = "uncalibrated" if judgement.agreement is None else "calibrated"
         known["calibration"] = _said([word])
-    return ComparedRun(score, known, _doubted(score, found))
+    return ComparedRun(score, known, frozenset(hashes), _doubted(score, found))
 
 
 def _doubted(score: RunScore, found: Collection[str]) -> frozenset[str]:
@@ -161,7 +159,7 @@ def _doubted(score: RunScore, found: Collection[str]) -> frozenset[str]:
     doubts = {(RULES[each].distrusts or "") if each in RULES else each for each in found}
     if ("clock" if score.measured.wall_clock.clocked else "claims") in doubts:
         doubts.add(WALL_CLOCK.key)
-    costs = [each for each in score.parts if each.tokens and each.tokens is score.tokens]
+    costs = [each for each in score.parts if each.tokens and each.tokens == score.tokens]
     is_copied = any(each.tokens and each.tokens.line in each.copies for each in costs)
     if is_copied or set(score.measured.tokens.values()) == {0}:
         doubts |= score.measured.tokens.keys()

@@ -31,8 +31,8 @@ from drive_trace.features.runs import Joined, nothing_joined
 from drive_trace.features.snippets import pairs, render
 from drive_trace.linter.rule import Finding
 from drive_trace.linter.rules import unclosed_dispatch, unclosed_round
-from drive_trace.scorecard.card import RunScore
 from drive_trace.scorecard.feed_state import JoinedFeed, feed_state
+from drive_trace.scorecard.run_score import RunScore
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import is_blank
 from drive_trace.trace.document import Point
@@ -139,7 +139,7 @@ def _grades(analysis: Analysis, scope: Scope, joined: Joined) -> Iterator[Offer]
     """The grades to record, missing components first, without those that change nothing."""
     assert scope.run is not None
     run_id = scope.run.run_id
-    feed = feed_at(analysis, scope, GRADE, joined)
+    feed = feed_at(scope, GRADE, joined)
     reason = feed.reason if isinstance(feed, CannotMake) else _passed_over(feed)
     if isinstance(feed, CannotMake) or reason is not None:
         yield Offer("Record a grade", RECORD_KIND, {"make": RECORD}, reason)
@@ -207,7 +207,7 @@ def _grade(
         raise TypeError("a grade is of a run, and changes something")
     if not changes.keys() <= choices().keys():
         raise ValueError("a grade has other components")
-    own = feed_state(analysis.index, analysis.line_number, feed, run_id)
+    own = feed_state(analysis.index, feed, run_id)
     counted = with_others(own, GRADE, joined(run_id))
     if isinstance(counted, CannotMake):
         return counted

@@ -186,7 +186,7 @@ def completion(  # noqa: PLR0913 - the request, the client, and what only the mo
         stamp,
         _event(cursor),
         listing,
-        carrying(analysis, joined),
+        carrying(joined),
     )
     candidates = {Where.EVENT: _events, Where.KEY: _keys, Where.VALUE: _values}[cursor.where]
     return types.CompletionList(is_incomplete=False, items=_items(request, candidates(request)))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import product
+from typing import cast
 
-from drive_trace.scorecard.summary import Recorded
+from drive_trace.scorecard.run_score import Recorded
 from drive_trace.scorecard.verdict import Gate, headline, judge
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, EVENTS, GRADE, OneOfShape
 
@@ -51,4 +52,4 @@ def _named(grade: tuple[object, ...]) -> Mapping[str, object]:
 
 
 def _gate(values: Mapping[str, object]) -> Gate:
-    return judge(Recorded(values, "", "", 0))
+    return judge(Recorded(cast("Mapping[str, str | None]", values), "", "", 0))

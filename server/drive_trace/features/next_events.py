@@ -23,11 +23,11 @@ def next_events_json(analysis: Analysis, run_id: str | None, stamp: Stamp) -> di
     """Every event. Those that can come next in the run are first."""
     scope = _scope(analysis, run_id)
     label = printable(scope.run_id) if scope.run_id is not None else None
-    return {"runId": scope.run_id, "label": label, "events": list(_choices(analysis, scope, stamp))}
+    return {"runId": scope.run_id, "label": label, "events": list(_choices(scope, stamp))}
 
 
-def _choices(analysis: Analysis, scope: Scope, stamp: Stamp) -> Iterator[dict[str, object]]:
-    carried = carrying(analysis, nothing_joined)
+def _choices(scope: Scope, stamp: Stamp) -> Iterator[dict[str, object]]:
+    carried = carrying(nothing_joined)
     for event, is_next in next_events(scope):
         for given in variants(event, scope):
             composed = compose(event, scope, stamp, given, carried)
@@ -66,10 +66,10 @@ def composed_at_end(  # noqa: PLR0913, PLR0917 - which event, of which moment, a
     if not chosen:
         return None
     if is_feed(event):
-        known = feed_at(analysis, scope, event, joined)
+        known = feed_at(scope, event, joined)
         if isinstance(known, CannotMake):
             return known
-    return compose(EVENTS[event], scope, stamp, chosen[0], carrying(analysis, joined))
+    return compose(EVENTS[event], scope, stamp, chosen[0], carrying(joined))
 
 
 def is_feed(event: str) -> bool:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from functools import cache
 
-from drive_trace.analysis import Analysis
 from drive_trace.authoring.values import STALE, Carried, Carrying, clock
 from drive_trace.features.code_actions import CannotMake
 from drive_trace.features.runs import Joined, JoinedRun
@@ -16,24 +15,23 @@ from drive_trace.scorecard.feed_state import (
     JoinedFeed,
     of_one_file,
 )
-from drive_trace.scorecard.summary import Recorded, RunSummary, recorded_in
-from drive_trace.scorecard.uncounted import rejected_line
+from drive_trace.scorecard.run_score import Recorded, RunInFile, recorded_in
+from drive_trace.scorecard.uncounted import rejected_lines
 from drive_trace.text.escaping import printable
 from drive_trace.trace.line import FlaggedLine
 from drive_trace.trace.scope import Scope
 from drive_trace.vocabulary import GRADE
 
 
-def feed_at(analysis: Analysis, scope: Scope, name: str, joined: Joined) -> JoinedFeed | CannotMake:
+def feed_at(scope: Scope, name: str, joined: Joined) -> JoinedFeed | CannotMake:
     """What counts of a feed at a place, or why that cannot be known: other files of the run may
     hold events that nobody has read.
     """
-    number = analysis.line_number
     counted, rejected = scope.feeds.get(name), scope.rejected_feed(name)
     own = FeedState(
         scope.run is not None,
-        recorded_in(counted, number(counted)) if counted is not None else None,
-        (rejected_line(rejected, number(rejected)),) if isinstance(rejected, FlaggedLine) else (),
+        recorded_in(counted) if counted is not None else None,
+        rejected_lines((rejected,)) if isinstance(rejected, FlaggedLine) else (),
         (),
         scope.agent_id,
     )
@@ -55,12 +53,12 @@ def with_others(own: FeedState, name: str, run: JoinedRun | None) -> JoinedFeed 
     return JoinedFeed(own, files if is_found else [*files, FileFeed("", own)])
 
 
-def carrying(analysis: Analysis, joined: Joined) -> Carrying:
-    """Gives the values that the next event of a feed repeats in a trace."""
+def carrying(joined: Joined) -> Carrying:
+    """Gives the values that the next event of a feed repeats."""
     joined = cache(joined)  # called for each field
 
     def carried(scope: Scope, name: str, now: str) -> Carried | None:
-        feed = feed_at(analysis, scope, name, joined)
+        feed = feed_at(scope, name, joined)
         if isinstance(feed, CannotMake):
             return None
         decider = feed.deciding
@@ -79,9 +77,9 @@ def carrying(analysis: Analysis, joined: Joined) -> Carrying:
     return carried
 
 
-def _feed_of(part: RunSummary, name: str) -> FeedState:
+def _feed_of(part: RunInFile, name: str) -> FeedState:
     counted: Recorded | None = part.correctness if name == GRADE else part.tokens
-    rejected = tuple(each for each in (*part.rejected, *part.unplaced) if each.feed == name)
+    rejected = tuple(each for each in (*part.rejected, *part.strays) if each.feed == name)
     alike = tuple(each for each in part.unknown if each.meant == name)
     newest = part.newest_grade if name == GRADE else None
     return FeedState(bool(part.event_count), counted, rejected, alike, None, part.copies, newest)

@@ -15,10 +15,10 @@ from lsprotocol import types
 from drive_trace.analysis import Analysis
 from drive_trace.features.grades import verdicts
 from drive_trace.features.markup import markup
-from drive_trace.scorecard.card import RunScore, ScoreCard
+from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.caveats import CaveatCode
 from drive_trace.scorecard.render import lens_title, not_read, run_card
-from drive_trace.scorecard.summary import RunSummary
+from drive_trace.scorecard.run_score import RunInFile, RunScore
 from drive_trace.scorecard.verdict import NOT_GRADED
 from drive_trace.text import document as doc
 from drive_trace.text.escaping import plain, printable
@@ -123,11 +123,10 @@ class JoinedRun(NamedTuple):
         return f"{plural(count, 'trace')} not read yet" if count else None
 
     @property
-    def _deciding(self) -> tuple[RunSummary, str] | None:
+    def _deciding(self) -> tuple[RunInFile, str] | None:
         """The part whose grade counts, and its URI."""
-        decides = self.run.correctness
         for part, uri in zip(self.run.parts, self.uris, strict=True):
-            if decides is not None and part.correctness is decides:
+            if self.run.has_recorded(part):
                 return part, uri
         return None
 
@@ -169,7 +168,7 @@ def of_one_file(run: RunScore, uri: str = "") -> JoinedRun:
     return JoinedRun(run, run, [uri for _ in run.parts], uri)
 
 
-def _about(part: RunSummary) -> str:
+def _about(part: RunInFile) -> str:
     events = plural(part.event_count, "event")
     if part.correctness is None:
         return f"{events}, not graded"

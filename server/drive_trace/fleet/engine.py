@@ -10,7 +10,7 @@ import logging
 import os
 import pickle
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import islice
@@ -21,13 +21,15 @@ from urllib.parse import urlsplit
 from drive_trace import __version__
 from drive_trace.fleet import ScanError
 from drive_trace.fleet.inputs import Inputs
-from drive_trace.fleet.joining import CHANGED, Doubts, Group, Joiner, row, with_findings
+from drive_trace.fleet.joining import AllFiles, Group, Joiner, with_findings
 from drive_trace.fleet.scanning import File, read, summarized
+from drive_trace.grading.judgements import Verdicts
 from drive_trace.report.fleet import Row
-from drive_trace.scorecard.card import ILLEGIBLE
-from drive_trace.scorecard.copies import Hashes, copied_among_many
+from drive_trace.scorecard.card import CHANGED, ILLEGIBLE
+from drive_trace.scorecard.copies import copied_runs
+from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.stored import FindingCounts
-from drive_trace.scorecard.summary import RunSummary, Unplaced, unplaced_grades
+from drive_trace.scorecard.uncounted import StrayGrade
 from drive_trace.storage.files import Problem, why
 
 DAFT, RAY = "daft", "ray"
@@ -54,11 +56,12 @@ _PATIENCE = 10.0
 
 
 class _Part(NamedTuple):
-    """A run's part in a file."""
+    """A run in a file, scored as if it stood there alone."""
 
     path: str
     digest: bytes
-    part: RunSummary
+    run: RunScore
+    verdicts: Verdicts
     findings: FindingCounts | None
 
 
@@ -75,7 +78,7 @@ class EngineScan:
         self._daft, self._cores = _started(runner, address)
         self._here = pickle.dumps((__version__, str(Path.cwd())))
         self._pieces: Any = None
-        self._doubts = Doubts()
+        self._all = AllFiles()
 
     def read(self) -> int:
         """Read all traces. Returns how many runs they have. Raises ScanError."""
@@ -96,23 +99,22 @@ class EngineScan:
             notes = [pickle.loads(each["piece"]["data"]) for each in noted.iter_rows()]  # noqa: S301
             placed = self._pieces.where(col("run").not_null())
             count: int = placed.select("run").distinct().count_rows()
-        unplaced: list[Unplaced] = []
-        held: list[tuple[str, str, Hashes]] = []
+        strays: list[StrayGrade] = []
+        hashes: list[tuple[str, Mapping[str, bytes]]] = []
         for each in notes:
             if isinstance(each, Problem):
                 self._inputs.cannot_read(each)
                 self.file_count -= each.reason != ILLEGIBLE
             else:
-                unplaced += each[0]
-                held += each[1]
-        copied = copied_among_many(held)
-        self._doubts = Doubts(self._inputs.not_read, tuple(unplaced), copied)
+                strays += each[0]
+                hashes.append(each[1])
+        self._all = AllFiles(self._inputs.not_read, tuple(strays), copied_runs(hashes))
         return count
 
     def rows(self) -> Iterator[Row]:
         """The rows of all runs, in the order of their first events. Raises ScanError."""
         daft, col = self._daft, self._daft.col
-        made, doubts = daft.DataType.binary(), pickle.dumps(self._doubts)
+        made, known = daft.DataType.binary(), pickle.dumps(self._all)
         join = daft.func.batch(return_dtype=made, use_process=True, batch_size=_GROUPS_AT_ONCE)(
             _join_each
         )
@@ -121,7 +123,7 @@ class EngineScan:
             .groupby("run")
             .agg(col("place").min(), col("piece").list_agg().alias("pieces"))
             .sort("place")  # before the join: runs that follow each other are in the same files
-            .select("place", join(col("pieces"), doubts, self._here).alias("row"))
+            .select("place", join(col("pieces"), known, self._here).alias("row"))
             .sort("place")  # after it, too: a cluster keeps no order over functions
         )
         with _engine_errors():
@@ -164,46 +166,47 @@ def _pieces(number: int, file: File) -> Iterator[dict[str, Any]]:
     summary, findings, _ = summarized(records.records, file)
     if summary.is_illegible:
         yield note | {"data": pickle.dumps(Problem(summary.path, ILLEGIBLE))}
-    held = [(run.run_id, run.path, run.events.hashes()) for run in summary.runs]
-    yield note | {"data": pickle.dumps((tuple(unplaced_grades(summary)), held))}
-    for at, part in enumerate(summary.runs, number << 32):
-        run_id = part.run_id
+    yield note | {"data": pickle.dumps((summary.strays, (summary.path, summary.hashes)))}
+    for at, run in enumerate(summary.runs, number << 32):
+        run_id = run.run_id
         own = None if findings is None else {run_id: findings.get(run_id, {})}
         yield {
             "run": run_id.encode("utf-8", "surrogatepass"),
             "number": number,
-            "place": at if part.event_count else at | _LAST,
-            "data": pickle.dumps(_Part(file.path, digest, part, own)),
+            "place": at if run.event_count else at | _LAST,
+            "data": pickle.dumps(
+                _Part(file.path, digest, run, summary.verdicts.get(run_id, ()), own)
+            ),
         }
 
 
-def _join_each(groups: Any, doubts: bytes, here: bytes) -> list[bytes]:
+def _join_each(groups: Any, known: bytes, here: bytes) -> list[bytes]:
     """For each run its row, and the path of a file that is no longer what it was, or None."""
     _check_worker(here)
-    joiner = _joiner(doubts)
-    known: Doubts = pickle.loads(doubts)  # noqa: S301 - of our own process
-    return [pickle.dumps(_joined(each, joiner, known)) for each in groups.to_pylist()]
+    files: AllFiles = pickle.loads(known)  # noqa: S301 - of our own process
+    joiner = _joiner(known)
+    return [pickle.dumps(_joined(each, joiner, files)) for each in groups.to_pylist()]
 
 
 @lru_cache(maxsize=1)
-def _joiner(doubts: bytes) -> Joiner:
-    return Joiner(pickle.loads(doubts))  # noqa: S301 - as above
+def _joiner(known: bytes) -> Joiner:
+    return Joiner(pickle.loads(known))  # noqa: S301 - as above
 
 
 def _joined(
-    pieces: Sequence[dict[str, Any]], joiner: Joiner, doubts: Doubts
+    pieces: Sequence[dict[str, Any]], joiner: Joiner, known: AllFiles
 ) -> tuple[Row, str | None]:
     in_order = sorted(pieces, key=lambda each: each["number"])
     parts: list[_Part] = [pickle.loads(each["data"]) for each in in_order]  # noqa: S301 - as above
     changed = None
     if len(parts) == 1:
-        made: Row | str = row([parts[0].part], doubts)
+        made: Row | str = known.row(parts[0].run, [parts[0].verdicts])
     else:
         files = [(each.path, each.digest) for each in parts]
-        made = joiner(Group(parts[0].part.run_id, files))
+        made = joiner(Group(parts[0].run.run_id, files))
     if isinstance(made, str):
         changed = made
-        made = row([each.part for each in parts], doubts.and_changed(changed))
+        made = known.and_changed(changed).row(parts[0].run, [parts[0].verdicts])
     return with_findings(made, (each.findings for each in parts)), changed
 
 

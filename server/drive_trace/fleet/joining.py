@@ -9,32 +9,42 @@ from typing import NamedTuple
 
 import msgspec
 
-from drive_trace.analysis import summarize_text
 from drive_trace.fleet.scanning import read
+from drive_trace.grading.judgements import Verdicts
 from drive_trace.report.fleet import Row, row_of
-from drive_trace.scorecard.card import score_run
+from drive_trace.scorecard.card import CHANGED
 from drive_trace.scorecard.caveats import Unread
+from drive_trace.scorecard.run_lines import TraceLines
+from drive_trace.scorecard.run_score import RunScore
+from drive_trace.scorecard.scored_trace import ScoredTrace
+from drive_trace.scorecard.scoring import among, score_run
 from drive_trace.scorecard.stored import FindingCounts
-from drive_trace.scorecard.summary import RunSummary, Unplaced, parts_by_run, without_text
+from drive_trace.scorecard.uncounted import StrayGrade
 from drive_trace.storage.files import Problem
 from drive_trace.storage.finding import project_of
-from drive_trace.storage.judging_records import with_judgements
+from drive_trace.storage.judging_records import read_judgements_beside
 
 _ROWS = msgspec.json.Decoder(Row)
-CHANGED = "changed while runs were joined"
 
 
-class Doubts(NamedTuple):
-    """What may belong to any run, and which runs may be copies."""
+class AllFiles(NamedTuple):
+    """What all files together say of any run."""
 
     unread: tuple[Unread, ...] = ()
-    unplaced: tuple[Unplaced, ...] = ()
+    strays: tuple[StrayGrade, ...] = ()
+    """The lines that may grade any run."""
     copied: Mapping[str, str] = {}
     """By the id of a run that has events of another one, a file of the other."""
 
-    def and_changed(self, path: str) -> Doubts:
-        """These, and that a trace is no longer what it was."""
+    def and_changed(self, path: str) -> AllFiles:
+        """The same, and that a trace is no longer what it was."""
         return self._replace(unread=(*self.unread, Unread(path, CHANGED)))
+
+    def row(self, run: RunScore, verdicts: Sequence[Verdicts]) -> Row:
+        """The row of a run, without findings; ``verdicts`` are those beside each of its files."""
+        copied = self.copied.get(run.run_id)
+        score = among(run, self.unread, self.strays, copied, verdicts)
+        return row_of(score, project_of(run.parts[0].path))
 
 
 class Group(NamedTuple):
@@ -49,13 +59,6 @@ class Group(NamedTuple):
     """The row as JSON, where it is kept."""
 
 
-def row(parts: Sequence[RunSummary], doubts: Doubts) -> Row:
-    """The row of a run, without findings."""
-    unread, unplaced, copied = doubts
-    score = score_run(parts, unread, unplaced, copied.get(parts[0].run_id))
-    return row_of(score, project_of(parts[0].path))
-
-
 def with_findings(row: Row, of_files: Iterable[FindingCounts | None]) -> Row:
     """The row with what the rules found in each of its files; None is that they did not run."""
     found: Counter[str] = Counter()
@@ -67,11 +70,11 @@ def with_findings(row: Row, of_files: Iterable[FindingCounts | None]) -> Row:
 
 
 class Joiner:
-    """Joins runs in several files. It reads them again, as what is kept has no events."""
+    """Joins runs in several files. It reads them again, as what is kept has no lines."""
 
-    def __init__(self, doubts: Doubts) -> None:
-        self._doubts = doubts
-        self._read: dict[str, tuple[bytes, Mapping[str, RunSummary]]] = {}
+    def __init__(self, known: AllFiles) -> None:
+        self._all = known
+        self._read: dict[str, tuple[bytes, TraceLines]] = {}
 
     def __call__(self, group: Group) -> Row | str:
         """The run's row, without findings; or the path of a file that is no longer what it was."""
@@ -79,18 +82,17 @@ class Joiner:
             if group.kept is not None:
                 return _ROWS.decode(group.kept)
         # Runs that follow each other are often in the same files.
-        paths = {path for path, _ in group.files}
-        self._read = {path: self._read[path] for path in paths & self._read.keys()}
-        parts = []
+        paths = [path for path, _ in group.files]
+        self._read = {path: self._read[path] for path in paths if path in self._read}
         for path, expected in group.files:
             if path not in self._read:
                 trace = read(path)
                 if isinstance(trace, Problem):
                     return path
-                summary = without_text(summarize_text(trace[0].records, path))
-                self._read[path] = trace[1], parts_by_run(with_judgements(summary, path))
-            content, by_run = self._read[path]
-            if content != expected:
+                self._read[path] = trace[1], ScoredTrace(trace[0].records, path).lines
+            if self._read[path][0] != expected:
                 return path
-            parts.append(by_run[group.run_id])
-        return row(parts, self._doubts)
+        run = score_run(group.run_id, [self._read[path][1] for path in paths])
+        if run is None:
+            return paths[0]
+        return self._all.row(run, [read_judgements_beside(path).on(run.run_id) for path in paths])

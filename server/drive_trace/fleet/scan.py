@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
 import msgspec
 
 from drive_trace.fleet.cached import CachedTraces
 from drive_trace.fleet.inputs import Inputs
-from drive_trace.fleet.joining import CHANGED, Doubts, Group, Joiner, row, with_findings
+from drive_trace.fleet.joining import AllFiles, Group, Joiner, with_findings
 from drive_trace.report.fleet import Row
-from drive_trace.scorecard.card import ILLEGIBLE
-from drive_trace.scorecard.copies import Hashes, copied_among_many
+from drive_trace.scorecard.card import CHANGED, ILLEGIBLE
+from drive_trace.scorecard.copies import copied_runs
 from drive_trace.scorecard.stored import Stored
-from drive_trace.scorecard.summary import Unplaced, parts_by_run, unplaced_grades
+from drive_trace.scorecard.uncounted import StrayGrade
 from drive_trace.storage.cores import on_all_cores
 from drive_trace.storage.files import Problem
 from drive_trace.storage.fleet_cache import Cache, digest
@@ -33,7 +33,7 @@ class FleetScan:
         self._traces = CachedTraces(cache, processes)
         self._runs: dict[str, list[int]] = {}
         """By id the numbers of a run's files; runs without a valid event come last."""
-        self._doubts = Doubts()
+        self._all = AllFiles()
 
     @property
     def file_count(self) -> int:
@@ -43,8 +43,8 @@ class FleetScan:
     def read(self) -> int:
         """Read all traces. Returns how many runs they have."""
         valid: dict[str, None] = {}
-        unplaced: list[Unplaced] = []
-        held: list[tuple[str, str, Hashes]] = []
+        strays: list[StrayGrade] = []
+        hashes: list[tuple[str, Mapping[str, bytes]]] = []
         for stored in self._traces.look_at(self._inputs):
             if isinstance(stored, Problem):
                 self._inputs.cannot_read(stored)
@@ -52,34 +52,34 @@ class FleetScan:
             number, trace = self.file_count - 1, stored.summary
             for run in trace.runs:
                 self._runs.setdefault(run.run_id, []).append(number)
-                held.append((run.run_id, run.path, run.events.hashes()))
                 valid.update({run.run_id: None} if run.event_count else {})
-            unplaced += unplaced_grades(trace)
+            strays += trace.strays
+            hashes.append((trace.path, trace.hashes))
             if trace.is_illegible:
                 self._inputs.cannot_read(Problem(trace.path, ILLEGIBLE))
         self._runs = {run_id: self._runs[run_id] for run_id in (*valid, *self._runs)}
-        copied = copied_among_many(held)
-        self._doubts = Doubts(self._inputs.not_read, tuple(unplaced), copied)
+        self._all = AllFiles(self._inputs.not_read, tuple(strays), copied_runs(hashes))
         return len(self._runs)
 
     def rows(self) -> Iterator[Row]:
         """The rows of all runs, in the order of their first events. Raises ScanError."""
         joined = self._joined()
-        last, stored, parts = -1, None, {}
+        last, stored, scores = -1, None, {}
         for run_id, numbers in self._runs.items():
             if len(numbers) > 1:
                 yield self._with_findings(next(joined), numbers)
                 continue
-            if numbers[0] != last:
+            if stored is None or numbers[0] != last:
                 last, stored = numbers[0], self._traces.stored(numbers[0])
-                parts = parts_by_run(stored.summary)
-            yield self._with_findings(row([parts[run_id]], self._doubts), numbers, stored)
+                scores = {run.run_id: run for run in stored.summary.runs}
+            row = self._all.row(scores[run_id], [stored.summary.verdicts.get(run_id, ())])
+            yield self._with_findings(row, numbers, stored)
 
     def _joined(self) -> Iterator[Row]:
         """The rows of the runs in several files."""
-        context = digest(repr(self._doubts).encode("utf-8", "surrogatepass"))
+        context = digest(repr(self._all).encode("utf-8", "surrogatepass"))
         groups = (self._group(*each, context) for each in self._runs.items() if len(each[1]) > 1)
-        for group, made in on_all_cores(Joiner(self._doubts), groups, most=self._processes):
+        for group, made in on_all_cores(Joiner(self._all), groups, most=self._processes):
             if isinstance(made, Row):
                 if group.kept is None:
                     with suppress(UnicodeEncodeError, OverflowError):
@@ -87,9 +87,9 @@ class FleetScan:
                 yield made
                 continue
             self._inputs.cannot_read(Problem(made, CHANGED))
-            stored = map(self._traces.stored, self._runs[group.run_id])
-            parts = [parts_by_run(each.summary)[group.run_id] for each in stored]
-            yield row(parts, self._doubts.and_changed(made))
+            summary = self._traces.stored(self._runs[group.run_id][0]).summary
+            run = next(each for each in summary.runs if each.run_id == group.run_id)
+            yield self._all.and_changed(made).row(run, [summary.verdicts.get(run.run_id, ())])
 
     def _group(self, run_id: str, numbers: Sequence[int], context: bytes) -> Group:
         files = [self._traces.files[each] for each in numbers]

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from drive_trace.analysis import Analysis, summarize_text
 from drive_trace.linter.settings import RuleSettings
-from drive_trace.scorecard.stored import Stored, to_bytes, without_events
+from drive_trace.scorecard.stored import Stored, to_bytes
+from drive_trace.scorecard.summary import without_lines
 from drive_trace.storage.files import Problem, TraceRecords, decoded, digest_of, read_bytes
 from drive_trace.storage.judging_records import read_record_beside, with_judgements
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
@@ -94,7 +95,7 @@ def summarized(records: Sequence[str], file: File) -> Stored:
         by_run = analysis.findings_by_rule()
         findings = {run_id: dict(each) for run_id, each in by_run.items() if run_id is not None}
         is_clean = not by_run
-    return Stored(with_judgements(without_events(summary), file.path), findings, is_clean)
+    return Stored(with_judgements(without_lines(summary), file.path), findings, is_clean)
 
 
 def _version(path: str) -> str:

@@ -14,8 +14,8 @@ from typing import NamedTuple
 from drive_trace.report.event_log import Event
 from drive_trace.report.time_axis import LEAST, WIDTH, TimeAxis, spaced, time_axis
 from drive_trace.report.timeline import SPANNING, DispatchSpan, Outcome, RoundSpan, Span
-from drive_trace.scorecard.card import RunScore
 from drive_trace.scorecard.caveats import LineRef
+from drive_trace.scorecard.run_score import RunScore
 from drive_trace.text.wording import plural, short_time
 from drive_trace.trace.times import epoch_milliseconds
 

@@ -14,8 +14,9 @@ from drive_trace.report.event_log import Event, EventLog, TraceLog
 from drive_trace.report.metrics import Measured
 from drive_trace.report.timeline import Timelines
 from drive_trace.scorecard import card as scorecard
-from drive_trace.scorecard.card import RunScore, ScoreCard
+from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, Unread
+from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.summary import TraceSummary
 from drive_trace.text.wording import listed, plural
 
@@ -203,7 +204,7 @@ def report_on(
 
 def report_on_run(run: RunScore, events: Sequence[Event]) -> FullReport:
     """Make the report on one run of a trace, given its events."""
-    log = EventLog([TraceLog(TraceSummary("", (), (), ()), tuple(events), ())])
+    log = EventLog([TraceLog(TraceSummary(""), tuple(events), ())])
     return FullReport(
         card=ScoreCard((run,), ()),
         metrics=metrics.measure(log),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from drive_trace.scorecard.card import RunScore
 from drive_trace.scorecard.caveats import LineRef
+from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.summary import TraceSummary
 from drive_trace.text.wording import HUGE, compact, short_time
 from drive_trace.vocabulary import EVENTS
@@ -81,15 +81,12 @@ class TraceLog(NamedTuple):
 
 
 def _counted_once(traces: Sequence[TraceLog], runs: Sequence[RunScore]) -> Iterator[Event]:
-    # By identity, as the texts of two traces may be named alike.
-    copied = {
-        id(part): lines
-        for run in runs
-        for part, lines in zip(run.parts, run.copied_lines, strict=False)
-    }
+    # In the order of the traces, as the texts of two may be named alike.
+    parts = {run.run_id: iter(run.parts) for run in runs}
     for trace in traces:
-        lines = frozenset().union(*(copied.get(id(run), ()) for run in trace.summary.runs))
-        yield from (event for event in trace.events if event.line not in lines)
+        own = (next(parts.get(run.run_id, iter(())), None) for run in trace.summary.runs)
+        copied = {line for part in own if part is not None for line in part.copied}
+        yield from (event for event in trace.events if event.line not in copied)
 
 
 class EventLog:

@@ -12,7 +12,8 @@ from typing import Any
 import msgspec
 
 from drive_trace.grading.calibration import share
-from drive_trace.scorecard.card import QUALIFIED, STANDINGS, RunScore, run_json
+from drive_trace.scorecard.card import run_json
+from drive_trace.scorecard.run_score import QUALIFIED, STANDINGS, RunScore
 from drive_trace.scorecard.verdict import Verdict
 from drive_trace.text import document as doc
 from drive_trace.text.escaping import in_json, plain, visible
@@ -80,11 +81,8 @@ def row_of(run: RunScore, project: str) -> Row:
     grade, tokens = said["correctness"] or {}, said["tokens"] or {}
     efficiency: Mapping[str, Any] = said["efficiency"] or {}
     clock, rounds = efficiency.get("wall_clock", {}), efficiency.get("rounds", {})
-    started, closed, last = (
-        pick((getattr(part, name) for part in run.parts if getattr(part, name)), default=None)
-        for pick, name in ((min, "started"), (min, "closed"), (max, "last"))
-    )
-    moment = sortable(started or last or "")
+    last = max((part.last for part in run.parts if part.last), default=None)
+    moment = sortable(run.started or last or "")
     return Row(
         run_id=run.run_id,
         verdict=said["verdict"],
@@ -109,8 +107,8 @@ def row_of(run: RunScore, project: str) -> Row:
         provenance=(said["provenance"] or {}).get("origin"),
         graded=run.correctness.ts if run.correctness is not None else None,
         judge=(said["judged"] or {}).get("model"),
-        started=started,
-        closed=closed,
+        started=run.started,
+        closed=run.closed,
         last=last,
         month=moment[:7] if moment is not None else None,
         project=project,

@@ -15,8 +15,8 @@ from drive_trace.report.sections import (
     provenance,
     runs_table,
 )
-from drive_trace.scorecard.card import RunScore
 from drive_trace.scorecard.render import card_document, caveats, not_read_blocks, run_page
+from drive_trace.scorecard.run_score import RunScore
 from drive_trace.text import document as doc
 
 _MOST_RUNS = 100

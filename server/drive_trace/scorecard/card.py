@@ -3,126 +3,34 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from functools import reduce
-from itertools import chain
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from drive_trace.scorecard.caveats import NOTHING_OMITTED, Caveat, CaveatCode, Omitted, Unread
-from drive_trace.scorecard.copies import copied_runs, overlaps
+from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, Unread
+from drive_trace.scorecard.copies import copied_runs, runs_sharing_events
 from drive_trace.scorecard.efficiency import (
     Efficiency,
     Rounds,
     Tokens,
     as_double,
-    mean_rounds,
     runs_with,
     tokens_of,
     total_tokens,
     total_wall_clock,
-    wall_clock,
 )
-from drive_trace.scorecard.finding_caveats import caveats_of, caveats_of_coverage
-from drive_trace.scorecard.order import latest
 from drive_trace.scorecard.provenance import Provenance
-from drive_trace.scorecard.summary import (
-    Recorded,
-    RunSummary,
-    TraceSummary,
-    Unplaced,
-    judged,
-    unplaced_grades,
-    without_copies,
-)
-from drive_trace.scorecard.uncounted import Rejected, UnknownEvent, uncounted_phrase
-from drive_trace.scorecard.verdict import Gate, Verdict, headline, judge, what_would_change_it
+from drive_trace.scorecard.run_lines import TraceLines
+from drive_trace.scorecard.run_score import STANDINGS, RunScore
+from drive_trace.scorecard.scoring import among, score_run
+from drive_trace.scorecard.summary import TraceSummary, without_lines
+from drive_trace.scorecard.uncounted import UnknownEvent
+from drive_trace.scorecard.verdict import Verdict, what_would_change_it
 from drive_trace.text.wording import plural
-from drive_trace.vocabulary import COST, GRADE, TOKEN_FIELDS
+from drive_trace.trace.index import Index
+from drive_trace.trace.joined import sharing
 
 NO_RUN_SIGNAL = "no correctness signal was recorded"
 NO_RUN_CORRECT = "no run was graded CORRECT"
-QUALIFIED = "qualified"
-STANDINGS = {
-    str(Verdict.CORRECT): "CORRECT",
-    QUALIFIED: "CORRECT with caveats",
-    str(Verdict.INCORRECT): "INCORRECT",
-    str(Verdict.NOT_COMPUTABLE): "not computable",
-}
-"""How many runs have each standing is said in these words."""
-
-
-class RunScore(NamedTuple):
-    """One run, judged."""
-
-    run_id: str
-    parts: tuple[RunSummary, ...]
-    """The run's part in each trace that has it."""
-    correctness: Recorded | None
-    tokens: Recorded | None
-    gate: Gate
-    measured: Efficiency
-    """What the run cost, whatever its verdict; see :attr:`efficiency`."""
-    caveats: tuple[Caveat, ...] = ()
-    """Why the verdict or its figures may be worth less than they seem."""
-    counted_parts: tuple[RunSummary, ...] = ()
-    """The parts, whose sums are over each event once."""
-    copied_lines: tuple[frozenset[int], ...] = ()
-    """The lines of each part, from 1, whose events an earlier part has; empty if there are none."""
-
-    @property
-    def verdict(self) -> Verdict:
-        """What the gate says."""
-        return self.gate.verdict
-
-    @property
-    def qualifying(self) -> tuple[Caveat, ...]:
-        """The caveats that could overturn the verdict."""
-        return tuple(each for each in self.caveats if each.qualifies)
-
-    @property
-    def stale(self) -> Caveat | None:
-        """That the run went on after it was graded."""
-        return next((each for each in self.caveats if each.code is CaveatCode.STALE), None)
-
-    @property
-    def is_earned(self) -> bool:
-        """Whether the run is CORRECT, and no caveat qualifies that: only then may it be green."""
-        return self.verdict is Verdict.CORRECT and not self.qualifying
-
-    @property
-    def standing(self) -> str:
-        """For colours and icons: the verdict, or ``qualified`` for a CORRECT that is not earned."""
-        if self.verdict is Verdict.CORRECT and not self.is_earned:
-            return QUALIFIED
-        return str(self.verdict)
-
-    @property
-    def word(self) -> str:
-        """The headline, without the reason where the verdict is not CORRECT."""
-        return self.headline if self.verdict is Verdict.CORRECT else STANDINGS[self.standing]
-
-    @property
-    def headline(self) -> str:
-        """The verdict in a few words; a CORRECT is followed by what qualifies it."""
-        phrase = headline(self.gate)
-        if self.verdict is Verdict.CORRECT and self.qualifying:
-            return f"{phrase}, but {'; '.join(each.short for each in self.qualifying)}"
-        return phrase
-
-    @property
-    def efficiency(self) -> Efficiency | None:
-        """Tier 2: only a CORRECT run has it."""
-        return self.measured if self.verdict is Verdict.CORRECT else None
-
-    @property
-    def provenance(self) -> Provenance:
-        """How the run's events were written, in all traces together."""
-        return reduce(Provenance.plus, (part.provenance for part in self.parts))
-
-    @property
-    def rejected(self) -> tuple[Rejected, ...]:
-        """The run's rejected lines, trace by trace."""
-        return tuple(rejected for part in self.parts for rejected in part.rejected)
 
 
 class ScoreCard(NamedTuple):
@@ -209,82 +117,74 @@ class ScoreCard(NamedTuple):
 
 ILLEGIBLE = "no line of it names a run"
 """Why a file is not read that has lines and no run."""
+CHANGED = "changed while runs were joined"
+"""Why the lines of a file are not known that has been read."""
 
 
 def score(
     traces: Sequence[TraceSummary],
     unread: Sequence[Unread] = (),
     left_out: Omitted = NOTHING_OMITTED,
+    read_again: Callable[[str], Index | None] = lambda _: None,
 ) -> ScoreCard:
-    """Join the traces' runs by id, in first-seen order, and judge them; those without a valid event
-    come last. ``unread`` are the inputs that could not be read: each run may have had something in
-    them, and in what a search has left out. So may a file without one line that names a run, such
-    as a pointer to a file elsewhere.
+    """The runs of traces, those in several joined by their id, in first-seen order; those without
+    a valid event come last. ``unread`` are the inputs that could not be read: each run may have had
+    something in them, and in what a search has left out. So may a file without one line that names
+    a run, such as a pointer to a file elsewhere. ``read_again`` gives the lines of a trace, by its
+    path, that are not at hand.
     """
-    every = [run for each in traces for run in each.runs]
-    parts: dict[str, list[RunSummary]] = {run.run_id: [] for run in every if run.event_count}
-    for run in every:
-        parts.setdefault(run.run_id, []).append(run)
+    valid = {run.run_id: None for each in traces for run in each.runs if run.event_count}
+    files: dict[str, list[TraceSummary]] = {run_id: [] for run_id in valid}
+    for trace in traces:
+        for run in trace.runs:
+            files.setdefault(run.run_id, []).append(trace)
     unread = (*unread, *(Unread(each.path, ILLEGIBLE) for each in traces if each.is_illegible))
-    unplaced = [each for trace in traces for each in unplaced_grades(trace)]
-    card = ScoreCard((), tuple(traces), unread, left_out)
-    copied = _between_runs([*chain(*parts.values())])
+    card = ScoreCard((), tuple(each._replace(lines=None) for each in traces), unread, left_out)
+    strays = [each for trace in traces for each in trace.strays]
+    copied = _between_runs(traces)
+    scores: dict[str, tuple[RunScore, Sequence[Unread]]] = {
+        run.run_id: (run, ()) for trace in traces for run in trace.runs
+    }
+    scores |= _in_several(traces, read_again)
     runs = tuple(
-        score_run(each, card.not_read, unplaced, copied.get(at)) for at, each in parts.items()
+        among(
+            run,
+            (*card.not_read, *missing),
+            strays,
+            copied.get(run_id),
+            [each.verdicts.get(run_id, ()) for each in files[run_id]],
+        )
+        for run_id in files
+        for run, missing in (scores[run_id],)
     )
     return card._replace(runs=runs)
 
 
-def _between_runs(parts: Sequence[RunSummary]) -> Mapping[str, str]:
-    same_ids = copied_runs([(each.run_id, each.path, each.events.ids()) for each in parts])
-    few = [each for each in parts if each.run_id in same_ids]  # as good as always none
-    return copied_runs([(each.run_id, each.path, each.events.hashes()) for each in few])
-
-
-def score_run(
-    parts: Sequence[RunSummary],
-    unread: Sequence[Unread] = (),
-    unplaced: Sequence[Unplaced] = (),
-    copied: str | None = None,
-) -> RunScore:
-    """Judge one run by all its parts. ``unplaced`` are the lines of all files that are joined which
-    may grade any run; ``copied`` is a file in which another run has events of this one.
+def _in_several(
+    traces: Sequence[TraceSummary], read_again: Callable[[str], Index | None]
+) -> Iterator[tuple[str, tuple[RunScore, Sequence[Unread]]]]:
+    """The runs in several traces, judged by all their lines, each with the traces whose lines
+    are no longer there.
     """
-    parts = judged(parts)
-    shared = overlaps(part.events for part in parts) if len(parts) > 1 else ()
-    correctness = latest([part.correctness for part in parts], GRADE, shared)
-    tokens = latest([part.tokens for part in parts], COST, shared)
-    counted = tuple(parts)
-    copied_lines: tuple[frozenset[int], ...] = ()
-    if any(each.copies for each in shared):
-        copies = [[twin.here for twin in each.copies] for each in shared]
-        counted = tuple(map(without_copies, parts, copies))
-        copied_lines = tuple(
-            frozenset(part.copies).union(each.line for each in some)
-            for part, some in zip(parts, copies, strict=True)
-        )
-    uncounted = None
-    if not any(part.event_count for part in parts):
-        rejected = sum(len(part.rejected) for part in parts)
-        uncounted = uncounted_phrase(rejected, sum(len(part.unknown) for part in parts))
-    gate = judge(correctness, uncounted)
-    measured = Efficiency(
-        tokens_of(tokens) or dict.fromkeys(TOKEN_FIELDS), wall_clock(counted), mean_rounds(counted)
-    )
-    caveats = list(caveats_of(parts, correctness, unread, shared, unplaced, copied))
-    if gate.verdict is Verdict.CORRECT:
-        caveats += caveats_of_coverage(measured, parts)
-    return RunScore(
-        run_id=parts[0].run_id,
-        parts=tuple(parts),
-        correctness=correctness,
-        tokens=tokens,
-        gate=gate,
-        measured=measured,
-        caveats=tuple(caveats),
-        counted_parts=counted,
-        copied_lines=copied_lines,
-    )
+    scores = [{run.run_id: run for run in each.runs} for each in traces]
+    for group in sharing(scores):
+        several = Counter(run_id for file in group for run_id in scores[file])
+        if len(group) == 1:
+            continue
+        paths = {file: traces[file].path for file in group}
+        indexes = {file: traces[file].lines or read_again(paths[file]) for file in group}
+        found = [TraceLines(index, paths[file]) for file, index in indexes.items() if index]
+        for run_id in (each for each, count in several.items() if count > 1):
+            own = [file for file in group if run_id in scores[file]]
+            missing = [Unread(paths[file], CHANGED) for file in own if indexes[file] is None]
+            yield run_id, (score_run(run_id, found) or scores[own[0]][run_id], missing)
+
+
+def _between_runs(traces: Sequence[TraceSummary]) -> Mapping[str, str]:
+    """By the id of each run that has events of another one, a file of the other."""
+    if len(traces) == 1 and traces[0].lines is not None:  # its tables cost less
+        return dict.fromkeys(runs_sharing_events(traces[0].lines), traces[0].path)
+    return copied_runs([(each.path, without_lines(each).hashes) for each in traces])
 
 
 # As JSON
@@ -335,7 +235,7 @@ def run_json(run: RunScore) -> dict[str, Any]:
         "missing_inputs": list(run.gate.missing),
         "tokens": None if tokens is None else _numbers(tokens),
         "efficiency": None if efficiency is None else _efficiency_json(efficiency),
-        "judged": _judged_json(deciding),
+        "judged": _judged_json(run),
         "decided_by": None if deciding is None else {"path": deciding.path, "line": deciding.line},
         "what_would_change_it": what_would_change_it(run.gate),
         "caveats": [
@@ -367,10 +267,10 @@ def _provenance_json(found: Provenance) -> dict[str, object] | None:
     return {"origin": str(found.origin), "evidence": list(found.evidence), **found._asdict()}
 
 
-def _judged_json(grade: Recorded | None) -> dict[str, object] | None:
-    if grade is None or grade.judgement is None:
+def _judged_json(run: RunScore) -> dict[str, object] | None:
+    judgement = run.judgement
+    if judgement is None:
         return None
-    judgement = grade.judgement
     return {
         "model": judgement.judge.model,
         "reported_model": judgement.model,

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
-from drive_trace.scorecard.summary import Recorded, RunSummary
+from drive_trace.trace.run import Run
 from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import TOKEN_FIELDS
+
+if TYPE_CHECKING:
+    from drive_trace.scorecard.run_score import Recorded
+
+_DISPATCHES = ("dispatch-start", "dispatch-end")
 
 Tokens = Mapping[str, int | None]
 
@@ -117,39 +121,25 @@ def total_wall_clock(many: Sequence[WallClock]) -> WallClock:
     )
 
 
-def wall_clock(parts: Sequence[RunSummary]) -> WallClock:
+def wall_clock(run: Run, started: str | None, closed: str | None) -> WallClock:
     """From the project's start to its close, else the dispatches' time; so, too, where the close
     is before the start, as one of the two timestamps is wrong.
     """
-    started = min((part.started for part in parts if part.started is not None), default=None)
-    closed = min((part.closed for part in parts if part.closed is not None), default=None)
     measured = milliseconds_between(started, closed)
     if measured is not None and measured >= 0:
         return WallClock(measured, 0, 0, 0, 1)
-    claims = [part.dispatch_ms for part in parts if part.dispatch_ms is not None]
-    starts = _summed([part.starts for part in parts])
-    ends = _summed([part.ends for part in parts])
+    starts, ends = run.count_by_dispatch("dispatch-start"), run.count_by_dispatch("dispatch-end")
     each = starts.keys() | ends.keys()
     of = sum(max(starts.get(name, 0), ends.get(name, 0)) for name in each)
-    ms = sum(claims) if claims else None
-    return WallClock(ms, sum(ends.values()), of, len(each), 0, int(not claims))
+    ms = run.dispatch_ms if ends else None
+    return WallClock(ms, sum(ends.values()), of, len(each), 0, int(ms is None))
 
 
-def mean_rounds(parts: Sequence[RunSummary]) -> Rounds:
+def mean_rounds(run: Run) -> Rounds:
     """The mean number of rounds over all dispatches that had one."""
-    rounds = _summed([part.rounds_per_dispatch for part in parts])
-    known = rounds.keys() | _summed([part.starts for part in parts]).keys()
-    known |= _summed([part.ends for part in parts]).keys()
-    return Rounds(sum(rounds.values()), len(rounds), len(known))
-
-
-def _summed(many: Sequence[Mapping[str, int]]) -> Mapping[str, int]:
-    if len(many) == 1:
-        return many[0]
-    sums: Counter[str] = Counter()
-    for each in many:
-        sums.update(each)
-    return sums
+    rounds = run.count_by_dispatch("round-start")
+    dispatches = {each for name in _DISPATCHES for each in run.count_by_dispatch(name)}
+    return Rounds(sum(rounds.values()), len(rounds), len(rounds.keys() | dispatches))
 
 
 def as_double(value: int | None) -> int | float | None:

@@ -11,18 +11,17 @@ from functools import partial
 from itertools import chain
 from typing import NamedTuple, cast
 
-from drive_trace.scorecard.card import RunScore
-from drive_trace.scorecard.copies import Number, repeats
-from drive_trace.scorecard.order import may_be_after
-from drive_trace.scorecard.summary import Recorded, newest_grade, recorded_in
+from drive_trace.scorecard.copies import repeats
+from drive_trace.scorecard.run_lines import may_be_after, newest_grade
+from drive_trace.scorecard.run_score import Recorded, RunScore, recorded_in
 from drive_trace.scorecard.uncounted import (
     Rejected,
     UnknownEvent,
     lookalike_phrase,
     meant_feed,
-    rejected_line,
+    rejected_lines,
     rejected_phrase,
-    unknown_line,
+    unknown_lines,
 )
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import FlaggedLine
@@ -53,9 +52,9 @@ class FeedState(NamedTuple):
     name several.
     """
     copies: Sequence[int] = ()
-    """See :attr:`RunSummary.copies`."""
+    """See :attr:`RunInFile.copies`."""
     newest: tuple[int, str] | None = None
-    """See :attr:`RunSummary.newest_grade`."""
+    """See :attr:`RunInFile.newest_grade`."""
 
     @property
     def rejected_since(self) -> tuple[Rejected, ...]:
@@ -167,30 +166,30 @@ def of_one_file(state: FeedState) -> JoinedFeed:
     return JoinedFeed(state, (FileFeed("", state),))
 
 
-def feed_state(index: Index, number: Number, feed: EventType, run_id: str) -> FeedState:
+def feed_state(index: Index, feed: EventType, run_id: str) -> FeedState:
     """What a trace says of a run's feed."""
     run = index.runs.get(run_id)
     counted = run.events(feed.name).last if run is not None else None
-    dropped_lines = cast("Iterator[FlaggedLine]", chain.from_iterable(index.rejected.values()))
-    rejected = [
-        rejected_line(line, number(line))
-        for line in dropped_lines
-        if _may_be_of_feed(index, line, feed, run_id)
-    ]
+    dropped = cast("Iterator[FlaggedLine]", chain.from_iterable(index.rejected.values()))
     unknown = cast("Sequence[FlaggedLine]", index.unknown)
-    alike = [
-        unknown_line("", number(line), line)
-        for line in unknown
-        if _may_be_of_run(index, line, run_id) and meant_feed(line) == feed.name
-    ]
     return FeedState(
         run is not None,
-        recorded_in(counted, number(counted)) if counted is not None else None,
-        tuple(sorted(rejected)),
-        tuple(alike),
+        recorded_in(counted) if counted is not None else None,
+        tuple(
+            sorted(
+                rejected_lines(
+                    line for line in dropped if _may_be_of_feed(index, line, feed, run_id)
+                )
+            )
+        ),
+        unknown_lines(
+            line
+            for line in unknown
+            if _may_be_of_run(index, line, run_id) and meant_feed(line) == feed.name
+        ),
         _agent_of(run) if run is not None else None,
-        [each.line for each in repeats(run, number)] if run is not None else (),
-        newest_grade(run, number) if run is not None and feed.name == GRADE else None,
+        [line.order + 1 for line in repeats(run)] if run is not None else (),
+        newest_grade(run) if run is not None and feed.name == GRADE else None,
     )
 
 

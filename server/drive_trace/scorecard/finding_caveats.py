@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from drive_trace.scorecard.caveats import (
@@ -13,18 +13,18 @@ from drive_trace.scorecard.caveats import (
     Unread,
     make_caveat,
 )
-from drive_trace.scorecard.copies import Overlap
 from drive_trace.scorecard.efficiency import Efficiency, covered
-from drive_trace.scorecard.order import (
-    IsAfter,
-    after_grade,
-    counted_twice,
-    latest_grades,
-    may_be_after,
-    work_since,
+from drive_trace.scorecard.run_lines import RunLines, may_be_after
+from drive_trace.scorecard.run_score import Recorded, RunInFile, RunScore
+from drive_trace.scorecard.uncounted import (
+    MOST,
+    MOST_STRAYS,
+    Rejected,
+    StrayGrade,
+    UnknownEvent,
+    lookalike_phrase,
+    rejected_phrase,
 )
-from drive_trace.scorecard.summary import MOST_UNPLACED, Recorded, RunSummary, Unplaced
-from drive_trace.scorecard.uncounted import MOST, Rejected, lookalike_phrase, rejected_phrase
 from drive_trace.text.wording import listed, plural
 from drive_trace.trace.times import is_later
 from drive_trace.vocabulary import COST, GRADE
@@ -32,43 +32,39 @@ from drive_trace.vocabulary import COST, GRADE
 _ENDED = {"dispatch-start", "dispatch-end"}
 _CLOCKED = {"project-started", "project-closed"}
 _STARTED = {"dispatch-start", "round-start"}
+_WORK = ("event", "rejected line", "unknown event")
 
 
-def caveats_of(  # noqa: PLR0913, PLR0917 - all that may matter
-    parts: Sequence[RunSummary],
-    deciding: Recorded | None,
-    unread: Sequence[Unread] = (),
-    shared: Sequence[Overlap] = (),
-    unplaced: Sequence[Unplaced] = (),
-    copied: str | None = None,
+def caveats_of_lines(run: RunLines) -> Iterator[Caveat]:
+    """The caveats that follow from the lines of a run."""
+    if run.correctness is not None:
+        yield from _of_stale(run)
+        yield from _of_contradicting(run, run.correctness)
+    for file, part in enumerate(run.parts):
+        found = chain(_of_rejected(run, file), _of_lookalikes(run, file))
+        for caveat in chain(found, _of_order(part, run.correctness)):
+            yield caveat._replace(path=part.path) if len(run.parts) > 1 else caveat
+    yield from _of_copies(run)
+    yield from _of_conflicts(run)
+
+
+def caveats_from_elsewhere(
+    run: RunScore, unread: Sequence[Unread], strays: Sequence[StrayGrade], copied: str | None
 ) -> Iterator[Caveat]:
-    """The caveats of a run, given all its parts, the grade that counts, what each of several parts
-    has in common with those before it, the lines that may grade any run, and a file in which
-    another run has its events.
+    """The caveats of a run that follow from other files, and from the record of its judging; see
+    :func:`drive_trace.scorecard.scoring.among`.
     """
     yield from _of_unread(unread)
-    latest: Collection[int] = ()
-    if deciding is not None:
-        latest = latest_grades(parts, deciding, shared)
-        yield from _of_stale(parts, deciding, latest, shared)
-        yield from _of_contradicting(parts, deciding, latest)
-        yield from _of_judge(deciding)
-    for number, part in enumerate(parts):
-        is_after = after_grade(part, deciding, is_latest=number in latest, grades=True)
-        found = chain(_of_rejected(part, is_after), _of_lookalikes(part, is_after))
-        for caveat in chain(found, _of_order(part, deciding)):
-            yield caveat._replace(path=part.path) if len(parts) > 1 else caveat
-    if deciding is not None:
-        yield from _of_unplaced(parts, deciding, unplaced)
-    yield from _of_copies(parts, shared)
+    if run.correctness is not None:
+        yield from _of_judge(run, run.correctness)
+        yield from _of_strays(run, run.correctness, strays)
     if copied is not None:
         short = "another run has the same events"
         message = f"{short}, so that either may be the copy"
         yield make_caveat(CaveatCode.COPIED_EVENTS, short, message, holds=True, path=copied)
-    yield from _of_conflicts(parts, shared)
 
 
-def caveats_of_coverage(measured: Efficiency, parts: Sequence[RunSummary]) -> Iterator[Caveat]:
+def caveats_of_coverage(measured: Efficiency, parts: Sequence[RunInFile]) -> Iterator[Caveat]:
     """That a figure of Tier 2 is not over all dispatches, or lacks events that readers reject."""
     clock, rounds = measured.wall_clock, measured.rounds
     for what, value, figure, events, missing in (
@@ -103,23 +99,36 @@ def _of_unread(unread: Sequence[Unread]) -> Iterator[Caveat]:
         yield make_caveat(CaveatCode.UNREAD_INPUT, what, message)
 
 
-def _of_stale(
-    parts: Sequence[RunSummary],
-    deciding: Recorded,
-    latest: Collection[int],
-    shared: Sequence[Overlap],
-) -> Iterator[Caveat]:
-    counts = Counter({"event": -counted_twice(parts, deciding, latest, shared)})
+def _of_stale(run: RunLines) -> Iterator[Caveat]:
+    """Work after the grade. What readers reject or do not know counts, where nobody can rule out
+    that it is work.
+    """
+    work = [run.work_after(file) for file in range(len(run.parts))]
+    counts = Counter({"event": -run.counted_twice(work)})
     own = 0
     lines: list[LineRef] = []
     others: list[LineRef] = []
-    for number, part in enumerate(parts):
-        since, last = work_since(part, deciding, is_latest=number in latest)
-        counts.update(since)
-        if not any(since.values()):
+    for file, part in enumerate(run.parts):
+        rejected = [
+            each.line
+            for each in part.rejected
+            if each.may_be_work and run.is_after(file, each.line, each.ts)
+        ]
+        rejected += [line.order + 1 for line in run.nameless_after(file)]
+        unknown = [
+            each.line
+            for each in part.unknown
+            if each.meant is None
+            and each.run_id == run.run_id
+            and run.is_after(file, each.line, each.ts)
+        ]
+        since = len(work[file]), len(rejected), len(unknown)
+        counts.update(dict(zip(_WORK, since, strict=True)))
+        if not any(since):
             continue
-        if part.correctness is deciding:
-            own = sum(since.values())
+        last = max([line.order + 1 for line in work[file][-1:]] + rejected + unknown)
+        if part.correctness is run.correctness:
+            own = sum(since)
             lines.append(LineRef(part.path, last))
         else:
             others.append(LineRef(part.path, last))
@@ -138,12 +147,10 @@ def _of_stale(
     yield make_caveat(CaveatCode.STALE, short, message, lines=lines + others, others=named)
 
 
-def _of_contradicting(
-    parts: Sequence[RunSummary], deciding: Recorded, latest: Collection[int]
-) -> Iterator[Caveat]:
+def _of_contradicting(run: RunLines, deciding: Recorded) -> Iterator[Caveat]:
     grades = [
-        (part.correctness, number in latest)
-        for number, part in enumerate(parts)
+        (part.correctness, file in run.latest)
+        for file, part in enumerate(run.parts)
         if part.correctness is not None
     ]
     uncertain = [each for each, may_be in grades if may_be and each.values != deciding.values]
@@ -164,7 +171,7 @@ def _of_contradicting(
     )
 
 
-def _of_order(part: RunSummary, deciding: Recorded | None) -> Iterator[Caveat]:
+def _of_order(part: RunInFile, deciding: Recorded | None) -> Iterator[Caveat]:
     """Lines that are copies, and that the grade which counts is one, or the time of one above it is
     later: then nobody knows which grade is the latest.
     """
@@ -191,8 +198,8 @@ def _of_order(part: RunSummary, deciding: Recorded | None) -> Iterator[Caveat]:
         )
 
 
-def _of_judge(deciding: Recorded) -> Iterator[Caveat]:
-    if deciding.judgement is not None and deciding.judgement.agreement is None:
+def _of_judge(run: RunScore, deciding: Recorded) -> Iterator[Caveat]:
+    if run.judgement is not None and run.judgement.agreement is None:
         how = "judged by an uncalibrated judge"
         line = LineRef(deciding.path, deciding.line)
         yield make_caveat(
@@ -210,14 +217,15 @@ _REJECTED = {GRADE: CaveatCode.REJECTED_GRADE, COST: CaveatCode.REJECTED_COST}
 _LOOKALIKE = {GRADE: CaveatCode.LOOKALIKE_GRADE, COST: CaveatCode.LOOKALIKE_COST}
 
 
-def _of_rejected(part: RunSummary, is_after: IsAfter) -> Iterator[Caveat]:
+def _of_rejected(run: RunLines, file: int) -> Iterator[Caveat]:
+    part = run.parts[file]
     others = "other " * any(each.feed is not None for each in part.rejected)
-    more = part.unplaced_count - len(part.unplaced)
+    more = part.stray_count - len(part.strays)
     nor = f", nor {more:,} more lines" if more else ""
     lines = [(each, each.feed, "") for each in part.rejected]
     # Those that are not named may be grades.
     behind = f"{nor}, which may be of this run"
-    lines += [(each, GRADE if more else each.feed, behind) for each in part.unplaced]
+    lines += [(each, GRADE if more else each.feed, behind) for each in part.strays]
     by_kind: dict[tuple[str, bool, bool, str], list[Rejected]] = {}
     for each, feed, behind in lines:
         kind = behind, each.is_alike, feed != GRADE, feed or "~"
@@ -226,31 +234,34 @@ def _of_rejected(part: RunSummary, is_after: IsAfter) -> Iterator[Caveat]:
         yield make_caveat(
             (_LOOKALIKE if is_alike else _REJECTED).get(feed, CaveatCode.REJECTED_LINE),
             f"{rejected_phrase(found, others=others)}{behind}",
-            holds=bool(behind and more) or any(map(is_after, found)),
+            holds=bool(behind and more) or _any_after(run, file, found),
             lines=[LineRef(part.path, each.line) for each in found],
         )
 
 
-def _of_lookalikes(part: RunSummary, is_after: IsAfter) -> Iterator[Caveat]:
+def _any_after(run: RunLines, file: int, found: Sequence[Rejected | UnknownEvent]) -> bool:
+    return any(run.is_after(file, each.line, each.ts, grades=True) for each in found)
+
+
+def _of_lookalikes(run: RunLines, file: int) -> Iterator[Caveat]:
+    part = run.parts[file]
     for feed in (GRADE, COST):
         found = [each for each in part.unknown if each.meant == feed]
         if found:
             yield make_caveat(
                 _LOOKALIKE[feed],
                 lookalike_phrase(found) or "",
-                holds=any(map(is_after, found)),
+                holds=_any_after(run, file, found),
                 lines=[LineRef(part.path, each.line) for each in found],
             )
 
 
-def _of_unplaced(
-    parts: Sequence[RunSummary], deciding: Recorded, unplaced: Sequence[Unplaced]
-) -> Iterator[Caveat]:
+def _of_strays(run: RunScore, deciding: Recorded, strays: Sequence[StrayGrade]) -> Iterator[Caveat]:
     """Of files without an event of the run; a part says by itself what its own file has."""
-    own = {part.path for part in parts if part.event_count}
+    own = {part.path for part in run.parts if part.event_count}
     after = [
         each
-        for each in unplaced
+        for each in strays
         if each.path not in own
         and may_be_after(each.ts, deciding.ts, is_below=True, is_latest=False)
     ]
@@ -261,18 +272,14 @@ def _of_unplaced(
         found = [each for each in after if each.is_alike == is_alike]
         if found:
             short = f"{plural(len(found), 'correctness line')} {what}, which may be of this run"
-            lines = [LineRef(each.path, each.line) for each in found[:MOST_UNPLACED]]
+            lines = [LineRef(each.path, each.line) for each in found[:MOST_STRAYS]]
             message = f"{short}: not counted, as in line {lines[0].line} of"
             path = lines[0].path
             yield make_caveat(code, short, message, holds=True, lines=lines, others=(path,))
 
 
-def _of_copies(parts: Sequence[RunSummary], shared: Sequence[Overlap]) -> Iterator[Caveat]:
-    copied = [
-        (part, overlap.copies)
-        for part, overlap in zip(parts, shared, strict=False)
-        if overlap.copies
-    ]
+def _of_copies(run: RunLines) -> Iterator[Caveat]:
+    copied = [(part, copies) for part, copies in zip(run.parts, run.copies, strict=True) if copies]
     if not copied:
         return
     count = sum(len(copies) for _, copies in copied)
@@ -282,16 +289,16 @@ def _of_copies(parts: Sequence[RunSummary], shared: Sequence[Overlap]) -> Iterat
         CaveatCode.COPIED_EVENTS,
         short,
         f"{short}: {plural(count, 'event')} that stand{s} in several files count{s} once, as in",
-        lines=[LineRef(part.path, copies[0].here.line) for part, copies in copied],
-        others=[each.path for part, copies in copied for each in (parts[copies[0].file], part)],
+        lines=[LineRef(part.path, copies[0].line) for part, copies in copied],
+        others=[each.path for part, copies in copied for each in (run.parts[copies[0].file], part)],
     )
 
 
-def _of_conflicts(parts: Sequence[RunSummary], shared: Sequence[Overlap]) -> Iterator[Caveat]:
+def _of_conflicts(run: RunLines) -> Iterator[Caveat]:
     pairs = [
-        (LineRef(part.path, twin.here.line), LineRef(parts[twin.file].path, twin.there.line))
-        for part, overlap in zip(parts, shared, strict=False)
-        for twin in overlap.conflicts
+        (LineRef(part.path, each.line), LineRef(run.parts[each.file].path, each.other))
+        for part, conflicts in zip(run.parts, run.conflicts, strict=True)
+        for each in conflicts
     ]
     if not pairs:
         return

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from drive_trace.scorecard.card import ILLEGIBLE, NO_RUN_SIGNAL, QUALIFIED, RunScore, ScoreCard
+from drive_trace.scorecard.card import ILLEGIBLE, NO_RUN_SIGNAL, ScoreCard
 from drive_trace.scorecard.caveats import CaveatCode
 from drive_trace.scorecard.efficiency import Efficiency, WallClock, covered
+from drive_trace.scorecard.run_score import QUALIFIED, RunScore
 from drive_trace.scorecard.uncounted import UnknownEvent, lookalike_phrase, rejected_phrase
 from drive_trace.scorecard.verdict import Verdict, cause, what_would_change_it
 from drive_trace.text import document as doc
@@ -140,7 +141,7 @@ def judging(run: RunScore) -> Iterator[doc.Words]:
     intent = grade.values["intent"] if grade is not None else None
     if grade is None or intent is None:
         return
-    judgement, phrases = grade.judgement, [f"intent: {intent}"]
+    judgement, phrases = run.judgement, [f"intent: {intent}"]
     if judgement is None:
         phrases.append("judge not recorded")
     else:

@@ -7,17 +7,14 @@ from datetime import UTC, datetime
 from functools import partial
 
 from drive_trace.json_text.lexemes import strings_named
-from drive_trace.scorecard.card import RunScore, score_run
 from drive_trace.scorecard.feed_state import FeedState, feed_state
-from drive_trace.scorecard.summary import (
-    TraceSummary,
-    finding_unplaced,
-    summarize,
-    summarize_part,
-)
+from drive_trace.scorecard.run_lines import TraceLines
+from drive_trace.scorecard.run_score import RunScore
+from drive_trace.scorecard.scoring import among, score_run
+from drive_trace.scorecard.summary import TraceSummary, stray_grades, summarize
 from drive_trace.trace.document import Document, Point
 from drive_trace.trace.index import Index
-from drive_trace.trace.line import Line, LineStatus
+from drive_trace.trace.line import LineStatus
 from drive_trace.trace.reading import read_lines
 from drive_trace.trace.references import runs_named
 from drive_trace.trace.times import moment, sortable
@@ -33,17 +30,18 @@ class ScoredTrace:
         self.index = Index(self.document.lines)
         self.path = path
 
-    def number(self, line: Line) -> int:
-        """A line's number from 1."""
-        return self.document.number(line) + 1
+    @property
+    def lines(self) -> TraceLines:
+        """Its lines by run."""
+        return TraceLines(self.index, self.path)
 
-    def summary(self, *, alone: bool = False) -> TraceSummary:
-        """The whole trace; ``alone`` says that it is joined with no other."""
-        return summarize(self.index, self.number, self.path, alone=alone)
+    def summary(self) -> TraceSummary:
+        """The whole trace in short."""
+        return summarize(self.index, self.path)
 
     def feed_state(self, feed: EventType, run_id: str) -> FeedState:
         """What the trace says of a run's feed."""
-        return feed_state(self.index, self.number, feed, run_id)
+        return feed_state(self.index, feed, run_id)
 
     def append(self, record: str) -> None:
         """Take in an event that was appended, on a line of its own."""
@@ -85,9 +83,7 @@ def last_work(traces: Iterable[ScoredTrace], run_id: str) -> datetime | None:
 
 def score_joined(traces: Sequence[ScoredTrace], run_id: str) -> RunScore | None:
     """One run over several traces; None where none has a line of it."""
-    found = [summarize_part(trace.index, run_id, trace.number, trace.path) for trace in traces]
-    parts = [part for part in found if part is not None]
-    unplaced = [
-        each for trace in traces for each in finding_unplaced(trace.index, trace.number, trace.path)
-    ]
-    return score_run(parts, (), unplaced) if parts else None
+    files = [trace.lines for trace in traces]
+    run = score_run(run_id, files)
+    strays = [each for lines in files for each in stray_grades(lines)]
+    return among(run, (), strays) if run is not None else None

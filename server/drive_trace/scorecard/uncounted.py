@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple, cast
 
-from drive_trace.scorecard.copies import Number
 from drive_trace.text.wording import first_of, numbered_lines, plural
 from drive_trace.trace.line import FlaggedLine, Line
 from drive_trace.trace.references import (
@@ -26,6 +25,8 @@ from drive_trace.vocabulary.slips import are_alike
 FEEDS = (GRADE, COST)
 MOST = 3
 """A phrase names at most so many lines or files."""
+MOST_STRAYS = 10
+"""So many lines of a file whose run cannot be read are named at most, as every run names them."""
 _LONGEST = 80
 
 
@@ -76,15 +77,26 @@ class UnknownEvent(NamedTuple):
     """When it was recorded, where that can be read."""
 
 
-def rejected_lines(lines: Iterable[Line], number: Number) -> tuple[Rejected, ...]:
+class StrayGrade(NamedTuple):
+    """A line that may grade any run, as none can be read from it."""
+
+    path: str
+    line: int
+    """From 1."""
+    ts: str | None
+    """When it was recorded, where that can be read."""
+    is_alike: bool
+    """Whether it looks like a grade; else readers reject a grade."""
+
+
+def rejected_lines(lines: Iterable[Line]) -> tuple[Rejected, ...]:
     """What the scorecard needs to know of rejected lines."""
     flagged = cast("Iterable[FlaggedLine]", lines)
-    return tuple(rejected_line(line, number(line)) for line in flagged)
+    return tuple(_rejected(line, line.order + 1) for line in flagged)
 
 
 @lru_cache(maxsize=64)  # a long line that may be of many runs is read once
-def rejected_line(line: FlaggedLine, number: int) -> Rejected:
-    """What the scorecard needs to know of a rejected line."""
+def _rejected(line: FlaggedLine, number: int) -> Rejected:
     is_shared = names_several(line.text, "event_type")
     is_feed = line.event_name in FEEDS and not is_shared
     named = None if is_feed else feed_named(line.text)
@@ -100,18 +112,19 @@ def rejected_line(line: FlaggedLine, number: int) -> Rejected:
     )
 
 
-def unknown_lines(
-    lines: Iterable[Line], number: Number, path: str = ""
-) -> tuple[UnknownEvent, ...]:
+def unknown_lines(lines: Iterable[Line], path: str = "") -> tuple[UnknownEvent, ...]:
     """What the scorecard needs to know of lines of unknown types."""
-    flagged = cast("Iterable[FlaggedLine]", lines)
-    return tuple(unknown_line(path, number(line), line) for line in flagged)
-
-
-def unknown_line(path: str, number: int, line: FlaggedLine) -> UnknownEvent:
-    """What the scorecard needs to know of a line of an unknown type."""
-    meant, ts = meant_feed(line), time_in(line.text)
-    return UnknownEvent(path, number, meant, line.event_name or "", line.run_id, ts)
+    return tuple(
+        UnknownEvent(
+            path,
+            line.order + 1,
+            meant_feed(line),
+            line.event_name or "",
+            line.run_id,
+            time_in(line.text),
+        )
+        for line in cast("Iterable[FlaggedLine]", lines)
+    )
 
 
 def meant_feed(line: FlaggedLine) -> str | None:

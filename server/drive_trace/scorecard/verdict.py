@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from drive_trace.scorecard.summary import Recorded
 from drive_trace.text.wording import are, listed
 from drive_trace.vocabulary import CORRECTNESS_FIELDS
+
+if TYPE_CHECKING:
+    from drive_trace.scorecard.run_score import Recorded
 
 NO_SIGNAL = "external correctness signal"
 """What is missing where no correctness-recorded event was appended."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Container, Iterable, Sequence
+from itertools import chain
 
 from drive_trace.analysis import Analysis, log_of
 from drive_trace.comparison.costs import lost_in
@@ -10,6 +12,7 @@ from drive_trace.comparison.runs import RunManifest, Side, SideFile, compared, d
 from drive_trace.report.event_log import TraceLog
 from drive_trace.scorecard.card import score
 from drive_trace.scorecard.caveats import Unread
+from drive_trace.scorecard.summary import without_lines
 from drive_trace.storage.compared_files import CaseFile, manifest_beside
 from drive_trace.storage.files import LeftOut, Problem, TraceRecords
 from drive_trace.storage.finding import NoTraces, omitted
@@ -53,15 +56,18 @@ def read_side(
                 manifests[each.path] = manifest
     omission = omitted(left_out)
     card = score([log.summary for log in logs], unread, omission)
+    hashes = [without_lines(log.summary).hashes for log in logs]
     scores = [each for each in card.runs if only is None or each.run_id in only]
     if len(scores) > _MOST_RUNS:
         return Problem("", f"the {name} has more than {_MOST_RUNS:,} runs")
     runs = []
     for run in scores:
         files = [part.path for part in run.parts]
+        hashed = [array("Q", each.get(run.run_id, b"")) for each in hashes]
         case = cases.case_of(run.run_id, files) if cases is not None else None
         said = [manifests[each] for each in files if each in manifests]
-        runs.append(compared(run, said, case, found_in.get(run.run_id, ())))
+        found_here = found_in.get(run.run_id, ())
+        runs.append(compared(run, said, case, found_here, chain(*hashed)))
     kept, copies = distinct(runs)
     traces = tuple(SideFile(each.path, each.invalid_lines, each.unknown_lines) for each in logs)
     facts = facts_of(logs, [each.score for each in kept])

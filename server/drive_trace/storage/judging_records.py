@@ -50,8 +50,7 @@ def with_judgements(trace: TraceSummary, path: str) -> TraceSummary:
     if not data:
         return trace
     judgements = _judgements_in(data)
-    runs = (each._replace(verdicts=judgements.on(each.run_id)) for each in trace.runs)
-    return trace._replace(runs=tuple(runs))
+    return trace._replace(verdicts={each.run_id: judgements.on(each.run_id) for each in trace.runs})
 
 
 class JudgementFiles:

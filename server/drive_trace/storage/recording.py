@@ -22,8 +22,8 @@ from drive_trace.authoring.drafts import (
     erasures,
     outranked,
 )
-from drive_trace.scorecard.card import RunScore
 from drive_trace.scorecard.feed_state import FeedState, JoinedFeed
+from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scored_trace import ScoredTrace, score_joined
 from drive_trace.scorecard.uncounted import lookalike_phrase, rejected_phrase
 from drive_trace.storage.appending import AppendError, LockedTrace, OpenLine, locked_with

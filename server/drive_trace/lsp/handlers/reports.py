@@ -25,15 +25,14 @@ from drive_trace.lsp.workspace.publishing import Publisher
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
 from drive_trace.lsp.workspace.trace_folders import real_path
 from drive_trace.report.event_log import TraceLog
-from drive_trace.scorecard.card import score_run
 from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, Unread
-from drive_trace.scorecard.copies import LiveEvents
-from drive_trace.scorecard.summary import RunSummary, TraceSummary
+from drive_trace.scorecard.run_score import RunScore
+from drive_trace.scorecard.summary import TraceSummary
 from drive_trace.stopping import unless_stopped
 from drive_trace.storage.followed_file import FollowedFile, Whole
 from drive_trace.storage.judging_records import with_judgements
+from drive_trace.trace.index import Index
 from drive_trace.trace.line import Line, run_of
-from drive_trace.trace.run import Run
 
 if TYPE_CHECKING:
     from drive_trace.linter.rule import Finding
@@ -49,8 +48,8 @@ class _Text(NamedTuple):
     """A trace's text as it was when it was requested."""
 
     lines: Sequence[Line]
-    part: RunSummary | None
-    """Of the requested run; None if the trace does not have it."""
+    run: RunScore | None
+    """The requested one, in this trace alone; None if the trace does not have it."""
     name: str
     is_divided: bool
     """Whether some record is several lines to the protocol."""
@@ -144,16 +143,15 @@ class Reports:
         """The text of a trace, and a run of it over all its files, once these are known."""
         await self._following.known()
         text = await self._text_of(uri, run_id)
-        part = text.part
-        if part is None:
+        if text.run is None:
             raise JsonRpcInvalidParams(NO_RUN)
         trace, path = self._runs.open.get(uri), path_of(uri)
         if trace is not None:
             uri = trace.uri
         elif path is not None:
             uri = path.as_uri()
-        joined = self._runs.joined(part.run_id, uri)
-        return text, joined or of_one_file(score_run([part]), uri)
+        joined = self._runs.joined(run_id, uri)
+        return text, joined or of_one_file(text.run, uri)
 
     async def _text_of(self, uri: str, run_id: str | None) -> _Text:
         """A trace as it is open now, else as it is on disk."""
@@ -197,11 +195,11 @@ def _text_outside(path: Path, run_id: str | None, name: str) -> _Text | None:
 
 
 def _text(analysis: Analysis, run_id: str | None, name: str, *, checks: bool = False) -> _Text:
-    part = analysis.part_of(run_id, name) if run_id is not None else None
+    run = analysis.score_run(run_id, name) if run_id is not None else None
     found = _found(analysis, run_id, name) if checks else None
     # A copy, as typing goes on while threads work with it.
     lines = tuple(analysis.document.lines)
-    return _Text(lines, part, name, analysis.document.is_divided, found)
+    return _Text(lines, run, name, analysis.document.is_divided, found)
 
 
 def _found(analysis: Analysis, run_id: str | None, name: str) -> Sequence[LineFinding]:
@@ -269,14 +267,13 @@ def _whole_log(text: _Text, path: Path | None) -> TraceLog:
 
 def _log(text: _Text) -> TraceLog:
     """The events of the requested run; none if they are gone by now."""
-    if text.part is None:
-        return TraceLog(TraceSummary(text.name, (), (), ()), (), ())
-    events = events_of_run(text.lines, text.part.run_id, text.name)
-    rejected = tuple(each.line for each in text.part.rejected)
-    # Numbers and ids are those of this copy, as the trace goes on changing.
-    numbers = {line: number for number, line in enumerate(text.lines, 1)}
-    run_id = text.part.run_id
-    run = Run(run_id, (each for each in text.lines if each.event and each.run == run_id))
-    part = text.part._replace(events=LiveEvents(lambda: run.event_ids, numbers.__getitem__))
+    if text.run is None:
+        return TraceLog(TraceSummary(text.name), (), ())
+    run_id = text.run.run_id
+    events = events_of_run(text.lines, run_id, text.name)
+    rejected = tuple(each.line for each in text.run.rejected)
+    # Numbers are those of this copy, as the trace goes on changing.
+    copies = (line.copied(order, 0) for order, line in enumerate(text.lines))
+    lines = Index(each for each in copies if each.event is not None and each.run == run_id)
     records = [line.text for line in text.lines]
-    return TraceLog(TraceSummary(text.name, (part,), (), ()), events, rejected, records)
+    return TraceLog(TraceSummary(text.name, (text.run,), lines=lines), events, rejected, records)

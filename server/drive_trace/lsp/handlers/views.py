@@ -53,8 +53,9 @@ from drive_trace.lsp.workspace.following import Following
 from drive_trace.lsp.workspace.judging import Judging
 from drive_trace.lsp.workspace.open_traces import OpenTrace
 from drive_trace.lsp.workspace.publishing import Publisher
-from drive_trace.lsp.workspace.runs import RunPart, WorkspaceRuns
-from drive_trace.scorecard.card import RunScore, ScoreCard, score_run
+from drive_trace.lsp.workspace.runs import RunPart, WorkspaceRuns, score_parts
+from drive_trace.scorecard.card import ScoreCard
+from drive_trace.scorecard.run_score import RunScore
 from drive_trace.stopping import unless_stopped
 from drive_trace.storage.recording import new_stamp
 from drive_trace.trace.document import Position
@@ -149,7 +150,7 @@ class Views:
         folders: tuple[Path | None, ...] = (None, *self._runs.closed.folders.folders)
         waiting = {each: self._runs.waiting(each) for each in folders}
         unread = {each: self._runs.not_read(each) for each in folders}
-        unplaced = {each: self._runs.unplaced(each) for each in folders}
+        strays = {each: self._runs.strays(each) for each in folders}
         found: list[bytes] = []
         scores: list[RunScore] = []
         for folder, all_parts in unless_stopped(runs):
@@ -157,8 +158,7 @@ class Views:
             left = waiting[folder]
             left = left + lacking if left is not None else None
             copied = self._runs.copied(folder, parts)
-            doubts = unread[folder], unplaced[folder], copied
-            score = score_run([each.part for each in parts], *doubts)
+            score = score_parts(parts, unread[folder], strays[folder], copied)
             scores.append(score)
             uris = [each.uri for each in parts]
             run = JoinedRun(score, None, uris, "", left)
@@ -239,10 +239,11 @@ class Views:
 
 def _files(parts: Sequence[RunPart], counts: _Counts) -> list[RunFile]:
     files = []
-    for uri, part, trace, _ in parts:
+    for uri, run, _, _, trace in parts:
+        (part,) = run.parts
         record = part.first_line - 1
         line = record if trace is None else trace.analysis.document.protocol_line(record)
-        findings = counts.get(uri, {}).get(part.run_id, 0)
+        findings = counts.get(uri, {}).get(run.run_id, 0)
         grade = dict(part.correctness.values) if part.correctness is not None else None
         files.append(RunFile(uri, part.path, line, part.event_count, findings, grade))
     return files

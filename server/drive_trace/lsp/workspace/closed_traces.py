@@ -27,13 +27,8 @@ from drive_trace.linter.settings import RuleSettings
 from drive_trace.lsp.rpc.messages import DiagnosticReport
 from drive_trace.lsp.workspace.trace_folders import TraceFolders, real_path
 from drive_trace.scorecard.card import ILLEGIBLE
-from drive_trace.scorecard.summary import (
-    RunSummary,
-    Unplaced,
-    as_it_is,
-    parts_by_run,
-    unplaced_grades,
-)
+from drive_trace.scorecard.run_score import RunScore
+from drive_trace.scorecard.summary import TraceSummary, with_hashes
 from drive_trace.storage.files import LeftOut, Problem
 from drive_trace.storage.followed_file import FollowedFile
 
@@ -65,21 +60,22 @@ class ClosedTrace(NamedTuple):
     """Why it cannot be read."""
     is_gone: bool = False
     """Whether that is because there is no such file any more."""
-    parts: Mapping[str, RunSummary] = {}
-    """The part of each run in it, by the run's id."""
-    unplaced: Sequence[Unplaced] = ()
-    """See :func:`unplaced_grades`."""
-    is_illegible: bool = False
-    """See :attr:`TraceSummary.is_illegible`."""
-    is_short: bool = False
-    """Whether its parts have no events, which only runs that stand in several traces need."""
+    summary: TraceSummary = TraceSummary("")
+    """Empty where it cannot be read."""
+    parts: Mapping[str, RunScore] = {}
+    """Each run in it by its id, scored as if it stood in this trace alone."""
+
+    @property
+    def is_short(self) -> bool:
+        """Whether its lines are not at hand, which only runs that stand in several traces need."""
+        return self.content is not None and self.summary.lines is None
 
     @property
     def unread_because(self) -> str:
         """Why runs may lack a part that is in it; empty if they do not."""
         if self.problem is not None:
             return "" if self.is_gone or isinstance(self.problem, LeftOut) else self.problem.reason
-        return ILLEGIBLE if self.is_illegible else ""
+        return ILLEGIBLE if self.summary.is_illegible else ""
 
     @property
     def is_unread(self) -> bool:
@@ -335,10 +331,7 @@ class ClosedTraces:
             return False
         (summary, findings, is_clean), digest = found
         entry.file.adopt(state, digest)
-        parts = parts_by_run(summary)
-        now = before._replace(content=entry.file.content, parts=parts, is_short=True)
-        unplaced, is_illegible = unplaced_grades(summary), summary.is_illegible
-        self._note(entry, now._replace(unplaced=unplaced, is_illegible=is_illegible))
+        self._note_summary(entry, summary)
         counts = {run_id: sum(each.values()) for run_id, each in (findings or {}).items()}
         entry.results["counts"] = rules, counts
         if is_clean:
@@ -361,11 +354,7 @@ class ClosedTraces:
             return None
         if entry.file.content != seen.content or seen.problem is not None or completes:
             summary = summarize_text(news.records, self.folders.name_of(seen.path))
-            # Without the text, which is read again where somebody asks for it.
-            parts = {run_id: as_it_is(part) for run_id, part in parts_by_run(summary).items()}
-            now = ClosedTrace(seen.real, seen.path, entry.file.content, parts=parts)
-            unplaced, is_illegible = unplaced_grades(summary), summary.is_illegible
-            self._note(entry, now._replace(unplaced=unplaced, is_illegible=is_illegible))
+            self._note_summary(entry, with_hashes(summary))
         return news.records
 
     def _analysis(self, entry: Entry, rules: RuleSettings) -> Analysis | None:
@@ -381,12 +370,17 @@ class ClosedTraces:
         is_gone = problem is not None and not os.path.lexists(seen.path)
         self._note(entry, ClosedTrace(seen.real, seen.path, seen.content, problem, is_gone))
 
+    def _note_summary(self, entry: Entry, summary: TraceSummary) -> None:
+        parts = {run.run_id: run for run in summary.runs}
+        now = ClosedTrace(entry.seen.real, entry.seen.path, entry.file.content)
+        self._note(entry, now._replace(summary=summary, parts=parts))
+
     def _note(self, entry: Entry, now: ClosedTrace) -> None:
         """Make a new state of a trace visible, and note what it changes."""
         before = entry.seen
         entry.results.clear()
         ids = before.parts.keys() | now.parts.keys()
-        runs = {each for each in ids if before.parts.get(each) != now.parts.get(each)}
+        runs = {each for each in ids if _differs(each, before, now)}
         with self._lock:
             self.revision += 1
             entry.seen = now
@@ -396,8 +390,8 @@ class ClosedTraces:
                 self._changes.has_new_text
                 or (was_read and (before.content, before.problem) != (now.content, now.problem)),
                 self._changes.may_touch_any_run
-                or (before.problem, before.unplaced, before.is_illegible)
-                != (now.problem, now.unplaced, now.is_illegible),
+                or (before.problem, before.summary.strays, before.summary.is_illegible)
+                != (now.problem, now.summary.strays, now.summary.is_illegible),
             )
             is_known = self._entries.get(now.real) is entry  # else a search found it gone
             for run_id in ids:
@@ -408,3 +402,10 @@ class ClosedTraces:
                     del holders[now.real]
                 if not holders:
                     del self._holders[run_id]
+
+
+def _differs(run_id: str, before: ClosedTrace, now: ClosedTrace) -> bool:
+    """Whether a run is another one in a trace, or can be joined with others only now."""
+    is_same = before.parts.get(run_id) == now.parts.get(run_id)
+    hashes = [each.summary.hashes.get(run_id) for each in (before, now)]
+    return not is_same or hashes[0] != hashes[1] or before.is_short != now.is_short

@@ -12,15 +12,20 @@ from typing import NamedTuple, TypeVar
 
 from drive_trace.analysis import Analysis
 from drive_trace.features.runs import JoinedRun
+from drive_trace.grading.judgements import Verdicts
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.threads import in_thread
 from drive_trace.lsp.workspace.closed_traces import ClosedTrace, ClosedTraces
 from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.lsp.workspace.trace_folders import real_path
-from drive_trace.scorecard.card import ILLEGIBLE, score_run
+from drive_trace.scorecard.card import ILLEGIBLE
 from drive_trace.scorecard.caveats import Omitted, Unread
-from drive_trace.scorecard.copies import Held, Holders, is_copied_within
-from drive_trace.scorecard.summary import RunSummary, Unplaced
+from drive_trace.scorecard.copies import EventOwners, event_hashes, runs_sharing_events
+from drive_trace.scorecard.run_lines import TraceLines
+from drive_trace.scorecard.run_score import RunInFile, RunScore
+from drive_trace.scorecard.scoring import among, score_run
+from drive_trace.scorecard.summary import stray_grades
+from drive_trace.scorecard.uncounted import StrayGrade
 from drive_trace.storage.files import LeftOut
 from drive_trace.storage.finding import omitted
 from drive_trace.storage.judging_records import JudgementFiles
@@ -36,11 +41,19 @@ class RunPart(NamedTuple):
     """A run in one trace."""
 
     uri: str
-    part: RunSummary
+    run: RunScore
+    """As if it stood in this trace alone."""
+    lines: TraceLines | None
+    """None where they are not at hand: such a part is joined with no other."""
+    verdicts: Verdicts
+    """On its intent, as they are recorded beside the trace."""
     trace: OpenTrace | None
     """The open trace; None if it is not open."""
-    is_short: bool = False
-    """See :attr:`ClosedTrace.is_short`. Such a part is joined with no other."""
+
+    @property
+    def part(self) -> RunInFile:
+        """What the trace has of the run."""
+        return self.run.parts[0]
 
 
 class Neighbour(NamedTuple):
@@ -80,7 +93,7 @@ class WorkspaceRuns:
         self._records = JudgementFiles()
         self._has_other_records = False
         self._has_partial = False
-        self._holders: dict[str, tuple[object, Holders]] = {}
+        self._owners: dict[str, tuple[object, EventOwners]] = {}
         """Which runs have an event, by the URI of an open trace, or of a folder for its closed
         ones, with the version of what that is made of.
         """
@@ -101,7 +114,7 @@ class WorkspaceRuns:
 
     def note_closed(self, uri: str) -> str | None:
         """Forget an open trace. Gives the real path of the file that counts again."""
-        self._holders.pop(uri, None)
+        self._owners.pop(uri, None)
         return self._reals.pop(uri, None)
 
     def open_reals(self) -> set[str]:
@@ -162,17 +175,17 @@ class WorkspaceRuns:
                 continue
             key, name = self.place_of(trace.uri)
             own = self.folder_of(trace.uri) or trace.uri
-            summary = trace.analysis.summary(name)
-            for part in summary.runs:
-                each = key, self._open_part(trace, part)
-                found.setdefault((own, part.run_id), []).append(each)
+            lines = trace.analysis.lines(name)
+            for run in trace.analysis.summary(name).runs:
+                each = key, self._open_part(trace, run, lines)
+                found.setdefault((own, run.run_id), []).append(each)
         is_open = self.open_reals()
         closed = [each for each in self.closed.seen() if each.real not in is_open]
         for known in closed:
             place, folder = _order(known.path), self.closed.folders.folder_of(known.path)
-            for part in known.parts.values():
-                each = place, self._closed_part(known, part)
-                found.setdefault((folder or "", part.run_id), []).append(each)
+            for run in known.parts.values():
+                each = place, self._closed_part(known, run)
+                found.setdefault((folder or "", run.run_id), []).append(each)
         runs = [(own, sorted(parts, key=lambda pair: pair[0])) for (own, _), parts in found.items()]
         runs.sort(key=lambda run: (run[1][0][0], run[1][0][1].part.first_line))
         return [
@@ -185,26 +198,25 @@ class WorkspaceRuns:
         parts = self._parts(run_id, uri)
         if not parts:
             return None
-        own = [each.part for each in parts if each.uri == uri]
+        own = [each for each in parts if each.uri == uri]
         folder = self.folder_of(uri)
         parts, lacking = self.joinable(parts)
         waiting = self.waiting(folder)
         waiting = waiting + lacking if waiting is not None else None
-        unread = self.not_read(folder)
-        unplaced = self.unplaced(folder)
-        copied = self.copied(folder, parts)
-        run = score_run([each.part for each in parts], unread, unplaced, copied)
-        here = score_run(own, unread, unplaced, copied) if own else None
-        return JoinedRun(run, here, [each.uri for each in parts], uri, waiting)
+        known = self.not_read(folder), self.strays(folder), self.copied(folder, parts)
+        here = score_parts(own, *known) if own else None
+        return JoinedRun(
+            score_parts(parts, *known), here, [each.uri for each in parts], uri, waiting
+        )
 
     def joinable(self, parts: list[RunPart]) -> tuple[list[RunPart], int]:
         """The parts of a run that can be joined now, and how many cannot: of several, those without
-        events. These are read, and the run is shown again.
+        lines. These are read, and the run is shown again.
         """
-        joinable = [each for each in parts if not each.is_short] or parts[:1]
+        joinable = [each for each in parts if each.lines is not None] or parts[:1]
         if len(parts) == 1 or len(joinable) == len(parts):
             return parts, 0
-        self.want(parts[0].part.run_id)
+        self.want(parts[0].run.run_id)
         return joinable, len(parts) - len(joinable)
 
     def unread(self, folder: Path | None) -> list[Unread]:
@@ -227,39 +239,46 @@ class WorkspaceRuns:
         """What may hold a part of any run of a folder."""
         return [*self.unread(folder), *self.left_out(folder).missed]
 
-    def unplaced(self, folder: Path | None) -> Sequence[Unplaced]:
+    def strays(self, folder: Path | None) -> Sequence[StrayGrade]:
         """The lines of a folder's traces that may grade any of its runs."""
-        closed = self._closed_in(folder, lambda each: bool(each.unplaced))
-        found = [line for each in closed for line in each.unplaced]
+        closed = self._closed_in(folder, lambda each: bool(each.summary.strays))
+        found = [line for each in closed for line in each.summary.strays]
         for trace in self._open_in(folder):
-            found += trace.analysis.unplaced(self.place_of(trace.uri)[1])
+            found += stray_grades(trace.analysis.lines(self.place_of(trace.uri)[1]))
         return found
 
     def copied(self, folder: Path | None, parts: Sequence[RunPart]) -> str | None:
         """A trace in which another run has events of a run; None if there is none."""
-        run_id, own = parts[0].part.run_id, [each.uri for each in parts]
-        found: list[Holders] = []
+        run_id, own = parts[0].run.run_id, [each.uri for each in parts]
+        found: list[EventOwners] = []
         if folder is not None:
             place, version = folder.as_uri(), (self.closed.revision, self.open_reals())
-            if self._holders.get(place, (None,))[0] != version:
-                holders = Holders()
+            if self._owners.get(place, (None,))[0] != version:
+                owners = EventOwners()
                 for each in self._closed_in(folder):
-                    holders.add(map(_held, each.parts.values()))
-                self._holders[place] = version, holders
-            found.append(self._holders[place][1])
+                    owners.add_all(each.summary.path, each.summary.hashes)
+                self._owners[place] = version, owners
+            found.append(self._owners[place][1])
         for trace in self._open_in(folder) or [each.trace for each in parts if each.trace]:
             name = self.place_of(trace.uri)[1]
             if own == [trace.uri]:  # its tables cost less
-                if is_copied_within(trace.analysis.index, run_id):
+                if run_id in runs_sharing_events(trace.analysis.index):
                     return name
                 continue
-            if self._holders.get(trace.uri, (None,))[0] != trace.edits:
-                summary = trace.analysis.summary(name)
-                self._holders[trace.uri] = trace.edits, Holders().add(map(_held, summary.runs))
-            found.append(self._holders[trace.uri][1])
-        hashes = [each.part.events.hashes() for each in parts if any(some.first for some in found)]
+            found.append(self._owners_in(trace))
+        if not any(each.first for each in found):
+            return None
+        opened = [self._owners_in(each.trace) for each in parts if each.trace is not None]
+        hashes = [some for each in (*found, *opened) for some in each.hashes.get(run_id, ())]
         others = (each.other(run_id, chain(*hashes)) for each in found)
         return next((path for path in others if path is not None), None)
+
+    def _owners_in(self, trace: OpenTrace) -> EventOwners:
+        if self._owners.get(trace.uri, (None,))[0] != trace.edits:
+            owners = EventOwners()
+            owners.add_all(self.place_of(trace.uri)[1], event_hashes(trace.analysis.index))
+            self._owners[trace.uri] = trace.edits, owners
+        return self._owners[trace.uri][1]
 
     def uris_of(self, folder: Path) -> list[str]:
         """The traces of a folder, in the order of their paths."""
@@ -309,19 +328,20 @@ class WorkspaceRuns:
         own = self.open.get(uri)
         for trace in self._open_in(folder) or ([own] if own is not None else []):
             key, name = self.place_of(trace.uri)
-            part = trace.analysis.part_of(run_id, name)
-            if part is not None:
-                found.append((key, self._open_part(trace, part)))
+            lines = trace.analysis.lines(name)
+            run = score_run(run_id, [lines])
+            if run is not None:
+                found.append((key, self._open_part(trace, run, lines)))
         return [each for _, each in sorted(found, key=lambda pair: pair[0])]
 
-    def _open_part(self, trace: OpenTrace, part: RunSummary) -> RunPart:
-        return RunPart(trace.uri, self._judged(part, self._real(trace) or ""), trace)
+    def _open_part(self, trace: OpenTrace, run: RunScore, lines: TraceLines) -> RunPart:
+        verdicts = self._records.of(self._real(trace) or "").on(run.run_id)
+        return RunPart(trace.uri, run, lines, verdicts, trace)
 
-    def _closed_part(self, trace: ClosedTrace, part: RunSummary) -> RunPart:
-        return RunPart(trace.path.as_uri(), self._judged(part, trace.real), None, trace.is_short)
-
-    def _judged(self, part: RunSummary, real: str) -> RunSummary:
-        return part._replace(verdicts=self._records.of(real).on(part.run_id))
+    def _closed_part(self, trace: ClosedTrace, run: RunScore) -> RunPart:
+        verdicts, summary = self._records.of(trace.real).on(run.run_id), trace.summary
+        lines = TraceLines(summary.lines, summary.path) if summary.lines is not None else None
+        return RunPart(trace.path.as_uri(), run, lines, verdicts, None)
 
     def _open_in(self, folder: Path | None) -> list[OpenTrace]:
         """The open traces of a folder; none if the folder is None."""
@@ -358,8 +378,17 @@ def _swapped(work: Callable[[Analysis, str], Result], uri: str, analysis: Analys
     return work(analysis, uri)
 
 
-def _held(part: RunSummary) -> Held:
-    return part.run_id, part.path, part.events.hashes()
+def score_parts(
+    parts: Sequence[RunPart],
+    unread: Sequence[Unread] = (),
+    strays: Sequence[StrayGrade] = (),
+    copied: str | None = None,
+) -> RunScore:
+    """Judge a run by parts that can be joined; for the rest see :func:`scoring.among`."""
+    run = parts[0].run
+    if len(parts) > 1:
+        run = score_run(run.run_id, [each.lines for each in parts if each.lines]) or run
+    return among(run, unread, strays, copied, [each.verdicts for each in parts])
 
 
 def _order(path: Path) -> Order:

@@ -10,9 +10,9 @@ from drive_trace.report.chart import Bar, Chart, Piece
 from drive_trace.report.contents import SEVERITIES, FullReport, LineFinding, findings_phrase
 from drive_trace.report.event_log import Event, EventWords
 from drive_trace.report.sections import Places
-from drive_trace.scorecard.card import RunScore
 from drive_trace.scorecard.caveats import LineRef
 from drive_trace.scorecard.render import hidden_because
+from drive_trace.scorecard.run_score import RunScore
 from drive_trace.text import document as doc
 from drive_trace.text.document import Html
 from drive_trace.text.escaping import plain

@@ -17,7 +17,6 @@ from drive_trace.report.sections import (
     runs_table,
 )
 from drive_trace.report.timeline import DispatchSpan
-from drive_trace.scorecard.card import RunScore
 from drive_trace.scorecard.render import (
     beside_runs,
     hidden_because,
@@ -26,6 +25,7 @@ from drive_trace.scorecard.render import (
     tier_2,
     totals,
 )
+from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.verdict import NO_SIGNAL, Verdict, cause, what_would_change_it
 from drive_trace.text import document as doc
 from drive_trace.text.document import Html

@@ -1,0 +1,172 @@
+"""What the scorecard says of a run: plain data, made by ``scoring.py``. It can be kept as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from drive_trace.scorecard.caveats import Caveat, CaveatCode
+from drive_trace.scorecard.efficiency import Efficiency
+from drive_trace.scorecard.provenance import Provenance
+from drive_trace.scorecard.uncounted import Rejected, UnknownEvent
+from drive_trace.scorecard.verdict import Gate, Verdict, headline
+from drive_trace.trace.line import Line
+from drive_trace.vocabulary import ENVELOPE
+
+if TYPE_CHECKING:  # most traces are scored without, and it takes long to load
+    from drive_trace.grading.judgements import Judgement
+else:
+    Judgement: TypeAlias = Any
+
+QUALIFIED = "qualified"
+STANDINGS = {
+    str(Verdict.CORRECT): "CORRECT",
+    QUALIFIED: "CORRECT with caveats",
+    str(Verdict.INCORRECT): "INCORRECT",
+    str(Verdict.NOT_COMPUTABLE): "not computable",
+}
+"""How many runs have each standing is said in these words."""
+
+
+class Recorded(NamedTuple):
+    """An event of a feed."""
+
+    values: Mapping[str, str | int | float | None]
+    """Its components."""
+    ts: str
+    path: str
+    line: int
+    """From 1."""
+
+
+def recorded_in(line: Line, path: str = "") -> Recorded:
+    """What an event of a feed records."""
+    assert line.event is not None
+    values: dict[str, Any] = {
+        name: line.fact(name) for name in line.event.fields if name not in ENVELOPE
+    }
+    return Recorded(values, line.text_fact("ts"), path, line.order + 1)
+
+
+class RunInFile(NamedTuple):
+    """What one file has of a run."""
+
+    path: str
+    first_line: int
+    """From 1."""
+    event_count: int = 0
+    correctness: Recorded | None = None
+    """The file's own last grade."""
+    tokens: Recorded | None = None
+    """The same of the token feed."""
+    last: str | None = None
+    """``ts`` of the last event."""
+    rejected: tuple[Rejected, ...] = ()
+    strays: tuple[Rejected, ...] = ()
+    """The last of the file's rejected feed lines that may be this run's: they name none, or one
+    without a valid event in the file.
+    """
+    stray_count: int = 0
+    """How many such lines there are."""
+    unknown: tuple[UnknownEvent, ...] = ()
+    """Lines of unknown types that name the run; the last of the file's that look like a feed's and
+    may be of any run, too.
+    """
+    copies: tuple[int, ...] = ()
+    """The lines, from 1, that are copies of one above them in the file."""
+    copied: tuple[int, ...] = ()
+    """These and the lines whose events an earlier file has; empty where no file of the run has
+    events of another.
+    """
+    newest_grade: tuple[int, str] | None = None
+    """The line and ``ts`` of the file's grade with the latest moment, if it is not the last one."""
+
+
+class RunScore(NamedTuple):
+    """One run, judged."""
+
+    run_id: str
+    parts: tuple[RunInFile, ...]
+    """What each file has of it."""
+    correctness: Recorded | None
+    """The grade that counts."""
+    tokens: Recorded | None
+    gate: Gate
+    measured: Efficiency
+    """What the run cost, whatever its verdict; see :attr:`efficiency`."""
+    caveats: tuple[Caveat, ...] = ()
+    """Why the verdict or its figures may be worth less than they seem."""
+    provenance: Provenance = Provenance()
+    """How its events were written, in all files together."""
+    started: str | None = None
+    """``ts`` of its first project-started."""
+    closed: str | None = None
+    """``ts`` of its first project-closed."""
+    judgement: Judgement | None = None
+    """What the intent rests on; None if that is not known, see :func:`scoring.among`."""
+    has_record: bool = False
+    """Whether there is a record of its judging beside its files."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the gate says."""
+        return self.gate.verdict
+
+    @property
+    def qualifying(self) -> tuple[Caveat, ...]:
+        """The caveats that could overturn the verdict."""
+        return tuple(each for each in self.caveats if each.qualifies)
+
+    @property
+    def stale(self) -> Caveat | None:
+        """That the run went on after it was graded."""
+        return next((each for each in self.caveats if each.code is CaveatCode.STALE), None)
+
+    @property
+    def is_earned(self) -> bool:
+        """Whether the run is CORRECT, and no caveat qualifies that: only then may it be green."""
+        return self.verdict is Verdict.CORRECT and not self.qualifying
+
+    @property
+    def standing(self) -> str:
+        """For colours and icons: the verdict, or ``qualified`` for a CORRECT that is not earned."""
+        if self.verdict is Verdict.CORRECT and not self.is_earned:
+            return QUALIFIED
+        return str(self.verdict)
+
+    @property
+    def word(self) -> str:
+        """The headline, without the reason where the verdict is not CORRECT."""
+        return self.headline if self.verdict is Verdict.CORRECT else STANDINGS[self.standing]
+
+    @property
+    def headline(self) -> str:
+        """The verdict in a few words; a CORRECT is followed by what qualifies it."""
+        phrase = headline(self.gate)
+        if self.verdict is Verdict.CORRECT and self.qualifying:
+            return f"{phrase}, but {'; '.join(each.short for each in self.qualifying)}"
+        return phrase
+
+    @property
+    def efficiency(self) -> Efficiency | None:
+        """Tier 2: only a CORRECT run has it."""
+        return self.measured if self.verdict is Verdict.CORRECT else None
+
+    @property
+    def event_count(self) -> int:
+        """The valid events in all files; copies count."""
+        return sum(part.event_count for part in self.parts)
+
+    @property
+    def rejected(self) -> tuple[Rejected, ...]:
+        """The run's rejected lines, file by file."""
+        return tuple(rejected for part in self.parts for rejected in part.rejected)
+
+    @property
+    def unknown(self) -> tuple[UnknownEvent, ...]:
+        """Its lines of unknown types, file by file."""
+        return tuple(each for part in self.parts for each in part.unknown)
+
+    def has_recorded(self, part: RunInFile) -> bool:
+        """Whether the grade that counts stands in a file."""
+        return self.correctness is not None and part.correctness == self.correctness

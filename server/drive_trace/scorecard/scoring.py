@@ -1,0 +1,100 @@
+"""Judges a run by its lines, in one file or in several. Everything that is said of it follows from
+these; :func:`among` adds what is known only when all other files have been read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from drive_trace.scorecard.caveats import Caveat, CaveatCode, Unread
+from drive_trace.scorecard.efficiency import (
+    Efficiency,
+    mean_rounds,
+    tokens_of,
+    wall_clock,
+)
+from drive_trace.scorecard.finding_caveats import (
+    caveats_from_elsewhere,
+    caveats_of_coverage,
+    caveats_of_lines,
+)
+from drive_trace.scorecard.provenance import Provenance, provenance
+from drive_trace.scorecard.run_lines import RunLines, TraceLines
+from drive_trace.scorecard.run_score import RunScore
+from drive_trace.scorecard.uncounted import StrayGrade, uncounted_phrase
+from drive_trace.scorecard.verdict import Verdict, judge
+from drive_trace.vocabulary import TOKEN_FIELDS
+
+if TYPE_CHECKING:  # most traces are scored without
+    from drive_trace.grading.judgements import Verdicts
+
+_PLACES = {
+    CaveatCode.UNREAD_INPUT: -4,
+    CaveatCode.STALE: -3,
+    CaveatCode.CONTRADICTING_GRADES: -2,
+    CaveatCode.UNCALIBRATED_JUDGE: -1,
+    CaveatCode.PARTIAL_COVERAGE: 1,
+}
+"""Of the caveats that do not stand where they were found."""
+
+
+def score_run(run_id: str, files: Iterable[TraceLines]) -> RunScore | None:
+    """Judge a run by its lines in all its files; None where none has a line of it."""
+    naming = [each for each in files if each.index.names(run_id)]
+    if not naming:
+        return None
+    run = RunLines(run_id, naming)
+    rejected = sum(len(part.rejected) for part in run.parts)
+    unknown = sum(len(part.unknown) for part in run.parts)
+    is_counted = any(run.runs)
+    gate = judge(run.correctness, None if is_counted else uncounted_phrase(rejected, unknown))
+    started, closed = run.first_ts("project-started"), run.first_ts("project-closed")
+    measured = Efficiency(
+        tokens_of(run.tokens) or dict.fromkeys(TOKEN_FIELDS),
+        wall_clock(run.counted_once, started, closed),
+        mean_rounds(run.counted_once),
+    )
+    caveats = list(caveats_of_lines(run))
+    if gate.verdict is Verdict.CORRECT:
+        caveats += caveats_of_coverage(measured, run.parts)
+    return RunScore(
+        run_id,
+        run.parts,
+        run.correctness,
+        run.tokens,
+        gate,
+        measured,
+        _in_order(caveats),
+        reduce(Provenance.plus, map(provenance, run.runs)),
+        started,
+        closed,
+    )
+
+
+def among(
+    run: RunScore,
+    unread: Sequence[Unread] = (),
+    strays: Sequence[StrayGrade] = (),
+    copied: str | None = None,
+    verdicts: Sequence[Verdicts] = (),
+) -> RunScore:
+    """A run's score with what is known once all files have been read. ``unread`` are the inputs
+    that were not, ``strays`` the lines of all files that may grade any run, ``copied`` is a file in
+    which another run has events of this one, and ``verdicts`` are the recorded ones on its intent
+    beside each of its files, as a verdict is merged into whatever file of the run is graded next.
+    """
+    recorded = [each for each in verdicts if each]
+    if recorded:
+        from drive_trace.grading.judgements import rests_on  # noqa: PLC0415 - as above
+
+        grade = run.correctness
+        found = rests_on(recorded, grade.values["intent"], grade.ts) if grade is not None else None
+        run = run._replace(judgement=found, has_record=True)
+    more = caveats_from_elsewhere(run, unread, strays, copied)
+    return run._replace(caveats=_in_order([*run.caveats, *more]))
+
+
+def _in_order(caveats: Iterable[Caveat]) -> tuple[Caveat, ...]:
+    return tuple(sorted(caveats, key=lambda each: _PLACES.get(each.code, 0)))
