@@ -7,6 +7,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pytest
+
 from drive_trace.linter.checked_files import SharedEvents
 from drive_trace.linter.rule import SameId, WholeTrace
 from drive_trace.linter.rules import RULES
@@ -79,6 +81,19 @@ def test_work_in_one_file_makes_a_grade_in_another_stale(tmp_path: Path) -> None
     assert (Path(found["path"]).parent.name, found["line"]) == ("a", 1)
     where = tmp_path / "b/trace.jsonl"
     assert f"up to line 1 of {where}: grade it again" in found["message"]
+    (scored,) = run("score", "--format", "json", tmp_path).json["runs"]
+    assert [each["code"] for each in scored["caveats"]] == ["stale"]
+
+
+@pytest.mark.parametrize("graded_in", ["a", "b"])
+def test_work_of_the_moment_of_a_grade_in_another_file_may_be_later(
+    tmp_path: Path, graded_in: str
+) -> None:
+    worked_in = "b" if graded_in == "a" else "a"
+    write(tmp_path, f"{graded_in}/trace.jsonl", graded_at(1, "pass", "pass", "pass"))
+    work = at(1, "dispatch-start", event_id="another", **DISPATCH)
+    write(tmp_path, f"{worked_in}/trace.jsonl", work)
+    assert "stale-verdict" in {code for _, _, code in checked(tmp_path)}
     (scored,) = run("score", "--format", "json", tmp_path).json["runs"]
     assert [each["code"] for each in scored["caveats"]] == ["stale"]
 

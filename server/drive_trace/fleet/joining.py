@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from drive_trace.fleet.scanning import read
-from drive_trace.grading.judgements import Verdicts
 from drive_trace.report.fleet import Row, row_of
 from drive_trace.scorecard.card import CHANGED
 from drive_trace.scorecard.caveats import Unread
@@ -23,6 +22,9 @@ from drive_trace.scorecard.uncounted import StrayGrade
 from drive_trace.storage.files import Problem
 from drive_trace.storage.finding import project_of
 from drive_trace.storage.judging_records import read_judgements_beside
+
+if TYPE_CHECKING:  # where there is no record of judging, nothing needs it
+    from drive_trace.grading.judgements import Verdicts
 
 _ROWS = msgspec.json.Decoder(Row)
 

@@ -196,7 +196,7 @@ class RunLines:
         run = self.runs[file]
         grade = run.events(GRADE).last
         if file in self.latest and grade is not None:
-            return run.work[run.work.position(grade) :]
+            return run.work_after(grade)
         return [
             line for line in run.work if self.is_after(file, line.order + 1, line.text_fact("ts"))
         ]

@@ -300,7 +300,7 @@ class Index:
         """Whether work of a run stands between two lines, or what may be: a rejected line that
         names it or none, or an event of an unknown type.
         """
-        after, before = (self.runs[run_id].work_after(each).events for each in (start, end))
+        after, before = (len(self.runs[run_id].work_after(each)) for each in (start, end))
         odd = (self.rejected.get(run_id), self.rejected.get(None), self.unknown)
         is_odd = any(each and each.position(start) < each.position(end) for each in odd)
         return after > before or is_odd

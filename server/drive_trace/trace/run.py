@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from operator import attrgetter
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from drive_trace.trace.line import FlaggedLine, Line, LineSet, earliest
 from drive_trace.trace.references import references_in_text, references_of
-from drive_trace.trace.times import latest_recorded, sortable
+from drive_trace.trace.times import latest_recorded
 from drive_trace.vocabulary import ALWAYS_KEPT, EVENTS, LIFETIMES, Entity, EventType
 
 _DISPATCH = LIFETIMES[Entity.DISPATCH]
@@ -39,24 +39,6 @@ class Table(dict[object, LineSet]):
     def of(self, value: object) -> LineSet:
         """The lines with a value."""
         return self.get(value) or LineSet()
-
-
-class Work(NamedTuple):
-    """How a run went on after one of its lines."""
-
-    events: int
-    """How many show it."""
-    last: Line | None
-    """The latest of them."""
-
-
-class WorkTimes(NamedTuple):
-    """When a run was worked on, for files whose lines have no order between them."""
-
-    timed: Sequence[str]
-    """The moments in their order, as :func:`sortable` writes them."""
-    untimed: LineSet
-    """The work from whose ``ts`` no moment can be read."""
 
 
 class Run:
@@ -149,19 +131,17 @@ class Run:
         """The events that show work."""
         return LineSet(line for line in self.lines if line.event is not None and line.event.is_work)
 
-    def work_after(self, line: Line) -> Work:
-        """The work below a line. If the line is the grade that counts, work below makes it stale,
-        for the rule and for the scorecard alike.
-        """
-        count = len(self.work) - self.work.position(line)
-        return Work(count, self.work[-1] if count else None)
+    def work_after(self, line: Line) -> LineSet:
+        """The work below a line."""
+        return LineSet(self.work[self.work.position(line) :])
 
-    @cached_property
-    def work_times(self) -> WorkTimes:
-        """When it was worked on."""
-        moments = [(sortable(cast("str", line.facts[_TS])), line) for line in self.work]
-        timed = sorted(moment for moment, _ in moments if moment is not None)
-        return WorkTimes(timed, LineSet(line for moment, line in moments if moment is None))
+    def work_since(self, grade: Line) -> LineSet:
+        """The work that makes a grade stale: what stands below it, and in other files what is of
+        the same moment, as that may be later.
+        """
+        ts = grade.facts[_TS]
+        tied = (line for line in self.work if line.file != grade.file and line.facts[_TS] == ts)
+        return in_order({*self.work_after(grade), *tied})
 
     # What the score adds up
 

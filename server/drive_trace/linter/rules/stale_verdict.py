@@ -17,7 +17,7 @@ _EVENT_TYPE = Place.value("event_type")
 
 def _check(run: Run) -> Iterable[Finding]:
     line = run.counted(GRADE)
-    last_work = run.work_after(line).last if line is not None else None
+    last_work = run.work_since(line).last if line is not None else None
     if line is not None and last_work is not None:
         message = ("the run went on after this verdict, up to line ", last_work, ": grade it again")
         related = (Related(last_work, _EVENT_TYPE, "the run's latest work"),)

@@ -15,7 +15,7 @@ def _check(run: Run) -> Findings:
     closed = run.events("project-closed").last
     work = run.work.after(closed) if closed is not None and run.meant is None else None
     if closed is not None and work is not None:
-        count = plural(run.work_after(closed).events, "event")
+        count = plural(len(run.work_after(closed)), "event")
         message = (f"{count} of work from here on, but line ", closed, " closed the run")
         yield RULE.finding(work, "event_type", message, (closed, "event_type", "closed here"))
 
