@@ -31,8 +31,7 @@ from drive_trace.scorecard.copies import runs_sharing_events
 from drive_trace.scorecard.run_lines import TraceLines
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scored_trace import ScoredTrace
-from drive_trace.scorecard.scoring import among, score_run
-from drive_trace.scorecard.summary import TraceSummary, stray_grades, summarize
+from drive_trace.scorecard.scoring import TraceSummary, among, score_run, stray_grades, summarize
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Spot
 from drive_trace.trace.document import Document, Point

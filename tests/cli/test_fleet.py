@@ -19,8 +19,7 @@ import pytest
 
 from drive_trace.fleet import scanning
 from drive_trace.fleet.engine import RAY, EngineScan
-from drive_trace.fleet.inputs import Inputs
-from drive_trace.fleet.scan import FleetScan
+from drive_trace.fleet.scan import FleetScan, Inputs
 from drive_trace.storage.files import Problem
 from drive_trace.storage.fleet_cache import Cache, digest
 from tests.bench.traces import TraceOptions, trace_bytes

@@ -16,7 +16,7 @@ import pytest
 
 from drive_trace.fleet import ScanError
 from drive_trace.fleet.engine import DAFT, EngineScan
-from drive_trace.fleet.inputs import Inputs
+from drive_trace.fleet.scan import Inputs
 from tests.bench.traces import TraceOptions, trace_bytes
 from tests.cli.support import process, write
 from tests.cli.test_fleet import CONFORMANCE, write_fleet

@@ -17,8 +17,7 @@ from drive_trace.commands import options
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, Progress, notify
 from drive_trace.fleet import ScanError
 from drive_trace.fleet.engine import DAFT, RAY, EngineScan
-from drive_trace.fleet.inputs import Inputs
-from drive_trace.fleet.scan import FleetScan
+from drive_trace.fleet.scan import FleetScan, Inputs
 from drive_trace.report.fleet import FleetSummary, Row, as_csv, as_jsonl, csv_header
 from drive_trace.storage.boundary import leads_out
 from drive_trace.storage.files import STDIN

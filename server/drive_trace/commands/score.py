@@ -14,12 +14,12 @@ from drive_trace.commands.terminal import columns, is_terminal, paint
 from drive_trace.scorecard import card, render
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.scored_trace import ScoredTrace
-from drive_trace.scorecard.summary import TraceSummary, without_lines
-from drive_trace.storage.files import STDIN
+from drive_trace.scorecard.scoring import TraceSummary, without_lines
+from drive_trace.storage.files import STDIN, Problem, records_at
 from drive_trace.storage.finding import SearchOptions, omitted
 from drive_trace.storage.judging_records import with_judgements
-from drive_trace.storage.run_files import lines_again
 from drive_trace.text.escaping import in_json, plain
+from drive_trace.trace.index import Index
 
 _MOST_NAMED = 10
 
@@ -59,7 +59,7 @@ def score(
     """
     found = Reading(paths, search)  # the files that PATH means, one after another
     traces = _read(found)
-    scored = card.score(traces, found.unread, omitted(found.left_out), lines_again)
+    scored = card.score(traces, found.unread, omitted(found.left_out), _read_again)
     click.echo(_rendered(scored, output_format or _default_format()))
     is_short = require_correct and not scored.all_earned
     for reason in _shortcomings(scored) if is_short else ():
@@ -78,6 +78,12 @@ def _read(found: Reading) -> list[TraceSummary]:
         runs = ScoredTrace(file.records, file.path).summary()
         traces.append(with_judgements(runs, file.path))
     return traces
+
+
+def _read_again(path: str) -> Index | None:
+    """The lines of a file; None where it can no longer be read."""
+    records = records_at(path)
+    return None if isinstance(records, Problem) else ScoredTrace(records).index
 
 
 def _default_format() -> str:

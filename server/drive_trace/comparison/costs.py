@@ -15,7 +15,7 @@ from drive_trace.comparison.statistics import (
     is_significant,
     rank_test,
 )
-from drive_trace.scorecard.summary import TraceSummary
+from drive_trace.scorecard.scoring import TraceSummary
 from drive_trace.scorecard.verdict import Verdict
 from drive_trace.vocabulary import COST, GRADE
 

@@ -20,9 +20,16 @@ from urllib.parse import urlsplit
 
 from drive_trace import __version__
 from drive_trace.fleet import ScanError
-from drive_trace.fleet.inputs import Inputs
-from drive_trace.fleet.joining import AllFiles, Group, Joiner, with_findings
-from drive_trace.fleet.scanning import File, read, summarized
+from drive_trace.fleet.scan import Inputs
+from drive_trace.fleet.scanning import (
+    AllFiles,
+    File,
+    Group,
+    Joiner,
+    read,
+    summarized,
+    with_findings,
+)
 from drive_trace.grading.judgements import Verdicts
 from drive_trace.report.fleet import Row
 from drive_trace.scorecard.card import CHANGED, ILLEGIBLE

@@ -17,7 +17,7 @@ from drive_trace.scorecard import card as scorecard
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, Unread
 from drive_trace.scorecard.run_score import RunScore
-from drive_trace.scorecard.summary import TraceSummary
+from drive_trace.scorecard.scoring import TraceSummary
 from drive_trace.text.wording import listed, plural
 
 FACTS = (

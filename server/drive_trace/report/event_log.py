@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from drive_trace.scorecard.caveats import LineRef
 from drive_trace.scorecard.run_score import RunScore
-from drive_trace.scorecard.summary import TraceSummary
+from drive_trace.scorecard.scoring import TraceSummary
 from drive_trace.text.wording import HUGE, compact, short_time
 from drive_trace.vocabulary import EVENTS
 from drive_trace.vocabulary.registry import ENVELOPE, FieldType

@@ -21,8 +21,7 @@ from drive_trace.scorecard.efficiency import (
 from drive_trace.scorecard.provenance import Provenance
 from drive_trace.scorecard.run_lines import TraceLines
 from drive_trace.scorecard.run_score import STANDINGS, RunScore
-from drive_trace.scorecard.scoring import among, score_run
-from drive_trace.scorecard.summary import TraceSummary, without_lines
+from drive_trace.scorecard.scoring import TraceSummary, among, score_run, without_lines
 from drive_trace.scorecard.uncounted import UnknownEvent
 from drive_trace.scorecard.verdict import Verdict, what_would_change_it
 from drive_trace.text.wording import plural

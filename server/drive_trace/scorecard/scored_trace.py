@@ -10,8 +10,7 @@ from drive_trace.json_text.lexemes import strings_named
 from drive_trace.scorecard.feed_state import FeedState, feed_state
 from drive_trace.scorecard.run_lines import TraceLines
 from drive_trace.scorecard.run_score import RunScore
-from drive_trace.scorecard.scoring import among, score_run
-from drive_trace.scorecard.summary import TraceSummary, stray_grades, summarize
+from drive_trace.scorecard.scoring import TraceSummary, among, score_run, stray_grades, summarize
 from drive_trace.trace.document import Document, Point
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import LineStatus

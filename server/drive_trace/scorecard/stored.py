@@ -11,7 +11,7 @@ import msgspec
 
 from drive_trace.grading.judgements import Judgement
 from drive_trace.scorecard.run_score import Recorded, RunScore
-from drive_trace.scorecard.summary import TraceSummary
+from drive_trace.scorecard.scoring import TraceSummary
 from drive_trace.scorecard.uncounted import UnknownEvent
 
 FindingCounts = Mapping[str, Mapping[str, int]]

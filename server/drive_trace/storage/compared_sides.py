@@ -12,7 +12,7 @@ from drive_trace.comparison.runs import RunManifest, Side, SideFile, compared, d
 from drive_trace.report.event_log import TraceLog
 from drive_trace.scorecard.card import score
 from drive_trace.scorecard.caveats import Unread
-from drive_trace.scorecard.summary import without_lines
+from drive_trace.scorecard.scoring import without_lines
 from drive_trace.storage.compared_files import CaseFile, manifest_beside
 from drive_trace.storage.files import LeftOut, Problem, TraceRecords
 from drive_trace.storage.finding import NoTraces, omitted

@@ -7,7 +7,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from drive_trace.scorecard.summary import TraceSummary
+from drive_trace.scorecard.scoring import TraceSummary
 from drive_trace.storage.boundary import inside
 from drive_trace.storage.files import STDIN, may_be_there, read_regular, records_of, version_of
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX

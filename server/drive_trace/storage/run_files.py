@@ -26,7 +26,6 @@ from drive_trace.storage.files import (
 )
 from drive_trace.storage.finding import MISSED, Omission, SearchOptions, find_traces, identity
 from drive_trace.storage.projects import CONFIGURATION_NAME, shown_path
-from drive_trace.trace.index import Index
 from drive_trace.trace.line import run_of
 from drive_trace.trace.reading import read_lines
 from drive_trace.vocabulary import EventType
@@ -94,12 +93,6 @@ def traces_beside(
         trace = read_trace(path)
         if isinstance(trace, TraceRecords) and not run_ids_in(trace.records).isdisjoint(run_ids):
             yield trace._replace(path=shown_path(Path(path)))
-
-
-def lines_again(path: str) -> Index | None:
-    """The lines of a trace that was read before; None where it can no longer be read."""
-    records = records_at(path)
-    return None if isinstance(records, Problem) else ScoredTrace(records).index
 
 
 class _FileBeside(NamedTuple):

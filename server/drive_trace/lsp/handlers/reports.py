@@ -27,7 +27,7 @@ from drive_trace.lsp.workspace.trace_folders import real_path
 from drive_trace.report.event_log import TraceLog
 from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, Unread
 from drive_trace.scorecard.run_score import RunScore
-from drive_trace.scorecard.summary import TraceSummary
+from drive_trace.scorecard.scoring import TraceSummary
 from drive_trace.stopping import unless_stopped
 from drive_trace.storage.followed_file import FollowedFile, Whole
 from drive_trace.storage.judging_records import with_judgements

@@ -28,7 +28,7 @@ from drive_trace.lsp.rpc.messages import DiagnosticReport
 from drive_trace.lsp.workspace.trace_folders import TraceFolders, real_path
 from drive_trace.scorecard.card import ILLEGIBLE
 from drive_trace.scorecard.run_score import RunScore
-from drive_trace.scorecard.summary import TraceSummary, with_hashes
+from drive_trace.scorecard.scoring import TraceSummary, with_hashes
 from drive_trace.storage.files import LeftOut, Problem
 from drive_trace.storage.followed_file import FollowedFile
 

@@ -23,8 +23,7 @@ from drive_trace.scorecard.caveats import Omitted, Unread
 from drive_trace.scorecard.copies import EventOwners, event_hashes, runs_sharing_events
 from drive_trace.scorecard.run_lines import TraceLines
 from drive_trace.scorecard.run_score import RunInFile, RunScore
-from drive_trace.scorecard.scoring import among, score_run
-from drive_trace.scorecard.summary import stray_grades
+from drive_trace.scorecard.scoring import among, score_run, stray_grades
 from drive_trace.scorecard.uncounted import StrayGrade
 from drive_trace.storage.files import LeftOut
 from drive_trace.storage.finding import omitted
