@@ -23,3 +23,16 @@ def test_a_trace_that_was_kept_is_the_trace(at: int) -> None:
     assert data is not None
     assert from_bytes(data, "trace.jsonl") == stored
     assert from_bytes(data, "elsewhere/trace.jsonl") == renamed
+
+
+def test_what_cannot_be_true_is_no_summary() -> None:
+    summary = without_lines(summarize_text(json.loads(LINES[0])["text"]))
+    (run, *_) = summary.runs
+    for told in (
+        summary._replace(hashes={run.run_id: b"short"}),
+        summary._replace(runs=(run._replace(parts=()),)),
+        summary._replace(runs=(run._replace(judgement={"agreement": 1}),)),  # type: ignore[arg-type]
+    ):
+        data = to_bytes(Stored(told, None))
+        assert data is not None
+        assert from_bytes(data, "") is None

@@ -18,7 +18,7 @@ from drive_trace.trace.joined import identity
 from drive_trace.trace.line import Line
 from drive_trace.trace.run import Run
 
-_HASH = 8
+HASH = 8
 """So many bytes stand for an event."""
 Kind: TypeAlias = tuple[object, ...]
 """The id, type and ``ts`` of an event."""
@@ -99,7 +99,7 @@ def event_hashes(index: Index) -> Mapping[str, bytes]:
 
 def _hashes(lines: Iterable[Line]) -> bytes:
     texts = ("\0".join(map(str, _kind(line))).encode("utf-8", "surrogatepass") for line in lines)
-    digests = [blake2b(each, digest_size=_HASH).digest() for each in texts]
+    digests = [blake2b(each, digest_size=HASH).digest() for each in texts]
     return array("Q", sorted(array("Q", b"".join(digests)))).tobytes()
 
 

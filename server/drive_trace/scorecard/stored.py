@@ -10,6 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from drive_trace.grading.judgements import Judgement
+from drive_trace.scorecard.copies import HASH
 from drive_trace.scorecard.run_score import Recorded, RunScore
 from drive_trace.scorecard.scoring import TraceSummary
 from drive_trace.scorecard.uncounted import UnknownEvent
@@ -50,7 +51,17 @@ def from_bytes(data: bytes, path: str) -> Stored | None:
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return None
     summary = stored.summary._replace(verdicts=verdicts)
+    if not _can_be_true(summary):
+        return None
     return stored._replace(summary=summary if summary.path == path else _renamed(summary, path))
+
+
+def _can_be_true(trace: TraceSummary) -> bool:
+    """Whether a trace is what its types cannot say: each run stands in it alone, and is judged
+    without what is beside it; the hashes of events are whole.
+    """
+    runs = all(len(run.parts) == 1 and run.judgement is None for run in trace.runs)
+    return runs and all(len(hashes) % HASH == 0 for hashes in trace.hashes.values())
 
 
 def _renamed(trace: TraceSummary, path: str) -> TraceSummary:
