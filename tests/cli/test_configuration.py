@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.support import CLEAN, REJECTED, WARNED, Ran, process, run, write
-from tests.support.client_text import apart, event, graded
+from tests.support.client_text import apart, event, graded, triage
 
 OFF = '[rules]\nunknown-value = "off"\n'
 
@@ -198,3 +198,9 @@ def test_a_given_one_that_is_not_there(tmp_path: Path) -> None:
     said = f"{gone}: cannot be read: No such file or directory\n"
     assert (ran.code, ran.err) == (2, f"drive-trace: {said}")
     assert f"not read: its configuration cannot be used: {said}" in ran.out
+
+
+def test_its_words_cannot_speak_to_the_terminal(tmp_path: Path) -> None:
+    write(tmp_path, "a\x1b[31m/drive-trace.toml", "[rules]\n'\u202e' = 1\n")
+    ran = check(write(tmp_path, "a\x1b[31m/trace.jsonl", triage()))
+    assert ran.err.replace("\n", "").isprintable()

@@ -91,3 +91,19 @@ def test_without_a_baseline_the_findings_are_told(tmp_path: Path) -> None:
     assert "no findings" not in ran.out
     ran = run("check", "--write-baseline", "--output-format", "json", tmp_path)
     assert [each["code"] for each in ran.json] == ["unknown-value"]
+
+
+def test_the_baseline_is_not_written_over_somebodys_file(tmp_path: Path) -> None:
+    theirs = write(tmp_path, "home/notes.json", '{"dear": "diary"}')
+    write(tmp_path, "tree/trace.jsonl", REJECTED)
+    link = tmp_path / "tree/drive-trace-baseline.json"
+    link.symlink_to("../home/notes.json")
+    write(tmp_path, "tree/drive-trace.toml", "")
+    ran = run("check", "--write-baseline", tmp_path / "tree")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "not read: link out of the repository (it is not replaced)" in ran.err
+    theirs.write_text('{"version": 2, "files": {}}')  # even if it is one
+    ran = run("check", "--write-baseline", tmp_path / "tree")
+    assert ran.code == 2
+    assert "not read: link out of the repository (it is not replaced)" in ran.err
+    assert theirs.read_text() == '{"version": 2, "files": {}}'

@@ -249,6 +249,17 @@ def test_one_that_does_not_count_hides_every_copy() -> None:
     assert read_baseline(text) == content
 
 
+@pytest.mark.parametrize("text", ["{", "", "{}", '{"name": "somebody else\'s"}'])
+def test_what_is_no_baseline_is_not_replaced(text: str, tmp_path: Path) -> None:
+    path = write(tmp_path, "drive-trace-baseline.json", text)
+    project = Projects(str(tmp_path)).of(str(tmp_path / "a.jsonl"))
+    problem = write_known(project, {"a.jsonl": {CODE: {ONE: 1}}})
+    assert problem is not None
+    assert "is no baseline: " in problem.message
+    assert problem.message.endswith("(it is not replaced)")
+    assert path.read_text() == text
+
+
 def test_a_link_out_of_the_folder_is_not_written_through(tmp_path: Path) -> None:
     there, here = tmp_path / "there", tmp_path / "here"
     theirs = baseline(there, {"x": [ONE]})
