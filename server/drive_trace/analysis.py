@@ -36,7 +36,7 @@ from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Spot
 from drive_trace.trace.document import Document, Point
 from drive_trace.trace.index import Index
-from drive_trace.trace.joined import JoinedFiles, TraceFile
+from drive_trace.trace.joined import JoinedFile, JoinedFiles
 from drive_trace.trace.line import Line, LineStatus, run_of
 from drive_trace.trace.places import resolve
 from drive_trace.trace.reading import read_lines, values_of
@@ -230,7 +230,7 @@ class Analysis:
         number = str(self.line_number(line))
         return number if other is None else f"{number} of {printable(other.path, 4096)}"
 
-    def other_file(self, line: Line) -> TraceFile | None:
+    def other_file(self, line: Line) -> JoinedFile | None:
         """The file that a finding's line stands in; None for this trace itself."""
         if self._joined is None:
             return None

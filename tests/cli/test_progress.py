@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from drive_trace.commands import terminal
-from drive_trace.commands.terminal import Progress
+from drive_trace.commands.terminal import ProgressBar
 
 
 class Terminal(io.StringIO):
@@ -16,7 +16,7 @@ class Terminal(io.StringIO):
 
 def told(stream: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setattr(sys, "stderr", stream)
-    assert list(Progress("reading traces").over(iter("abc"))) == ["a", "b", "c"]
+    assert list(ProgressBar("reading traces").over(iter("abc"))) == ["a", "b", "c"]
     return stream.getvalue()
 
 

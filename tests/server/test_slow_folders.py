@@ -13,7 +13,7 @@ import pytest
 from drive_trace.linter.rule import Severity
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import RuleSettings
-from drive_trace.lsp.workspace.judging import Configurations
+from drive_trace.lsp.workspace.linting import Configurations
 from drive_trace.storage.projects import Above, Project, Projects
 from tests.server.support import PASSED, REJECTED
 from tests.support.client_text import triage

@@ -34,7 +34,7 @@ from drive_trace.storage.replace import Unsynced
 from drive_trace.storage.run_files import run_ids_in, traces_beside
 from drive_trace.text.spans import Span
 from drive_trace.text.wording import plural
-from drive_trace.trace.joined import JoinedFiles, TraceFile, sharing
+from drive_trace.trace.joined import JoinedFile, JoinedFiles, sharing
 from drive_trace.trace.line import Line
 from drive_trace.trace.places import resolve
 from drive_trace.trace.reading import read_exactly, read_lines
@@ -83,9 +83,9 @@ class _Task(NamedTuple):
             return
         lines = [analysis.document.lines for analysis in analyses]
         files = [
-            TraceFile(each.trace.path, own) for each, own in zip(self.traces, lines, strict=True)
+            JoinedFile(each.trace.path, own) for each, own in zip(self.traces, lines, strict=True)
         ]
-        files += [TraceFile(each.path, read_lines(each.records), True) for each in self.beside]
+        files += [JoinedFile(each.path, read_lines(each.records), True) for each in self.beside]
         numbers = list(range(len(files)))
         if self.beside:  # as in a search, which would have found all of them
             numbers.sort(key=lambda number: files[number].path)

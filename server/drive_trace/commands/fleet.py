@@ -14,7 +14,7 @@ from pathlib import Path, PurePath
 import click
 
 from drive_trace.commands import options
-from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, Progress, notify
+from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, ProgressBar, notify
 from drive_trace.fleet import ScanError
 from drive_trace.fleet.engine import DAFT, RAY, EngineScan
 from drive_trace.fleet.scan import FleetScan, Inputs
@@ -92,7 +92,7 @@ def fleet(  # noqa: PLR0913, PLR0917 - one for each option
     if address is not None and runner != RAY:
         raise click.UsageError("--address is for --runner ray")
     gc.enable()  # this may go on for hours, see main
-    reading, joining = Progress("reading traces"), Progress("joining runs")
+    reading, joining = ProgressBar("reading traces"), ProgressBar("joining runs")
 
     def say(message: str) -> None:
         reading.clear()

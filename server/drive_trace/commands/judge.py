@@ -10,7 +10,7 @@ from drive_trace.commands import options, writing
 from drive_trace.commands.asking import Asked, echo_json, echo_prompt
 from drive_trace.commands.calibrate import CALIBRATION_NAME
 from drive_trace.commands.classify import OrAnother, failures, operator_turns
-from drive_trace.commands.judging import Criteria, Judging, Outcome, Plan
+from drive_trace.commands.judging import Criteria, Judging, JudgingResult, Plan
 from drive_trace.commands.terminal import notify
 from drive_trace.grading.families import FAMILIES
 from drive_trace.text.escaping import printable, visible
@@ -30,7 +30,7 @@ class _Judge(OrAnother):
             if asks_for_json:
                 run_id, model = ctx.params.get("project_run_id"), ctx.params.get("model")
                 why = error.format_message()
-                echo_json(Outcome(run_id=run_id, model=model, why=why)._asdict())
+                echo_json(JudgingResult(run_id=run_id, model=model, why=why)._asdict())
             raise
 
 
@@ -153,7 +153,7 @@ def judge(dry_run: bool, output_format: str, **given: Any) -> None:
         click.echo(f"  - {visible(each)}")
 
 
-def _show(plan: Plan, outcome: Outcome | None) -> None:
+def _show(plan: Plan, outcome: JudgingResult | None) -> None:
     """Show what would be done; with an ``outcome``, as JSON with more keys."""
     prompt = plan.prompt
     if outcome is not None:

@@ -68,7 +68,7 @@ class Criteria(NamedTuple):
         return usable(sources.diff_of(self.repo, self.commits))
 
 
-class Outcome(NamedTuple):
+class JudgingResult(NamedTuple):
     """What the judging has come to, for ``judge --output-format json``. All texts are untrusted."""
 
     run_id: str | None = None
@@ -115,7 +115,7 @@ class Judging:
     """One run that is judged. What it has come to can be read at any time, also after an error."""
 
     def __init__(self, request: writing.RecordRequest, asked: Asked, criteria: Criteria) -> None:
-        self.outcome = Outcome(run_id=request.project_run_id, model=asked.model)
+        self.outcome = JudgingResult(run_id=request.project_run_id, model=asked.model)
         self._request, self._asked, self._criteria = request, asked, criteria
         self._judge = judge_now(asked.model)
         self._families: Families | None = None

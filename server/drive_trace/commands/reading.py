@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
-from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, Progress, notify, say_waiting
+from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, ProgressBar, notify, say_waiting
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.files import (
     STDIN,
@@ -54,7 +54,7 @@ class Reading:
         """What the search of folders found and did not read."""
         self._paths = paths or (".",)
         self.search = search
-        self.progress = Progress("reading traces")
+        self.progress = ProgressBar("reading traces")
 
     def __iter__(self) -> Iterator[TraceRecords]:
         for found in self.progress.over(find_traces(self._paths, options=self.search)):

@@ -148,7 +148,7 @@ def in_colour(stream: TextIO) -> bool:
     return is_terminal(stream) if chosen is None else chosen
 
 
-class Progress:
+class ProgressBar:
     """Shows a bar on standard error while something takes long, if that is a terminal."""
 
     def __init__(self, label: str) -> None:

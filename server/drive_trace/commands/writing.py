@@ -23,7 +23,7 @@ from drive_trace.text.escaping import printable
 T = TypeVar("T")
 
 
-class Beside(NamedTuple):
+class FilesBeside(NamedTuple):
     """The files that may hold a run, beside the one that is written to."""
 
     paths: Sequence[str]
@@ -31,10 +31,12 @@ class Beside(NamedTuple):
     """What the search may have missed, a sentence each."""
 
 
-NOTHING_BESIDE = Beside((), ())
+NOTHING_BESIDE = FilesBeside((), ())
 
 
-def done(outcome: T | Refused | Problem, trace_file: str, beside: Beside = NOTHING_BESIDE) -> T:
+def done(
+    outcome: T | Refused | Problem, trace_file: str, beside: FilesBeside = NOTHING_BESIDE
+) -> T:
     """The outcome, if there is one, after notes on what the search may have missed.
     Otherwise raises Ended with why not.
     """
@@ -93,7 +95,7 @@ def record(request: RecordRequest) -> Merged:
     return merged
 
 
-def preview(request: RecordRequest) -> tuple[Merge, Beside]:
+def preview(request: RecordRequest) -> tuple[Merge, FilesBeside]:
     """What :func:`record` would append, if nobody appends meanwhile, and the files that it looks
     at. Ends the command as that does.
     """
@@ -109,7 +111,7 @@ def preview(request: RecordRequest) -> tuple[Merge, Beside]:
     return done(merge, request.trace_file, beside._replace(notes=())), beside
 
 
-def beside_of(request: RecordRequest) -> Beside:
+def beside_of(request: RecordRequest) -> FilesBeside:
     """The files that may hold the run of a request; ends the command as :func:`found_beside`."""
     if request.only_this_file and request.paths:
         raise click.UsageError("--only-this-file does not go with further paths")
@@ -118,7 +120,7 @@ def beside_of(request: RecordRequest) -> Beside:
     return found_beside(request.trace_file, request.project_run_id, request.paths)
 
 
-def found_beside(trace_file: str, run_id: str, paths: Sequence[str] = ()) -> Beside:
+def found_beside(trace_file: str, run_id: str, paths: Sequence[str] = ()) -> FilesBeside:
     """The other files that may hold a run, in the order in which ``score`` joins them. Ends the
     command if one cannot be searched for.
     """
@@ -139,7 +141,7 @@ def found_beside(trace_file: str, run_id: str, paths: Sequence[str] = ()) -> Bes
         more = f" and {len(missed) - 1} more" if len(missed) > 1 else ""
         path, reason = missed[0]
         notes.append(f"{path} ({reason}){more}: not looked at, and may hold the run, too")
-    return Beside(beside, notes)
+    return FilesBeside(beside, notes)
 
 
 def _end_unread(problem: Problem, trace_file: str) -> NoReturn:

@@ -10,7 +10,16 @@ from typing import NamedTuple
 
 from drive_trace.comparison.comparability import Fact, Reason, comparability
 from drive_trace.comparison.costs import Cost, costs_of, rank, spent_for_each_correct
-from drive_trace.comparison.runs import FACTS, SUMS, Case, ComparedRun, Side, Tally, cases_of, tally
+from drive_trace.comparison.runs import (
+    FACTS,
+    SUMS,
+    ComparedRun,
+    RunsOfCase,
+    Side,
+    Tally,
+    cases_of,
+    tally,
+)
 from drive_trace.comparison.statistics import (
     Counts,
     Interval,
@@ -43,7 +52,7 @@ class Answer(StrEnum):
         return self.replace("-", " ")
 
 
-class Gate(NamedTuple):
+class CorrectShare(NamedTuple):
     """Who is CORRECT how often. A run that is not computable stands among those that are not."""
 
     baseline: Tally
@@ -84,9 +93,9 @@ class Comparison(NamedTuple):
     answer: Answer
     reasons: tuple[Reason, ...]
     sides: tuple[Side, Side]
-    gate: Gate
+    gate: CorrectShare
     costs: tuple[Cost, ...]
-    cases: tuple[Case, ...]
+    cases: tuple[RunsOfCase, ...]
     flips: tuple[Flip, ...]
     known: tuple[Fact, ...]
     rank: tuple[float | None, float | None] | None
@@ -117,12 +126,14 @@ def compare(
     )
 
 
-def _gate(sides: tuple[Side, Side], cases: Sequence[Case], *, is_tested: bool) -> Gate:
+def _gate(
+    sides: tuple[Side, Side], cases: Sequence[RunsOfCase], *, is_tested: bool
+) -> CorrectShare:
     counts = _counts(cases)
     sizes = [(each.baseline, each.candidate) for each in counts]
     can_be = bool(sizes) and all(map(min, sizes))
     between, interval = difference(counts) if is_tested else (None, None)
-    return Gate(
+    return CorrectShare(
         tally(sides[0].runs),
         tally(sides[1].runs),
         between,
@@ -134,7 +145,7 @@ def _gate(sides: tuple[Side, Side], cases: Sequence[Case], *, is_tested: bool) -
     )
 
 
-def _counts(cases: Sequence[Case], *may_be: bool) -> list[Counts]:
+def _counts(cases: Sequence[RunsOfCase], *may_be: bool) -> list[Counts]:
     """What is recorded; else of each side what may be CORRECT at most, or has to be at least. A
     candidate must not gain by a grade that readers reject: the run is not CORRECT.
     """
@@ -150,7 +161,7 @@ def _counts(cases: Sequence[Case], *may_be: bool) -> list[Counts]:
 
 
 def _answer(
-    gate: Gate, costs: Sequence[Cost], cases: Sequence[Case]
+    gate: CorrectShare, costs: Sequence[Cost], cases: Sequence[RunsOfCase]
 ) -> tuple[Answer, tuple[Reason, ...]]:
     ways = {_by_gate(_counts(cases, *each)) for each in product((False, True), repeat=2)}
     recorded = _by_gate(_counts(cases))
@@ -179,7 +190,7 @@ def _by_gate(counts: Sequence[Counts]) -> Answer:
     return Answer.BETTER if difference(counts)[0] > 0 else Answer.WORSE
 
 
-def _gate_words(gate: Gate, answer: Answer) -> Reason:
+def _gate_words(gate: CorrectShare, answer: Answer) -> Reason:
     decides = "does not decide" if answer is Answer.CANNOT_TELL else "decides"
     ours, theirs = (f"{each.passed} of {each.k:,}" for each in (gate.baseline, gate.candidate))
     shares = f"{theirs} runs of the candidate are CORRECT, and {ours} of the baseline"
@@ -204,7 +215,7 @@ def _moves(cost: Cost) -> str:
     return f"{cost.metric.title} × {factor(cost.ratio, 2)}"
 
 
-def _by_cost(costs: Sequence[Cost], cases: Sequence[Case]) -> tuple[Answer, Sequence[Reason]]:
+def _by_cost(costs: Sequence[Cost], cases: Sequence[RunsOfCase]) -> tuple[Answer, Sequence[Reason]]:
     """What cost decides where the gate does not: *better* only if no case may have lost CORRECT
     runs, and *worse* only if none may have gained any either.
     """
@@ -231,7 +242,7 @@ def _by_cost(costs: Sequence[Cost], cases: Sequence[Case]) -> tuple[Answer, Sequ
     return answer, (Reason(f"cost decides, as no case loses CORRECT runs: {named}"),)
 
 
-def _losses(cases: Sequence[Case]) -> Iterator[Reason]:
+def _losses(cases: Sequence[RunsOfCase]) -> Iterator[Reason]:
     """Why cost must not speak for the candidate, however few of its runs may be CORRECT."""
     yield from _moved(cases, "lost", -1)
     lower = difference(_counts(cases, True, False))[1][0]
@@ -242,7 +253,7 @@ def _losses(cases: Sequence[Case]) -> Iterator[Reason]:
         )
 
 
-def _moved(cases: Sequence[Case], verb: str, way: int) -> Iterator[Reason]:
+def _moved(cases: Sequence[RunsOfCase], verb: str, way: int) -> Iterator[Reason]:
     """The cases in which the candidate's share of CORRECT runs may be larger (above 0), or less."""
     changes = map(_change, _counts(cases, way < 0, way > 0))
     moved = [each.name for each, by in zip(cases, changes, strict=True) if by * way > 0]
@@ -256,7 +267,7 @@ def _change(each: Counts) -> int:
     return each.candidate_passed * each.baseline - each.baseline_passed * each.candidate
 
 
-def _flips(cases: Sequence[Case]) -> Iterator[Flip]:
+def _flips(cases: Sequence[RunsOfCase]) -> Iterator[Flip]:
     """The cases in which a run is CORRECT on one side, and INCORRECT on the other, oftener."""
     for case, change in zip(cases, map(_change, _counts(cases)), strict=True):
         ways = Verdict.CORRECT, Verdict.INCORRECT

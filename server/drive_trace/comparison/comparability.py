@@ -7,7 +7,7 @@ from enum import StrEnum
 from itertools import chain
 from typing import NamedTuple
 
-from drive_trace.comparison.runs import Case, ComparedRun, Side, on_both_sides
+from drive_trace.comparison.runs import ComparedRun, RunsOfCase, Side, on_both_sides
 from drive_trace.text.wording import first_of, listed, plural, shown
 
 _MOST = 3
@@ -70,7 +70,7 @@ def allowed_of(names: Iterable[str]) -> frozenset[str]:
 
 
 def comparability(
-    baseline: Side, candidate: Side, cases: Sequence[Case], allowed: Collection[str]
+    baseline: Side, candidate: Side, cases: Sequence[RunsOfCase], allowed: Collection[str]
 ) -> tuple[tuple[Fact, ...], tuple[Reason, ...]]:
     """All facts, and why the sides cannot be compared, if so. ``allowed`` are the names of what may
     be unknown.
@@ -146,7 +146,7 @@ def _unfit(baseline: Side, candidate: Side) -> Iterator[Reason]:
         )
 
 
-def _fact(name: str, baseline: Side, candidate: Side, cases: Sequence[Case]) -> Fact:
+def _fact(name: str, baseline: Side, candidate: Side, cases: Sequence[RunsOfCase]) -> Fact:
     ours, theirs = (_values(name, side.runs) for side in (baseline, candidate))
     runs = (*baseline.runs, *candidate.runs)
     silent = tuple(run.run_id for run in runs if not _told(name, run))
@@ -185,7 +185,7 @@ def _case(fact: Fact, baseline: Side, candidate: Side) -> Fact:
     return fact if runs else fact._replace(state=State.NEEDLESS)
 
 
-def _is_mixed_side(name: str, baseline: Side, candidate: Side, cases: Sequence[Case]) -> bool:
+def _is_mixed_side(name: str, baseline: Side, candidate: Side, cases: Sequence[RunsOfCase]) -> bool:
     """Whether one side is not one thing. What runs start from is one thing within a case."""
     groups = [baseline.runs, candidate.runs]
     if name == "base":

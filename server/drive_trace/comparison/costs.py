@@ -6,7 +6,14 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
-from drive_trace.comparison.runs import METRICS, WALL_CLOCK, Case, ComparedRun, Metric, tally
+from drive_trace.comparison.runs import (
+    METRICS,
+    WALL_CLOCK,
+    ComparedRun,
+    CostMetric,
+    RunsOfCase,
+    tally,
+)
 from drive_trace.comparison.statistics import (
     Interval,
     Sample,
@@ -28,7 +35,7 @@ Told: TypeAlias = tuple[tuple[int, int], tuple[int, int]]
 class Cost(NamedTuple):
     """How one cost differs between the sides."""
 
-    metric: Metric
+    metric: CostMetric
     way: int
     """Above 0 where the candidate costs more by its ranks, below 0 where less."""
     ratio: float | None
@@ -68,7 +75,7 @@ def lost_in(trace: TraceSummary) -> Iterator[tuple[str, set[str]]]:
         yield run.run_id, {key for each in meant for key in _LOST[each]}
 
 
-def costs_of(cases: Sequence[Case]) -> tuple[Cost, ...]:
+def costs_of(cases: Sequence[RunsOfCase]) -> tuple[Cost, ...]:
     """The metrics that both sides tell, of CORRECT runs that no caveat qualifies."""
     told = []
     for metric in METRICS:
@@ -90,7 +97,7 @@ def costs_of(cases: Sequence[Case]) -> tuple[Cost, ...]:
     )
 
 
-def _sample(case: Case, metric: Metric) -> Sample | None:
+def _sample(case: RunsOfCase, metric: CostMetric) -> Sample | None:
     sides = _earned(case)
     if metric is WALL_CLOCK and len({run.clock for runs in sides for run in runs} - {None}) > 1:
         return None  # as in spent
@@ -99,13 +106,13 @@ def _sample(case: Case, metric: Metric) -> Sample | None:
     return Sample(ours, theirs) if ours and theirs else None
 
 
-def _earned(case: Case) -> list[list[ComparedRun]]:
+def _earned(case: RunsOfCase) -> list[list[ComparedRun]]:
     return [
         [run for run in runs if run.score.is_earned] for runs in (case.baseline, case.candidate)
     ]
 
 
-def _told(samples: Sequence[Sample], cases: Sequence[Case]) -> Told:
+def _told(samples: Sequence[Sample], cases: Sequence[RunsOfCase]) -> Told:
     both = [each for each in map(_earned, cases) if all(each)]
     ours, theirs = (
         (sum(len(each[at]) for each in samples), sum(len(each[at]) for each in both))
@@ -120,7 +127,7 @@ def _ratio(samples: Sequence[Sample]) -> tuple[float | None, Interval | None]:
     return hodges_lehmann([Sample(*(tuple(map(math.log, s)) for s in each)) for each in samples])
 
 
-def spent(runs: Sequence[ComparedRun], metric: Metric) -> float | None:
+def spent(runs: Sequence[ComparedRun], metric: CostMetric) -> float | None:
     """All that was spent on some runs, whatever their verdicts; None where one does not tell."""
     costs = [run.cost(metric) for run in runs]
     known = [each for each in costs if each is not None]
@@ -129,7 +136,7 @@ def spent(runs: Sequence[ComparedRun], metric: Metric) -> float | None:
     return sum(known) if len(known) == len(costs) else None
 
 
-def spent_for_each_correct(runs: Sequence[ComparedRun], metric: Metric) -> float | None:
+def spent_for_each_correct(runs: Sequence[ComparedRun], metric: CostMetric) -> float | None:
     """What was spent for each CORRECT run, the others' costs included; None where that is not
     known, or no run is CORRECT.
     """

@@ -6,16 +6,16 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from drive_trace.comparison.answer import Answer, Comparison, Flip, Gate, in_digits, p_is
+from drive_trace.comparison.answer import Answer, Comparison, CorrectShare, Flip, in_digits, p_is
 from drive_trace.comparison.comparability import Reason, State
 from drive_trace.comparison.costs import Cost, spent_for_each_correct
 from drive_trace.comparison.runs import (
     FACTS,
     SUMS,
     WALL_CLOCK,
-    Case,
     ComparedRun,
-    Metric,
+    CostMetric,
+    RunsOfCase,
     Side,
     Tally,
     tally,
@@ -113,7 +113,7 @@ def power(found: Comparison) -> Iterator[str]:
             yield f"{plural(len(runs), 'run')} of the {side.name} {are(len(runs))} {why}."
 
 
-def _power(gate: Gate, cases: str) -> str:
+def _power(gate: CorrectShare, cases: str) -> str:
     sizes = f"{plural(gate.candidate.k, 'run')} against {gate.baseline.k:,} in {cases}"
     least = f"the least p that the gate can reach is {in_digits(gate.smallest_p)}"
     if gate.smallest_detectable is None:
@@ -273,7 +273,7 @@ def _ratio(cost: Cost) -> tuple[str, str]:
 
 
 def _spent(found: Comparison) -> doc.Section:
-    total = Case("all cases", *(side.runs for side in found.sides))
+    total = RunsOfCase("all cases", *(side.runs for side in found.sides))
     rows = [
         (doc.name(case.name), metric.title, *(_spent_on(metric, runs) for runs in case[1:]))
         for case in (*found.cases, *([total] if len(found.cases) > 1 else ()))
@@ -283,13 +283,13 @@ def _spent(found: Comparison) -> doc.Section:
     return _section("Cost for each CORRECT run", (_HEADLINE,), headers, rows, numbers_from=2)
 
 
-def _spent_on(metric: Metric, runs: Sequence[ComparedRun]) -> str:
+def _spent_on(metric: CostMetric, runs: Sequence[ComparedRun]) -> str:
     if not tally(runs).correct:
         return "none CORRECT"
     return _figure(spent_for_each_correct(runs, metric), _TIME if metric is WALL_CLOCK else ",.0f")
 
 
-def _cases(cases: Sequence[Case]) -> doc.Section:
+def _cases(cases: Sequence[RunsOfCase]) -> doc.Section:
     rows, drawn = [], []
     for each in cases:
         sides = {"baseline": tally(each.baseline), "candidate": tally(each.candidate)}

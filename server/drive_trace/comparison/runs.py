@@ -53,20 +53,20 @@ class RunManifest(msgspec.Struct, frozen=True, kw_only=True):
     """Of the acceptance criteria of the case."""
 
 
-class Metric(NamedTuple):
+class CostMetric(NamedTuple):
     """A cost of a run, of which less is better."""
 
     key: str
     title: str
 
 
-WALL_CLOCK = Metric("wall_clock_ms", "wall-clock")
+WALL_CLOCK = CostMetric("wall_clock_ms", "wall-clock")
 SUMS = (
-    Metric("input_tokens", "input tokens"),
-    Metric("output_tokens", "output tokens"),
+    CostMetric("input_tokens", "input tokens"),
+    CostMetric("output_tokens", "output tokens"),
     WALL_CLOCK,
 )
-METRICS = (*SUMS, Metric("rounds_per_dispatch", "rounds per dispatch"))
+METRICS = (*SUMS, CostMetric("rounds_per_dispatch", "rounds per dispatch"))
 
 
 class ComparedRun(NamedTuple):
@@ -111,7 +111,7 @@ class ComparedRun(NamedTuple):
             return "clock"
         return "claims" if clock.ms is not None and clock.counted == clock.of else None
 
-    def cost(self, metric: Metric) -> float | None:
+    def cost(self, metric: CostMetric) -> float | None:
         """What it cost, whatever its verdict; None where that is doubted, or not recorded, or in
         part.
         """
@@ -228,7 +228,7 @@ class Side(NamedTuple):
             yield "left out, with the events of others", copies, why
 
     @property
-    def doubted(self) -> Mapping[Metric, Sequence[str]]:
+    def doubted(self) -> Mapping[CostMetric, Sequence[str]]:
         """By a cost, the ids of the runs of which it is doubted."""
         found = {each: [r.run_id for r in self.runs if each.key in r.doubted] for each in METRICS}
         return {each: runs for each, runs in found.items() if runs}
@@ -244,7 +244,7 @@ class Side(NamedTuple):
         return sum(len(each.unknown_lines) for each in self.files)
 
 
-class Case(NamedTuple):
+class RunsOfCase(NamedTuple):
     """The runs of one case."""
 
     name: str
@@ -326,11 +326,11 @@ def _has_rejected_grade(score: RunScore) -> bool:
     return score.gate.uncounted is not None or any(is_any or each.qualifies for each in found)
 
 
-def cases_of(baseline: Side, candidate: Side) -> tuple[Case, ...]:
+def cases_of(baseline: Side, candidate: Side) -> tuple[RunsOfCase, ...]:
     """The runs of both sides by their case, in the order of the names."""
     names = sorted({run.case for side in (baseline, candidate) for run in side.runs})
     return tuple(
-        Case(
+        RunsOfCase(
             name, *(tuple(r for r in side.runs if r.case == name) for side in (baseline, candidate))
         )
         for name in names

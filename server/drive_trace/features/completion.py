@@ -103,14 +103,14 @@ class Candidate(NamedTuple):
     """The text by which it is found; None for its label."""
 
 
-class Entry(NamedTuple):
+class PathEntry(NamedTuple):
     """A file or folder that a path in a trace can name."""
 
     path: str
     is_folder: bool
 
 
-Listing = Callable[[str], Sequence[Entry]]
+Listing = Callable[[str], Sequence[PathEntry]]
 """Gives the entries of the folder of a half-written path."""
 
 

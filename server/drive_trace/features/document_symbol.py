@@ -12,7 +12,7 @@ from lsprotocol.types import SymbolKind
 
 from drive_trace.analysis import Analysis
 from drive_trace.features.outline import (
-    Label,
+    Caption,
     Outline,
     OutlineLeaf,
     OutlineNode,
@@ -141,7 +141,7 @@ class _Writer:
             known = self._known[facts] = self._members(label_of_line(line), self._event)
         return f'{known},"tags":[1]' if self._has_tags and self._is_superseded(line) else known
 
-    def _members(self, label: Label, kind: int) -> str:
+    def _members(self, label: Caption, kind: int) -> str:
         detail = f',"detail":{_text(label.detail)}' if label.detail and self._is_tree else ""
         return f'"name":{_text(label.name)}{detail},"kind":{kind}'
 

@@ -149,14 +149,14 @@ _MOST = 100
 _NAMELESS = "(no name)"
 
 
-class Label(NamedTuple):
+class Caption(NamedTuple):
     """How something is shown. The name holds all that matters: some editors show only that."""
 
     name: str
     detail: str = ""
 
 
-def label_of(analysis: Analysis, node: OutlineNode, joined: Joined) -> Label:
+def label_of(analysis: Analysis, node: OutlineNode, joined: Joined) -> Caption:
     """The label of a run, slice, dispatch or round, with its outcome; for a run, the verdict over
     all its files.
     """
@@ -169,13 +169,13 @@ def label_of(analysis: Analysis, node: OutlineNode, joined: Joined) -> Label:
         outcome, claimed = ending_of(closer)
         length = claimed if claimed is not None else _length_of(node, closer)
         name += f" · {outcome}" if length is None else f" · {duration(length)} · {outcome}"
-    return Label(name, _detail_of(node))
+    return Caption(name, _detail_of(node))
 
 
-def _label_of_run(analysis: Analysis, node: OutlineNode, joined: Joined) -> Label:
+def _label_of_run(analysis: Analysis, node: OutlineNode, joined: Joined) -> Caption:
     run_id, score = plain(node.value, _MOST).strip() or _NAMELESS, analysis.score_run(node.value)
     if score is None:
-        return Label(f"no valid event · {run_id}")
+        return Caption(f"no valid event · {run_id}")
     run = joined(node.value) or of_one_file(score)
     gate = run.run.gate
     # The name holds what qualifies a CORRECT. The reason for another verdict is in the detail.
@@ -191,7 +191,7 @@ def _label_of_run(analysis: Analysis, node: OutlineNode, joined: Joined) -> Labe
         "not graded" if gate.is_ungraded else reasons.get(gate.verdict, ""),
         f"{plural(count, 'line')} rejected" if count else "",
     ]
-    return Label(f"{verdict} · {run_id}", " · ".join(part for part in parts if part))
+    return Caption(f"{verdict} · {run_id}", " · ".join(part for part in parts if part))
 
 
 def _name_of(node: OutlineNode) -> str:
@@ -259,7 +259,7 @@ def facts_shown(line: Line) -> tuple[object, ...]:
     return (name, *[facts[place] for place in _PLACES[name]])
 
 
-def label_of_line(line: Line) -> Label:
+def label_of_line(line: Line) -> Caption:
     """The label of a line: its event, and what distinguishes it from others of that type."""
     event = line.event
     if event is None:
@@ -271,16 +271,16 @@ def label_of_line(line: Line) -> Label:
         if value is not None or field.name in CORRECTNESS_FIELDS
     ]
     if event.is_feed:
-        return Label(" · ".join((event.name, *parts)))
-    return Label(" · ".join((event.name, *parts[:1])), " · ".join(parts[1:]))
+        return Caption(" · ".join((event.name, *parts)))
+    return Caption(" · ".join((event.name, *parts[:1])), " · ".join(parts[1:]))
 
 
-def _label_of_flagged(line: FlaggedLine) -> Label:
+def _label_of_flagged(line: FlaggedLine) -> Caption:
     name = plain(line.event_name or "", _MOST).strip() or "line"
     if line.status is LineStatus.UNKNOWN:
-        return Label(name, "not in the vocabulary")
+        return Caption(name, "not in the vocabulary")
     codes = dict.fromkeys(each.kind for each in line.diagnostics if each.kind in REJECTING)
-    return Label(f"⚠ {name} · rejected", ", ".join(codes))
+    return Caption(f"⚠ {name} · rejected", ", ".join(codes))
 
 
 def _in_words(field: FieldType, value: object) -> str:

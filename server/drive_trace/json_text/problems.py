@@ -75,7 +75,7 @@ class _Cause:
         return SyntaxProblem(kind, self.span, self.message, (repair,) if self.repair else ())
 
 
-class Report:
+class MergedProblems:
     """The problems of one record, merged by kind: forty single quotes are one mistake."""
 
     def __init__(self, text: str) -> None:

@@ -14,7 +14,7 @@ from enum import Enum, auto
 from drive_trace.json_text import Member, Node, NodeKind, ProblemKind, Syntax, SyntaxProblem
 from drive_trace.json_text.lexemes import split_strings
 from drive_trace.json_text.pairs import SCALAR_WORD, WHITESPACE, pairs_at
-from drive_trace.json_text.problems import Report, no_record_at_all, quote
+from drive_trace.json_text.problems import MergedProblems, no_record_at_all, quote
 from drive_trace.json_text.tokens import Token, TokenPlace, Tokens, value_of
 from drive_trace.text.spans import Span, replace_spans
 
@@ -153,7 +153,7 @@ class _OpenValue:
 class _Reader:
     def __init__(self, text: str) -> None:
         self.text = text
-        self.report = Report(text)
+        self.report = MergedProblems(text)
         self.tokens = Tokens(text, self.report)
         self.frames: list[_OpenValue] = []
         self.root: Node | None = None

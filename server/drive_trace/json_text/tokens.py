@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from drive_trace.json_text import Node, NodeKind, ProblemKind
 from drive_trace.json_text.pairs import SCALAR_WORD, number, scalar, unescape
-from drive_trace.json_text.problems import Report, name, quote
+from drive_trace.json_text.problems import MergedProblems, name, quote
 from drive_trace.text.spans import Span
 
 _WS = r"[ \t\n\r]*+"
@@ -84,7 +84,7 @@ class Token(NamedTuple):
 class Tokens:
     """Reads tokens on demand, and reports what is wrong inside and between them."""
 
-    def __init__(self, text: str, report: Report) -> None:
+    def __init__(self, text: str, report: MergedProblems) -> None:
         self.text = text
         self.at = 0
         self.swallowed = False
@@ -356,7 +356,7 @@ _OTHER_NUMBER = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]++|0[oO][0-7]++|0[bB][01]++
 _AS_NUMBER = "Write it as a JSON number"
 
 
-def value_of(word: str, span: Span, report: Report) -> Node:
+def value_of(word: str, span: Span, report: MergedProblems) -> Node:
     """The node of an unquoted word in a value's place. The report gets what is wrong with it."""
     if SCALAR_WORD.fullmatch(word):
         return scalar(word, span)
@@ -406,7 +406,7 @@ def value_of(word: str, span: Span, report: Report) -> Node:
     return Node(NodeKind.BROKEN, span, word)
 
 
-def _odd_number(odd: re.Match[str], span: Span, report: Report) -> Node:
+def _odd_number(odd: re.Match[str], span: Span, report: MergedProblems) -> Node:
     """``+1``, ``01``, ``.5``, ``1.``, ``1e``: JavaScript's or Python's numbers, or half ones."""
     exponent = odd["exponent"]
     if odd["sign"] == "+":

@@ -37,7 +37,7 @@ from drive_trace.lsp.workspace.client_settings import SECTION, ClientSettings, S
 from drive_trace.lsp.workspace.closed_traces import ClosedTraces
 from drive_trace.lsp.workspace.following import Following
 from drive_trace.lsp.workspace.joining import Joining
-from drive_trace.lsp.workspace.judging import CONFIGURATION_GLOBS, Judging
+from drive_trace.lsp.workspace.linting import CONFIGURATION_GLOBS, Linting
 from drive_trace.lsp.workspace.open_traces import (
     OpenTrace,
     Workspace,
@@ -73,12 +73,12 @@ class TraceServer(LanguageServer):
         self._client_log = ClientLog(self.window_log_message)
         self._settings = ClientSettings(protocol, self._settings_changed)
         self._publisher = Publisher(protocol, self._runs)
-        self._judging = Judging(protocol, self._traces, self._settings, self._publisher)
+        self._linting = Linting(protocol, self._traces, self._settings, self._publisher)
         self._joining = Joining(self._runs, self._joined)
         self._following = Following(
             protocol,
             self._runs,
-            self._judging.rules_now,
+            self._linting.rules_now,
             self._closed_traces_changed,
         )
         self._saving = Saving(protocol, self._traces)
@@ -102,7 +102,7 @@ class TraceServer(LanguageServer):
         pulled = types.DiagnosticOptions(
             inter_file_dependencies=True, workspace_diagnostics=True, identifier="drive-trace"
         )
-        diagnostics = PulledDiagnostics(self.protocol, self._runs, self._judging)
+        diagnostics = PulledDiagnostics(self.protocol, self._runs, self._linting)
         self._on(types.TEXT_DOCUMENT_DIAGNOSTIC, diagnostics.document, pulled)
         self._on(types.WORKSPACE_DIAGNOSTIC, diagnostics.workspace)
         for handler in HANDLERS:
@@ -114,14 +114,14 @@ class TraceServer(LanguageServer):
         self._on(types.WORKSPACE_SYMBOL, symbols.find, resolved_later)
         self._on(types.WORKSPACE_SYMBOL_RESOLVE, symbols.resolve)
         self._on(types.WINDOW_WORK_DONE_PROGRESS_CANCEL, self._cancel_progress)
-        views = Views(self._runs, self._following, self._responder, self._judging, self._publisher)
-        reports = Reports(self._runs, self._following, self._judging, self._publisher)
+        views = Views(self._runs, self._following, self._responder, self._linting, self._publisher)
+        reports = Reports(self._runs, self._following, self._linting, self._publisher)
         comparing = Comparing(self._folders)
         own = {**views.handlers, **reports.handlers, **comparing.handlers}
         for method, handle in own.items():
             self._on(method, handle)
         self.command(SHOW_RUN)(partial(self._commands.show_run))
-        project = ProjectCommands(self.protocol, self._responder, self._judging)
+        project = ProjectCommands(self.protocol, self._responder, self._linting)
         self.command(TURN_RULE_OFF)(partial(project.turn_rule_off))
         self.command(ADD_TO_BASELINE)(partial(project.add_to_baseline))
         self.command(SHOW_RULE)(partial(project.show_rule))
@@ -136,7 +136,7 @@ class TraceServer(LanguageServer):
         folders = self.protocol.client.folders
         self._folders.change(folders, ())
         if folders:
-            self._judging.start(str(folders[0]))
+            self._linting.start(str(folders[0]))
         options = params.initialization_options
         self._folders.trusted = isinstance(options, dict) and options.get("trusted") is True
         self._settings.start(options)
@@ -168,7 +168,7 @@ class TraceServer(LanguageServer):
         uri, version, path = document.uri, document.version, path_of(document.uri)
         text, document.text = document.text, ""  # it can be large, and somebody has it now
         if is_trace_text(uri, text, document.language_id) or (path and self._folders.takes(path)):
-            read = partial(OpenTrace, uri, version, text, self._judging.options(uri))
+            read = partial(OpenTrace, uri, version, text, self._linting.options(uri))
             if is_large(text):
                 return self._open_later(read)
             self._opened(read())
@@ -186,8 +186,8 @@ class TraceServer(LanguageServer):
         uri = trace.uri
         self._traces.open(trace)
         self._saving.opened(trace)
-        self._judging.look([trace])
-        self._judging.publish(trace)
+        self._linting.look([trace])
+        self._linting.publish(trace)
         self._following.opened(uri)
         self._joining.request()
         self._publisher.refresh_views(uri)
@@ -225,7 +225,7 @@ class TraceServer(LanguageServer):
         self._joining.request()
 
     def _joined(self, trace: OpenTrace) -> None:
-        self._judging.publish(trace)
+        self._linting.publish(trace)
         self._publisher.refresh_diagnostics()
 
     def _closed_traces_changed(self) -> None:
@@ -235,7 +235,7 @@ class TraceServer(LanguageServer):
     def _did_close(self, params: types.DidCloseTextDocumentParams) -> None:
         uri = params.text_document.uri
         self._edited.drop(uri)
-        self._judging.closed(uri)
+        self._linting.closed(uri)
         if self._traces.close(uri):
             self._publisher.clear(uri)
             self._joining.request()
@@ -257,11 +257,11 @@ class TraceServer(LanguageServer):
     def _did_change_files(self, params: types.DidChangeWatchedFilesParams) -> None:
         are_traces = self._following.files_changed(params.changes)
         changed = [trace for each in params.changes if (trace := self._traces.get(each.uri))]
-        self._judging.look(changed)  # a trace that was saved may have been committed, too
+        self._linting.look(changed)  # a trace that was saved may have been committed, too
         for trace in changed:
             self._saving.look(trace, is_told=True)
         if not are_traces:
-            self._judging.look_at_all()
+            self._linting.look_at_all()
 
     def _cancel_progress(self, params: types.WorkDoneProgressCancelParams) -> None:
         self._following.cancel(params.token)
@@ -270,7 +270,7 @@ class TraceServer(LanguageServer):
 
     def _settings_changed(self, before: Settings, now: Settings) -> None:
         self._use(now)
-        self._judging.judge(self._traces)
+        self._linting.run_rules(self._traces)
         self._publisher.settings_changed(before, now)
         if now.files != before.files:
             self._publisher.watch_more(before.files, now.files)
@@ -288,8 +288,8 @@ class TraceServer(LanguageServer):
         trace = self._traces.get(uri)
         if trace is not None:
             if not self.protocol.client.registers_watchers:
-                self._judging.look_now_and_then()
-            self._judging.publish(trace)
+                self._linting.look_now_and_then()
+            self._linting.publish(trace)
             self._publisher.changed(trace)
             self._publisher.refresh_views(uri)
 

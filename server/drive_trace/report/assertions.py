@@ -24,7 +24,7 @@ class CheckResult(StrEnum):
     NOT_CHECKABLE = "not-checkable"
 
 
-class Outcome(NamedTuple):
+class AssertionResult(NamedTuple):
     """An assertion's status, the events that it rests on, and a sentence on why."""
 
     status: CheckResult
@@ -39,20 +39,20 @@ class Assertion:
     id: str
     title: str
     """What it demands, as a statement."""
-    check: Callable[[EventLog], Outcome]
+    check: Callable[[EventLog], AssertionResult]
 
 
 class Checked(NamedTuple):
     """An assertion with its outcome."""
 
     assertion: Assertion
-    outcome: Outcome
+    outcome: AssertionResult
 
 
-def assertion(id_: str, title: str) -> Callable[[Callable[[EventLog], Outcome]], Assertion]:
+def assertion(id_: str, title: str) -> Callable[[Callable[[EventLog], AssertionResult]], Assertion]:
     """Declare an assertion by the function that checks it."""
 
-    def declare(check: Callable[[EventLog], Outcome]) -> Assertion:
+    def declare(check: Callable[[EventLog], AssertionResult]) -> Assertion:
         return Assertion(id_, title, check)
 
     return declare
@@ -60,15 +60,15 @@ def assertion(id_: str, title: str) -> Callable[[Callable[[EventLog], Outcome]],
 
 def outcome_of(
     looked_at: Sequence[Event], broken_by: Sequence[Event], failed: str, passed: str
-) -> Outcome:
+) -> AssertionResult:
     """Fails with the events that break it, else passes with those that were looked at; it does not
     apply where there were none.
     """
     if broken_by:
-        return Outcome(CheckResult.FAIL, broken_by, failed)
+        return AssertionResult(CheckResult.FAIL, broken_by, failed)
     if not looked_at:
-        return Outcome(CheckResult.NOT_APPLICABLE, (), "It does not apply here.")
-    return Outcome(CheckResult.PASS, looked_at, passed)
+        return AssertionResult(CheckResult.NOT_APPLICABLE, (), "It does not apply here.")
+    return AssertionResult(CheckResult.PASS, looked_at, passed)
 
 
 def not_checkable(
@@ -79,8 +79,10 @@ def not_checkable(
 ) -> Assertion:
     """An assertion that no trace can decide; ``supporting`` are events for a person to look at."""
 
-    def check(log: EventLog) -> Outcome:
-        return Outcome(CheckResult.NOT_CHECKABLE, supporting(log) if supporting else (), reason)
+    def check(log: EventLog) -> AssertionResult:
+        return AssertionResult(
+            CheckResult.NOT_CHECKABLE, supporting(log) if supporting else (), reason
+        )
 
     return Assertion(id_, title, check)
 
@@ -106,7 +108,7 @@ _CHANGE = "direct-change"
 
 
 @assertion("I1", "A slice delivers one pull request")
-def one_pull_request_a_slice(log: EventLog) -> Outcome:
+def one_pull_request_a_slice(log: EventLog) -> AssertionResult:
     """I1: no ``slice_slug`` has two ``slice-completed``."""
     completed = log.of("slice-completed")
     times = Counter(event.text("slice_slug") for event in completed)
@@ -120,7 +122,7 @@ def one_pull_request_a_slice(log: EventLog) -> Outcome:
 
 
 @assertion("I4", "A project has slices, or is a direct change")
-def projects_have_slices(log: EventLog) -> Outcome:
+def projects_have_slices(log: EventLog) -> AssertionResult:
     """I4: a run with ``project-started`` has a slice, or was triaged as a direct change."""
     delivering = {event.run_id for event in log.of("slice-started")} | {
         event.run_id for event in log.of("triage-verdict") if event.text("verdict") == _CHANGE
@@ -138,7 +140,7 @@ def projects_have_slices(log: EventLog) -> Outcome:
 
 
 @assertion("I6", "Spec and plan come before implementation")
-def spec_and_plan_come_first(log: EventLog) -> Outcome:
+def spec_and_plan_come_first(log: EventLog) -> AssertionResult:
     """I6: each ``dispatch-start`` has a spec and a plan of its run with an earlier ``ts``."""
     specs, plans = _earliest(log.of("spec-authored")), _earliest(log.of("plan-authored"))
     starts = log.of("dispatch-start")
@@ -167,7 +169,7 @@ def _earliest(events: Sequence[Event]) -> dict[str, str]:
 
 
 @assertion("I8", "A brief comes before each dispatch")
-def brief_before_each_dispatch(log: EventLog) -> Outcome:
+def brief_before_each_dispatch(log: EventLog) -> AssertionResult:
     """I8: each ``dispatch-start`` has a ``brief-issued`` of its dispatch, no later than it."""
     briefs: dict[tuple[str, str], str] = {}
     for event in log.of("brief-issued"):
@@ -189,7 +191,7 @@ def brief_before_each_dispatch(log: EventLog) -> Outcome:
 
 
 @assertion("I10", "A project spec has a definition of done")
-def projects_define_done(log: EventLog) -> Outcome:
+def projects_define_done(log: EventLog) -> AssertionResult:
     """I10: each project-kind spec has items in its definition of done, whenever it is written.
 
     It rests on the authored specs alone, but an amendment can break it.
@@ -203,21 +205,21 @@ def projects_define_done(log: EventLog) -> Outcome:
     passed = "Each project spec has items in its definition of done."
     if specs and not without:
         authored = [event for event in specs if event.name == "spec-authored"]
-        return Outcome(CheckResult.PASS, authored, passed)
+        return AssertionResult(CheckResult.PASS, authored, passed)
     return outcome_of(
         specs, without, "A project spec has no item in its definition of done.", passed
     )
 
 
 @assertion("Cascade-3", "Triage ends in a delivery shape")
-def triage_ends_in_a_shape(log: EventLog) -> Outcome:
+def triage_ends_in_a_shape(log: EventLog) -> AssertionResult:
     """Cascade-3: the vocabulary lets a ``triage-verdict`` be nothing but a delivery shape."""
     passed = "Each triage-verdict names a delivery shape; the vocabulary allows nothing else."
     return outcome_of(log.of("triage-verdict"), (), "", passed)
 
 
 @assertion("BD-8", "A brief is shorter than the slice's spec")
-def briefs_are_shorter_than_specs(log: EventLog) -> Outcome:
+def briefs_are_shorter_than_specs(log: EventLog) -> AssertionResult:
     """BD-8: a brief is shorter than the shortest slice-kind ``spec-authored`` of its run."""
     shortest: dict[str, int] = {}
     for event in log.of("spec-authored"):
@@ -227,7 +229,7 @@ def briefs_are_shorter_than_specs(log: EventLog) -> Outcome:
     briefs = [event for event in log.of("brief-issued") if event.run_id in shortest]
     if not briefs:
         note = "No run here has both a brief and a slice's spec, so there is nothing to compare."
-        return Outcome(CheckResult.NOT_CHECKABLE, (), note)
+        return AssertionResult(CheckResult.NOT_CHECKABLE, (), note)
     long = [
         event for event in briefs if event.number("brief_byte_length") >= shortest[event.run_id]
     ]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from drive_trace.report.event_log import Event
 from drive_trace.report.time_axis import LEAST, WIDTH, TimeAxis, spaced, time_axis
-from drive_trace.report.timeline import SPANNING, DispatchSpan, Outcome, RoundSpan, Span
+from drive_trace.report.timeline import SPANNING, DispatchSpan, Outcome, Period, RoundSpan
 from drive_trace.scorecard.caveats import LineRef
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.text.wording import plural, short_time
@@ -69,7 +69,7 @@ class Cluster(NamedTuple):
     bars: Sequence[Bar]
 
 
-class Mark(NamedTuple):
+class ChartMark(NamedTuple):
     """Something that happened at a moment."""
 
     place: float
@@ -88,7 +88,7 @@ class Chart:
     lanes: int
     bars: Sequence[Bar]
     clusters: Sequence[Cluster]
-    marks: Sequence[Mark]
+    marks: Sequence[ChartMark]
     stale_from: float | None
     """Where the grade is, if the run went on after it."""
     untimed: int
@@ -142,7 +142,7 @@ def chart_of(run: RunScore, events: Sequence[Event], spans: Sequence[DispatchSpa
     )
 
 
-def _timed(span: Span) -> _Timed | None:
+def _timed(span: Period) -> _Timed | None:
     """When something was, at least a millisecond; what has no end is as long as is known."""
     start, end = epoch_milliseconds(span.started), epoch_milliseconds(span.ended)
     inner = span.rounds if isinstance(span, DispatchSpan) else ()
@@ -204,14 +204,14 @@ def _piece(axis: TimeAxis, span: RoundSpan, at: _Timed, brief: LineRef | None) -
     return Piece(left, right, span.outcome, said, lines)
 
 
-def _lengths(span: Span) -> Iterator[str]:
+def _lengths(span: Period) -> Iterator[str]:
     if span.clock_ms is not None:
         yield f"{short_time(span.clock_ms)} by the clock"
     if span.claimed_ms is not None:
         yield f"{short_time(span.claimed_ms)} claimed"
 
 
-def _lines(span: Span) -> list[LineRef]:
+def _lines(span: Period) -> list[LineRef]:
     return [each.place for each in (span.start, span.end) if each is not None]
 
 
@@ -255,7 +255,7 @@ def _others(
             yield moments[max(at - 1, 0)], REJECTED, line
 
 
-def _marks(axis: TimeAxis, others: Sequence[tuple[int, str, LineRef]]) -> list[Mark]:
+def _marks(axis: TimeAxis, others: Sequence[tuple[int, str, LineRef]]) -> list[ChartMark]:
     """In the order of time. Where there is no room for all, grades and rejected lines are shown
     first, and then what is rarest.
     """
@@ -268,7 +268,7 @@ def _marks(axis: TimeAxis, others: Sequence[tuple[int, str, LineRef]]) -> list[M
     places = [axis.place(moment) for moment, _, _ in ranked]
     levels = spaced(places, _APART, axis.levels)
     marks = [
-        Mark(place, kind, line, level)
+        ChartMark(place, kind, line, level)
         for place, (_, kind, line), level in zip(places, ranked, levels, strict=True)
     ]
     return sorted(marks, key=lambda mark: (mark.place, mark.line))

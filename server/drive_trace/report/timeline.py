@@ -35,7 +35,7 @@ _OUTCOMES = {
 
 
 @dataclass(frozen=True)
-class Span:
+class Period:
     """Something that starts and ends. None is *not recorded*."""
 
     start: Event | None
@@ -75,7 +75,7 @@ class Span:
 
 
 @dataclass(frozen=True)
-class RoundSpan(Span):
+class RoundSpan(Period):
     """One round."""
 
     round_id: str
@@ -92,7 +92,7 @@ class RoundSpan(Span):
 
 
 @dataclass(frozen=True)
-class DispatchSpan(Span):
+class DispatchSpan(Period):
     """One dispatch of a run."""
 
     dispatch_id: str
@@ -175,7 +175,7 @@ def to_json(runs: Timelines) -> dict[str, object]:
     return {run_id: [_dispatch_json(each) for each in spans] for run_id, spans in runs.items()}
 
 
-def _span_json(span: Span) -> dict[str, object]:
+def _span_json(span: Period) -> dict[str, object]:
     return {
         "started": span.started,
         "ended": span.ended,

@@ -24,7 +24,7 @@ Identity = tuple[object, ...]
 """The id, type and ``ts`` of an event, and what an event of a feed records."""
 
 
-class TraceFile(NamedTuple):
+class JoinedFile(NamedTuple):
     """One of the files."""
 
     path: str
@@ -41,7 +41,7 @@ class JoinedFiles:
     place among all. A line that is a copy of one in another file is left out.
     """
 
-    def __init__(self, files: Sequence[TraceFile]) -> None:
+    def __init__(self, files: Sequence[JoinedFile]) -> None:
         """The files in the order in which they are joined: of equal moments the later file's is
         the later one.
         """
@@ -63,7 +63,7 @@ class JoinedFiles:
         return Index(self.lines, finds_slips=True)
 
     @cached_property
-    def file_of(self) -> dict[Line, TraceFile]:
+    def file_of(self) -> dict[Line, JoinedFile]:
         """By a line the file that it stands in."""
         return {line: each for each in self.files for line in each.lines}
 

@@ -21,7 +21,7 @@ _order = attrgetter("order")
 Result = TypeVar("Result")
 
 
-class Table(dict[object, LineSet]):
+class FieldTable(dict[object, LineSet]):
     """Lines of one event by the value of one of their fields; null is no value."""
 
     def __init__(self, name: str, field: str, lines: Iterable[Line]) -> None:
@@ -71,7 +71,7 @@ class Run:
                 self.by_event[name].append(line)
             else:
                 self.by_event[name] = LineSet((line,))
-        self._tables: dict[tuple[str, str], Table] = {}
+        self._tables: dict[tuple[str, str], FieldTable] = {}
         self._kept: dict[Callable[[Run], Any], Any] = {}
 
     def __len__(self) -> int:
@@ -81,11 +81,11 @@ class Run:
         """The events of one name."""
         return self.by_event.get(name) or LineSet()
 
-    def table(self, name: str, field: str) -> Table:
+    def table(self, name: str, field: str) -> FieldTable:
         """The events of one name by a field that lines keep."""
         table = self._tables.get((name, field))
         if table is None:
-            table = self._tables[name, field] = Table(name, field, self.events(name))
+            table = self._tables[name, field] = FieldTable(name, field, self.events(name))
         return table
 
     def of(self, name: str, field: str, value: object) -> LineSet:

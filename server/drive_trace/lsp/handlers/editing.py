@@ -13,7 +13,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcContentModified, JsonRpcException
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.completion import Entry, completion, resolve_completion
+from drive_trace.features.completion import PathEntry, completion, resolve_completion
 from drive_trace.features.formatting import format_document, format_range
 from drive_trace.features.positions import workspace_edit, workspace_edits
 from drive_trace.features.raw_json import JsonText
@@ -58,7 +58,7 @@ class _Listing:
         self._trace = path_of(request.trace.uri)
         self._folders = request.folders
 
-    def __call__(self, typed: str) -> list[Entry]:
+    def __call__(self, typed: str) -> list[PathEntry]:
         """The entries of the folder that a half-written path names. Before anything is written,
         also those beside the trace.
         """
@@ -69,7 +69,7 @@ class _Listing:
         found = list_folder(base, folder)
         if not folder and self._trace.parent != base:
             found = [*list_folder(base, f"{_below(self._trace.parent, base)}/"), *found]
-        return [Entry(*each) for each in found]
+        return [PathEntry(*each) for each in found]
 
     def _base(self) -> Path | None:
         """The workspace's folder that the trace is in. Without a workspace, the folder above

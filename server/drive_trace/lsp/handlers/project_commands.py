@@ -18,7 +18,7 @@ from drive_trace.lsp.handlers.base import Responder, TraceRequest, show_document
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.threads import in_thread
-from drive_trace.lsp.workspace.judging import Judging
+from drive_trace.lsp.workspace.linting import Linting
 from drive_trace.storage.files import Problem
 from drive_trace.storage.pages import rule_url
 from drive_trace.storage.project_changes import add_known, turn_off
@@ -73,10 +73,10 @@ def _found(request: TraceRequest, code: str, number: object) -> tuple[str, int]:
 class ProjectCommands:
     """The commands, each a coroutine that takes the client's one argument."""
 
-    def __init__(self, protocol: TraceProtocol, responder: Responder, judging: Judging) -> None:
+    def __init__(self, protocol: TraceProtocol, responder: Responder, linting: Linting) -> None:
         self._protocol = protocol
         self._responder = responder
-        self._judging = judging
+        self._linting = linting
         self._writing = asyncio.Lock()
         """A change begins with what the one before it has written."""
 
@@ -85,11 +85,11 @@ class ProjectCommands:
         request, path, code = self._asked(argument)
         uri, is_here = request.trace.uri, argument.get("here") is True
         async with self._writing:
-            project = await self._judging.project_now(uri)
+            project = await self._linting.project_now(uri)
             trace = project.path_of(path) if is_here else None
             file = self._checked(await in_thread(turn_off, project, code, trace))
         done = f"{code} is off for {'this file' if is_here else 'the project'} now: see {file}"
-        (options,) = await self._judging.options_now([uri])
+        (options,) = await self._linting.options_now([uri])
         if options.rules.severity(RULES[code]) is not None:
             done += ". It stays on here, by a setting of the editor or an override for this file"
         self._done(done)
@@ -99,9 +99,9 @@ class ProjectCommands:
         request, path, code = self._asked(argument)
         number = argument.get("line")
         async with self._writing:
-            await self._judging.settled(request.trace, for_long=True)  # by what was added before
+            await self._linting.settled(request.trace, for_long=True)  # by what was added before
             text, count = _found(request, code, number)
-            project = await self._judging.project_now(request.trace.uri)
+            project = await self._linting.project_now(request.trace.uri)
             inner = project.path_of(path)
             file = self._checked(await in_thread(add_known, project, inner, code, text, count))
         self._done(f"{code} is known on line {number} now: see {file}")
@@ -129,5 +129,5 @@ class ProjectCommands:
         return outcome
 
     def _done(self, message: str) -> None:
-        self._judging.look_at_all()
+        self._linting.look_at_all()
         show_message(self._protocol, message)

@@ -20,7 +20,7 @@ from drive_trace.lsp.rpc.messages import REPORT, RUN, TIMELINE, ReportParams, Ru
 from drive_trace.lsp.rpc.threads import Turns, in_thread
 from drive_trace.lsp.workspace.closed_traces import MOST_BYTES
 from drive_trace.lsp.workspace.following import Following
-from drive_trace.lsp.workspace.judging import Judging
+from drive_trace.lsp.workspace.linting import Linting
 from drive_trace.lsp.workspace.publishing import Publisher
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
 from drive_trace.lsp.workspace.trace_folders import real_path
@@ -78,11 +78,11 @@ class Reports:
     """Handles these requests. They take turns, as each may read all files of a folder."""
 
     def __init__(
-        self, runs: WorkspaceRuns, following: Following, judging: Judging, publisher: Publisher
+        self, runs: WorkspaceRuns, following: Following, linting: Linting, publisher: Publisher
     ) -> None:
         self._runs = runs
         self._following = following
-        self._judging = judging
+        self._linting = linting
         self._publisher = publisher
         self._turns: Turns[Any] = Turns()
         self.handlers: Mapping[str, Callable[[Any], object]] = {
@@ -171,7 +171,7 @@ class Reports:
         if path is None:
             return None
         if self._following.is_trace(uri):
-            (rules,) = await self._judging.rules_now([path])
+            (rules,) = await self._linting.rules_now([path])
             return await in_thread(self._closed_text, path, run_id, name, rules)
         if self._runs.open.has_seen(uri):
             return await in_thread(_text_outside, path, run_id, name)

@@ -50,7 +50,7 @@ from drive_trace.lsp.rpc.messages import (
 )
 from drive_trace.lsp.rpc.threads import Turns, in_thread
 from drive_trace.lsp.workspace.following import Following
-from drive_trace.lsp.workspace.judging import Judging
+from drive_trace.lsp.workspace.linting import Linting
 from drive_trace.lsp.workspace.open_traces import OpenTrace
 from drive_trace.lsp.workspace.publishing import Publisher
 from drive_trace.lsp.workspace.runs import RunPart, WorkspaceRuns, score_parts
@@ -77,13 +77,13 @@ class Views:
         runs: WorkspaceRuns,
         following: Following,
         responder: Responder,
-        judging: Judging,
+        linting: Linting,
         publisher: Publisher,
     ) -> None:
         self._runs = runs
         self._following = following
         self._request = responder.request
-        self._judging = judging
+        self._linting = linting
         self._publisher = publisher
         self._turns: Turns[JsonText] = Turns()
         self.handlers: Mapping[str, Callable[[Any], object]] = {
@@ -122,7 +122,7 @@ class Views:
         counts: dict[str, Mapping[str | None, int]] = {}
         for start in range(0, len(traces), _AT_ONCE):
             batch = traces[start : start + _AT_ONCE]
-            rules = await self._judging.rules_now([path for _, path in batch])
+            rules = await self._linting.rules_now([path for _, path in batch])
             left = [*zip(batch, rules, strict=True)]
             while left:
                 counted = await in_thread(self._counts_of, left)

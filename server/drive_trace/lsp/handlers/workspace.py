@@ -26,7 +26,7 @@ from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.threads import in_thread
 from drive_trace.lsp.workspace.following import Following
 from drive_trace.lsp.workspace.joining import Beside, beside_of
-from drive_trace.lsp.workspace.judging import Judging
+from drive_trace.lsp.workspace.linting import Linting
 from drive_trace.lsp.workspace.open_traces import OpenTrace
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
 from drive_trace.lsp.workspace.trace_folders import real_path
@@ -96,12 +96,12 @@ class Symbols:
 class PulledDiagnostics:
     """Handles ``textDocument/diagnostic`` and ``workspace/diagnostic``."""
 
-    def __init__(self, protocol: TraceProtocol, runs: WorkspaceRuns, judging: Judging) -> None:
+    def __init__(self, protocol: TraceProtocol, runs: WorkspaceRuns, linting: Linting) -> None:
         self._protocol = protocol
         self._runs = runs
         self._traces = runs.open
         self._closed = runs.closed
-        self._judging = judging
+        self._linting = linting
 
     async def document(self, params: types.DocumentDiagnosticParams) -> dict[str, Any]:
         """The diagnostics of one document; of one that is not open, as it is on disk."""
@@ -155,7 +155,7 @@ class PulledDiagnostics:
                     yield report.as_workspace_report(None)
             is_whole = len(reports) == len(batch)
             rest = rest[_AT_ONCE if is_whole else rest.index(batch[len(reports)]) :]
-        for uri, items in self._judging.configuration_diagnostics().items():
+        for uri, items in self._linting.configuration_diagnostics().items():
             done.add(uri)
             yield _workspace_report(uri, items, previous.get(uri))
         for uri, value in previous.items():
@@ -172,7 +172,7 @@ class PulledDiagnostics:
             return None
         # A client that cannot be made to ask again gets no result that may soon be wrong.
         for_long = not self._protocol.client.refreshes_diagnostics
-        await self._judging.settled(trace, for_long=for_long)
+        await self._linting.settled(trace, for_long=for_long)
         trace = self._traces.get(uri)  # as it is now: typing goes on
         if trace is None:
             return None
@@ -183,7 +183,7 @@ class PulledDiagnostics:
     ) -> list[DiagnosticReport | None]:
         """Of the first of these traces: of as many as take a moment."""
         uris = [uri for _, uri in traces]
-        options = await self._judging.options_now(uris)
+        options = await self._linting.options_now(uris)
         seen = {each.path: each for each in self._closed.seen()}
         besides = [
             beside_of(self._runs, uri, seen[path].parts if path in seen else ())

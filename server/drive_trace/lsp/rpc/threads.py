@@ -57,7 +57,7 @@ async def in_thread(work: Callable[..., Result], *given: Any) -> Result:
     return await future
 
 
-class _Reader(NamedTuple):
+class _ThreadReader(NamedTuple):
     stop: Event
     working: Lock
     """Held by the thread as long as it works."""
@@ -69,11 +69,11 @@ class Readers:
     """
 
     def __init__(self) -> None:
-        self._running: set[_Reader] = set()
+        self._running: set[_ThreadReader] = set()
 
     async def read(self, work: Callable[[], Result]) -> Result:
         """The result of some work. Raises StoppedError if a trace changes meanwhile."""
-        reader = _Reader(Event(), Lock())
+        reader = _ThreadReader(Event(), Lock())
 
         def run() -> Result:
             try:

@@ -13,7 +13,7 @@ from drive_trace.lsp.rpc.threads import Debouncer, in_thread
 from drive_trace.lsp.workspace.open_traces import OpenTrace
 from drive_trace.lsp.workspace.runs import Neighbour, Order, WorkspaceRuns
 from drive_trace.storage.files import Problem, records_at
-from drive_trace.trace.joined import JoinedFiles, TraceFile
+from drive_trace.trace.joined import JoinedFile, JoinedFiles
 from drive_trace.trace.line import Line
 from drive_trace.trace.reading import read_lines
 
@@ -42,12 +42,12 @@ class Beside(NamedTuple):
         """
         own = Neighbour(*self.place, uri, None, lines)
         every = sorted([own, *self.neighbours], key=lambda each: (each.order, each.uri))
-        files: list[TraceFile] = []
+        files: list[JoinedFile] = []
         size = 0
         for each in every:
             found = each.lines if each.lines is not None else _lines_of(each.uri)
             size += sum(len(line.text) for line in found)
-            files.append(TraceFile(each.name, found, each is not own, each.uri))
+            files.append(JoinedFile(each.name, found, each is not own, each.uri))
             if size > MOST:
                 return None, 0
         return JoinedFiles(files), every.index(own)

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from drive_trace.report.chart import REJECTED, Bar, Chart, Cluster, Mark, Piece
+from drive_trace.report.chart import REJECTED, Bar, Chart, ChartMark, Cluster, Piece
 from drive_trace.report.sections import Places
 from drive_trace.report.time_axis import as_date, as_time, days, spaced, ticks
 from drive_trace.report.timeline import SPANNING, Outcome
@@ -206,7 +206,7 @@ def _ground(chart: Chart, height: int) -> Iterator[Html]:
         yield tag("text", as_time(tick.moment), x=x, y=28, class_=f"soft{kind}")
 
 
-def _mark(mark: Mark, places: Places) -> Html:
+def _mark(mark: ChartMark, places: Places) -> Html:
     kind = mark.kind
     text = tag("text", GLYPHS[kind], x=_share(mark.place), y=_MARKS)
     words = "rejected line" if kind == REJECTED else kind

@@ -1,4 +1,4 @@
-"""Judges open traces by the configurations and baselines on disk.
+"""Runs the rules over open traces by the configurations and baselines on disk.
 
 Threads read these, as a network folder may respond late, or never. Findings are held back until
 then, so that none appears and vanishes again, but not for long.
@@ -151,8 +151,8 @@ class _Look:
         """Whether it takes so long that findings are no longer held back."""
 
 
-class Judging:
-    """Judges open traces by their configurations, and publishes their findings."""
+class Linting:
+    """Runs the rules over open traces by their configurations, and publishes their findings."""
 
     def __init__(
         self,
@@ -220,13 +220,13 @@ class Judging:
         """A trace was closed, or is opened anew."""
         self._unsent.discard(uri)
 
-    def judge(self, traces: Iterable[OpenTrace]) -> None:
-        """Judge traces by the last look, and publish their findings if that changes anything."""
+    def run_rules(self, traces: Iterable[OpenTrace]) -> None:
+        """Run the rules by the last look, and publish their findings if that changes anything."""
         has_changed = False
         for trace in traces:
             options = self.options(trace.uri)
             if trace.is_large and options.rules != trace.options.rules:
-                task = asyncio.ensure_future(self._judge_later(trace))
+                task = asyncio.ensure_future(self._run_later(trace))
                 self._tasks.add(task)
                 task.add_done_callback(self._tasks.discard)
                 continue
@@ -238,8 +238,8 @@ class Judging:
         if has_changed:
             self._changed()
 
-    async def _judge_later(self, trace: OpenTrace) -> None:
-        """Judge a large trace, in a thread."""
+    async def _run_later(self, trace: OpenTrace) -> None:
+        """Run the rules over a large trace, in a thread."""
         readers = self._traces.readers
         if await readers.read_anew(lambda: trace.use(self.options(trace.uri))):
             self._unsent.add(trace.uri)
@@ -289,7 +289,7 @@ class Judging:
             if trace is not None and trace.compare_with(looking.result()):
                 self._unsent.add(uri)
                 self._publisher.refresh_diagnostics()
-            self.judge([trace] if trace is not None else [])
+            self.run_rules([trace] if trace is not None else [])
 
     async def _look_at(self, uri: str) -> Sequence[str] | None:
         """Look at a trace's configuration, and at what git has of it if a rule wants to know."""
