@@ -84,6 +84,17 @@ def test_event_names_stand_where_events_are_declared_judged_scored_or_told() -> 
     assert strays == []
 
 
+def test_the_server_is_no_larger_than_architecture_allows() -> None:
+    limits, every = allowed(), sizes()
+    assert limits.keys() == every.keys()
+    too_large = {
+        name: f"{size.lines} lines in {size.files} files, allowed are {limits[name]}"
+        for name, size in every.items()
+        if size.lines > limits[name].lines or size.files > limits[name].files
+    }
+    assert not too_large, "delete, or raise the number in ARCHITECTURE.md and say why in the commit"
+
+
 def test_every_command_module_is_a_command() -> None:
     from drive_trace.commands import COMMANDS
 
