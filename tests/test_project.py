@@ -12,6 +12,7 @@ import pytest
 from hypothesis import settings
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from tools.sizes import allowed, sizes
 
 from drive_trace.vocabulary import EVENTS
 
