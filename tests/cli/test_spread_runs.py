@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from drive_trace.commands import score as score_command
 from drive_trace.linter.checked_files import SharedEvents
 from drive_trace.linter.rule import SameId, WholeTrace
 from drive_trace.linter.rules import RULES
@@ -96,6 +97,33 @@ def test_work_of_the_moment_of_a_grade_in_another_file_may_be_later(
     assert "stale-verdict" in {code for _, _, code in checked(tmp_path)}
     (scored,) = run("score", "--format", "json", tmp_path).json["runs"]
     assert [each["code"] for each in scored["caveats"]] == ["stale"]
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_run_may_stand_in_standard_input_and_in_a_file(tmp_path: Path, is_first: bool) -> None:
+    work = write(tmp_path, "trace.jsonl", at(2, "dispatch-start", **DISPATCH))
+    paths = ("-", work) if is_first else (work, "-")
+    graded = graded_at(1, "pass", "pass", "pass")
+    (scored,) = run("score", "--format", "json", *paths, stdin=graded).json["runs"]
+    assert {each["path"] for each in scored["files"]} == {"-", str(work)}
+    assert [each["code"] for each in scored["caveats"]] == ["stale"]
+
+
+def test_a_file_that_is_gone_when_runs_are_joined_is_an_unread_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grade = write(tmp_path, "a/trace.jsonl", graded_at(2, "pass", "pass", "pass"))
+    write(tmp_path, "b/trace.jsonl", at(1, "dispatch-start", **DISPATCH))
+    read = score_command.with_judgements
+
+    def then_gone(*args: Any) -> Any:
+        grade.unlink(missing_ok=True)
+        return read(*args)
+
+    monkeypatch.setattr(score_command, "with_judgements", then_gone)
+    ran = run("score", "--require-correct", tmp_path)
+    assert ran.code == 1
+    assert "changed while runs were joined" in " ".join(ran.out.split())
 
 
 def test_a_later_grade_in_another_file_is_no_conflict(tmp_path: Path) -> None:
