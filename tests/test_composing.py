@@ -143,7 +143,7 @@ def grade_behind(event: str, given: dict[str, object]) -> Composed:
     analysis = Analysis(trace(event).removesuffix("\n"))
     lines = analysis.document.lines
     scope = scope_at(analysis.index, lines, len(lines))
-    return compose(EVENTS[GRADE], scope, STAMP, given, carrying(analysis, nothing_joined))
+    return compose(EVENTS[GRADE], scope, STAMP, given, carrying(nothing_joined))
 
 
 def test_a_grade_is_merged() -> None:

@@ -29,10 +29,10 @@ pytestmark = [
 SLOW = """
 import sys
 from drive_trace.commands import main
-from drive_trace.lsp.workspace import judging
+from drive_trace.lsp.workspace import linting
 from drive_trace.storage import projects
 
-judging.PATIENCE = float(sys.argv.pop())
+linting.PATIENCE = float(sys.argv.pop())
 GATE = sys.argv.pop()
 read = projects.read_regular
 
