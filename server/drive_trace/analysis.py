@@ -36,7 +36,7 @@ from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Spot
 from drive_trace.trace.document import Document, Point
 from drive_trace.trace.index import Index
-from drive_trace.trace.joined import JoinedFile, JoinedFiles
+from drive_trace.trace.joined import JoinedFile, JoinedFiles, sharing
 from drive_trace.trace.line import Line, LineStatus, run_of
 from drive_trace.trace.places import resolve
 from drive_trace.trace.reading import read_lines, values_of
@@ -276,6 +276,18 @@ class Analysis:
     def lines(self, path: str = "") -> TraceLines:
         """Its lines by run, for the score of a run in several traces."""
         return TraceLines(self.index, path)
+
+
+def join_all(paths: Sequence[str], analyses: Sequence[Analysis]) -> None:
+    """Have each trace judged with the lines that its runs have in the others, in their order."""
+    indexes = (analysis.index for analysis in analyses)
+    for group in sharing([{*index.runs, *index.uncounted} for index in indexes]):
+        if len(group) > 1:
+            lines = [analyses[each].document.lines for each in group]
+            named = zip((paths[each] for each in group), lines, strict=True)
+            joined = JoinedFiles([JoinedFile(*each) for each in named])
+            for file, each in enumerate(group):
+                analyses[each].join(joined, file)
 
 
 def _counts(line: Line) -> bool:

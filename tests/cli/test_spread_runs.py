@@ -142,9 +142,35 @@ def test_one_file_of_a_run_is_checked_with_the_others(tmp_path: Path) -> None:
     assert not {code for _, _, code in checked(named)} & {"unknown-dispatch", "invalid-json"}
     (tmp_path / "wip/drive-trace/a.jsonl").unlink()
     assert ("b.jsonl", 1, "unknown-dispatch") in checked(named)
+    (tmp_path / "wip/drive-trace/a.jsonl").symlink_to("/etc/passwd")
+    ran = run("check", named)
+    assert "a.jsonl (not read: link out of the repository)" in " ".join(ran.out.split())
 
 
-def test_a_file_that_is_a_copy_says_so_and_repeats_nothing(tmp_path: Path) -> None:
+def test_a_message_has_the_line_of_another_file(tmp_path: Path) -> None:
+    write(tmp_path, "drive-trace.toml", "")
+    grade = write(tmp_path, "a/trace.jsonl", graded_at(1, "pass", "pass", "pass"))
+    later = at(2, "project-closed") + at(3, "dispatch-start", **DISPATCH)
+    write(tmp_path, "b/trace.jsonl", later)
+    for path in (grade, tmp_path):
+        out = run("check", path, "--output-format", "concise").out
+        assert f"up to line 2 of {tmp_path}/b/trace.jsonl" in out or "up to line 2 of b" in out
+
+
+def test_a_copied_event_of_another_run_hides_nothing(tmp_path: Path) -> None:
+    """Nor does one that differs in what it names."""
+    write(
+        tmp_path,
+        "a.jsonl",
+        at(1, "dispatch-start", **DISPATCH) + at(2, "dispatch-end", dispatch_id="d1"),
+    )
+    other = at(2, "dispatch-end", dispatch_id="d9") + at(5, "project-closed")
+    b = write(tmp_path, "b.jsonl", other)
+    found = [each for each in checked(tmp_path / "a.jsonl", b) if each[0] == "b.jsonl"]
+    assert ("b.jsonl", 1, "unknown-dispatch") in found
+
+
+def test_a_copy_has_the_findings_of_its_lines_and_no_more(tmp_path: Path) -> None:
     text = at(1, "dispatch-end", dispatch_id="d1") + at(2, "dispatch-end", dispatch_id="d1")
     write(tmp_path, "a/trace.jsonl", text)
     write(tmp_path, "b/trace.jsonl", text)
@@ -154,7 +180,7 @@ def test_a_file_that_is_a_copy_says_so_and_repeats_nothing(tmp_path: Path) -> No
         for name in "ab"
     }
     assert by_file["a"] >= {"unknown-dispatch"}
-    assert by_file["b"] == {"copied-events"}
+    assert by_file["b"] == by_file["a"] | {"copied-events"}
 
 
 # A run in any layout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
@@ -32,8 +33,10 @@ from drive_trace.storage.git import CommittedTraces
 from drive_trace.storage.projects import Project, Projects, shown_path
 from drive_trace.storage.replace import Unsynced
 from drive_trace.storage.run_files import run_ids_in, traces_beside
+from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span
-from drive_trace.text.wording import plural
+from drive_trace.text.wording import first_of, plural
+from drive_trace.trace.document import Document
 from drive_trace.trace.joined import JoinedFile, JoinedFiles, sharing
 from drive_trace.trace.line import Line
 from drive_trace.trace.places import resolve
@@ -85,13 +88,22 @@ class _Task(NamedTuple):
         files = [
             JoinedFile(each.trace.path, own) for each, own in zip(self.traces, lines, strict=True)
         ]
-        files += [JoinedFile(each.path, read_lines(each.records), True) for each in self.beside]
+        files += [
+            JoinedFile(each.path, Document(each.records, read_lines).lines, True)
+            for each in self.beside
+        ]
         numbers = list(range(len(files)))
         if self.beside:  # as in a search, which would have found all of them
-            numbers.sort(key=lambda number: files[number].path)
+            numbers.sort(key=lambda number: _as_found(files[number].path))
         joined = JoinedFiles([files[number] for number in numbers])
         for number, analysis in enumerate(analyses):
             analysis.join(joined, numbers.index(number))
+
+
+def _as_found(path: str) -> list[tuple[bool, str]]:
+    """Sorts as a search finds: a folder's files before those in the folders inside it."""
+    *folders, name = Path(os.path.abspath(path)).parts  # noqa: PTH100 - follows no link
+    return [*((True, each) for each in folders), (False, name)]
 
 
 class _Checked(NamedTuple):
@@ -200,6 +212,8 @@ class Checking:
         """The traces that were checked, by their paths, each with its project."""
         self.worst: Severity | None = None
         """The worst severity of the findings so far."""
+        self._not_beside: Sequence[Problem] = ()
+        """What could not be looked at beside the files that are named."""
         self.failed = False
         """Whether a configuration, baseline or trace could not be used or written."""
 
@@ -287,14 +301,16 @@ class Checking:
         count, known = len(found), frozenset[str]().union(*run_ids)
         paths = [each.path for each, _ in found]
         named = filter(traces.is_named, paths)  # of a folder that is named, all of it is meant
-        beside = [*traces_beside(named, paths, known, traces.search)]
+        around = [*traces_beside(named, paths, known, traces.search)]
+        beside = [each for each in around if isinstance(each, TraceRecords)]
+        self._not_beside = [each for each in around if isinstance(each, Problem)]
         run_ids += [run_ids_in(each.records) for each in beside]
         for group in sharing(run_ids):
             checked = [number for number in group if number < count]
             if checked:
-                read = [self._again(*found[number], committed) for number in checked]
+                again = [self._again(*found[number], committed, traces) for number in checked]
                 others = [beside[number - count] for number in group if number >= count]
-                yield _Task(checked, read, others)
+                yield _Task(checked, again, others)
 
     def _settings_for(self, trace: TraceRecords, traces: Reading) -> RuleSettings | None:
         """The settings of a trace; None where they cannot be used."""
@@ -308,19 +324,28 @@ class Checking:
         return settings.under(self._off)
 
     def _again(
-        self, trace: TraceRecords, settings: RuleSettings, committed: CommittedTraces
+        self,
+        trace: TraceRecords,
+        settings: RuleSettings,
+        committed: CommittedTraces,
+        traces: Reading,
     ) -> _Trace:
         """A trace with its text, which may have to be read again, and what was committed of it."""
         if not trace.records:
             again = read_trace(trace.path)
-            trace = again if isinstance(again, TraceRecords) else trace._replace(records=[""])
+            if isinstance(again, Problem):
+                traces.unread.append(Unread(again.path, again.reason))
+                again = trace._replace(records=[""])
+            trace = again
         is_compared = settings.severity(RULES["history-rewritten"]) is not None
         recorded = committed.records(trace.path) if is_compared else None
         return _Trace(trace, settings, recorded)
 
     def notes(self) -> list[str]:
         """What a person must know to understand the findings."""
-        return [
+        lacking = [f"{printable(each.path)} ({each.reason})" for each in self._not_beside]
+        what = f"not looked at, and may hold lines of the same runs: {first_of(lacking, 3)}"
+        return [what] * bool(lacking) + [
             f"{plural(count, 'known finding')} hidden by {shown_path(path)}, "
             "which cannot fail the check (--no-baseline shows them)"
             for path, count in self._hidden.items()

@@ -130,6 +130,9 @@ def findings_in_files(
             found = _in_its_file(finding, files)
             by_file[finding.line.file].append(found)
             files.kept[id(found)] = finding  # by identity: what is expected may be a dictionary
+            # Each copy has what its line has: the settings of one file hide nothing in another.
+            for file, copy in files.copies.get(found.line, ()):
+                by_file[file].append(found._replace(line=copy))
         files.kept[key] = by_file
     return cast("Mapping[int, Sequence[Finding]]", files.kept[key])
 
@@ -139,7 +142,7 @@ def fixes_in_its_file(finding: Finding, files: JoinedFiles) -> Iterable[Fix]:
     files, and change only that of the finding.
     """
     found = files.kept.get(id(finding))
-    if not isinstance(found, Finding):
+    if not isinstance(found, Finding):  # it is of this file alone, or on a copy
         return finding.rule.fixes(finding)
     return [
         fix._replace(edits=tuple(each._replace(line=files.origin[each.line]) for each in fix.edits))

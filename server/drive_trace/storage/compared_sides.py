@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Container, Iterable, Sequence
 from itertools import chain
 
-from drive_trace.analysis import Analysis, log_of
+from drive_trace.analysis import Analysis, join_all, log_of
 from drive_trace.comparison.costs import lost_in
 from drive_trace.comparison.runs import RunManifest, Side, SideFile, compared, distinct, facts_of
 from drive_trace.report.event_log import TraceLog
@@ -38,6 +38,7 @@ def read_side(
     unread: list[Unread] = []
     left_out: list[LeftOut] = []
     found_in: dict[str | None, set[str]] = {}
+    analyses: list[Analysis] = []
     for each in found:
         if isinstance(each, LeftOut):
             left_out.append(each)
@@ -45,15 +46,18 @@ def read_side(
             unread += [] if isinstance(each, NoTraces) else [Unread(*each)]
         else:
             analysis = Analysis(each.records)
+            analyses.append(analysis)
             log = log_of(analysis, each.records, each.path)
-            for run_id, codes in (*analysis.findings_by_rule().items(), *lost_in(log.summary)):
-                found_in.setdefault(run_id, set()).update(codes)
             logs.append(log._replace(summary=with_judgements(log.summary, each.path), records=()))
             manifest = manifest_beside(each.path)
             if isinstance(manifest, Problem):
                 unread.append(Unread(*manifest))
             elif manifest is not None:
                 manifests[each.path] = manifest
+    join_all([log.path for log in logs], analyses)
+    for analysis, log in zip(analyses, logs, strict=True):
+        for run_id, codes in (*analysis.findings_by_rule().items(), *lost_in(log.summary)):
+            found_in.setdefault(run_id, set()).update(codes)
     omission = omitted(left_out)
     card = score([log.summary for log in logs], unread, omission)
     hashes = [without_lines(log.summary).hashes for log in logs]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
@@ -78,6 +79,8 @@ def _begin(work: Callable[[Any], Any]) -> None:
 
     global _work  # noqa: PLW0603 - there is no other way into a process of a pool
     _work = work
+    # The terminal sends Ctrl-C to all processes; it is the first one that has something to say.
+    signal.signal(signal.SIGINT, lambda *_: os._exit(130))
     Thread(target=_end_with_parent, daemon=True).start()
 
 

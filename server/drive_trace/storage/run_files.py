@@ -10,11 +10,13 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+from drive_trace.json_text.lexemes import strings_named
 from drive_trace.scorecard.feed_state import FileFeed, JoinedFeed, mentions
 from drive_trace.scorecard.scored_trace import ScoredTrace
 from drive_trace.storage.appending import AppendError
 from drive_trace.storage.boundary import git_folder_of, holds_home
 from drive_trace.storage.files import (
+    LeftOut,
     Problem,
     TraceRecords,
     may_be_there,
@@ -23,7 +25,14 @@ from drive_trace.storage.files import (
     records_of,
     version_of,
 )
-from drive_trace.storage.finding import MISSED, Omission, SearchOptions, find_traces, identity
+from drive_trace.storage.finding import (
+    MISSED,
+    NoTraces,
+    Omission,
+    SearchOptions,
+    find_traces,
+    identity,
+)
 from drive_trace.storage.projects import CONFIGURATION_NAME, shown_path
 from drive_trace.trace.line import run_of
 from drive_trace.trace.reading import read_lines
@@ -79,6 +88,8 @@ def run_ids_in(records: Iterable[str]) -> frozenset[str]:
         named = _RUN.match(record, at) if at >= 0 else None
         if named is not None:
             found.add(named[1])
+        elif "\\u" in record:  # somebody wrote the key in another way
+            found.update(value for value, _ in strings_named(record, "project_run_id"))
     return frozenset(each if "\\" not in each else _unescaped(each) for each in found)
 
 
@@ -91,19 +102,22 @@ def _unescaped(text: str) -> str:
 
 def traces_beside(
     named: Iterable[str], known: Iterable[str], run_ids: Collection[str], options: SearchOptions
-) -> Iterator[TraceRecords]:
+) -> Iterator[TraceRecords | Problem]:
     """The traces in the repositories of some files that name one of these runs and are not known
-    already, as far as they can be read: what cannot be read is no finding in a file that somebody
-    named.
+    already; and what may be one and is not read, which is no finding in a file that somebody named.
     """
     folders = {folder: None for each in named if (folder := search_folder(each)[0]) is not None}
     identities = set(map(identity, known))
-    for path in find_traces([*map(str, folders)], options=options) if folders else ():
-        if isinstance(path, Problem) or identity(path) in identities:
+    for found in find_traces([*map(str, folders)], options=options) if folders else ():
+        if not isinstance(found, Problem) and identity(found) in identities:
             continue
-        trace = read_trace(path)
-        if isinstance(trace, TraceRecords) and not run_ids_in(trace.records).isdisjoint(run_ids):
-            yield trace._replace(path=shown_path(Path(path)))
+        trace = found if isinstance(found, Problem) else read_trace(found)
+        if isinstance(trace, Problem):
+            is_missed = not isinstance(trace, LeftOut) or trace.reason in MISSED
+            if is_missed and not isinstance(trace, NoTraces):
+                yield trace
+        elif not run_ids_in(trace.records).isdisjoint(run_ids):
+            yield trace._replace(path=shown_path(Path(trace.path)))
 
 
 class _FileBeside(NamedTuple):

@@ -38,7 +38,7 @@ class JoinedFile(NamedTuple):
 
 class JoinedFiles:
     """Files that share runs. The lines here are copies of theirs, which know their file and their
-    place among all. A line that is a copy of one in another file is left out.
+    place among all. A line that stands in another file, too, is here once.
     """
 
     def __init__(self, files: Sequence[JoinedFile]) -> None:
@@ -48,6 +48,8 @@ class JoinedFiles:
         self.files = files
         self.origin: dict[Line, Line] = {}
         """By a line here the line of its file."""
+        self.copies: dict[Line, list[tuple[int, Line]]] = {}
+        """By a line of a file its copies, each with the number of its file."""
         lines: list[Line] = []
         for order, (_, file, _, line) in enumerate(merge(*self._in_order())):
             copy = line.copied(order, file)
@@ -81,21 +83,29 @@ class JoinedFiles:
             yield _by_moment(number, file.lines, copies[number])
 
     def _copies(self) -> Sequence[set[Line]]:
-        """The lines of each file that are copies of a line in a file before it; of files that are
-        only beside the others, in any of these.
+        """The lines of each file that stand in a file before it, too, with the very same text; of
+        files that are only beside the others, in any of these. What differs is looked at: nobody
+        knows which of the two was meant.
         """
         found: list[set[Line]] = [set() for _ in self.files]
-        seen: set[Identity] = set()
+        seen: dict[str, Line] = {}
         for number in sorted(range(len(self.files)), key=lambda each: self.files[each].is_beside):
-            own = [(identity(line), line) for line in self.files[number].lines if line.event]
-            found[number] = {line for known, line in own if known in seen}
-            seen.update(known for known, _ in own)
+            own = {}
+            for line in self.files[number].lines:
+                if line.event is not None:
+                    text = line.text.strip()
+                    if text in seen:
+                        found[number].add(line)
+                        self.copies.setdefault(seen[text], []).append((number, line))
+                    else:
+                        own[text] = line
+            seen |= own
         return found
 
 
 def identity(line: Line) -> Identity:
     """What an event and its copies have in common, wherever they stand: paths, slugs and run ids
-    may have been changed. Two grades that differ are two, whatever their ids.
+    may have been changed. Of a feed, all that is recorded counts: two grades that differ are two.
     """
     event = line.event
     assert event is not None

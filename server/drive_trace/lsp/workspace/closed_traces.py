@@ -245,7 +245,9 @@ class ClosedTraces:
                 if analysis is None:
                     return None
                 if beside is not None:
-                    analysis.join(*beside.joined(options.uri, analysis.document.lines))
+                    analysis.join(
+                        *beside.joined(options.uri, analysis.document.lines, options.rules)
+                    )
                 return DiagnosticReport.of(
                     options.uri, DiagnosticMaker(analysis, options).as_json()
                 )

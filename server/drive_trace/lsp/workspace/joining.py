@@ -8,11 +8,14 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from drive_trace.linter.engine import findings_in_files
+from drive_trace.linter.settings import RuleSettings
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.threads import Debouncer, in_thread
 from drive_trace.lsp.workspace.open_traces import OpenTrace
 from drive_trace.lsp.workspace.runs import Neighbour, Order, WorkspaceRuns
 from drive_trace.storage.files import Problem, records_at
+from drive_trace.trace.document import Document
 from drive_trace.trace.joined import JoinedFile, JoinedFiles
 from drive_trace.trace.line import Line
 from drive_trace.trace.reading import read_lines
@@ -36,9 +39,11 @@ class Beside(NamedTuple):
         """Changes with the texts of the others."""
         return [(each.uri, each.version) for each in self.neighbours]
 
-    def joined(self, uri: str, lines: Sequence[Line]) -> tuple[JoinedFiles | None, int]:
+    def joined(
+        self, uri: str, lines: Sequence[Line], settings: RuleSettings
+    ) -> tuple[JoinedFiles | None, int]:
         """The trace with the others, and its number among them; none where it is judged alone. Call
-        it from a thread, as it reads closed traces.
+        it from a thread, as it reads closed traces, and runs the rules.
         """
         own = Neighbour(*self.place, uri, None, lines)
         every = sorted([own, *self.neighbours], key=lambda each: (each.order, each.uri))
@@ -50,7 +55,9 @@ class Beside(NamedTuple):
             files.append(JoinedFile(each.name, found, each is not own, each.uri))
             if size > MOST:
                 return None, 0
-        return JoinedFiles(files), every.index(own)
+        joined = JoinedFiles(files)
+        findings_in_files(joined, settings)  # kept, for the loop
+        return joined, every.index(own)
 
 
 def beside_of(runs: WorkspaceRuns, uri: str, run_ids: Iterable[str]) -> Beside | None:
@@ -63,7 +70,7 @@ def _lines_of(uri: str) -> Sequence[Line]:
     """The lines of a closed trace; none where it cannot be read, as all views of its runs say."""
     path = path_of(uri)
     records = records_at(str(path)) if path is not None else ()
-    return () if isinstance(records, Problem) else read_lines(records)
+    return () if isinstance(records, Problem) else Document(records, read_lines).lines
 
 
 class Joining:
@@ -96,14 +103,15 @@ class Joining:
 
     async def _join(self, trace: OpenTrace) -> None:
         analysis, edits = trace.analysis, trace.edits
-        beside = beside_of(self._runs, trace.uri, analysis.index.runs)
-        known = (id(analysis), beside.versions) if beside is not None else None
+        index = analysis.index
+        beside = beside_of(self._runs, trace.uri, {*index.runs, *index.uncounted})
+        known = (trace.opened, beside.versions) if beside is not None else None
         if known == self._joined.get(trace.uri):
             return
         lines = [*analysis.document.lines]
         joined: tuple[JoinedFiles | None, int] = None, 0
         if beside is not None:
-            joined = await in_thread(beside.joined, trace.uri, lines)
+            joined = await in_thread(beside.joined, trace.uri, lines, analysis.settings)
         if self._runs.open.get(trace.uri) is not trace or trace.edits != edits:
             self.request()
             return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import unquote
@@ -29,6 +30,7 @@ LANGUAGE = "drive-trace"
 LARGE = 1 << 17
 """Characters, some 350 lines. What is done with a smaller text on the loop takes no 50 ms."""
 Result = TypeVar("Result")
+_texts = count()
 
 
 class OpenTrace:
@@ -176,8 +178,15 @@ class OpenTrace:
             self._counted = revision, self.analysis.findings_by_run()
         return self._counted[1]
 
+    @property
+    def text_version(self) -> object:
+        """Changes with the text, and is that of no other one."""
+        return self.opened, self.edits
+
     def _replace_all(self, text: str, read: DiagnosticMaker | None = None) -> None:
         self._replaced += 1
+        self.opened = next(_texts)
+        """Of each whole text another number, of whatever trace."""
         self._counted = None
         self.size = len(text)
         """Characters of the text, and of all that was typed since it was opened."""

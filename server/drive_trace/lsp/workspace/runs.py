@@ -142,8 +142,8 @@ class WorkspaceRuns:
         ]
         for trace in self._open_in(folder):
             index = trace.analysis.index
-            if any(run_id in index.runs for run_id in run_ids):
-                version, lines = (id(trace.analysis), trace.edits), [*trace.analysis.document.lines]
+            if any(map(index.names, run_ids)):
+                version, lines = trace.text_version, [*trace.analysis.document.lines]
                 found.append(Neighbour(*self.place_of(trace.uri), trace.uri, version, lines))
         others = (each for each in found if each.uri != uri)
         return sorted(others, key=lambda each: (each.order, each.uri))
