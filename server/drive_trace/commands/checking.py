@@ -343,7 +343,7 @@ class Checking:
 
     def notes(self) -> list[str]:
         """What a person must know to understand the findings."""
-        lacking = [f"{printable(each.path)} ({each.reason})" for each in self._not_beside]
+        lacking = [f"{printable(each.path, 4096)} ({each.reason})" for each in self._not_beside]
         what = f"not looked at, and may hold lines of the same runs: {first_of(lacking, 3)}"
         return [what] * bool(lacking) + [
             f"{plural(count, 'known finding')} hidden by {shown_path(path)}, "
