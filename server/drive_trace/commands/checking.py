@@ -25,7 +25,7 @@ from drive_trace.linter.rule import Finding, Severity
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import DEFAULTS, RuleSettings
 from drive_trace.scorecard.caveats import Unread
-from drive_trace.scorecard.copies import Kind, SameId, SharedIds, kinds_of
+from drive_trace.scorecard.copies import Kind, SharedEvent, SharedIds, kinds_of
 from drive_trace.storage.cores import on_all_cores
 from drive_trace.storage.files import STDIN, Problem, TraceRecords, read_trace
 from drive_trace.storage.finding import Omission
@@ -155,7 +155,7 @@ class _Across:
         *_, shared = [self._ids.add(events()) for events in self._waiting]
         self._waiting = []
         for found, are_copies in zip(shared, (True, False), strict=True):
-            by_file: dict[int, list[SameId]] = {}
+            by_file: dict[int, list[SharedEvent]] = {}
             for each in found:
                 by_file.setdefault(each.file, []).append(each)
             for file, same in by_file.items():

@@ -46,7 +46,7 @@ def kinds_of(lines: Iterable[Line]) -> list[tuple[Kind, int]]:
     return [(_kind(line), line.order + 1) for line in lines]
 
 
-class SameId(NamedTuple):
+class SharedEvent(NamedTuple):
     """An event of a file, and one with the same id in an earlier file."""
 
     line: int
@@ -67,10 +67,12 @@ class SharedIds:
         self._known: dict[object, dict[Kind, tuple[int, int]]] = {}
         """By id, and by all that copies have in common, the first file and line."""
 
-    def add(self, events: Iterable[tuple[Kind, int]]) -> tuple[list[SameId], list[SameId]]:
+    def add(
+        self, events: Iterable[tuple[Kind, int]]
+    ) -> tuple[list[SharedEvent], list[SharedEvent]]:
         """What of a file stands in earlier ones: copies, and the ids of other events."""
-        copies: list[SameId] = []
-        conflicts: list[SameId] = []
+        copies: list[SharedEvent] = []
+        conflicts: list[SharedEvent] = []
         own: dict[Kind, tuple[int, int]] = {}
         for kind, line in events:
             if kind in own:
@@ -80,7 +82,7 @@ class SharedIds:
             if known is not None:
                 other = known.get(kind)
                 found = conflicts if other is None else copies
-                found.append(SameId(line, *(other or min(known.values())), str(kind[1])))
+                found.append(SharedEvent(line, *(other or min(known.values())), str(kind[1])))
         for kind, place in own.items():
             self._known.setdefault(kind[0], {}).setdefault(kind, place)
         self._count += 1

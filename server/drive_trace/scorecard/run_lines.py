@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-from drive_trace.scorecard.copies import SameId, SharedIds, kinds_of, repeats
+from drive_trace.scorecard.copies import SharedEvent, SharedIds, kinds_of, repeats
 from drive_trace.scorecard.run_score import Recorded, RunInFile, recorded_in
 from drive_trace.scorecard.uncounted import (
     MOST_STRAYS,
@@ -97,9 +97,9 @@ class RunLines:
         self.run_id, self.files = run_id, files
         self.runs = [each.index.runs.get(run_id) or Run(run_id) for each in files]
         """Its events in each file."""
-        self.copies: Sequence[Sequence[SameId]] = [()]
+        self.copies: Sequence[Sequence[SharedEvent]] = [()]
         """Of each file the events that stand in an earlier one."""
-        self.conflicts: Sequence[Sequence[SameId]] = [()]
+        self.conflicts: Sequence[Sequence[SharedEvent]] = [()]
         """The same of those that have the id of another one."""
         if len(files) > 1:
             shared = SharedIds()

@@ -5,8 +5,9 @@ Both kinds are matched step by step (:func:`_match`), in time that grows with th
 path alone: patterns come with traces that others wrote. That is why the library pathspec does not
 do it: its expressions backtrack, and one name of 200 letters takes ``*a*a*a*ax`` two seconds, and
 each further star a hundred times that. It also reads brackets otherwise than git, which the tests
-hold this module against. ``git check-ignore`` is not asked, as what counts in a gate must not
-depend on whether git is installed, nor on a user's own ignore file.
+hold this module against. ``git check-ignore`` is not asked: what is ignored must not
+depend on whether git is installed, nor on a user's own ignore file. Whether git tracks what is
+ignored all the same, only git knows; without it such a trace is left out, and a gate fails.
 
 Editors' globs are different: they match whole paths of files, have ``{a,b}``, and no ``!``.
 """

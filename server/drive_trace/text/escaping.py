@@ -31,11 +31,6 @@ def code(text: str, most: int = 200) -> str:
     return f"{fence}{padding}{safe}{padding}{fence}"
 
 
-def code_in_cell(text: str, most: int = 200) -> str:
-    """The same in a cell of a table, where a bar divides even code."""
-    return code(text, most).replace("|", "\\|")
-
-
 def plain(text: str, most: int = 200) -> str:
     """Untrusted text on one line, cut, with nothing in it that a terminal would obey."""
     return printable(text, most)
