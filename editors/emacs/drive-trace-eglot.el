@@ -37,7 +37,8 @@
                                   (= time (buffer-local-value 'drive-trace--asked buffer)))
                          (with-current-buffer buffer (drive-trace--draw (nreverse resolved))))))
       (when (zerop missing) (show))
-      (cl-loop for lens across lenses do
+      ;; A response may still arrive while Emacs exits, when the server is gone already.
+      (cl-loop for lens across lenses while (jsonrpc-running-p server) do
                (jsonrpc-async-request
                 server :codeLens/resolve lens
                 :success-fn (lambda (lens)
