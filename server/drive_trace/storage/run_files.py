@@ -104,7 +104,7 @@ def traces_beside(
     named: Iterable[str], known: Iterable[str], run_ids: Collection[str], options: SearchOptions
 ) -> Iterator[TraceRecords | Problem]:
     """The traces in the repositories of some files that name one of these runs and are not known
-    already; and what may be one and is not read, which is no finding in a file that somebody named.
+    already; and what cannot be read, which is no finding in a file that somebody named.
     """
     folders = {folder: None for each in named if (folder := search_folder(each)[0]) is not None}
     identities = set(map(identity, known))
@@ -113,8 +113,7 @@ def traces_beside(
             continue
         trace = found if isinstance(found, Problem) else read_trace(found)
         if isinstance(trace, Problem):
-            is_missed = not isinstance(trace, LeftOut) or trace.reason in MISSED
-            if is_missed and not isinstance(trace, NoTraces):
+            if not isinstance(trace, LeftOut | NoTraces):
                 yield trace
         elif not run_ids_in(trace.records).isdisjoint(run_ids):
             yield trace._replace(path=shown_path(Path(trace.path)))
