@@ -363,7 +363,11 @@ class Table:
             return ""
         lines = (*ran.err.splitlines(), *ran.out.splitlines())
         said = next((each for each in lines if each not in self._expected), "")
-        said = said.removeprefix("drive-trace: ").replace(f"{Path.cwd()}/", "")
+        said = (
+            said.removeprefix("drive-trace: ")
+            .replace(f"{Path.cwd()}/", "")
+            .replace(f"{Path.cwd()}", "the folder")
+        )
         for error in ERRORS:
             said = said.replace(os.strerror(error), "…")
         return f"{ran.code}: `{said}`" if said else str(ran.code)
