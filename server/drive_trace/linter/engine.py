@@ -143,7 +143,8 @@ def fixes_in_its_file(finding: Finding, files: JoinedFiles) -> Iterable[Fix]:
     """
     found = files.kept.get(id(finding))
     if not isinstance(found, Finding):  # it is of this file alone, or on a copy
-        return finding.rule.fixes(finding)
+        # The run has the places of the lines among all files, where a copy has none.
+        return finding.rule.fixes(finding) if finding.run is None else ()
     return [
         fix._replace(edits=tuple(each._replace(line=files.origin[each.line]) for each in fix.edits))
         for fix in found.rule.fixes(found)
