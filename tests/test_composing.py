@@ -6,8 +6,7 @@ from drive_trace.analysis import Analysis
 from drive_trace.authoring.drafts import Stamp
 from drive_trace.authoring.events import Composed, compose
 from drive_trace.authoring.values import Certainty
-from drive_trace.features.run_feeds import carrying
-from drive_trace.features.runs import nothing_joined
+from drive_trace.features.runs import carrying, nothing_joined
 from drive_trace.trace.scope import Scope, scope_at
 from drive_trace.vocabulary import EVENTS, GRADE
 from tests.support.fixtures import trace

@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from drive_trace.analysis import Analysis, summarize_text
-from drive_trace.features.diagnostics import DiagnosticMaker, DiagnosticOptions
+from drive_trace.features.findings import DiagnosticMaker, DiagnosticOptions
 from drive_trace.linter.rule import Severity
 from drive_trace.scorecard.card import score, to_json
 from drive_trace.text.spans import PositionEncoding, is_blank

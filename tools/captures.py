@@ -19,8 +19,6 @@ from tests.support.moving import folds_of, links_of, selections_of, symbols_of
 
 from drive_trace.analysis import Analysis, summarize_text
 from drive_trace.authoring.drafts import Stamp
-from drive_trace.features.appending import appended, appending_offers
-from drive_trace.features.code_actions import CannotMake
 from drive_trace.features.filling import (
     Contents,
     fill_from_file,
@@ -28,18 +26,19 @@ from drive_trace.features.filling import (
     fill_offers,
     known_offers,
 )
-from drive_trace.features.inlay_hints import inlay_hints
-from drive_trace.features.positions import as_edits, point_at
-from drive_trace.features.references import document_highlights
-from drive_trace.features.referents import HoverOptions
-from drive_trace.features.rename import CannotRename, rename
-from drive_trace.features.runs import JoinedRun
-from drive_trace.features.workspace_symbol import (
+from drive_trace.features.hover import inlay_hints
+from drive_trace.features.navigation import (
     FoundSymbol,
     best_matches,
+    document_highlights,
     names_in,
+    rename,
     workspace_symbols,
 )
+from drive_trace.features.new_events import appended, appending_offers
+from drive_trace.features.referents import HoverOptions
+from drive_trace.features.results import CannotMake, as_edits, point_at
+from drive_trace.features.runs import JoinedRun
 from drive_trace.scorecard.card import score
 from drive_trace.text.spans import PositionEncoding
 
@@ -212,7 +211,7 @@ def renamed(fixture: str, name: str) -> list[str]:
     analysis = Analysis(wanted.text)
     point = point_at(analysis, wanted.at(_UTF16), _UTF16)
     edits = rename(analysis, point, name, _UTF16)
-    assert not isinstance(edits, CannotRename)
+    assert not isinstance(edits, CannotMake)
     after = apply_edits(wanted.text, edits_in(edits), _UTF16).split("\n")
     changed = (new for old, new in zip(wanted.lines, after, strict=True) if old != new)
     return code(*map(shortened, changed))

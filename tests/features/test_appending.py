@@ -3,8 +3,8 @@
 import pytest
 
 from drive_trace.analysis import Analysis, summarize_text
-from drive_trace.features.appending import appended, appending_offers, closing_offers
-from drive_trace.features.code_actions import CannotMake
+from drive_trace.features.new_events import appended, appending_offers, closing_offers
+from drive_trace.features.results import CannotMake
 from drive_trace.features.runs import JoinedRun
 from drive_trace.scorecard.card import score
 from drive_trace.trace.document import Point

@@ -7,7 +7,7 @@ import pytest
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.code_lens import MOST, SHOW_RUN, code_lenses, resolve_lens
+from drive_trace.features.runs import MOST_LENSES, SHOW_RUN, code_lenses, resolve_lens
 from drive_trace.trace.document import Point
 from tests.support.fixtures import URI, check_lenses, lenses_of, trace
 from tests.support.growth import assert_linear
@@ -291,7 +291,7 @@ def test_there_are_five_hundred_at_most_and_runs_come_first() -> None:
     ]
     lenses = code_lenses(Analysis(trace(*runs)), URI)
     kinds = [lens.data["kind"] for lens in lenses if isinstance(lens.data, dict)]
-    assert MOST == 500
+    assert MOST_LENSES == 500
     assert kinds.count("run") == 400
     assert kinds.count("event") == 100
     lines = [lens.range.start.line for lens in lenses]
@@ -303,11 +303,11 @@ def test_lenses_of_a_run_that_is_corrected_often_cost_no_more_than_its_lines() -
         analysis = Analysis(trace(GRADED) * lines)
 
         def make() -> None:
-            assert len(lenses_of(analysis)) == MOST
+            assert len(lenses_of(analysis)) == MOST_LENSES
 
         return make
 
-    assert_linear(lenses, 4 * MOST)
+    assert_linear(lenses, 4 * MOST_LENSES)
 
 
 def title_of(lens: types.CodeLens) -> str:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.formatting import format_document
+from drive_trace.features.findings import format_document
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.reading import laid_out, read_exactly
 from drive_trace.vocabulary import EVENTS

@@ -4,7 +4,7 @@ import pytest
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.inlay_hints import MOST_LINES, resolve_hint
+from drive_trace.features.hover import MOST_LINES, resolve_hint
 from drive_trace.features.options import HintOptions
 from drive_trace.linter.settings import RuleSettings
 from drive_trace.trace.document import Point

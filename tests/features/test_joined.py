@@ -5,8 +5,7 @@ from textwrap import dedent
 from uuid import NAMESPACE_OID, uuid5
 
 from drive_trace.analysis import Analysis, summarize_text
-from drive_trace.features.run_feeds import carrying
-from drive_trace.features.runs import JoinedRun
+from drive_trace.features.runs import JoinedRun, carrying
 from drive_trace.scorecard.card import score
 from drive_trace.trace.references import run_id_of
 from drive_trace.trace.scope import scope_at

@@ -8,8 +8,7 @@ import random
 import pytest
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.document_symbol import SymbolOptions, document_symbols
-from drive_trace.features.outline import outline
+from drive_trace.features.structure import SymbolOptions, document_symbols, outline
 from drive_trace.text.spans import PositionEncoding
 from tests.support.fixtures import URI, read, trace
 from tests.support.moving import check_symbols, folds_of, selections_of, symbols_of

@@ -4,7 +4,7 @@ from lsprotocol import types
 from lsprotocol.converters import get_converter
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.workspace_symbol import (
+from drive_trace.features.navigation import (
     FoundSymbol,
     best_matches,
     names_in,

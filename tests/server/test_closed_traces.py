@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from drive_trace.analysis import Analysis, summarize_text
-from drive_trace.features.diagnostics import DiagnosticOptions
+from drive_trace.features.findings import DiagnosticOptions
 from drive_trace.linter.settings import DEFAULTS
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.workspace import trace_folders

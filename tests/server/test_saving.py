@@ -14,7 +14,7 @@ from typing import Any, cast
 import pytest
 from lsprotocol import types
 
-from drive_trace.features.diagnostics import DiagnosticOptions
+from drive_trace.features.findings import DiagnosticOptions
 from drive_trace.lsp.workspace import saving
 from drive_trace.lsp.workspace.open_traces import OpenTrace
 from drive_trace.storage.merging import KnownFile, LockedFile, lines_of

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.hover import hover
-from drive_trace.features.inlay_hints import inlay_hints, resolve_hint
+from drive_trace.features.hover import hover, inlay_hints, resolve_hint
 from drive_trace.features.options import HintOptions
-from drive_trace.features.positions import point_at
-from drive_trace.features.raw_json import JsonText
 from drive_trace.features.referents import HoverOptions
+from drive_trace.features.results import JsonText, point_at
 from drive_trace.features.semantic_tokens import LEGEND, TokenLook, tokens, tokens_in
 from tests.support.fixtures import ENCODINGS, URI, offset_in, read
 

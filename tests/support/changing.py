@@ -12,17 +12,16 @@ from lsprotocol import types
 
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.drafts import Stamp
-from drive_trace.features.appending import appended, appending_offers, at_the_end
-from drive_trace.features.code_actions import CannotMake
 from drive_trace.features.filling import fill_from_run, known_offers
-from drive_trace.features.formatting import format_document, format_range
-from drive_trace.features.positions import as_edits, point_at
-from drive_trace.features.rename import CannotRename, prepare_rename, rename
+from drive_trace.features.findings import format_document, format_range
+from drive_trace.features.navigation import prepare_rename, rename
+from drive_trace.features.new_events import appended, appending_offers, at_the_end
+from drive_trace.features.results import CannotMake, as_edits, point_at
 from tests.support.fixtures import ENCODINGS, apply_edits, offset_in, read
 
 if TYPE_CHECKING:
-    from drive_trace.features.code_actions import Offer
-    from drive_trace.features.raw_json import JsonText
+    from drive_trace.features.findings import Offer
+    from drive_trace.features.results import JsonText
     from drive_trace.text.spans import PositionEncoding
 
 NOW = Stamp("11111111-2222-4333-8444-555555555555", "2026-05-28T15:00:00.000Z")
@@ -78,7 +77,7 @@ def check_rename(before: str, new_name: str, after: str) -> None:
         assert fixture.text[start - 1 : end + 1] == inside
         assert json.loads(inside) == prepared.placeholder
         made = rename(analysis, point, new_name, encoding)
-        assert not isinstance(made, CannotRename), made
+        assert not isinstance(made, CannotMake), made
         assert apply_edits(fixture.text, edits_in(made), encoding) == wanted
 
 
@@ -87,7 +86,7 @@ def check_no_rename(before: str, new_name: str = "other") -> str:
     fixture = read(before)
     assert fixture.cursor is not None
     made = rename(Analysis(fixture.text), fixture.cursor, new_name, ENCODINGS[0])
-    assert isinstance(made, CannotRename)
+    assert isinstance(made, CannotMake)
     return made.reason
 
 

@@ -8,7 +8,7 @@ from lsprotocol import types
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.drafts import Stamp
 from drive_trace.features.completion import Abilities, Listing, PathEntry, completion
-from drive_trace.features.positions import point_at
+from drive_trace.features.results import point_at
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Point
 from tests.support.fixtures import ENCODINGS, Fixture, apply_edits, offset_in, read

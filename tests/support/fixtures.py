@@ -45,11 +45,10 @@ from typing import Any, NamedTuple
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.code_actions import code_actions
-from drive_trace.features.code_lens import code_lenses, resolve_lens
-from drive_trace.features.diagnostics import DiagnosticMaker, DiagnosticOptions
+from drive_trace.features.findings import DiagnosticMaker, DiagnosticOptions, code_actions
 from drive_trace.features.hover import hover
-from drive_trace.features.positions import point_at
+from drive_trace.features.results import point_at
+from drive_trace.features.runs import code_lenses, resolve_lens
 from drive_trace.linter.rule import Fix
 from drive_trace.storage.files import records_of
 from drive_trace.text.spans import PositionEncoding, Span, encode_exactly

@@ -10,14 +10,25 @@ from typing import Any
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.document_link import document_links, find_links, paths_in
-from drive_trace.features.document_symbol import SymbolOptions, document_symbols
-from drive_trace.features.folding_range import FoldingOptions, folding_ranges
+from drive_trace.features.navigation import (
+    definition,
+    document_highlights,
+    document_links,
+    find_links,
+    leading,
+    paths_in,
+    references,
+)
 from drive_trace.features.options import LinkOptions
-from drive_trace.features.outline import outline
-from drive_trace.features.positions import point_at, range_of
-from drive_trace.features.references import definition, document_highlights, leading, references
-from drive_trace.features.selection_range import selection_range
+from drive_trace.features.results import point_at, range_of
+from drive_trace.features.structure import (
+    FoldingOptions,
+    SymbolOptions,
+    document_symbols,
+    folding_ranges,
+    outline,
+    selection_range,
+)
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Point
 from drive_trace.trace.occurrences import named_at

@@ -31,13 +31,10 @@ from drive_trace.authoring.values import (
     open_slot,
     slot_of,
 )
-from drive_trace.features.grades import completing
 from drive_trace.features.hover import about_event, about_field, field_at
-from drive_trace.features.markup import markup, plain
-from drive_trace.features.positions import range_of
-from drive_trace.features.run_feeds import carrying
-from drive_trace.features.runs import Joined, nothing_joined
-from drive_trace.features.snippets import END, Piece, Stop, pair, pairs, render, value
+from drive_trace.features.new_events import END, Piece, Stop, pair, pairs, render, value
+from drive_trace.features.results import markup, range_of, without_markup
+from drive_trace.features.runs import Joined, carrying, completing, nothing_joined
 from drive_trace.linter.edits import as_json
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import PositionEncoding, Span
@@ -86,7 +83,7 @@ class Abilities:
     label_details: bool = False
     kinds: frozenset[types.CompletionItemKind] = frozenset(list(_Kind)[:18])
     documentation: types.MarkupKind | None = None
-    """The format of documentation; None for plain strings."""
+    """The format of documentation; None for without_markup strings."""
 
 
 class Candidate(NamedTuple):
@@ -96,7 +93,7 @@ class Candidate(NamedTuple):
     pieces: tuple[Piece, ...]
     kind: types.CompletionItemKind
     note: str = ""
-    """A description in plain words."""
+    """A description in without_markup words."""
     about: Mapping[str, object] | None = None
     """The data that its documentation is made of later."""
     word: str | None = None
@@ -528,5 +525,5 @@ def resolve_completion(
     elif event is not None:
         text = about_event(event)
     if text is not None:
-        item.documentation = markup(text, kind) if kind is not None else plain(text)
+        item.documentation = markup(text, kind) if kind is not None else without_markup(text)
     return item

@@ -17,14 +17,8 @@ from drive_trace.analysis import Analysis
 from drive_trace.authoring.drafts import Stamp
 from drive_trace.authoring.events import compose
 from drive_trace.authoring.values import Certainty
-from drive_trace.features.code_actions import (
-    FILL_KIND,
-    CannotMake,
-    Offer,
-    asks_for,
-    other_by_now,
-)
-from drive_trace.features.positions import TextChange
+from drive_trace.features.findings import FILL_KIND, Offer, asks_for, other_by_now
+from drive_trace.features.results import CannotMake, TextChange
 from drive_trace.linter.edits import (
     as_json,
     insert_fields,

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.outline import ending_of
 from drive_trace.features.runs import JoinedRun
+from drive_trace.features.structure import ending_of
 from drive_trace.text.escaping import code
 from drive_trace.text.wording import duration, in_full, listed, plural
 from drive_trace.trace.line import Line, LineSet, run_of

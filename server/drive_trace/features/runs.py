@@ -1,4 +1,5 @@
-"""``driveTrace/runs``, ``run`` and ``runAt``: a run over all its files in one workspace folder.
+"""``driveTrace/runs``, ``driveTrace/run``, ``driveTrace/runAt`` and ``textDocument/codeLens``: a
+run over all its files in one workspace folder.
 
 Every view starts with the verdict, adds that of the open file alone if it differs, and names the
 file that decides.
@@ -7,28 +8,85 @@ file that decides.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from functools import cache
+from itertools import chain, islice, product
+from typing import NamedTuple, TypeAlias, cast
 from urllib.parse import quote
 
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.grades import verdicts
-from drive_trace.features.markup import markup
+from drive_trace.authoring.values import STALE, Carried, Carrying, clock
+from drive_trace.features.options import LensOptions
+from drive_trace.features.results import CannotMake, markup
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.caveats import CaveatCode
+from drive_trace.scorecard.feed_state import FeedState, FileFeed, JoinedFeed
 from drive_trace.scorecard.render import lens_title, not_read, run_card
-from drive_trace.scorecard.run_score import RunInFile, RunScore
-from drive_trace.scorecard.verdict import NOT_GRADED
+from drive_trace.scorecard.run_score import Recorded, RunInFile, RunScore, recorded_in
+from drive_trace.scorecard.uncounted import rejected_lines
+from drive_trace.scorecard.verdict import NOT_GRADED, Gate, headline, judge
 from drive_trace.text import document as doc
 from drive_trace.text.escaping import plain, printable
 from drive_trace.text.wording import plural
 from drive_trace.trace.document import Point
+from drive_trace.trace.line import FlaggedLine, Line, run_of
 from drive_trace.trace.references import run_id_of
-from drive_trace.trace.scope import scope_at
+from drive_trace.trace.scope import Scope, scope_at
 from drive_trace.trace.times import sortable
+from drive_trace.vocabulary import CORRECTNESS_FIELDS, EVENTS, GRADE, OneOfShape
 
-_MOST = 8
+# The grades that can be recorded for a run
+
+
+def choices() -> dict[str, list[str]]:
+    """The values of each component of a grade."""
+    return {
+        name: list(field.shape.meanings)
+        for name, field in EVENTS[GRADE].fields.items()
+        if field.nullable and isinstance(field.shape, OneOfShape)
+    }
+
+
+def verdicts() -> dict[str, str]:
+    """The verdict of each grade in a few words: ``{"pass/pass/": "not computable — …"}``."""
+    every = product(*((*values, None) for values in choices().values()))
+    return {
+        "/".join(value or "" for value in grade): headline(_gate(_named(grade))) for grade in every
+    }
+
+
+def completing(recorded: Mapping[str, object]) -> Iterator[tuple[str, Mapping[str, object]]]:
+    """The grades with which nothing is missing any more, each after its name: ``pass / fail / pass
+    → INCORRECT``. They keep what was recorded.
+    """
+    for grade in product(
+        *(
+            [kept] if (kept := recorded.get(name)) in values else values
+            for name, values in choices().items()
+        )
+    ):
+        yield f"{' / '.join(map(str, grade))}{consequence(_named(grade))}", _named(grade)
+
+
+def consequence(values: Mapping[str, object]) -> str:
+    """The verdict that a run would get; empty while a component is missing."""
+    gate = _gate(values)
+    return "" if gate.missing else f" → {gate.verdict.value.upper()}"
+
+
+def _named(grade: tuple[object, ...]) -> Mapping[str, object]:
+    return dict(zip(CORRECTNESS_FIELDS, grade, strict=True))
+
+
+def _gate(values: Mapping[str, object]) -> Gate:
+    return judge(Recorded(cast("Mapping[str, str | None]", values), "", "", 0))
+
+
+# A run in all its files
+
+
+_MOST_FILES = 8
 """The most files that a hover names."""
 _LEFT_ALONE = "%/:?#@!$&'*+,;=~-._"
 """The characters of a URL that do not end a Markdown link."""
@@ -141,16 +199,16 @@ class JoinedRun(NamedTuple):
         alone = f"; {self.alone}" if self.alone else ""
         files_of = f"{plural(count, 'file')} of the workspace folder"
         items = []
-        for part, uri in files[:_MOST]:
+        for part, uri in files[:_MOST_FILES]:
             own = " (this file)" if uri == self.own_uri else ""
             decides = ""
             if (part, uri) == deciding and part.correctness is not None:
                 line = part.correctness.line
-                decides = f", decides on {doc.link(_at(uri, line), f'line {line}')}"
-            named = doc.named_link(_at(uri, part.first_line), part.path)
-            items.append(f"{named}{own}: {_about(part)}{decides}")
-        if count > _MOST:
-            items.append(f"and {count - _MOST:,} more")
+                decides = f", decides on {doc.link(_address(uri, line), f'line {line}')}"
+            named = doc.named_link(_address(uri, part.first_line), part.path)
+            items.append(f"{named}{own}: {_about_part(part)}{decides}")
+        if count > _MOST_FILES:
+            items.append(f"and {count - _MOST_FILES:,} more")
         joined = doc.soft(f"Joined over {files_of}{alone}.")
         return [doc.Paragraph(joined), doc.Bullets(items)]
 
@@ -168,7 +226,7 @@ def of_one_file(run: RunScore, uri: str = "") -> JoinedRun:
     return JoinedRun(run, run, [uri for _ in run.parts], uri)
 
 
-def _about(part: RunInFile) -> str:
+def _about_part(part: RunInFile) -> str:
     events = plural(part.event_count, "event")
     if part.correctness is None:
         return f"{events}, not graded"
@@ -177,7 +235,7 @@ def _about(part: RunInFile) -> str:
     return f"{events}, {graded}"
 
 
-def _at(uri: str, line: int) -> str:
+def _address(uri: str, line: int) -> str:
     return f"{quote(uri, safe=_LEFT_ALONE)}#L{line}"
 
 
@@ -257,3 +315,189 @@ def _run_summary(joined: JoinedRun) -> dict[str, object]:
         "title": joined.tooltip,
         "caveats": [each.sentence(printable) for each in joined.run.caveats],
     }
+
+
+# What counts of its feeds
+
+
+def feed_at(scope: Scope, name: str, joined: Joined) -> JoinedFeed | CannotMake:
+    """What counts of a feed at a place, or why that cannot be known: other files of the run may
+    hold events that nobody has read.
+    """
+    counted, rejected = scope.feeds.get(name), scope.rejected_feed(name)
+    own = FeedState(
+        scope.run is not None,
+        recorded_in(counted) if counted is not None else None,
+        rejected_lines((rejected,)) if isinstance(rejected, FlaggedLine) else (),
+        (),
+        scope.agent_id,
+    )
+    run = joined(scope.run_id) if scope.run_id is not None else None
+    return with_others(own, name, run)
+
+
+def with_others(own: FeedState, name: str, run: JoinedRun | None) -> JoinedFeed | CannotMake:
+    """What counts of a feed over all files of a run, given the state of this one."""
+    if run is None:
+        return JoinedFeed(own, (FileFeed("", own),))
+    if run.lack is not None:
+        return CannotMake(f"What other files say of the run is not known; {run.lack}.")
+    files, is_found = [], False
+    for part, uri in zip(run.run.parts, run.uris, strict=True):
+        is_own = uri == run.own_uri
+        is_found |= is_own
+        files.append(FileFeed(part.path, own if is_own else _feed_of(part, name)))
+    return JoinedFeed(own, files if is_found else [*files, FileFeed("", own)])
+
+
+def carrying(joined: Joined) -> Carrying:
+    """Gives the values that the next event of a feed repeats."""
+    joined = cache(joined)  # called for each field
+
+    def carried(scope: Scope, name: str, now: str) -> Carried | None:
+        feed = feed_at(scope, name, joined)
+        if isinstance(feed, CannotMake):
+            return None
+        decider = feed.deciding
+        if decider is None or decider.state.counted is None:
+            return Carried({}, "", has_newer_rejected=bool(feed.doubts))
+        run = joined(scope.run_id) if name == GRADE and scope.run_id is not None else None
+        stale = run.run.stale if run is not None else None
+        is_own = decider.state is feed.own
+        if scope.is_stale(name) or (stale is not None and (stale.others or not is_own)):
+            return Carried({}, STALE, has_newer_rejected=bool(feed.doubts))
+        counted = decider.state.counted
+        where = f" in {printable(decider.path)}" if not is_own else ""
+        note = f"as recorded at {clock(counted.ts, now)}{where}"
+        return Carried(counted.values, note, has_newer_rejected=bool(feed.doubts))
+
+    return carried
+
+
+def _feed_of(part: RunInFile, name: str) -> FeedState:
+    counted: Recorded | None = part.correctness if name == GRADE else part.tokens
+    rejected = tuple(each for each in (*part.rejected, *part.strays) if each.feed == name)
+    alike = tuple(each for each in part.unknown if each.meant == name)
+    newest = part.newest_grade if name == GRADE else None
+    return FeedState(bool(part.event_count), counted, rejected, alike, None, part.copies, newest)
+
+
+# Lenses
+
+
+MOST_LENSES = 500
+"""The most lenses of a file. Editors lay out each of them."""
+_MOST_BROKEN = 64
+"""How many broken lines can be the first one of a run."""
+SHOW_RUN = "driveTrace.showRun"
+_OF_RUN = "run"
+_OF_GRADE = "event"
+DEFAULTS = LensOptions()
+
+
+def code_lenses(
+    analysis: Analysis,
+    uri: str,
+    options: LensOptions = DEFAULTS,
+) -> list[types.CodeLens]:
+    """The places of lenses. Their titles are made when they come into view."""
+    index = analysis.index
+    grades = index.runs_in_order if options.grades else ()
+    graded = chain.from_iterable(run.events(GRADE) for run in grades)
+    rejected = (
+        line
+        for line in index.rejected_feeds
+        if isinstance(line, FlaggedLine) and line.event_name == GRADE and options.grades
+    )
+    runs = chain(
+        ((run.run_id, run.first_line) for run in index.runs_in_order),
+        ((run_id, lines[0]) for run_id, lines in index.uncounted.items()),
+    )
+    wanted = chain(
+        (
+            (_top_of(analysis, line), line, _OF_RUN, run_id)
+            for run_id, line in (runs if options.runs else ())
+        ),
+        ((line, line, _OF_GRADE, run_of(line)) for line in chain(graded, rejected)),
+    )
+    lenses = [_lens(analysis, uri, *each) for each in islice(wanted, MOST_LENSES)]
+    return sorted(lenses, key=lambda lens: lens.range.start.line)
+
+
+def resolve_lens(
+    analysis: Analysis | None,
+    lens: types.CodeLens,
+    joined: Joined = nothing_joined,
+) -> types.CodeLens:
+    """A lens with its title, or with a note that the line has changed meanwhile."""
+    data = lens.data if isinstance(lens.data, dict) else {}
+    run_id, uri = str(data.get("runId", "")), str(data.get("uri", ""))
+    title = _lens_title(analysis, data, run_id, joined) if analysis is not None else None
+    can_show = title is not None and analysis is not None and analysis.index.names(run_id)
+    lens.command = types.Command(
+        title=title or "the trace has changed",
+        command=SHOW_RUN if can_show else "",
+        arguments=[{"uri": uri, "runId": run_id}] if can_show else None,
+    )
+    return lens
+
+
+def _lens_title(
+    analysis: Analysis,
+    data: dict[str, object],
+    run_id: str,
+    joined: Joined,
+) -> str | None:
+    here = analysis.score_run(run_id)
+    run = (joined(run_id) or of_one_file(here)) if here is not None else None
+    if data.get("kind") == _OF_RUN:
+        return run.title if run is not None else None
+    order = data.get("order")
+    if not isinstance(order, int):
+        return None
+    if analysis.index.rejected_feeds.at(order) is not None:
+        return "rejected, not counted"
+    if run is None or run_id not in analysis.index.runs:
+        return None
+    feed = analysis.index.runs[run_id].events(GRADE)
+    line = feed.at(order)
+    if line is None:
+        return None
+    following = feed.after(line)
+    if following is not None:
+        return f"superseded by line {analysis.line_number(following)}"
+    if run.supersedes is not None:
+        return f"superseded by {run.supersedes}"
+    return f"decides: {run.headline}"
+
+
+def _top_of(analysis: Analysis, first: Line) -> Line:
+    """Where the lens of a run stands: over its first line. What is broken above that may be the
+    first line, which somebody is writing in.
+    """
+    lines, index = analysis.document.lines, analysis.index
+    rejected = index.rejected.get(run_of(first))
+    if rejected and rejected[0].order < first.order:
+        first = rejected[0]
+    place = analysis.document.number(first)
+    for line in lines[max(0, place - _MOST_BROKEN) : place][::-1]:
+        if not line.is_rejected or run_of(line) is not None:
+            break
+        first = line
+    return first
+
+
+def _lens(  # noqa: PLR0913, PLR0917 - where it stands, and what of it is shown
+    analysis: Analysis, uri: str, over: Line, line: Line, kind: str, run_id: str | None
+) -> types.CodeLens:
+    document = analysis.document
+    start = types.Position(document.protocol_line(document.number(over)), 0)
+    return types.CodeLens(
+        range=types.Range(start, start),
+        data={
+            "uri": uri,
+            "runId": run_id or "",
+            "kind": kind,
+            "order": line.order,
+        },
+    )

@@ -18,8 +18,7 @@ from typing import NamedTuple
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.positions import point_at
-from drive_trace.features.raw_json import JsonText
+from drive_trace.features.results import JsonText, point_at
 from drive_trace.json_text import ProblemKind
 from drive_trace.json_text.lexemes import TOKEN, is_closed
 from drive_trace.stopping import unless_stopped

@@ -11,22 +11,20 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from drive_trace import __version__
-from drive_trace.features.code_actions import APPLY_FIX
-from drive_trace.features.code_lens import SHOW_RUN
-from drive_trace.features.diagnostics import DiagnosticMaker
-from drive_trace.lsp.handlers import HANDLERS, RESOLVE_HANDLERS
-from drive_trace.lsp.handlers.base import Responder
-from drive_trace.lsp.handlers.code_actions import APPLY_ACTION, RECORD_GRADE
-from drive_trace.lsp.handlers.comparing import Comparing
-from drive_trace.lsp.handlers.project_commands import (
+from drive_trace.features.findings import APPLY_FIX, DiagnosticMaker
+from drive_trace.features.runs import SHOW_RUN
+from drive_trace.lsp.handlers.base import HANDLERS, RESOLVE_HANDLERS, Responder
+from drive_trace.lsp.handlers.code_actions import (
     ADD_TO_BASELINE,
+    APPLY_ACTION,
+    RECORD_GRADE,
     SHOW_RULE,
     TURN_RULE_OFF,
     ProjectCommands,
 )
 from drive_trace.lsp.handlers.reports import Reports
 from drive_trace.lsp.handlers.server_commands import APPEND, ServerCommands
-from drive_trace.lsp.handlers.views import Views
+from drive_trace.lsp.handlers.views import Comparing, Views
 from drive_trace.lsp.handlers.workspace import PulledDiagnostics, Symbols
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.logs import ClientLog

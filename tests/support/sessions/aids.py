@@ -10,7 +10,7 @@ from lsprotocol import types
 from lsprotocol.converters import get_converter
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.inlay_hints import inlay_hints
+from drive_trace.features.hover import inlay_hints
 from drive_trace.features.semantic_tokens import TokenLook, tokens
 from drive_trace.text.spans import PositionEncoding
 from tests.support.sessions.conversation import MODIFIED, OK

@@ -13,24 +13,26 @@ from lsprotocol.converters import get_converter
 
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.drafts import Stamp
-from drive_trace.features.code_actions import code_actions
 from drive_trace.features.completion import completion
-from drive_trace.features.document_symbol import document_symbols
 from drive_trace.features.events import Rows, event_json
-from drive_trace.features.folding_range import folding_ranges
-from drive_trace.features.formatting import format_document, format_range
-from drive_trace.features.outline import outline
-from drive_trace.features.positions import point_at, range_of
-from drive_trace.features.references import (
+from drive_trace.features.findings import code_actions, format_document, format_range
+from drive_trace.features.navigation import (
     begins_run,
     definition,
     document_highlights,
     leading,
+    names_in,
+    prepare_rename,
     references,
+    rename,
 )
-from drive_trace.features.rename import CannotRename, prepare_rename, rename
-from drive_trace.features.selection_range import selection_range
-from drive_trace.features.workspace_symbol import names_in
+from drive_trace.features.results import CannotMake, point_at, range_of
+from drive_trace.features.structure import (
+    document_symbols,
+    folding_ranges,
+    outline,
+    selection_range,
+)
 from drive_trace.lsp.rpc.capabilities import read_client
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.occurrences import named_at
@@ -157,7 +159,7 @@ def _check_prepared(asked: _Asked, result: Any) -> None:
 
 def _check_renamed(asked: _Asked, result: Any) -> None:
     made = rename(asked.analysis, asked.point, NEW_NAME, asked.client.encoding)
-    assert not isinstance(made, CannotRename)
+    assert not isinstance(made, CannotMake)
     if asked.client.reads_document_changes:
         (change,) = result["documentChanges"]
         assert (change["textDocument"]["uri"], change["edits"]) == (

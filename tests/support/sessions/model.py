@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.diagnostics import DiagnosticMaker, DiagnosticOptions
+from drive_trace.features.findings import DiagnosticMaker, DiagnosticOptions
 from drive_trace.storage.pages import rule_url
 from drive_trace.text.spans import PositionEncoding
 

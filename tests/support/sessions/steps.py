@@ -14,11 +14,11 @@ from lsprotocol import types
 from lsprotocol.converters import get_converter
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.appending import RECORD
-from drive_trace.features.code_actions import KINDS
-from drive_trace.features.code_lens import code_lenses, resolve_lens
+from drive_trace.features.findings import KINDS
 from drive_trace.features.hover import hover
+from drive_trace.features.new_events import RECORD
 from drive_trace.features.referents import HoverOptions
+from drive_trace.features.runs import code_lenses, resolve_lens
 from drive_trace.storage.pages import rule_url
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Position

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.positions import point_at
+from drive_trace.features.results import point_at
 from drive_trace.features.runs import Joined, JoinedRun
 from drive_trace.lsp.rpc.capabilities import Client
 from drive_trace.lsp.rpc.protocol import TraceProtocol
@@ -116,6 +116,31 @@ class ResolveHandler(NamedTuple):
     """The request is None if ``data`` names no trace, or one that is not open any more. It never
     waits for a look at other traces: Emacs stands still until it has the result.
     """
+
+
+HANDLERS: list[RequestHandler] = []
+RESOLVE_HANDLERS: list[ResolveHandler] = []
+_Handle = TypeVar("_Handle", bound=Callable[..., object])
+
+
+def handles(method: str, options: object = None, **more: Any) -> Callable[[_Handle], _Handle]:
+    """Declares a function as a :class:`RequestHandler`."""
+
+    def declared(handle: _Handle) -> _Handle:
+        HANDLERS.append(RequestHandler(method, handle, options, **more))
+        return handle
+
+    return declared
+
+
+def resolves(method: str) -> Callable[[_Handle], _Handle]:
+    """Declares a function as a :class:`ResolveHandler`."""
+
+    def declared(handle: _Handle) -> _Handle:
+        RESOLVE_HANDLERS.append(ResolveHandler(method, handle))
+        return handle
+
+    return declared
 
 
 class Responder:

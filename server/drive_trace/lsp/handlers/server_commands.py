@@ -9,10 +9,10 @@ from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
 from drive_trace.analysis import events_of_run
 from drive_trace.authoring.drafts import Refused, draft_of_record
-from drive_trace.features.appending import RECORD
-from drive_trace.features.code_actions import APPLY_FIX, edit_of_fix
-from drive_trace.features.code_lens import SHOW_RUN
-from drive_trace.features.markup import markup
+from drive_trace.features.findings import APPLY_FIX, edit_of_fix
+from drive_trace.features.new_events import RECORD
+from drive_trace.features.results import markup
+from drive_trace.features.runs import SHOW_RUN
 from drive_trace.lsp.handlers.base import Responder, says_yes, show_document, show_message
 from drive_trace.lsp.handlers.code_actions import RECORD_GRADE, made_when_picked
 from drive_trace.lsp.rpc.capabilities import path_of

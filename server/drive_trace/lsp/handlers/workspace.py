@@ -11,8 +11,8 @@ from typing import Any
 
 from lsprotocol import types
 
-from drive_trace.features.diagnostics import DiagnosticOptions
-from drive_trace.features.workspace_symbol import (
+from drive_trace.features.findings import DiagnosticOptions
+from drive_trace.features.navigation import (
     FoundSymbol,
     SymbolName,
     best_matches,

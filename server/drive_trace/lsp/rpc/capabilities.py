@@ -21,9 +21,8 @@ from pygls.capabilities import get_capability
 from pygls.uris import to_fs_path
 
 from drive_trace.features.completion import Abilities
-from drive_trace.features.document_symbol import FIRST_KINDS, SymbolOptions
-from drive_trace.features.folding_range import FoldingOptions
 from drive_trace.features.semantic_tokens import LEGEND
+from drive_trace.features.structure import FIRST_KINDS, FoldingOptions, SymbolOptions
 from drive_trace.text.spans import PositionEncoding
 
 

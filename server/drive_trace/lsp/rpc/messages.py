@@ -19,7 +19,7 @@ from lsprotocol import types
 from lsprotocol.converters import get_converter
 
 from drive_trace.features.options import camel
-from drive_trace.features.raw_json import JsonText
+from drive_trace.features.results import JsonText
 
 RUNS = "driveTrace/runs"
 RUN = "driveTrace/run"

@@ -11,7 +11,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInternalError, JsonRpcInvalidParams
 from pygls.protocol import LanguageServerProtocol
 
-from drive_trace.features.raw_json import JsonText, dumps
+from drive_trace.features.results import JsonText, dumps
 from drive_trace.lsp.rpc.stream import Outbox, header
 
 log = logging.getLogger(__name__)

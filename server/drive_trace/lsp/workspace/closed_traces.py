@@ -20,8 +20,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from drive_trace.analysis import Analysis, summarize_text
-from drive_trace.features.diagnostics import DiagnosticMaker, DiagnosticOptions
-from drive_trace.features.workspace_symbol import SymbolName, names_in
+from drive_trace.features.findings import DiagnosticMaker, DiagnosticOptions
+from drive_trace.features.navigation import SymbolName, names_in
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import RuleSettings
 from drive_trace.lsp.rpc.messages import DiagnosticReport

@@ -16,8 +16,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from drive_trace.features.diagnostics import SOURCE, DiagnosticOptions
-from drive_trace.features.raw_json import dumps
+from drive_trace.features.findings import SOURCE, DiagnosticOptions
+from drive_trace.features.results import dumps
 from drive_trace.linter.rule import Severity
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import RuleSettings

@@ -13,8 +13,8 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcContentModified
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.diagnostics import DiagnosticMaker, DiagnosticOptions
-from drive_trace.features.outline import Outline, outline
+from drive_trace.features.findings import DiagnosticMaker, DiagnosticOptions
+from drive_trace.features.structure import Outline, outline
 from drive_trace.lsp.rpc.capabilities import DocumentKey, key_of
 from drive_trace.lsp.rpc.threads import Readers
 from drive_trace.stopping import StoppedError

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from lsprotocol import types
 
-from drive_trace.features.raw_json import dumps
+from drive_trace.features.results import dumps
 from drive_trace.lsp.rpc.messages import CHANGED
 from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.threads import Debouncer

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from lsprotocol import types
 
-from drive_trace.features.positions import TextChange, as_edits
+from drive_trace.features.results import TextChange, as_edits
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.threads import in_thread

@@ -1,17 +1,63 @@
-"""The protocol's positions, ranges and text edits, made of the engine's code points."""
+"""What results are made of: JSON text, the protocol's positions and text edits, and markup."""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import orjson
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.raw_json import JsonText, dumps
 from drive_trace.stopping import unless_stopped
 from drive_trace.text.spans import PositionEncoding, Span, units_before
 from drive_trace.trace.document import Document, Point, Position
+
+
+class JsonText:
+    """A part of a value that is JSON text already."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: bytes) -> None:
+        self.text = text
+
+
+def joined(lists: Iterable[JsonText]) -> JsonText:
+    """One list of all their items."""
+    items = (each.text[1:-1] for each in lists)
+    return JsonText(b"[%b]" % b",".join(filter(None, items)))
+
+
+def dumps(value: object) -> bytes:
+    """JSON text of a value; a lone surrogate becomes its escape."""
+    try:
+        return orjson.dumps(value, default=_as_it_stands)
+    except TypeError:
+        return json.dumps(value, separators=(",", ":"), default=_parsed).encode()
+
+
+def _as_it_stands(part: object) -> orjson.Fragment:
+    if isinstance(part, JsonText):
+        return orjson.Fragment(part.text)
+    raise TypeError(f"{type(part).__name__} is no JSON")
+
+
+def _parsed(part: object) -> object:
+    if isinstance(part, JsonText):
+        return json.loads(part.text)
+    raise TypeError(f"{type(part).__name__} is no JSON")
+
+
+class CannotMake(NamedTuple):
+    """Why there is no result."""
+
+    reason: str
+
+
+# Positions and ranges
 
 
 def range_of(
@@ -160,3 +206,48 @@ def workspace_edit(
 ) -> dict[str, Any]:
     """A ``WorkspaceEdit`` of one document, in the form that the client reads."""
     return workspace_edits([(document, edits)], with_document_changes=with_document_changes)
+
+
+# Markup
+
+
+_CODE = re.compile(r"(?<!`)(`+)(?!`)( ?)(.*?)\2(?<!`)\1(?!`)")
+_STRESS = re.compile(r"(\*\*?)(?=\S)(.*?\S)\1")
+_LINK = re.compile(r"\[([^\[\]]+)\]\([^()\s]+\)")
+_SEPARATOR = re.compile(r"\|(?: *:?-+:? *\|)+")
+
+
+def markup(text: str, kind: types.MarkupKind) -> types.MarkupContent:
+    """Markdown of the server in the client's format."""
+    return types.MarkupContent(
+        kind, text if kind is types.MarkupKind.Markdown else without_markup(text)
+    )
+
+
+def without_markup(text: str) -> str:
+    """The text of Markdown as :mod:`drive_trace.scorecard.render` and the hovers write it."""
+    lines = [
+        _row(line) if line.startswith("| ") else _inline(line)
+        for line in text.split("\n")
+        if not _SEPARATOR.fullmatch(line)
+    ]
+    return "\n".join("" if line == "---" else line for line in lines)
+
+
+def _row(line: str) -> str:
+    return ": ".join(_inline(cell.strip()) for cell in line.strip("| ").split(" | "))
+
+
+def _inline(line: str) -> str:
+    """A line without its marks. The text of code spans stays as it is."""
+    parts: list[str] = []
+    done = 0
+    for match in _CODE.finditer(line):
+        parts += [line[done : match.start()], match[3]]
+        done = match.end()
+    parts.append(line[done:])
+    # Emphasis may reach over a code span: ``**`pass`**``.
+    held = _LINK.sub(r"\1", "\0".join(parts[0::2]))
+    outside = _STRESS.sub(r"\2", _STRESS.sub(r"\2", held)).split("\0")
+    codes = [*parts[1::2], ""]
+    return "".join(text + code for text, code in zip(outside, codes, strict=True))

@@ -1,44 +1,299 @@
-"""``textDocument/codeAction`` and ``codeAction/resolve``: events to add at the end of the document,
-a grade or the end of an open round or dispatch.
+"""``driveTrace/nextEvents``, ``driveTrace/composeEvent``, and the events that
+``textDocument/codeAction`` offers to add: a grade, or the end of an open round or dispatch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.drafts import Refused, Stamp, draft_merged, outranked
-from drive_trace.authoring.events import compose, ids_of
-from drive_trace.authoring.values import entity_name
-from drive_trace.features.code_actions import (
+from drive_trace.authoring.events import (
+    Composed,
+    compose,
+    ids_of,
+    next_events,
+    variant_name,
+    variants,
+)
+from drive_trace.authoring.values import Certainty, Slot, entity_name
+from drive_trace.features.findings import (
     CLOSE_KIND,
     RECORD_KIND,
-    CannotMake,
     Offer,
     asks_for,
     asks_for_all,
     names,
     other_by_now,
 )
-from drive_trace.features.grades import choices, consequence
-from drive_trace.features.positions import TextChange
-from drive_trace.features.run_feeds import feed_at, with_others
-from drive_trace.features.runs import Joined, nothing_joined
-from drive_trace.features.snippets import pairs, render
+from drive_trace.features.results import CannotMake, TextChange, range_between
+from drive_trace.features.runs import (
+    Joined,
+    carrying,
+    choices,
+    consequence,
+    feed_at,
+    nothing_joined,
+    with_others,
+)
+from drive_trace.linter.edits import as_json, placeholder
 from drive_trace.linter.rule import Finding
 from drive_trace.linter.rules import unclosed_dispatch, unclosed_round
 from drive_trace.scorecard.feed_state import JoinedFeed, feed_state
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.text.escaping import printable
-from drive_trace.text.spans import is_blank
+from drive_trace.text.spans import PositionEncoding, is_blank
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line, run_of
 from drive_trace.trace.scope import Opened, Scope, scope_at
-from drive_trace.vocabulary import EVENTS, GRADE, Entity, OneOfShape
+from drive_trace.vocabulary import (
+    EVENTS,
+    GRADE,
+    BooleanShape,
+    Entity,
+    FieldType,
+    ListShape,
+    ObjectShape,
+    OneOfShape,
+    StringShape,
+)
+
+# The text of events, with places to fill in
+
+
+_SPACE = re.compile(r"\s")
+_SPECIAL = re.compile(r"([\\$])")
+_SPECIAL_IN_STOP = re.compile(r"([\\$}])")
+_SPECIAL_IN_CHOICE = re.compile(r"([\\,|])")
+
+
+_MOST_CHOICES = 6
+"""The most choices of a place in a snippet."""
+
+
+class Stop(NamedTuple):
+    """A place that the editor moves the cursor to, to fill it in."""
+
+    choices: tuple[str, ...]
+    """The texts that can stand there. The first is the default."""
+    plain: str
+    """The text for editors without snippets."""
+    quoted: bool = False
+    """Whether it is in quotes, which are no part of the choices."""
+
+
+class _End:
+    """The final place of the cursor."""
+
+
+END = _End()
+Piece = str | Stop | _End
+
+
+def render(pieces: Iterable[Piece], *, snippets: bool) -> tuple[str, bool]:
+    """The text of some pieces, and whether it is a snippet.
+
+    A text with white space is one, too, if that is possible: Neovim cuts other texts there.
+    """
+    pieces = list(pieces)
+    plain = "".join(map(_plain_piece, pieces))
+    has_stops = any(isinstance(piece, Stop) for piece in pieces)
+    if not snippets or not (has_stops or _SPACE.search(plain)):
+        return plain, False
+    number, parts = 0, list[str]()
+    for piece in pieces:
+        number += isinstance(piece, Stop)
+        parts.append(_marked(piece, number))
+    return "".join(parts), True
+
+
+def _plain_piece(piece: Piece) -> str:
+    if isinstance(piece, Stop):
+        return piece.plain
+    return piece if isinstance(piece, str) else ""
+
+
+def _marked(piece: Piece, number: int) -> str:
+    if isinstance(piece, str):
+        return _escaped(piece)
+    if not isinstance(piece, Stop):
+        return "$0"
+    choices = piece.choices
+    if len(choices) > 1 and not any("$" in each or "}" in each for each in choices):
+        inner = ",".join(_SPECIAL_IN_CHOICE.sub(r"\\\1", each) for each in choices)
+        text = f"${{{number}|{inner}|}}"
+    else:
+        inner = _SPECIAL_IN_STOP.sub(r"\\\1", choices[0])
+        text = f"${{{number}:{inner}}}" if inner else f"${number}"
+    return f'"{text}"' if piece.quoted else text
+
+
+def _escaped(text: str) -> str:
+    is_plain = "$" not in text and "\\" not in text
+    return text if is_plain else _SPECIAL.sub(r"\\\1", text)
+
+
+def pair(slot: Slot) -> Iterator[Piece]:
+    """A key with its value."""
+    yield f'"{slot.field.name}":'
+    yield from value(slot)
+
+
+def pairs(slots: Iterable[Slot]) -> Iterator[Piece]:
+    """Keys with their values, one after the other."""
+    for place, slot in enumerate(slots):
+        if place:
+            yield ","
+        yield from pair(slot)
+
+
+def value(slot: Slot) -> Iterator[Piece]:
+    """The value of a field, or the places to fill it in."""
+    if slot.certainty is Certainty.KNOWN:
+        yield as_json(slot.value)
+        return
+    texts = tuple(as_json(choice.value) for choice in slot.choices)
+    if slot.certainty is Certainty.LIKELY:
+        yield _one_of(_readable(slot.field, texts), texts[0])
+    else:
+        yield from _blank(slot.field, texts)
+
+
+def _readable(field: FieldType, texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Few ids, which mean nothing in a list without their names. Completion of a value lists them
+    all, with names.
+    """
+    if field.nullable and field.names is not None:
+        return (texts[0], *("null" for _ in texts[:1] if texts[0] != "null"))
+    return texts[:_MOST_CHOICES]
+
+
+def _one_of(texts: tuple[str, ...], plain: str) -> Stop:
+    if all(text.startswith('"') for text in texts):
+        return Stop(tuple(text[1:-1] for text in texts), plain, quoted=True)
+    return Stop(texts, plain)
+
+
+def _blank(field: FieldType, texts: tuple[str, ...]) -> Iterator[Piece]:
+    plain = placeholder(field)
+    shape = field.shape
+    if isinstance(shape, OneOfShape | BooleanShape) and texts:
+        yield _one_of(texts, plain)
+    elif isinstance(shape, ObjectShape):
+        yield "{"
+        yield from pairs(
+            Slot(each, (), Certainty.OPEN) for each in shape.fields.values() if each.is_required
+        )
+        yield "}"
+    elif isinstance(shape, ListShape):
+        items = (text[1:-1] for text in texts if text.startswith('"'))
+        yield "["
+        yield Stop(tuple(items) or ("",), "", quoted=True)
+        yield "]"
+    elif "null" in texts:
+        yield Stop(("null", *(text for text in texts[:_MOST_CHOICES] if text != "null")), plain)
+    elif isinstance(shape, StringShape):
+        yield Stop(("",), plain, quoted=True)
+    else:
+        assert field.gap is not None
+        yield Stop((field.gap,), plain)
+
+
+# Events to append to a run
+
+
+def next_events_json(analysis: Analysis, run_id: str | None, stamp: Stamp) -> dict[str, object]:
+    """Every event. Those that can come next in the run are first."""
+    scope = _scope(analysis, run_id)
+    label = printable(scope.run_id) if scope.run_id is not None else None
+    return {"runId": scope.run_id, "label": label, "events": list(_choices(scope, stamp))}
+
+
+def _choices(scope: Scope, stamp: Stamp) -> Iterator[dict[str, object]]:
+    carried = carrying(nothing_joined)
+    for event, is_next in next_events(scope):
+        for given in variants(event, scope):
+            composed = compose(event, scope, stamp, given, carried)
+            about = variant_name(event, given, scope)
+            yield {
+                "event": event.name,
+                "kind": next(iter(given.values()), None),
+                "about": printable(about) if about is not None else None,
+                "isNext": is_next,
+                "description": event.prose,
+                "blanks": [slot.field.name for slot in composed.blanks],
+            }
+
+
+def can_append(analysis: Analysis, run_id: str) -> bool:
+    """Whether a trace names a run, or its next event would be of that run. A misspelt id is not to
+    start another run.
+    """
+    return analysis.index.names(run_id) or run_id == _scope(analysis, None).run_id
+
+
+def composed_at_end(  # noqa: PLR0913, PLR0917 - which event, of which moment, and beside what
+    analysis: Analysis,
+    run_id: str | None,
+    event: str,
+    kind: str | None,
+    stamp: Stamp,
+    joined: Joined = nothing_joined,
+) -> Composed | CannotMake | None:
+    """An event for the end of a trace, of its last run if none is named; None if there is no such
+    event, or no such kind of it. An event of a feed repeats what counts over all files of the run.
+    """
+    scope = _scope(analysis, run_id)
+    given = variants(EVENTS[event], scope) if event in EVENTS else []
+    chosen = [each for each in given if kind is None or kind in each.values()]
+    if not chosen:
+        return None
+    if is_feed(event):
+        known = feed_at(scope, event, joined)
+        if isinstance(known, CannotMake):
+            return known
+    return compose(EVENTS[event], scope, stamp, chosen[0], carrying(joined))
+
+
+def is_feed(event: str) -> bool:
+    """Whether an event of that name repeats what other files of its run may hold."""
+    return event in EVENTS and EVENTS[event].is_feed
+
+
+def composed_json(
+    analysis: Analysis, made: Composed, encoding: PositionEncoding
+) -> dict[str, object]:
+    """The place of the event, and its text: plain, with placeholders for what a person has to fill
+    in, and as a snippet, null if there is nothing to fill in.
+    """
+    start, end, text = at_the_end(analysis, _RECORD)
+    before, _, after = text.partition(_RECORD)
+    pieces: list[Piece] = [before, "{", *pairs(made.slots), "}", after]
+    has_stops = any(isinstance(piece, Stop) for piece in pieces)
+    return {
+        "range": range_between(analysis, start, end, encoding),
+        "snippet": render(pieces, snippets=True)[0] if has_stops else None,
+        "text": render(pieces, snippets=False)[0],
+        "blanks": [slot.field.name for slot in made.blanks],
+    }
+
+
+_RECORD = "{}"
+"""Stands for the record until its place is known."""
+
+
+def _scope(analysis: Analysis, run_id: str | None) -> Scope:
+    lines = analysis.document.lines
+    return scope_at(analysis.index, lines, len(lines), run_id)
+
+
+# Code actions
+
 
 RECORD = "record"
 CLOSE = "close"

@@ -1,0 +1,511 @@
+"""``textDocument/definition``, ``textDocument/references``, ``textDocument/documentHighlight``,
+``textDocument/rename``, ``textDocument/prepareRename``, ``textDocument/documentLink``,
+``workspace/symbol`` and ``workspaceSymbol/resolve``: what a trace names, and where else.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, cast
+from urllib.parse import quote
+
+from lsprotocol import types
+
+from drive_trace.analysis import Analysis
+from drive_trace.features.options import LinkOptions
+from drive_trace.features.results import (
+    CannotMake,
+    JsonText,
+    TextChange,
+    as_edits,
+    dumps,
+    plain_range,
+    range_of,
+)
+from drive_trace.json_text.lexemes import strings_named
+from drive_trace.linter.edits import as_json
+from drive_trace.stopping import unless_stopped
+from drive_trace.text.escaping import plain
+from drive_trace.text.spans import PositionEncoding, Span, units_before
+from drive_trace.text.wording import shown
+from drive_trace.trace.document import Document, Point
+from drive_trace.trace.line import FlaggedLine, Line, event_of
+from drive_trace.trace.occurrences import (
+    NamedEntity,
+    Role,
+    declarations,
+    first_of_run,
+    named_at,
+    occurrences,
+    occurrences_near,
+    taken,
+)
+from drive_trace.trace.places import Part, Place, inside, pair_at, path_at, resolve
+from drive_trace.trace.reading import read_lines
+from drive_trace.trace.references import run_id_of
+from drive_trace.trace.run import Run
+from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, FieldType, Reference
+
+# Starts and references
+
+
+Targets = list[types.Location] | list[types.LocationLink]
+
+MOST_TARGETS = 100
+"""The most starts of one thing that are offered. Two are a mistake already."""
+MOST_HIGHLIGHTS = 500
+"""An editor requests them at each move of the cursor, and shows those in its window."""
+
+
+def leading(analysis: Analysis, point: Point) -> tuple[NamedEntity, Span] | None:
+    """The thing that a point refers to, and the token there. The type of an event refers to what
+    the event belongs to: its round, dispatch or slice, else its run.
+    """
+    line = analysis.document.lines[point.record]
+    return named_at(line, point.offset) or _above(line, point.offset)
+
+
+def definition(
+    analysis: Analysis,
+    named: NamedEntity,
+    uri: str,
+    encoding: PositionEncoding,
+    origin: types.Range | None,
+) -> Targets:
+    """Where something starts: links from ``origin``, or locations if that is None."""
+    number = analysis.document.number
+    found = declarations(analysis.index, named)
+    places = [(number(each.line), each) for each in found[:MOST_TARGETS]]
+    if origin is None:
+        return [
+            types.Location(uri, range_of(analysis, record, each.span, encoding))
+            for record, each in places
+        ]
+    return [
+        types.LocationLink(
+            uri,
+            range_of(analysis, record, resolve(each.line.text, Place(Part.WHOLE)), encoding),
+            range_of(analysis, record, each.span, encoding),
+            origin_selection_range=origin,
+        )
+        for record, each in places
+    ]
+
+
+def opening(uri: str, origin: types.Range | None) -> Targets:
+    """The beginning of a file: a link from ``origin``, or a location if that is None."""
+    start = types.Range(types.Position(0, 0), types.Position(0, 0))
+    if origin is None:
+        return [types.Location(uri, start)]
+    return [types.LocationLink(uri, start, start, origin_selection_range=origin)]
+
+
+def begins_run(analysis: Analysis, point: Point) -> bool:
+    """Whether a point is on the id of a run where the trace first names it."""
+    line = analysis.document.lines[point.record]
+    found = named_at(line, point.offset)
+    if found is None or found[0].entity is not Entity.RUN:
+        return False
+    return first_of_run(analysis.index, found[0].value) is line
+
+
+def _above(line: Line, offset: int) -> tuple[NamedEntity, Span] | None:
+    """What an event belongs to, if its type is at the offset. An event that starts something does
+    not belong to that.
+    """
+    place = path_at(line.text, offset)
+    if place != Place(Part.VALUE, ("event_type",)):
+        return None
+    event, run_id = event_of(line), run_id_of(line)
+    origin = resolve(line.text, place)
+    if event is None or run_id is None:
+        return None
+    for entity in (Entity.ROUND, Entity.DISPATCH, Entity.SLICE):
+        field = LIFETIMES[entity].field
+        if event.opens is not entity and field in event.fields:
+            for value, _ in strings_named(line.text, field):
+                return NamedEntity(entity, run_id, value), origin
+    return NamedEntity(Entity.RUN, run_id, run_id), origin
+
+
+def references(
+    analysis: Analysis,
+    named: NamedEntity,
+    uri: str,
+    encoding: PositionEncoding,
+    *,
+    with_declarations: bool,
+) -> JsonText:
+    """The locations where a trace names something, in order; ``with_declarations`` also those
+    where that starts.
+    """
+    number = analysis.document.number
+    locations = [
+        {"uri": uri, "range": plain_range(analysis, number(each.line), each.span, encoding)}
+        for each in unless_stopped(occurrences(analysis.index, named))
+        if with_declarations or each.role is not Role.DECLARES
+    ]
+    return JsonText(dumps(locations))
+
+
+def document_highlights(
+    analysis: Analysis, point: Point, encoding: PositionEncoding
+) -> list[types.DocumentHighlight] | None:
+    """The highlights of a thing: a write starts, ends or changes it, any other is a read. None if
+    the point is on no name.
+    """
+    line = analysis.document.lines[point.record]
+    found = named_at(line, point.offset)
+    if found is None:
+        return None
+    kinds = types.DocumentHighlightKind
+    number = analysis.document.number
+    return [
+        types.DocumentHighlight(
+            range_of(analysis, number(each.line), each.span, encoding),
+            kinds.Read if each.role is Role.READS else kinds.Write,
+        )
+        for each in occurrences_near(analysis.index, found[0], line, MOST_HIGHLIGHTS)
+    ]
+
+
+# New ids
+
+
+NOT_HERE = "Only the ids of runs, slices, dispatches and rounds can be renamed."
+_CAN_RENAME = (Entity.RUN, *LIFETIMES)
+
+
+def prepare_rename(
+    analysis: Analysis, point: Point, encoding: PositionEncoding
+) -> types.PrepareRenamePlaceholder | None:
+    """The id at a point, without its quotes; None if nothing can be renamed there."""
+    found = _renamable(analysis, point)
+    if found is None:
+        return None
+    named, span = found
+    where = range_of(analysis, point.record, inside(span), encoding)
+    return types.PrepareRenamePlaceholder(where, named.value)
+
+
+def rename(
+    analysis: Analysis, point: Point, new_name: str, encoding: PositionEncoding
+) -> JsonText | CannotMake:
+    """The text edits that give the thing at a point another id. Refused if another thing of its
+    type has that id already: nobody could tell the two apart any more.
+    """
+    found = _renamable(analysis, point)
+    if found is None:
+        return CannotMake(NOT_HERE)
+    return rename_named(analysis, found[0], new_name, encoding)
+
+
+def run_to_rename(analysis: Analysis, point: Point) -> NamedEntity | None:
+    """The run whose id is at a point. Other files may name it, too."""
+    found = _renamable(analysis, point)
+    return found[0] if found is not None and found[0].entity is Entity.RUN else None
+
+
+def rename_named(
+    analysis: Analysis,
+    named: NamedEntity,
+    new_name: str,
+    encoding: PositionEncoding,
+    annotation: str | None = None,
+) -> JsonText | CannotMake:
+    """See :func:`rename`, for a thing whatever point it was found at."""
+    if not new_name.strip():
+        return CannotMake(f"A {named.entity.value} needs an id of at least one character.")
+    replacements: Iterable[TextChange] = ()
+    if new_name != named.value:
+        other = taken(analysis.index, named, new_name)
+        if other is not None:
+            return CannotMake(_merges(analysis.line_number(other.line), named, new_name))
+        text = as_json(new_name)[1:-1]
+        number = analysis.document.number
+        places = occurrences(analysis.index, named)
+        replacements = (
+            TextChange.within(number(each.line), inside(each.span), text) for each in places
+        )
+    return as_edits(analysis.document, replacements, encoding, annotation)
+
+
+def _renamable(analysis: Analysis, point: Point) -> tuple[NamedEntity, Span] | None:
+    found = named_at(analysis.document.lines[point.record], point.offset)
+    can_rename = found is not None and found[0].entity in _CAN_RENAME and found[0].value
+    return found if can_rename else None
+
+
+def _merges(number: int, named: NamedEntity, new_name: str) -> str:
+    what = named.entity.value
+    return (
+        f"Line {number} names a {what} {shown(new_name)} already: "
+        f"renaming this {what} would make the two one."
+    )
+
+
+# Links
+
+
+class Link(NamedTuple):
+    """A string that is a link, if the file that it names exists."""
+
+    line: Line
+    span: Span
+    value: str
+    target: str | None
+    """A web address; None if ``value`` is the path of a file."""
+    tooltip: str
+
+
+def find_links(analysis: Analysis, options: LinkOptions, folders: Sequence[str]) -> list[Link]:
+    """The links of a trace, in order. A path is a link if it can be in one of the workspace's
+    folders, which are absolute paths.
+    """
+    links = (_link(each, options, folders) for each in unless_stopped(_strings(analysis)))
+    found = [link for link in links if link is not None]
+    return sorted(found, key=lambda each: (each.line.order, each.span))
+
+
+def paths_in(links: Iterable[Link]) -> list[str]:
+    """The paths among links, each once."""
+    return list(dict.fromkeys(link.value for link in links if link.target is None))
+
+
+def document_links(
+    analysis: Analysis,
+    links: Sequence[Link],
+    files: Mapping[str, str],
+    encoding: PositionEncoding,
+    *,
+    with_tooltips: bool = False,
+) -> JsonText:
+    """The protocol's links to web addresses and to files. ``files`` are the existing ones: URIs by
+    the paths in the trace.
+    """
+    number = analysis.document.number
+    answer = []
+    for link in unless_stopped(links):
+        target = link.target or files.get(link.value)
+        if target is None:
+            continue
+        where = plain_range(analysis, number(link.line), link.span, encoding)
+        shown: dict[str, object] = {"range": where, "target": target}
+        if with_tooltips:
+            shown["tooltip"] = link.tooltip
+        answer.append(shown)
+    return JsonText(dumps(answer))
+
+
+_String = tuple[Line, FieldType, str, Span]
+"""A string that may be a link: its line, its field, its value, and its span between the quotes."""
+
+
+def _strings(analysis: Analysis) -> Iterator[_String]:
+    for run in analysis.index.runs.values():
+        for name, fields in _LINKING.items():
+            for line in run.by_event.get(name, ()):
+                for field in fields:
+                    pair = pair_at(line.text, (field.name,))
+                    span = pair.value if pair is not None else None
+                    if span is not None and line.text.startswith('"', span.start):
+                        value = json.loads(line.text[span.start : span.end])
+                        yield line, field, value, inside(span)
+    for lines in analysis.index.rejected.values():
+        for line in lines:
+            for field in _LINKING.get(cast("FlaggedLine", line).event_name or "", ()):
+                for value, span in strings_named(line.text, field.name):
+                    yield line, field, value, inside(span)
+
+
+def _link(string: _String, options: LinkOptions, folders: Sequence[str]) -> Link | None:
+    line, field, value, span = string
+    if _WEB_ADDRESS.fullmatch(value):
+        return Link(line, span, value, value, f"Open {plain(value)}")
+    if field.names is Entity.PATH:
+        if not any(_may_be_in(folder, value) for folder in folders):
+            return None
+        return Link(line, span, value, None, "Open the file")
+    is_ticket = field.refers_to is Reference.TICKET
+    template = options.ticket_url if is_ticket else options.pull_request_url
+    reference = value.strip().lstrip("#!")
+    if not template or not any(map(str.isalnum, reference)):
+        return None
+    address = template.replace("{ref}", quote(reference, safe="", errors="replace"))
+    return Link(line, span, value, address, f"Open {field.refers_to} {plain(reference)}")
+
+
+def _may_be_in(folder: str, path: str) -> bool:
+    """Whether a path, by its text alone, leads nowhere out of a folder."""
+    steps = re.split(r"[/\\]", path)
+    if not path.strip() or "\0" in path or ".." in steps:
+        return False
+    if path.startswith(("/", "\\")) or path[1:2] == ":":
+        return path.startswith((f"{folder}/", f"{folder}\\"))
+    return "://" not in path
+
+
+_WEB_ADDRESS = re.compile(r"https://[A-Za-z0-9.-]+(?::[0-9]{1,5})?(?:/[!#-;=?-\[\]_a-z~]*)?")
+"""Without a user's name or password before the host, which can mislead about the host."""
+_LINKING = {
+    name: fields
+    for name, event in EVENTS.items()
+    if (
+        fields := tuple(
+            field
+            for field in event.fields.values()
+            if field.names is Entity.PATH or field.refers_to is not None
+        )
+    )
+}
+"""The fields of each event that can be links."""
+
+
+# Symbols of all traces
+
+
+MOST_SYMBOLS = 200
+"""The most symbols of a result. People type on instead of reading more."""
+_RUN_FIELD = "project_run_id"
+_NAME_FIELDS = {Entity.DISPATCH: "dispatch_name"}
+"""The field with the name for people, if that is not the id."""
+_KINDS = {
+    Entity.RUN: types.SymbolKind.Namespace,
+    Entity.SLICE: types.SymbolKind.Package,
+    Entity.DISPATCH: types.SymbolKind.Function,
+}
+
+
+class SymbolName(NamedTuple):
+    """A run, a slice or a dispatch, and the line where it begins."""
+
+    name: str
+    entity: Entity
+    id: str
+    run_id: str
+    line: int
+    """The protocol's number of the record's first line."""
+    text: str
+    """The record."""
+
+    @property
+    def field(self) -> str:
+        """The field that holds the name."""
+        if self.entity is Entity.RUN:
+            return _RUN_FIELD
+        return _NAME_FIELDS.get(self.entity, LIFETIMES[self.entity].field)
+
+
+class FoundSymbol(NamedTuple):
+    """A name in one of the traces."""
+
+    uri: str
+    named: SymbolName
+
+
+def names_in(analysis: Analysis, query: str = "") -> list[SymbolName]:
+    """The names of a trace that match, run by run. Each id is there once, for its first start."""
+    wanted, document = query.lower(), analysis.document
+    found = []
+    for run in analysis.index.runs_in_order:
+        for name, entity, identity, line in _symbol_starts(run):
+            if _rank(name, wanted) is not None:
+                number = document.protocol_line(document.number(line))
+                found.append(SymbolName(name, entity, identity, run.run_id, number, line.text))
+    return found
+
+
+def best_matches(
+    names: Iterable[FoundSymbol], query: str, most: int = MOST_SYMBOLS
+) -> list[FoundSymbol]:
+    """The names with the query's characters in the same order, the best matches first."""
+    wanted = query.lower()
+    ranked = (
+        (rank, len(found.named.name), place, found)
+        for place, found in enumerate(names)
+        if (rank := _rank(found.named.name, wanted)) is not None
+    )
+    return [found for *_, found in heapq.nsmallest(most, ranked)]
+
+
+def workspace_symbols(
+    found: Sequence[FoundSymbol], encoding: PositionEncoding, *, resolves: bool
+) -> list[types.WorkspaceSymbol]:
+    """The names as symbols, without their ranges if the client resolves them."""
+    return [_symbol(each, encoding, resolves=resolves) for each in found]
+
+
+def resolve_symbol(
+    symbol: types.WorkspaceSymbol, names: Sequence[SymbolName], encoding: PositionEncoding
+) -> types.WorkspaceSymbol:
+    """A symbol with the current range of its name, or the start of the file if it is gone."""
+    data: Mapping[str, object] = symbol.data if isinstance(symbol.data, dict) else {}
+    key = tuple(data.get(each) for each in ("entity", "id", "runId"))
+    where = types.Range(types.Position(0, 0), types.Position(0, 0))
+    for each in names:
+        if key == (each.entity, each.id, each.run_id):
+            where = _symbol_range(each, encoding)
+            break
+    symbol.location = types.Location(symbol.location.uri, where)
+    return symbol
+
+
+def _symbol_starts(run: Run) -> Iterator[tuple[str, Entity, str, Line]]:
+    """Each name of a run, with its entity, its id, and the line where that begins."""
+    yield run.run_id, Entity.RUN, run.run_id, run.first_line
+    for entity in (Entity.SLICE, Entity.DISPATCH):
+        of = LIFETIMES[entity]
+        seen = set()
+        for line in run.events(of.opener):
+            identity = line.text_fact(of.field)
+            if identity not in seen:
+                seen.add(identity)
+                name = line.text_fact(_NAME_FIELDS.get(entity, of.field))
+                yield name or identity, entity, identity, line
+
+
+def _rank(name: str, wanted: str) -> int | None:
+    """How well a name matches, 0 is best; None if it does not. ``wanted`` is lower case."""
+    lowered = name.lower()
+    if wanted in lowered:
+        return 0 if lowered.startswith(wanted) else 1
+    rest = iter(lowered)
+    return 2 if all(character in rest for character in wanted) else None
+
+
+def _symbol_range(named: SymbolName, encoding: PositionEncoding) -> types.Range:
+    span = resolve(named.text, Place(Part.VALUE, (named.field,)))
+    if "\r" not in named.text:
+        ends = (units_before(named.text, each, encoding) for each in span)
+        start, end = (types.Position(named.line, each) for each in ends)
+        return types.Range(start, end)
+    record = Document([named.text], read_lines)  # which is several lines of the protocol
+    start, end = (
+        types.Position(named.line + at.line, at.character)
+        for at in (record.position_of(Point(0, each), encoding) for each in span)
+    )
+    return types.Range(start, end)
+
+
+def _symbol(
+    found: FoundSymbol, encoding: PositionEncoding, *, resolves: bool
+) -> types.WorkspaceSymbol:
+    named = found.named
+    return types.WorkspaceSymbol(
+        name=named.name,
+        kind=_KINDS[named.entity],
+        container_name=None if named.entity is Entity.RUN else named.run_id,
+        location=(
+            types.LocationUriOnly(found.uri)
+            if resolves
+            else types.Location(found.uri, _symbol_range(named, encoding))
+        ),
+        data=(
+            {"uri": found.uri, "entity": named.entity, "id": named.id, "runId": named.run_id}
+            if resolves
+            else None
+        ),
+    )

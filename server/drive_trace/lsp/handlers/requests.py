@@ -1,0 +1,437 @@
+"""Requests about the text of an open trace, but for its code actions."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcContentModified, JsonRpcException
+
+from drive_trace.analysis import Analysis
+from drive_trace.features import semantic_tokens as tokens
+from drive_trace.features.completion import PathEntry, completion, resolve_completion
+from drive_trace.features.findings import format_document, format_range
+from drive_trace.features.hover import hover, inlay_hints, resolve_hint
+from drive_trace.features.navigation import (
+    Targets,
+    begins_run,
+    definition,
+    document_highlights,
+    document_links,
+    find_links,
+    leading,
+    opening,
+    paths_in,
+    prepare_rename,
+    references,
+    rename,
+    rename_named,
+    run_to_rename,
+)
+from drive_trace.features.referents import HoverOptions
+from drive_trace.features.results import (
+    CannotMake,
+    JsonText,
+    joined,
+    range_of,
+    workspace_edit,
+    workspace_edits,
+)
+from drive_trace.features.runs import code_lenses, resolve_lens
+from drive_trace.features.structure import document_symbols, folding_ranges, selection_range
+from drive_trace.lsp.handlers.base import TraceRequest, handles, resolves
+from drive_trace.lsp.rpc.capabilities import Client, path_of
+from drive_trace.lsp.rpc.threads import in_thread
+from drive_trace.lsp.workspace.open_traces import OpenTrace, check_unchanged
+from drive_trace.stopping import unless_stopped
+from drive_trace.storage.linked_files import linked_files, list_folder
+from drive_trace.storage.recording import new_stamp
+from drive_trace.text.wording import shown
+from drive_trace.trace.document import Point
+from drive_trace.trace.occurrences import NamedEntity, named_at
+from drive_trace.trace.references import run_id_of
+from drive_trace.vocabulary import Entity
+
+
+@handles(types.TEXT_DOCUMENT_HOVER, shows_other_traces=True)
+def _hover(request: TraceRequest, params: types.HoverParams) -> types.Hover | None:
+    point = request.point(params.position)
+    run_id = run_id_of(request.analysis.document.lines[point.record])
+    options = HoverOptions(
+        uri=request.trace.uri,
+        now=datetime.now(UTC),
+        url_of=request.trace.options.url_of,
+        messages=request.settings.hover.messages,
+        joined=request.joined(run_id) if run_id is not None else None,
+    )
+    return hover(request.analysis, point, request.encoding, request.client.hover_format, options)
+
+
+@handles(
+    types.TEXT_DOCUMENT_CODE_LENS,
+    types.CodeLensOptions(resolve_provider=True),
+    if_closed=(),
+    shows_other_traces=True,
+)
+def _code_lens(request: TraceRequest, _params: types.CodeLensParams) -> list[types.CodeLens]:
+    return code_lenses(request.analysis, request.trace.uri, request.settings.lens)
+
+
+@resolves(types.CODE_LENS_RESOLVE)
+def _resolve_lens(
+    _client: Client, request: TraceRequest | None, lens: types.CodeLens
+) -> types.CodeLens:
+    if request is None:
+        return resolve_lens(None, lens)
+    return resolve_lens(request.analysis, lens, request.joined)
+
+
+@handles(types.TEXT_DOCUMENT_INLAY_HINT, if_closed=())
+def _inlay_hint(request: TraceRequest, params: types.InlayHintParams) -> list[types.InlayHint]:
+    return inlay_hints(
+        request.analysis,
+        params.range,
+        request.encoding,
+        request.settings.inlay_hints,
+        explained_later_of=request.trace.uri if request.client.resolves_hint_tooltips else None,
+    )
+
+
+@resolves(types.INLAY_HINT_RESOLVE)
+def _resolve_hint(
+    _client: Client, request: TraceRequest | None, hint: types.InlayHint
+) -> types.InlayHint:
+    return resolve_hint(request.analysis if request is not None else None, hint)
+
+
+def _look(request: TraceRequest) -> tokens.TokenLook:
+    client = request.client
+    return tokens.TokenLook(client.encoding, client.token_types, client.token_modifiers)
+
+
+@handles(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, tokens.LEGEND)
+def _tokens(request: TraceRequest, _params: types.SemanticTokensParams) -> JsonText:
+    return tokens.tokens(request.analysis, _look(request))
+
+
+@handles(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE)
+def _tokens_in(request: TraceRequest, params: types.SemanticTokensRangeParams) -> JsonText:
+    return tokens.tokens_in(request.analysis, params.range, _look(request))
+
+
+@handles(types.TEXT_DOCUMENT_DEFINITION)
+def _definition(request: TraceRequest, params: types.DefinitionParams) -> object:
+    analysis, point = request.analysis, request.point(params.position)
+    found = leading(analysis, point)
+    if found is None:
+        return None
+    named, span = found
+    with_origin = request.client.reads_location_links
+    origin = range_of(analysis, point.record, span, request.encoding) if with_origin else None
+
+    def work(analysis: Analysis, uri: str) -> Targets:
+        return definition(analysis, named, uri, request.encoding, origin)
+
+    own = partial(work, analysis, request.trace.uri)
+    if named.entity is Entity.PATH:
+        return _file_or_start(request, request.trace.edits, named.value, origin, own)
+    if not begins_run(analysis, point):
+        return own()
+    return _where_else(request, request.trace.edits, named.value, work, own)
+
+
+async def _file_or_start(
+    request: TraceRequest,
+    edits: int,
+    path: str,
+    origin: types.Range | None,
+    own: Callable[[], Targets],
+) -> Targets:
+    """The file of the workspace that a path means; if there is none, the event that wrote it."""
+    trace = request.trace
+    files = await in_thread(_files, [path], path_of(trace.uri), request.folders)
+    check_unchanged(trace, edits)
+    return opening(files[path], origin) if files else await request.result_of(own)
+
+
+async def _where_else(
+    request: TraceRequest,
+    edits: int,
+    run_id: str,
+    work: Callable[[Analysis, str], Targets],
+    own: Callable[[], Targets],
+) -> Sequence[object]:
+    """The beginnings of a run in other traces; if there are none, the one in this trace."""
+    await request.following.settled()
+    others = await request.runs.run_on_others(run_id, request.trace.uri, work)
+    check_unchanged(request.trace, edits)
+    found = [each for part in others for each in part]
+    return found or await request.result_of(own)
+
+
+@handles(types.TEXT_DOCUMENT_REFERENCES)
+def _references(request: TraceRequest, params: types.ReferenceParams) -> object:
+    point, with_declarations = request.point(params.position), params.context.include_declaration
+    found = named_at(request.analysis.document.lines[point.record], point.offset)
+    if found is None:
+        return None
+    named, encoding = found[0], request.encoding
+
+    def work(analysis: Analysis, uri: str) -> JsonText:
+        return references(analysis, named, uri, encoding, with_declarations=with_declarations)
+
+    if named.entity is Entity.RUN:
+        return _in_all_traces(request, request.trace.edits, named.value, work)
+    return work(request.analysis, request.trace.uri)
+
+
+async def _in_all_traces(
+    request: TraceRequest, edits: int, run_id: str, work: Callable[[Analysis, str], JsonText]
+) -> JsonText:
+    """The references to a run: those of this trace first."""
+    await request.following.settled()
+    others = await request.runs.run_on_others(run_id, request.trace.uri, work)
+    check_unchanged(request.trace, edits)
+    own = await request.result_of(partial(work, request.analysis, request.trace.uri))
+    return joined([own, *others])
+
+
+@handles(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
+def _highlights(
+    request: TraceRequest, params: types.DocumentHighlightParams
+) -> list[types.DocumentHighlight] | None:
+    return document_highlights(request.analysis, request.point(params.position), request.encoding)
+
+
+@handles(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, if_closed=())
+def _symbols(request: TraceRequest, _params: types.DocumentSymbolParams) -> JsonText:
+    trace, options = request.trace, request.client.symbols._replace(joined=request.joined)
+    roots = trace.outline()
+    return document_symbols(request.analysis, roots, trace.uri, request.encoding, options)
+
+
+@handles(types.TEXT_DOCUMENT_FOLDING_RANGE, if_closed=())
+def _folds(request: TraceRequest, _params: types.FoldingRangeParams) -> JsonText:
+    options = request.client.folding._replace(joined=request.joined)
+    roots = request.trace.outline()
+    return folding_ranges(request.analysis, roots, options)
+
+
+@handles(types.TEXT_DOCUMENT_SELECTION_RANGE, if_closed=())
+def _selections(
+    request: TraceRequest, params: types.SelectionRangeParams
+) -> list[types.SelectionRange]:
+    return [
+        selection_range(request.analysis, request.point(position), request.encoding)
+        for position in unless_stopped(params.positions)
+    ]
+
+
+@handles(types.TEXT_DOCUMENT_DOCUMENT_LINK, if_closed=())
+def _links(request: TraceRequest, _params: types.DocumentLinkParams) -> object:
+    return _links_that_lead_somewhere(request, request.trace.edits)
+
+
+async def _links_that_lead_somewhere(request: TraceRequest, edits: int) -> JsonText:
+    trace, folders = request.trace, request.folders
+    names = [str(folder) for folder in folders]
+    links = await request.result_of(
+        lambda: find_links(request.analysis, request.settings.links, names)
+    )
+    paths = paths_in(links)
+    files = await in_thread(_files, paths, path_of(trace.uri), folders) if paths else {}
+    check_unchanged(trace, edits)
+    with_tooltips = request.client.reads_link_tooltips
+    return await request.result_of(
+        lambda: document_links(
+            request.analysis, links, files, request.encoding, with_tooltips=with_tooltips
+        )
+    )
+
+
+def _files(paths: Sequence[str], trace: Path | None, folders: Sequence[Path]) -> dict[str, str]:
+    found = linked_files(paths, trace, folders)
+    return {path: file.as_uri() for path, file in found.items()}
+
+
+_HOME = re.compile(r"^(.+)/(?:projects|wip)/")
+
+
+@handles(
+    types.TEXT_DOCUMENT_COMPLETION,
+    types.CompletionOptions(trigger_characters=['"', "{", ":", ",", "/"], resolve_provider=True),
+)
+def _completion(request: TraceRequest, params: types.CompletionParams) -> object:
+    return request.merging(
+        lambda joined: completion(
+            request.analysis,
+            request.point(params.position),
+            request.encoding,
+            client=request.client.completion,
+            stamp=new_stamp(),
+            listing=_Listing(request),
+            joined=joined,
+        )
+    )
+
+
+class _Listing:
+    """The folders that paths in a trace start from, read when somebody writes one."""
+
+    def __init__(self, request: TraceRequest) -> None:
+        self._trace = path_of(request.trace.uri)
+        self._folders = request.folders
+
+    def __call__(self, typed: str) -> list[PathEntry]:
+        """The entries of the folder that a half-written path names. Before anything is written,
+        also those beside the trace.
+        """
+        base = self._base()
+        if base is None or self._trace is None:
+            return []
+        folder = typed[: typed.rfind("/") + 1]
+        found = list_folder(base, folder)
+        if not folder and self._trace.parent != base:
+            found = [*list_folder(base, f"{_below(self._trace.parent, base)}/"), *found]
+        return [PathEntry(*each) for each in found]
+
+    def _base(self) -> Path | None:
+        """The workspace's folder that the trace is in. Without a workspace, the folder above
+        ``projects/``.
+        """
+        trace = self._trace
+        if trace is None:
+            return None
+        if self._folders:
+            within = [folder for folder in self._folders if trace.is_relative_to(folder)]
+            return max(within, key=lambda folder: len(folder.parts), default=None)
+        home = _HOME.match(trace.as_posix())
+        return Path(home[1]) if home is not None else None
+
+
+def _below(folder: Path, base: Path) -> str:
+    return folder.relative_to(base).as_posix()
+
+
+@resolves(types.COMPLETION_ITEM_RESOLVE)
+def _resolve_completion(
+    client: Client, _request: TraceRequest | None, item: types.CompletionItem
+) -> types.CompletionItem:
+    return resolve_completion(item, client.completion.documentation)
+
+
+@handles(types.TEXT_DOCUMENT_FORMATTING, if_closed=())
+def _formatting(request: TraceRequest, _params: types.DocumentFormattingParams) -> JsonText:
+    return format_document(request.analysis, request.encoding)
+
+
+@handles(types.TEXT_DOCUMENT_RANGE_FORMATTING, if_closed=())
+def _range_formatting(
+    request: TraceRequest, params: types.DocumentRangeFormattingParams
+) -> JsonText:
+    return format_range(request.analysis, params.range, request.encoding)
+
+
+@handles(types.TEXT_DOCUMENT_PREPARE_RENAME)
+def _prepare_rename(
+    request: TraceRequest, params: types.PrepareRenameParams
+) -> types.PrepareRenamePlaceholder | None:
+    return prepare_rename(request.analysis, request.point(params.position), request.encoding)
+
+
+@handles(types.TEXT_DOCUMENT_RENAME)
+def _rename(request: TraceRequest, params: types.RenameParams) -> object:
+    point = request.point(params.position)
+    run = run_to_rename(request.analysis, point)
+    if run is not None and request.runs.folder_of(request.trace.uri) is not None:
+        return _rename_run(request, request.trace.edits, run, params.new_name)
+    return _rename_here(request, point, params)
+
+
+async def _rename_run(
+    request: TraceRequest, edits: int, run: NamedEntity, new_name: str
+) -> dict[str, Any]:
+    """The edits of all files of the workspace folder that name a run, or why there are none."""
+    await request.following.settled()
+    client, uri = request.client, request.trace.uri
+    is_annotated = client.reads_annotations and client.reads_document_changes
+    annotation = "rename-run" if is_annotated else None
+
+    def work(analysis: Analysis, each: str) -> tuple[str, JsonText | CannotMake]:
+        made = rename_named(analysis, run, new_name, request.encoding, annotation)
+        return each, made
+
+    check_unchanged(request.trace, edits)
+    others, before = request.runs.others_with(run.value, uri), _as_they_are(request, run.value)
+    uris = [uri, *(each.uri for each in others)]
+    reason = _why_not(request, run.value, new_name) or await in_thread(_not_writable, uris)
+    if reason is not None:
+        raise JsonRpcException(reason, types.LSPErrorCodes.RequestFailed)
+    found = await request.runs.run_on_others(run.value, uri, work)
+    found.insert(0, await request.result_of(partial(work, request.analysis, uri)))
+    if _as_they_are(request, run.value) != before:
+        raise JsonRpcContentModified("a trace of the run has changed meanwhile")
+    versions = {each.uri: each.trace.version for each in others if each.trace is not None}
+    versions[uri] = request.trace.version
+    made = []
+    for each, text in found:
+        if isinstance(text, CannotMake):
+            raise JsonRpcException(text.reason, types.LSPErrorCodes.RequestFailed)
+        document = types.OptionalVersionedTextDocumentIdentifier(each, versions.get(each))
+        made.append((document, text))
+    if len(made) <= len(others):
+        reason = "A file that names the run cannot be read any more: nothing was renamed."
+        raise JsonRpcException(reason, types.LSPErrorCodes.RequestFailed)
+    count = len(made)
+    label = f"Rename run {shown(run.value)} to {shown(new_name)}"
+    about = types.ChangeAnnotation(label, description=f"in {count} file{'s' * (count > 1)}")
+    return workspace_edits(
+        made,
+        with_document_changes=client.reads_document_changes,
+        annotations={annotation: about} if annotation is not None else None,
+    )
+
+
+def _as_they_are(request: TraceRequest, run_id: str) -> list[tuple[str, OpenTrace | None, int]]:
+    """The traces that hold a run, each with its open trace and the number of its changes."""
+    others = request.runs.others_with(run_id, request.trace.uri)
+    found = [(request.trace.uri, request.trace), *((each.uri, each.trace) for each in others)]
+    return [(uri, trace, 0 if trace is None else trace.edits) for uri, trace in found]
+
+
+def _why_not(request: TraceRequest, run_id: str, new_name: str) -> str | None:
+    """Why a run cannot be renamed, by what other files hold."""
+    uri = request.trace.uri
+    taken = request.runs.others_with(new_name, uri) if new_name != run_id else ()
+    if taken:
+        return (
+            f"{taken[0].part.path} names a run {shown(new_name)} already: "
+            "renaming this run would make the two one."
+        )
+    joined = request.joined(run_id)
+    if joined is not None and joined.lack is not None:
+        return f"Which other files name the run is not known; {joined.lack}."
+    return None
+
+
+def _not_writable(uris: Sequence[str]) -> str | None:
+    """Why a run cannot be renamed, by the permissions of its files. Call it from a thread."""
+    for path in filter(None, map(path_of, uris)):
+        if os.path.exists(path) and not os.access(path, os.W_OK):  # noqa: PTH110 - Path.exists raises
+            return f"{path} cannot be written: nothing was renamed."
+    return None
+
+
+def _rename_here(request: TraceRequest, point: Point, params: types.RenameParams) -> dict[str, Any]:
+    edits = rename(request.analysis, point, params.new_name, request.encoding)
+    if isinstance(edits, CannotMake):
+        raise JsonRpcException(edits.reason, types.LSPErrorCodes.RequestFailed)
+    return workspace_edit(
+        request.document, edits, with_document_changes=request.client.reads_document_changes
+    )
