@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drive_trace.grading.answers import (
-    LARGEST,
+from drive_trace.grading.prompts import (
+    LARGEST_REPLY,
     LONGEST_REASON,
     MOST_REASONS,
     ModelAnswer,
@@ -75,7 +75,7 @@ NO_ANSWERS = {
     '{"reasons": ["a"], "intent": ["pass"]}': "is an array, and has to be",
     '{"reasons": ["a"], "intent": NaN}': "NaN is not JSON",
     "[" * 100_000: "is not one JSON object",
-    "x" * (LARGEST + 1): "more than 100,000 characters",
+    "x" * (LARGEST_REPLY + 1): "more than 100,000 characters",
 }
 
 
@@ -120,7 +120,7 @@ def read_strictly(reply: str) -> tuple[list[str], object] | None:
     if middle and middle[-1] == "```" and re.match(r"```(json)?[ \t\r]*$", first, re.IGNORECASE):
         text = "\n".join(middle[:-1])
     syntax = parse(text)
-    if not syntax.is_json or syntax.root is None or len(reply.strip()) > LARGEST:
+    if not syntax.is_json or syntax.root is None or len(reply.strip()) > LARGEST_REPLY:
         return None
     if [each.key for each in syntax.root.members] != ["reasons", "intent"]:
         return None

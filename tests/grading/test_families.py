@@ -2,7 +2,7 @@
 
 import pytest
 
-from drive_trace.grading.families import FAMILIES, families_of
+from drive_trace.grading.calibration import FAMILIES, families_of
 
 
 @pytest.mark.parametrize(

@@ -60,15 +60,27 @@ def test_a_sum_that_no_double_holds_is_null() -> None:
     assert (clock["total"], clock["mean"]) == (None, None)
 
 
-def test_several_traces_are_read_one_behind_the_other() -> None:
-    started = trace(event("slice-started", slice_slug="s", ts="2026-05-28T14:00:00.000Z"))
-    completed = trace(event("slice-completed", slice_slug="s", ts="2026-05-28T14:00:01.500Z"))
-    (measured,) = [
-        each
-        for each in report_of(started, completed).metrics
-        if each.metric.key == "slice_wallclock_ms"
-    ]
-    assert measured.value == {"s": 1500}
+@pytest.mark.parametrize("is_swapped", [False, True])
+def test_events_of_a_run_in_several_files_follow_one_another_by_ts(is_swapped: bool) -> None:
+    first, last = "2026-05-28T14:00:00.000Z", "2026-05-28T14:00:03.500Z"
+    early = trace(
+        event("slice-started", slice_slug="s", ts=first),
+        event("triage-verdict", input_ref="T-1", verdict="direct-change", ts=last),
+    )
+    late = trace(
+        event("triage-verdict", input_ref="T-1", verdict="new-project", ts=first),
+        event("slice-completed", slice_slug="s", ts="2026-05-28T14:00:01.500Z"),
+    )
+    report = report_of(*((late, early) if is_swapped else (early, late)))
+    values = {each.metric.key: each.value for each in report.metrics}
+    assert values["slice_wallclock_ms"] == {"s": 1500}
+    assert values["triage_stability"] == {
+        "T-1": {
+            "count": 2,
+            "distinct_verdict_count": 2,
+            "verdicts": ["new-project", "direct-change"],
+        }
+    }
 
 
 # Assertions

@@ -1,4 +1,5 @@
-"""What an agent's transcript tells: of a run that nobody traced, and what the operator said.
+"""What an agent's transcript tells: of a run that nobody traced, and what the operator said. And
+what a trace tells for the same readers: what failed.
 
 A transcript has one turn a line. What is told of a run, and how sure it is, are those of the
 reference's parser, key for key: times and counts are null, as a transcript does not tell them. So
@@ -8,11 +9,13 @@ readers of traces reject these events, and they have no place in one.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from drive_trace.grading.classes import Item
 from drive_trace.text.wording import writable
+from drive_trace.trace.line import Line
 from drive_trace.vocabulary import ENVELOPE, EVENTS
 
 RUN_ID = "post-hoc"
@@ -187,3 +190,44 @@ def _text(given: Mapping[str, object], *names: str) -> str | None:
 
 def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no JSON")
+
+
+# The failures of a run that a trace tells of: halts, and what did not come out as it should
+
+_FAILURES: Mapping[str, tuple[str, Container[str]]] = {
+    "dispatch-end": ("result", {"failed", "aborted"}),
+    "round-end": ("verdict", {"another-round-needed", "escalating-to-user", "stop-condition"}),
+    "slice-completed": ("result", {"abandoned"}),
+}
+"""By event: the field that tells a failure, and the values that do. A halt is one anyway."""
+_HALT = "falsified-assumption"
+_BEFORE = 20
+"""So many events of the run stand before each failure as its context."""
+
+
+def failures_of(lines: Iterable[Line], run_id: str | None = None) -> list[Item] | None:
+    """The halts, failed dispatches and rounds, and abandoned slices of a run, or for None of all,
+    each with the events of its run before it; None where there is no event. Grades and costs are
+    no part of it.
+    """
+    events: dict[str, deque[str]] = {}
+    items = []
+    for number, line in enumerate(lines, 1):
+        if line.event is None or line.event.is_feed or run_id not in {None, line.run}:
+            continue
+        before = events.setdefault(line.run, deque(maxlen=_BEFORE))
+        name = _failure(line)
+        if name is not None:
+            items.append(Item(number, line.text, "\n".join(before), name))
+        before.append(line.text)
+    return items if events else None
+
+
+def _failure(line: Line) -> str | None:
+    assert line.event is not None
+    name = line.event.name
+    if name == _HALT:
+        return name
+    field, values = _FAILURES.get(name, (None, ()))
+    value = line.fact(field) if field is not None else None
+    return f"{name}: {value}" if value in values else None

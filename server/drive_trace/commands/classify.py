@@ -11,17 +11,15 @@ from typing import Any, NamedTuple
 
 import click
 
-from drive_trace.agent_logs.transcripts import operator_turns_of
+from drive_trace.agent_logs.transcripts import failures_of, operator_turns_of
 from drive_trace.commands import options
 from drive_trace.commands.asking import Asked, echo_json, echo_prompt, without_keys
 from drive_trace.commands.reading import read_text, usable
 from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, notify
 from drive_trace.grading import classes
-from drive_trace.grading.answers import ModelAnswer, NoAnswer, read_answer
 from drive_trace.grading.classes import Classes, Item, Sorting, items_of
-from drive_trace.grading.prompts import Prompt
+from drive_trace.grading.prompts import ModelAnswer, NoAnswer, Prompt, read_answer
 from drive_trace.judging.models import Model, ReplayedModel, attempts
-from drive_trace.report.failures import failures_of
 from drive_trace.storage.files import SMALL, read_trace
 from drive_trace.storage.pages import CLASSES
 from drive_trace.text.escaping import printable, visible

@@ -12,7 +12,7 @@ from drive_trace.commands.calibrate import CALIBRATION_NAME
 from drive_trace.commands.classify import OrAnother, failures, operator_turns
 from drive_trace.commands.judging import Criteria, Judging, JudgingResult, Plan
 from drive_trace.commands.terminal import notify
-from drive_trace.grading.families import FAMILIES
+from drive_trace.grading.calibration import FAMILIES
 from drive_trace.text.escaping import printable, visible
 from drive_trace.text.wording import listed
 from drive_trace.vocabulary import GRADE

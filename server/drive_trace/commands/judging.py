@@ -17,8 +17,7 @@ from drive_trace.commands.options import trusted
 from drive_trace.commands.reading import read_text, usable
 from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, notify
 from drive_trace.grading import judgements, prompts
-from drive_trace.grading.calibration import Rate
-from drive_trace.grading.families import FAMILIES, families_of
+from drive_trace.grading.calibration import FAMILIES, Rate, families_of
 from drive_trace.judging import models, sources
 from drive_trace.judging.models import Model, ReplayedModel, Reply
 from drive_trace.storage.appending import AppendError, locked_trace

@@ -14,9 +14,8 @@ from typing import Annotated, Literal, TypeAlias, get_args
 
 import msgspec
 
-from drive_trace.grading.answers import ModelAnswer, read_answer
 from drive_trace.grading.calibration import AGREEMENT, Calibration
-from drive_trace.grading.prompts import hash_of
+from drive_trace.grading.prompts import ModelAnswer, hash_of, read_answer
 from drive_trace.trace.times import sortable
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**53)]

@@ -9,8 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
-from drive_trace.grading.answers import ModelAnswer, NoAnswer, read_answer
-from drive_trace.grading.prompts import CANNOT_TELL, Prompt
+from drive_trace.grading.prompts import CANNOT_TELL, ModelAnswer, NoAnswer, Prompt, read_answer
 from drive_trace.storage.processes import run_shell
 
 LARGEST = 1 << 20

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from math import ceil, log2
 from typing import NamedTuple
 
-from drive_trace.report.event_log import Event
+from drive_trace.report.event_log import SPANNING, DispatchSpan, Event, Outcome, Period, RoundSpan
 from drive_trace.report.time_axis import LEAST, WIDTH, TimeAxis, spaced, time_axis
-from drive_trace.report.timeline import SPANNING, DispatchSpan, Outcome, Period, RoundSpan
 from drive_trace.scorecard.caveats import LineRef
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.text.wording import plural, short_time

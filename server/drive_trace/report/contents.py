@@ -8,11 +8,17 @@ from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
-from drive_trace.report import metrics, timeline
+from drive_trace.report import metrics
 from drive_trace.report.assertions import Checked, CheckResult, check_all
-from drive_trace.report.event_log import Event, EventLog, TraceLog
+from drive_trace.report.event_log import (
+    Event,
+    EventLog,
+    Timelines,
+    TraceLog,
+    timelines,
+    timelines_json,
+)
 from drive_trace.report.metrics import Measured
-from drive_trace.report.timeline import Timelines
 from drive_trace.scorecard import card as scorecard
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, Unread
@@ -104,7 +110,7 @@ class FullReport(NamedTuple):
     timelines: Timelines
     traces: Sequence[TraceLog]
     events: Sequence[Event]
-    """Every event that counts, trace by trace."""
+    """Every event that counts, in the order of :class:`EventLog`."""
     findings: Findings | None = None
     """None if nobody checked the traces."""
 
@@ -185,8 +191,8 @@ def report_on(
     left_out: Omitted = NOTHING_OMITTED,
     findings: Findings | None = None,
 ) -> FullReport:
-    """Make the report on traces. Runs are joined by their id, and events follow one another trace
-    by trace. ``unread`` are the inputs that could not be read; for ``left_out`` see
+    """Make the report on traces. Runs are joined by their id, and their events as
+    :class:`EventLog` says. ``unread`` are the inputs that could not be read; for ``left_out`` see
     :attr:`ScoreCard.left_out`.
     """
     card = scorecard.score([trace.summary for trace in traces], unread, left_out)
@@ -195,7 +201,7 @@ def report_on(
         card=card,
         metrics=metrics.measure(log),
         assertions=check_all(log),
-        timelines=timeline.timelines(log),
+        timelines=timelines(log),
         traces=tuple(traces),
         events=log.events,
         findings=findings,
@@ -209,7 +215,7 @@ def report_on_run(run: RunScore, events: Sequence[Event]) -> FullReport:
         card=ScoreCard((run,), ()),
         metrics=metrics.measure(log),
         assertions=check_all(log),
-        timelines=timeline.timelines(log),
+        timelines=timelines(log),
         traces=(),
         events=log.events,
     )
@@ -225,7 +231,7 @@ def to_json(report: FullReport) -> dict[str, object]:
         "metrics": metrics.to_json(report.metrics),
         "assertions": [_assertion_json(checked) for checked in report.assertions],
         "metric_notes": [_metric_json(measured) for measured in report.metrics],
-        "timelines": timeline.to_json(report.timelines),
+        "timelines": timelines_json(report.timelines),
         "lines": report.lines._asdict(),
         "files": [
             {

@@ -16,7 +16,7 @@ from drive_trace.report.contents import (
     LineFinding,
     findings_phrase,
 )
-from drive_trace.report.event_log import Event
+from drive_trace.report.event_log import DispatchSpan, Event
 from drive_trace.report.metrics import (
     GROUPS,
     Breakdown,
@@ -26,7 +26,6 @@ from drive_trace.report.metrics import (
     Metric,
     Value,
 )
-from drive_trace.report.timeline import DispatchSpan
 from drive_trace.scorecard.caveats import LineRef
 from drive_trace.scorecard.render import NO_SIGNAL, clocked
 from drive_trace.scorecard.run_score import RunScore
@@ -251,10 +250,10 @@ def _tables(metric: Metric, value: Value, most: int) -> list[doc.Section]:
 
 def _table(shape: Breakdown, value: Mapping[str, Value] | list[Value], most: int) -> doc.Table:
     rows = [
-        [doc.name(key, 80), *(_cell(_at(item, at), shape.unit) for _, at in shape.columns)]
+        [doc.name(key, 80), *(_cell(_at(item, *at), shape.unit) for at in shape.columns.values())]
         for key, item in islice(_items(value), most)
     ]
-    headers = [shape.key, *(header for header, _ in shape.columns)]
+    headers = [shape.key, *shape.columns]
     return doc.Table(headers, rows, numbers_from=1, left_out=len(value) - len(rows))
 
 
@@ -266,8 +265,9 @@ def _items(value: Value) -> Iterator[tuple[str, Value]]:
         yield from ((str(next(iter(item.values()))), item) for item in value)
 
 
-def _at(value: Value, path: Sequence[str]) -> Value:
-    for key in path:
+def _at(value: Value, *keys: str) -> Value:
+    """What stands in a value under these keys; an empty key is the value itself."""
+    for key in filter(None, keys):
         value = value.get(key) if isinstance(value, Mapping) else None
     return value
 

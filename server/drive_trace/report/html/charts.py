@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from drive_trace.report.chart import REJECTED, Bar, Chart, ChartMark, Cluster, Piece
+from drive_trace.report.event_log import SPANNING, Outcome
 from drive_trace.report.sections import Places
 from drive_trace.report.time_axis import as_date, as_time, days, spaced, ticks
-from drive_trace.report.timeline import SPANNING, Outcome
 from drive_trace.scorecard.caveats import LineRef
 from drive_trace.text.document import Html
 from drive_trace.text.escaping import plain

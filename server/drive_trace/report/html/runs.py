@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from drive_trace.report.chart import Chart, chart_of
 from drive_trace.report.contents import FullReport
+from drive_trace.report.event_log import DispatchSpan
 from drive_trace.report.html.charts import key, timeline_chart
 from drive_trace.report.html.lines import EventLists, button, findings_list
 from drive_trace.report.sections import (
@@ -16,7 +17,6 @@ from drive_trace.report.sections import (
     run_figures,
     runs_table,
 )
-from drive_trace.report.timeline import DispatchSpan
 from drive_trace.scorecard.render import (
     beside_runs,
     hidden_because,
