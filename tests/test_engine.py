@@ -1,19 +1,21 @@
 """The engine's invariants, on random traces and random edits."""
 
 import json
+from collections import Counter, defaultdict
+from random import Random
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from drive_trace.analysis import Analysis, summarize_text
+from drive_trace.analysis import Analysis, join_all, summarize_text
 from drive_trace.features.findings import DiagnosticMaker, DiagnosticOptions
 from drive_trace.linter.rule import Severity
 from drive_trace.scorecard.card import score, to_json
 from drive_trace.text.spans import PositionEncoding, is_blank
 from drive_trace.trace.document import Document, Point
 from drive_trace.trace.reading import read_exactly, read_lines
-from drive_trace.vocabulary import EVENTS
+from drive_trace.vocabulary import CORRECTNESS_FIELDS, COST, EVENTS, GRADE
 from tests.support.client_text import triage
 from tests.support.drawing import examples
 from tests.support.models import (
@@ -27,6 +29,54 @@ from tests.support.models import (
     point,
     protocol_position,
 )
+
+_MOMENTS = (
+    *(f"2026-05-28T14:0{minute}:00.000Z" for minute in range(3)),
+    *("2026-05-28T15:01:00.000+01:00", "2026-05-28T14:01:00.000", "2026-05-28T14:01:00Z", "soon"),
+)
+_OF_A_VERDICT = (GRADE, GRADE, GRADE, COST, "dispatch-start", "round-start", "project-closed")
+
+
+def hostile_files(chance: Random) -> list[list[str]]:
+    """One run in up to four files: times go back, ids are shared, lines are copied and moved."""
+    files: list[list[str]] = []
+    for _ in range(chance.randrange(1, 5)):
+        own = [chance_of_verdict(chance) for _ in range(chance.randrange(1, 6))]
+        own += [line for file in files for line in file if chance.random() < 0.3]
+        chance.shuffle(own)
+        files.append(own)
+    return files
+
+
+def chance_of_verdict(chance: Random) -> str:
+    values = dict(EVENTS[chance.choice(_OF_A_VERDICT)].example)
+    values |= {"event_id": f"{chance.randrange(6):08}-8f0d-4c1b-9a3e-5d2f6a7b8c90"}
+    values |= {"ts": chance.choice(_MOMENTS), "project_run_id": "run-1"}
+    for name in values.keys() & {*CORRECTNESS_FIELDS}:
+        values[name] = chance.choice(("pass", "pass", "fail", None))
+    return json.dumps(values, separators=(",", ":"))
+
+
+def test_rules_and_score_agree_on_the_grade_that_counts_and_on_what_is_stale() -> None:
+    seen = Counter[str]()
+    for seed in range(300):
+        texts = ["\n".join(each) + "\n" for each in hostile_files(Random(seed))]
+        files = {f"{number}.jsonl": Analysis(text) for number, text in enumerate(texts)}
+        join_all([*files], [*files.values()])
+        (run,) = score([each.summary(path) for path, each in files.items()]).runs
+        found = defaultdict[str, set[tuple[str, int]]](set)
+        for path, analysis in files.items():
+            for each in analysis.findings():
+                found[each.rule.code].add((path, analysis.line_number(each.line)))
+        differ = [each for each in run.caveats if "it differently" in each.short]
+        counted = {(run.correctness.path, run.correctness.line)} if run.correctness else set()
+        assert bool(found["stale-verdict"]) == (run.stale is not None)
+        assert bool(found["conflicting-verdicts"]) == any(each.qualifies for each in differ)
+        assert not found["superseded-feed"] & counted
+        for code in ("stale-verdict", "erased-verdict"):
+            assert not found[code] or counted <= found[code]
+        seen.update(code for code, lines in found.items() if lines)
+    assert min(map(seen.__getitem__, ("stale-verdict", "conflicting-verdicts"))) > 50
 
 
 def made_on(text: str, edit: Edit | LineEdit) -> Edit:

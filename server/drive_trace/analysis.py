@@ -243,9 +243,8 @@ class Analysis:
         rule = finding.rule
         if finding.diagnostic is not None and finding.diagnostic.more:
             return []
-        joined = self._joined
-        found = fixes_in_its_file(finding, joined[0]) if joined else rule.fixes(finding)
-        fixes = list(found)
+        is_joined = self._joined is not None
+        fixes = list(fixes_in_its_file(finding) if is_joined else rule.fixes(finding))
         if rule.fixes_around is not None:
             number = self.line_number(finding.line)
             below = self.document.lines[number : number + LINES_BELOW]

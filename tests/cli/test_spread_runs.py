@@ -99,6 +99,15 @@ def test_work_of_the_moment_of_a_grade_in_another_file_may_be_later(
     assert [each["code"] for each in scored["caveats"]] == ["stale"]
 
 
+def test_what_happens_at_one_moment_in_two_files_is_in_no_wrong_order(tmp_path: Path) -> None:
+    ended = at(2, "dispatch-end", **DISPATCH) + at(2, "project-closed")
+    started = at(0, "dispatch-start", **DISPATCH)
+    write(tmp_path, "a/trace.jsonl", started + ended)
+    in_it = at(2, "round-start", dispatch_id="d1") + at(2, "round-end", dispatch_id="d1")
+    write(tmp_path, "b/trace.jsonl", in_it)
+    assert not {"event-after-end", "work-after-close"} & {code for _, _, code in checked(tmp_path)}
+
+
 @pytest.mark.parametrize("is_first", [True, False])
 def test_a_run_may_stand_in_standard_input_and_in_a_file(tmp_path: Path, is_first: bool) -> None:
     work = write(tmp_path, "trace.jsonl", at(2, "dispatch-start", **DISPATCH))

@@ -25,7 +25,6 @@ from drive_trace.linter.rule import Finding, Severity
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import DEFAULTS, RuleSettings
 from drive_trace.scorecard.caveats import Unread
-from drive_trace.scorecard.copies import Kind, SharedEvent, SharedIds, kinds_of
 from drive_trace.storage.cores import on_all_cores
 from drive_trace.storage.files import STDIN, Problem, TraceRecords, read_trace
 from drive_trace.storage.finding import Omission
@@ -41,6 +40,7 @@ from drive_trace.trace.joined import JoinedFile, JoinedFiles, sharing
 from drive_trace.trace.line import Line
 from drive_trace.trace.places import resolve
 from drive_trace.trace.reading import read_exactly, read_lines
+from drive_trace.trace.spread_run import Kind, SharedEvent, SharedIds, kinds_of
 
 _LITTLE = 1_000_000
 """Characters that are checked before other processes help: to start these takes as long."""

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from typing import Any, cast
+from typing import Any
 
 from drive_trace.linter.rule import (
     Finding,
@@ -26,9 +26,9 @@ from drive_trace.linter.rule import (
 )
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import RuleSettings
-from drive_trace.trace.index import EVENT_ID, Index, Key, keys_of
+from drive_trace.trace.index import Index, Key, keys_of
 from drive_trace.trace.joined import JoinedFiles
-from drive_trace.trace.line import Line
+from drive_trace.trace.line import EVENT_ID, Line
 from drive_trace.trace.run import Run
 
 Check = Callable[[Any], Iterable[Finding]]
@@ -122,31 +122,33 @@ def findings_in_files(
     """What the rules find across the lines of joined files, by the number of the file in which it
     stands. Kept, as each of the files is judged by it.
     """
-    key = "findings", repr((settings.severities, settings.options))
-    if key not in files.kept:
-        by_file = defaultdict[int, list[Finding]](list)
-        engine = Engine(files.index, files.lines, settings)
-        for finding in engine.across_files():
-            found = _in_its_file(finding, files)
-            by_file[finding.line.file].append(found)
-            files.kept[id(found)] = finding  # by identity: what is expected may be a dictionary
-            # Each copy has what its line has: the settings of one file hide nothing in another.
-            for file, copy in files.copies.get(found.line, ()):
-                by_file[file].append(found._replace(line=copy))
-        files.kept[key] = by_file
-    return cast("Mapping[int, Sequence[Finding]]", files.kept[key])
+    key = repr((settings.severities, settings.options))
+    found: Mapping[int, Sequence[Finding]] | None = files.findings.get(key)
+    return files.findings.setdefault(key, _by_file(files, settings)) if found is None else found
 
 
-def fixes_in_its_file(finding: Finding, files: JoinedFiles) -> Iterable[Fix]:
-    """The fixes of a finding that :func:`findings_in_files` gave. They look at the lines of all
-    files, and change only that of the finding.
+def _by_file(files: JoinedFiles, settings: RuleSettings) -> Mapping[int, Sequence[Finding]]:
+    by_file = defaultdict[int, list[Finding]](list)
+    for each in Engine(files.index, files.lines, settings).across_files():
+        line = files.first.get(each.line, each.line)
+        finding = _in_its_file(each._replace(line=line), files)
+        by_file[line.file].append(finding)
+        # Each copy has what its line has: the settings of one file hide nothing in another.
+        for copy in files.copies.get(line, ()):
+            by_file[copy.file].append(finding._replace(line=files.origin[copy], joined=None))
+    return by_file
+
+
+def fixes_in_its_file(finding: Finding) -> Iterable[Fix]:
+    """The fixes of a finding in one of joined files, as :func:`findings_in_files` gives them. They
+    look at the lines of all files, and change only that of the finding.
     """
-    found = files.kept.get(id(finding))
-    if not isinstance(found, Finding):  # it is of this file alone, or on a copy
+    if finding.joined is None:  # it is of this file alone, or on a copy
         # The run has the places of the lines among all files, where a copy has none.
         return finding.rule.fixes(finding) if finding.run is None else ()
+    found, origin = finding.joined
     return [
-        fix._replace(edits=tuple(each._replace(line=files.origin[each.line]) for each in fix.edits))
+        fix._replace(edits=tuple(each._replace(line=origin[each.line]) for each in fix.edits))
         for fix in found.rule.fixes(found)
         if all(each.line.file == found.line.file for each in fix.edits)
     ]
@@ -159,7 +161,12 @@ def _in_its_file(finding: Finding, files: JoinedFiles) -> Finding:
         for each in finding.related
     )
     message = _message(finding.message, files)
-    return finding._replace(line=files.origin[finding.line], message=message, related=related)
+    return finding._replace(
+        line=files.origin[finding.line],
+        message=message,
+        related=related,
+        joined=(finding, files.origin),
+    )
 
 
 def _message(message: Message, files: JoinedFiles) -> Message:

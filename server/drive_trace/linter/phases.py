@@ -10,10 +10,10 @@ from typing import Any, NamedTuple, cast
 
 from drive_trace.linter.rule import Explained, Finding, Findings, Message, Option, Rule
 from drive_trace.trace.durations import TIMED, TimeSpan, span_ended_by
-from drive_trace.trace.line import Line, earliest, latest
+from drive_trace.trace.line import TS, Line, earliest, latest
 from drive_trace.trace.run import Run
 from drive_trace.trace.times import milliseconds_between
-from drive_trace.vocabulary import ALWAYS_KEPT, DISPATCH, EVENTS, ROUND, SLICE, Entity, Lifetime
+from drive_trace.vocabulary import DISPATCH, EVENTS, ROUND, SLICE, Entity, Lifetime
 
 MOST = 16
 """At most so many lines of each event get a finding that one line causes: more would say nothing
@@ -36,7 +36,6 @@ TOLERANCES = (
 )
 """What rules about durations let pass; see :meth:`Duration.excess_ms`."""
 _BRIEF = "brief-issued"
-_TS = ALWAYS_KEPT.index("ts")
 _MOVE_ON = {
     DISPATCH: (DISPATCH.opener, SLICE.closer, "project-closed"),
     ROUND: (ROUND.opener, DISPATCH.closer),
@@ -285,7 +284,7 @@ def _durations_of(run: Run, of: Lifetime, lines: Sequence[Line]) -> Iterator[Dur
 
 
 def _is_exact(start: Line, end: Line) -> bool:
-    passed = milliseconds_between(cast("str", start.facts[_TS]), cast("str", end.facts[_TS]))
+    passed = milliseconds_between(cast("str", start.facts[TS]), cast("str", end.facts[TS]))
     return passed == end.fact(CLAIM)
 
 

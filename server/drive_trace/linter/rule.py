@@ -10,7 +10,7 @@ A rule imports from here what it needs to find something, such as ``Run`` and ``
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from functools import cached_property
@@ -113,6 +113,8 @@ class Finding(NamedTuple):
     """Where a fix looks for what can have been meant."""
     last: Line | None = None
     """The line with which it ends, where it is about several."""
+    joined: tuple[Finding, Mapping[Line, Line]] | None = None
+    """Where files are joined: the finding on the lines there, and by these the lines of files."""
 
     @property
     def cause(self) -> Diagnostic:

@@ -11,8 +11,7 @@ from functools import partial
 from itertools import chain
 from typing import NamedTuple, cast
 
-from drive_trace.scorecard.copies import repeats
-from drive_trace.scorecard.run_lines import may_be_after, newest_grade
+from drive_trace.scorecard.run_lines import newest_grade
 from drive_trace.scorecard.run_score import Recorded, RunScore, recorded_in
 from drive_trace.scorecard.uncounted import (
     Rejected,
@@ -28,6 +27,7 @@ from drive_trace.trace.line import FlaggedLine
 from drive_trace.trace.reading import values_of
 from drive_trace.trace.references import runs_named
 from drive_trace.trace.run import Run
+from drive_trace.trace.spread_run import may_be_after, repeats
 from drive_trace.trace.times import is_later, latest_recorded
 from drive_trace.vocabulary import ENVELOPE, GRADE, EventType
 

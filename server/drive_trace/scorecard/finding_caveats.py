@@ -14,7 +14,7 @@ from drive_trace.scorecard.caveats import (
     make_caveat,
 )
 from drive_trace.scorecard.efficiency import Efficiency, covered
-from drive_trace.scorecard.run_lines import RunLines, may_be_after
+from drive_trace.scorecard.run_lines import RunLines
 from drive_trace.scorecard.run_score import Recorded, RunInFile, RunScore
 from drive_trace.scorecard.uncounted import (
     MOST,
@@ -26,6 +26,7 @@ from drive_trace.scorecard.uncounted import (
     rejected_phrase,
 )
 from drive_trace.text.wording import listed, plural
+from drive_trace.trace.spread_run import may_be_after
 from drive_trace.trace.times import is_later
 from drive_trace.vocabulary import COST, GRADE
 
@@ -103,8 +104,8 @@ def _of_stale(run: RunLines) -> Iterator[Caveat]:
     """Work after the grade. What readers reject or do not know counts, where nobody can rule out
     that it is work.
     """
-    work = [run.work_after(file) for file in range(len(run.parts))]
-    counts = Counter({"event": -run.counted_twice(work)})
+    work = run.work_after
+    counts = Counter({"event": run.work_count - sum(map(len, work))})
     own = 0
     lines: list[LineRef] = []
     others: list[LineRef] = []

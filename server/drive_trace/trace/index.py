@@ -11,6 +11,7 @@ from operator import attrgetter
 from typing import Any, cast
 
 from drive_trace.trace.line import (
+    EVENT_ID,
     RUN_POSITION,
     DiagnosticKind,
     FlaggedLine,
@@ -30,7 +31,7 @@ from drive_trace.trace.references import (
 )
 from drive_trace.trace.run import Run, in_order
 from drive_trace.vocabulary import (
-    ALWAYS_KEPT,
+    DISPATCH,
     EVENTS,
     LIFETIMES,
     WRITERS,
@@ -41,13 +42,9 @@ from drive_trace.vocabulary import (
 from drive_trace.vocabulary.slips import is_slip_of_name
 
 _FEEDS = {event.name for event in EVENTS.values() if event.is_feed}
-_DISPATCH = LIFETIMES[Entity.DISPATCH]
 _BY_FIELD = {each.field: each for each in LIFETIMES.values() if each.entity is not Entity.SLICE}
-EVENT_ID = ALWAYS_KEPT.index("event_id")
 _SHARED = {name: [("path", field)] for field, names in WRITERS.items() for name in names} | {
-    _DISPATCH.opener: [
-        (_DISPATCH.field, field) for field in (_DISPATCH.field, "parent_dispatch_id")
-    ]
+    DISPATCH.opener: [(DISPATCH.field, field) for field in (DISPATCH.field, "parent_dispatch_id")]
 }
 """By event, what it names that events of other runs name, too: as what, and by which field."""
 _MOST_RUNS = 32
@@ -75,10 +72,16 @@ class Index:
     """
 
     def __init__(
-        self, lines: Iterable[Line], path: str | None = None, *, finds_slips: bool = False
+        self,
+        lines: Iterable[Line],
+        path: str | None = None,
+        *,
+        finds_slips: bool = False,
+        copies: Iterable[Line] | None = None,
     ) -> None:
         """``finds_slips`` looks for run ids that are slips of others: lines need all their facts
-        for that.
+        for that. Where files are joined, ``copies`` are events that were left out of ``lines``, as
+        these have them already.
         """
         self._finds_slips = finds_slips
         self.path = path
@@ -91,6 +94,10 @@ class Index:
         """By the id of a run that is most likely a slip, the run that is meant."""
         self._valid = defaultdict[str, list[Line]](list)
         self._odd = defaultdict[str | None, list[FlaggedLine]](list)
+        self._are_joined = copies is not None
+        self._copies = defaultdict[str, list[Line]](list)
+        for line in copies or ():
+            self._copies[line.run].append(line)
         for line in lines:
             if line.event is not None:
                 self._valid[cast("str", line.facts[RUN_POSITION])].append(line)
@@ -156,7 +163,9 @@ class Index:
             own = (slip for slip, meant in self.slips.items() if meant == run_id)
             slips = [self._valid.get(slip, ()) for slip in own]
             odd, meant = self._odd.get(run_id, ()), self.slips.get(run_id)
-            self.runs[run_id] = Run(run_id, lines, odd, [*chain.from_iterable(slips)], meant)
+            run = Run(run_id, lines, odd, [*chain.from_iterable(slips)], meant)
+            run.copies = self._copies[run_id] if self._are_joined else None
+            self.runs[run_id] = run
 
     def _find_slips(self) -> Mapping[str, str]:
         """The runs of a few lines that are most likely part of one with more, with that one: they

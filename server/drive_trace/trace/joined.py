@@ -6,22 +6,31 @@ spread over files are in the order in which they would stand in one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from heapq import merge
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from drive_trace.trace.index import EVENT_ID, Index
-from drive_trace.trace.line import Line
+from drive_trace.trace.index import Index
+from drive_trace.trace.line import TS, Line, name_of
 from drive_trace.trace.references import time_in
 from drive_trace.trace.times import sortable
-from drive_trace.vocabulary import ALWAYS_KEPT
+from drive_trace.vocabulary import EVENTS, Entity
 
-_TS = ALWAYS_KEPT.index("ts")
-
-Identity = tuple[object, ...]
-"""The id, type and ``ts`` of an event, and what an event of a feed records."""
+_OUTER_FIRST = (Entity.RUN, Entity.SLICE, Entity.DISPATCH, Entity.ROUND)
+_AMONG_EQUALS = {
+    name: _OUTER_FIRST.index(event.opens)
+    if event.opens is not None
+    else 2 * len(_OUTER_FIRST) - _OUTER_FIRST.index(event.closes)
+    for name, event in EVENTS.items()
+    if event.opens is not None or event.closes is not None
+}
+"""Where events stand among those of other files at the same moment: what starts something before
+what is in it, and what ends it behind that.
+"""
+_INSIDE = len(_OUTER_FIRST)
 
 
 class JoinedFile(NamedTuple):
@@ -46,23 +55,23 @@ class JoinedFiles:
         the later one.
         """
         self.files = files
-        self.origin: dict[Line, Line] = {}
-        """By a line here the line of its file."""
-        self.copies: dict[Line, list[tuple[int, Line]]] = {}
-        """By a line of a file its copies, each with the number of its file."""
-        lines: list[Line] = []
-        for order, (_, file, _, line) in enumerate(merge(*self._in_order())):
-            copy = line.copied(order, file)
-            self.origin[copy] = line
-            lines.append(copy)
-        self.lines = lines
-        self.kept: dict[object, object] = {}
-        """What was computed of them, once."""
-
-    @cached_property
-    def index(self) -> Index:
+        first = self._copies()
+        here: dict[Line, Line] = {}
+        """By a line of a file the line here."""
+        for order, (*_, file, _, line) in enumerate(merge(*self._in_order())):
+            here[line] = line.copied(order, file)
+        self.origin = {copy: line for line, copy in here.items()}
+        self.lines = [copy for line, copy in here.items() if line not in first]
+        self.first = {here[copy]: here[line] for copy, line in first.items()}
+        """By a copy of a line in another file that line, as they are here."""
+        self.copies = defaultdict[Line, list[Line]](list)
+        """By a line the copies of it."""
+        for copy, line in self.first.items():
+            self.copies[line].append(copy)
+        self.index = Index(self.lines, finds_slips=True, copies=self.first)
         """The lines by run."""
-        return Index(self.lines, finds_slips=True)
+        self.findings: dict[str, Mapping[int, Sequence[Any]]] = {}
+        """By settings, what was found in each file; see ``linter/engine.py``."""
 
     @cached_property
     def file_of(self) -> dict[Line, JoinedFile]:
@@ -74,20 +83,19 @@ class JoinedFiles:
         changed = self.files[file]._replace(lines=lines)
         return JoinedFiles([*self.files[:file], changed, *self.files[file + 1 :]])
 
-    def _in_order(self) -> Iterator[Iterator[tuple[str, int, int, Line]]]:
+    def _in_order(self) -> Iterator[Iterator[_Place]]:
         """For each file its lines with what they are merged by. A line without a moment stays
         behind the one above it; so does one whose ``ts`` goes back, as position outranks it.
         """
-        copies = self._copies()
         for number, file in enumerate(self.files):
-            yield _by_moment(number, file.lines, copies[number])
+            yield _by_moment(number, file.lines)
 
-    def _copies(self) -> Sequence[set[Line]]:
-        """The lines of each file that stand in a file before it, too, with the very same text; of
-        files that are only beside the others, in any of these. What differs is looked at: nobody
-        knows which of the two was meant.
+    def _copies(self) -> dict[Line, Line]:
+        """The lines that stand in a file before theirs, too, with the very same text, each with the
+        line there; of files that are only beside the others, in any of these. What differs is
+        looked at: nobody knows which of the two was meant.
         """
-        found: list[set[Line]] = [set() for _ in self.files]
+        found: dict[Line, Line] = {}
         seen: dict[str, Line] = {}
         for number in sorted(range(len(self.files)), key=lambda each: self.files[each].is_beside):
             own = {}
@@ -95,33 +103,23 @@ class JoinedFiles:
                 if line.event is not None:
                     text = line.text.strip()
                     if text in seen:
-                        found[number].add(line)
-                        self.copies.setdefault(seen[text], []).append((number, line))
+                        found[line] = seen[text]
                     else:
                         own[text] = line
             seen |= own
         return found
 
 
-def identity(line: Line) -> Identity:
-    """What an event and its copies have in common, wherever they stand: paths, slugs and run ids
-    may have been changed. Of a feed, all that is recorded counts: two grades that differ are two.
-    """
-    event = line.event
-    assert event is not None
-    recorded = line.facts if event.is_feed else ()
-    return line.facts[EVENT_ID], event.name, line.facts[_TS], *recorded
+_Place = tuple[str, int, int, int, Line]
+"""The latest moment up to a line, its place among equal ones, its file, and its number there."""
 
 
-def _by_moment(
-    file: int, lines: Iterable[Line], without: set[Line]
-) -> Iterator[tuple[str, int, int, Line]]:
+def _by_moment(file: int, lines: Iterable[Line]) -> Iterator[_Place]:
     latest = ""
     for number, line in enumerate(lines):
-        ts = line.facts[_TS] if line.event is not None else time_in(line.text)
+        ts = line.facts[TS] if line.event is not None else time_in(line.text)
         latest = max(latest, sortable(str(ts)) or "")
-        if line not in without:
-            yield latest, file, number, line
+        yield latest, _AMONG_EQUALS.get(name_of(line) or "", _INSIDE), file, number, line
 
 
 def sharing(run_ids: Sequence[Iterable[str]]) -> Sequence[Sequence[int]]:

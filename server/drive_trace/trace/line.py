@@ -62,7 +62,8 @@ class DiagnosticKind(StrEnum):
     INVALID_UTF8 = "invalid-utf8"
 
 
-RUN_POSITION = ALWAYS_KEPT.index("project_run_id")
+EVENT_ID, TS, RUN_POSITION = map(ALWAYS_KEPT.index, ("event_id", "ts", "project_run_id"))
+"""Where these stand among the facts of every event."""
 
 REJECTING = frozenset(
     {

@@ -10,11 +10,8 @@ from typing import Any, TypeVar, cast
 
 from drive_trace.trace.line import FlaggedLine, Line, LineSet, earliest
 from drive_trace.trace.references import references_in_text, references_of
-from drive_trace.trace.times import latest_recorded
-from drive_trace.vocabulary import ALWAYS_KEPT, EVENTS, LIFETIMES, Entity, EventType
+from drive_trace.vocabulary import DISPATCH, EVENTS, EventType
 
-_DISPATCH = LIFETIMES[Entity.DISPATCH]
-_TS = ALWAYS_KEPT.index("ts")
 _NO_LINES: Sequence[Line] = ()
 _order = attrgetter("order")
 
@@ -63,6 +60,8 @@ class Run:
         """The lines of it that readers reject or keep apart."""
         self.slips = slips
         """The events that most likely are its own, and name it by a slip."""
+        self.copies: Sequence[Line] | None = None
+        """Where files are joined: its events that stand once more in another one."""
         self.by_event: dict[str, LineSet] = {}
         """The events by their names; never an empty set."""
         for line in self.lines:
@@ -112,18 +111,6 @@ class Run:
             self._kept[compute] = compute(self)
         return cast("Result", self._kept[compute])
 
-    def counted(self, feed: str) -> Line | None:
-        """The event of a feed that counts: the last one of a file; of several files' last ones the
-        one with the latest ``ts``, compared as strings as readers do, and on a tie the later
-        file's.
-        """
-        return latest_recorded(self.last_in_files(feed), lambda line: line.text_fact("ts"))
-
-    def last_in_files(self, name: str) -> Sequence[Line]:
-        """The last event of a name in each file that has one, in the order of the files."""
-        last = {line.file: line for line in self.events(name)}
-        return [last[file] for file in sorted(last)]
-
     # What was worked
 
     @cached_property
@@ -135,25 +122,17 @@ class Run:
         """The work below a line."""
         return LineSet(self.work[self.work.position(line) :])
 
-    def work_since(self, grade: Line) -> LineSet:
-        """The work that makes a grade stale: what stands below it, and in other files what is of
-        the same moment, as that may be later.
-        """
-        ts = grade.facts[_TS]
-        tied = (line for line in self.work if line.file != grade.file and line.facts[_TS] == ts)
-        return in_order({*self.work_after(grade), *tied})
-
     # What the score adds up
 
     def count_by_dispatch(self, name: str) -> Mapping[str, int]:
         """How many events of one name each dispatch has; no zeros."""
-        table = self.table(name, _DISPATCH.field)
+        table = self.table(name, DISPATCH.field)
         return {cast("str", dispatch): len(lines) for dispatch, lines in table.items()}
 
     @property
     def dispatch_ms(self) -> int:
         """Sum of the durations on events that close a dispatch, in milliseconds."""
-        ends = self.events(_DISPATCH.closer)
+        ends = self.events(DISPATCH.closer)
         return sum(cast("int", line.fact("wall_clock_ms")) for line in ends)
 
     @cached_property

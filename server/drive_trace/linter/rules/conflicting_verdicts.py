@@ -11,21 +11,16 @@ no contradiction either: somebody graded the run again.
 **Fix.** None is offered: somebody has to decide which grade holds, and record it.
 """
 
-from collections.abc import Iterable
-
-from drive_trace.linter.rule import Finding, Related, Rule, Severity
-from drive_trace.text.wording import shown
-from drive_trace.trace.line import Line
-from drive_trace.trace.places import Place
-from drive_trace.trace.run import Run
-from drive_trace.trace.times import is_later
-from drive_trace.vocabulary import CORRECTNESS_FIELDS, GRADE
+from drive_trace.linter.rule import Finding, Findings, Line, Rule, Run, Severity, shown
+from drive_trace.trace.spread_run import file_by_file
+from drive_trace.vocabulary import CORRECTNESS_FIELDS
 
 
-def _check(run: Run) -> Iterable[Finding]:
-    counted = run.counted(GRADE)
-    for grade in run.last_in_files(GRADE):
-        if counted is None or is_later(counted.text_fact("ts"), grade.text_fact("ts")):
+def _check(run: Run) -> Findings:
+    files = file_by_file(run)
+    counted = files.grade
+    for grade in (files.grades[file] for file in sorted(files.latest)):
+        if grade is None or counted is None:
             continue
         for name in CORRECTNESS_FIELDS:
             both = {counted.fact(name), grade.fact(name)}
@@ -34,15 +29,10 @@ def _check(run: Run) -> Iterable[Finding]:
 
 
 def _finding(name: str, grade: Line, counted: Line) -> Finding:
-    place = Place.value(name)
     here, there = shown(grade.fact(name)), shown(counted.fact(name))
-    message = (
-        f"`{name}` is {here} here, but {there} on line ",
-        counted,
-        ": by their `ts` either grade may be the later one",
-    )
-    related = Related(counted, place, f"`{name}` is {there} here")
-    return Finding(RULE, grade, place, message, (related,))
+    why = ": by their `ts` either grade may be the later one"
+    message = (f"`{name}` is {here} here, but {there} on line ", counted, why)
+    return RULE.finding(grade, name, message, (counted, name, f"`{name}` is {there} here"))
 
 
 RULE = Rule(

@@ -12,31 +12,21 @@ two grades, in other files of the run as well. Append a `correctness-recorded` w
 as `drive-trace record` does, which looks at them all.
 """
 
-from collections.abc import Iterable
-
-from drive_trace.linter.rule import Finding, Related, Rule, Severity
-from drive_trace.text.wording import shown
-from drive_trace.trace.line import Line
-from drive_trace.trace.places import Place
-from drive_trace.trace.run import Run
+from drive_trace.linter.rule import Findings, Rule, Run, Severity, shown
+from drive_trace.trace.spread_run import file_by_file
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, GRADE
 
 _GRADES = ("pass", "fail")
 
 
-def _check(run: Run) -> Iterable[Finding]:
-    grade = run.counted(GRADE)
+def _check(run: Run) -> Findings:
+    grade = file_by_file(run).grade
     for name in CORRECTNESS_FIELDS if grade is not None else ():
         recorded = [line for line in run.events(GRADE) if line.fact(name) in _GRADES]
         if grade is not None and grade.fact(name) is None and recorded:
-            yield _finding(grade, name, recorded[-1])
-
-
-def _finding(line: Line, name: str, recorded: Line) -> Finding:
-    place, grade = Place.value(name), recorded.fact(name)
-    message = (f"`{name}` was {shown(grade)} on line ", recorded, "; this null erases it")
-    related = Related(recorded, place, f"`{name}` recorded here")
-    return Finding(RULE, line, place, message, (related,))
+            line, was = recorded[-1], shown(recorded[-1].fact(name))
+            message = (f"`{name}` was {was} on line ", line, "; this null erases it")
+            yield RULE.finding(grade, name, message, (line, name, f"`{name}` recorded here"))
 
 
 RULE = Rule(

@@ -5,23 +5,20 @@ Feeds, retros, health checks and `project-closed` do not count: they belong afte
 **Fix.** None is offered. Grade the run again, and append what was found.
 """
 
-from collections.abc import Iterable
+from itertools import chain
 
-from drive_trace.linter.rule import Finding, Related, Rule, Severity
-from drive_trace.trace.places import Place
-from drive_trace.trace.run import Run
-from drive_trace.vocabulary import GRADE
-
-_EVENT_TYPE = Place.value("event_type")
+from drive_trace.linter.rule import Findings, Rule, Run, Severity
+from drive_trace.trace.line import latest
+from drive_trace.trace.spread_run import file_by_file
 
 
-def _check(run: Run) -> Iterable[Finding]:
-    line = run.counted(GRADE)
-    last_work = run.work_since(line).last if line is not None else None
-    if line is not None and last_work is not None:
-        message = ("the run went on after this verdict, up to line ", last_work, ": grade it again")
-        related = (Related(last_work, _EVENT_TYPE, "the run's latest work"),)
-        yield Finding(RULE, line, _EVENT_TYPE, message, related)
+def _check(run: Run) -> Findings:
+    files = file_by_file(run)
+    last = latest(chain.from_iterable(files.work_after)) if files.work_count else None
+    if files.grade is not None and last is not None:
+        message = ("the run went on after this verdict, up to line ", last, ": grade it again")
+        related = (last, "event_type", "the run's latest work")
+        yield RULE.finding(files.grade, "event_type", message, related)
 
 
 RULE = Rule(Severity.WARNING, "The run went on after it was graded.", _check)

@@ -6,7 +6,8 @@ event that was replaced is history: it has no effect on the verdict or the token
 
 from itertools import pairwise
 
-from drive_trace.linter.rule import Findings, Rule, Run, Severity
+from drive_trace.linter.rule import Findings, Line, Rule, Run, Severity
+from drive_trace.trace.spread_run import file_by_file
 from drive_trace.vocabulary import EVENTS
 
 _FEEDS = [event.name for event in EVENTS.values() if event.is_feed]
@@ -14,11 +15,18 @@ _FEEDS = [event.name for event in EVENTS.values() if event.is_feed]
 
 def _check(run: Run) -> Findings:
     for feed in _FEEDS:
+        counted = file_by_file(run).counted(feed)
         for line, following in pairwise(run.events(feed)):
-            if not following.is_copy_of(line):
+            if not _stands_for(line, counted) and not following.is_copy_of(line):
                 message = ("superseded by line ", following, ": only the last one of a run counts")
                 replaced = (following, "event_type", "this event replaces it")
                 yield RULE.finding(line, "event_type", message, replaced)
+
+
+def _stands_for(line: Line, counted: Line | None) -> bool:
+    """Whether a line has what counts, if only as a copy in another file."""
+    is_elsewhere = counted is not None and line.file != counted.file
+    return line is counted or (counted is not None and is_elsewhere and line.is_copy_of(counted))
 
 
 RULE = Rule(

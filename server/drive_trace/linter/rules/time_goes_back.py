@@ -11,14 +11,13 @@ from itertools import pairwise
 from typing import cast
 
 from drive_trace.linter.rule import Findings, Rule, Run, Severity
+from drive_trace.trace.line import TS
 from drive_trace.trace.times import are_alike, in_words, milliseconds_between
-from drive_trace.vocabulary import ALWAYS_KEPT, Form
-
-_TS = ALWAYS_KEPT.index("ts")
+from drive_trace.vocabulary import Form
 
 
 def _check(run: Run) -> Findings:
-    stamps = [cast("str", line.facts[_TS]) for line in run.lines]
+    stamps = [cast("str", line.facts[TS]) for line in run.lines]
     if are_alike(stamps) and stamps == sorted(stamps):
         return  # texts of one shape compare like times
     for previous, line in pairwise(run.lines):
