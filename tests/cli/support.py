@@ -66,6 +66,12 @@ def write(folder: Path, name: str, text: str | bytes = CLEAN) -> Path:
     return path
 
 
+def git(folder: Path, *arguments: str) -> None:
+    """Run git in a folder, as somebody with no settings of their own."""
+    who = ("-c", "user.name=ada", "-c", "user.email=ada@example.org", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True)
+
+
 def on_a_terminal(*args: str | Path, width: int = 80, typed: str = "", **env: str) -> str:
     """What a command writes to a terminal of some columns, on which somebody types."""
     pty = pytest.importorskip("pty", reason="Windows has no such terminals", exc_type=ImportError)

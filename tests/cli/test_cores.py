@@ -69,6 +69,26 @@ def test_what_a_process_does_not_finish_is_done_here() -> None:
     assert list(on_all_cores(work, range(6))) == [(each, 10 * each) for each in range(6)]
 
 
+@pytest.mark.parametrize("forks", [0, 1])
+def test_where_not_all_processes_can_be_forked_the_work_is_done_here(forks: int) -> None:
+    script = f"""
+import os
+from drive_trace.storage.cores import on_all_cores
+
+fork, left = os.fork, [None] * {forks}
+
+def fork_while_it_goes():
+    if not left:
+        raise BlockingIOError
+    left.pop()
+    return fork()
+
+os.fork = fork_while_it_goes
+assert list(on_all_cores(str, range(9))) == [(each, str(each)) for each in range(9)]
+"""
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
+
+
 def test_no_process_is_left_where_nobody_wants_the_rest() -> None:
     before = psutil.Process().children()
     results = on_all_cores(str, range(100))

@@ -2,13 +2,13 @@
 
 import json
 import shutil
-import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import drive_trace
-from tests.cli.support import REJECTED, Ran, run, write
+from tests.cli.support import REJECTED, Ran, git, run, write
 from tests.support.client_text import graded
 
 GOOD = graded("pass", "pass", "pass", ts="2026-05-28T14:00:00.000Z")
@@ -136,7 +136,7 @@ def test_sides_with_a_trace_that_is_not_read_are_not_compared(side: str, tmp_pat
 
 
 def test_a_gate_fails_on_what_nobody_excluded(tmp_path: Path) -> None:
-    write(tmp_path, ".git/HEAD", "ref: refs/heads/main\n")
+    git(tmp_path, "init", "-q")
     write(tmp_path, ".gitignore", "out/\n")
     write(tmp_path, "in/trace.jsonl", GOOD)
     write(tmp_path, "out/trace.jsonl", FAILED)
@@ -152,20 +152,26 @@ def test_a_gate_fails_on_what_nobody_excluded(tmp_path: Path) -> None:
     assert (excluded.code, left_out(excluded)) == (0, {"in/link": "excluded"})
 
 
-def test_libraries_are_named_to_programs_and_fail_nothing(tmp_path: Path) -> None:
+def test_a_library_is_named_and_fails_a_gate_if_a_trace_is_in_it(tmp_path: Path) -> None:
     write(tmp_path, "trace.jsonl", GOOD)
-    write(tmp_path, "node_modules/p/trace.jsonl", FAILED)
+    write(tmp_path, "node_modules/p/index.js")
+    write(tmp_path, "node_modules/q/trace.jsonl", SPANS)
     ran = gate()
     assert (ran.code, ran.err, left_out(ran)) == (0, "", {})
     assert ran.json["unsearched_libraries"] == ["node_modules"]
     assert "node_modules" not in run("score").out + run("check").out
+    write(tmp_path, "node_modules/p/trace.jsonl", FAILED)
+    ran = gate()
+    assert (ran.code, left_out(ran)) == (2, {"node_modules": "a library, which has traces"})
+    assert ran.json["unsearched_libraries"] == ["node_modules"]
+    assert gate("--exclude", "node_modules").code == 0
 
 
 @pytest.mark.parametrize("kind", ["worktree", "submodule"])
 def test_another_repository_inside_is_not_searched(kind: str, tmp_path: Path) -> None:
     write(tmp_path, ".git/HEAD", "ref: refs/heads/main\n")
     write(tmp_path, "trace.jsonl", GOOD)
-    write(tmp_path, "inner/trace.jsonl", GOOD)
+    write(tmp_path, "inner/README.md")
     mark = ".git" if kind == "worktree" else ".git/HEAD"
     write(tmp_path, f"inner/{mark}", "gitdir: ../.git/worktrees/inner\n")
     write(tmp_path, ".git/worktrees/inner/HEAD", "ref: refs/heads/inner\n")
@@ -173,7 +179,53 @@ def test_another_repository_inside_is_not_searched(kind: str, tmp_path: Path) ->
     assert (ran.code, left_out(ran)) == (0, {"inner": "another repository"})
     assert ran.json["runs"][0]["caveats"] == []
     assert "1 left out: another repository: inner" in run("check").out
+    write(tmp_path, "inner/wip/drive-trace/a.jsonl", FAILED)
+    ran = gate()
+    assert (ran.code, left_out(ran)) == (2, {"inner": "another repository, which has traces"})
+    assert gate("--exclude", "inner/").code == 0
     assert len(gate(".", "inner").json["files"]) == len(gate("--no-ignore").json["files"]) == 2
+
+
+def _moved_to_a_log(trace: Path) -> None:
+    trace.rename(trace.with_name("x.log"))
+
+
+GONE: dict[str, tuple[Callable[[Path], object], str]] = {
+    "deleted": (Path.unlink, "deleted since the last commit"),
+    "renamed": (_moved_to_a_log, "deleted since the last commit"),
+    "emptied": (lambda trace: trace.write_text(""), "emptied since the last commit"),
+    "blanked": (lambda trace: trace.write_text("\n \n"), "emptied since the last commit"),
+}
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
+@pytest.mark.parametrize(("damage", "reason"), GONE.values(), ids=list(GONE))
+def test_a_committed_trace_that_is_gone_fails_the_gate(
+    damage: Callable[[Path], object], reason: str, tmp_path: Path
+) -> None:
+    good = write(tmp_path, "a/trace.jsonl", GOOD)
+    gone = write(tmp_path, "b/trace.jsonl", FAILED)
+    write(tmp_path, "c/trace.jsonl", "")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-q", "-m", "traces")
+    assert left_out(gate()) == {}
+    damage(gone)
+    ran = gate()
+    assert (ran.code, left_out(ran)) == (2, {"b/trace.jsonl": reason})
+    assert "CORRECT, but 1 input not read" in run("score").out
+    assert f"1 left out: {reason}: b/trace.jsonl" in run("check").out
+    concise = run("check", "--output-format", "concise").out
+    assert f"warning[unreadable-file] not read: {reason}" in concise
+    assert [gate("--exclude", "b").code, gate("a").code] == [0, 0]
+    # Who adds to the run must not do without what it held.
+    feed = ("--trace-file", good, "--component", "qa", "--run", "true")
+    recorded = run("gate", "--project-run-id", "run-1", *feed)
+    assert (recorded.code, f"b/trace.jsonl: {reason}" in recorded.err) == (3, True)
+    assert good.read_text() == GOOD
+    assert run("gate", "--project-run-id", "another", "--new-run", *feed).code == 0
+    git(tmp_path, "commit", "-q", "-a", "-m", "gone")
+    assert left_out(gate()) == {}
 
 
 @pytest.mark.parametrize("mark", [".git", "pyvenv.cfg"])
@@ -190,8 +242,8 @@ def test_an_empty_file_hides_no_trace(mark: str, tmp_path: Path) -> None:
 def test_a_mark_of_a_repository_hides_nothing_that_git_tracks(tmp_path: Path) -> None:
     write(tmp_path, "a/trace.jsonl", GOOD)
     write(tmp_path, "b/trace.jsonl", FAILED)
-    for command in (["init", "-q"], ["add", "."]):
-        subprocess.run(["git", *command], cwd=tmp_path, check=True, timeout=60)
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", ".")
     write(tmp_path, "b/.git", "gitdir: nowhere\n")
     assert gate().json["runs"][0]["verdict"] == "incorrect"
 

@@ -1,12 +1,16 @@
 """Traces that real processes write to."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from drive_trace.authoring.drafts import Draft, draft_event
+from tests.support.systems import NO_SCRIPTS, skip_on_windows
 
 ROOT = Path(__file__).parents[2]
 SLICE = '{"slice_slug":"retry","slice_index":1,"linear_ref":null}'
@@ -40,3 +44,13 @@ def events(trace: Path) -> list[dict[str, Any]]:
     text = trace.read_text("utf-8")
     assert text.endswith("\n")
     return [json.loads(line) for line in text.splitlines()]
+
+
+def first_on_path(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    """Have a script stand for git."""
+    skip_on_windows(NO_SCRIPTS)
+    command = folder / "bin" / "git"
+    command.parent.mkdir()
+    command.write_text(f"#!/bin/sh\n{script}\n")
+    command.chmod(0o755)
+    monkeypatch.setenv("PATH", str(command.parent), prepend=os.pathsep)

@@ -1,7 +1,5 @@
-"""Which files patterns mean: the same as for git."""
+"""Which files patterns mean, and what git ignores and tracks."""
 
-import os
-import random
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -12,26 +10,12 @@ import pytest
 from drive_trace.storage.configuration_text import read_configuration
 from drive_trace.storage.files import LeftOut
 from drive_trace.storage.finding import Omission, find_traces
-from drive_trace.storage.patterns import Patterns, as_bytes, patterns_of
+from drive_trace.storage.patterns import patterns_of
+from tests.cli.support import git
+from tests.storage.support import first_on_path
 from tests.support.growth import assert_linear
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="there is no git to agree with")
-Git = Callable[..., bytes]
-
-
-@pytest.fixture
-def git(tmp_path: Path) -> Git:
-    """Runs git in a fresh repository, without the user's configuration."""
-    quiet = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "HOME": str(tmp_path)}
-
-    def run(*args: str, stdin: bytes = b"") -> bytes:
-        command = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b", *args]
-        return subprocess.run(
-            command, input=stdin, capture_output=True, env={**os.environ, **quiet}, check=False
-        ).stdout
-
-    run("init", "--quiet")
-    return run
 
 
 # The patterns of a configuration
@@ -59,10 +43,8 @@ def git(tmp_path: Path) -> Git:
         ("[!ab].jsonl", "c.jsonl", "a.jsonl"),
         ("日本/*.jsonl", "日本/é.jsonl", "日/é.jsonl"),
         ("A.jsonl", "A.jsonl", "a.jsonl"),
-        # What git sees otherwise than it looks.
+        ("[^ab].jsonl", "c.jsonl", "a.jsonl"),
         ("a/**/", "a/b/c.jsonl", "a/c.jsonl"),
-        ("[[:digit:]].jsonl", "1.jsonl", "d.jsonl"),
-        ("[z-a].jsonl", "z.jsonl", "a.jsonl y.jsonl"),
         ("trace.jsonl ", "trace.jsonl", "x"),
     ],
 )
@@ -82,7 +64,6 @@ def test_what_a_pattern_means(glob: str, means: str, not_: str) -> None:
         ("../other/**", "out of the folder"),
         ("a/../b", "out of the folder"),
         ("# legacy", "can mean a file"),
-        ("[legacy", "can mean a file"),
     ],
 )
 def test_what_is_no_pattern(glob: str, said: str) -> None:
@@ -93,146 +74,146 @@ def test_what_is_no_pattern(glob: str, said: str) -> None:
 
 
 @pytest.mark.parametrize("step", ["**/", "*a", "**/a/", "a*?"])
-@pytest.mark.parametrize("path", ["a/", "a"])
-def test_no_pattern_takes_long(step: str, path: str) -> None:
-    patterns = Patterns([step * 100 + "x"])
+def test_no_pattern_takes_long(step: str) -> None:
+    patterns = patterns_of((step * 100 + "x",))
 
     def prepare(size: int) -> Callable[[], object]:
-        long = path * size + "b"
-        return lambda: patterns.decide(long)
+        long = "a" * size + "b"
+        return lambda: patterns.hold(long)
 
-    assert patterns.decide(path * 2000 + "b") is None
+    assert not patterns.hold("a/" * 2000 + "b")
     assert_linear(prepare, 16_000)
 
 
-# The same as git
-
-_ATOMS = "a b ab * ? ** [ab] [!a] \\a c [a-b] a*b *a* b? [[:alpha:]] []a] [\\]a] é # ! [b-a] [a"
-_NAMES = "a b ab abb c é # ! [ ba ]"
+# What git says
 
 
-def _pattern(random_: random.Random) -> str:
-    atoms = _ATOMS.split()
-    steps = [
-        "**"
-        if random_.random() < 0.2
-        else "".join(random_.choices(atoms, k=random_.choice((1, 1, 2))))
-        for _ in range(random_.choice((1, 1, 1, 2, 2, 3)))
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A fresh repository."""
+    git(tmp_path, "init", "--quiet")
+    return tmp_path
+
+
+def put(root: Path, *names: str, text: str = "") -> list[str]:
+    """Write files, and return their paths."""
+    for name in names:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return [str(root / name) for name in names]
+
+
+def search(folder: Path) -> tuple[list[str], dict[str, str]]:
+    """What is read, and what is left out with its reason."""
+    found = list(find_traces([str(folder)]))
+    left_out = {each.path: each.reason for each in found if isinstance(each, LeftOut)}
+    return [each for each in found if isinstance(each, str)], left_out
+
+
+@needs_git
+def test_what_git_ignores_is_left_out_as_git_reads_its_patterns(root: Path) -> None:
+    names = [
+        "[a]/trace.jsonl",
+        "b/5/trace.jsonl",
+        "b/trace.jsonl",
+        "c/trace.jsonl",
+        "d/trace.jsonl",
     ]
-    before = ("!" if random_.random() < 0.3 else "") + ("/" if random_.random() < 0.2 else "")
-    return before + "/".join(steps) + ("/" if random_.random() < 0.3 else "")
+    read = put(root, "a/trace.jsonl", "b/in/trace.jsonl", "wip/drive-trace/a.jsonl")
+    ignored = put(root, *names)
+    put(root, ".gitignore", text="\\[a]\n/d\nwip/\n")
+    put(root, "b/.gitignore", text="/trace.jsonl\n[[:digit:]]\n!in\n")
+    put(root, ".git/info/exclude", text="c/*\n")
+    assert search(root) == (read, dict.fromkeys(sorted(ignored), Omission.IGNORED))
+    assert search(root / "d") == ([ignored[-1]], {})  # who names a folder wants it
 
 
 @needs_git
-def test_random_trees_are_ignored_as_git_ignores_them(tmp_path: Path, git: Git) -> None:
-    random_ = random.Random(13)
-    names = _NAMES.split()
-    for _ in range(60):
-        tree = tmp_path / "tree"
-        tree.mkdir()
-        for _ in range(12):
-            folder = tree.joinpath(*random_.choices(names, k=random_.choice((0, 1, 2))))
-            if not any(each.is_file() for each in (folder, *folder.parents)):
-                folder.mkdir(parents=True, exist_ok=True)
-                if not (folder / "trace.jsonl").exists():
-                    (folder / "trace.jsonl").touch()
-                if random_.random() < 0.3:
-                    lines = [_pattern(random_) for _ in range(random_.choice((1, 2, 4)))]
-                    (folder / ".gitignore").write_text("\n".join(lines), "utf-8")
-        (tmp_path / ".git" / "info" / "exclude").write_text(_pattern(random_), "utf-8")
-        found = list(find_traces([str(tmp_path)]))
-        ours = {each.path for each in found if isinstance(each, LeftOut)}
-        paths = [str(path) for path in tree.rglob("trace.jsonl")]
-        asked = "\0".join(paths).encode()
-        theirs = git("check-ignore", "-z", "--stdin", stdin=asked).decode().split("\0")
-        assert ours == set(theirs) - {""}
-        shutil.rmtree(tree)
+def test_settings_of_a_user_ignore_nothing(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(root, "home/.config/git/ignore", text="*.jsonl\n")
+    monkeypatch.setenv("HOME", str(root / "home"))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    read = put(root, "trace.jsonl")
+    assert search(root) == (read, {})
 
 
 @needs_git
-def test_what_git_tracks_is_always_read(tmp_path: Path, git: Git) -> None:
+@pytest.mark.parametrize("program", [None, "exit 128", "echo -n out/trace.jsonl; exit 2"])
+def test_without_an_answer_of_git_nothing_is_ignored(
+    program: str | None, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A search without git finds more, and never less."""
+    put(root, ".gitignore", text="out\n")
+    traces = put(root, "in/trace.jsonl", "out/trace.jsonl")
+    assert search(root) == (traces[:1], {traces[1]: Omission.IGNORED})
+    if program is None:
+        monkeypatch.setenv("PATH", "/usr/no/such/folder")
+    else:
+        first_on_path(root, monkeypatch, program)
+    assert search(root)[0] == traces
+
+
+@needs_git
+def test_what_git_tracks_is_always_read(root: Path) -> None:
     """Also in hidden folders, and in libraries."""
     tracked = [".hidden/trace.jsonl", "node_modules/a/trace.jsonl", "out/é/trace.jsonl"]
-    left_out = [".hidden/b/trace.jsonl", "out/b/trace.jsonl"]
-    for name in (*tracked, *left_out, "node_modules/trace.jsonl"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).touch()
-    (tmp_path / ".gitignore").write_text("out\n")
-    git("add", "--force", *tracked)
-    found = list(find_traces([str(tmp_path)]))
-    assert {each for each in found if isinstance(each, str)} == {
-        str(tmp_path / name) for name in tracked
-    }
-    assert {each.path for each in found if isinstance(each, LeftOut)} == {
-        str(tmp_path / name) for name in (*left_out, "node_modules")
-    }
+    hidden, ignored, _ = put(root, ".hidden/b/trace.jsonl", "out/b/trace.jsonl", "node_modules/b")
+    put(root, ".gitignore", text="out\n")
+    read = put(root, *tracked)
+    git(root, "add", "--force", *tracked)
+    library = str(root / "node_modules")
+    assert search(root) == (
+        read,
+        {hidden: Omission.HIDDEN, ignored: Omission.IGNORED, library: Omission.LIBRARY},
+    )
 
 
 @needs_git
-def test_a_repository_in_another_one(tmp_path: Path, git: Git) -> None:
+def test_a_repository_in_another_one(root: Path) -> None:
     """A further working tree holds copies: it is left out as a whole, but not for somebody who
     stands in it.
     """
-    for name in ("trace.jsonl",):
-        (tmp_path / name).touch()
-        git("add", name)
-    git("commit", "-qm", "a")
-    git("worktree", "add", "-q", "trees/a")
-    inner = tmp_path / "trees" / "a" / "trace.jsonl"
-    assert list(find_traces([str(tmp_path)])) == [
-        str(tmp_path / "trace.jsonl"),
-        LeftOut(str(inner.parent), Omission.REPOSITORY),
-    ]
-    assert list(find_traces([str(inner.parent)])) == [str(inner)]
+    read = put(root, "trace.jsonl")
+    git(root, "add", "trace.jsonl")
+    git(root, "commit", "-qm", "a")
+    git(root, "worktree", "add", "-q", "trees/a")
+    inner = root / "trees" / "a"
+    assert search(root) == (read, {str(inner): Omission.REPOSITORY_WITH_TRACES})
+    assert search(inner) == ([str(inner / "trace.jsonl")], {})
 
 
 @needs_git
-def test_what_git_does_not_say_is_left_out_and_named(tmp_path: Path, git: Git) -> None:
-    """Without an answer of git, nothing counts as tracked; a gate fails on what is ignored."""
-    (tmp_path / ".gitignore").write_text("out\n")
-    trace = tmp_path / "out" / "trace.jsonl"
-    trace.parent.mkdir()
-    trace.touch()
-    git("add", "--force", "out")
-    assert list(find_traces([str(tmp_path)])) == [str(trace)]
+def test_an_index_that_git_cannot_read_hides_nothing_silently(root: Path) -> None:
+    put(root, ".gitignore", text="out\n")
+    read = put(root, "out/trace.jsonl")
+    hidden = put(root, ".hidden/trace.jsonl")
+    git(root, "add", "--force", "out", ".hidden")
+    assert search(root) == ([*hidden, *read], {})
     for damage in (b"", b"DIRC\0\0\0\2\0\0\0\7abc", b"x" * 99):
-        (tmp_path / ".git" / "index").write_bytes(damage)
-        assert list(find_traces([str(tmp_path)]))[1:] == [LeftOut(str(trace), Omission.IGNORED)]
-
-
-def test_bytes_are_what_a_pattern_counts() -> None:
-    assert Patterns(["??"]).decide(as_bytes("é"))
-    assert Patterns.of_file("\ufeff/é\r\n".encode()).decide(as_bytes("é/"))
-
-
-def test_a_file_with_more_patterns_than_anybody_writes_leaves_nothing_out(tmp_path: Path) -> None:
-    (tmp_path / ".git").mkdir()
-    (tmp_path / ".git" / "HEAD").touch()
-    trace = tmp_path / "out" / "trace.jsonl"
-    trace.parent.mkdir()
-    trace.touch()
-    for text, is_read in (
-        ("# as a person writes it\n\n" * 1000 + "a\n" * 3999 + "out\n", True),
-        ("a\n" * 4000 + "out\n", False),
-        ("a" * 70_000 + "\nout\n", False),
-    ):
-        (tmp_path / ".gitignore").write_text(text)
-        found = list(find_traces([str(tmp_path)]))
-        assert (found[-1] == LeftOut(str(trace), Omission.IGNORED)) == is_read
-        unread = LeftOut(str(tmp_path / ".gitignore"), Omission.PATTERNS)
-        assert (found == [str(trace), unread]) != is_read
+        (root / ".git" / "index").write_bytes(damage)
+        assert hidden[0] in search(root)[1]
 
 
 @needs_git
-def test_a_name_that_the_system_refuses_ends_no_search(tmp_path: Path, git: Git) -> None:
-    """The index names a file below a library that no file system can hold."""
-    (tmp_path / "node_modules").mkdir()
-    tracked = "node_modules/" + "a" * 300 + "/trace.jsonl"
-    blob = git("hash-object", "-w", "--stdin").decode().strip()
-    git("update-index", "--add", "--cacheinfo", f"100644,{blob},{tracked}")
-    assert git("ls-files").decode().strip() == tracked
-    trace = tmp_path / "z" / "trace.jsonl"
-    trace.parent.mkdir()
-    trace.touch()
-    library = LeftOut(str(tmp_path / "node_modules"), Omission.LIBRARY)
-    assert list(find_traces([str(tmp_path)])) == [str(trace), library]
+def test_what_is_gone_of_another_folder_or_by_a_sparse_checkout_is_not_missed(root: Path) -> None:
+    kept, sparse, gone = put(root, "a/trace.jsonl", "b/trace.jsonl", "c/trace.jsonl", text="{}")
+    other = put(root, "c/other.txt", text="{}")[0]
+    git(root, "add", ".")
+    git(root, "commit", "-qm", "a")
+    git(root, "update-index", "--skip-worktree", "b/trace.jsonl")
+    for each in (sparse, gone, other):
+        Path(each).unlink()
+    assert search(root) == ([kept], {gone: Omission.DELETED})
+    assert search(root / "a") == ([kept], {})
+
+
+@needs_git
+def test_a_name_that_the_system_refuses_ends_no_search(root: Path) -> None:
+    """The index names a file that no file system can hold."""
+    kept = put(root, "z/trace.jsonl", text="{}")
+    git(root, "add", ".")
+    git(root, "commit", "-qm", "a")
+    content = subprocess.check_output(["git", "rev-parse", ":z/trace.jsonl"], cwd=root, text=True)
+    tracked = "a" * 300 + "/trace.jsonl"
+    git(root, "update-index", "--add", "--cacheinfo", f"100644,{content.strip()},{tracked}")
+    assert search(root) == (kept, {str(root / tracked): Omission.DELETED})

@@ -1,6 +1,5 @@
 """What git has of a trace: lines that were changed or removed since, and what git must not run."""
 
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -9,19 +8,15 @@ import pytest
 
 from drive_trace.storage.finding import find_traces
 from drive_trace.storage.git import CommittedTraces, committed_records
-from tests.cli.support import Ran, run
+from tests.cli.support import Ran, git, run
+from tests.storage.support import first_on_path
 from tests.support.client_text import graded, triage
-from tests.support.systems import NO_MODES, NO_SCRIPTS, not_on_windows, skip_on_windows
+from tests.support.systems import NO_MODES, NO_SCRIPTS, not_on_windows
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 
 FAILED = graded("pass", "fail", "pass")
 TEXT = triage() + FAILED
-
-
-def git(folder: Path, *arguments: str) -> None:
-    who = ("-c", "user.name=ada", "-c", "user.email=ada@example.org", "-c", "commit.gpgsign=false")
-    subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True)
 
 
 @pytest.fixture
@@ -87,17 +82,7 @@ def test_git_is_not_asked_where_nobody_wants_to_know(path: Path, tmp_path: Path)
     assert "history-rewritten" not in check(path).out
 
 
-def first_on_path(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
-    """Have a script stand for git."""
-    skip_on_windows(NO_SCRIPTS)
-    command = folder / "bin" / "git"
-    command.parent.mkdir()
-    command.write_text(f"#!/bin/sh\n{script}\n")
-    command.chmod(0o755)
-    monkeypatch.setenv("PATH", str(command.parent), prepend=os.pathsep)
-
-
-def test_git_is_asked_once_for_all_traces_that_are_as_committed(
+def test_git_is_not_asked_about_each_trace_that_is_as_committed(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("a b", "new", "ü"):
@@ -107,7 +92,8 @@ def test_git_is_asked_once_for_all_traces_that_are_as_committed(
     git(tmp_path, "commit", "-q", "-m", "more")
     first_on_path(tmp_path, monkeypatch, f'echo >> {tmp_path}/ran; exec {shutil.which("git")} "$@"')
     assert "[history-rewritten]" not in check(tmp_path).out
-    assert (tmp_path / "ran").read_text() == "\n"
+    # For what it tracks, what it ignores and what was committed.
+    assert (tmp_path / "ran").read_text() == "\n" * 3
     for each in tmp_path.glob("projects/*/trace.jsonl"):
         each.write_text(triage(run="other") + FAILED)
     assert check(tmp_path).out.count("[history-rewritten]") == 3

@@ -27,7 +27,7 @@ from drive_trace.linter.settings import DEFAULTS, RuleSettings
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.cores import on_all_cores
 from drive_trace.storage.files import STDIN, Problem, TraceRecords, read_trace
-from drive_trace.storage.finding import Omission
+from drive_trace.storage.finding import GONE, Omission
 from drive_trace.storage.git import CommittedTraces
 from drive_trace.storage.projects import Project, Projects, shown_path
 from drive_trace.storage.replace import Unsynced
@@ -229,7 +229,7 @@ class Checking:
                 yield self._noted(report)
         yield from map(self._noted, map(unreadable, traces.unread))
         for each in traces.left_out:
-            if each.reason == Omission.OTHER_NAME:
+            if each.reason == Omission.OTHER_NAME or each.reason in GONE:
                 yield self._noted(unreadable(Unread(*each), Severity.WARNING))
 
     def _of_each(self, traces: Reading, committed: CommittedTraces) -> Iterator[Reported]:

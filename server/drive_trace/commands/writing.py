@@ -17,7 +17,7 @@ from drive_trace.storage.files import LeftOut, Problem
 from drive_trace.storage.finding import NoTraces, SearchOptions, find_traces
 from drive_trace.storage.projects import shown_path
 from drive_trace.storage.recording import Merge, Merged, preview_feed, record_feed
-from drive_trace.storage.run_files import may_be_missed, search_folder
+from drive_trace.storage.run_files import lost_with, may_be_missed, search_folder
 from drive_trace.text.escaping import printable
 
 T = TypeVar("T")
@@ -130,7 +130,7 @@ def found_beside(trace_file: str, run_id: str, paths: Sequence[str] = ()) -> Fil
     searched = [shown_path(folder)] if folder is not None else []
     options = SearchOptions(exclude=excluded())
     for found in find_traces([*searched, *paths, trace_file], options=options):
-        if isinstance(found, LeftOut):
+        if isinstance(found, LeftOut) and not lost_with(found, run_id):
             missed += [found] if may_be_missed(found, run_id) else []
         elif not isinstance(found, Problem):
             beside.append(found)

@@ -6,11 +6,12 @@ import os
 import signal
 import sys
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
+    from multiprocessing.process import BaseProcess
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -32,17 +33,26 @@ def on_all_cores(
         return
     from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 - little work needs none
     from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415
-    from multiprocessing import get_context  # noqa: PLC0415
+    from multiprocessing import active_children, get_context  # noqa: PLC0415
 
+    others = active_children()
     # A forked process gets what the executor begins with as it is; what is submitted is pickled.
     pool = ProcessPoolExecutor(count, get_context("fork"), _begin, (work,))
     asked = deque[tuple[Item, "Future[Result] | None"]]()
 
+    is_whole = True
+
     def ask(item: Item) -> None:
+        nonlocal is_whole
+        future = None
         try:
-            asked.append((item, pool.submit(_work_on, item)))
-        except (BrokenProcessPool, OSError):
-            asked.append((item, None))
+            future = pool.submit(_work_on, item) if is_whole else None
+        except BrokenProcessPool:
+            is_whole = False
+        except OSError:
+            is_whole = False
+            _end_all_but(others)
+        asked.append((item, future))
 
     def answer() -> tuple[Item, Result]:
         item, future = asked.popleft()
@@ -62,6 +72,18 @@ def on_all_cores(
             yield answer()
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _end_all_but(others: Sequence[BaseProcess]) -> None:
+    """End the processes of a pool that could not fork all of them: it has begun nothing that would
+    end those that it could.
+    """
+    from multiprocessing import active_children  # noqa: PLC0415
+
+    for each in active_children():
+        if each not in others:
+            each.kill()
+            each.join()
 
 
 def _cores() -> int:

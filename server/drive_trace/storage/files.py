@@ -278,10 +278,10 @@ def _open(path: str, flags: int) -> int:
     return open_handle(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
 
 
-def open_handle(path: str, flags: int, mode: int = 0o666) -> int:
+def open_handle(path: str, flags: int) -> int:
     """``os.open``, which raises IsADirectoryError for a folder on Windows, too."""
     try:
-        return os.open(path, flags, mode)
+        return os.open(path, flags, 0o666)
     except PermissionError:
         if sys.platform == "win32" and os.path.isdir(path):  # noqa: PTH112 - Path may raise
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path) from None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import NamedTuple
 
 from drive_trace.scorecard.caveats import Omitted, Unread
 from drive_trace.storage.boundary import HISTORIES, git_folder_of, leads_out
@@ -17,16 +19,20 @@ from drive_trace.storage.files import (
     LinkOutError,
     Problem,
     open_regular,
+    read_regular,
     read_trace,
     why,
     why_not_read,
 )
-from drive_trace.storage.patterns import MoreFiles, Repositories, in_wip, is_trace, patterns_of
+from drive_trace.storage.git import Repository, has_content, repository_around
+from drive_trace.storage.patterns import MoreFiles, in_wip, is_trace, patterns_of
 from drive_trace.storage.projects import Above, Projects, absolute, relative
 from drive_trace.trace.recognising import HEAD, fields_named
 
 NO_MORE = MoreFiles()
 _LIBRARY = "node_modules"
+_MOST_OF_BLANK = 64
+"""Bytes; a file that is longer holds something."""
 _ON_WINDOWS = os.name == "nt"
 """There a folder on the way may be a junction, which is no link to Python."""
 _MAY_BE_TRACE = re.compile(r"jsonl|ndjson|^trace(\.(json|txt|log|bak|old|orig))?$", re.IGNORECASE)
@@ -45,10 +51,15 @@ class Omission(StrEnum):
     TRUSTED = "excluded by a trusted drive-trace.toml"
     EXCLUDED = "excluded"
     REPOSITORY = "another repository"
-    PATTERNS = "a .gitignore of too many patterns"
+    REPOSITORY_WITH_TRACES = "another repository, which has traces"
     LIBRARY = "a library"
+    LIBRARY_WITH_TRACES = "a library, which has traces"
+    DELETED = "deleted since the last commit"
+    EMPTIED = "emptied since the last commit"
 
 
+GONE = frozenset({Omission.DELETED, Omission.EMPTIED})
+"""What git has and the disk has no more."""
 MISSED = frozenset(
     {
         Omission.HIDDEN,
@@ -56,9 +67,19 @@ MISSED = frozenset(
         Omission.LINKED,
         Omission.OTHER_NAME,
         Omission.CONFIGURED,
+        Omission.REPOSITORY_WITH_TRACES,
+        Omission.LIBRARY_WITH_TRACES,
+        *GONE,
     }
 )
 """What may hold a part of any run, and nobody has excluded: no verdict is sure without it."""
+_HELD = {
+    Omission.REPOSITORY: Omission.REPOSITORY_WITH_TRACES,
+    Omission.LIBRARY: Omission.LIBRARY_WITH_TRACES,
+}
+"""What is not searched, and the same if a trace stands in it."""
+_NOBODYS = (None, Omission.CONFIGURED)
+"""Why something is excluded, if nobody who may do so has excluded it."""
 
 
 @dataclass
@@ -114,8 +135,12 @@ def find_traces(
     A folder is searched for ``trace.jsonl``, ``wip/drive-trace/*.jsonl`` and ``more``, in the order
     of their paths. A folder with such a name is found, too, so that a user sees that no trace is
     there. Traces in hidden folders, and those that git ignores, are left out, unless git tracks
-    them or they are in ``wip/drive-trace``. ``node_modules`` and repositories inside that of the
-    folder are not searched. With ``everywhere``, nothing of that is left out.
+    them or they are in ``wip/drive-trace``. So are ``node_modules`` and repositories inside that of
+    the folder, each as a whole. With ``everywhere``, nothing of that is left out. Without git,
+    nothing is ignored.
+
+    Traces that git tracks and that have been deleted or emptied are left out, too: of an emptied
+    one, the file is found as well.
 
     Files of other names that look like traces are left out, and so are links to folders, unless
     they lead into a folder that is searched; and what is excluded. A link that leads out of the
@@ -138,7 +163,8 @@ def find_traces(
         is_inside = any(map(Path(key).is_relative_to, searched))
         is_read = is_inside and not _leads_to_wip(Path(each.path))
         is_link = each.reason == Omission.LINKED or isinstance(each, LinkedFolderOut)
-        if key not in seen and not (is_link and is_read):
+        is_known = key in seen and each.reason not in GONE  # an emptied file is there
+        if not is_known and not (is_link and is_read):
             yield each
 
 
@@ -146,7 +172,8 @@ def omitted(left_out: Sequence[LeftOut]) -> Omitted:
     """What a search left out, for people and programs."""
     told = tuple(Unread(*each) for each in left_out if each.reason != Omission.LIBRARY)
     missed = tuple(each for each in told if each.reason in MISSED)
-    libraries = tuple(each.path for each in left_out if each.reason == Omission.LIBRARY)
+    of_library = (Omission.LIBRARY, Omission.LIBRARY_WITH_TRACES)
+    libraries = tuple(each.path for each in left_out if each.reason in of_library)
     return Omitted(told, missed, libraries)
 
 
@@ -203,6 +230,23 @@ def _expand(path: str, more: MoreFiles, options: SearchOptions) -> Iterator[Foun
             yield NoTraces(path, f"holds no trace (looked for {looked_for} in it)")
 
 
+class _Place(NamedTuple):
+    """Where a folder of a search is."""
+
+    repository: Repository | None
+    unsearched: str | None = None
+    """The library or other repository that it is in, as a path for people."""
+
+
+class _Candidate(NamedTuple):
+    """What may be a trace, or lead to some."""
+
+    path: Path
+    place: _Place
+    is_link: bool = False
+    """Whether it is a link to a folder."""
+
+
 class _Search:
     """The traces in one folder, in the order of their paths."""
 
@@ -210,41 +254,86 @@ class _Search:
         self.problems: list[Problem] = []
         """What could not be searched."""
         self._root = root
+        self._base = _absolute(root)
         self._more = more
         self._options = options
-        self._repositories = Repositories(_absolute(root))
+        around = repository_around(self._base)
+        self._repositories = [around] if around is not None else []
+        """All that were come upon; the first one is around the folder, if any is."""
+        self._ignored: frozenset[Path] = frozenset()
+        """The files that git ignores."""
+        self._unsearched: dict[str, Omission] = {}
+        """The libraries and other repositories, by their paths for people."""
 
     def __iter__(self) -> Iterator[Found]:
-        everywhere = self._options.everywhere
+        candidates = [*self._walk()]
+        for repository in self._repositories:  # git is asked once, as starting it takes long
+            self._ignored |= self._ignored_in(repository, candidates)
+        for each in candidates:
+            yield from (self._link if each.is_link else self._decide)(each)
+        for repository in self._repositories:
+            yield from self._gone(repository)
+        yield from (LeftOut(*each) for each in self._unsearched.items())
+
+    def _walk(self) -> Iterator[_Candidate]:
+        places = {self._root: _Place(next(iter(self._repositories), None))}
         for folder, folders, files in os.walk(self._root, onerror=self.note):
-            is_inner = folder != self._root and not everywhere
-            is_root = ".git" in (*folders, *files) and git_folder_of(Path(folder)) is not None
-            if is_inner and is_root and self._repositories.has_base:
-                folders.clear()
-                yield from self._unsearched(Path(folder), Omission.REPOSITORY)
-                continue
-            if _LIBRARY in folders and not everywhere:
-                folders.remove(_LIBRARY)
-                yield from self._unsearched(Path(folder, _LIBRARY), Omission.LIBRARY)
+            place = places.pop(folder)
+            if folder != self._root:
+                place = self._place(Path(folder), place, {*folders, *files})
             for name in sorted(files):
                 if _MAY_BE_TRACE.search(name) or self._more.may_name(name):
-                    yield from self._decide(Path(folder, name))
-            for name in sorted(folders):
-                if name.endswith(".jsonl"):  # reading a trace reports that it is a folder
-                    yield from self._decide(Path(folder, name))
+                    yield _Candidate(Path(folder, name), place)
             folders[:] = sorted(each for each in folders if each not in HISTORIES)
             for name in folders:
-                if os.path.islink(f"{folder}/{name}"):  # noqa: PTH114 - raises for some names
-                    yield from self._links(Path(folder, name))
-        yield from (LeftOut(str(each), Omission.PATTERNS) for each in self._repositories.unread)
+                inner = os.path.join(folder, name)  # noqa: PTH118 - as os.walk names it
+                places[inner] = place
+                if name.endswith(".jsonl"):  # reading a trace reports that it is a folder
+                    yield _Candidate(Path(inner), place)
+                elif os.path.islink(inner) and place.unsearched is None:  # noqa: PTH114 - raises for some names
+                    yield _Candidate(Path(inner), place, is_link=True)
 
-    def _links(self, folder: Path) -> Iterator[Problem]:
+    def _place(self, folder: Path, above: _Place, names: Container[str]) -> _Place:
+        """The place of a folder with these names in it, given that of the folder above."""
+        if above.unsearched is not None:
+            return above
+        git_folder = git_folder_of(folder) if ".git" in names else None
+        if git_folder is not None and above.repository is None:
+            self._repositories.append(Repository(_absolute(folder), git_folder))
+            return _Place(self._repositories[-1])
+        reason = Omission.LIBRARY if folder.name == _LIBRARY else None
+        reason = Omission.REPOSITORY if git_folder is not None else reason
+        if reason is None or self._options.everywhere:
+            return above
+        self._unsearched[self._shown(folder)] = reason
+        return above._replace(unsearched=self._shown(folder))
+
+    def _ignored_in(
+        self, repository: Repository, candidates: Sequence[_Candidate]
+    ) -> frozenset[Path]:
+        """What git ignores in a repository; nothing where it ignores the folder that a person has
+        named.
+        """
+        if self._options.everywhere:
+            return frozenset()
+        asked = [
+            _absolute(path)
+            for path, place, _ in candidates
+            if place.repository is repository and place.unsearched is None
+            if not in_wip(path) and not self._is_tracked(path, place)
+        ]
+        base = [self._base] if asked and self._base != repository.root else []
+        inner = (each for each in base if each.is_relative_to(repository.root))
+        ignored = repository.ignored([*asked, *inner])
+        return frozenset() if self._base in ignored else ignored
+
+    def _link(self, link: _Candidate) -> Iterator[Problem]:
         """A link to a folder, unless the folder would be left out anyway."""
-        if is_trace(folder) or self._reason(folder / "-") is not None:
+        if is_trace(link.path) or self._reason(link) is not None:
             return
-        shown = self._shown(folder)
+        shown = self._shown(link.path)
         excluded = self._options.excluded(f"{shown}/-")
-        out = leads_out(folder, self._root) if excluded is None else None
+        out = leads_out(link.path, self._root) if excluded is None else None
         if out is not None:
             yield LinkedFolderOut(shown, _why_out(out))
         else:
@@ -253,23 +342,21 @@ class _Search:
     def _shown(self, path: Path) -> str:
         return os.path.relpath(path, self._root) if self._root == "." else str(path)
 
-    def _unsearched(self, folder: Path, reason: Omission) -> Iterator[Found]:
-        """A folder that is not searched. The traces in it that git tracks are read all the same."""
-        yield LeftOut(self._shown(folder), reason)
-        for path in self._repositories.tracked_below(_absolute(folder)):
-            # Not Path.exists, which raises for names that the system refuses.
-            if os.path.exists(path):  # noqa: PTH110
-                yield from self._decide(folder / path.relative_to(_absolute(folder)))
-
-    def _decide(self, path: Path) -> Iterator[Found]:
+    def _decide(self, candidate: _Candidate) -> Iterator[Found]:
+        path, place, _ = candidate
         # Links are few, and to follow one takes as long as to read a small trace.
         may_lead = _ON_WINDOWS or os.path.islink(path)  # noqa: PTH114 - raises for some names
         is_out = may_lead and leads_out(path, self._root) is not None
-        is_named = is_trace(path) or self._more.hold(path, Path(self._root))
+        is_named = self._is_named(path)
         if not is_named and (is_out or not _looks_like_trace(path)):
             return
         shown, other = self._shown(path), None if is_named else Omission.OTHER_NAME
-        reason = self._options.excluded(shown) or other or self._reason(path)
+        excluded = self._options.excluded(shown)
+        if place.unsearched is not None and not self._is_tracked(path, place):
+            if not is_out and excluded in _NOBODYS:
+                self._note_held(shown, place.unsearched)
+            return
+        reason = excluded or other or self._reason(candidate)
         if is_out and reason is None:
             yield link_out(shown)
             return
@@ -279,23 +366,68 @@ class _Search:
         left_out = found if isinstance(found, LeftOut) else LeftOut(shown, reason or "")
         yield shown if reason is None else left_out
 
-    def _reason(self, path: Path) -> Omission | None:
+    def _note_held(self, trace: str, unsearched: str) -> None:
+        """Take in that a trace stands in what is not searched, unless it is no trace at all."""
+        held = _HELD.get(self._unsearched[unsearched])
+        if held is not None and not isinstance(read_trace(trace), LeftOut):
+            self._unsearched[unsearched] = held
+
+    def _is_named(self, path: Path) -> bool:
+        return is_trace(path) or self._more.hold(path, Path(self._root))
+
+    def _is_tracked(self, path: Path, place: _Place) -> bool:
+        if place.repository is None:
+            return False
+        inner = _absolute(path).relative_to(place.repository.root)
+        return inner.as_posix() in place.repository.tracked
+
+    def _reason(self, candidate: _Candidate) -> Omission | None:
         """Why a trace is left out by where it is; None if it is not."""
+        path, place, is_link = candidate
         if self._options.everywhere:
             return None
-        inner, absolute = path.relative_to(self._root), _absolute(path)
-        reason = None
-        if any(each.startswith(".") for each in inner.parts[:-1]):
+        reason, above = None, path.relative_to(self._root).parts
+        if any(each.startswith(".") for each in (above if is_link else above[:-1])):
             reason = Omission.HIDDEN
-        elif not in_wip(path) and self._repositories.ignore(absolute):
+        elif _absolute(path) in self._ignored:
             reason = Omission.IGNORED
-        return reason if reason is not None and not self._repositories.track(absolute) else None
+        return reason if reason is not None and not self._is_tracked(path, place) else None
+
+    def _gone(self, repository: Repository) -> Iterator[LeftOut]:
+        """The traces that git tracks and that have been deleted or emptied: whoever is judged may
+        have done that.
+        """
+        for name, content in repository.tracked.items():
+            path = repository.root / name
+            may_be = _MAY_BE_TRACE.search(path.name) or self._more.may_name(path.name)
+            if not (may_be and content and path.is_relative_to(self._base)):
+                continue
+            there = Path(self._root, path.relative_to(self._base))
+            reason = _why_gone(path, content) if self._is_named(there) else None
+            if reason is not None:
+                excluded = self._options.excluded(self._shown(there))
+                told = reason if excluded is None or excluded in _NOBODYS else excluded
+                yield LeftOut(self._shown(there), told)
 
     def note(self, error: OSError) -> None:
         """Take in why a folder cannot be searched."""
         self.problems.append(
             Problem(error.filename or self._root, f"cannot be searched: {why(error)}")
         )
+
+
+def _why_gone(path: Path, content: str) -> Omission | None:
+    """Whether a file that git tracks, with this content, is there no more, or has become blank."""
+    try:
+        if path.lstat().st_size > _MOST_OF_BLANK:
+            return None
+        data = read_regular(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return Omission.DELETED
+    except (OSError, ValueError) as error:
+        is_refused = getattr(error, "errno", None) == errno.ENAMETOOLONG
+        return Omission.DELETED if is_refused else None  # of others, reading it says why
+    return Omission.EMPTIED if not data.strip() and not has_content(data, content) else None
 
 
 def _absolute(path: str | Path) -> Path:

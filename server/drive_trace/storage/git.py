@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Container, Iterable, Mapping, Sequence
+from functools import cache, cached_property
 from pathlib import Path
 
 from drive_trace.storage.boundary import git_folder_of, inside
@@ -17,6 +17,8 @@ from drive_trace.storage.processes import run_shell
 _GIT = (
     *("git", "--no-pager", "--no-optional-locks"),
     *("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"),
+    # What is ignored must not depend on whose machine this is.
+    *("-c", f"core.excludesFile={os.devnull}"),
 )
 _ENVIRONMENT = {
     "GIT_NO_REPLACE_OBJECTS": "1",
@@ -32,15 +34,18 @@ _PATIENCE = 10.0
 """Seconds that git may take to answer a short question."""
 
 
-def run_git(
+def run_git(  # noqa: PLR0913 - a command and its ends
     folder: str,
     *arguments: str,
     seconds: float,
     most: int,
     with_errors: bool = True,
+    text: bytes = b"",
+    codes: Container[int] = (0,),
 ) -> bytes | Problem:
-    """What git writes to its standard output; ``with_errors`` the problem has the first line of
-    its errors. It ends after some ``seconds``, or with more than ``most`` bytes.
+    """What git writes to its standard output, given ``text`` on its input; a Problem where it exits
+    with none of some ``codes``, ``with_errors`` with the first line of its errors. It ends after
+    some ``seconds``, or with more than ``most`` bytes.
     """
     written, said = bytearray(), bytearray()
 
@@ -58,27 +63,83 @@ def run_git(
             command,
             seconds=seconds,
             take=take,
+            text=text,
             folder=folder,
             environment=_ENVIRONMENT,
             errors=tell,
         )
     except OSError as error:
         return Problem(folder, f"git cannot be asked: {why(error)}")
-    if ran.problem is not None or ran.code:
+    if ran.problem is not None or ran.code not in codes:
         first = said.decode("utf-8", "replace").partition("\n")[0] if with_errors else ""
         ended = ran.problem or f"exited with {ran.code}"
         return Problem(folder, f"git {ended}{f': {first}' if first else ''}")
     return bytes(written)
 
 
-def tracked_files(root: Path, git_folder: Path) -> frozenset[str]:
-    """The files that a repository tracks, by their paths from its root; none where git does not
-    say. The repository is named, so that git looks for no other one above it.
+class Repository:
+    """A repository as git tells of it. Where git is missing or does not answer, it tracks nothing
+    and ignores nothing, so that a search finds more, and never less.
     """
-    named = (f"--git-dir={git_folder}", f"--work-tree={root}")
-    found = run_git(str(root), *named, "ls-files", "-z", seconds=_PATIENCE, most=_MOST_TRACKED)
-    names = b"" if isinstance(found, Problem) else found
-    return frozenset(map(os.fsdecode, names.split(b"\0")))
+
+    def __init__(self, root: Path, git_folder: Path) -> None:
+        self.root = root
+        # It is named, so that git looks for no other repository above it.
+        self._named = (f"--git-dir={git_folder}", f"--work-tree={root}")
+
+    @cached_property
+    def tracked(self) -> Mapping[str, str]:
+        """What git calls the contents of the files in its index, by their paths from the root with
+        ``/`` in between. Those that a sparse checkout leaves out have none.
+        """
+        asked = (*self._named, "ls-files", "-z", "-s", "-t")
+        found = run_git(str(self.root), *asked, seconds=_PATIENCE, most=_MOST_TRACKED)
+        entries = [] if isinstance(found, Problem) else found.split(b"\0")
+        # State, mode, hash and stage of each, then a tab and its name.
+        told = (each.partition(b"\t") for each in entries if each)
+        return {
+            os.fsdecode(name): "" if facts.startswith(b"S") else facts.split()[2].decode()
+            for facts, _, name in told
+        }
+
+    def ignored(self, paths: Iterable[Path]) -> frozenset[Path]:
+        """Those of some paths in the repository that git ignores and does not track."""
+        names = {each.relative_to(self.root).as_posix(): each for each in paths}
+        if not names:
+            return frozenset()
+        found = run_git(
+            str(self.root),
+            *(*self._named, "check-ignore", "-z", "--stdin"),
+            seconds=_PATIENCE,
+            most=_MOST_TRACKED,
+            text=b"\0".join(map(os.fsencode, names)),
+            codes=(0, 1),  # some are, or none is
+        )
+        told = [] if isinstance(found, Problem) else map(os.fsdecode, found.split(b"\0"))
+        return frozenset(names[each] for each in told if each in names)
+
+
+def repository_around(folder: Path) -> Repository | None:
+    """The innermost repository that an absolute folder is in, or is the root of."""
+    for each in (folder, *folder.parents):
+        git_folder = git_folder_of(each)
+        if git_folder is not None:
+            return Repository(each, git_folder)
+    return None
+
+
+def has_content(data: bytes, named: str) -> bool:
+    """Whether a file has the content that git calls by this name."""
+    return _hash_of(data, len(named)) == named
+
+
+def indexed_records(path: Path) -> Sequence[str] | None:
+    """The records of a trace as git's index has it; None where git does not say."""
+    found = repository_around(path.parent)
+    if found is None:
+        return None
+    name = path.relative_to(found.root).as_posix()
+    return _records_in(found.root, f":./{name}", _PATIENCE)
 
 
 class CommittedTraces:
@@ -110,7 +171,7 @@ class CommittedTraces:
             data = read_regular(root / name, LARGEST)
         except OSError:
             data = b""
-        if _hash_of(data, len(committed)) == committed:
+        if has_content(data, committed):
             return records_of(data)
         return _records_in(root, committed, self._seconds)
 

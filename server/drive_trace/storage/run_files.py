@@ -26,6 +26,7 @@ from drive_trace.storage.files import (
     version_of,
 )
 from drive_trace.storage.finding import (
+    GONE,
     MISSED,
     NoTraces,
     Omission,
@@ -33,7 +34,8 @@ from drive_trace.storage.finding import (
     find_traces,
     identity,
 )
-from drive_trace.storage.projects import CONFIGURATION_NAME, shown_path
+from drive_trace.storage.git import indexed_records
+from drive_trace.storage.projects import CONFIGURATION_NAME, absolute, shown_path
 from drive_trace.trace.line import run_of
 from drive_trace.trace.reading import read_lines
 from drive_trace.vocabulary import EventType
@@ -44,8 +46,18 @@ def may_be_missed(left_out: Problem, run_id: str) -> bool:
     """Whether something that a search left out may hold a run."""
     if left_out.reason not in MISSED or left_out.reason == Omission.LINKED:
         return left_out.reason == Omission.LINKED
+    if left_out.reason in GONE:
+        return lost_with(left_out, run_id)
     records = records_at(left_out.path)
     return isinstance(records, Problem) or mentions(ScoredTrace(records).index, run_id)
+
+
+def lost_with(left_out: Problem, run_id: str) -> bool:
+    """Whether what a search left out is a deleted or emptied trace that held a run, as git says."""
+    if left_out.reason not in GONE:
+        return False
+    records = indexed_records(Path(absolute(left_out.path)))
+    return records is not None and mentions(ScoredTrace(records).index, run_id)
 
 
 def search_folder(trace: str) -> tuple[Path | None, str | None]:

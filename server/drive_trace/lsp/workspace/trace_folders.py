@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.storage.files import LeftOut, Problem
-from drive_trace.storage.finding import NO_MORE, LinkOut, SearchOptions, find_traces, identity
+from drive_trace.storage.finding import GONE, NO_MORE, LinkOut, SearchOptions, find_traces, identity
 from drive_trace.storage.patterns import MoreFiles, is_trace
 from drive_trace.storage.projects import Projects
 
@@ -104,8 +104,9 @@ class TraceFolders:
         """Whether a file of that path is, or would be, one of the traces. The last search decides
         which of them are left out.
         """
-        above = (path, *path.parents)
-        if os.pardir in path.parts or not self._found.left_out.keys().isdisjoint(above):
+        left_out = (self._found.left_out.get(each) for each in (path, *path.parents))
+        # Somebody may be writing anew what is gone.
+        if os.pardir in path.parts or any(each and each.reason not in GONE for each in left_out):
             return False
         return self.folder_of(path) is not None and (is_trace(path) or self.takes(path))
 
