@@ -26,12 +26,12 @@ from drive_trace.linter.rule import (
 )
 from drive_trace.linter.settings import DEFAULTS, RuleSettings
 from drive_trace.report.event_log import Event, TraceLog
+from drive_trace.scorecard import scoring
 from drive_trace.scorecard.card import ScoreCard, score
 from drive_trace.scorecard.copies import runs_sharing_events
 from drive_trace.scorecard.run_lines import TraceLines
 from drive_trace.scorecard.run_score import RunScore
-from drive_trace.scorecard.scored_trace import ScoredTrace
-from drive_trace.scorecard.scoring import TraceSummary, among, score_run, stray_grades, summarize
+from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Spot
 from drive_trace.trace.document import Document, Point
@@ -259,7 +259,7 @@ class Analysis:
 
     def summary(self, path: str = "") -> TraceSummary:
         """The trace, summed up for the scorecard."""
-        return summarize(self.index, path)
+        return scoring.summarize(self.index, path)
 
     def score(self, path: str = "") -> ScoreCard:
         """The scorecard of this trace alone."""
@@ -268,9 +268,9 @@ class Analysis:
     def score_run(self, run_id: str, path: str = "") -> RunScore | None:
         """One run's score in this trace; None where the trace has no line of it."""
         lines = self.lines(path)
-        run = score_run(run_id, [lines])
+        run = scoring.score_run(run_id, [lines])
         copied = path if run_id in runs_sharing_events(self.index) else None
-        return among(run, (), stray_grades(lines), copied) if run is not None else None
+        return run and scoring.among(run, (), scoring.stray_grades(lines), copied)
 
     def lines(self, path: str = "") -> TraceLines:
         """Its lines by run, for the score of a run in several traces."""

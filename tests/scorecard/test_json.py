@@ -5,7 +5,7 @@ import json
 import pytest
 
 from drive_trace.scorecard.card import to_json
-from drive_trace.scorecard.efficiency import as_double
+from drive_trace.scorecard.measures import as_double
 from drive_trace.scorecard.render import markdown, text
 from tests.scorecard.support import PASSED, card_of, event, graded, json_of
 from tests.support.fixtures import trace

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from drive_trace.analysis import Analysis
-from drive_trace.scorecard.provenance import Origin
+from drive_trace.scorecard.measures import Origin
 from tests.cli.support import run
 from tests.scorecard.support import card_markdown
 from tests.support.fixtures import trace

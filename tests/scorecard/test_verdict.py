@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from drive_trace.scorecard.verdict import Verdict, headline, what_would_change_it
+from drive_trace.scorecard.run_score import Verdict, headline, what_would_change_it
 from tests.scorecard.support import PASSED, TRIPLES, card_markdown, card_of, event, graded, run_of
 from tests.support.fixtures import trace
 

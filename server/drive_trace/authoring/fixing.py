@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 from drive_trace.analysis import Analysis
 from drive_trace.linter.rule import Edit, Level
-from drive_trace.scorecard.run_score import recorded_in
-from drive_trace.scorecard.verdict import Verdict, judge
+from drive_trace.scorecard.run_score import Verdict, judge, recorded_in
 from drive_trace.text.spans import BrokenText, Span, replace_spans
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line, run_of

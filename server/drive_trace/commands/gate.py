@@ -17,7 +17,7 @@ import click
 from drive_trace.commands import options, writing
 from drive_trace.commands.terminal import Ended, notify
 from drive_trace.grading.junit import JUnitError, JUnitReport, read_junit
-from drive_trace.scorecard.scored_trace import UNTIMED, last_work
+from drive_trace.scorecard.scoring import UNTIMED, last_work
 from drive_trace.storage.files import STDIN, Problem, read_bytes, refuse_special, why
 from drive_trace.storage.processes import run_shell
 from drive_trace.storage.replace import may_be_trace

@@ -13,8 +13,7 @@ from drive_trace.commands.reading import Reading
 from drive_trace.commands.terminal import columns, is_terminal, paint
 from drive_trace.scorecard import card, render
 from drive_trace.scorecard.card import ScoreCard
-from drive_trace.scorecard.scored_trace import ScoredTrace
-from drive_trace.scorecard.scoring import TraceSummary, without_lines
+from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, without_lines
 from drive_trace.storage.files import STDIN, Problem, records_at
 from drive_trace.storage.finding import SearchOptions, omitted
 from drive_trace.storage.judging_records import with_judgements

@@ -29,8 +29,7 @@ from drive_trace.comparison.statistics import (
     smallest_detectable,
     smallest_p,
 )
-from drive_trace.scorecard.run_score import QUALIFIED
-from drive_trace.scorecard.verdict import Verdict
+from drive_trace.scorecard.run_score import QUALIFIED, Verdict
 from drive_trace.text.wording import factor, first_of, listed, plural
 
 MOST_LOST = 0.20

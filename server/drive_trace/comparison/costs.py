@@ -22,8 +22,8 @@ from drive_trace.comparison.statistics import (
     is_significant,
     rank_test,
 )
+from drive_trace.scorecard.run_score import Verdict
 from drive_trace.scorecard.scoring import TraceSummary
-from drive_trace.scorecard.verdict import Verdict
 from drive_trace.vocabulary import COST, GRADE
 
 _KEYS = [each.key for each in METRICS]

@@ -14,8 +14,7 @@ from drive_trace.linter.rules import RULES
 from drive_trace.report.event_log import EventLog, TraceLog
 from drive_trace.report.metrics import Value, measure, to_json
 from drive_trace.scorecard.caveats import NOTHING_OMITTED, CaveatCode, Omitted, Unread
-from drive_trace.scorecard.run_score import RunScore
-from drive_trace.scorecard.verdict import Verdict
+from drive_trace.scorecard.run_score import RunScore, Verdict
 
 _SAID_BY = {
     **{name: f"{name}_hash" for name in ("prompt", "rubric", "acceptance")},

@@ -23,9 +23,17 @@ from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.caveats import CaveatCode
 from drive_trace.scorecard.feed_state import FeedState, FileFeed, JoinedFeed
 from drive_trace.scorecard.render import lens_title, not_read, run_card
-from drive_trace.scorecard.run_score import Recorded, RunInFile, RunScore, recorded_in
+from drive_trace.scorecard.run_score import (
+    NOT_GRADED,
+    Gate,
+    Recorded,
+    RunInFile,
+    RunScore,
+    headline,
+    judge,
+    recorded_in,
+)
 from drive_trace.scorecard.uncounted import rejected_lines
-from drive_trace.scorecard.verdict import NOT_GRADED, Gate, headline, judge
 from drive_trace.text import document as doc
 from drive_trace.text.escaping import plain, printable
 from drive_trace.text.wording import plural

@@ -16,7 +16,7 @@ from drive_trace.features.results import JsonText, LineRanges, dumps, range_betw
 from drive_trace.features.runs import Joined, nothing_joined, of_one_file
 from drive_trace.json_text import Node, NodeKind
 from drive_trace.json_text.lexemes import strings_named
-from drive_trace.scorecard.verdict import Verdict
+from drive_trace.scorecard.run_score import Verdict
 from drive_trace.stopping import unless_stopped
 from drive_trace.text.escaping import plain
 from drive_trace.text.spans import PositionEncoding, Span

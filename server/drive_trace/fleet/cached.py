@@ -7,8 +7,15 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from drive_trace.fleet import ScanError
-from drive_trace.fleet.scanning import File, Fingerprint, Scanned, scan_file, scan_files
-from drive_trace.scorecard.stored import Stored, from_bytes
+from drive_trace.fleet.scanning import (
+    File,
+    Fingerprint,
+    Scanned,
+    Stored,
+    from_bytes,
+    scan_file,
+    scan_files,
+)
 from drive_trace.storage.cores import on_all_cores
 from drive_trace.storage.files import DIGEST, Problem
 from drive_trace.storage.fleet_cache import Cache, digest, program

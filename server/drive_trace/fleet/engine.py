@@ -24,6 +24,7 @@ from drive_trace.fleet.scan import Inputs
 from drive_trace.fleet.scanning import (
     AllFiles,
     File,
+    FindingCounts,
     Group,
     Joiner,
     read,
@@ -35,7 +36,6 @@ from drive_trace.report.fleet import Row
 from drive_trace.scorecard.card import CHANGED, ILLEGIBLE
 from drive_trace.scorecard.copies import copied_runs
 from drive_trace.scorecard.run_score import RunScore
-from drive_trace.scorecard.stored import FindingCounts
 from drive_trace.scorecard.uncounted import StrayGrade
 from drive_trace.storage.files import Problem, why
 

@@ -8,12 +8,11 @@ from contextlib import suppress
 import msgspec
 
 from drive_trace.fleet.cached import CachedTraces
-from drive_trace.fleet.scanning import AllFiles, File, Group, Joiner, with_findings
+from drive_trace.fleet.scanning import AllFiles, File, Group, Joiner, Stored, with_findings
 from drive_trace.report.fleet import Row
 from drive_trace.scorecard.card import CHANGED, ILLEGIBLE
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.scorecard.copies import copied_runs
-from drive_trace.scorecard.stored import Stored
 from drive_trace.scorecard.uncounted import StrayGrade
 from drive_trace.storage.cores import on_all_cores
 from drive_trace.storage.files import LeftOut, Problem

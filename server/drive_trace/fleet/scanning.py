@@ -1,5 +1,5 @@
-"""The two passes of a fleet: a look at one trace, and the join of a run's files into its row. Any
-process may do both, as all of it can be pickled.
+"""The two passes of a fleet: a look at one trace, whose result may be kept, and the join of a run's
+files into its row. Any process may do both, as all of it can be pickled.
 """
 
 from __future__ import annotations
@@ -9,20 +9,20 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
 from drive_trace.analysis import Analysis, summarize_text
+from drive_trace.grading.judgements import Judgement, Verdicts
 from drive_trace.linter.settings import RuleSettings
 from drive_trace.report.fleet import Row, row_of
 from drive_trace.scorecard.card import CHANGED
 from drive_trace.scorecard.caveats import Unread
+from drive_trace.scorecard.copies import HASH
 from drive_trace.scorecard.run_lines import TraceLines
 from drive_trace.scorecard.run_score import RunScore
-from drive_trace.scorecard.scored_trace import ScoredTrace
-from drive_trace.scorecard.scoring import among, score_run, without_lines
-from drive_trace.scorecard.stored import FindingCounts, Stored, to_bytes
+from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, among, score_run, without_lines
 from drive_trace.scorecard.uncounted import StrayGrade
 from drive_trace.storage.files import Problem, TraceRecords, decoded, digest_of, read_bytes
 from drive_trace.storage.finding import project_of
@@ -33,12 +33,75 @@ from drive_trace.storage.judging_records import (
 )
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
 
-if TYPE_CHECKING:  # where there is no record of judging, nothing needs it
-    from drive_trace.grading.judgements import Verdicts
-
 _ROWS = msgspec.json.Decoder(Row)
 _SETTLED = 2_000_000_000
 """Nanoseconds: what was written less long ago may be written again with the same timestamp."""
+
+# What is kept of a trace: JSON of it in short. Whoever reads it back believes nothing: it has the
+# declared types, or it is no summary
+
+FindingCounts = Mapping[str, Mapping[str, int]]
+"""By run, how often each rule found something in a trace."""
+_Verdicts = dict[str, tuple[tuple[str, tuple[Judgement, ...]], ...]]
+
+
+class Stored(NamedTuple):
+    """A trace without its lines, and what the rules found."""
+
+    summary: TraceSummary
+    findings: FindingCounts | None
+    """None where the rules did not run."""
+    is_clean: bool = False
+    """Whether they have found nothing, on lines of no run either."""
+
+
+_DECODER = msgspec.json.Decoder(Stored)
+
+
+def to_bytes(stored: Stored) -> bytes | None:
+    """The JSON; None where some text or number does not fit, as a lone surrogate."""
+    try:
+        return msgspec.json.encode(stored)
+    except (OverflowError, UnicodeEncodeError):
+        return None
+
+
+def from_bytes(data: bytes, path: str) -> Stored | None:
+    """What :func:`to_bytes` made, of a trace that is known by this path now; None where the data
+    are anything else.
+    """
+    try:
+        stored = _DECODER.decode(data)
+        verdicts = msgspec.convert(stored.summary.verdicts, _Verdicts)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+    summary = stored.summary._replace(verdicts=verdicts)
+    if not _can_be_true(summary):
+        return None
+    before = summary.path
+    return stored._replace(summary=summary if before == path else _renamed(summary, before, path))
+
+
+def _can_be_true(trace: TraceSummary) -> bool:
+    """Whether a trace is what its types cannot say: each run stands in it alone, and is judged
+    without what is beside it; the hashes of events are whole.
+    """
+    runs = all(len(run.parts) == 1 and run.judgement is None for run in trace.runs)
+    return runs and all(len(hashes) % HASH == 0 for hashes in trace.hashes.values())
+
+
+def _renamed(value: Any, before: str, path: str) -> Any:
+    """Data that are about a trace, with another path in all that names it."""
+    if not isinstance(value, tuple):
+        return value
+    parts = [_renamed(each, before, path) for each in value]
+    if not hasattr(value, "_make"):
+        return tuple(parts)
+    renamed = value._make(parts)
+    return renamed._replace(path=path) if getattr(value, "path", None) == before else renamed
+
+
+# A look at one trace
 
 
 class Fingerprint(NamedTuple):

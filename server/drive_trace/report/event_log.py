@@ -9,7 +9,7 @@ from heapq import merge
 from typing import Any, NamedTuple
 
 from drive_trace.scorecard.caveats import LineRef
-from drive_trace.scorecard.efficiency import as_double
+from drive_trace.scorecard.measures import as_double
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import TraceSummary
 from drive_trace.text.wording import HUGE, compact, short_time

@@ -13,8 +13,7 @@ import msgspec
 
 from drive_trace.grading.calibration import share
 from drive_trace.scorecard.card import run_json
-from drive_trace.scorecard.run_score import QUALIFIED, STANDINGS, RunScore
-from drive_trace.scorecard.verdict import Verdict
+from drive_trace.scorecard.run_score import QUALIFIED, STANDINGS, RunScore, Verdict
 from drive_trace.text import document as doc
 from drive_trace.text.escaping import in_json, plain, visible
 from drive_trace.text.wording import plural

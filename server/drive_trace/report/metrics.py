@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from drive_trace.report.event_log import Event, EventLog
-from drive_trace.scorecard.efficiency import as_double
+from drive_trace.scorecard.measures import as_double
 from drive_trace.trace.times import milliseconds_between
 
 Number = int | float

@@ -28,8 +28,7 @@ from drive_trace.report.metrics import (
 )
 from drive_trace.scorecard.caveats import LineRef
 from drive_trace.scorecard.render import NO_SIGNAL, clocked
-from drive_trace.scorecard.run_score import RunScore
-from drive_trace.scorecard.verdict import cause
+from drive_trace.scorecard.run_score import RunScore, cause
 from drive_trace.text import document as doc
 from drive_trace.text.wording import LONGEST, compact, duration, numbered_lines, short_time
 

@@ -13,7 +13,7 @@ from drive_trace.scorecard.caveats import (
     Unread,
     make_caveat,
 )
-from drive_trace.scorecard.efficiency import Efficiency, covered
+from drive_trace.scorecard.measures import Efficiency, covered
 from drive_trace.scorecard.run_lines import RunLines
 from drive_trace.scorecard.run_score import Recorded, RunInFile, RunScore
 from drive_trace.scorecard.uncounted import (

@@ -1,31 +1,24 @@
-"""What the scorecard says of a run: plain data, made by ``scoring.py``. It can be kept as JSON."""
+"""What the scorecard says of a run, with the gate that decides its verdict: plain data, made by
+``scoring.py``. It can be kept as JSON.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from drive_trace.scorecard.caveats import Caveat, CaveatCode
-from drive_trace.scorecard.efficiency import Efficiency
-from drive_trace.scorecard.provenance import Provenance
+from drive_trace.scorecard.measures import Efficiency, Provenance
 from drive_trace.scorecard.uncounted import Rejected, UnknownEvent
-from drive_trace.scorecard.verdict import Gate, Verdict, headline
+from drive_trace.text.wording import are, listed
 from drive_trace.trace.line import Line
-from drive_trace.vocabulary import ENVELOPE
+from drive_trace.vocabulary import CORRECTNESS_FIELDS, ENVELOPE
 
 if TYPE_CHECKING:  # most traces are scored without, and it takes long to load
     from drive_trace.grading.judgements import Judgement
 else:
     Judgement: TypeAlias = Any
-
-QUALIFIED = "qualified"
-STANDINGS = {
-    str(Verdict.CORRECT): "CORRECT",
-    QUALIFIED: "CORRECT with caveats",
-    str(Verdict.INCORRECT): "INCORRECT",
-    str(Verdict.NOT_COMPUTABLE): "not computable",
-}
-"""How many runs have each standing is said in these words."""
 
 
 class Recorded(NamedTuple):
@@ -46,6 +39,108 @@ def recorded_in(line: Line, path: str = "") -> Recorded:
         name: line.fact(name) for name in line.event.fields if name not in ENVELOPE
     }
     return Recorded(values, line.text_fact("ts"), path, line.order + 1)
+
+
+# Tier 1: the correctness gate
+
+NO_SIGNAL = "external correctness signal"
+"""What is missing where no correctness-recorded event was appended."""
+
+NOT_GRADED = "not computable: not graded"
+"""The verdict then, where there is little room to name the input."""
+
+
+class Verdict(StrEnum):
+    """What the gate says of a run. Null outranks fail."""
+
+    CORRECT = "correct"
+    INCORRECT = "incorrect"
+    NOT_COMPUTABLE = "not-computable"
+
+
+class Gate(NamedTuple):
+    """The verdict with its reasons."""
+
+    verdict: Verdict
+    missing: tuple[str, ...]
+    """What is missing, in the order mechanical, qa, intent."""
+    failed: tuple[str, ...]
+    """The components recorded as fail, whatever the verdict."""
+    uncounted: str | None = None
+    """What became of the lines of a run without a valid event: ``all 38 lines rejected``."""
+
+    @property
+    def is_ungraded(self) -> bool:
+        """Whether nothing is known against the run but that nobody graded it."""
+        return self.missing == (NO_SIGNAL,) and self.uncounted is None
+
+
+def judge(recorded: Recorded | None, uncounted: str | None = None) -> Gate:
+    """Apply the gate to the correctness event that counts; for ``uncounted`` see :class:`Gate`."""
+    if recorded is None:
+        return Gate(Verdict.NOT_COMPUTABLE, (NO_SIGNAL,), (), uncounted)
+    missing = tuple(name for name in CORRECTNESS_FIELDS if recorded.values[name] is None)
+    failed = tuple(name for name in CORRECTNESS_FIELDS if recorded.values[name] == "fail")
+    if missing:
+        return Gate(Verdict.NOT_COMPUTABLE, missing, failed)
+    return Gate(Verdict.INCORRECT if failed else Verdict.CORRECT, (), failed)
+
+
+def headline(gate: Gate) -> str:
+    """The verdict in a few words: ``not computable — missing: qa, intent``."""
+    if gate.verdict is Verdict.CORRECT:
+        return "CORRECT"
+    if gate.verdict is Verdict.INCORRECT:
+        return f"INCORRECT — {', '.join(gate.failed)} failed"
+    if gate.uncounted is not None:
+        return f"not computable: {gate.uncounted}"
+    return f"not computable — missing: {', '.join(gate.missing)}"
+
+
+def cause(gate: Gate) -> str:
+    """Why the verdict is what it is, in a few words: ``missing: qa, intent``."""
+    if gate.verdict is Verdict.CORRECT:
+        return f"{listed(CORRECTNESS_FIELDS)} passed"
+    return gate.uncounted or headline(gate).partition(" — ")[2]
+
+
+def what_would_change_it(gate: Gate) -> str:
+    """What has to be recorded for another verdict, in one sentence."""
+    failed, missing = listed(gate.failed), listed(gate.missing)
+    if gate.verdict is Verdict.CORRECT:
+        return "A later correctness-recorded with a fail or a null in it would change the verdict."
+    if gate.verdict is Verdict.INCORRECT:
+        return (
+            f"It becomes CORRECT only when {failed} "
+            f"{are(len(gate.failed))} recorded again as pass"
+            f"{', with the other components repeated' if len(gate.failed) < 3 else ''}."
+        )
+    if gate.uncounted is not None:
+        return "Repair its lines: no reader counts one of them as they are."
+    if gate.is_ungraded:
+        return "Record mechanical, qa and intent: the run is CORRECT when all three pass."
+    if gate.failed:
+        return (
+            f"Recording {missing} alone cannot make it CORRECT: {failed} failed, "
+            "and must be recorded again."
+        )
+    return (
+        f"It becomes CORRECT when {missing} {are(len(gate.missing))} recorded "
+        f"as pass, and INCORRECT on a fail"
+        f"{'; the other components must be repeated' if len(gate.missing) < 3 else ''}."
+    )
+
+
+# A run
+
+QUALIFIED = "qualified"
+STANDINGS = {
+    str(Verdict.CORRECT): "CORRECT",
+    QUALIFIED: "CORRECT with caveats",
+    str(Verdict.INCORRECT): "INCORRECT",
+    str(Verdict.NOT_COMPUTABLE): "not computable",
+}
+"""How many runs have each standing is said in these words."""
 
 
 class RunInFile(NamedTuple):

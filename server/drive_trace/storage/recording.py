@@ -24,7 +24,7 @@ from drive_trace.authoring.drafts import (
 )
 from drive_trace.scorecard.feed_state import FeedState, JoinedFeed
 from drive_trace.scorecard.run_score import RunScore
-from drive_trace.scorecard.scored_trace import ScoredTrace, score_joined
+from drive_trace.scorecard.scoring import ScoredTrace, score_joined
 from drive_trace.scorecard.uncounted import lookalike_phrase, rejected_phrase
 from drive_trace.storage.appending import AppendError, LockedTrace, OpenLine, locked_with
 from drive_trace.storage.files import Problem, may_be_there, read_bytes, records_of, why_not_utf8

@@ -25,8 +25,13 @@ from drive_trace.scorecard.render import (
     tier_2,
     totals,
 )
-from drive_trace.scorecard.run_score import RunScore
-from drive_trace.scorecard.verdict import NO_SIGNAL, Verdict, cause, what_would_change_it
+from drive_trace.scorecard.run_score import (
+    NO_SIGNAL,
+    RunScore,
+    Verdict,
+    cause,
+    what_would_change_it,
+)
 from drive_trace.text import document as doc
 from drive_trace.text.document import Html
 from drive_trace.text.escaping import plain
