@@ -277,8 +277,8 @@ release: ready venv $(NODE_STAMP) ## Build all files of a release into dist/ (AG
 	$(BIN)/python tools/release.py $(if $(AGAIN),--again) $(if $(UNREADY),--unready)
 
 .PHONY: bench
-bench: venv ## Measure speed and memory, against plain parsers in the same run
-	$(BIN)/python -m tests.bench
+bench: venv ## Measure speed and memory beside their floors; BASE=COMMIT compares in pairs
+	$(BIN)/python -m tests.bench $(if $(BASE),--base $(BASE)) $(BENCH)
 
 # ---------------------------------------------------------------------------- upkeep
 

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -9,7 +10,8 @@ import pytest
 
 from drive_trace.analysis import Analysis
 from tests.bench.__main__ import main
-from tests.bench.table import Heading, Row, Target, render
+from tests.bench.programs import CommandFailedError, Program
+from tests.bench.table import Part, Row, render
 from tests.bench.traces import TraceOptions, trace_bytes, trace_events, trace_lines
 
 LINES = 2_000
@@ -97,22 +99,42 @@ def test_as_many_lines_differ_from_the_clean_trace_as_asked_for(share: float, sp
     assert sum(map(bytes.__ne__, clean, lines)) == spoiled
 
 
-def test_a_part_can_be_measured_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--quick", "--only", "floors"]) == 0
-    shown = capsys.readouterr().out
-    assert "msgspec, tagged union of structs" in shown
-    assert shown.endswith("missed: 0 of 0 rows with a target\n")
+def test_a_part_can_be_measured_alone_and_beside_another_commit(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    small = ["--only", "start", "--repeats", "1", "--lines", "500", "--traces", "2"]
+    main([*small, "--base", "HEAD"])
+    table = capsys.readouterr().out
+    (score,) = (row for row in table.splitlines() if row.startswith("| `score`"))
+    assert [" × " in cell for cell in score.split("|")[3:6]] == [True, True, True]
+    assert "FAILED" not in table
 
 
-def test_a_miss_and_a_failure_are_never_hidden() -> None:
-    rows: list[Row | Heading] = [
-        Heading("part"),
-        Row("fast", [1, 2, 3], targets=[Target(2)]),
-        Row("slow", [9], base=[2], targets=[Target(10), Target(4, of="ratio")]),
-        Row("broken", targets=[Target(1)], failure="no such program"),
+def test_a_miss_a_failure_and_what_got_worse_are_never_hidden() -> None:
+    def failing(_: Program) -> float:
+        raise CommandFailedError("exit code 2: no such program")
+
+    here = Program(Path(), Path())
+    floor = Row("floor", lambda _: 2)
+    rows = [
+        floor,
+        Row("fast", lambda _: 3, floor, 1.5),
+        Row("slow", lambda _: 9, floor, 4),
+        Row("slower than it was", lambda program: 9 if program is here else 8),
+        Row("broken", failing, limit=1),
     ]
-    _, _, _, fast, slow, broken = render(rows).splitlines()
-    assert "| ok " in fast
-    assert "4.50×" in slow
-    assert "| MISS " in slow
-    assert "MISS (failed)" in broken
+    for row in rows:
+        row.sample(here, Program(Path("base"), Path()))
+    _, _, _, _, *shown = (
+        [cell.strip() for cell in line.split("|")[3:7]]
+        for line in render([Part("part", rows)]).splitlines()
+    )
+    failed = "FAILED: CommandFailedError: exit code 2: no such program"
+    assert shown == [
+        ["1.50 ×", "≤ 1.5 ×", "1.00 ×", "met"],
+        ["4.50 ×", "≤ 4 ×", "1.00 ×", "missed"],
+        ["", "", "1.12 ×", "WORSE"],
+        ["–", "≤ 1 ms", "–", failed],
+    ]
+    assert [row.is_missed for row in rows] == [False, False, True, False, True]
+    assert [row.is_worse for row in rows] == [False, False, False, True, False]

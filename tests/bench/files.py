@@ -6,7 +6,7 @@ from pathlib import Path
 from tests.bench.traces import TraceOptions, trace_bytes
 
 FEW_DEFECTS, MOST_DEFECTS = 0.01, 0.95
-SMALL_LINES, SHORT_LINES = 30, 1_000
+SMALL_LINES = 30
 
 
 @dataclass(frozen=True)
@@ -15,6 +15,7 @@ class BenchFiles:
 
     folder: Path
     lines: int
+    traces: int
 
     def trace(
         self, defects: float = 0.0, *, lines: int | None = None, runs: int | None = None
@@ -25,3 +26,13 @@ class BenchFiles:
         if not path.exists():
             path.write_bytes(trace_bytes(options))
         return path
+
+    def workspace(self) -> Path:
+        """A folder of traces of 30 to 60 lines, each of a run of its own."""
+        root = self.folder / "workspace"
+        for number in range(self.traces):
+            options = TraceOptions(30 + number % 31, runs=1, first_run=number)
+            path = root / f"project-{number:05}" / "trace.jsonl"
+            path.parent.mkdir(parents=True)
+            path.write_bytes(trace_bytes(options))
+        return root

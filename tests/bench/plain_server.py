@@ -1,9 +1,31 @@
-"""A language server with nothing but pygls's own workspace, and nothing to say, to compare with."""
+"""The floor of the server: pygls's own workspace, the capabilities of ours, and nothing to say."""
+
+from typing import Any
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 server = LanguageServer("plain", "1")
+_TOKENS = types.SemanticTokensLegend(["property", "string", "number"], [])
+_FEATURES: dict[str, Any] = {
+    types.TEXT_DOCUMENT_CODE_ACTION: types.CodeActionOptions(resolve_provider=True),
+    types.TEXT_DOCUMENT_CODE_LENS: types.CodeLensOptions(resolve_provider=True),
+    types.TEXT_DOCUMENT_COMPLETION: types.CompletionOptions(trigger_characters=['"']),
+    types.TEXT_DOCUMENT_DEFINITION: None,
+    types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT: None,
+    types.TEXT_DOCUMENT_DOCUMENT_LINK: types.DocumentLinkOptions(),
+    types.TEXT_DOCUMENT_DOCUMENT_SYMBOL: None,
+    types.TEXT_DOCUMENT_FOLDING_RANGE: None,
+    types.TEXT_DOCUMENT_FORMATTING: None,
+    types.TEXT_DOCUMENT_HOVER: None,
+    types.TEXT_DOCUMENT_INLAY_HINT: None,
+    types.TEXT_DOCUMENT_REFERENCES: None,
+    types.TEXT_DOCUMENT_RENAME: types.RenameOptions(prepare_provider=True),
+    types.TEXT_DOCUMENT_SELECTION_RANGE: None,
+    types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL: _TOKENS,
+    types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE: _TOKENS,
+    types.WORKSPACE_SYMBOL: None,
+}
 
 
 @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
@@ -16,14 +38,10 @@ def publish_nothing(
     ls.text_document_publish_diagnostics(published)
 
 
-@server.feature(types.TEXT_DOCUMENT_HOVER)
-def hover_over_nothing(_: types.HoverParams) -> types.Hover | None:
+def nothing(*_: Any) -> None:
     return None
 
 
-@server.feature(types.TEXT_DOCUMENT_CODE_LENS)
-def no_lenses(_: types.CodeLensParams) -> list[types.CodeLens]:
-    return []
-
-
+for method, options in _FEATURES.items():
+    server.feature(method, options)(nothing)
 server.start_io()

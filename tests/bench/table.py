@@ -1,86 +1,116 @@
-"""Measurements, their targets, and one table of both."""
+"""Rows that are measured, and the table that they make."""
 
 import os
 import platform
-import statistics
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Literal
 
 import psutil  # type: ignore[import-untyped]
 
-_LIBRARIES = ("orjson", "pydantic", "pydantic-core", "msgspec", "pygls", "lsprotocol")
-_HEAD = ("what", "median", "min–max", "ratio", "target", "result", "notes")
+from tests.bench.programs import CommandFailedError, Program
+from tests.support.raw_client import ResponseError, ServerGoneError
+
+_LIBRARIES = ("click", "msgspec", "orjson", "pydantic", "pygls", "lsprotocol")
+_FAILURES = (CommandFailedError, OSError, ValueError, KeyError, ServerGoneError, ResponseError)
+_WORSE = 1.1
+"""A row that takes a tenth more than at the other commit is worse: less is noise."""
+
+Cost = Callable[[Program], float]
 
 
-@dataclass(frozen=True)
-class Target:
-    """At most `limit`: of the median, in the row's unit, or of the row's ratio."""
-
-    limit: float
-    of: Literal["median", "ratio"] = "median"
-
-
-@dataclass(frozen=True)
+@dataclass
 class Row:
-    """One line of the report; the ratio divides the median by that of `base`.
+    """One thing that is measured, again and again, of one or two programs.
 
-    A base may still grow: the report looks at it when it is printed.
+    `limit` is the most that it may take: times its floor if it has one, else in its unit.
     """
 
     what: str
-    samples: Sequence[float] = ()
-    unit: str = "ms"
-    base: Sequence[float] = ()
-    targets: Sequence[Target] = ()
-    notes: str = ""
+    cost: Cost
+    floor: "Row | None" = None
+    limit: float | None = None
+    unit: Literal["ms", "MiB"] = "ms"
+    at_most: int = 99
+    """How often it is measured, whatever is asked for: some take long, and differ little."""
+    samples: list[float] = field(default_factory=list)
+    samples_at_base: list[float] = field(default_factory=list)
     failure: str = ""
 
-    @property
-    def median(self) -> float:
-        return statistics.median(self.samples)
+    def sample(self, program: Program, base: Program | None) -> None:
+        """Measure once more, the two programs one after the other."""
+        if len(self.samples) >= self.at_most or self.failure:
+            return
+        try:
+            self.samples.append(self.cost(program))
+            if base:
+                self.samples_at_base.append(self.cost(base))
+        except _FAILURES as error:
+            self.failure = _first_line(error)
 
     @property
-    def ratio(self) -> float:
-        return self.median / statistics.median(self.base)
+    def least(self) -> float:
+        """The least of all samples: what a busy machine adds is no cost of the program's."""
+        return min(self.samples)
 
     @property
-    def missed(self) -> bool:
-        """Whether it failed or is over its target."""
+    def ratio(self) -> float | None:
+        """To its floor."""
+        return self.least / self.floor.least if self.floor and self.floor.samples else None
+
+    @property
+    def change(self) -> float | None:
+        """To the same at the other commit."""
+        return self.least / min(self.samples_at_base) if self.samples_at_base else None
+
+    @property
+    def is_missed(self) -> bool:
+        if self.failure or self.limit is None:
+            return bool(self.failure)
+        return (self.ratio or self.least) > self.limit
+
+    @property
+    def is_worse(self) -> bool:
+        return (self.change or 0) > _WORSE
+
+    def cells(self) -> list[str]:
+        """The texts of the row, as in the table's head."""
         if self.failure:
-            return True
-        values = {of: getattr(self, of) for of in {target.of for target in self.targets}}
-        return any(values[target.of] > target.limit for target in self.targets)
+            return [self.what, "–", "–", self._aim(), "–", f"FAILED: {self.failure}"]
+        ratio = f"{self.ratio:.2f} ×" if self.ratio else ""
+        change = f"{self.change:.2f} ×" if self.change else ""
+        result = "missed" if self.is_missed else "met" if self.limit is not None else ""
+        result += " WORSE" * self.is_worse
+        least = f"{number(self.least)} {self.unit}"
+        return [self.what, least, ratio, self._aim(), change, result.strip()]
 
-    def cells(self) -> tuple[str, ...]:
-        """The texts of the row's columns, as in the table's head."""
-        if self.failure:
-            return (self.what, "–", "–", "–", self._goal(), "MISS (failed)", self.failure)
-        spread = f"{number(min(self.samples))}–{number(max(self.samples))}"
-        ratio = f"{self.ratio:.2f}×" if self.base else ""
-        result = "MISS" if self.missed else "ok" if self.targets else ""
-        median = f"{number(self.median)} {self.unit}".rstrip()
-        return (self.what, median, spread, ratio, self._goal(), result, self.notes)
-
-    def _goal(self) -> str:
-        units = {"ratio": "×", "median": f" {self.unit}".rstrip()}
-        return ", ".join(f"≤ {each.limit:.4g}{units[each.of]}" for each in self.targets)
+    def _aim(self) -> str:
+        if self.limit is None:
+            return ""
+        return f"≤ {self.limit:.4g} {'×' if self.floor else self.unit}"
 
 
 @dataclass(frozen=True)
-class Heading:
-    """A line of the report that names what follows."""
+class Part:
+    """Rows that belong together, with what stands above them."""
 
-    text: str
+    heading: str
+    rows: Sequence[Row]
 
 
-def render(lines: Sequence[Row | Heading]) -> str:
-    """The report as a Markdown table, aligned for a terminal too."""
-    rows = [each.cells() if isinstance(each, Row) else _heading_cells(each) for each in lines]
+_HEAD = ["what", "least", "× floor", "aim", "× base", "result"]
+
+
+def render(parts: Sequence[Part]) -> str:
+    """The table in Markdown, aligned for a terminal, too."""
+    rows = []
+    for part in parts:
+        rows.append([f"**{part.heading}**", *[""] * (len(_HEAD) - 1)])
+        rows += [row.cells() for row in part.rows]
     widths = [max(map(len, column)) for column in zip(_HEAD, *rows, strict=True)]
-    rule = tuple("-" * width for width in widths)
+    rule = ["-" * width for width in widths]
     return "\n".join(
         "| " + " | ".join(map(str.ljust, cells, widths)) + " |" for cells in (_HEAD, rule, *rows)
     )
@@ -98,21 +128,16 @@ def machine() -> str:
     )
 
 
-def first_line(error: BaseException) -> str:
-    """An error in one line, for a cell."""
-    text = next(iter(str(error).splitlines()), "")
-    return f"{type(error).__name__}: {text}"[:90].replace("|", "/")
-
-
-def _heading_cells(heading: Heading) -> tuple[str, ...]:
-    return (f"**{heading.text}**", *("" for _ in _HEAD[1:]))
-
-
 def number(value: float) -> str:
     """A measurement, to three digits."""
     if value == 0 or value >= 100:
         return f"{value:,.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.3g}"
+
+
+def _first_line(error: BaseException) -> str:
+    text = next(iter(str(error).splitlines()), "")
+    return f"{type(error).__name__}: {text}"[:90].replace("|", "/")
 
 
 def _processor() -> str:

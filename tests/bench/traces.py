@@ -52,6 +52,8 @@ class TraceOptions:
     runs: int | None = None
     defects: float = 0.0
     seed: int = 20260105
+    first_run: int = 0
+    """The number of the first run, which its id ends in."""
 
     @property
     def number_of_runs(self) -> int:
@@ -68,7 +70,7 @@ def trace_events(options: TraceOptions) -> Iterator[Event]:
     for index in range(runs):
         budget = options.lines // runs + (index < options.lines % runs)
         rng = random.Random(f"{options.seed}/{index}")
-        yield from _Run(rng, clock, index).events_for(budget)
+        yield from _Run(rng, clock, options.first_run + index).events_for(budget)
 
 
 def trace_lines(options: TraceOptions) -> list[bytes]:
