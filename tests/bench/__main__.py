@@ -14,6 +14,8 @@ from tests.bench.rows import PARTS, rows_of
 from tests.bench.table import machine, render
 
 _ROOT = Path(__file__).parents[2]
+_PAGE = _ROOT / "docs" / "performance.md"
+_MARK = "<!-- figures -->\n"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -27,14 +29,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.base:
             tree = stack.enter_context(_checked_out(options.base, folder / "tree"))
             base = Program(tree, _made(folder / "base"))
-        sys.stdout.write(f"{machine()}\n\n")
+        where = machine()
+        sys.stdout.write(f"{where}\n\n")
         parts = [PARTS[name](files) for name in options.only or PARTS]
         rows = rows_of(parts)
         for _ in range(options.repeats):
             for row in rows:
                 row.sample(program, base)
     missed, worse = (sum(getattr(row, name) for row in rows) for name in ("is_missed", "is_worse"))
-    sys.stdout.write(f"{render(parts)}\n\n{missed} rows miss their aim")
+    table = render(parts)
+    if options.write:
+        before, _, after = _PAGE.read_text(encoding="utf-8").split(_MARK)
+        shown = f"```text\n{where}\n```\n\n{table}\n"
+        _PAGE.write_text(before + _MARK + shown + _MARK + after, encoding="utf-8")
+    sys.stdout.write(f"{table}\n\n{missed} rows miss their aim")
     sys.stdout.write(f"; {worse} are worse than at {options.base}\n" if base else "\n")
     return 1 if worse else 0
 
@@ -46,6 +54,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, default=5, help="tries of a row, at most (5)")
     parser.add_argument("--only", nargs="+", choices=PARTS, help="measure these parts alone")
     parser.add_argument("--base", help="a commit to compare with, in pairs")
+    parser.add_argument("--write", action="store_true", help="put the table into the docs")
     return parser.parse_args(arguments)
 
 

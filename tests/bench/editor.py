@@ -1,5 +1,6 @@
 """A server at the other end of real pipes, a document or a workspace in it, and what they cost."""
 
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -45,11 +46,12 @@ class Session:
         return psutil.Process(self.client.pid)
 
     def cpu_ms(self) -> float:
-        """The process's CPU time: to the nanosecond on Linux, elsewhere in steps of 10 ms."""
-        try:
-            tasks = Path(f"/proc/{self.process.pid}/task").glob("*/schedstat")
-            own = sum(int(task.read_text().split()[0]) for task in tasks) / 1e6
-        except (OSError, IndexError):
+        """The CPU time of the process and its children: to the nanosecond on Linux, elsewhere in
+        steps of 10 ms.
+        """
+        if sys.platform == "linux":  # the clock of another process, by its number in the kernel
+            own = time.clock_gettime((~self.client.pid << 3) | 2) * 1000
+        else:
             own = float(sum(self.process.cpu_times()[:2])) * 1000
         children = sum(self.process.cpu_times()[2:4])
         for each in self.process.children(recursive=True):

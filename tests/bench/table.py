@@ -105,15 +105,18 @@ _HEAD = ["what", "least", "× floor", "aim", "× base", "result"]
 
 def render(parts: Sequence[Part]) -> str:
     """The table in Markdown, aligned for a terminal, too."""
-    rows = []
+    rows = [_HEAD]
     for part in parts:
         rows.append([f"**{part.heading}**", *[""] * (len(_HEAD) - 1)])
         rows += [row.cells() for row in part.rows]
-    widths = [max(map(len, column)) for column in zip(_HEAD, *rows, strict=True)]
-    rule = ["-" * width for width in widths]
-    return "\n".join(
-        "| " + " | ".join(map(str.ljust, cells, widths)) + " |" for cells in (_HEAD, rule, *rows)
-    )
+    if not any(row.samples_at_base for part in parts for row in part.rows):
+        rows = [
+            [cell for name, cell in zip(_HEAD, row, strict=True) if name != "× base"]
+            for row in rows
+        ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    rows.insert(1, ["-" * width for width in widths])
+    return "\n".join("| " + " | ".join(map(str.ljust, row, widths)) + " |" for row in rows)
 
 
 def machine() -> str:
