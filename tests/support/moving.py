@@ -235,7 +235,9 @@ def selections_of(fixture: str) -> list[str]:
     for encoding in ENCODINGS:
         grown = []
         place = point_at(analysis, wanted.at(encoding), encoding)
-        each: types.SelectionRange | None = selection_range(analysis, place, encoding)
+        each: types.SelectionRange | None = selection_range(
+            analysis, outline(analysis), place, encoding
+        )
         before: tuple[int, int] | None = None
         while each is not None:
             start, end = _offsets(wanted, each.range, encoding)

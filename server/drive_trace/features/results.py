@@ -12,7 +12,7 @@ from lsprotocol import types
 
 from drive_trace.analysis import Analysis
 from drive_trace.stopping import unless_stopped
-from drive_trace.text.spans import PositionEncoding, Span, units_before
+from drive_trace.text.spans import PositionEncoding, Span
 from drive_trace.trace.document import Document, Point, Position
 
 
@@ -97,31 +97,6 @@ def plain_between(
         "start": document.position_of(start, encoding)._asdict(),
         "end": document.position_of(end, encoding)._asdict(),
     }
-
-
-class LineRanges:
-    """Writes the protocol's ranges from a record's first character to another's last."""
-
-    def __init__(self, analysis: Analysis, encoding: PositionEncoding) -> None:
-        self._document = analysis.document
-        self._lines = analysis.document.lines
-        self._encoding = encoding
-        self._is_simple = not self._document.is_divided and not self._lines[-1].text.endswith("\r")
-
-    def text(self, first: int, last: int) -> str:
-        """The range over some records, given by their numbers from 0."""
-        start, end, character = first, last, 0
-        if self._is_simple:
-            text = self._lines[last].text.removesuffix("\r")
-            character = units_before(text, len(text), self._encoding)
-        else:
-            start = self._document.protocol_line(first)
-            behind = Point(last, len(self._lines[last].text))
-            end, character = self._document.position_of(behind, self._encoding)
-        return (
-            f'{{"start":{{"line":{start},"character":0}},'
-            f'"end":{{"line":{end},"character":{character}}}}}'
-        )
 
 
 # Text edits

@@ -4,15 +4,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple, cast
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias, cast
 
 from lsprotocol import types
-from lsprotocol.types import SymbolKind
+from lsprotocol.types import SymbolKind, SymbolTag
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.results import JsonText, LineRanges, dumps, range_between
+from drive_trace.features.results import JsonText, dumps, plain_between, range_between
 from drive_trace.features.runs import Joined, nothing_joined, of_one_file
 from drive_trace.json_text import Node, NodeKind
 from drive_trace.json_text.lexemes import strings_named
@@ -27,17 +27,14 @@ from drive_trace.trace.line import (
     FlaggedLine,
     Line,
     LineStatus,
-    earliest,
     event_of,
-    latest,
 )
 from drive_trace.trace.places import Part, Place, resolve, syntax_of
-from drive_trace.trace.structure import Nesting, lines_naming, nesting_of, nestings, slice_around
+from drive_trace.trace.structure import nestings
 from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import (
     CORRECTNESS_FIELDS,
     EVENTS,
-    LIFETIMES,
     BooleanShape,
     Entity,
     EventType,
@@ -59,88 +56,64 @@ class OutlineLeaf(NamedTuple):
     """The line's number from 0."""
 
 
+@dataclass(slots=True, eq=False)
 class OutlineNode:
     """A run, slice, dispatch or round, and what is in it."""
 
-    __slots__ = ("children", "closer", "entity", "first", "last", "nesting", "opener", "value")
-
-    def __init__(self, entity: Entity, value: str, nesting: Nesting, record: int) -> None:
-        self.entity = entity
-        self.value = value
-        """Its id."""
-        self.nesting = nesting
-        """What its first line stands in."""
-        self.opener: OutlineLeaf | None = None
-        """The line that starts it, valid or rejected. A run has none, as its first line is like any
-        other.
-        """
-        self.closer: Line | None = None
-        """The last line that ends it; a rejected one if there is no valid one."""
-        self.first = self.last = record
-        """The records of its first and last line. Lines of others can stand between."""
-        self.children: list[OutlineNode | OutlineLeaf] = []
+    entity: Entity
+    value: str
+    """Its id."""
+    first: int
+    """The record of its first line."""
+    last: int
+    """The record of its last line. Lines of others can stand between."""
+    opener: OutlineLeaf | None = None
+    """The line that starts it, valid or rejected. A run has none, as its first line is like any
+    other.
+    """
+    closer: Line | None = None
+    """The last line that ends it; a rejected one if there is no valid one."""
+    children: list[OutlineNode | OutlineLeaf] = field(default_factory=list)
 
 
-Outline = Sequence["OutlineNode | OutlineLeaf"]
+Outline: TypeAlias = "Sequence[OutlineNode | OutlineLeaf]"
 """The runs of a trace, and the lines that belong to none."""
+_LEVELS = (Entity.RUN, Entity.SLICE, Entity.DISPATCH, Entity.ROUND)
+"""What the members of a nesting name."""
 
 
 def outline(analysis: Analysis) -> Outline:
     """The runs of a trace, and the lines that belong to none."""
     lines = analysis.document.lines
     roots: list[OutlineNode | OutlineLeaf] = []
-    nodes: dict[tuple[int, int, str], OutlineNode] = {}
-    known, chain = Nesting(None), list[OutlineNode]()
+    nodes: dict[tuple[OutlineNode | None, Entity, str], OutlineNode] = {}
     within = zip(lines, nestings(analysis.index, lines), strict=True)
     for record, (line, nesting) in enumerate(unless_stopped(within)):
         if line.status is LineStatus.BLANK:
             continue
-        if nesting is not known:
-            known, chain = nesting, _chain(roots, nodes, nesting, chain, record)
-        if not chain:
-            roots.append(OutlineLeaf(line, record))
-            continue
-        for node in chain:
+        outer, children = None, roots
+        for entity, value in zip(_LEVELS, nesting, strict=True):
+            if value is None:
+                continue
+            node = nodes.get((outer, entity, value))
+            if node is None:
+                node = nodes[outer, entity, value] = OutlineNode(entity, value, record, record)
+                children.append(node)
             node.last = record
-        _put(chain[-1], OutlineLeaf(line, record))
+            outer, children = node, node.children
+        if outer is None:
+            roots.append(OutlineLeaf(line, record))
+        else:
+            _put(outer, OutlineLeaf(line, record))
     return roots
 
 
-def containers(roots: Sequence[OutlineNode | OutlineLeaf]) -> Iterator[OutlineNode]:
+def containers(roots: Outline) -> Iterator[OutlineNode]:
     """Every run, slice, dispatch and round, each before its children."""
     for root in roots:
         if isinstance(root, OutlineNode):
             yield root
             yield from containers(root.children)
-
-
-def _chain(
-    roots: list[OutlineNode | OutlineLeaf],
-    nodes: dict[tuple[int, int, str], OutlineNode],
-    nesting: Nesting,
-    before: Sequence[OutlineNode],
-    record: int,
-) -> list[OutlineNode]:
-    """The nodes that a line is in, outermost first. New ones are made. ``before`` are those of the
-    line before, which are mostly the same.
-    """
-    chain: list[OutlineNode] = []
-    for level, value in enumerate(nesting):
-        if value is None:
-            continue
-        place = len(chain)
-        entity = _LEVELS[level]
-        if place < len(before) and before[place].entity is entity and before[place].value == value:
-            chain.append(before[place])
-            continue
-        before = ()
-        key = (id(chain[-1]) if chain else 0, level, value)
-        node = nodes.get(key)
-        if node is None:
-            node = nodes[key] = OutlineNode(entity, value, nesting, record)
-            (chain[-1].children if chain else roots).append(node)
-        chain.append(node)
-    return chain
 
 
 def _put(node: OutlineNode, leaf: OutlineLeaf) -> None:
@@ -149,16 +122,10 @@ def _put(node: OutlineNode, leaf: OutlineLeaf) -> None:
         if event.opens is entity and node.opener is None:
             node.opener = leaf
             return
-        if event.closes is entity and (leaf.line.event is not None or _is_rejected(node.closer)):
+        is_best = leaf.line.event is not None or node.closer is None or node.closer.event is None
+        if event.closes is entity and is_best:
             node.closer = leaf.line
     node.children.append(leaf)
-
-
-def _is_rejected(line: Line | None) -> bool:
-    return line is None or line.event is None
-
-
-_LEVELS = (Entity.RUN, Entity.SLICE, Entity.DISPATCH, Entity.ROUND)
 
 
 # Labels
@@ -255,9 +222,12 @@ class Ending(NamedTuple):
 
 def ending_of(closer: Line) -> Ending:
     """The outcome and the duration of a valid end."""
-    outcome, length = _ENDINGS[cast("EventType", closer.event).name]
-    claimed = cast("int", closer.facts[length]) if length is not None else None
-    return Ending(str(closer.facts[outcome]), claimed)
+    event = cast("EventType", closer.event)
+    kept = [event.fields[name] for name in event.keeps]
+    outcome = next(each.name for each in kept if isinstance(each.shape, OneOfShape))
+    length = next((each.name for each in kept if each.unit == "milliseconds"), None)
+    claimed = cast("int", closer.fact(length)) if length is not None else None
+    return Ending(str(closer.fact(outcome)), claimed)
 
 
 def _detail_of(node: OutlineNode) -> str:
@@ -275,19 +245,12 @@ def _detail_of(node: OutlineNode) -> str:
     return findings
 
 
-def facts_shown(line: Line) -> tuple[object, ...]:
-    """The name of a valid line's event, and the facts that its label is made of."""
-    name = cast("EventType", line.event).name
-    facts = line.facts
-    return (name, *[facts[place] for place in _PLACES[name]])
-
-
 def label_of_line(line: Line) -> Caption:
     """The label of a line: its event, and what distinguishes it from others of that type."""
     event = line.event
     if event is None:
         return _label_of_flagged(cast("FlaggedLine", line))
-    values = zip(_SHOWN[event.name], facts_shown(line)[1:], strict=True)
+    values = ((field, line.fact(field.name)) for field in _SHOWN[event.name])
     parts = [
         _in_words(field, value)
         for field, value in values
@@ -330,21 +293,6 @@ def _shown(event: EventType) -> tuple[FieldType, ...]:
 
 
 _SHOWN = {name: _shown(event) for name, event in EVENTS.items()}
-_PLACES = {
-    name: tuple(EVENTS[name].keeps.index(field.name) for field in fields)
-    for name, fields in _SHOWN.items()
-}
-
-
-def _ending_places(event: EventType) -> tuple[int, int | None]:
-    kept = [event.fields[name] for name in event.keeps]
-    outcome = next(place for place, each in enumerate(kept) if isinstance(each.shape, OneOfShape))
-    lengths = (place for place, each in enumerate(kept) if each.unit == "milliseconds")
-    return outcome, next(lengths, None)
-
-
-_ENDINGS = {event.name: _ending_places(event) for event in EVENTS.values() if event.closes}
-"""The places of outcome and duration among the facts of each end."""
 
 
 # Symbols
@@ -379,104 +327,75 @@ def document_symbols(
     encoding: PositionEncoding,
     options: SymbolOptions,
 ) -> JsonText:
-    """All symbols of an outline, in the order of the trace. A symbol's range goes from its first
-    line to its last, so that the ranges of concurrent dispatches or runs overlap.
+    """All symbols of an outline, in the order of the trace: ``DocumentSymbol[]`` or
+    ``SymbolInformation[]``. A symbol's range goes from its first line to its last, so that the
+    ranges of concurrent dispatches or runs overlap.
     """
-    writer = _Writer(analysis, uri, encoding, options)
-    parts: list[str] = []
-    if options.is_tree:
-        writer.add_tree(parts, roots)
-    else:
-        writer.add_flat(parts, roots)
-    return JsonText("".join(parts).encode())
+    maker = _SymbolMaker(analysis, uri, encoding, options)
+    return JsonText(dumps(maker.tree(roots) if options.is_tree else [*maker.flat(roots)]))
 
 
-class _Writer:
-    """Writes symbols."""
+class _SymbolMaker(NamedTuple):
+    """Makes symbols of an outline."""
 
-    def __init__(
-        self, analysis: Analysis, uri: str, encoding: PositionEncoding, options: SymbolOptions
-    ) -> None:
-        self._analysis = analysis
-        self._joined = options.joined
-        self._ranges = LineRanges(analysis, encoding)
-        self._uri = _text(uri)
-        self._known: dict[tuple[object, ...], str] = {}
-        """The members of lines by their facts, as most lines are like others."""
-        self._is_tree = options.is_tree
-        event, rejected = SymbolKind.Event.value, SymbolKind.Null.value
-        self._event = event if event in options.kinds else SymbolKind.Property.value
-        self._rejected = rejected if rejected in options.kinds else SymbolKind.String.value
-        self._has_tags = options.has_tags
+    analysis: Analysis
+    uri: str
+    encoding: PositionEncoding
+    options: SymbolOptions
 
-    def add_tree(self, parts: list[str], children: Outline) -> None:
+    def tree(self, children: Outline) -> list[dict[str, object]]:
         """``DocumentSymbol[]``."""
-        add, text = parts.append, self._ranges.text
-        separator = "["
+        symbols = []
         for child in unless_stopped(children):
+            made, detail = self._named(child)
+            if detail:
+                made["detail"] = detail
             if isinstance(child, OutlineLeaf):
-                own = text(child.record, child.record)
-                members = self._members_of_line(child.line)
-                add(f'{separator}{{{members},"range":{own},"selectionRange":{own}}}')
+                made["range"] = made["selectionRange"] = self._range(child.record, child.record)
             else:
                 opener = child.first if child.opener is None else child.opener.record
-                whole, own = text(child.first, child.last), text(opener, opener)
-                members = self._about(child)
-                add(f'{separator}{{{members},"range":{whole},"selectionRange":{own},"children":')
-                self.add_tree(parts, child.children)
-                add("}")
-            separator = ","
-        add("]" if children else "[]")
+                made["range"] = self._range(child.first, child.last)
+                made["selectionRange"] = self._range(opener, opener)
+                made["children"] = self.tree(child.children)
+            symbols.append(made)
+        return symbols
 
-    def add_flat(self, parts: list[str], roots: Outline) -> None:
+    def flat(self, children: Outline, within: object = None) -> Iterator[dict[str, object]]:
         """``SymbolInformation[]``."""
-        parts.append("[")
-        self._add_within(parts, roots, "")
-        parts.append("]")
-
-    def _add_within(self, parts: list[str], children: Outline, within: str) -> None:
         for child in unless_stopped(children):
+            made, _ = self._named(child)
             if isinstance(child, OutlineLeaf):
-                members, where = (
-                    self._members_of_line(child.line),
-                    self._ranges.text(child.record, child.record),
-                )
+                ends = child.record, child.record
             else:
-                members, where = self._about(child), self._ranges.text(child.first, child.last)
-            separator = "," if len(parts) > 1 else ""
-            place = f'"location":{{"uri":{self._uri},"range":{where}}}'
-            parts.append(f"{separator}{{{members},{place}{within}}}")
+                ends = child.first, child.last
+            made["location"] = {"uri": self.uri, "range": self._range(*ends)}
+            if within is not None:
+                made["containerName"] = within
+            yield made
             if isinstance(child, OutlineNode):
-                name = _text(label_of(self._analysis, child, self._joined).name)
-                self._add_within(parts, child.children, f',"containerName":{name}')
+                yield from self.flat(child.children, made["name"])
 
-    def _about(self, node: OutlineNode) -> str:
-        return self._members(label_of(self._analysis, node, self._joined), _KINDS[node.entity])
+    def _named(self, child: OutlineNode | OutlineLeaf) -> tuple[dict[str, object], str]:
+        """The members that both forms have, and the detail."""
+        if isinstance(child, OutlineNode):
+            label = label_of(self.analysis, child, self.options.joined)
+            return {"name": label.name, "kind": _KINDS[child.entity]}, label.detail
+        label, line = label_of_line(child.line), child.line
+        # What readers reject is shown as nothing.
+        wanted = SymbolKind.Null if line.is_rejected else SymbolKind.Event
+        plain_kind = SymbolKind.String if line.is_rejected else SymbolKind.Property
+        kind = wanted if wanted in self.options.kinds else plain_kind
+        made: dict[str, object] = {"name": label.name, "kind": kind.value}
+        if self.options.has_tags and line.event is not None and line.event.is_feed:
+            feed = self.analysis.index.runs[line.run].events(line.event.name)
+            if feed.last is not line:  # it counts no more
+                made["tags"] = [SymbolTag.Deprecated.value]
+        return made, label.detail
 
-    def _members_of_line(self, line: Line) -> str:
-        if line.event is None:
-            kind = self._rejected if line.is_rejected else self._event
-            return self._members(label_of_line(line), kind)
-        facts = facts_shown(line)
-        known = self._known.get(facts)
-        if known is None:
-            known = self._known[facts] = self._members(label_of_line(line), self._event)
-        return f'{known},"tags":[1]' if self._has_tags and self._is_superseded(line) else known
-
-    def _members(self, label: Caption, kind: int) -> str:
-        detail = f',"detail":{_text(label.detail)}' if label.detail and self._is_tree else ""
-        return f'"name":{_text(label.name)}{detail},"kind":{kind}'
-
-    def _is_superseded(self, line: Line) -> bool:
-        event = line.event
-        if event is None or not event.is_feed:
-            return False
-        return self._analysis.index.runs[line.run].events(event.name).last is not line
-
-
-def _text(value: str) -> str:
-    """A string in JSON, all ASCII: one wide character would make the whole answer wide."""
-    return json.dumps(value)
+    def _range(self, first: int, last: int) -> object:
+        document = self.analysis.document
+        end = Point(last, len(document.lines[last].text))
+        return plain_between(document, Point(first, 0), end, self.encoding)
 
 
 # Folds
@@ -492,18 +411,11 @@ class FoldingOptions(NamedTuple):
     """For the verdicts in the names of runs."""
 
 
-class _Fold(NamedTuple):
-    first: int
-    last: int
-    node: OutlineNode
-
-
 def folding_ranges(analysis: Analysis, roots: Outline, options: FoldingOptions) -> JsonText:
     """The folds of an outline in order, nested, at most one a line. Of too many, the largest."""
     has_several = sum(isinstance(root, OutlineNode) for root in roots) > 1
     nodes = (node for node in containers(roots) if has_several or node.entity is not Entity.RUN)
-    every = [_Fold(node.first, node.last, node) for node in nodes if node.first < node.last]
-    folds = [*_nested(every)]
+    folds = [*_nested(node for node in nodes if node.first < node.last)]
     if options.most is not None and len(folds) > options.most:
         largest = sorted(folds, key=lambda fold: fold.first - fold.last)[: max(0, options.most)]
         folds = sorted(largest, key=lambda fold: fold.first)
@@ -516,16 +428,16 @@ def folding_ranges(analysis: Analysis, roots: Outline, options: FoldingOptions) 
             "kind": "region",
         }
         if options.has_text:
-            folding["collapsedText"] = label_of(analysis, fold.node, options.joined).name
+            folding["collapsedText"] = label_of(analysis, fold, options.joined).name
         answer.append(folding)
     return JsonText(dumps(answer))
 
 
-def _nested(folds: Iterable[_Fold]) -> Iterable[_Fold]:
+def _nested(folds: Iterable[OutlineNode]) -> Iterator[OutlineNode]:
     """Folds that do not cross each other. If dispatches or runs overlap, the first one is folded;
     of two that start on one line, the outer one.
     """
-    open_folds: list[_Fold] = []
+    open_folds: list[OutlineNode] = []
     for fold in sorted(folds, key=lambda fold: (fold.first, -fold.last)):
         while open_folds and open_folds[-1].last < fold.first:
             open_folds.pop()
@@ -542,72 +454,48 @@ _MOST_WITHIN = 32
 """The most selections within a line. An undeclared field may be nested a million deep."""
 
 
-class _Extent(NamedTuple):
-    """The lines of something."""
-
-    first: Line | None
-    last: Line | None
-
-
 def selection_range(
-    analysis: Analysis, point: Point, encoding: PositionEncoding
+    analysis: Analysis, roots: Outline, point: Point, encoding: PositionEncoding
 ) -> types.SelectionRange:
-    """The ranges that a selection grows to, from the innermost on."""
-    document = analysis.document
-    line = document.lines[point.record]
-    whole = resolve(line.text, Place(Part.WHOLE))
-    within = list(_within(line.text, point.offset))[:_MOST_WITHIN]
-    spots = [
+    """The ranges that a selection grows to, from the innermost on: what is around a point within
+    its line, the line, and what the line is in by the outline, each as wide as all its lines.
+    """
+    lines = analysis.document.lines
+    text = lines[point.record].text
+    whole = resolve(text, Place(Part.WHOLE))
+    within = list(_within(text, point.offset))[:_MOST_WITHIN]
+    around = [
+        (0, len(lines) - 1),
+        *((node.first, node.last) for node in _path(roots, point.record)),
+    ]
+    spots = [(Point(first, 0), Point(last, len(lines[last].text))) for first, last in around]
+    spots += [
         (Point(point.record, span.start), Point(point.record, span.end))
         for span in (whole, *within)
         if span.start <= point.offset <= span.end
     ]
-    last = len(document.lines) - 1
-    found = types.SelectionRange(
-        range_between(analysis, Point(0, 0), Point(last, len(document.lines[last].text)), encoding)
-    )
-    for start, end in (*_around(analysis, point.record), *spots):
-        wider, here = found.range, range_between(analysis, start, end, encoding)
-        if here != wider:
+    found: types.SelectionRange | None = None
+    for start, end in spots:
+        here = range_between(analysis, start, end, encoding)
+        if found is None or here != found.range:
             found = types.SelectionRange(here, found)
+    assert found is not None
     return found
 
 
-def _around(analysis: Analysis, record: int) -> list[tuple[Point, Point]]:
-    """The run, slice, dispatch and round of a line, each as wide as all its lines."""
-    document = analysis.document
-    line = document.lines[record]
-    nesting = nesting_of(analysis.index, document.lines, record)
-    found: list[tuple[Point, Point]] = []
-    inner = _Extent(line, line)
-    for extent in _extents(analysis, nesting, line):
-        first = earliest((inner.first, extent.first)) or line
-        last = latest((inner.last, extent.last)) or line
-        inner = _Extent(first, last)
-        end = document.number(last)
-        found.append((Point(document.number(first), 0), Point(end, len(last.text))))
-    return found[::-1]
-
-
-def _extents(analysis: Analysis, nesting: Nesting, line: Line) -> Iterator[_Extent]:
-    """The lines of the round, dispatch, slice and run of a line, innermost first."""
-    index, run_id = analysis.index, nesting.run
-    if run_id is None:
-        return
-    for entity, value in ((Entity.ROUND, nesting.round), (Entity.DISPATCH, nesting.dispatch)):
-        if value is not None:
-            yield _extent(lines_naming(index, run_id, LIFETIMES[entity], value))
-    if nesting.slice is not None:
-        yield _Extent(*slice_around(index, run_id, nesting.slice, line))
-    run, rejected = index.runs.get(run_id), index.rejected.get(run_id)
-    valid = run.by_event.values() if run is not None else ()
-    yield _extent((*valid, *filter(None, (rejected,))))
-
-
-def _extent(sets: Iterable[Sequence[Line]]) -> _Extent:
-    """The first and the last of some lines; no sequence is empty."""
-    ends = [(lines[0], lines[-1]) for lines in sets]
-    return _Extent(earliest(first for first, _ in ends), latest(last for _, last in ends))
+def _path(roots: Outline, record: int) -> list[OutlineNode]:
+    """What a record is in, outermost first."""
+    for node in roots:
+        if isinstance(node, OutlineNode) and node.first <= record <= node.last:
+            is_own = node.opener is not None and node.opener.record == record
+            is_child = any(
+                isinstance(each, OutlineLeaf) and each.record == record for each in node.children
+            )
+            if is_own or is_child:
+                return [node]
+            if inner := _path(node.children, record):
+                return [node, *inner]
+    return []
 
 
 def _within(text: str, offset: int) -> Iterator[Span]:

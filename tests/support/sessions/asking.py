@@ -133,7 +133,9 @@ def _at_last(result: Any) -> Any:
 
 
 def _check_selections(asked: _Asked, result: Any) -> None:
-    wanted = selection_range(asked.analysis, asked.point, asked.client.encoding)
+    wanted = selection_range(
+        asked.analysis, outline(asked.analysis), asked.point, asked.client.encoding
+    )
     assert result == [PLAIN.unstructure(wanted)]
 
 

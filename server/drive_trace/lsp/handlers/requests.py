@@ -227,8 +227,9 @@ def _folds(request: TraceRequest, _params: types.FoldingRangeParams) -> JsonText
 def _selections(
     request: TraceRequest, params: types.SelectionRangeParams
 ) -> list[types.SelectionRange]:
+    roots = request.trace.outline()
     return [
-        selection_range(request.analysis, request.point(position), request.encoding)
+        selection_range(request.analysis, roots, request.point(position), request.encoding)
         for position in unless_stopped(params.positions)
     ]
 
