@@ -5,10 +5,11 @@ file, as ``textDocument/formatting`` and ``textDocument/rangeFormatting``.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
+from attrs import asdict
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
@@ -16,20 +17,23 @@ from drive_trace.authoring.fixing import fix_all
 from drive_trace.features.results import (
     CannotMake,
     JsonText,
+    PlainRange,
     TextChange,
     as_edits,
     dumps,
     of_record,
+    plain_between,
+    plain_range,
     point_at,
     range_of,
 )
-from drive_trace.linter.rule import Edit, Finding, Fix, Related
+from drive_trace.linter.rule import Finding, Fix, Related
 from drive_trace.linter.settings import DEFAULTS, RuleSettings
 from drive_trace.stopping import unless_stopped
 from drive_trace.text.spans import PositionEncoding, Span, units_before
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line
-from drive_trace.trace.places import Place, resolve
+from drive_trace.trace.places import resolve
 from drive_trace.trace.reading import laid_out
 
 # Diagnostics
@@ -55,65 +59,39 @@ class DiagnosticOptions(NamedTuple):
     """The settings of the rules."""
 
 
-class _LineDiagnostics(NamedTuple):
-    """The diagnostics of one line, and what they were made from."""
-
-    findings: Sequence[Finding]
-    shape: int
-    """The document's shape, which tells the numbers of all lines."""
-    texts: Sequence[bytes]
-
-
 class DiagnosticMaker:
-    """Makes a document's diagnostics, and keeps the last ones."""
+    """Makes a document's diagnostics, and keeps the last ones, which several may ask for."""
 
     def __init__(self, analysis: Analysis, options: DiagnosticOptions) -> None:
         self.analysis = analysis
         self.options = options
-        self._document = analysis.document
-        self._made: dict[Line, _LineDiagnostics] = {}
-        self._odd_end: Line | None = None
-        self._last: tuple[tuple[int, int, int], bytes] = ((-1, -1, -1), b"")
+        self._last: tuple[object, bytes] = (None, b"")
 
     def as_json(self, near: Line | None = None) -> bytes:
         """The JSON text of the list of diagnostics; ``near`` is the line of the last edit."""
         analysis, most = self.analysis, self.options.most
+        document, last = analysis.document, analysis.document.lines[-1]
         left_out = max(0, analysis.finding_count - most)
         place = analysis.findings_before(near) if left_out and near is not None else 0
-        state = (analysis.finding_revision, self._document.shape, place)
-        if state == self._last[0]:
-            return self._last[1]
-        self._forget_end()
-        before, self._made, shape = self._made, {}, self._document.shape
-        texts: list[bytes] = []
-        selection = analysis.select_findings(most, near)
-        every = analysis.findings_of_each(selection.lines)
-        for line, findings in zip(selection.lines, every, strict=True):
-            made = before.get(line)
-            if made is None or made.findings is not findings or made.shape != shape:
-                # A single line can have a hundred thousand findings.
-                made = _LineDiagnostics(findings, shape, [*map(self._text_of, findings[:most])])
-            self._made[line] = made
-            texts += made.texts if line is not selection.cut else made.texts[: selection.kept]
-        if left_out:
-            texts.append(self._more(left_out))
-        text = b"[" + b",".join(texts) + b"]"
-        self._last = (state, text)
-        return text
-
-    def _forget_end(self) -> None:
-        """Make all anew when a line that ends in ``\\r`` becomes the last one, or no longer is:
-        only there does the protocol count that as the end of a line.
-        """
-        last = self._document.lines[-1]
+        # Only at the end of the file does the protocol count a `\r` as the end of a line.
         odd_end = last if last.text.endswith("\r") else None
-        if odd_end is not self._odd_end:
-            self._made, self._odd_end = {}, odd_end
+        state = (analysis.finding_revision, document.shape, place, odd_end)
+        if state != self._last[0]:
+            selection = analysis.select_findings(most, near)
+            made: list[dict[str, object]] = []
+            every = analysis.findings_of_each(selection.lines)
+            for line, findings in zip(selection.lines, every, strict=True):
+                kept = selection.kept if line is selection.cut else most
+                made += map(self._diagnostic, findings[:kept])
+            if left_out:
+                made.append(self._more(left_out))
+            self._last = (state, dumps(made))
+        return self._last[1]
 
-    def _text_of(self, finding: Finding) -> bytes:
+    def _diagnostic(self, finding: Finding) -> dict[str, object]:
         rule, members = finding.rule, self.options.members
         diagnostic: dict[str, object] = {
-            "range": self._range(finding.line, finding.place, finding.last),
+            "range": _range_of(self.analysis, finding, self.options.encoding),
             "severity": int(self.analysis.severity_of(finding)),
             "code": rule.code,
             "source": SOURCE,
@@ -126,50 +104,47 @@ class DiagnosticMaker:
             diagnostic["tags"] = [_UNNECESSARY]
         if finding.related and "relatedInformation" in members:
             diagnostic["relatedInformation"] = [*map(self._related, finding.related)]
-        # A copy: what orjson returns keeps a buffer of 4 kB, and this stays.
-        return b"%b" % dumps(diagnostic)
+        return diagnostic
 
     def _related(self, related: Related) -> dict[str, object]:
-        other = self.analysis.other_file(related.line)
+        line, encoding = related.line, self.options.encoding
+        other = self.analysis.other_file(line)
         if other is None:
-            where, uri = self._range(related.line, related.place), self.options.uri
-        else:
-            where, uri = self._range_elsewhere(related.line, related.place), other.uri
+            uri, where = self.options.uri, _range_of(self.analysis, related, encoding)
+        else:  # where lines are taken to end with records
+            number = self.analysis.document.number(line)
+            ends = (
+                units_before(line.text, each, encoding)
+                for each in resolve(line.text, related.place)
+            )
+            start, end = ({"line": number, "character": each} for each in ends)
+            uri, where = other.uri, {"start": start, "end": end}
         location = {"uri": uri, "range": where}
         return {"location": location, "message": self.analysis.message(related.message)}
 
-    def _range_elsewhere(self, line: Line, place: Place | Span) -> dict[str, object]:
-        """In another file, whose lines are taken to end with its records."""
-        number, encoding = self._document.number(line), self.options.encoding
-        ends = (units_before(line.text, each, encoding) for each in resolve(line.text, place))
-        start, end = ({"line": number, "character": each} for each in ends)
-        return {"start": start, "end": end}
+    def _more(self, left_out: int) -> dict[str, object]:
+        lines = self.analysis.document.lines
+        end = Span(len(lines[-1].text), len(lines[-1].text))
+        return {
+            "range": plain_range(self.analysis, len(lines) - 1, end, self.options.encoding),
+            "severity": _INFORMATION,
+            "code": "more-findings",
+            "source": SOURCE,
+            "message": f"{left_out:,} more findings are not shown here; "
+            "`drive-trace check` prints them all",
+        }
 
-    def _range(
-        self, line: Line, place: Place | Span, last: Line | None = None
-    ) -> dict[str, object]:
-        start, end = resolve(line.text, place)
-        if last is None:
-            return {"start": self._position(line, start), "end": self._position(line, end)}
-        end_of_last = self._position(last, len(last.text.rstrip("\r")))
-        return {"start": self._position(line, start), "end": end_of_last}
 
-    def _position(self, line: Line, offset: int) -> dict[str, int]:
-        point = Point(self._document.number(line), min(offset, len(line.text)))
-        return self._document.position_of(point, self.options.encoding)._asdict()
-
-    def _more(self, left_out: int) -> bytes:
-        last = self._document.lines[-1]
-        return dumps(
-            {
-                "range": self._range(last, Span(len(last.text), len(last.text))),
-                "severity": _INFORMATION,
-                "code": "more-findings",
-                "source": SOURCE,
-                "message": f"{left_out:,} more findings are not shown here; "
-                "`drive-trace check` prints them all",
-            }
-        )
+def _range_of(
+    analysis: Analysis, found: Finding | Related, encoding: PositionEncoding
+) -> PlainRange:
+    """A finding's place, from its own line to the last that it is about."""
+    number, text = analysis.document.number(found.line), found.line.text
+    start, end = (Point(number, min(each, len(text))) for each in resolve(text, found.place))
+    last = found.last if isinstance(found, Finding) else None
+    if last is not None:
+        end = Point(analysis.document.number(last), len(last.text.rstrip("\r")))
+    return plain_between(analysis.document, start, end, encoding)
 
 
 # Code actions
@@ -185,8 +160,6 @@ _MOST_LINES = 200
 """The most lines of a selection whose findings are fixed."""
 _MOST_FINDINGS = 100
 """The most findings with fixes in a menu. One line can have a hundred thousand findings."""
-_MOST_EDITS = 20
-"""The most edits of a fix. More are joined."""
 
 
 FIX_ALL_KIND = "source.fixAll.driveTrace"
@@ -349,33 +322,11 @@ def _touched(
 
 
 def _edits(analysis: Analysis, fix: Fix, encoding: PositionEncoding) -> list[types.TextEdit]:
+    number = analysis.document.number
     return [
-        types.TextEdit(
-            range_of(analysis, analysis.document.number(edit.line), edit.span, encoding), edit.text
-        )
-        for edit in _few(fix.edits)
+        types.TextEdit(range_of(analysis, number(line), span, encoding), text)
+        for line, span, text in fix.edits
     ]
-
-
-def _few(edits: Sequence[Edit]) -> Sequence[Edit]:
-    """The edits of a fix; if they are many, those of a line as one edit. The position of each edit
-    costs as much as its line is long, and a long line can have thousands.
-    """
-    if len(edits) <= _MOST_EDITS:
-        return edits
-    by_line: dict[Line, list[Edit]] = {}
-    for edit in sorted(edits, key=lambda edit: edit.span):
-        by_line.setdefault(edit.line, []).append(edit)
-    return [_joined(same) for same in by_line.values()]
-
-
-def _joined(edits: Sequence[Edit]) -> Edit:
-    line, start, stop = edits[0].line, edits[0].span.start, edits[-1].span.end
-    parts: list[str] = []
-    for edit in edits:
-        parts += line.text[start : edit.span.start], edit.text
-        start = edit.span.end
-    return Edit(line, Span(edits[0].span.start, stop), "".join(parts))
 
 
 def _workspace_edit(
@@ -391,14 +342,11 @@ def _workspace_edit(
 def _same(
     diagnostics: object, analysis: Analysis, finding: Finding, encoding: PositionEncoding
 ) -> list[types.Diagnostic] | None:
-    where, last = analysis.where(finding), finding.last
-    place = range_of(analysis, where.record, where.span, encoding)
-    if last is not None:
-        span = Span(0, len(last.text.rstrip("\r")))
-        place.end = range_of(analysis, analysis.document.number(last), span, encoding).end
+    """Those of some diagnostics that are of a finding; None if there is none."""
     given = diagnostics if isinstance(diagnostics, list | tuple) else ()
-    same = [each for each in given if each.code == finding.rule.code and each.range == place]
-    return same or None
+    same = [each for each in given if each.code == finding.rule.code]
+    where = _range_of(analysis, finding, encoding) if same else None
+    return [each for each in same if asdict(each.range) == where] or None
 
 
 # A whole file
@@ -472,10 +420,6 @@ def _replacement(before: Sequence[Line], first: int, stop: int, texts: Sequence[
 # Formatting
 
 
-_FEW = 2000
-"""Up to so many lines, edits are minimal. For more, they replace whole lines."""
-
-
 def format_document(analysis: Analysis, encoding: PositionEncoding) -> JsonText:
     """The edits that format every line, a list of ``TextEdit``."""
     lines = analysis.document.lines
@@ -493,15 +437,8 @@ def format_range(analysis: Analysis, where: types.Range, encoding: PositionEncod
     return as_edits(analysis.document, changes, encoding)
 
 
-def _compacted(analysis: Analysis, first: int, stop: int) -> Iterable[TextChange]:
-    changed = [
-        (record, line.text, text)
-        for record, line in enumerate(unless_stopped(analysis.document.lines[first:stop]), first)
-        if (text := laid_out(line)) != line.text
-    ]
-    if len(changed) > _FEW:
-        return (
-            TextChange(Point(record, 0), Point(record, len(before)), after)
-            for record, before, after in changed
-        )
-    return (of_record(*each) for each in changed)
+def _compacted(analysis: Analysis, first: int, stop: int) -> Iterator[TextChange]:
+    for record, line in enumerate(unless_stopped(analysis.document.lines[first:stop]), first):
+        text = laid_out(line)
+        if text != line.text:
+            yield of_record(record, line.text, text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 from lsprotocol import types
@@ -59,6 +59,9 @@ class CannotMake(NamedTuple):
 
 # Positions and ranges
 
+PlainRange: TypeAlias = dict[str, dict[str, int]]
+"""A range as JSON."""
+
 
 def range_of(
     analysis: Analysis, record: int, span: Span, encoding: PositionEncoding
@@ -83,7 +86,7 @@ def point_at(analysis: Analysis, position: types.Position, encoding: PositionEnc
 
 def plain_range(
     analysis: Analysis, record: int, span: Span, encoding: PositionEncoding
-) -> dict[str, dict[str, int]]:
+) -> PlainRange:
     """A range of a record as JSON, for results with a range for each line of a long trace."""
     start, end = Point(record, span.start), Point(record, span.end)
     return plain_between(analysis.document, start, end, encoding)
@@ -91,7 +94,7 @@ def plain_range(
 
 def plain_between(
     document: Document, start: Point, end: Point, encoding: PositionEncoding
-) -> dict[str, dict[str, int]]:
+) -> PlainRange:
     """The range between two points as JSON."""
     return {
         "start": document.position_of(start, encoding)._asdict(),
