@@ -3,22 +3,20 @@ value of a trace is, for colours.
 
 The tokens of a record come from its text alone, also of one that is not JSON, as far as its quotes
 can be trusted. No tree is made, so a broken record costs as little as a sound one. Types and
-modifiers are the protocol's own, as themes have colours for these. A whole answer has millions of
-numbers, so it is made as JSON text.
+modifiers are the protocol's own, as themes have colours for these.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
-from enum import Enum, auto
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.results import JsonText, point_at
+from drive_trace.features.results import JsonText, dumps, point_at
 from drive_trace.json_text import ProblemKind
 from drive_trace.json_text.lexemes import TOKEN, is_closed
 from drive_trace.stopping import unless_stopped
@@ -42,7 +40,7 @@ from drive_trace.vocabulary import (
 
 _ON_ONE_LINE = re.compile("[^\r]+")
 _COLON = re.compile(r"[ \t\r]*:")
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_DIGITS = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _WORDS = frozenset({"true", "false", "null"})
 _DIMMED = ENVELOPE.keys() - {"event_type"}
 _QUOTES_ARE_WRONG = (ProblemKind.QUOTES, ProblemKind.MISSING_QUOTE)
@@ -50,124 +48,82 @@ _QUOTES_ARE_WRONG = (ProblemKind.QUOTES, ProblemKind.MISSING_QUOTE)
 
 # What kinds of tokens there are, and as what a client shows them
 
-
-class TokenKind(Enum):
-    """What a token of a trace is."""
-
-    BUILD_LOOP = auto()
-    PLANNING = auto()
-    LIFECYCLE = auto()
-    FEED = auto()
-    KEY = auto()
-    UNDECLARED_KEY = auto()
-    CHOICE = auto()
-    """One of the values that a field allows."""
-    ID = auto()
-    NEW_ID = auto()
-    """An id where the event starts what it names."""
-    HASH = auto()
-    TIME = auto()
-    TEXT = auto()
-    NUMBER = auto()
-    WORD = auto()
-    """``true``, ``false`` and ``null``."""
-    ENVELOPE_KEY = auto()
-    ENVELOPE_ID = auto()
-    ENVELOPE_TIME = auto()
-    ENVELOPE_TEXT = auto()
-    ENVELOPE_WORD = auto()
-
-
-_OF_ENVELOPE = {
-    TokenKind.KEY: TokenKind.ENVELOPE_KEY,
-    TokenKind.ID: TokenKind.ENVELOPE_ID,
-    TokenKind.NEW_ID: TokenKind.ENVELOPE_ID,
-    TokenKind.TIME: TokenKind.ENVELOPE_TIME,
-    TokenKind.TEXT: TokenKind.ENVELOPE_TEXT,
-    TokenKind.WORD: TokenKind.ENVELOPE_WORD,
-}
-"""What stands on every line. The event's type is no such thing."""
-ENVELOPE_MODIFIER = "envelope"
-"""No modifier of the protocol, for clients that name it among those that they know."""
-
-
 _T, _M = types.SemanticTokenTypes, types.SemanticTokenModifiers
 
-_SHOWN_AS: Mapping[TokenKind, tuple[tuple[types.SemanticTokenTypes, ...], tuple[str, ...]]] = {
-    TokenKind.BUILD_LOOP: ((_T.Function, _T.Method, _T.Keyword, _T.String), ()),
-    TokenKind.PLANNING: ((_T.Class, _T.Type, _T.Keyword, _T.String), ()),
-    TokenKind.LIFECYCLE: ((_T.Namespace, _T.Keyword, _T.String), ()),
-    TokenKind.FEED: ((_T.Macro, _T.Keyword, _T.String), ()),
-    TokenKind.KEY: ((_T.Property, _T.Variable), ()),
-    TokenKind.UNDECLARED_KEY: ((_T.Property, _T.Variable), (_M.Deprecated.value,)),
-    TokenKind.CHOICE: ((_T.EnumMember, _T.Keyword, _T.String), ()),
-    TokenKind.ID: ((_T.Variable, _T.String), (_M.Readonly.value,)),
-    TokenKind.NEW_ID: ((_T.Variable, _T.String), (_M.Declaration.value, _M.Readonly.value)),
-    TokenKind.HASH: ((_T.Variable, _T.String), ()),
-    TokenKind.TIME: ((_T.Number,), ()),
-    TokenKind.TEXT: ((_T.String,), ()),
-    TokenKind.NUMBER: ((_T.Number,), ()),
-    TokenKind.WORD: ((_T.Keyword,), ()),
-    TokenKind.ENVELOPE_KEY: ((_T.Property, _T.Variable), (ENVELOPE_MODIFIER,)),
-    TokenKind.ENVELOPE_ID: ((_T.Variable, _T.String), (ENVELOPE_MODIFIER,)),
-    TokenKind.ENVELOPE_TIME: ((_T.Number,), (ENVELOPE_MODIFIER,)),
-    TokenKind.ENVELOPE_TEXT: ((_T.String,), (ENVELOPE_MODIFIER,)),
-    TokenKind.ENVELOPE_WORD: ((_T.Keyword,), (ENVELOPE_MODIFIER,)),
-}
-"""The first of these types that a client knows, and those of the modifiers."""
 
-_TYPES = list(dict.fromkeys(each.value for known, _ in _SHOWN_AS.values() for each in known))
-_MODIFIERS = [_M.Declaration.value, _M.Deprecated.value, _M.Readonly.value, ENVELOPE_MODIFIER]
+class _Kind(NamedTuple):
+    """What a token of a trace is, as a client shows it."""
+
+    wanted: tuple[types.SemanticTokenTypes, ...]
+    """The first of these types that the client knows."""
+    modifiers: tuple[str, ...] = ()
+    """Those of these that it knows."""
+
+
+_READ_ONLY, _NEW = _M.Readonly.value, _M.Declaration.value
+_BUILD_LOOP = _Kind((_T.Function, _T.Method, _T.Keyword, _T.String))
+_PLANNING = _Kind((_T.Class, _T.Type, _T.Keyword, _T.String))
+_LIFECYCLE = _Kind((_T.Namespace, _T.Keyword, _T.String))
+_FEED = _Kind((_T.Macro, _T.Keyword, _T.String))
+_KEY = _Kind((_T.Property, _T.Variable))
+_UNDECLARED_KEY = _Kind((_T.Property, _T.Variable), (_M.Deprecated.value,))
+_CHOICE = _Kind((_T.EnumMember, _T.Keyword, _T.String))
+"""One of the values that a field allows."""
+_ID = _Kind((_T.Variable, _T.String), (_READ_ONLY,))
+_NEW_ID = _Kind((_T.Variable, _T.String), (_NEW, _READ_ONLY))
+"""An id where the event starts what it names."""
+_HASH = _Kind((_T.Variable, _T.String))
+_NUMBER = _Kind((_T.Number,))
+"""Also a time in quotes."""
+_TEXT = _Kind((_T.String,))
+_WORD = _Kind((_T.Keyword,))
+"""``true``, ``false`` and ``null``."""
+
+ENVELOPE_MODIFIER = "envelope"
+"""Of what stands on every line, but for the event's type. It is no modifier of the protocol, for
+clients that name it among those that they know.
+"""
+_IN_ENVELOPE = {
+    kind: _Kind(kind.wanted, (ENVELOPE_MODIFIER,))
+    for kind in (_KEY, _ID, _NEW_ID, _NUMBER, _TEXT, _WORD)
+}
+_SHOWN = (_BUILD_LOOP, _PLANNING, _LIFECYCLE, _FEED, _KEY, _CHOICE, _NUMBER)
+_TYPES = list(dict.fromkeys(each.value for kind in _SHOWN for each in kind.wanted))
+_MODIFIERS = [_NEW, _M.Deprecated.value, _READ_ONLY, ENVELOPE_MODIFIER]
 LEGEND = types.SemanticTokensLegend(_TYPES, _MODIFIERS)
 
-_Palette = Mapping[TokenKind, str]
-"""By the kinds that a client shows: type and modifiers, as they stand in an answer."""
-
-
-def _palette(known_types: Collection[str], known_modifiers: Collection[str]) -> _Palette:
-    """How tokens are shown to a client that knows these types and modifiers."""
-    shown = {}
-    for kind, (wanted, modifiers) in _SHOWN_AS.items():
-        name = next((each.value for each in wanted if each.value in known_types), None)
-        if name is not None:
-            known = [each for each in modifiers if each in known_modifiers]
-            bits = sum(1 << _MODIFIERS.index(each) for each in known)
-            shown[kind] = f"{_TYPES.index(name)},{bits}"
-    return shown
-
-
 _FAMILIES = {
-    Family.BUILD_LOOP: TokenKind.BUILD_LOOP,
-    Family.PLANNING: TokenKind.PLANNING,
-    Family.LIFECYCLE: TokenKind.LIFECYCLE,
-    Family.FEEDS: TokenKind.FEED,
+    Family.BUILD_LOOP: _BUILD_LOOP,
+    Family.PLANNING: _PLANNING,
+    Family.LIFECYCLE: _LIFECYCLE,
+    Family.FEEDS: _FEED,
 }
 _NO_IDS = (None, Entity.PATH)
 
 
-def _kind_of_string(event: EventType | None, field: FieldType | None) -> TokenKind:
+def _kind_of_string(event: EventType | None, field: FieldType | None) -> _Kind:
     """What a string is as the value, or an item of the value, of a field."""
     if field is None:
-        return TokenKind.TEXT
+        return _TEXT
     if field.name == "event_type":
-        return _FAMILIES[event.family] if event is not None else TokenKind.TEXT
+        return _FAMILIES[event.family] if event is not None else _TEXT
     if field.names not in _NO_IDS:
-        return TokenKind.NEW_ID if event is not None and _starts(event, field) else TokenKind.ID
+        return _NEW_ID if event is not None and _starts(event, field) else _ID
     return _kind_of_shape(field.shape)
 
 
-def _kind_of_shape(shape: Shape) -> TokenKind:
+def _kind_of_shape(shape: Shape) -> _Kind:
     match shape:
         case ListShape(item):
             return _kind_of_shape(item)
         case OneOfShape(meanings) if len(meanings) > 1:
-            return TokenKind.CHOICE
+            return _CHOICE
         case StringShape(Form.TIMESTAMP):
-            return TokenKind.TIME
+            return _NUMBER
         case StringShape(Form.SHA256):
-            return TokenKind.HASH
+            return _HASH
         case _:
-            return TokenKind.TEXT
+            return _TEXT
 
 
 def _starts(event: EventType, field: FieldType) -> bool:
@@ -200,33 +156,39 @@ def tokens_in(analysis: Analysis, where: types.Range, look: TokenLook) -> JsonTe
 
 
 def _answer(document: Document, look: TokenLook, first: int, stop: int) -> JsonText:
-    shown, parts = _palette(look.types, look.modifiers), list[str]()
+    shown: dict[_Kind, tuple[int, int] | None] = {}
+    numbers: list[int] = []
     above = before = 0
     for record in range(first, stop):
-        top, numbers = document.protocol_line(record), list[str]()
+        top = document.protocol_line(record)
         placed = _placed(document.lines[record], look.encoding)
         for down, column, length, kind in unless_stopped(placed):
-            type_and_modifiers = shown.get(kind)
-            if type_and_modifiers is None:
+            if kind not in shown:
+                shown[kind] = _type_and_modifiers(kind, look)
+            is_shown = shown[kind]
+            if is_shown is None:
                 continue
             line = top + down
             right = column - before if line == above else column
-            numbers.append(f"{line - above},{right},{length},{type_and_modifiers}")
+            numbers += line - above, right, length, *is_shown
             above, before = line, column
-        if numbers:
-            parts.append(",".join(numbers))
-    return JsonText(f'{{"data":[{",".join(parts)}]}}'.encode())
+    return JsonText(dumps({"data": numbers}))
 
 
-def _placed(line: Line, encoding: PositionEncoding) -> Iterator[tuple[int, int, int, TokenKind]]:
+def _type_and_modifiers(kind: _Kind, look: TokenLook) -> tuple[int, int] | None:
+    """How a token is shown to a client; None if it knows no fitting type."""
+    name = next((each.value for each in kind.wanted if each.value in look.types), None)
+    if name is None:
+        return None
+    known = (each for each in kind.modifiers if each in look.modifiers)
+    return _TYPES.index(name), sum(1 << _MODIFIERS.index(each) for each in known)
+
+
+def _placed(line: Line, encoding: PositionEncoding) -> Iterator[tuple[int, int, int, _Kind]]:
     """The tokens, cut where a line of the protocol ends within one: the line below the record's
     first, the column and the length in units of the encoding, and the kind.
     """
     text = line.text
-    if text.isascii() and "\r" not in text:
-        for start, end, kind in _tokens_of(line):
-            yield 0, start, end - start, kind
-        return
     down = column = at = 0
     for start, end, kind in _tokens_of(line):
         for part in _ON_ONE_LINE.finditer(text, start, end):
@@ -248,7 +210,7 @@ class _TokenSpan(NamedTuple):
 
     start: int
     end: int
-    kind: TokenKind
+    kind: _Kind
 
 
 def _tokens_of(line: Line) -> Iterator[_TokenSpan]:
@@ -268,12 +230,13 @@ def _tokens_of(line: Line) -> Iterator[_TokenSpan]:
                 fields.punctuation(written)
             continue
         elif written in _WORDS:
-            kind = TokenKind.WORD
-        elif _NUMBER.fullmatch(written):
-            kind = TokenKind.NUMBER
+            kind = _WORD
+        elif _DIGITS.fullmatch(written):
+            yield _TokenSpan(*found.span(), _NUMBER)
+            continue
         else:
             continue
-        yield _TokenSpan(*found.span(), _OF_ENVELOPE.get(kind, kind) if fields.envelope else kind)
+        yield _TokenSpan(*found.span(), _IN_ENVELOPE.get(kind, kind) if fields.envelope else kind)
 
 
 def _end(line: Line) -> int:
@@ -312,20 +275,20 @@ class _FieldTracker:
                 self._field = None
             self._inner = None
 
-    def key(self, written: str) -> TokenKind:
+    def key(self, written: str) -> _Kind:
         """A string with a colon behind it."""
         name = _unescaped(written) if "\\" in written else written[1:-1]
         if len(self._open) <= 1:
             self._field, self._inner = self._fields.get(name), None
             is_declared = self._field is not None or self._event is None
-            return TokenKind.KEY if is_declared else TokenKind.UNDECLARED_KEY
+            return _KEY if is_declared else _UNDECLARED_KEY
         shape = self._field.shape if self._field is not None else None
         if isinstance(shape, ObjectShape) and len(self._open) == 2:
             self._inner = shape.fields.get(name)
-            return TokenKind.KEY if self._inner is not None else TokenKind.UNDECLARED_KEY
-        return TokenKind.KEY
+            return _KEY if self._inner is not None else _UNDECLARED_KEY
+        return _KEY
 
-    def string(self) -> TokenKind:
+    def string(self) -> _Kind:
         """A string that is a value."""
         if len(self._open) <= 1 or self._open == ["{", "["]:
             return _kind_of_string(self._event, self._field)
