@@ -13,7 +13,7 @@ from pygls.lsp.server import LanguageServer
 from drive_trace import __version__
 from drive_trace.features.findings import APPLY_FIX, DiagnosticMaker
 from drive_trace.features.runs import SHOW_RUN
-from drive_trace.lsp.handlers.base import HANDLERS, RESOLVE_HANDLERS, Responder
+from drive_trace.lsp.handlers.base import HANDLERS, RESOLVE_HANDLERS, Responder, Services
 from drive_trace.lsp.handlers.code_actions import (
     ADD_TO_BASELINE,
     APPLY_ACTION,
@@ -81,8 +81,15 @@ class TraceServer(LanguageServer):
         )
         self._saving = Saving(protocol, self._traces)
         self._edited = Debouncer(self._publish_edited)
-        self._responder = Responder(protocol, self._runs, self._following, self._settings)
-        self._commands = ServerCommands(protocol, self._responder)
+        self._services = Services(
+            protocol,
+            self._runs,
+            self._following,
+            self._settings,
+            self._linting,
+            self._publisher,
+        )
+        self._commands = ServerCommands(self._services)
         self._use(self._settings.now)
         self._register()
 
@@ -100,26 +107,25 @@ class TraceServer(LanguageServer):
         pulled = types.DiagnosticOptions(
             inter_file_dependencies=True, workspace_diagnostics=True, identifier="drive-trace"
         )
-        diagnostics = PulledDiagnostics(self.protocol, self._runs, self._linting)
+        services = self._services
+        diagnostics = PulledDiagnostics(services)
         self._on(types.TEXT_DOCUMENT_DIAGNOSTIC, diagnostics.document, pulled)
         self._on(types.WORKSPACE_DIAGNOSTIC, diagnostics.workspace)
+        responder = Responder(services)
         for handler in HANDLERS:
-            self._on(handler.method, partial(self._responder.respond, handler), handler.options)
+            self._on(handler.method, partial(responder.respond, handler), handler.options)
         for each in RESOLVE_HANDLERS:
-            self._on(each.method, partial(self._responder.resolve, each))
-        symbols = Symbols(self.protocol, self._runs, self._following)
+            self._on(each.method, partial(responder.resolve, each))
+        symbols = Symbols(services)
         resolved_later = types.WorkspaceSymbolOptions(resolve_provider=True)
         self._on(types.WORKSPACE_SYMBOL, symbols.find, resolved_later)
         self._on(types.WORKSPACE_SYMBOL_RESOLVE, symbols.resolve)
         self._on(types.WINDOW_WORK_DONE_PROGRESS_CANCEL, self._cancel_progress)
-        views = Views(self._runs, self._following, self._responder, self._linting, self._publisher)
-        reports = Reports(self._runs, self._following, self._linting, self._publisher)
-        comparing = Comparing(self._folders)
-        own = {**views.handlers, **reports.handlers, **comparing.handlers}
-        for method, handle in own.items():
-            self._on(method, handle)
+        for group in (Views(services), Reports(services), Comparing(services)):
+            for method, handle in group.handlers.items():
+                self._on(method, handle)
         self.command(SHOW_RUN)(partial(self._commands.show_run))
-        project = ProjectCommands(self.protocol, self._responder, self._linting)
+        project = ProjectCommands(services)
         self.command(TURN_RULE_OFF)(partial(project.turn_rule_off))
         self.command(ADD_TO_BASELINE)(partial(project.add_to_baseline))
         self.command(SHOW_RULE)(partial(project.show_rule))

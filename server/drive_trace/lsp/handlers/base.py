@@ -19,7 +19,9 @@ from drive_trace.lsp.rpc.capabilities import Client
 from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.workspace.client_settings import ClientSettings, Settings
 from drive_trace.lsp.workspace.following import Following
+from drive_trace.lsp.workspace.linting import Linting
 from drive_trace.lsp.workspace.open_traces import OpenTrace, check_unchanged
+from drive_trace.lsp.workspace.publishing import Publisher
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Point
@@ -143,28 +145,39 @@ def resolves(method: str) -> Callable[[_Handle], _Handle]:
     return declared
 
 
-class Responder:
-    """Responds to requests about open traces."""
+class Services(NamedTuple):
+    """What handlers work with."""
 
-    def __init__(
-        self,
-        protocol: TraceProtocol,
-        runs: WorkspaceRuns,
-        following: Following,
-        settings: ClientSettings,
-    ) -> None:
-        self._protocol = protocol
-        self._runs = runs
-        self._following = following
-        self._settings = settings
+    protocol: TraceProtocol
+    runs: WorkspaceRuns
+    following: Following
+    settings: ClientSettings
+    linting: Linting
+    publisher: Publisher
 
-    def request(self, uri: str) -> TraceRequest | None:
+
+class Handlers:
+    """Handles some methods or commands."""
+
+    def __init__(self, services: Services) -> None:
+        self._protocol = services.protocol
+        self._runs = services.runs
+        self._following = services.following
+        self._settings = services.settings
+        self._linting = services.linting
+        self._publisher = services.publisher
+
+    def request(self, uri: object) -> TraceRequest | None:
         """A request about a trace; None if the trace is not open."""
-        trace = self._runs.open.get(uri)
+        trace = self._runs.open.get(uri) if isinstance(uri, str) else None
         if trace is None:
             return None
         client, settings = self._protocol.client, self._settings.now
         return TraceRequest(trace, client, settings, self._runs, self._following)
+
+
+class Responder(Handlers):
+    """Responds to requests about open traces."""
 
     def respond(self, handler: RequestHandler, params: Any) -> object:
         """The result of a request, or a coroutine that returns it."""
@@ -181,9 +194,8 @@ class Responder:
     def resolve(self, handler: ResolveHandler, item: Any) -> object:
         """A completed item, or a coroutine that returns it."""
         uri = item.data.get("uri") if isinstance(item.data, dict) else None
-        request = self.request(uri) if isinstance(uri, str) else None
-        client = self._protocol.client
-        make = partial(handler.handle, client, request, item)
+        request = self.request(uri)
+        make = partial(handler.handle, self._protocol.client, request, item)
         if request is not None and request.trace.is_large:
             return self._made_in_thread(request, request.trace.edits, make)
         return make()

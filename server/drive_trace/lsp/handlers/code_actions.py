@@ -53,7 +53,8 @@ from drive_trace.features.runs import Joined
 from drive_trace.linter.rule import Finding
 from drive_trace.linter.rules import RULES
 from drive_trace.lsp.handlers.base import (
-    Responder,
+    Handlers,
+    Services,
     TraceRequest,
     handles,
     resolves,
@@ -61,9 +62,7 @@ from drive_trace.lsp.handlers.base import (
     show_message,
 )
 from drive_trace.lsp.rpc.capabilities import Client, path_of
-from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.threads import in_thread
-from drive_trace.lsp.workspace.linting import Linting
 from drive_trace.lsp.workspace.open_traces import check_unchanged
 from drive_trace.storage.files import Problem
 from drive_trace.storage.linked_files import file_named, length_and_sha256
@@ -344,13 +343,11 @@ def _found(request: TraceRequest, code: str, number: object) -> tuple[str, int]:
     return text, found.count(True)
 
 
-class ProjectCommands:
+class ProjectCommands(Handlers):
     """The commands, each a coroutine that takes the client's one argument."""
 
-    def __init__(self, protocol: TraceProtocol, responder: Responder, linting: Linting) -> None:
-        self._protocol = protocol
-        self._responder = responder
-        self._linting = linting
+    def __init__(self, services: Services) -> None:
+        super().__init__(services)
         self._writing = asyncio.Lock()
         """A change begins with what the one before it has written."""
 
@@ -391,7 +388,7 @@ class ProjectCommands:
         """The trace, its path and the rule in an argument, which is untrusted."""
         given = argument if isinstance(argument, dict) else {}
         uri, code = given.get("uri"), given.get("rule")
-        request = self._responder.request(uri) if isinstance(uri, str) else None
+        request = self.request(uri)
         path = path_of(uri) if isinstance(uri, str) else None
         if request is None or path is None or not isinstance(code, str) or code not in RULES:
             raise JsonRpcInvalidParams("a command about a rule takes an open file and the rule")

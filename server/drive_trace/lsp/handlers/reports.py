@@ -15,14 +15,11 @@ from drive_trace import __version__
 from drive_trace.analysis import Analysis, events_of_run, read_log
 from drive_trace.features.runs import JoinedRun, graded_json, of_one_file
 from drive_trace.linter.settings import RuleSettings
+from drive_trace.lsp.handlers.base import Handlers, Services
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.messages import REPORT, RUN, TIMELINE, ReportParams, RunParams
 from drive_trace.lsp.rpc.threads import Turns, in_thread
 from drive_trace.lsp.workspace.closed_traces import MOST_BYTES
-from drive_trace.lsp.workspace.following import Following
-from drive_trace.lsp.workspace.linting import Linting
-from drive_trace.lsp.workspace.publishing import Publisher
-from drive_trace.lsp.workspace.runs import WorkspaceRuns
 from drive_trace.lsp.workspace.trace_folders import real_path
 from drive_trace.report.event_log import TraceLog
 from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, Unread
@@ -74,16 +71,11 @@ class _Given(NamedTuple):
     left_out: Omitted = NOTHING_OMITTED
 
 
-class Reports:
+class Reports(Handlers):
     """Handles these requests. They take turns, as each may read all files of a folder."""
 
-    def __init__(
-        self, runs: WorkspaceRuns, following: Following, linting: Linting, publisher: Publisher
-    ) -> None:
-        self._runs = runs
-        self._following = following
-        self._linting = linting
-        self._publisher = publisher
+    def __init__(self, services: Services) -> None:
+        super().__init__(services)
         self._turns: Turns[Any] = Turns()
         self.handlers: Mapping[str, Callable[[Any], object]] = {
             RUN: self._run,

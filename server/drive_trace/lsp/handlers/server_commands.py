@@ -13,10 +13,9 @@ from drive_trace.features.findings import APPLY_FIX, edit_of_fix
 from drive_trace.features.new_events import RECORD
 from drive_trace.features.results import markup
 from drive_trace.features.runs import SHOW_RUN
-from drive_trace.lsp.handlers.base import Responder, says_yes, show_document, show_message
+from drive_trace.lsp.handlers.base import Handlers, says_yes, show_document, show_message
 from drive_trace.lsp.handlers.code_actions import RECORD_GRADE, made_when_picked
 from drive_trace.lsp.rpc.capabilities import path_of
-from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.threads import in_thread
 from drive_trace.storage.files import Problem
 from drive_trace.storage.pages import write_run_page
@@ -35,17 +34,13 @@ APPEND = "driveTrace.append"
 """The command that appends an event to the file of an open trace."""
 
 
-class ServerCommands:
+class ServerCommands(Handlers):
     """The commands, each a coroutine that takes the client's one argument."""
-
-    def __init__(self, protocol: TraceProtocol, responder: Responder) -> None:
-        self._protocol = protocol
-        self._responder = responder
 
     async def show_run(self, argument: Any = None) -> str:
         """Show a run's page. The result is its card, for clients that cannot show documents."""
         uri, run_id = _strings(SHOW_RUN, argument, "uri", "runId")
-        request = self._responder.request(uri)
+        request = self.request(uri)
         run = request.joined(run_id) if request is not None else None
         if request is None or run is None or not request.analysis.index.names(run_id):
             raise JsonRpcInvalidParams(f"{uri} is not open, or has no line of that run")
@@ -69,7 +64,7 @@ class ServerCommands:
     async def apply_fix(self, argument: Any = None) -> bool:
         """Let the client apply the edits of a fix. The result is whether it did."""
         uri, title = _strings(APPLY_FIX, argument, "uri", "title")
-        request = self._responder.request(uri)
+        request = self.request(uri)
         if request is None or argument.get("version") != request.trace.version:
             show_message(
                 self._protocol, "The trace has changed meanwhile: ask for its fixes again."
@@ -116,7 +111,7 @@ class ServerCommands:
 
     async def _files(self, uri: str, run_id: str) -> tuple[str, list[str]]:
         """The file of an open trace, and the others that its run stands in."""
-        request = self._responder.request(uri)
+        request = self.request(uri)
         path = path_of(uri)
         if request is None or path is None:
             raise JsonRpcInvalidParams(f"{uri} is not open, or no file")
@@ -131,8 +126,8 @@ class ServerCommands:
         return str(path), [str(each) for each in others if each is not None]
 
     async def _made(self, data: Any) -> dict[str, Any]:
-        request = self._responder.request(data["uri"]) if _names_trace(data) else None
-        return await made_when_picked(request, data)
+        uri = data.get("uri") if isinstance(data, dict) else None
+        return await made_when_picked(self.request(uri), data)
 
     async def _apply(self, edit: types.WorkspaceEdit | dict[str, Any], label: str) -> bool:
         params = {"label": label, "edit": edit}
@@ -158,10 +153,6 @@ def _done(outcome: Outcome | Refused | Problem) -> Outcome:
         reasons = outcome.reasons if isinstance(outcome, Refused) else (outcome.message,)
         raise JsonRpcException("; ".join(reasons), types.LSPErrorCodes.RequestFailed)
     return outcome
-
-
-def _names_trace(data: object) -> bool:
-    return isinstance(data, dict) and isinstance(data.get("uri"), str)
 
 
 def _strings(command: str, argument: object, *names: str) -> list[str]:

@@ -32,7 +32,7 @@ from drive_trace.features.runs import (
     run_near,
 )
 from drive_trace.linter.settings import RuleSettings
-from drive_trace.lsp.handlers.base import Responder, TraceRequest
+from drive_trace.lsp.handlers.base import Handlers, Services, TraceRequest
 from drive_trace.lsp.handlers.reports import NO_RUN
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.messages import (
@@ -51,12 +51,9 @@ from drive_trace.lsp.rpc.messages import (
     RunsParams,
 )
 from drive_trace.lsp.rpc.threads import Turns, in_thread
-from drive_trace.lsp.workspace.following import Following
-from drive_trace.lsp.workspace.linting import Linting
 from drive_trace.lsp.workspace.open_traces import OpenTrace
-from drive_trace.lsp.workspace.publishing import Publisher
-from drive_trace.lsp.workspace.runs import RunPart, WorkspaceRuns, score_parts
-from drive_trace.lsp.workspace.trace_folders import TraceFolders, real_path
+from drive_trace.lsp.workspace.runs import RunPart, score_parts
+from drive_trace.lsp.workspace.trace_folders import real_path
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.stopping import unless_stopped
@@ -77,22 +74,11 @@ _Counts = Mapping[str, Mapping[str | None, int]]
 """Findings by the URI of a trace and the id of a run."""
 
 
-class Views:
+class Views(Handlers):
     """Handles these requests."""
 
-    def __init__(
-        self,
-        runs: WorkspaceRuns,
-        following: Following,
-        responder: Responder,
-        linting: Linting,
-        publisher: Publisher,
-    ) -> None:
-        self._runs = runs
-        self._following = following
-        self._request = responder.request
-        self._linting = linting
-        self._publisher = publisher
+    def __init__(self, services: Services) -> None:
+        super().__init__(services)
         self._turns: Turns[JsonText] = Turns()
         self.handlers: Mapping[str, Callable[[Any], object]] = {
             RUNS: self._all_runs,
@@ -180,7 +166,7 @@ class Views:
 
     def _run_at(self, params: types.TextDocumentPositionParams) -> object:
         self._publisher.has_views = True
-        request = self._request(params.text_document.uri)
+        request = self.request(params.text_document.uri)
         if request is None:
             return None
         run_id = run_near(request.analysis, request.point(params.position))
@@ -213,7 +199,7 @@ class Views:
         return {"version": version, **composed_json(request.analysis, made, request.encoding)}
 
     def _request_about_run(self, uri: str, run_id: str | None) -> TraceRequest | None:
-        request = self._request(uri)
+        request = self.request(uri)
         if request is not None and run_id is not None and not can_append(request.analysis, run_id):
             raise JsonRpcInvalidParams(NO_RUN)
         return request
@@ -222,7 +208,7 @@ class Views:
 
     async def _page(self, params: EventsParams) -> object:
         self._publisher.has_views = True
-        request = self._request(params.uri)
+        request = self.request(params.uri)
         if request is None:
             return None
         trace = request.trace
@@ -238,7 +224,7 @@ class Views:
         return rows
 
     def _event(self, params: EventParams) -> object:
-        request = self._request(params.uri)
+        request = self.request(params.uri)
         if request is None or params.line < 0:
             return None
         at = request.analysis.document.point_at(Position(params.line, 0), request.encoding)
@@ -257,12 +243,13 @@ def _files(parts: Sequence[RunPart], counts: _Counts) -> list[RunFile]:
     return files
 
 
-class Comparing:
-    """Handles this request."""
+class Comparing(Handlers):
+    """Handles ``driveTrace/compare``."""
 
-    def __init__(self, folders: TraceFolders) -> None:
-        self._folders = folders
-        self.handlers: Mapping[str, Callable[[Any], object]] = {COMPARE: self._compare}
+    @property
+    def handlers(self) -> Mapping[str, Callable[[Any], object]]:
+        """The handlers by their methods."""
+        return {COMPARE: self._compare}
 
     async def _compare(self, params: CompareParams) -> dict[str, object]:
         return await in_thread(self._compared, params)
@@ -306,7 +293,7 @@ class Comparing:
         wanted = [*map(real_path, given)]
         return [
             path
-            for real, path in self._folders.search().items()
+            for real, path in self._runs.closed.folders.search().items()
             if any(Path(real).is_relative_to(each) for each in wanted)
         ]
 

@@ -20,15 +20,12 @@ from drive_trace.features.navigation import (
     resolve_symbol,
     workspace_symbols,
 )
+from drive_trace.lsp.handlers.base import Handlers
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.messages import DiagnosticReport
-from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.threads import in_thread
-from drive_trace.lsp.workspace.following import Following
 from drive_trace.lsp.workspace.joining import Beside, beside_of
-from drive_trace.lsp.workspace.linting import Linting
 from drive_trace.lsp.workspace.open_traces import OpenTrace
-from drive_trace.lsp.workspace.runs import WorkspaceRuns
 from drive_trace.lsp.workspace.trace_folders import real_path
 
 log = logging.getLogger(__name__)
@@ -39,13 +36,8 @@ _BATCH_SECONDS = 0.1
 """A partial result waits so long for more before it is sent."""
 
 
-class Symbols:
+class Symbols(Handlers):
     """Handles ``workspace/symbol`` and ``workspaceSymbol/resolve``."""
-
-    def __init__(self, protocol: TraceProtocol, runs: WorkspaceRuns, following: Following) -> None:
-        self._protocol = protocol
-        self._runs = runs
-        self._following = following
 
     async def find(self, params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
         """The runs, slices and dispatches whose names match best."""
@@ -93,15 +85,8 @@ class Symbols:
         return self._runs.closed.names(real_path(path))
 
 
-class PulledDiagnostics:
+class PulledDiagnostics(Handlers):
     """Handles ``textDocument/diagnostic`` and ``workspace/diagnostic``."""
-
-    def __init__(self, protocol: TraceProtocol, runs: WorkspaceRuns, linting: Linting) -> None:
-        self._protocol = protocol
-        self._runs = runs
-        self._traces = runs.open
-        self._closed = runs.closed
-        self._linting = linting
 
     async def document(self, params: types.DocumentDiagnosticParams) -> dict[str, Any]:
         """The diagnostics of one document; of one that is not open, as it is on disk."""
@@ -109,7 +94,7 @@ class PulledDiagnostics:
         report = await self._of_open(uri, previous)
         if report is None:
             path = path_of(uri)
-            if path is not None and await in_thread(self._closed.has, path):
+            if path is not None and await in_thread(self._runs.closed.has, path):
                 (report,) = await self._of_closed([(path, uri)], {uri: previous})
         return (report or DiagnosticReport.of(uri, b"[]").unless(previous)).as_document_report()
 
@@ -137,20 +122,20 @@ class PulledDiagnostics:
     ) -> AsyncIterator[dict[str, Any]]:
         previous = {each.uri: each.value for each in previous_ids}
         done: set[str] = set()
-        for trace in self._traces:
+        for trace in self._runs.open:
             done.add(trace.uri)
             report = await self._of_open(trace.uri, previous.get(trace.uri))
-            now = self._traces.get(trace.uri)
+            now = self._runs.open.get(trace.uri)
             if report is not None and now is not None:
                 yield report.as_workspace_report(now.version)
-        rest = await in_thread(self._closed.folders.spelled, list(previous))
+        rest = await in_thread(self._runs.closed.folders.spelled, list(previous))
         while rest:
-            is_open = set(map(self._real_path, self._traces))
+            is_open = set(map(self._real_path, self._runs.open))
             batch = [each for each in rest[:_AT_ONCE] if each[0] not in is_open]
             reports = await self._of_closed([each[1:] for each in batch], previous)
             for report in reports:
                 # If it has been opened meanwhile, the file on disk does not count.
-                if report is not None and self._traces.get(report.uri) is None:
+                if report is not None and self._runs.open.get(report.uri) is None:
                     done.add(report.uri)
                     yield report.as_workspace_report(None)
             is_whole = len(reports) == len(batch)
@@ -159,7 +144,9 @@ class PulledDiagnostics:
             done.add(uri)
             yield _workspace_report(uri, items, previous.get(uri))
         for uri, value in previous.items():
-            if uri not in done and self._traces.get(uri) is None:  # gone, or out of the workspace
+            if (
+                uri not in done and self._runs.open.get(uri) is None
+            ):  # gone, or out of the workspace
                 yield _workspace_report(uri, b"[]", value)
 
     def _real_path(self, trace: OpenTrace) -> str | None:
@@ -167,13 +154,13 @@ class PulledDiagnostics:
         return real_path(path) if path is not None else None
 
     async def _of_open(self, uri: str, previous: str | None) -> DiagnosticReport | None:
-        trace = self._traces.get(uri)
+        trace = self._runs.open.get(uri)
         if trace is None:
             return None
         # A client that cannot be made to ask again gets no result that may soon be wrong.
         for_long = not self._protocol.client.refreshes_diagnostics
         await self._linting.settled(trace, for_long=for_long)
-        trace = self._traces.get(uri)  # as it is now: typing goes on
+        trace = self._runs.open.get(uri)  # as it is now: typing goes on
         if trace is None:
             return None
         return DiagnosticReport.of(uri, trace.diagnostics()).unless(previous)
@@ -184,7 +171,7 @@ class PulledDiagnostics:
         """Of the first of these traces: of as many as take a moment."""
         uris = [uri for _, uri in traces]
         options = await self._linting.options_now(uris)
-        seen = {each.path: each for each in self._closed.seen()}
+        seen = {each.path: each for each in self._runs.closed.seen()}
         besides = [
             beside_of(self._runs, uri, seen[path].parts if path in seen else ())
             for path, uri in traces
@@ -200,7 +187,9 @@ class PulledDiagnostics:
             return made
 
         return [
-            report if self._traces.get(uri) is None else await self._of_open(uri, previous.get(uri))
+            report
+            if self._runs.open.get(uri) is None
+            else await self._of_open(uri, previous.get(uri))
             for uri, report in zip(uris, await in_thread(reports), strict=False)
         ]
 
@@ -208,7 +197,7 @@ class PulledDiagnostics:
         self, path: Path, previous: str | None, options: DiagnosticOptions, beside: Beside | None
     ) -> DiagnosticReport | None:
         try:
-            return self._closed.report(path, previous, options, beside)
+            return self._runs.closed.report(path, previous, options, beside)
         except Exception:
             log.exception("%s cannot be looked at", path)  # which must not fail all the others
             return None
