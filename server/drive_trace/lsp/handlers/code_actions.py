@@ -6,48 +6,16 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import unquote
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
-from drive_trace.features.filling import (
-    DURATIONS,
-    FILL,
-    KNOWN,
-    Contents,
-    fill_durations,
-    fill_from_file,
-    fill_from_run,
-    fill_offers,
-    known_offers,
-)
-from drive_trace.features.findings import (
-    FIX_ALL,
-    FORMAT,
-    KINDS,
-    Offer,
-    as_command,
-    asks_for,
-    code_actions,
-    format_document,
-    rule_offers,
-    safe_fixes,
-    source_offers,
-    touched,
-)
-from drive_trace.features.new_events import (
-    CLOSE,
-    RECORD,
-    appended,
-    appending_offers,
-    at_the_end,
-    closing_offers,
-)
+from drive_trace.features import filling, findings, new_events
 from drive_trace.features.results import CannotMake, JsonText, TextChange, as_edits, workspace_edit
 from drive_trace.features.runs import Joined
 from drive_trace.linter.rule import Finding
@@ -77,6 +45,8 @@ _QUICK_FIX = types.CodeActionKind.QuickFix
 RECORD_GRADE = "driveTrace.recordGrade"
 """The command that records components of a run's grade in an open trace."""
 
+_Changes: TypeAlias = "JsonText | Sequence[TextChange] | CannotMake"
+"""What an action does: text edits, or what they are made of."""
 Made = dict[str, Any] | CannotMake
 """A workspace edit, or why there is none."""
 
@@ -97,44 +67,51 @@ async def made_when_picked(request: TraceRequest | None, data: Any) -> dict[str,
 
 
 async def _when_picked(request: TraceRequest, data: Mapping[str, Any]) -> Made:
-    if data["make"] == FORMAT:
-        layout = await request.result_of(
-            lambda: format_document(request.analysis, request.encoding)
-        )
-        return _edit(request, layout)
-    if data["make"] == RECORD:
+    if data["make"] == new_events.RECORD:
         await request.following.settled()
-    if data["make"] != FIX_ALL:
-        return edit_at_once(request, data)
-    edits = request.trace.edits
-    made = await in_thread(_fixing(request, data))
+    making, edits = _making(request, data), request.trace.edits
+    if data["make"] != findings.FIX_ALL:
+        return _edit(request, await request.result_of(making))
+    made = await in_thread(making)
     check_unchanged(request.trace, edits)
-    return _edit(request, _as_edits(request, made))
+    return _edit(request, made)
 
 
-def edit_at_once(request: TraceRequest, data: Mapping[str, Any]) -> Made:
-    """The edit of an action, made at once. Fix-all takes as long as opening the trace. Raises
-    KeyError, TypeError or ValueError for data of no action.
+def _making(request: TraceRequest, data: Mapping[str, Any]) -> Callable[[], _Changes]:
+    """What makes the edit of an action. Fix-all takes as long as opening the trace, and works on a
+    copy of its texts, so that any thread can do it. Raises KeyError, TypeError or ValueError, now
+    or when it is called, for data of no action.
     """
-    analysis, make = request.analysis, data["make"]
-    made: Sequence[TextChange] | CannotMake
-    if make == FORMAT:
-        return _edit(request, format_document(analysis, request.encoding))
-    if make == FIX_ALL:
-        made = _fixing(request, data)()
-    elif make == FILL:
-        contents = _contents(request, data["path"])
-        made = fill_from_file(analysis, data, contents) if contents is not None else _NO_FILE
-    elif make == KNOWN:
-        made = fill_from_run(analysis, data, new_stamp())
-    elif make == DURATIONS:
-        made = fill_durations(analysis)
-    elif make in (RECORD, CLOSE):
-        record = appended(analysis, data, new_stamp(), request.joined)
-        made = record if isinstance(record, CannotMake) else [at_the_end(analysis, record)]
-    else:
-        raise ValueError("there is no such action")
-    return made if isinstance(made, CannotMake) else _edit(request, _as_edits(request, made))
+    analysis, trace = request.analysis, request.trace
+    match data["make"]:
+        case findings.FORMAT:
+            return lambda: findings.format_document(analysis, request.encoding)
+        case findings.FIX_ALL:
+            texts = [line.text for line in analysis.document.lines]
+            path, rules = unquote(trace.uri), trace.options.rules
+            return partial(findings.safe_fixes, texts, rules, path, data.get("rule"))
+        case filling.FILL:
+            contents = _contents(request, data["path"])
+            if contents is None:
+                return lambda: _NO_FILE
+            return partial(filling.fill_from_file, analysis, data, contents)
+        case filling.KNOWN:
+            return partial(filling.fill_from_run, analysis, data, new_stamp())
+        case filling.DURATIONS:
+            return partial(filling.fill_durations, analysis)
+        case new_events.RECORD | new_events.CLOSE:
+            return partial(_appended, request, data)
+        case _:
+            raise ValueError("there is no such action")
+
+
+def _appended(request: TraceRequest, data: Mapping[str, Any]) -> _Changes:
+    record = new_events.appended(request.analysis, data, new_stamp(), request.joined)
+    return (
+        record
+        if isinstance(record, CannotMake)
+        else [new_events.at_the_end(request.analysis, record)]
+    )
 
 
 def file_of(request: TraceRequest, path: str) -> Path | None:
@@ -156,10 +133,10 @@ def _is_as_then(file: Path | None, ts: str | None) -> bool:
     return changed < math.inf and (then is None or changed <= then + _GRACE_MS)
 
 
-def _contents(request: TraceRequest, path: object) -> Contents | None:
+def _contents(request: TraceRequest, path: object) -> filling.Contents | None:
     file = file_of(request, path) if isinstance(path, str) else None
     try:
-        return Contents(*length_and_sha256(file)) if file is not None else None
+        return filling.Contents(*length_and_sha256(file)) if file is not None else None
     except OSError:
         return None
 
@@ -167,28 +144,20 @@ def _contents(request: TraceRequest, path: object) -> Contents | None:
 _NO_FILE = CannotMake("There is no such file in the workspace, or it cannot be read.")
 
 
-def _fixing(request: TraceRequest, data: Mapping[str, Any]) -> partial[Any]:
-    """Fix-all on a copy of the texts, so that a thread can do it."""
-    trace = request.trace
-    texts = [line.text for line in trace.analysis.document.lines]
-    path, rule = unquote(trace.uri), data.get("rule")
-    return partial(safe_fixes, texts, trace.options.rules, path, rule)
-
-
-def _as_edits(request: TraceRequest, made: Iterable[TextChange]) -> JsonText:
-    return as_edits(request.analysis.document, made, request.encoding)
-
-
-def _edit(request: TraceRequest, edits: JsonText) -> dict[str, Any]:
+def _edit(request: TraceRequest, made: _Changes) -> Made:
+    if isinstance(made, CannotMake):
+        return made
+    if not isinstance(made, JsonText):
+        made = as_edits(request.analysis.document, made, request.encoding)
     client = request.client
     # Clients that take commands only get all their edits as ``changes``.
     with_document_changes = client.reads_document_changes and client.reads_action_literals
-    return workspace_edit(request.document, edits, with_document_changes=with_document_changes)
+    return workspace_edit(request.document, made, with_document_changes=with_document_changes)
 
 
 @handles(
     types.TEXT_DOCUMENT_CODE_ACTION,
-    types.CodeActionOptions(code_action_kinds=list(KINDS), resolve_provider=True),
+    types.CodeActionOptions(code_action_kinds=list(findings.KINDS), resolve_provider=True),
     if_closed=(),
 )
 def _code_action(request: TraceRequest, params: types.CodeActionParams) -> object:
@@ -202,7 +171,7 @@ def _code_action(request: TraceRequest, params: types.CodeActionParams) -> objec
 
 def _offered(request: TraceRequest, params: types.CodeActionParams, joined: Joined) -> list[object]:
     client = request.client
-    fixes = code_actions(
+    fixes = findings.code_actions(
         request.analysis,
         request.document,
         params,
@@ -213,10 +182,12 @@ def _offered(request: TraceRequest, params: types.CodeActionParams, joined: Join
     # which holds values that somebody wrote, before both.
     flattening = [fix for fix in fixes if fix.title.startswith("Flatten")]
     rest = [fix for fix in fixes if fix not in flattening]
-    known = known_offers(request.analysis, request.point(params.range.start), params.context.only)
-    findings = list(touched(request.analysis, params, request.encoding))
-    offers = _offers(request, params, joined, findings)
-    about_rules = project_offers(request, findings, params.context.only)
+    known = filling.known_offers(
+        request.analysis, request.point(params.range.start), params.context.only
+    )
+    found = list(findings.touched(request.analysis, params, request.encoding))
+    offers = _offers(request, params, joined, found)
+    about_rules = project_offers(request, found, params.context.only)
     if client.reads_action_literals:
         return [
             *flattening,
@@ -226,7 +197,7 @@ def _offered(request: TraceRequest, params: types.CodeActionParams, joined: Join
             *(types.CodeAction(each.title, _QUICK_FIX, command=each) for each in about_rules),
         ]
     return [
-        *(as_command(fix, request.trace.uri, request.trace.version) for fix in fixes),
+        *(findings.as_command(fix, request.trace.uri, request.trace.version) for fix in fixes),
         *(
             types.Command(each.title, APPLY_ACTION, arguments=[_data(request, each)])
             for each in (*known, *offers)
@@ -240,30 +211,38 @@ def _offers(
     request: TraceRequest,
     params: types.CodeActionParams,
     joined: Joined,
-    findings: Sequence[Finding],
-) -> list[Offer]:
+    found: Sequence[Finding],
+) -> list[findings.Offer]:
     analysis, only = request.analysis, params.context.only
     # With a single finding, fix-all would do no more than its fix.
     has_safe_fix = analysis.finding_count > 1 and any(
-        fix.safe for each in findings for fix in analysis.fixes(each)
+        fix.safe for each in found for fix in analysis.fixes(each)
     )
     at, end = request.point(params.range.start), request.point(params.range.end)
-    is_crowded = bool(findings) or end.record > at.record
+    is_crowded = bool(found) or end.record > at.record
     return [
-        *(offer for each in findings for offer in closing_offers(analysis, each, only)),
-        *appending_offers(analysis, at, only, joined, is_crowded=is_crowded),
-        *fill_offers(analysis, at, only, lambda path, ts: _is_as_then(file_of(request, path), ts)),
+        *(offer for each in found for offer in new_events.closing_offers(analysis, each, only)),
+        *new_events.appending_offers(analysis, at, only, joined, is_crowded=is_crowded),
+        *filling.fill_offers(
+            analysis, at, only, lambda path, ts: _is_as_then(file_of(request, path), ts)
+        ),
         # Trying all fixes takes as long as opening the trace: not before somebody picks it.
-        *(rule_offers(analysis, findings, only) if request.client.resolves_action_edits else ()),
-        *source_offers(only, has_safe_fix=has_safe_fix),
+        *(
+            findings.rule_offers(analysis, found, only)
+            if request.client.resolves_action_edits
+            else ()
+        ),
+        *findings.source_offers(only, has_safe_fix=has_safe_fix),
     ]
 
 
-def _actions(request: TraceRequest, offers: Iterable[Offer]) -> Iterator[object]:
+def _actions(request: TraceRequest, offers: Iterable[findings.Offer]) -> Iterator[object]:
     return filter(None, (_action(request, each) for each in offers))
 
 
-def _action(request: TraceRequest, offer: Offer) -> types.CodeAction | dict[str, Any] | None:
+def _action(
+    request: TraceRequest, offer: findings.Offer
+) -> types.CodeAction | dict[str, Any] | None:
     """An offer in the form that the client reads; None if there is nothing to show."""
     if offer.disabled is not None:
         if not request.client.reads_disabled_actions:
@@ -272,13 +251,13 @@ def _action(request: TraceRequest, offer: Offer) -> types.CodeAction | dict[str,
         return types.CodeAction(offer.title, offer.kind, disabled=disabled)
     if request.client.resolves_action_edits:
         return types.CodeAction(offer.title, offer.kind, data=_data(request, offer))
-    made = edit_at_once(request, offer.data)
+    made = _edit(request, _making(request, offer.data)())
     if isinstance(made, CannotMake):
         return None
     return {"title": offer.title, "kind": offer.kind, "edit": made}
 
 
-def _data(request: TraceRequest, offer: Offer) -> dict[str, Any]:
+def _data(request: TraceRequest, offer: findings.Offer) -> dict[str, Any]:
     return {"uri": request.trace.uri, "title": offer.title, **offer.data}
 
 
@@ -304,13 +283,13 @@ _MOST_RULES = 3
 
 
 def project_offers(
-    request: TraceRequest, findings: Iterable[Finding], only: object
+    request: TraceRequest, found: Iterable[Finding], only: object
 ) -> Iterator[types.Command]:
     """What else a person may do about findings, as commands."""
     uri = request.trace.uri
-    if path_of(uri) is None or not asks_for(only, types.CodeActionKind.QuickFix.value):
+    if path_of(uri) is None or not findings.asks_for(only, types.CodeActionKind.QuickFix.value):
         return
-    for finding in list({each.rule.code: each for each in findings}.values())[:_MOST_RULES]:
+    for finding in list({each.rule.code: each for each in found}.values())[:_MOST_RULES]:
         code = finding.rule.code
         argument = {"uri": uri, "rule": code}
         known = {**argument, "line": request.analysis.line_number(finding.line)}

@@ -14,26 +14,10 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcContentModified, JsonRpcException
 
 from drive_trace.analysis import Analysis
+from drive_trace.features import hover, navigation, structure
 from drive_trace.features import semantic_tokens as tokens
 from drive_trace.features.completion import PathEntry, completion, resolve_completion
 from drive_trace.features.findings import format_document, format_range
-from drive_trace.features.hover import hover, inlay_hints, resolve_hint
-from drive_trace.features.navigation import (
-    Targets,
-    begins_run,
-    definition,
-    document_highlights,
-    document_links,
-    find_links,
-    leading,
-    opening,
-    paths_in,
-    prepare_rename,
-    references,
-    rename,
-    rename_named,
-    run_to_rename,
-)
 from drive_trace.features.referents import HoverOptions
 from drive_trace.features.results import (
     CannotMake,
@@ -44,7 +28,6 @@ from drive_trace.features.results import (
     workspace_edits,
 )
 from drive_trace.features.runs import code_lenses, resolve_lens
-from drive_trace.features.structure import document_symbols, folding_ranges, selection_range
 from drive_trace.lsp.handlers.base import TraceRequest, handles, resolves
 from drive_trace.lsp.rpc.capabilities import Client, path_of
 from drive_trace.lsp.rpc.threads import in_thread
@@ -70,7 +53,9 @@ def _hover(request: TraceRequest, params: types.HoverParams) -> types.Hover | No
         messages=request.settings.hover.messages,
         joined=request.joined(run_id) if run_id is not None else None,
     )
-    return hover(request.analysis, point, request.encoding, request.client.hover_format, options)
+    return hover.hover(
+        request.analysis, point, request.encoding, request.client.hover_format, options
+    )
 
 
 @handles(
@@ -94,7 +79,7 @@ def _resolve_lens(
 
 @handles(types.TEXT_DOCUMENT_INLAY_HINT, if_closed=())
 def _inlay_hint(request: TraceRequest, params: types.InlayHintParams) -> list[types.InlayHint]:
-    return inlay_hints(
+    return hover.inlay_hints(
         request.analysis,
         params.range,
         request.encoding,
@@ -107,7 +92,7 @@ def _inlay_hint(request: TraceRequest, params: types.InlayHintParams) -> list[ty
 def _resolve_hint(
     _client: Client, request: TraceRequest | None, hint: types.InlayHint
 ) -> types.InlayHint:
-    return resolve_hint(request.analysis if request is not None else None, hint)
+    return hover.resolve_hint(request.analysis if request is not None else None, hint)
 
 
 def _look(request: TraceRequest) -> tokens.TokenLook:
@@ -128,20 +113,20 @@ def _tokens_in(request: TraceRequest, params: types.SemanticTokensRangeParams) -
 @handles(types.TEXT_DOCUMENT_DEFINITION)
 def _definition(request: TraceRequest, params: types.DefinitionParams) -> object:
     analysis, point = request.analysis, request.point(params.position)
-    found = leading(analysis, point)
+    found = navigation.leading(analysis, point)
     if found is None:
         return None
     named, span = found
     with_origin = request.client.reads_location_links
     origin = range_of(analysis, point.record, span, request.encoding) if with_origin else None
 
-    def work(analysis: Analysis, uri: str) -> Targets:
-        return definition(analysis, named, uri, request.encoding, origin)
+    def work(analysis: Analysis, uri: str) -> navigation.Targets:
+        return navigation.definition(analysis, named, uri, request.encoding, origin)
 
     own = partial(work, analysis, request.trace.uri)
     if named.entity is Entity.PATH:
         return _file_or_start(request, request.trace.edits, named.value, origin, own)
-    if not begins_run(analysis, point):
+    if not navigation.begins_run(analysis, point):
         return own()
     return _where_else(request, request.trace.edits, named.value, work, own)
 
@@ -151,21 +136,21 @@ async def _file_or_start(
     edits: int,
     path: str,
     origin: types.Range | None,
-    own: Callable[[], Targets],
-) -> Targets:
+    own: Callable[[], navigation.Targets],
+) -> navigation.Targets:
     """The file of the workspace that a path means; if there is none, the event that wrote it."""
     trace = request.trace
     files = await in_thread(_files, [path], path_of(trace.uri), request.folders)
     check_unchanged(trace, edits)
-    return opening(files[path], origin) if files else await request.result_of(own)
+    return navigation.opening(files[path], origin) if files else await request.result_of(own)
 
 
 async def _where_else(
     request: TraceRequest,
     edits: int,
     run_id: str,
-    work: Callable[[Analysis, str], Targets],
-    own: Callable[[], Targets],
+    work: Callable[[Analysis, str], navigation.Targets],
+    own: Callable[[], navigation.Targets],
 ) -> Sequence[object]:
     """The beginnings of a run in other traces; if there are none, the one in this trace."""
     await request.following.settled()
@@ -184,7 +169,9 @@ def _references(request: TraceRequest, params: types.ReferenceParams) -> object:
     named, encoding = found[0], request.encoding
 
     def work(analysis: Analysis, uri: str) -> JsonText:
-        return references(analysis, named, uri, encoding, with_declarations=with_declarations)
+        return navigation.references(
+            analysis, named, uri, encoding, with_declarations=with_declarations
+        )
 
     if named.entity is Entity.RUN:
         return _in_all_traces(request, request.trace.edits, named.value, work)
@@ -206,21 +193,23 @@ async def _in_all_traces(
 def _highlights(
     request: TraceRequest, params: types.DocumentHighlightParams
 ) -> list[types.DocumentHighlight] | None:
-    return document_highlights(request.analysis, request.point(params.position), request.encoding)
+    return navigation.document_highlights(
+        request.analysis, request.point(params.position), request.encoding
+    )
 
 
 @handles(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, if_closed=())
 def _symbols(request: TraceRequest, _params: types.DocumentSymbolParams) -> JsonText:
     trace, options = request.trace, request.client.symbols._replace(joined=request.joined)
     roots = trace.outline()
-    return document_symbols(request.analysis, roots, trace.uri, request.encoding, options)
+    return structure.document_symbols(request.analysis, roots, trace.uri, request.encoding, options)
 
 
 @handles(types.TEXT_DOCUMENT_FOLDING_RANGE, if_closed=())
 def _folds(request: TraceRequest, _params: types.FoldingRangeParams) -> JsonText:
     options = request.client.folding._replace(joined=request.joined)
     roots = request.trace.outline()
-    return folding_ranges(request.analysis, roots, options)
+    return structure.folding_ranges(request.analysis, roots, options)
 
 
 @handles(types.TEXT_DOCUMENT_SELECTION_RANGE, if_closed=())
@@ -229,7 +218,9 @@ def _selections(
 ) -> list[types.SelectionRange]:
     roots = request.trace.outline()
     return [
-        selection_range(request.analysis, roots, request.point(position), request.encoding)
+        structure.selection_range(
+            request.analysis, roots, request.point(position), request.encoding
+        )
         for position in unless_stopped(params.positions)
     ]
 
@@ -243,14 +234,14 @@ async def _links_that_lead_somewhere(request: TraceRequest, edits: int) -> JsonT
     trace, folders = request.trace, request.folders
     names = [str(folder) for folder in folders]
     links = await request.result_of(
-        lambda: find_links(request.analysis, request.settings.links, names)
+        lambda: navigation.find_links(request.analysis, request.settings.links, names)
     )
-    paths = paths_in(links)
+    paths = navigation.paths_in(links)
     files = await in_thread(_files, paths, path_of(trace.uri), folders) if paths else {}
     check_unchanged(trace, edits)
     with_tooltips = request.client.reads_link_tooltips
     return await request.result_of(
-        lambda: document_links(
+        lambda: navigation.document_links(
             request.analysis, links, files, request.encoding, with_tooltips=with_tooltips
         )
     )
@@ -343,13 +334,15 @@ def _range_formatting(
 def _prepare_rename(
     request: TraceRequest, params: types.PrepareRenameParams
 ) -> types.PrepareRenamePlaceholder | None:
-    return prepare_rename(request.analysis, request.point(params.position), request.encoding)
+    return navigation.prepare_rename(
+        request.analysis, request.point(params.position), request.encoding
+    )
 
 
 @handles(types.TEXT_DOCUMENT_RENAME)
 def _rename(request: TraceRequest, params: types.RenameParams) -> object:
     point = request.point(params.position)
-    run = run_to_rename(request.analysis, point)
+    run = navigation.run_to_rename(request.analysis, point)
     if run is not None and request.runs.folder_of(request.trace.uri) is not None:
         return _rename_run(request, request.trace.edits, run, params.new_name)
     return _rename_here(request, point, params)
@@ -365,7 +358,7 @@ async def _rename_run(
     annotation = "rename-run" if is_annotated else None
 
     def work(analysis: Analysis, each: str) -> tuple[str, JsonText | CannotMake]:
-        made = rename_named(analysis, run, new_name, request.encoding, annotation)
+        made = navigation.rename_named(analysis, run, new_name, request.encoding, annotation)
         return each, made
 
     check_unchanged(request.trace, edits)
@@ -430,7 +423,7 @@ def _not_writable(uris: Sequence[str]) -> str | None:
 
 
 def _rename_here(request: TraceRequest, point: Point, params: types.RenameParams) -> dict[str, Any]:
-    edits = rename(request.analysis, point, params.new_name, request.encoding)
+    edits = navigation.rename(request.analysis, point, params.new_name, request.encoding)
     if isinstance(edits, CannotMake):
         raise JsonRpcException(edits.reason, types.LSPErrorCodes.RequestFailed)
     return workspace_edit(

@@ -14,14 +14,8 @@ from weakref import WeakKeyDictionary
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
+from drive_trace.features import new_events
 from drive_trace.features.events import Rows, event_json
-from drive_trace.features.new_events import (
-    can_append,
-    composed_at_end,
-    composed_json,
-    is_feed,
-    next_events_json,
-)
 from drive_trace.features.results import CannotMake, JsonText, dumps
 from drive_trace.features.runs import (
     JoinedRun,
@@ -181,26 +175,33 @@ class Views(Handlers):
         request = self._request_about_run(params.uri, params.run_id)
         if request is None:
             return None
-        return next_events_json(request.analysis, params.run_id, new_stamp())
+        return new_events.next_events_json(request.analysis, params.run_id, new_stamp())
 
     async def _compose_event(self, params: ComposeEventParams) -> dict[str, object] | None:
-        if is_feed(params.event):
+        if new_events.is_feed(params.event):
             await self._following.settled()
         request = self._request_about_run(params.uri, params.run_id)
         if request is None:
             return None
         chosen = params.run_id, params.event, params.kind
-        made = composed_at_end(request.analysis, *chosen, new_stamp(), request.joined)
+        made = new_events.composed_at_end(request.analysis, *chosen, new_stamp(), request.joined)
         if isinstance(made, CannotMake):
             raise JsonRpcException(made.reason, types.LSPErrorCodes.RequestFailed)
         if made is None:
             raise JsonRpcInvalidParams("there is no such event, or no such kind of it")
         version = request.trace.version
-        return {"version": version, **composed_json(request.analysis, made, request.encoding)}
+        return {
+            "version": version,
+            **new_events.composed_json(request.analysis, made, request.encoding),
+        }
 
     def _request_about_run(self, uri: str, run_id: str | None) -> TraceRequest | None:
         request = self.request(uri)
-        if request is not None and run_id is not None and not can_append(request.analysis, run_id):
+        if (
+            request is not None
+            and run_id is not None
+            and not new_events.can_append(request.analysis, run_id)
+        ):
             raise JsonRpcInvalidParams(NO_RUN)
         return request
 

@@ -11,15 +11,8 @@ from typing import Any
 
 from lsprotocol import types
 
+from drive_trace.features import navigation
 from drive_trace.features.findings import DiagnosticOptions
-from drive_trace.features.navigation import (
-    FoundSymbol,
-    SymbolName,
-    best_matches,
-    names_in,
-    resolve_symbol,
-    workspace_symbols,
-)
 from drive_trace.lsp.handlers.base import Handlers
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.messages import DiagnosticReport
@@ -42,46 +35,46 @@ class Symbols(Handlers):
     async def find(self, params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
         """The runs, slices and dispatches whose names match best."""
         reals = await self._following.everything()
-        closed: list[FoundSymbol] = []
+        closed: list[navigation.FoundSymbol] = []
         for start in range(0, len(reals), _AT_ONCE):
             closed += await in_thread(self._in_closed, reals[start : start + _AT_ONCE])
         found = [*self._in_open(params.query), *closed]
         client = self._protocol.client
-        best = best_matches(found, params.query)
-        return workspace_symbols(best, client.encoding, resolves=client.resolves_symbols)
+        best = navigation.best_matches(found, params.query)
+        return navigation.workspace_symbols(best, client.encoding, resolves=client.resolves_symbols)
 
     async def resolve(self, symbol: types.WorkspaceSymbol) -> types.WorkspaceSymbol:
         """A symbol with its place."""
         uri = symbol.location.uri
-        names: Sequence[SymbolName] = ()
+        names: Sequence[navigation.SymbolName] = ()
         trace = self._runs.open.get(uri)
         path = path_of(uri)
         if trace is not None:
-            names = names_in(trace.analysis, symbol.name)
+            names = navigation.names_in(trace.analysis, symbol.name)
         elif path is not None:
             names = await in_thread(self._in_file, path)
-        return resolve_symbol(symbol, names, self._protocol.client.encoding)
+        return navigation.resolve_symbol(symbol, names, self._protocol.client.encoding)
 
-    def _in_open(self, query: str) -> list[FoundSymbol]:
+    def _in_open(self, query: str) -> list[navigation.FoundSymbol]:
         return [
-            FoundSymbol(trace.uri, named)
+            navigation.FoundSymbol(trace.uri, named)
             for trace in self._runs.open_traces()
-            for named in names_in(trace.analysis, query)
+            for named in navigation.names_in(trace.analysis, query)
         ]
 
     # In threads
 
-    def _in_closed(self, reals: Sequence[str]) -> list[FoundSymbol]:
+    def _in_closed(self, reals: Sequence[str]) -> list[navigation.FoundSymbol]:
         closed = self._runs.closed
         looks = not self._protocol.client.registers_watchers
         return [
-            FoundSymbol(uri, named)
+            navigation.FoundSymbol(uri, named)
             for real in reals
             if (uri := closed.uri_of(real)) is not None
             for named in closed.names(real, looks=looks)
         ]
 
-    def _in_file(self, path: Path) -> Sequence[SymbolName]:
+    def _in_file(self, path: Path) -> Sequence[navigation.SymbolName]:
         return self._runs.closed.names(real_path(path))
 
 
