@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from drive_trace.fleet import scanning
+from drive_trace.fleet import kept as looking
 from drive_trace.fleet.engine import RAY, EngineScan
 from drive_trace.fleet.scan import FleetScan, Inputs
 from drive_trace.storage.files import Problem
@@ -25,6 +25,7 @@ from drive_trace.storage.fleet_cache import Cache, digest
 from tests.bench.traces import TraceOptions, trace_bytes
 from tests.cli.support import REJECTED, process, run, write
 from tests.cli.test_cores import on_one_core
+from tests.cli.test_spread_runs import at, graded_at
 from tests.support.client_text import apart, event, graded, tokens, triage
 from tests.support.judging import UNCALIBRATED, judge, judgement
 from tests.support.systems import NO_SIGNALS, not_on_windows
@@ -167,6 +168,25 @@ def test_findings_are_those_of_check(fleet: Path) -> None:
     assert {each["findings"] is None for each in rows("made/projects/p2", code=2)} == {True}
 
 
+def test_a_run_in_several_files_is_judged_as_by_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    start = at(1, "dispatch-start", dispatch_id="d1", parent_dispatch_id=None)
+    write(tmp_path, "a/trace.jsonl", start + graded_at(5, "pass", "pass", "pass"))
+    write(tmp_path, "b/trace.jsonl", at(9, "dispatch-end", dispatch_id="d1", wall_clock_ms=480_000))
+    write(tmp_path, "c/trace.jsonl", triage(project_run_id="alone", ts="yesterday"))
+    checked = Counter(each["code"] for each in run("check", "--output-format", "json", ".").json)
+    assert {"stale-verdict", "malformed-timestamp"} <= checked.keys()
+    assert "unknown-dispatch" not in checked
+    for _ in range(2):
+        assert found_in(".") == checked
+    write(tmp_path, "b/drive-trace.toml", "[rules]\nblank-line = 3\n")
+    ungraded, joined = sorted(rows(".", code=2), key=lambda row: len(row["files"]))
+    assert ungraded["findings"] is not None
+    assert joined["findings"] is None
+
+
 def found_in(path: str) -> Counter[str]:
     found: Counter[str] = Counter()
     for row in rows(path):
@@ -222,7 +242,7 @@ def test_what_cannot_be_read_back_is_not_kept(
     fleet: Path, kept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = rows(".", "--no-cache")
-    monkeypatch.setattr("drive_trace.fleet.cached.from_bytes", lambda *_: None)
+    monkeypatch.setattr("drive_trace.fleet.kept.from_bytes", lambda *_: None)
     assert rows(".") == expected
     assert (kept / "fleet.sqlite").is_file()
 
@@ -237,12 +257,12 @@ def test_a_trace_that_cannot_be_asked_for_its_state_is_not_as_it_was(
 
     with monkeypatch.context() as patched:
         asked = SimpleNamespace(stat=refuse, path=os.path)
-        patched.setattr(scanning, "os", asked)
-        file = scanning.File(str(trace), "x", None)
-        seen = scanning.scan_file(file)
-    assert isinstance(seen, scanning.Scanned)
+        patched.setattr(looking, "os", asked)
+        file = looking.File(str(trace), "x", None)
+        seen = looking.scan_file(file)
+    assert isinstance(seen, looking.Scanned)
     trace.unlink()
-    assert isinstance(scanning.scan_file(file._replace(known=seen.fingerprint)), Problem)
+    assert isinstance(looking.scan_file(file._replace(known=seen.fingerprint)), Problem)
 
 
 @pytest.mark.parametrize("options", [(), ("--no-cache",)])

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from drive_trace.fleet import ScanError
 from drive_trace.fleet.engine import DAFT, EngineScan
+from drive_trace.fleet.kept import ScanError
 from drive_trace.fleet.scan import Inputs
 from tests.bench.traces import TraceOptions, trace_bytes
 from tests.cli.support import process, write

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from drive_trace.fleet import scanning
+from drive_trace.fleet import kept
 from drive_trace.linter.settings import DEFAULTS
 from drive_trace.lsp.workspace.closed_traces import ClosedTraces
 from drive_trace.lsp.workspace.open_traces import Workspace
@@ -81,7 +81,7 @@ def test_what_is_kept_says_what_the_files_say(
     expected = said(plain)
     assert len(expected) == 3
     now = time.time_ns
-    monkeypatch.setattr(scanning.time, "time_ns", lambda: now() + 10**10)
+    monkeypatch.setattr(kept.time, "time_ns", lambda: now() + 10**10)
     for attempt in ("first", "second"):
         closed = ClosedTraces([folder])
         cache = Cache(tmp_path / "cache")
@@ -93,7 +93,7 @@ def test_what_is_kept_says_what_the_files_say(
         assert said(closed) == expected
         for each in closed.seen():  # only what is joined is read
             assert each.is_short == ("run-1" not in each.parts)
-        monkeypatch.setattr(scanning, "read", None)  # the second time, nothing is
+        monkeypatch.setattr(kept, "read", None)  # the second time, nothing is
     assert report(closed, folder / "alone" / "trace.jsonl") == b"[]"
     assert b"malformed-timestamp" in report(closed, folder / "faulty" / "trace.jsonl")
     assert b"invalid-json" in report(closed, folder / "pointer" / "trace.jsonl")
@@ -109,7 +109,7 @@ def test_what_is_kept_says_what_the_files_say(
 LATER = """
 import sys, time
 from drive_trace.commands import main
-from drive_trace.fleet import scanning
+from drive_trace.fleet import kept
 from drive_trace.lsp.handlers import views
 
 exec(sys.argv.pop(1))
@@ -128,7 +128,7 @@ def test_a_server_lists_the_second_time_what_it_listed_the_first(
     env = {**os.environ, "DRIVE_TRACE_CACHE": str(cache)}
     given = [{"uri": folder.as_uri(), "name": "traces"}]
     lists = []
-    for but in ("", "scanning.read = None; views._STRETCH = 0"):
+    for but in ("", "kept.read = None; views._STRETCH = 0"):
         with RawClient((sys.executable, "-c", LATER, but, "serve"), env=env) as client:
             client.initialize(WATCHES, workspaceFolders=given)
             lists.append(ask(client, "runs"))

@@ -45,4 +45,4 @@ def test_nothing_outside_the_workspace_is_compared(alone: RawClient, tmp_path: P
     sides = {"baseline": [inside], "candidate": [outside, "untitled:trace.jsonl"]}
     assert against(alone, "compare", **sides) == "the candidate has no trace of the workspace"
     assert '"luck" is none of all, case' in against(alone, "compare", **sides, allowed=["luck"])
-    assert "{baseline, candidate, baselineRuns?" in against(alone, "compare", baseline="in")
+    assert "got `str` - at `$.baseline`" in against(alone, "compare", baseline="in")

@@ -284,7 +284,7 @@ def test_the_grade_that_counts_over_all_files(alone: RawClient, tmp_path: Path) 
     now = {"mechanical": "pass", "qa": "pass", "intent": "fail"}
     assert ask(alone, "run", uri=document.uri, runId="run-1")["correctness"] == now
     assert "no such run" in against(alone, "run", uri=document.uri, runId="run-9")
-    assert "expected {uri, runId}" in against(alone, "run", uri=document.uri)
+    assert "missing required field `runId`" in against(alone, "run", uri=document.uri)
 
 
 @pytest.mark.parametrize(
@@ -454,22 +454,22 @@ def test_what_git_has_of_a_trace_is_coloured_and_is_no_run_of_the_workspace(
 
 
 @pytest.mark.parametrize(
-    ("what", "wrong", "members"),
+    ("what", "wrong", "why"),
     [
-        ("runs", [], "{again?}"),
-        ("runs", {"again": 5}, "{again?}"),
-        ("report", {"uri": 5}, "{uri, runId?, format?}, all strings"),
-        ("report", {}, "{uri, runId?, format?}, all strings"),
-        ("timeline", {"uri": "file:///t.jsonl"}, "{uri, runId}, all strings"),
-        ("nextEvents", ["file:///t.jsonl"], "{uri, runId?}, all strings"),
-        ("composeEvent", {"uri": "", "event": None}, "{uri, event, runId?, kind?}, all strings"),
+        ("runs", [], "Expected `object`, got `array`"),
+        ("runs", {"again": 5}, "Expected `bool`, got `int` - at `$.again`"),
+        ("report", {"uri": 5}, "Expected `str`, got `int` - at `$.uri`"),
+        ("report", {}, "Object missing required field `uri`"),
+        ("timeline", {"uri": "file:///t.jsonl"}, "Object missing required field `runId`"),
+        ("nextEvents", ["file:///t.jsonl"], "Expected `object`, got `array`"),
+        ("composeEvent", {"uri": "", "event": None}, "Expected `str`, got `null` - at `$.event`"),
     ],
 )
 def test_params_of_another_shape_are_refused(
-    client: RawClient, what: str, wrong: Any, members: str
+    client: RawClient, what: str, wrong: Any, why: str
 ) -> None:
     said = client.response(client.start_request(f"driveTrace/{what}", wrong))["error"]
-    expected = f"the params are not those of driveTrace/{what}: expected {members}"
+    expected = f"the params are not those of driveTrace/{what}: {why}"
     assert (said["code"], said["message"]) == (-32602, expected)
 
 
@@ -603,4 +603,4 @@ def test_a_trace_is_read_line_by_line(alone: RawClient, tmp_path: Path) -> None:
     assert ask(alone, "events", uri="file:///closed.jsonl") is None
     assert ask(alone, "event", uri=document.uri, line=999)["line"] == 4
     wrong = against(alone, "events", uri=document.uri, first="1")
-    assert "{uri, first?}" in wrong
+    assert "got `str` - at `$.first`" in wrong

@@ -15,8 +15,8 @@ import click
 
 from drive_trace.commands import options
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, ProgressBar, notify
-from drive_trace.fleet import ScanError
 from drive_trace.fleet.engine import DAFT, RAY, EngineScan
+from drive_trace.fleet.kept import ScanError
 from drive_trace.fleet.scan import FleetScan, Inputs
 from drive_trace.report.fleet import FleetSummary, Row, as_csv, as_jsonl, csv_header
 from drive_trace.storage.boundary import leads_out

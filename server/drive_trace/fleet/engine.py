@@ -19,18 +19,8 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from drive_trace import __version__
-from drive_trace.fleet import ScanError
-from drive_trace.fleet.scan import Inputs
-from drive_trace.fleet.scanning import (
-    AllFiles,
-    File,
-    FindingCounts,
-    Group,
-    Joiner,
-    read,
-    summarized,
-    with_findings,
-)
+from drive_trace.fleet.kept import File, FindingCounts, ScanError, read, summarized
+from drive_trace.fleet.scan import AllFiles, Group, Inputs, Joiner
 from drive_trace.grading.judgements import Verdicts
 from drive_trace.report.fleet import Row
 from drive_trace.scorecard.card import CHANGED, ILLEGIBLE
@@ -65,7 +55,7 @@ _PATIENCE = 10.0
 class _Part(NamedTuple):
     """A run in a file, scored as if it stood there alone."""
 
-    path: str
+    file: File
     digest: bytes
     run: RunScore
     verdicts: Verdicts
@@ -177,13 +167,12 @@ def _pieces(number: int, file: File) -> Iterator[dict[str, Any]]:
     for at, run in enumerate(summary.runs, number << 32):
         run_id = run.run_id
         own = None if findings is None else {run_id: findings.get(run_id, {})}
+        part = _Part(file, digest, run, summary.verdicts.get(run_id, ()), own)
         yield {
             "run": run_id.encode("utf-8", "surrogatepass"),
             "number": number,
             "place": at if run.event_count else at | _LAST,
-            "data": pickle.dumps(
-                _Part(file.path, digest, run, summary.verdicts.get(run_id, ()), own)
-            ),
+            "data": pickle.dumps(part),
         }
 
 
@@ -205,16 +194,13 @@ def _joined(
 ) -> tuple[Row, str | None]:
     in_order = sorted(pieces, key=lambda each: each["number"])
     parts: list[_Part] = [pickle.loads(each["data"]) for each in in_order]  # noqa: S301 - as above
-    changed = None
-    if len(parts) == 1:
-        made: Row | str = known.row(parts[0].run, [parts[0].verdicts])
-    else:
-        files = [(each.path, each.digest) for each in parts]
-        made = joiner(Group(parts[0].run.run_id, files))
-    if isinstance(made, str):
-        changed = made
-        made = known.and_changed(changed).row(parts[0].run, [parts[0].verdicts])
-    return with_findings(made, (each.findings for each in parts)), changed
+    first = parts[0]
+    if len(parts) > 1:
+        made = joiner(Group(first.run.run_id, [(each.file, each.digest) for each in parts]))
+        if isinstance(made, Row):
+            return made, None
+        return known.and_changed(made).row(first.run, [first.verdicts], first.findings), made
+    return known.row(first.run, [first.verdicts], first.findings), None
 
 
 def _check_worker(here: bytes) -> None:

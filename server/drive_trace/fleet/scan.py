@@ -1,24 +1,131 @@
-"""The runs of many traces, joined on this machine, with what is kept of them."""
+"""The runs of many traces, joined on this machine: one pass looks at each trace, and a second one
+makes the rows. Any process may do both, as all of it can be pickled.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from typing import NamedTuple
 
 import msgspec
 
-from drive_trace.fleet.cached import CachedTraces
-from drive_trace.fleet.scanning import AllFiles, File, Group, Joiner, Stored, with_findings
-from drive_trace.report.fleet import Row
+from drive_trace.analysis import Analysis, join_all
+from drive_trace.fleet.kept import File, FindingCounts, KeptTraces, Stored, analysed, read
+from drive_trace.grading.judgements import Verdicts
+from drive_trace.report.fleet import Row, row_of
 from drive_trace.scorecard.card import CHANGED, ILLEGIBLE
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.scorecard.copies import copied_runs
+from drive_trace.scorecard.run_score import RunScore
+from drive_trace.scorecard.scoring import TraceSummary, among, score_run
 from drive_trace.scorecard.uncounted import StrayGrade
 from drive_trace.storage.cores import on_all_cores
 from drive_trace.storage.files import LeftOut, Problem
-from drive_trace.storage.finding import Found, NoTraces, omitted
+from drive_trace.storage.finding import Found, NoTraces, omitted, project_of
 from drive_trace.storage.fleet_cache import Cache, digest
+from drive_trace.storage.judging_records import read_judgements_beside
 from drive_trace.storage.projects import Above, Projects
+
+_ROWS = msgspec.json.Decoder(Row)
+
+
+# Runs in several files
+
+
+class AllFiles(NamedTuple):
+    """What all files together say of any run."""
+
+    unread: tuple[Unread, ...] = ()
+    strays: tuple[StrayGrade, ...] = ()
+    """The lines that may grade any run."""
+    copied: Mapping[str, str] = {}
+    """By the id of a run that has events of another one, a file of the other."""
+
+    def and_changed(self, path: str) -> AllFiles:
+        """The same, and that a trace is no longer what it was."""
+        return self._replace(unread=(*self.unread, Unread(path, CHANGED)))
+
+    def row(
+        self, run: RunScore, verdicts: Sequence[Verdicts], findings: FindingCounts | None
+    ) -> Row:
+        """The row of a run; ``verdicts`` are those beside each of its files, and ``findings`` are
+        by run how often each rule found something, None where rules did not run.
+        """
+        copied = self.copied.get(run.run_id)
+        score = among(run, self.unread, self.strays, copied, verdicts)
+        counts = None if findings is None else dict(findings.get(run.run_id, {}))
+        return row_of(score, project_of(run.parts[0].path), counts)
+
+
+class Group(NamedTuple):
+    """A run in several files."""
+
+    run_id: str
+    files: Sequence[tuple[File, bytes]]
+    """Each with the digest of what was there."""
+    key: bytes = b""
+    """In the cache; empty where nothing is kept."""
+    kept: bytes | None = None
+    """The row as JSON, where it is kept."""
+
+
+class Joiner:
+    """Joins runs in several files, and judges them there as ``check`` does. It reads the files
+    again, as what is kept has no lines.
+    """
+
+    def __init__(self, known: AllFiles) -> None:
+        self._all = known
+        self._read: dict[str, tuple[bytes, Analysis]] = {}
+        self._findings: FindingCounts = {}
+
+    def __call__(self, group: Group) -> Row | str:
+        """The run's row; or the path of a file that is no longer what it was."""
+        with suppress(msgspec.MsgspecError, ValueError):  # as where it is nothing of ours
+            if group.kept is not None:
+                return _ROWS.decode(group.kept)
+        # Runs that follow each other are often in the same files.
+        paths = [file.path for file, _ in group.files]
+        if [*self._read] != paths:
+            self._read = {path: self._read[path] for path in paths if path in self._read}
+            for file, _ in group.files:
+                trace = self._read.pop(file.path, None) or _read_whole(file)
+                if trace is None:
+                    return file.path
+                self._read[file.path] = trace
+            self._findings = _findings_joined(self._read)
+        for file, expected in group.files:
+            if self._read[file.path][0] != expected:
+                return file.path
+        lines = [self._read[file.path][1].lines(file.name) for file, _ in group.files]
+        run = score_run(group.run_id, lines)
+        if run is None:
+            return paths[0]
+        is_judged = all(file.settings is not None for file, _ in group.files)
+        verdicts = [read_judgements_beside(path).on(run.run_id) for path in paths]
+        return self._all.row(run, verdicts, self._findings if is_judged else None)
+
+
+def _read_whole(file: File) -> tuple[bytes, Analysis] | None:
+    trace = read(file.path)
+    return None if isinstance(trace, Problem) else (trace[1], analysed(trace[0].records, file))
+
+
+def _findings_joined(traces: Mapping[str, tuple[bytes, Analysis]]) -> FindingCounts:
+    """By run how often each rule found something in traces that share runs."""
+    analyses = [analysis for _, analysis in traces.values()]
+    join_all([*traces], analyses)
+    found: dict[str, Counter[str]] = {}
+    for analysis in analyses:
+        for run_id, counts in analysis.findings_by_rule().items():
+            if run_id is not None:
+                found.setdefault(run_id, Counter()).update(counts)
+    return found
+
+
+# A scan
 
 
 class Inputs:
@@ -75,12 +182,10 @@ class FleetScan:
     grade any run, and, while it reads, the hashes of events.
     """
 
-    def __init__(self, inputs: Inputs, cache: Cache, processes: int | None = None) -> None:
-        """``processes`` is how many read at most; None is one a core."""
+    def __init__(self, inputs: Inputs, cache: Cache) -> None:
         self._inputs = inputs
         self._cache = cache
-        self._processes = processes
-        self._traces = CachedTraces(cache, processes)
+        self._traces = KeptTraces(cache)
         self._runs: dict[str, list[int]] = {}
         """By id the numbers of a run's files; runs without a valid event come last."""
         self._all = AllFiles()
@@ -114,22 +219,21 @@ class FleetScan:
     def rows(self) -> Iterator[Row]:
         """The rows of all runs, in the order of their first events. Raises ScanError."""
         joined = self._joined()
-        last, stored, scores = -1, None, {}
+        last, of_file = -1, Stored(TraceSummary(""), None)
         for run_id, numbers in self._runs.items():
             if len(numbers) > 1:
-                yield self._with_findings(next(joined), numbers)
+                yield next(joined)
                 continue
-            if stored is None or numbers[0] != last:
-                last, stored = numbers[0], self._traces.stored(numbers[0])
-                scores = {run.run_id: run for run in stored.summary.runs}
-            row = self._all.row(scores[run_id], [stored.summary.verdicts.get(run_id, ())])
-            yield self._with_findings(row, numbers, stored)
+            if numbers[0] != last:
+                last = numbers[0]
+                of_file = self._traces.stored(last)
+            yield self._alone(run_id, of_file, self._all)
 
     def _joined(self) -> Iterator[Row]:
         """The rows of the runs in several files."""
         context = digest(repr(self._all).encode("utf-8", "surrogatepass"))
         groups = (self._group(*each, context) for each in self._runs.items() if len(each[1]) > 1)
-        for group, made in on_all_cores(Joiner(self._all), groups, most=self._processes):
+        for group, made in on_all_cores(Joiner(self._all), groups):
             if isinstance(made, Row):
                 if group.kept is None:
                     with suppress(UnicodeEncodeError, OverflowError):
@@ -137,9 +241,14 @@ class FleetScan:
                 yield made
                 continue
             self._inputs.cannot_read(Problem(made, CHANGED))
-            summary = self._traces.stored(self._runs[group.run_id][0]).summary
-            run = next(each for each in summary.runs if each.run_id == group.run_id)
-            yield self._all.and_changed(made).row(run, [summary.verdicts.get(run.run_id, ())])
+            first = self._traces.stored(self._runs[group.run_id][0])
+            yield self._alone(group.run_id, first, self._all.and_changed(made))
+
+    def _alone(self, run_id: str, trace: Stored, known: AllFiles) -> Row:
+        """The row of a run by one of its files."""
+        summary = trace.summary
+        run = next(each for each in summary.runs if each.run_id == run_id)
+        return known.row(run, [summary.verdicts.get(run_id, ())], trace.findings)
 
     def _group(self, run_id: str, numbers: Sequence[int], context: bytes) -> Group:
         files = [self._traces.files[each] for each in numbers]
@@ -147,10 +256,4 @@ class FleetScan:
         names = (each.encode("utf-8", "surrogatepass") for each in known)
         contents = (file.key + content for file, content in files)
         key = digest(b"run", context, *names, *contents)
-        paths = [(file.path, content) for file, content in files]
-        return Group(run_id, paths, key, self._cache.get(key))
-
-    def _with_findings(self, row: Row, numbers: Sequence[int], stored: Stored | None = None) -> Row:
-        return with_findings(
-            row, ((stored or self._traces.stored(each)).findings for each in numbers)
-        )
+        return Group(run_id, files, key, self._cache.get(key))

@@ -27,9 +27,9 @@ from drive_trace.lsp.handlers.server_commands import APPEND, ServerCommands
 from drive_trace.lsp.handlers.views import Comparing, Views
 from drive_trace.lsp.handlers.workspace import PulledDiagnostics, Symbols
 from drive_trace.lsp.rpc.capabilities import path_of
-from drive_trace.lsp.rpc.logs import ClientLog
 from drive_trace.lsp.rpc.messages import strict_converter
 from drive_trace.lsp.rpc.protocol import TraceProtocol
+from drive_trace.lsp.rpc.stream import ClientLog
 from drive_trace.lsp.rpc.threads import Debouncer, in_thread
 from drive_trace.lsp.workspace.client_settings import SECTION, ClientSettings, Settings
 from drive_trace.lsp.workspace.closed_traces import ClosedTraces
@@ -68,7 +68,7 @@ class TraceServer(LanguageServer):
         closed = ClosedTraces(())
         self._folders = closed.folders
         self._runs = WorkspaceRuns(self._traces, closed)
-        self._client_log = ClientLog(self.window_log_message)
+        self._client_log = ClientLog(partial(protocol.notify, types.WINDOW_LOG_MESSAGE))
         self._settings = ClientSettings(protocol, self._settings_changed)
         self._publisher = Publisher(protocol, self._runs)
         self._linting = Linting(protocol, self._traces, self._settings, self._publisher)
@@ -136,12 +136,12 @@ class TraceServer(LanguageServer):
 
     # Documents
 
-    def _initialize(self, params: types.InitializeParams) -> None:
+    def _initialize(self, params: dict[str, Any]) -> None:
         folders = self.protocol.client.folders
         self._folders.change(folders, ())
         if folders:
             self._linting.start(str(folders[0]))
-        options = params.initialization_options
+        options = params.get("initializationOptions")
         self._folders.trusted = isinstance(options, dict) and options.get("trusted") is True
         self._settings.start(options)
         self._use(self._settings.now)

@@ -17,8 +17,13 @@ from typing import BinaryIO, NoReturn
 
 from lsprotocol import types
 
-from drive_trace.lsp.rpc.logs import log_to_stderr
-from drive_trace.lsp.rpc.stream import BrokenStreamError, Outbox, Pipes, read_messages
+from drive_trace.lsp.rpc.stream import (
+    BrokenStreamError,
+    Outbox,
+    Pipes,
+    log_to_stderr,
+    read_messages,
+)
 from drive_trace.lsp.server import TraceServer
 
 log = logging.getLogger(__name__)

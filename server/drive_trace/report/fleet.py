@@ -68,14 +68,12 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """In all files; copies count."""
     rejected_lines: int
     findings: dict[str, int] | None = None
-    """How often each rule found something, without what it finds between files; null where a
-    configuration cannot be used.
-    """
+    """How often each rule found something; null where a configuration cannot be used."""
     files: tuple[str, ...]
 
 
-def row_of(run: RunScore, project: str) -> Row:
-    """A run's row, without what rules found."""
+def row_of(run: RunScore, project: str, findings: dict[str, int] | None) -> Row:
+    """A run's row, with how often each rule found something."""
     said = run_json(run)
     grade, tokens = said["correctness"] or {}, said["tokens"] or {}
     efficiency: Mapping[str, Any] = said["efficiency"] or {}
@@ -113,6 +111,7 @@ def row_of(run: RunScore, project: str) -> Row:
         project=project,
         events=sum(each["events"] for each in said["files"]),
         rejected_lines=len(said["rejected_lines"]),
+        findings=findings,
         files=tuple(each["path"] for each in said["files"]),
     )
 

@@ -261,8 +261,7 @@ class Ask:
                 assert result == of_nothing
                 return
             where = PLAIN.structure({"start": start, "end": end}, types.Range)
-            declared = PLAIN.structure(world.client.capabilities(), types.ClientCapabilities)
-            client = read_client(types.InitializeParams(capabilities=declared))
+            client = read_client({"capabilities": world.client.capabilities()})
             analysis = Analysis(text, path=unquote(uri))
             on_disk = world.disk.get(uri)
             check_answer(_Asked(analysis, client, uri, where.start, where, on_disk), result)

@@ -300,7 +300,7 @@ class Comparing(Handlers):
 
 
 def _read(path: Path) -> TraceRecords | Problem:
-    from drive_trace.fleet.scanning import read  # noqa: PLC0415 - as above
+    from drive_trace.fleet.kept import read  # noqa: PLC0415 - as above
 
     trace = read(str(path))
     return trace if isinstance(trace, Problem) else trace[0]

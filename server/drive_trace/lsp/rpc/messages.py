@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, field, fields
 from functools import partial
 from typing import Any, NamedTuple, Self, get_args
 
 import cattrs
+import msgspec
 from cattrs.cols import is_sequence, list_structure_factory
-from cattrs.gen import make_dict_structure_fn, override
 from lsprotocol import types
 from lsprotocol.converters import get_converter
 
-from drive_trace.features.options import camel
 from drive_trace.features.results import JsonText
 
 RUNS = "driveTrace/runs"
@@ -34,16 +32,14 @@ COMPARE = "driveTrace/compare"
 CHANGED = "driveTrace/changed"
 
 
-@dataclass(frozen=True, slots=True)
-class RunsParams:
+class RunsParams(msgspec.Struct, frozen=True, rename="camel"):
     """Requests every run of the workspace."""
 
     again: bool = False
     """Whether the folders are searched, and all traces looked at, before it is answered."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReportParams:
+class ReportParams(msgspec.Struct, frozen=True, rename="camel"):
     """Requests a report on a run, over all its files. Without a run, the report is
     on all traces of the workspace folder that the trace is in.
     """
@@ -54,24 +50,21 @@ class ReportParams:
     """``html`` is a whole page, ``body`` is for a page that the client has already."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunParams:
+class RunParams(msgspec.Struct, frozen=True, rename="camel"):
     """Requests one run of a trace."""
 
     uri: str
     run_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class NextEventsParams:
+class NextEventsParams(msgspec.Struct, frozen=True, rename="camel"):
     """Requests the events that can be appended to a run; without a run, to the last one."""
 
     uri: str
     run_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ComposeEventParams:
+class ComposeEventParams(msgspec.Struct, frozen=True, rename="camel"):
     """Requests an event to append."""
 
     uri: str
@@ -81,8 +74,7 @@ class ComposeEventParams:
     """The kind of the event, if it has several."""
 
 
-@dataclass(frozen=True, slots=True)
-class EventsParams:
+class EventsParams(msgspec.Struct, frozen=True, rename="camel"):
     """Requests a page of the lines of an open trace, as rows."""
 
     uri: str
@@ -90,8 +82,7 @@ class EventsParams:
     """The record that the page begins with, from 0."""
 
 
-@dataclass(frozen=True, slots=True)
-class EventParams:
+class EventParams(msgspec.Struct, frozen=True, rename="camel"):
     """Requests what a line of an open trace says."""
 
     uri: str
@@ -99,8 +90,7 @@ class EventParams:
     """Of the protocol, from 0."""
 
 
-@dataclass(frozen=True, slots=True)
-class CompareParams:
+class CompareParams(msgspec.Struct, frozen=True, rename="camel"):
     """Requests whether the candidate's runs are better than the baseline's, as their traces are on
     disk. Each side is traces and folders of the workspace, or some of the runs in these.
     """
@@ -109,7 +99,7 @@ class CompareParams:
     candidate: list[str]
     baseline_runs: list[str] | None = None
     candidate_runs: list[str] | None = None
-    allowed: list[str] = field(default_factory=list)
+    allowed: list[str] = []
     """What may be unknown, by its names."""
 
 
@@ -160,44 +150,23 @@ DECLARED = {"driveTrace": {"requests": list(OWN_REQUESTS), "notifications": [CHA
 """The own messages, as ``experimental`` capabilities of the server declare them."""
 
 
-def _register(converter: cattrs.Converter) -> None:
-    """Let a converter read the params of own requests, which are camel case in JSON."""
-    for params in OWN_REQUESTS.values():
-        if params.__module__ == __name__:
-            renamed: Any = {each.name: override(rename=camel(each.name)) for each in fields(params)}
-            hook: Any = make_dict_structure_fn(params, converter, **renamed)
-            converter.register_structure_hook(params, partial(_object, hook))
-
-
-def expected_members(method: str) -> str:
-    """The members of the params of an own request, for an error: ``: expected {uri, runId?}, all
-    strings``; empty for params of the protocol.
-    """
-    params = OWN_REQUESTS.get(method)
-    if params is None or params.__module__ != __name__:
-        return ""
-    names = [camel(each.name) + ("" if each.default is MISSING else "?") for each in fields(params)]
-    are_strings = names and all(str(each.type).startswith("str") for each in fields(params))
-    return f": expected {{{', '.join(names)}}}" + (", all strings" if are_strings else "")
-
-
-def _object(hook: Callable[[object, type], object], value: object, kind: type) -> object:
-    if not isinstance(value, dict):
-        raise TypeError(f"not an object: {type(value).__name__}")
-    return hook(value, kind)
+_ACCEPTED: dict[type, tuple[type, ...]] = {
+    bool: (bool,),
+    float: (float, int),
+    int: (int, float),
+    str: (str,),
+}
+"""By the declared type those of the values that mean one."""
 
 
 def strict_converter() -> cattrs.Converter:
     """A converter that raises for a value of another type than the declared one."""
     converter = get_converter(cattrs.Converter(detailed_validation=False))
-    converter.register_structure_hook(bool, _boolean)
-    converter.register_structure_hook(float, _number)
-    # cattrs uses these two for enumerations of numbers and strings as well.
-    converter.register_structure_hook(int, _integer)
-    converter.register_structure_hook(str, _string)
+    # cattrs uses those of int and str for enumerations of numbers and strings as well.
+    for kind, accepted in _ACCEPTED.items():
+        converter.register_structure_hook(kind, partial(_scalar, accepted))
     converter.register_structure_hook_factory(is_sequence, _array)
     converter.register_structure_hook_func(_is_token, _token)
-    _register(converter)
     return converter
 
 
@@ -208,34 +177,18 @@ def _is_token(declared: object) -> bool:
 def _token(value: object, declared: object) -> object:
     if isinstance(value, str) or (value is None and declared != types.ProgressToken):
         return value
-    return _integer(value, int)
+    return _scalar(_ACCEPTED[int], value, int)
 
 
-def _integer(value: object, declared: Any) -> Any:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError(f"not an integer: {type(value).__name__}")
-    number = int(value)
-    if number != value:  # 1.0 is one: JSON makes no difference
-        raise TypeError("not an integer")
-    return number if declared is int else declared(number)
-
-
-def _string(value: object, declared: Any) -> Any:
-    if not isinstance(value, str):
-        raise TypeError(f"not a string: {type(value).__name__}")
-    return value if declared is str else declared(value)
-
-
-def _number(value: object, _: object) -> float:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return value
-    raise TypeError(f"not a number: {type(value).__name__}")
-
-
-def _boolean(value: object, _: object) -> bool:
-    if isinstance(value, bool):
-        return value
-    raise TypeError(f"not a boolean: {type(value).__name__}")
+def _scalar(accepted: tuple[type, ...], value: object, declared: Any) -> Any:
+    is_other = isinstance(value, bool) and declared is not bool  # Python counts it among integers
+    if is_other or not isinstance(value, accepted):
+        raise TypeError(f"not of the declared type: {type(value).__name__}")
+    if isinstance(value, float) and declared is not float:
+        if not value.is_integer():  # 1.0 is one: JSON makes no difference
+            raise TypeError("not an integer")
+        value = int(value)
+    return value if type(value) is declared else declared(value)
 
 
 def _array(declared: Any, converter: cattrs.Converter) -> Callable[[object, Any], Any]:

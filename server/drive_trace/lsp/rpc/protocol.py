@@ -1,4 +1,4 @@
-"""Messages from the client: reading, dispatch and errors.
+"""The messages of one client: reading, dispatch and errors, and what is sent to it.
 
 pygls keeps the handlers and knows the types and capabilities. This module decides which messages
 reach a handler, and what happens to all others: every request gets exactly one response, and a
@@ -12,16 +12,19 @@ import inspect
 import json
 import logging
 import math
+import uuid
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
-from typing import Any, NoReturn, TypeGuard
+from typing import Any, NamedTuple, NoReturn, TypeGuard
 
+import msgspec
 import orjson
 from lsprotocol import types
 from pygls.capabilities import ServerCapabilitiesBuilder
 from pygls.exceptions import (
     JsonRpcException,
+    JsonRpcInternalError,
     JsonRpcInvalidParams,
     JsonRpcInvalidRequest,
     JsonRpcMethodNotFound,
@@ -29,35 +32,52 @@ from pygls.exceptions import (
     JsonRpcRequestCancelled,
     JsonRpcServerNotInitialized,
 )
+from pygls.protocol import LanguageServerProtocol
 
+from drive_trace.features.results import JsonText, dumps
 from drive_trace.lsp.rpc.capabilities import (
     Client,
     DocumentKey,
     key_of,
     read_client,
-    without_unknown,
 )
-from drive_trace.lsp.rpc.messages import DECLARED, OWN_REQUESTS, expected_members
-from drive_trace.lsp.rpc.outgoing import MsgId, OutgoingProtocol, log_defect
+from drive_trace.lsp.rpc.messages import DECLARED, OWN_REQUESTS
+from drive_trace.lsp.rpc.stream import Outbox, header
 from drive_trace.text.escaping import printable
 
 log = logging.getLogger(__name__)
 
+MsgId = str | int
+
+_PATIENCE = 10.0
+"""Seconds that a client has to respond, where it asks nobody."""
+_ASKS = {types.WINDOW_SHOW_MESSAGE_REQUEST}
 _SHORT = 1000
 """The most bytes of a notification to cancel a request, or to exit."""
 _CANCEL = types.CANCEL_REQUEST.encode()
 _EXIT = b'"exit"'
 
 
-class TraceProtocol(OutgoingProtocol):
+class ClientResult(NamedTuple):
+    """The result of a request to the client, which may be null."""
+
+    result: object
+
+
+class TraceProtocol(LanguageServerProtocol):
     """The protocol of one client."""
 
+    writer: Outbox | None  # type: ignore[assignment]
+    exit_code: int | None = None
+    """Set once the server is to end: 0 after ``shutdown`` and ``exit``, else 1."""
     client = Client()
     """What the client can do; known after ``initialize``."""
     _initialized = False
 
     def __init__(self, *args: Any, **extra: Any) -> None:
         super().__init__(*args, **extra)
+        self._pending: dict[str, asyncio.Future[ClientResult | None]] = {}
+        """The requests that the client has not responded to."""
         self._running: dict[MsgId, asyncio.Future[Any]] = {}
         self._cancelled: set[MsgId] = set()
         self._waiting: dict[DocumentKey | None, deque[dict[str, Any]]] = {}
@@ -191,7 +211,8 @@ class TraceProtocol(OutgoingProtocol):
         )
 
     def _receive_notification(self, message: dict[str, Any], method: str) -> Awaitable[None] | None:
-        handler = self.fm.features.get(method)
+        is_request = method in self._own_handlers
+        handler = None if is_request else self.fm.features.get(method)
         if method == types.EXIT:
             self.exit_code = 0 if self._shutdown else 1
         elif method == types.CANCEL_REQUEST:
@@ -215,10 +236,12 @@ class TraceProtocol(OutgoingProtocol):
         """The params of a message as their type. Raises JsonRpcInvalidParams if they do not fit."""
         own, params = OWN_REQUESTS.get(method), message.get("params")
         try:
+            if own is not None and issubclass(own, msgspec.Struct):
+                return msgspec.convert({} if params is None else params, own)
             if own is not None:
-                return self._converter.structure({} if params is None else params, own)
-            if method == types.INITIALIZE:
-                params = without_unknown(params, self._converter)
+                return self._converter.structure(params, own)
+            if method == types.INITIALIZE and isinstance(params["capabilities"], dict):  # type: ignore[index]
+                return params  # whatever else it holds, see read_client
             message = {**message, "jsonrpc": "2.0", "params": params}
             if params is None:  # which means the same as no params
                 del message["params"]
@@ -226,8 +249,8 @@ class TraceProtocol(OutgoingProtocol):
             return getattr(self._converter.structure(message, expected), "params", None)
         except Exception as error:
             log.warning("params of %s do not fit: %s", method, error)
-            text = f"the params are not those of {method}{expected_members(method)}"
-            raise JsonRpcInvalidParams(text) from error
+            why = f": {error}" if isinstance(error, msgspec.ValidationError) else ""
+            raise JsonRpcInvalidParams(f"the params are not those of {method}{why}") from error
 
     def _handler(self, method: str) -> Callable[[Any], object] | None:
         """The handler of a request; None also for a method that is a notification."""
@@ -275,16 +298,19 @@ class TraceProtocol(OutgoingProtocol):
                 queue.remove(message)
                 self._refuse(message["id"], JsonRpcRequestCancelled("the request was cancelled"))
 
-    def _initialize(self, params: types.InitializeParams) -> types.InitializeResult:
+    def _initialize(self, params: dict[str, Any]) -> types.InitializeResult:
         """Respond with the capabilities; the position encoding is the client's first choice."""
-        self.client_capabilities = params.capabilities
         self.client = read_client(params)
         self.fm.features[types.INITIALIZE](params)
         offered = {*self.fm.features, types.WORKSPACE_EXECUTE_COMMAND}
         if not self.client.pulls_diagnostics:
             offered -= {types.TEXT_DOCUMENT_DIAGNOSTIC, types.WORKSPACE_DIAGNOSTIC}
+        saving = types.TextDocumentSyncClientCapabilities(
+            will_save_wait_until=self.client.waits_for_edits
+        )
+        text = types.TextDocumentClientCapabilities(synchronization=saving)
         builder: Any = ServerCapabilitiesBuilder(
-            self.client_capabilities,
+            types.ClientCapabilities(text_document=text),
             offered,
             self.fm.feature_options,
             list(self.fm.commands),
@@ -308,6 +334,94 @@ class TraceProtocol(OutgoingProtocol):
             raise JsonRpcInvalidParams(f"there is no command {params.command!r}")
         awaitable: Awaitable[Any] = command(*(params.arguments or ())[:1])
         return awaitable
+
+    # Sending
+
+    def notify(self, method: str, params: object = None) -> None:
+        """Send a notification."""
+        plain = self._converter.unstructure(params)
+        self._write({"jsonrpc": "2.0", "method": method, "params": plain})
+
+    def notify_json(self, method: str, *params: bytes) -> None:
+        """Send a notification whose params are JSON text already, in one or several pieces."""
+        self._write_body(b'{"jsonrpc":"2.0","method":%b,"params":' % dumps(method), *params, b"}")
+
+    async def request(self, method: str, params: object) -> ClientResult | None:
+        """The client's result; None if it responds with an error, or not in so many seconds."""
+        msg_id = str(uuid.uuid4())
+        response: asyncio.Future[ClientResult | None] = asyncio.get_running_loop().create_future()
+        self._pending[msg_id] = response
+        self._write_request(msg_id, method, params)
+        try:
+            # Not wait_for, which in Python 3.11 forgets a cancellation that a response overtakes.
+            async with asyncio.timeout(None if method in _ASKS else _PATIENCE):
+                return await response
+        except TimeoutError:
+            return None
+        finally:
+            if self._pending.pop(msg_id, None) is not None:  # nobody waits any longer
+                self.notify(types.CANCEL_REQUEST, {"id": msg_id})
+
+    def notify_by_request(self, method: str, params: object = None) -> None:
+        """Send a request whose response does not matter."""
+        self._write_request(str(uuid.uuid4()), method, params)
+
+    def _write_request(self, msg_id: str, method: str, params: object) -> None:
+        message = {"jsonrpc": "2.0", "id": msg_id, "method": method}
+        given = {} if params is None else {"params": self._converter.unstructure(params)}
+        self._write({**message, **given})
+
+    def _receive_response(self, msg_id: object, message: dict[str, Any]) -> None:
+        response = self._pending.pop(msg_id, None) if isinstance(msg_id, str) else None
+        if response is not None and not response.done():
+            response.set_result(None if "error" in message else ClientResult(message["result"]))
+
+    def _respond(self, msg_id: MsgId, result: object) -> None:
+        if isinstance(result, JsonText):  # not to be copied: it may have 25 MB
+            head = b'{"jsonrpc":"2.0","id":%b,"result":' % dumps(msg_id)
+            self._write_body(head, result.text, b"}")
+            return
+        try:
+            plain = self._converter.unstructure(result)
+            body = dumps({"jsonrpc": "2.0", "id": msg_id, "result": plain})
+        except Exception as error:  # noqa: BLE001 - a defect of ours; the client gets a response
+            self._refuse(msg_id, error)
+        else:
+            self._write_body(body)
+
+    def _refuse(self, msg_id: MsgId | None, error: BaseException) -> None:
+        """Respond with an error. The details of a defect stay in the log."""
+        if isinstance(error, RecursionError):  # the client's own data, to be sent back
+            error = JsonRpcInvalidParams("the params are nested too deeply")
+        elif not isinstance(error, JsonRpcException):
+            error = JsonRpcInternalError(log_defect(error))
+        log.info("refused: %s", error.message)
+        response = {"code": error.code, "message": error.message}
+        self._write({"jsonrpc": "2.0", "id": msg_id, "error": response})
+
+    def _write(self, message: object) -> None:
+        self._write_body(dumps(message))
+
+    def _write_body(self, *pieces: bytes) -> None:
+        """Send a message. The reading side notices a client that has gone."""
+        if self.writer is None:
+            return
+        try:
+            # In pieces: a keystroke is not to copy the diagnostics of a long trace.
+            self.writer.write(header(sum(map(len, pieces))))
+            for piece in pieces:
+                self.writer.write(piece)
+            self.writer.flush()
+        except (OSError, ValueError):
+            if self.exit_code is None:
+                self.exit_code = 0 if self._shutdown else 1
+
+
+def log_defect(error: BaseException) -> str:
+    """Log an error in full; gives the message for the client."""
+    short = uuid.uuid4().hex[:8]
+    log.error("internal error %s", short, exc_info=error)
+    return f"internal error {short}: see the server's log"
 
 
 def _document_of(message: dict[str, Any]) -> DocumentKey | None:

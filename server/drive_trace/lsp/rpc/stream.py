@@ -1,18 +1,23 @@
-"""The stream of messages: out of bytes, and back into them as fast as the client reads.
+"""What goes in and out: the stream of messages, and the server's log.
 
 Reading is tolerant where the specification lets clients differ (header names in any case,
 ``Content-Type``, other headers), strict where a mistake would swallow the messages behind it.
+
+The log is on standard error, and in the client's log if its settings say so. No failure of a log
+may reach the code that logs: standard error can be closed, full, or a pipe that nobody reads.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from queue import SimpleQueue
-from threading import Thread
+from threading import Thread, current_thread, main_thread
 from typing import BinaryIO, NamedTuple
 
 log = logging.getLogger(__name__)
@@ -108,9 +113,14 @@ class Outbox:
         self._writer = Thread(target=self._write, name="writer", daemon=True)
         self._writer.start()
 
+    @property
+    def waiting(self) -> int:
+        """How many bytes wait to be written."""
+        return self._added - self._written
+
     def write(self, data: bytes) -> None:
         """Queue a part of a message. Raises BrokenPipeError if the client reads no more."""
-        waiting = self._added - self._written
+        waiting = self.waiting
         if waiting > _MOST_WAITING and not self._is_broken:
             self._is_broken = True
             log.error(
@@ -141,3 +151,92 @@ class Outbox:
             self._out.flush()
         except (OSError, ValueError):  # the client has gone
             self._is_broken = True
+
+
+# The log
+
+_OWN = logging.getLogger("drive_trace")
+_LEVELS = {
+    "off": logging.CRITICAL + 1,
+    "error": logging.ERROR,
+    "warning": logging.WARNING,
+    "info": logging.INFO,
+    "debug": logging.DEBUG,
+}
+LEVELS = tuple(_LEVELS)
+"""The levels of the client's log, from nothing to everything."""
+_KINDS = {logging.ERROR: 1, logging.WARNING: 2, logging.INFO: 3, logging.NOTSET: 4}
+"""The protocol's types of messages, by the least level of each."""
+_LONGEST = 4000
+"""The most characters of one record, which may quote what a client sent."""
+_MOST_LOGGED = 4_000_000
+"""Records are dropped while so many bytes wait to be written."""
+_PATIENCE = 1.0
+"""Seconds that the last records have to be written at the end."""
+
+
+class _StderrLog(logging.Handler):
+    """Writes from a thread of its own, as a write can take for ever."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
+        self._outbox = Outbox(sys.stderr.buffer)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Queue a record. Never fails, and never waits."""
+        with suppress(Exception):
+            if self._outbox.waiting < _MOST_LOGGED:
+                text = f"{_text_of(self, record)}\n"
+                self._outbox.write(text.encode(sys.stderr.encoding, "backslashreplace"))
+
+    def close(self) -> None:
+        """Write the remaining records, if that does not take long."""
+        self._outbox.close(_PATIENCE)
+        super().close()
+
+
+class ClientLog(logging.Handler):
+    """Sends the server's own records to the client. Records of the libraries that send stay out:
+    each would cause the next one.
+    """
+
+    def __init__(self, send: Callable[[dict[str, object]], None]) -> None:
+        """``send`` sends the params of ``window/logMessage``."""
+        super().__init__(_LEVELS["off"])
+        self._send = send
+        self._loop = asyncio.get_running_loop()
+        self._is_sending = False
+        _OWN.addHandler(self)
+
+    def use(self, level: str) -> None:
+        """Send records of this level and above: one of :data:`LEVELS`."""
+        self.setLevel(_LEVELS[level])
+        _OWN.setLevel(min(logging.WARNING, self.level))
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Send a record. A failure is not logged again."""
+        if current_thread() is not main_thread():
+            with suppress(RuntimeError):  # the loop has ended
+                self._loop.call_soon_threadsafe(self.emit, record)
+        elif not self._is_sending:
+            self._is_sending = True
+            try:
+                kind = next(kind for level, kind in _KINDS.items() if record.levelno >= level)
+                self._send({"type": kind, "message": _text_of(self, record)})
+            except Exception:  # noqa: BLE001 - whoever logs has nothing to do with it
+                self.setLevel(_LEVELS["off"])
+            finally:
+                self._is_sending = False
+
+
+def log_to_stderr() -> logging.Handler:
+    """Send warnings and errors of all libraries to standard error. Close the handler at the end."""
+    handler = _StderrLog()
+    logging.getLogger().addHandler(handler)
+    return handler
+
+
+def _text_of(handler: logging.Handler, record: logging.LogRecord) -> str:
+    text = handler.format(record)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

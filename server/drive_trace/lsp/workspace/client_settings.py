@@ -23,8 +23,8 @@ from drive_trace.features.options import (
     settings_of,
 )
 from drive_trace.linter.settings import DEFAULTS, RuleSettings
-from drive_trace.lsp.rpc.logs import LEVELS
 from drive_trace.lsp.rpc.protocol import TraceProtocol
+from drive_trace.lsp.rpc.stream import LEVELS
 from drive_trace.storage.configuration_text import read_client_rules
 from drive_trace.storage.pages import rule_url
 from drive_trace.text.wording import listed, shown

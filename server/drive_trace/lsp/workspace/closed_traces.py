@@ -33,7 +33,7 @@ from drive_trace.storage.files import LeftOut, Problem
 from drive_trace.storage.followed_file import FollowedFile
 
 if TYPE_CHECKING:
-    from drive_trace.fleet.cached import CachedTraces
+    from drive_trace.fleet.kept import KeptTraces
     from drive_trace.lsp.workspace.joining import Beside
     from drive_trace.storage.fleet_cache import Cache
 
@@ -161,10 +161,10 @@ class ClosedTraces:
         """The same for traces that nobody has looked at, each with its rules. What the cache keeps
         of their runs and findings is not made again.
         """
-        from drive_trace.fleet.cached import CachedTraces  # noqa: PLC0415 - takes a moment to load
+        from drive_trace.fleet.kept import KeptTraces  # noqa: PLC0415 - takes a moment to load
 
         end = time.monotonic() + seconds
-        kept = CachedTraces(cache)
+        kept = KeptTraces(cache)
         for done, (real, rules) in enumerate(traces):
             if time.monotonic() > end:
                 return done
@@ -318,11 +318,11 @@ class ClosedTraces:
             entry.results[name] = known
         return cast("Result", known[1])
 
-    def _take_short(self, entry: Entry, rules: RuleSettings, kept: CachedTraces) -> bool:
+    def _take_short(self, entry: Entry, rules: RuleSettings, kept: KeptTraces) -> bool:
         """Look at a trace for the first time, for what the score needs of it and the number of its
         findings. Gives whether that is possible: not while somebody writes to it.
         """
-        from drive_trace.fleet.scanning import File  # noqa: PLC0415 - as above
+        from drive_trace.fleet.kept import File  # noqa: PLC0415 - as above
 
         before, state = entry.seen, entry.file.quiet_state()
         if not before.is_unread or state is None:

@@ -1,44 +1,48 @@
-"""The two passes of a fleet: a look at one trace, whose result may be kept, and the join of a run's
-files into its row. Any process may do both, as all of it can be pickled.
+"""A look at one trace, on any core or machine, and what is kept of it: JSON of it in short.
+
+``fleet`` and an editor's server look at traces by the same :class:`KeptTraces`.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import msgspec
 
 from drive_trace.analysis import Analysis, summarize_text
-from drive_trace.grading.judgements import Judgement, Verdicts
-from drive_trace.linter.settings import RuleSettings
-from drive_trace.report.fleet import Row, row_of
-from drive_trace.scorecard.card import CHANGED
-from drive_trace.scorecard.caveats import Unread
+from drive_trace.grading.judgements import Judgement
+from drive_trace.linter.settings import DEFAULTS, RuleSettings
 from drive_trace.scorecard.copies import HASH
-from drive_trace.scorecard.run_lines import TraceLines
-from drive_trace.scorecard.run_score import RunScore
-from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, among, score_run, without_lines
-from drive_trace.scorecard.uncounted import StrayGrade
-from drive_trace.storage.files import Problem, TraceRecords, decoded, digest_of, read_bytes
-from drive_trace.storage.finding import project_of
-from drive_trace.storage.judging_records import (
-    read_judgements_beside,
-    read_record_beside,
-    with_judgements,
+from drive_trace.scorecard.scoring import TraceSummary, without_lines
+from drive_trace.storage.cores import on_all_cores
+from drive_trace.storage.files import (
+    DIGEST,
+    Problem,
+    TraceRecords,
+    decoded,
+    digest_of,
+    read_bytes,
 )
+from drive_trace.storage.fleet_cache import Cache, digest, program
+from drive_trace.storage.judging_records import read_record_beside, with_judgements
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
 
-_ROWS = msgspec.json.Decoder(Row)
 _SETTLED = 2_000_000_000
 """Nanoseconds: what was written less long ago may be written again with the same timestamp."""
+_AT_ONCE = 16
+"""A process gets so many files at a time: to hand one over takes as long as to read a small one."""
 
-# What is kept of a trace: JSON of it in short. Whoever reads it back believes nothing: it has the
-# declared types, or it is no summary
+
+class ScanError(Exception):
+    """A scan cannot begin, or cannot go on; a sentence says why."""
+
+
+# What is kept of a trace. Whoever reads it back believes nothing: it has the declared types, or it
+# is no summary
 
 FindingCounts = Mapping[str, Mapping[str, int]]
 """By run, how often each rule found something in a trace."""
@@ -101,7 +105,7 @@ def _renamed(value: Any, before: str, path: str) -> Any:
     return renamed._replace(path=path) if getattr(value, "path", None) == before else renamed
 
 
-# A look at one trace
+# A look at a trace
 
 
 class Fingerprint(NamedTuple):
@@ -172,8 +176,7 @@ def summarized(records: Sequence[str], file: File) -> Stored:
     if file.settings is None:
         summary, findings, is_clean = summarize_text(records, file.name), None, False
     else:
-        where = os.path.abspath(file.path)  # noqa: PTH100 - that would follow links
-        analysis = Analysis(records, file.settings, where)
+        analysis = analysed(records, file)
         summary = analysis.summary(file.name)
         by_run = analysis.findings_by_rule()
         findings = {run_id: dict(each) for run_id, each in by_run.items() if run_id is not None}
@@ -199,75 +202,80 @@ def _version(path: str) -> str:
     return " ".join(found)
 
 
-# Runs in several files
+def analysed(records: Sequence[str], file: File) -> Analysis:
+    """A trace, judged by its settings, if it has some."""
+    where = os.path.abspath(file.path)  # noqa: PTH100 - that would follow links
+    return Analysis(records, file.settings or DEFAULTS, where)
 
 
-class AllFiles(NamedTuple):
-    """What all files together say of any run."""
+class KeptTraces:
+    """Looks at traces, and keeps in a cache what it finds. In memory it keeps their paths, and of
+    those that the cache does not take all that the score needs.
+    """
 
-    unread: tuple[Unread, ...] = ()
-    strays: tuple[StrayGrade, ...] = ()
-    """The lines that may grade any run."""
-    copied: Mapping[str, str] = {}
-    """By the id of a run that has events of another one, a file of the other."""
+    def __init__(self, cache: Cache) -> None:
+        self.files: list[tuple[File, bytes]] = []
+        """Those that were read, each with the digests of its content and of its record."""
+        self._cache = cache
+        self._loose: dict[int, Stored] = {}
+        """What the cache does not take, by the number of the file."""
 
-    def and_changed(self, path: str) -> AllFiles:
-        """The same, and that a trace is no longer what it was."""
-        return self._replace(unread=(*self.unread, Unread(path, CHANGED)))
+    def look_at(self, files: Iterable[File]) -> Iterator[Stored | Problem]:
+        """Each trace in short, in their order; those that can be read get numbers, from 0."""
+        found = map(self._with_known, files)
+        chunks = iter(lambda: list(islice(found, _AT_ONCE)), [])
+        for chunk, answers in on_all_cores(scan_files, chunks):
+            for file, seen in zip(chunk, answers, strict=True):
+                yield self._take_in(file, seen)
+            self._cache.commit()
 
-    def row(self, run: RunScore, verdicts: Sequence[Verdicts]) -> Row:
-        """The row of a run, without findings; ``verdicts`` are those beside each of its files."""
-        copied = self.copied.get(run.run_id)
-        score = among(run, self.unread, self.strays, copied, verdicts)
-        return row_of(score, project_of(run.parts[0].path))
+    def look_at_one(self, file: File) -> tuple[Stored, bytes] | Problem:
+        """A trace in short, and the digest of its content."""
+        known = self._with_known(file)
+        found = self._take_in(known, scan_file(known))
+        return found if isinstance(found, Problem) else (found, self.files[-1][1][:DIGEST])
 
+    def stored(self, number: int) -> Stored:
+        """A trace in short once more. Raises ScanError."""
+        if number in self._loose:
+            return self._loose[number]
+        file, _ = self.files[number]
+        kept = self._kept(file.key)
+        stored = from_bytes(kept[1], file.name) if kept is not None else None
+        if stored is None:
+            raise ScanError("the cache can no longer be read; try again")
+        return stored
 
-class Group(NamedTuple):
-    """A run in several files."""
+    def _with_known(self, file: File) -> File:
+        where = os.path.abspath(file.path)  # noqa: PTH100 - that would follow links
+        named = (where, repr(file.settings))
+        key = digest(program(), *(each.encode("utf-8", "surrogatepass") for each in named))
+        kept = self._kept(key)
+        return file._replace(key=key, known=kept[0] if kept is not None else None)
 
-    run_id: str
-    files: Sequence[tuple[str, bytes]]
-    """The paths, each with the digest of what was there."""
-    key: bytes = b""
-    """In the cache; empty where nothing is kept."""
-    kept: bytes | None = None
-    """The row as JSON, where it is kept."""
+    def _kept(self, key: bytes) -> tuple[Fingerprint, bytes] | None:
+        """What is kept of a file: what it was, and the trace in short."""
+        value = self._cache.get(key)
+        if value is None:
+            return None
+        version, _, rest = value.partition(b"\n")
+        digests, data = rest[: 2 * DIGEST], rest[2 * DIGEST :]
+        return Fingerprint(version.decode("ascii", "replace"), digests), data
 
-
-def with_findings(row: Row, of_files: Iterable[FindingCounts | None]) -> Row:
-    """The row with what the rules found in each of its files; None is that they did not run."""
-    found: Counter[str] = Counter()
-    for findings in of_files:
-        if findings is None:
-            return row
-        found.update(findings.get(row.run_id, {}))
-    return msgspec.structs.replace(row, findings=dict(found))
-
-
-class Joiner:
-    """Joins runs in several files. It reads them again, as what is kept has no lines."""
-
-    def __init__(self, known: AllFiles) -> None:
-        self._all = known
-        self._read: dict[str, tuple[bytes, TraceLines]] = {}
-
-    def __call__(self, group: Group) -> Row | str:
-        """The run's row, without findings; or the path of a file that is no longer what it was."""
-        with suppress(msgspec.MsgspecError, ValueError):  # as where it is nothing of ours
-            if group.kept is not None:
-                return _ROWS.decode(group.kept)
-        # Runs that follow each other are often in the same files.
-        paths = [path for path, _ in group.files]
-        self._read = {path: self._read[path] for path in paths if path in self._read}
-        for path, expected in group.files:
-            if path not in self._read:
-                trace = read(path)
-                if isinstance(trace, Problem):
-                    return path
-                self._read[path] = trace[1], ScoredTrace(trace[0].records, path).lines
-            if self._read[path][0] != expected:
-                return path
-        run = score_run(group.run_id, [self._read[path][1] for path in paths])
-        if run is None:
-            return paths[0]
-        return self._all.row(run, [read_judgements_beside(path).on(run.run_id) for path in paths])
+    def _take_in(self, file: File, seen: Scanned | Problem) -> Stored | Problem:
+        if isinstance(seen, Problem):
+            return seen
+        data = seen.stored
+        if data is None:
+            kept = self._kept(file.key)
+            data = kept[1] if kept is not None else b""
+        stored = from_bytes(data, file.name) if isinstance(data, bytes) else data
+        if stored is None:  # what was kept is nothing of ours, or JSON does not tell it
+            anew = scan_file(file._replace(known=None), as_json=seen.stored is None)
+            return self._take_in(file, anew)
+        if seen.fingerprint != file.known or seen.stored is not None:
+            value = b"%b\n%b" % (seen.fingerprint.version.encode(), seen.fingerprint.digest)
+            if not (isinstance(data, bytes) and self._cache.put(file.key, value + data)):
+                self._loose[len(self.files)] = stored
+        self.files.append((file._replace(known=None), seen.fingerprint.digest))
+        return stored
