@@ -14,8 +14,7 @@ from pydantic import TypeAdapter
 from drive_trace.analysis import Analysis
 from drive_trace.linter.rule import Severity
 from drive_trace.trace.line import LineStatus
-from drive_trace.trace.reading import read_exactly
-from drive_trace.trace.typed import event_decoder
+from drive_trace.trace.reading import event_decoder, read_exactly
 from drive_trace.vocabulary import EVENTS, FAMILY_MODULES
 from tests.support.mutating import SPELLINGS, Spelling, changed, garbled, spelt
 from tests.support.schemas import SCHEMAS, schema

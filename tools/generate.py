@@ -27,8 +27,7 @@ from drive_trace.commands import COMMANDS, cli
 from drive_trace.commands.formats.text import excerpt
 from drive_trace.comparison.runs import RunManifest
 from drive_trace.grading.judgements import Calibrated, Judgement
-from drive_trace.linter.checked_files import UnreadFile
-from drive_trace.linter.rule import Finding, Level, Rule, Severity
+from drive_trace.linter.rule import Finding, Level, Rule, Severity, UnreadFile
 from drive_trace.linter.rules import RULES, documentation
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span, encode_exactly

@@ -12,7 +12,6 @@ from tests.support.fixtures import read as read_fixture
 from tests.support.rule_examples import examples_of
 
 from drive_trace.linter import rules
-from drive_trace.linter.checked_files import SharedEvents, UnreadFile
 from drive_trace.linter.rule import (
     LineDiagnostic,
     Rule,
@@ -20,6 +19,8 @@ from drive_trace.linter.rule import (
     SameFile,
     SameId,
     Severity,
+    SharedEvents,
+    UnreadFile,
     WholeTrace,
 )
 from drive_trace.trace.line import REJECTING, DiagnosticKind, Line

@@ -15,16 +15,17 @@ from drive_trace.linter.edits import capped
 from drive_trace.linter.engine import fixes_in_its_file
 from drive_trace.linter.findings import FindingStore, Selection
 from drive_trace.linter.rule import (
+    DEFAULTS,
     LINES_BELOW,
     Finding,
     Fix,
     Message,
     Related,
     Rule,
+    RuleSettings,
     Severity,
     Surroundings,
 )
-from drive_trace.linter.settings import DEFAULTS, RuleSettings
 from drive_trace.report.event_log import Event, TraceLog
 from drive_trace.scorecard import scoring
 from drive_trace.scorecard.card import ScoreCard, score
@@ -35,12 +36,11 @@ from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Spot
 from drive_trace.trace.document import Document, Point
-from drive_trace.trace.index import Index
+from drive_trace.trace.index import Index, RecordedLines
 from drive_trace.trace.joined import JoinedFile, JoinedFiles, sharing
 from drive_trace.trace.line import Line, LineStatus, run_of
 from drive_trace.trace.places import resolve
 from drive_trace.trace.reading import read_lines, values_of
-from drive_trace.trace.recorded import RecordedLines
 
 _MANY = 2000
 """After an edit of more lines the analysis starts over, which costs less than line by line."""

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from drive_trace.commands import score as score_command
-from drive_trace.linter.checked_files import SharedEvents
-from drive_trace.linter.rule import SameId, WholeTrace
+from drive_trace.linter.rule import SameId, SharedEvents, WholeTrace
 from drive_trace.linter.rules import RULES
 from drive_trace.vocabulary import EVENTS
 from tests.cli.support import run, write

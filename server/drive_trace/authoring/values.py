@@ -13,8 +13,8 @@ from itertools import islice
 from typing import NamedTuple, TypeAlias, cast
 
 from drive_trace.authoring.drafts import Stamp
-from drive_trace.trace.durations import FORGOTTEN_MS
 from drive_trace.trace.line import Line
+from drive_trace.trace.run import FORGOTTEN_MS
 from drive_trace.trace.scope import Scope
 from drive_trace.trace.times import in_words, milliseconds_between
 from drive_trace.vocabulary import (

@@ -24,9 +24,8 @@ from drive_trace.commands.formats.findings import FindingWriter, Reported, RuleU
 from drive_trace.commands.formats.text import StatisticsWriter
 from drive_trace.commands.reading import Reading
 from drive_trace.commands.terminal import in_colour, is_terminal, notify
-from drive_trace.linter.rule import Severity
+from drive_trace.linter.rule import Severity, fingerprint
 from drive_trace.linter.rules import RULES
-from drive_trace.linter.settings import fingerprint
 from drive_trace.storage.baseline import Known
 from drive_trace.storage.files import STDIN, Problem, TraceRecords
 from drive_trace.storage.finding import SearchOptions

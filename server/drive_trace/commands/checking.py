@@ -20,10 +20,8 @@ from drive_trace.commands.formats.findings import (
 )
 from drive_trace.commands.reading import Reading
 from drive_trace.commands.terminal import notify
-from drive_trace.linter.checked_files import SharedEvents
-from drive_trace.linter.rule import Finding, Severity
+from drive_trace.linter.rule import DEFAULTS, Finding, RuleSettings, Severity, SharedEvents
 from drive_trace.linter.rules import RULES
-from drive_trace.linter.settings import DEFAULTS, RuleSettings
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.cores import on_all_cores
 from drive_trace.storage.files import STDIN, Problem, TraceRecords, read_trace
@@ -36,11 +34,18 @@ from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span
 from drive_trace.text.wording import first_of, plural
 from drive_trace.trace.document import Document
-from drive_trace.trace.joined import JoinedFile, JoinedFiles, sharing
+from drive_trace.trace.joined import (
+    JoinedFile,
+    JoinedFiles,
+    Kind,
+    SharedEvent,
+    SharedIds,
+    kinds_of,
+    sharing,
+)
 from drive_trace.trace.line import Line
 from drive_trace.trace.places import resolve
 from drive_trace.trace.reading import read_exactly, read_lines
-from drive_trace.trace.spread_run import Kind, SharedEvent, SharedIds, kinds_of
 
 _LITTLE = 1_000_000
 """Characters that are checked before other processes help: to start these takes as long."""

@@ -27,8 +27,7 @@ from drive_trace.features.results import (
     point_at,
     range_of,
 )
-from drive_trace.linter.rule import Finding, Fix, Related
-from drive_trace.linter.settings import DEFAULTS, RuleSettings
+from drive_trace.linter.rule import DEFAULTS, Finding, Fix, Related, RuleSettings
 from drive_trace.stopping import unless_stopped
 from drive_trace.text.spans import PositionEncoding, Span, units_before
 from drive_trace.trace.document import Point

@@ -30,7 +30,7 @@ from drive_trace.trace.line import (
     event_of,
 )
 from drive_trace.trace.places import Part, Place, resolve, syntax_of
-from drive_trace.trace.structure import nestings
+from drive_trace.trace.scope import nestings
 from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import (
     CORRECTNESS_FIELDS,

@@ -16,12 +16,11 @@ from drive_trace.json_text import ProblemKind
 from drive_trace.linter.rule import Edit, Finding, Fix, Fixes, Level
 from drive_trace.text.spans import Span, replace_spans
 from drive_trace.text.wording import shown
-from drive_trace.trace.durations import FORGOTTEN_MS, MOMENT_MS, TIMED
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import Diagnostic, DiagnosticKind, FlaggedLine, Line, Path, name_of
 from drive_trace.trace.places import Part, Place, pair_at, resolve, syntax_of
 from drive_trace.trace.reading import read_exactly
-from drive_trace.trace.run import Run
+from drive_trace.trace.run import FORGOTTEN_MS, MOMENT_MS, TIMED, Run
 from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import (
     DISPATCH,

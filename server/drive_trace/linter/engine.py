@@ -19,13 +19,13 @@ from drive_trace.linter.rule import (
     LineDiagnostic,
     Message,
     Rule,
+    RuleSettings,
     SameDispatch,
     SameFile,
     SameId,
     WholeTrace,
 )
 from drive_trace.linter.rules import RULES
-from drive_trace.linter.settings import RuleSettings
 from drive_trace.trace.index import Index, Key, keys_of
 from drive_trace.trace.joined import JoinedFiles
 from drive_trace.trace.line import EVENT_ID, Line

@@ -15,9 +15,15 @@ from typing import NamedTuple
 
 from drive_trace.linter.engine import Engine
 from drive_trace.linter.joining import CUT_OFF, SpreadObjects
-from drive_trace.linter.rule import Finding, LineDiagnostic, Severity, more_of
+from drive_trace.linter.rule import (
+    Finding,
+    LineDiagnostic,
+    RuleSettings,
+    Severity,
+    fingerprint,
+    more_of,
+)
 from drive_trace.linter.rules import RULES
-from drive_trace.linter.settings import RuleSettings, fingerprint
 from drive_trace.stopping import unless_stopped
 from drive_trace.trace.index import Index
 from drive_trace.trace.joined import JoinedFiles

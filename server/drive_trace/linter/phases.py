@@ -9,9 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from drive_trace.linter.rule import Explained, Finding, Findings, Message, Option, Rule
-from drive_trace.trace.durations import TIMED, TimeSpan, span_ended_by
 from drive_trace.trace.line import TS, Line, earliest, latest
-from drive_trace.trace.run import Run
+from drive_trace.trace.run import TIMED, Run, TimeSpan, span_ended_by
 from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import DISPATCH, EVENTS, ROUND, SLICE, Entity, Lifetime
 

@@ -16,6 +16,7 @@ from enum import IntEnum, StrEnum
 from functools import cached_property
 from typing import Any, Concatenate, Generic, NamedTuple, TypeVar, get_type_hints
 
+from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span
 from drive_trace.text.wording import plural, shown
 from drive_trace.trace.index import Index
@@ -287,3 +288,90 @@ class Rule(Generic[Subject]):
 
 def _place(at: At) -> Place | Span:
     return Place.value(at) if isinstance(at, str) else at
+
+
+# Settings
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSettings:
+    """How the rules are to be run over one trace."""
+
+    severities: Mapping[str, Severity | None] = field(default_factory=dict)
+    """Severities by rule code where they differ from the rules' own; None turns a rule off."""
+    options: Mapping[str, Mapping[str, OptionValue]] = field(default_factory=dict)
+    """Values of options by rule code and option name, where they differ from the defaults."""
+    known: Mapping[str, int] = field(default_factory=dict)
+    """By the fingerprint (:func:`fingerprint`) of a finding, on how many lines of the trace a
+    baseline hides it: on the first ones.
+    """
+
+    def severity(self, rule: Rule[Any]) -> Severity | None:
+        """How severe a rule's findings are; None where the rule is off."""
+        return self.severities.get(rule.code, rule.severity)
+
+    def values(self, rule: Rule[Any]) -> dict[str, OptionValue]:
+        """The values of a rule's options, by the names of its check's keywords."""
+        chosen = self.options.get(rule.code, {})
+        return {
+            option.name.replace("-", "_"): chosen.get(option.name, option.default)
+            for option in rule.options
+        }
+
+    def knows(self, code: str, text: str) -> bool:
+        """Whether a finding of a rule on a line with this text is known already, at least once."""
+        return bool(self.known) and fingerprint(code, text) in self.known
+
+    def under(self, other: RuleSettings) -> RuleSettings:
+        """These settings with others laid over them: what both set, the others decide."""
+        if other == DEFAULTS:
+            return self
+        codes = {*self.options, *other.options}
+        return RuleSettings(
+            {**self.severities, **other.severities},
+            {code: {**self.options.get(code, {}), **other.options.get(code, {})} for code in codes},
+            {**self.known, **other.known},
+        )
+
+
+DEFAULTS = RuleSettings()
+
+
+def fingerprint(code: str, text: str) -> str:
+    """What a baseline knows a finding by: its rule and the text of its line, not its number."""
+    import hashlib  # noqa: PLC0415 - loads OpenSSL, which takes long, and is seldom needed
+
+    data = f"{code}\0{text.rstrip(chr(13))}".encode("utf-8", "surrogatepass")
+    return hashlib.sha256(data).hexdigest()[:32]
+
+
+# Files that are checked together
+
+
+class UnreadFile(NamedTuple):
+    """A file, or a folder, of which nothing could be read."""
+
+    reason: str
+    """In a few words."""
+
+
+class SharedEvents(NamedTuple):
+    """The events of a file with ids of an earlier one. No trace has it: it is looked at as each
+    file is read.
+    """
+
+    line: Line
+    """The first of them."""
+    size: int
+    """How many they are."""
+    are_copies: bool
+    """Whether all of them are the same there, or each is another."""
+    path: str
+    """The earlier file."""
+    number: int
+    """The line there with the id of ``line``, from 1."""
+
+    @property
+    def other(self) -> str:
+        """The earlier file, as a message names it."""
+        return printable(self.path, 4096)

@@ -1,5 +1,5 @@
 """Which events stand in several runs: of these either may be the copy. What is a copy is decided in
-``trace/spread_run.py``.
+``trace/joined.py``.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from hashlib import blake2b
 from itertools import chain
 
 from drive_trace.trace.index import Index
+from drive_trace.trace.joined import kind_of
 from drive_trace.trace.line import Line
-from drive_trace.trace.spread_run import kind_of
 
 HASH = 8
 """So many bytes stand for an event."""

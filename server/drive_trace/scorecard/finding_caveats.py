@@ -26,7 +26,7 @@ from drive_trace.scorecard.uncounted import (
     rejected_phrase,
 )
 from drive_trace.text.wording import listed, plural
-from drive_trace.trace.spread_run import may_be_after
+from drive_trace.trace.joined import may_be_after
 from drive_trace.trace.times import is_later
 from drive_trace.vocabulary import COST, GRADE
 

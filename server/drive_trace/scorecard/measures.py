@@ -9,9 +9,8 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from drive_trace.text.wording import plural
-from drive_trace.trace.durations import TIMED, TimeSpan
 from drive_trace.trace.line import Line
-from drive_trace.trace.run import Run
+from drive_trace.trace.run import TIMED, Run, TimeSpan
 from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import ALWAYS_KEPT, EVENTS, TOKEN_FIELDS, Form, looks_invented
 

@@ -14,9 +14,9 @@ from drive_trace.scorecard.uncounted import (
     unknown_lines,
 )
 from drive_trace.trace.index import Index
+from drive_trace.trace.joined import SpreadRun, repeats
 from drive_trace.trace.line import Line
 from drive_trace.trace.run import Run
-from drive_trace.trace.spread_run import SpreadRun, repeats
 from drive_trace.trace.times import sortable
 from drive_trace.vocabulary import COST, GRADE
 

@@ -14,9 +14,8 @@ from typing import Any, cast
 
 from pydantic_core import CoreSchema, SchemaValidator, ValidationError, core_schema
 
-from drive_trace.linter.rule import Option, Rule
+from drive_trace.linter.rule import DEFAULTS, Option, Rule, RuleSettings
 from drive_trace.linter.rules import RULES, SETTABLE
-from drive_trace.linter.settings import DEFAULTS, RuleSettings
 from drive_trace.storage.patterns import is_pattern
 from drive_trace.storage.projects import (
     RULE_URL,

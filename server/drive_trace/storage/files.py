@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from drive_trace.text.spans import decode
-from drive_trace.trace.recognising import why_no_trace
+from drive_trace.trace.references import why_no_trace
 
 STDIN = "-"
 HEAD = 64

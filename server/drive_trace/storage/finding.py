@@ -27,7 +27,7 @@ from drive_trace.storage.files import (
 from drive_trace.storage.git import Repository, has_content, repository_around
 from drive_trace.storage.patterns import MoreFiles, in_wip, is_trace, patterns_of
 from drive_trace.storage.projects import Above, Projects, absolute, relative
-from drive_trace.trace.recognising import HEAD, fields_named
+from drive_trace.trace.references import HEAD, fields_named
 
 NO_MORE = MoreFiles()
 _LIBRARY = "node_modules"

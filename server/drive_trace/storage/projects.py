@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
-from drive_trace.linter.rule import Severity
-from drive_trace.linter.settings import DEFAULTS, RuleSettings
+from drive_trace.linter.rule import DEFAULTS, RuleSettings, Severity
 from drive_trace.storage.baseline import (
     BASELINE_NAME,
     Baseline,

@@ -1,23 +1,25 @@
-"""Files that share runs, as one sequence of lines: what is judged is a run, wherever its lines are.
+"""Files that share runs: what is judged is a run, wherever its lines are.
 
-Within a file lines stand in their order, between files by ``ts``. So the lines of a run that is
-spread over files are in the order in which they would stand in one.
+Within a file lines stand in their order, between files by ``ts``; and an event that stands in two
+files is one event. Rules look at all lines of such files as one sequence. Which grade counts, and
+what is after it, is decided file by file, here alone, for rules and for the score.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from heapq import merge
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from drive_trace.trace.index import Index
-from drive_trace.trace.line import TS, Line, name_of
+from drive_trace.trace.line import EVENT_ID, TS, Line, name_of
 from drive_trace.trace.references import time_in
-from drive_trace.trace.times import sortable
-from drive_trace.vocabulary import EVENTS, Entity
+from drive_trace.trace.run import Run, in_order
+from drive_trace.trace.times import is_later, latest_recorded, sortable
+from drive_trace.vocabulary import EVENTS, GRADE, Entity
 
 _OUTER_FIRST = (Entity.RUN, Entity.SLICE, Entity.DISPATCH, Entity.ROUND)
 _AMONG_EQUALS = {
@@ -144,3 +146,223 @@ def sharing(run_ids: Sequence[Iterable[str]]) -> Sequence[Sequence[int]]:
     for file in range(len(run_ids)):
         groups.setdefault(root(file), []).append(file)
     return list(groups.values())
+
+
+# A run file by file
+
+Kind: TypeAlias = tuple[object, ...]
+"""The id, type and ``ts`` of an event."""
+
+
+def kind_of(line: Line) -> Kind:
+    """What an event and its copies have in common, wherever they stand: paths, slugs and run ids
+    may have been changed.
+    """
+    assert line.event is not None
+    return line.facts[EVENT_ID], line.event.name, line.facts[TS]
+
+
+def repeats(run: Run) -> Sequence[Line]:
+    """The events of a run in a file that are copies of one above them."""
+    found: list[Line] = []
+    for lines in run.repeated_ids.values():
+        first: dict[Hashable, Line] = {}
+        found += [line for line in lines if first.setdefault(kind_of(line), line) is not line]
+    return sorted(found, key=lambda line: line.order)
+
+
+def kinds_of(lines: Iterable[Line]) -> list[tuple[Kind, int]]:
+    """By what events are known in other files, with their numbers from 1."""
+    return [(kind_of(line), line.order + 1) for line in lines]
+
+
+class SharedEvent(NamedTuple):
+    """An event of a file, and one with the same id in an earlier file."""
+
+    line: int
+    """From 1; of several equal ones in this file the first."""
+    file: int
+    """Which of the files, from 0, has the other one."""
+    other: int
+    """The line of the other one, from 1."""
+    event: str
+    """Its type."""
+
+
+class SharedIds:
+    """Takes in the events of files one after another. It keeps no text."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._known: dict[object, dict[Kind, tuple[int, int]]] = {}
+        """By id, and by all that copies have in common, the first file and line."""
+
+    def add(
+        self, events: Iterable[tuple[Kind, int]]
+    ) -> tuple[list[SharedEvent], list[SharedEvent]]:
+        """What of a file stands in earlier ones: copies, and the ids of other events."""
+        copies: list[SharedEvent] = []
+        conflicts: list[SharedEvent] = []
+        own: dict[Kind, tuple[int, int]] = {}
+        for kind, line in events:
+            if kind in own:
+                continue
+            own[kind] = self._count, line
+            known = self._known.get(kind[0])
+            if known is not None:
+                other = known.get(kind)
+                found = conflicts if other is None else copies
+                found.append(SharedEvent(line, *(other or min(known.values())), str(kind[1])))
+        for kind, place in own.items():
+            self._known.setdefault(kind[0], {}).setdefault(kind, place)
+        self._count += 1
+        return copies, conflicts
+
+
+class SpreadRun:
+    """A run file by file."""
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        """The events of the run in each file, in the order in which the files are joined."""
+        self.runs = runs
+        self.copies: Sequence[Sequence[SharedEvent]] = [()]
+        """Of each file the events that stand in an earlier one."""
+        self.conflicts: Sequence[Sequence[SharedEvent]] = [()]
+        """The same of those that have the id of another one."""
+        if len(runs) > 1:
+            shared = SharedIds()
+            found = [shared.add(kinds_of(each.lines)) for each in runs]
+            self.copies, self.conflicts = zip(*found, strict=True)
+        self.grades = [each.events(GRADE).last for each in runs]
+        """Each file's own last grade."""
+        self.grade = self.counted(GRADE)
+        """The grade that counts; None where there is none."""
+
+    # Which event of a feed counts
+
+    def counted(self, feed: str) -> Line | None:
+        """The event of a feed that counts: the last one of a file; of several files' last ones that
+        with the latest ``ts``, compared as strings as readers do, and on a tie the later file's.
+        The copy of an event that another file supersedes further down does not count, whatever the
+        timestamps say.
+        """
+        last = [each.events(feed).last for each in self.runs]
+        own = {file: line for file, line in enumerate(last) if line is not None}
+        superseded: set[int] = set()
+        for file, copies in enumerate(self.copies):
+            for each in copies:
+                if each.event == feed:
+                    superseded |= _superseded(own, {file: each.line, each.file: each.other})
+        left = [line for file, line in own.items() if file not in superseded]
+        return latest_recorded(left or own.values(), lambda line: line.text_fact("ts"))
+
+    @cached_property
+    def latest(self) -> set[int]:
+        """The files whose own last grade may be the latest of all: that of the deciding one, those
+        of grades whose timestamp may be the latest, and those that have a copy of the deciding
+        one, as it stands there below that. What is below such a grade is later than it, whatever
+        the timestamps say.
+        """
+        if self.grade is None:
+            return set()
+        ts = self.grade.text_fact("ts")
+        found = {
+            file
+            for file, own in enumerate(self.grades)
+            if own is not None and (own is self.grade or not is_later(ts, own.text_fact("ts")))
+        }
+        for file, copies in enumerate(self.copies):
+            for each in copies:
+                if each.event == GRADE and self._at(file, each.line).text_fact("ts") == ts:
+                    found |= {file, each.file}
+        return found
+
+    def _at(self, file: int, number: int) -> Line:
+        line = self.runs[file].lines.at(number - 1)
+        assert line is not None
+        return line
+
+    # What is after the grade that counts
+
+    def is_after(self, file: int, number: int, ts: str | None, *, grades: bool = False) -> bool:
+        """Whether a line of a file, counted from 1, stands after the grade that counts, or may; see
+        :func:`may_be_after`. No line does where none counts.
+        """
+        if self.grade is None:
+            return False
+        own = self.grades[file]
+        return may_be_after(
+            ts,
+            self.grade.text_fact("ts"),
+            is_below=own is None or number > own.order + 1,
+            is_latest=file in self.latest,
+            grades=grades,
+        )
+
+    @cached_property
+    def work_after(self) -> Sequence[Sequence[Line]]:
+        """Of each file the work that is after it, or may be."""
+        return [self._work_after(file) for file in range(len(self.runs))]
+
+    def _work_after(self, file: int) -> Sequence[Line]:
+        run, grade = self.runs[file], self.grades[file]
+        if file in self.latest and grade is not None:
+            return run.work_after(grade)
+        return [
+            line for line in run.work if self.is_after(file, line.order + 1, line.text_fact("ts"))
+        ]
+
+    @cached_property
+    def work_count(self) -> int:
+        """How much work that is. What stands in several files counts once: it is the files with the
+        latest grades that say, by their lines, whether what they have is later.
+        """
+        numbers = [{line.order + 1 for line in lines} for lines in self.work_after]
+        found: dict[tuple[int, int], dict[int, bool]] = {}
+        for file, copies in enumerate(self.copies):
+            for each in copies:
+                if EVENTS[each.event].is_work:
+                    first = each.file, each.other
+                    said = found.setdefault(first, {each.file: each.other in numbers[each.file]})
+                    said[file] = each.line in numbers[file]
+        return sum(map(len, numbers)) - sum(
+            sum(said.values())
+            - any([said[file] for file in said if file in self.latest] or said.values())
+            for said in found.values()
+        )
+
+
+def file_by_file(run: Run) -> SpreadRun:
+    """A run that was read from joined files, file by file. Its lines keep their order among all."""
+    return run.kept(_file_by_file)
+
+
+def _file_by_file(run: Run) -> SpreadRun:
+    if run.copies is None:
+        return SpreadRun([run])
+    by_file = defaultdict[int, list[Line]](list)
+    for line in in_order([*run.lines, *run.copies]):
+        by_file[line.file].append(line)
+    return SpreadRun([Run(run.run_id, by_file[file]) for file in sorted(by_file)])
+
+
+def may_be_after(
+    ts: str | None, decides: str, *, is_below: bool, is_latest: bool, grades: bool = False
+) -> bool:
+    """Whether a line of a file stands after the grade of a run that decides, or may: by the two
+    timestamps, or, where these tell nothing or the grade stands in this file (``is_latest``), by
+    whether the file has no grade of its own below it. Of a line that ``grades`` the run, timestamp
+    and position have to agree, as of two valid grades.
+    """
+    moment, graded = sortable(ts or ""), sortable(decides)
+    if not is_latest and moment is not None and graded is not None:
+        return moment >= graded
+    may_be_later = graded is not None and (moment is None or moment > graded)
+    return is_below or (grades and may_be_later)
+
+
+def _superseded(own: Mapping[int, Line], lines: Mapping[int, int]) -> set[int]:
+    """Which of two files end with an event of a feed that has later ones in the other."""
+    last = {file: own[file].order + 1 for file in lines if file in own}
+    is_last = {file for file, number in last.items() if number == lines[file]}
+    return is_last if is_last != set(lines) else set()

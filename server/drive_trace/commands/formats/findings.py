@@ -10,8 +10,7 @@ from typing import Any, NamedTuple, Protocol, TextIO
 import orjson
 
 from drive_trace.analysis import Analysis
-from drive_trace.linter.checked_files import UnreadFile
-from drive_trace.linter.rule import Finding, Related, Rule, Severity
+from drive_trace.linter.rule import Finding, Related, Rule, Severity, UnreadFile
 from drive_trace.linter.rules import RULES
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.text.escaping import in_json

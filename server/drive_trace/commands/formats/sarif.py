@@ -21,9 +21,8 @@ from drive_trace.commands.formats.findings import (
     dumps,
     unreadable,
 )
-from drive_trace.linter.rule import Rule, Severity
+from drive_trace.linter.rule import Rule, Severity, fingerprint
 from drive_trace.linter.rules import RULES, documentation
-from drive_trace.linter.settings import fingerprint
 from drive_trace.storage.files import STDIN
 from drive_trace.text.escaping import without_links
 

@@ -9,8 +9,7 @@ finding for every other file, on the first of the events, which says how many mo
 **Fix.** None is offered: somebody has to decide whether both events happened.
 """
 
-from drive_trace.linter.checked_files import SharedEvents
-from drive_trace.linter.rule import Findings, Rule, Severity
+from drive_trace.linter.rule import Findings, Rule, Severity, SharedEvents
 
 
 def _check(subject: SharedEvents) -> Findings:

@@ -12,7 +12,7 @@ no contradiction either: somebody graded the run again.
 """
 
 from drive_trace.linter.rule import Finding, Findings, Line, Rule, Run, Severity, shown
-from drive_trace.trace.spread_run import file_by_file
+from drive_trace.trace.joined import file_by_file
 from drive_trace.vocabulary import CORRECTNESS_FIELDS
 
 

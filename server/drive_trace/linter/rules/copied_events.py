@@ -10,8 +10,7 @@ finding for every other file, on the first of the events.
 **Fix.** None is offered: keep one of the two files, or the events in one of them.
 """
 
-from drive_trace.linter.checked_files import SharedEvents
-from drive_trace.linter.rule import Findings, Rule, Severity
+from drive_trace.linter.rule import Findings, Rule, Severity, SharedEvents
 
 
 def _check(subject: SharedEvents) -> Findings:

@@ -13,7 +13,7 @@ as `drive-trace record` does, which looks at them all.
 """
 
 from drive_trace.linter.rule import Findings, Rule, Run, Severity, shown
-from drive_trace.trace.spread_run import file_by_file
+from drive_trace.trace.joined import file_by_file
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, GRADE
 
 _GRADES = ("pass", "fail")

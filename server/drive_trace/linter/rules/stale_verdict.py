@@ -8,8 +8,8 @@ Feeds, retros, health checks and `project-closed` do not count: they belong afte
 from itertools import chain
 
 from drive_trace.linter.rule import Findings, Rule, Run, Severity
+from drive_trace.trace.joined import file_by_file
 from drive_trace.trace.line import latest
-from drive_trace.trace.spread_run import file_by_file
 
 
 def _check(run: Run) -> Findings:

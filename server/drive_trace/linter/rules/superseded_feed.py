@@ -7,7 +7,7 @@ event that was replaced is history: it has no effect on the verdict or the token
 from itertools import pairwise
 
 from drive_trace.linter.rule import Findings, Line, Rule, Run, Severity
-from drive_trace.trace.spread_run import file_by_file
+from drive_trace.trace.joined import file_by_file
 from drive_trace.vocabulary import EVENTS
 
 _FEEDS = [event.name for event in EVENTS.values() if event.is_feed]

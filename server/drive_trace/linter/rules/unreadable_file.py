@@ -13,8 +13,7 @@ A file that looks like a trace, but has another name, is a warning: a search doe
 command line.
 """
 
-from drive_trace.linter.checked_files import UnreadFile
-from drive_trace.linter.rule import Findings, Line, Rule, Severity, Span
+from drive_trace.linter.rule import Findings, Line, Rule, Severity, Span, UnreadFile
 from drive_trace.text.escaping import printable
 
 _MOST_SHOWN = 8192

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from drive_trace.analysis import Analysis, summarize_text
 from drive_trace.features.findings import DiagnosticMaker, DiagnosticOptions
 from drive_trace.features.navigation import SymbolName, names_in
+from drive_trace.linter.rule import RuleSettings
 from drive_trace.linter.rules import RULES
-from drive_trace.linter.settings import RuleSettings
 from drive_trace.lsp.rpc.messages import DiagnosticReport
 from drive_trace.lsp.workspace.trace_folders import TraceFolders, real_path
 from drive_trace.scorecard.card import ILLEGIBLE

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from drive_trace.linter.engine import findings_in_files
-from drive_trace.linter.settings import RuleSettings
+from drive_trace.linter.rule import RuleSettings
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.threads import Debouncer, in_thread
 from drive_trace.lsp.workspace.open_traces import OpenTrace

@@ -18,9 +18,8 @@ from typing import Any
 
 from drive_trace.features.findings import SOURCE, DiagnosticOptions
 from drive_trace.features.results import dumps
-from drive_trace.linter.rule import Severity
+from drive_trace.linter.rule import RuleSettings, Severity
 from drive_trace.linter.rules import RULES
-from drive_trace.linter.settings import RuleSettings
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.threads import Turns, in_thread
