@@ -4,16 +4,48 @@ sorts, zooms and leads from place to place.
 
 from __future__ import annotations
 
+from base64 import b64encode
+from collections.abc import Iterator, Sequence
+from gzip import compress
 from importlib.resources import files
 
 from drive_trace.report import sections
-from drive_trace.report.contents import SCOPES, FullReport
-from drive_trace.report.html.charts import textures
-from drive_trace.report.html.runs import MOST_RUNS, Runs
+from drive_trace.report.chart import Bar, Chart, Piece, chart_of
+from drive_trace.report.contents import (
+    SCOPES,
+    SEVERITIES,
+    FullReport,
+    LineFinding,
+    findings_phrase,
+)
+from drive_trace.report.event_log import Event, EventWords
+from drive_trace.report.html.charts import key, textures, timeline_chart
+from drive_trace.report.sections import RUN_FIGURES, Places
+from drive_trace.scorecard import render
+from drive_trace.scorecard.caveats import LineRef
+from drive_trace.scorecard.run_score import (
+    NO_SIGNAL,
+    RunScore,
+    Verdict,
+    cause,
+    what_would_change_it,
+)
 from drive_trace.text import document as doc
+from drive_trace.text.document import Html
 from drive_trace.text.escaping import plain
-from drive_trace.text.html import as_html, document, join, tag, words
-from drive_trace.text.wording import first_of
+from drive_trace.text.html import (
+    Attribute,
+    Content,
+    as_html,
+    document,
+    filter_of,
+    join,
+    scrolling,
+    tag,
+    words,
+)
+from drive_trace.text.wording import first_of, plural
+from drive_trace.vocabulary import CORRECTNESS_FIELDS, COST
 
 _ASSETS = files(__name__)
 STYLE = _ASSETS.joinpath("style.css").read_text("utf-8")
@@ -22,6 +54,16 @@ SCRIPT = f"{_PAGE}\nenhance(document.documentElement, document.body);\n"
 _MOST_NAMES = 3
 _MOST_ROWS = 40
 _MOST_FILES = 300
+_MOST_RUNS = 300
+_MOST_DISPATCHES = 40
+_MOST_EVENTS = 20_000
+"""On the whole page."""
+_MOST_FINDINGS = 20
+"""Of one rule in one run."""
+_CHUNK = 50
+"""Rows that a browser lays out together, and only where they are seen."""
+_OPEN = 200
+"""A list of up to so many events is unfolded where it is the page's only one."""
 _PARTS = {
     "timeline": "Timeline",
     "scorecard": "Scorecard",
@@ -38,60 +80,322 @@ _PARTS = {
 def report_html(report: FullReport, generator: str) -> str:
     """The report as one file; its footer names ``generator``. Long tables are cut, with a note."""
     made_by = f"Made by {generator}. This file loads nothing, and runs its own script only."
-    runs = Runs(report, lists=True)
-    body = _body(report, runs)
-    footer = tag("footer", tag("p", made_by), runs.events.raw())
-    return document(STYLE, SCRIPT, title_of(report), body, footer)
+    page = _Page(report, has_lines=True)
+    body = page.body()
+    footer = tag("footer", tag("p", made_by), page.raw_lines())
+    return document(STYLE, SCRIPT, _title_of(report), body, footer)
 
 
-def report_body(report: FullReport) -> doc.Html:
+def report_body(report: FullReport) -> Html:
     """What the page shows, for an editor, which has :data:`STYLE` already and the lines beside."""
-    return _body(report, Runs(report, lists=False))
+    return _Page(report, has_lines=False).body()
 
 
-def timeline_body(report: FullReport) -> doc.Html:
+def timeline_body(report: FullReport) -> Html:
     """The timeline alone of the report's only run, for the same page."""
-    runs = Runs(report, lists=False)
     (run,) = report.card.runs
     verdict = doc.Paragraph(f"{doc.chip(run.word, run.standing)} {doc.name(run.run_id, 120)}")
-    return join([textures(), tag("main", as_html([verdict, runs.timeline(run, 0)]))])
+    timeline = _Page(report, has_lines=False).timeline(run, 0)
+    return join([textures(), tag("main", as_html([verdict, timeline]))])
 
 
-def title_of(report: FullReport) -> str:
+def _title_of(report: FullReport) -> str:
     """``Drive Trace: checkout-retry, search-index and 3 more``."""
     names = [plain(run.run_id, 40) for run in report.card.runs]
     return f"Drive Trace: {first_of(names, _MOST_NAMES)}" if names else "Drive Trace report"
 
 
-def _body(report: FullReport, runs: Runs) -> doc.Html:
-    blocks = [
-        *runs.sections(),
-        sections.metrics(report, _MOST_ROWS),
-        sections.assertions(report, runs.places),
-        sections.lines(report, runs.places, _MOST_FILES),
-        sections.provenance(SCOPES),
+class _Page:
+    """What is shown of a report."""
+
+    def __init__(self, report: FullReport, *, has_lines: bool) -> None:
+        """Whether the page itself lists lines is ``has_lines``; an editor shows them beside it."""
+        self.report, self.places, self.has_lines = report, Places(report), has_lines
+        self.runs = report.card.runs
+        self.by_run = report.by_run()
+        self.findings = report.findings_by_run()
+        self.words = EventWords(report.events)
+        self.charts: dict[str, Chart | None] = {}
+        self.listed: list[LineRef] = []
+        """The lines of all lists of events, in their order."""
+
+    def body(self) -> Html:
+        """All of it."""
+        report = self.report
+        blocks = [
+            *self._about_runs(),
+            sections.metrics(report, _MOST_ROWS),
+            sections.assertions(report, self.places),
+            sections.lines(report, self.places, _MOST_FILES),
+            sections.provenance(SCOPES),
+        ]
+        parts = (
+            tag("a", "Skip to the scorecard", href="#scorecard", class_="skip"),
+            textures(),
+            tag("header", tag("h1", _title_of(report)), self._headline()),
+            self._navigation({each.id for each in blocks}),
+            tag("main", as_html(blocks)),
+        )
+        return join(parts)
+
+    def _navigation(self, ids: set[str]) -> Html:
+        links = [
+            tag("li", words(doc.named_link(f"run-{n}", run.run_id, 40)))
+            for n, run in enumerate(self.runs[:_MOST_RUNS])
+        ]
+        parts = [
+            tag("li", tag("a", title, href=f"#{id_}"), tag("ul", links) if id_ == "runs" else None)
+            for id_, title in _PARTS.items()
+            if id_ in ids
+        ]
+        return tag("nav", tag("ul", parts), aria_label="Parts of the report")
+
+    def _headline(self) -> Html:
+        """The verdict with its cause; of several runs, how many are CORRECT."""
+        card, warning = self.report.card, self.report.warning
+        if len(self.runs) == 1:
+            (run,) = self.runs
+            kind, warning = run.standing, None
+            said = [cause(run.gate), f"Run {doc.name(run.run_id, 120)}", *self.places.caveats(run)]
+            said.append(f"{self.places.decided_by(run)}{what_would_change_it(run.gate)}")
+            parts = [tag("strong", run.word), *_paragraphs(said), *self._actions(run)]
+        else:
+            kind = str(Verdict.CORRECT if card.all_earned else Verdict.NOT_COMPUTABLE)
+            parts = [tag("strong", card.headline)]
+        if not card.complete:
+            kind = str(Verdict.NOT_COMPUTABLE)
+            parts = [*_paragraphs([f"⚠ {each}" for each in render.not_read(card)], "warn"), *parts]
+        parts += _paragraphs([*filter(None, [warning]), self.report.line_counts])
+        return tag("div", parts, class_=f"headline {kind}")
+
+    def _actions(self, run: RunScore) -> list[Html]:
+        """What an editor can do about a grade that is missing."""
+        missing = run.gate.missing
+        if self.has_lines or not missing:
+            return []
+        judge = [_button("judge", "Judge this run…")] * bool({"intent", NO_SIGNAL} & {*missing})
+        return [_button("record", "Record…"), *judge]
+
+    # The runs
+
+    def _about_runs(self) -> Iterator[doc.Section]:
+        """The scorecard, then the run in full, or each of several folded."""
+        card = self.report.card
+        if len(self.runs) == 1:
+            (run,) = self.runs
+            notes = [doc.Paragraph(each, is_warning=True) for each in render.beside_runs(card)]
+            yield self.timeline(run, 0)
+            yield doc.Section("Scorecard", [*notes, _tiers(run, 0)], "scorecard")
+            yield from self._lists(run, 0, "")
+            return
+        said = [each for each in render.totals(card) if each.rstrip(".") != card.headline]
+        blocks: list[doc.Block] = [*map(doc.Paragraph, said)]
+        shown = self.runs[:_MOST_RUNS]
+        if shown:
+            table = sections.runs_table(
+                shown, self.places, self.by_run, self.findings, is_page=True
+            )
+            blocks.append(table._replace(left_out=len(self.runs) - len(shown)))
+        yield doc.Section("Scorecard", [*blocks, *self._over_time()], "scorecard")
+        every = [self._folded(run, number) for number, run in enumerate(shown)]
+        if every:
+            legend = key(filter(None, self.charts.values()))
+            yield doc.Section("Each run", [legend, *every], "runs")
+
+    def _over_time(self) -> Iterator[doc.Block]:
+        """The runs of one project over time, where it has several."""
+        by_slug: dict[str, list[tuple[str, int, doc.Words]]] = {}
+        for number, run in enumerate(self.runs[:_MOST_RUNS]):
+            events = self.by_run.get(run.run_id, ())
+            slugs = (each.values.get("project_slug") for each in events)
+            slug = next((each for each in slugs if isinstance(each, str) and each), None)
+            if slug is not None:
+                first = min(events, key=lambda event: event.ts)
+                began = first.ts, number, sections.moment(first)
+                by_slug.setdefault(slug, []).append(began)
+        rows: list[list[doc.Cell]] = [
+            [
+                doc.name(slug, 60),
+                began,
+                doc.named_link(f"run-{number}", self.runs[number].run_id, 60),
+                doc.chip(self.runs[number].word, self.runs[number].standing),
+                *sections.run_figures(self.runs[number]),
+            ]
+            for slug, same in by_slug.items()
+            for _, number, began in (sorted(same) if len(same) > 1 else ())
+        ]
+        if rows:
+            headers = ("project", "first event (UTC)", "run", "verdict", *RUN_FIGURES)
+            yield doc.Table(headers, rows, "The same project over time")
+
+    def _folded(self, run: RunScore, number: int) -> Html:
+        heading = f"{doc.chip(run.word, run.standing)} {doc.name(run.run_id, 120)}"
+        decided = self.places.decided_by(run)
+        parts: list[doc.Block] = [
+            doc.Paragraph(f"{cause(run.gate)}. {what_would_change_it(run.gate)}"),
+            *(doc.Paragraph(each, is_warning=True) for each in self.places.caveats(run)),
+            *([doc.Paragraph(decided)] if decided else []),
+            self.timeline(run, number, f"-{number}"),
+            _tiers(run, number),
+            *self._lists(run, number, f"-{number}"),
+        ]
+        title = tag("summary", tag("h3", words(heading), id=f"title-{number}"))
+        return tag("details", title, as_html(parts, 4), "\n", id=f"run-{number}", class_="run")
+
+    def timeline(self, run: RunScore, number: int, suffix: str = "") -> doc.Section:
+        """The timeline of a run, and its dispatches as a table."""
+        spans = self.report.timelines.get(run.run_id, ())
+        chart = chart_of(run, self.by_run.get(run.run_id, ()), spans)
+        self.charts[run.run_id] = chart
+        blocks: list[doc.Block] = []
+        if chart is None:
+            blocks.append(doc.Paragraph("No timestamp can be read, so there is no timeline."))
+        else:
+            blocks.append(timeline_chart(chart, plain(run.run_id, 60), number, self.places))
+            blocks += [] if suffix else [key([chart])]
+            if chart.untimed:
+                untimed = f"Without a time that can be read: {chart.untimed:,}."
+                blocks.append(doc.Paragraph(untimed))
+        label = f"Dispatches of run {number + 1}"
+        shown = sections.dispatches(spans, self.places, _MOST_DISPATCHES, label)
+        if spans:
+            title = f"The same as a table ({len(spans):,})"
+            shown = [doc.Section(title, shown, is_folded=True)]
+        return doc.Section("Timeline", [*blocks, *shown], f"timeline{suffix}")
+
+    # Lists of lines
+
+    def _lists(self, run: RunScore, number: int, suffix: str) -> Iterator[doc.Section]:
+        if self.report.findings is not None:
+            found = [*self._findings(self.findings.get(run.run_id))]
+            yield doc.Section("Findings of check", found, f"findings{suffix}")
+        if self.has_lines:
+            yield doc.Section("Events", [self._events(run, number)], f"events{suffix}")
+
+    def _findings(self, found: Sequence[LineFinding] | None) -> Iterator[doc.Block]:
+        """The findings by rule, each with its line; in an editor with buttons that fix them."""
+        if found is None:
+            yield doc.Paragraph("Not checked: drive-trace check says why.", is_warning=True)
+            return
+        yield doc.Paragraph(f"{findings_phrase(found)}.".capitalize())
+        by_rule: dict[str, list[LineFinding]] = {}
+        for each in found:
+            by_rule.setdefault(each.rule, []).append(each)
+        ranked = sorted(by_rule.items(), key=lambda item: SEVERITIES.index(item[1][0].severity))
+        for rule, same in ranked:
+            items = [
+                f"{self.places.lines(each.path, [each.line])}: {each.message}"
+                for each in same[:_MOST_FINDINGS]
+            ]
+            if len(same) > _MOST_FINDINGS:
+                items.append(f"and {len(same) - _MOST_FINDINGS:,} more")
+            title = f"{same[0].severity}: {rule} ({len(same):,})"
+            folded = doc.Section(title, [doc.Bullets(items)], is_folded=True)
+            fixes = [] if self.has_lines else self._fixes(same)
+            yield tag("div", as_html([folded]), fixes, class_="fixable") if fixes else folded
+
+    def _fixes(self, same: Sequence[LineFinding]) -> list[Html]:
+        """A button for each file in which a rule's findings have safe fixes."""
+        return [
+            _button(
+                "fix",
+                "Fix all",
+                words(f" in {doc.name(path, 80)}") if self.places.is_many else "",
+                data_rule=same[0].rule,
+                data_file=self.places.file(path),
+            )
+            for path in dict.fromkeys(each.path for each in same if each.is_fixable)
+        ]
+
+    def _events(self, run: RunScore, number: int) -> Html:
+        """Every event of a run in words, with its rejected lines where they stand."""
+        own = self.by_run.get(run.run_id, ())
+        rejected = [LineRef(part.path, each.line) for part in run.parts for each in part.rejected]
+        order = {part.path: n for n, part in enumerate(run.parts)}
+        every: list[tuple[LineRef, Event | None]] = [(event.place, event) for event in own]
+        every += ((line, None) for line in rejected)
+        every.sort(key=lambda row: (order.get(row[0].path, 0), row[0].line))
+        shown = every[: max(0, _MOST_EVENTS - len(self.listed))]
+        self.listed += [line for line, _ in shown]
+        bars = self._bars(run)
+        headers = ("time as written", "event", "what it says", "line")
+        head = tag("tr", [tag("th", each, scope="col") for each in headers])
+        rows = [self._row(line, event, bars, run) for line, event in shown]
+        chunks = [tag("tbody", rows[at : at + _CHUNK]) for at in range(0, len(rows), _CHUNK)]
+        label = f"Events of run {number + 1}"
+        parts = (tag("caption", label), tag("thead", head), *chunks)
+        table = scrolling(label, tag("table", *parts, class_="events"))
+        title = plural(len(own), "event")
+        title += f" and {plural(len(rejected), 'rejected line')}" if rejected else ""
+        cut = len(every) - len(shown)
+        note = tag("p", f"… and {cut:,} more lines, which the trace has.") if cut else None
+        content = tag("div", filter_of(label), table, note, class_="filtered")
+        is_open = len(every) <= _OPEN and len(self.runs) == 1
+        return tag("details", tag("summary", title), content, open="" if is_open else None)
+
+    def _row(self, line: LineRef, event: Event | None, bars: dict[str, str], run: RunScore) -> Html:
+        id_, where = self.places.id_of(line), tag("td", str(line.line))
+        if event is None:
+            said = "readers reject this line; it counts nowhere"
+            cells = tag("td"), tag("td", "rejected"), tag("td", said), where
+            return tag("tr", *cells, "\n", id=id_, class_="rejected")
+        time: Content = event.ts[:19].replace("T", " ")
+        if id_ in bars:
+            time = tag("a", time, href=f"#{bars[id_]}")
+        is_hidden = event.name == COST and run.efficiency is None
+        said = f"hidden: {render.hidden_because(run)}" if is_hidden else self.words.of(event)
+        cells = tag("td", time), tag("td", event.name), tag("td", plain(said, 240)), where
+        return tag("tr", *cells, "\n", id=id_)
+
+    def _bars(self, run: RunScore) -> dict[str, str]:
+        """The id of the bar or mark that a line's event is drawn by, by that line's id."""
+        chart = self.charts[run.run_id]
+        if chart is None:
+            return {}
+        drawn: list[Bar | Piece] = [*chart.bars, *(p for bar in chart.bars for p in bar.rounds)]
+        places = self.places
+        marks = {places.id_of(each.line): places.id_of(each.line, "b") for each in chart.marks}
+        return marks | {
+            places.id_of(line): places.id_of(each.lines[0], "b")
+            for each in drawn
+            for line in each.lines
+        }
+
+    def raw_lines(self) -> Html:
+        """All listed lines as they stand in their traces, packed, for the page's script."""
+        records = {trace.path: trace.records for trace in self.report.traces}
+        texts = (records.get(path, ())[number - 1 : number] for path, number in self.listed)
+        text = "\n".join(record[0] if record else "" for record in texts)
+        # An editor may have half of a surrogate pair, which the page shows as U+FFFD.
+        packed = b64encode(compress(text.encode("utf-8", "surrogatepass"), mtime=0)).decode()
+        return tag("data", value=packed, id="raw", hidden="")
+
+
+def _tiers(run: RunScore, number: int) -> Html:
+    recorded = run.correctness.values if run.correctness is not None else {}
+    components = [
+        [name, str(value), "recorded from outside the run"]
+        if (value := recorded.get(name)) is not None
+        else [name, "not recorded", "no signal"]
+        for name in CORRECTNESS_FIELDS
     ]
-    parts = (
-        tag("a", "Skip to the scorecard", href="#scorecard", class_="skip"),
-        textures(),
-        tag("header", tag("h1", title_of(report)), runs.headline()),
-        _navigation(report, {each.id for each in blocks}),
-        tag("main", as_html(blocks)),
-    )
-    return join(parts)
+    caption, of = "Tier 1, correctness", f" of run {number + 1}"
+    headers = ("component", "result", "source")
+    notes = [*render.judging(run), *filter(None, [run.provenance.sentence])]
+    tier_1 = doc.Table(headers, components, caption, f"{caption}{of}")
+    if run.efficiency is None:
+        below = tag("p", f"Tier 2, efficiency: hidden: {render.hidden_because(run)}.")
+    else:
+        below = tag("div", as_html(render.tier_2(run.efficiency, f"Tier 2, efficiency{of}")))
+    above = tag("div", as_html([tier_1, *map(doc.Paragraph, notes)]))
+    return tag("div", above, below, class_="tiers")
 
 
-def _navigation(report: FullReport, ids: set[str]) -> doc.Html:
-    links = [
-        tag("li", words(doc.named_link(f"run-{n}", run.run_id, 40)))
-        for n, run in enumerate(report.card.runs[:MOST_RUNS])
-    ]
-    parts = [
-        tag("li", tag("a", title, href=f"#{id_}"), tag("ul", links) if id_ == "runs" else None)
-        for id_, title in _PARTS.items()
-        if id_ in ids
-    ]
-    return tag("nav", tag("ul", parts), aria_label="Parts of the report")
+def _paragraphs(said: Sequence[doc.Words], kind: str | None = None) -> list[Html]:
+    return [tag("p", words(each), class_=kind) for each in said]
 
 
-__all__ = ["SCRIPT", "STYLE", "report_body", "report_html", "timeline_body"]
+def _button(action: str, *content: Content, **attributes: Attribute) -> Html:
+    """What an editor can do."""
+    parts = {"type": "button", "data_do": action, **attributes, "class_": "action"}
+    return tag("button", *content, **parts)
