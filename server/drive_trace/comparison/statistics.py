@@ -12,12 +12,12 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import accumulate
+from statistics import median, variance
 from typing import NamedTuple
 
-from drive_trace.grading.calibration import wilson
+from drive_trace.grading.calibration import Z, wilson
 
 ALPHA = 0.05
-_Z = 1.959963984540054
 _TIED = 1 + 1e-7
 """Chances that differ by less are the same, as in R's ``fisher.test``."""
 _NEVER = 1e-30
@@ -92,18 +92,16 @@ def _fewest(case: Counts) -> int:
 
 def _passes(case: Counts) -> Chances:
     """How likely each number of the candidate's passes is, from the fewest on: hypergeometric."""
+    _, ours, _, theirs = case
     passed = case.baseline_passed + case.candidate_passed
-    low, high = _fewest(case), min(case.candidate, passed)
-    chances = [0.0]
-    for x in range(low, high):
-        ways = (passed - x) * (case.candidate - x)
-        chances.append(
-            chances[-1] + math.log(ways) - math.log((x + 1) * (case.baseline - passed + x + 1))
-        )
-    most = max(chances)
-    relative = [math.exp(each - most) for each in chances]
-    total = math.fsum(relative)
-    return [each / total for each in relative]
+    low, high = _fewest(case), min(theirs, passed)
+    ways = accumulate(
+        range(low, high),
+        lambda ways, x: ways * (passed - x) * (theirs - x) // ((x + 1) * (ours - passed + x + 1)),
+        initial=math.comb(theirs, low) * math.comb(ours, passed - low),
+    )
+    total = math.comb(ours + theirs, passed)
+    return [each / total for each in ways]
 
 
 def smallest_p(sizes: Sequence[tuple[int, int]]) -> float:
@@ -176,7 +174,7 @@ class _Null(NamedTuple):
     def highest_unlikely(self) -> float:
         """The highest sum that no more than half of ALPHA of all are at most."""
         if self.chances is None:
-            return self.mean - _Z * self.deviation
+            return self.mean - Z * self.deviation
         return self.lowest - 1 + bisect_right([*accumulate(self.chances)], ALPHA / 2 * _TIED)
 
 
@@ -201,7 +199,7 @@ def hodges_lehmann(cases: Sequence[Sample]) -> tuple[float, Interval | None]:
     :func:`rank_test` gives. That is None where so few runs give none.
     """
     shifts = sorted(c - b for case in cases for b in case.baseline for c in case.candidate)
-    middle = (shifts[(len(shifts) - 1) // 2] + shifts[len(shifts) // 2]) / 2
+    middle = median(shifts)
     sizes = [(tuple(range(2, 2 * sum(map(len, c)) + 1, 2)), len(c.candidate)) for c in cases]
     least = sum(len(case.candidate) * (len(case.candidate) + 1) for case in cases)
     # A doubled sum of ranks is twice the number of pairs that the candidate wins, and `least`.
@@ -229,8 +227,8 @@ def _doubled_ranks(case: Sample) -> list[int]:
 def _null(cases: Sequence[tuple[tuple[int, ...], int]]) -> _Null:
     """Of the ranks of each case, which are sorted, so many are the candidate's."""
     mean = math.fsum(chosen * sum(ranks) / len(ranks) for ranks, chosen in cases)
-    variance = math.fsum(
-        chosen * (len(ranks) - chosen) * _variance(ranks) / len(ranks) for ranks, chosen in cases
+    variances = (
+        chosen * (len(ranks) - chosen) * variance(ranks) / len(ranks) for ranks, chosen in cases
     )
     work = [_work(*case) for case in cases]
     spans = [sum(ranks[-chosen:]) - sum(ranks[:chosen]) + 1 for ranks, chosen in cases]
@@ -238,12 +236,7 @@ def _null(cases: Sequence[tuple[tuple[int, ...], int]]) -> _Null:
     exact = sum(work) <= _MOST_WORK[0] and joined <= _MOST_WORK[1]
     chances = _added(_rank_sums(*case) for case in cases) if exact else None
     lowest = sum(sum(ranks[:chosen]) for ranks, chosen in cases)
-    return _Null(mean, math.sqrt(variance), chances, lowest)
-
-
-def _variance(ranks: Sequence[int]) -> float:
-    mean = sum(ranks) / len(ranks)
-    return math.fsum((each - mean) ** 2 for each in ranks) / (len(ranks) - 1)
+    return _Null(mean, math.sqrt(math.fsum(variances)), chances, lowest)
 
 
 def _work(ranks: Sequence[int], chosen: int) -> int:

@@ -16,7 +16,7 @@ AGREEMENT = 0.80
 """The least lower bound of agreement; as a point, the reference's own threshold."""
 FAILS_CAUGHT = 0.50
 """The least lower bound of the rate at which human fails are caught."""
-_Z = 1.959963984540054
+Z = 1.959963984540054
 """The normal quantile of 0.975, for 95 % intervals."""
 _FAR = 100_000
 """So many labels nobody has."""
@@ -187,9 +187,9 @@ def _doubt(label: LabelledCase) -> int:
 
 def wilson(hits: float, of: float) -> tuple[float, float]:
     """The 95 % score interval of a binomial proportion (E. B. Wilson, 1927)."""
-    share, square = hits / of, _Z * _Z
+    share, square = hits / of, Z * Z
     middle = share + square / (2 * of)
-    reach = _Z * math.sqrt(share * (1 - share) / of + square / (4 * of * of))
+    reach = Z * math.sqrt(share * (1 - share) / of + square / (4 * of * of))
     scale = 1 + square / of
     low, high = (middle - reach) / scale, (middle + reach) / scale
     return (0.0 if hits == 0 else max(low, 0.0)), (1.0 if hits == of else min(high, 1.0))
