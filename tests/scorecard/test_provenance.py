@@ -85,6 +85,14 @@ def test_the_files_of_a_run_are_looked_at_together(tmp_path: Path) -> None:
     }
 
 
+def test_a_copy_is_no_sign_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "trace.jsonl").write_text(trace(*IN_TIME))
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/trace.jsonl").write_text(trace(*IN_TIME, *AFTERWARDS[-1:]))
+    (only,) = run("score", tmp_path, "--format", "json").json["runs"]
+    assert (only["provenance"]["events"], only["provenance"]["ends"]) == (4, 1)
+
+
 def test_a_long_run_costs_no_more_than_a_short_one() -> None:
     lines = ['EVENT{"event_type":"triage-verdict"}'] * 100
     (scored,) = Analysis(trace(*lines)).score().runs

@@ -18,6 +18,7 @@ from drive_trace.text import document as doc
 from drive_trace.text.escaping import in_json, plain, visible
 from drive_trace.text.wording import plural
 from drive_trace.trace.times import sortable
+from drive_trace.vocabulary import CORRECTNESS_FIELDS, TOKEN_FIELDS
 
 Number = int | float | None
 
@@ -83,13 +84,8 @@ def row_of(run: RunScore, project: str, findings: dict[str, int] | None) -> Row:
     return Row(
         run_id=run.run_id,
         verdict=said["verdict"],
-        mechanical=grade.get("mechanical"),
-        qa=grade.get("qa"),
-        intent=grade.get("intent"),
-        input_tokens=tokens.get("input_tokens"),
-        output_tokens=tokens.get("output_tokens"),
-        cache_read_tokens=tokens.get("cache_read_tokens"),
-        cache_write_tokens=tokens.get("cache_write_tokens"),
+        **{name: grade.get(name) for name in CORRECTNESS_FIELDS},
+        **{name: tokens.get(name) for name in TOKEN_FIELDS},
         wall_clock_ms=efficiency.get("wall_clock_ms"),
         wall_clock_counted=clock.get("counted"),
         wall_clock_of=clock.get("of"),

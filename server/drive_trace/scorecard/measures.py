@@ -185,7 +185,9 @@ class Origin(StrEnum):
 
 
 class Provenance(NamedTuple):
-    """What the events of a run that were looked at show. Those of several files add up."""
+    """What the events of a run that were looked at show. Those of several files add up, without
+    copies.
+    """
 
     events: int = 0
     """So many were looked at; none of a feed, as others record these."""

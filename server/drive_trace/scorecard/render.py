@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from drive_trace.grading.judgements import Judgement
 
 NO_SIGNAL = "n/a (no signal)"
+_MOST_UNREAD = 10
 TOKEN_LABELS = {
     "input_tokens": "input tokens",
     "output_tokens": "output tokens",
@@ -248,7 +249,7 @@ def _by_file(found: Iterable[UnknownEvent]) -> Iterator[tuple[str, str]]:
         yield path, lookalike_phrase(same) or ""
 
 
-def not_read(card: ScoreCard, most: int = 10) -> Iterator[doc.Words]:
+def not_read(card: ScoreCard) -> Iterator[doc.Words]:
     """What could not be read, a line each: to stand over everything else."""
     count = len(card.not_read)
     if count:
@@ -256,10 +257,10 @@ def not_read(card: ScoreCard, most: int = 10) -> Iterator[doc.Words]:
         doubt = ", and may say something else about these runs" if card.runs else ""
         as_trace = " as a trace" if all(why == ILLEGIBLE for _, why in card.not_read) else ""
         yield f"Not complete: {were} not read{as_trace}{doubt}."
-    for path, reason in card.not_read[:most]:
+    for path, reason in card.not_read[:_MOST_UNREAD]:
         yield f"{doc.name(path)}: {plain(reason)}" if path else plain(reason)
-    if count > most:
-        yield f"and {count - most:,} more"
+    if count > _MOST_UNREAD:
+        yield f"and {count - _MOST_UNREAD:,} more"
 
 
 def totals(card: ScoreCard) -> list[doc.Words]:

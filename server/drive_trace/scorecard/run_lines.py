@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 
 from drive_trace.scorecard.run_score import Recorded, RunInFile, recorded_in
 from drive_trace.scorecard.uncounted import (
@@ -113,16 +114,21 @@ class RunLines(SpreadRun):
         )
 
     @cached_property
+    def without_copies(self) -> Sequence[Run]:
+        """Its events in each file without those that are copies."""
+        found = []
+        for run, part in zip(self.runs, self.parts, strict=True):
+            copied = {*part.copies, *part.copied}
+            own = (line for line in run.lines if line.order + 1 not in copied)
+            found.append(Run(self.run_id, own) if copied else run)
+        return found
+
+    @cached_property
     def counted_once(self) -> Run:
-        """Its events without the copies, for sums: those of several files are in no order."""
-        dropped = [{*part.copies, *part.copied} for part in self.parts]
-        if len(self.runs) == 1 and not dropped[0]:
-            return self.runs[0]
-        files = zip(self.runs, dropped, strict=True)
-        lines = (
-            line for run, numbers in files for line in run.lines if line.order + 1 not in numbers
-        )
-        return Run(self.run_id, lines)
+        """The same of all files, for sums: those of several files are in no order."""
+        first, *others = self.without_copies
+        lines = chain.from_iterable(run.lines for run in (first, *others))
+        return Run(self.run_id, lines) if others else first
 
     def first_ts(self, name: str) -> str | None:
         """``ts`` of the first event of a name; of several files' first ones the earliest."""

@@ -89,7 +89,7 @@ def score_run(run_id: str, files: Iterable[TraceLines]) -> RunScore | None:
         gate,
         measured,
         _in_order(caveats),
-        reduce(Provenance.plus, map(provenance, run.runs)),
+        reduce(Provenance.plus, map(provenance, run.without_copies)),
         started,
         closed,
     )

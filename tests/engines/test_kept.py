@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from drive_trace.fleet.scanning import Stored, from_bytes, to_bytes
 
 from drive_trace.analysis import summarize_text
+from drive_trace.fleet.kept import Stored, from_bytes, to_bytes
 from drive_trace.scorecard.scoring import without_lines
 
 LINES = (Path(__file__).parent.parent / "conformance/traces.jsonl").read_bytes().splitlines()
