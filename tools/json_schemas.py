@@ -6,12 +6,15 @@ from typing import Any
 
 import msgspec
 from pydantic import TypeAdapter
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
-from pydantic_core import core_schema
-from pydantic_core.core_schema import BeforeValidatorFunctionSchema
 
 from drive_trace import TraceEvent
-from drive_trace.storage.configuration_text import shape
+from drive_trace.storage.configuration_text import (
+    MOST_ITEMS,
+    SEVERITY,
+    SEVERITY_PROSE,
+    Shape,
+    shape,
+)
 from drive_trace.storage.projects import CONFIGURATION_NAME, SEVERITIES
 from drive_trace.vocabulary import EVENTS, EventType
 
@@ -65,33 +68,50 @@ def record_schema(name: str, record: type[msgspec.Struct]) -> dict[str, Any]:
     return {"$schema": _DIALECT, "$id": f"urn:drive-trace:{name}", **_cleaned(schema)}
 
 
-class _ConfigurationSchema(GenerateJsonSchema):
-    """The JSON Schema of the shape of a configuration, in the order of its keys."""
+_TYPES = {dict: "object", list: "array", str: "string", int: "integer", float: "number"}
+_LEAST = {list: "minItems", str: "minLength", int: "minimum", float: "minimum"}
 
-    def sort(self, value: JsonSchemaValue, parent_key: str | None = None) -> JsonSchemaValue:
-        """As declared."""
-        del parent_key
-        return value
 
-    def field_title_should_be_set(self, schema: Any) -> bool:
-        """Never: the key says it."""
-        del schema
-        return False
+def _shape_schema(wanted: Shape, definitions: dict[str, Shape]) -> dict[str, Any]:
+    """The JSON Schema of a part of the configuration; the definitions are referred to."""
 
-    def function_before_schema(self, schema: BeforeValidatorFunctionSchema) -> JsonSchemaValue:
-        """A rule's entry, which may be short for a table."""
-        severity = core_schema.definition_reference_schema("severity")
-        return {"anyOf": [self.generate_inner(severity), self.generate_inner(schema["schema"])]}
+    def of(inner: Shape) -> dict[str, Any]:
+        for name, each in definitions.items():
+            if each is inner:
+                return {"$ref": f"#/$defs/{name}"}
+        return _shape_schema(inner, definitions)
+
+    found: dict[str, Any] = {"type": _TYPES.get(wanted.kind, "boolean")}
+    if wanted.kind is dict:
+        if wanted.keys:
+            found["properties"] = {key: of(each) for key, each in wanted.keys.items()}
+        if wanted.needs_keys:
+            found["required"] = list(wanted.keys)
+        found["additionalProperties"] = of(wanted.items) if wanted.items is not None else False
+    elif wanted.items is not None:
+        found |= {"items": of(wanted.items), "maxItems": MOST_ITEMS}
+    if wanted.words:
+        words = [{"const": each, "description": SEVERITY_PROSE[each]} for each in wanted.words]
+        found = {"enum": list(wanted.words), **found, "oneOf": words}
+    if wanted.least is not None:
+        found[_LEAST[wanted.kind]] = int(wanted.least)
+    if wanted.short_for:
+        found = {"anyOf": [of(wanted.keys[wanted.short_for]), found]}
+    more = {"pattern": wanted.pattern and f"^{wanted.pattern}$", "description": wanted.prose}
+    found |= {key: value for key, value in more.items() if value}
+    return found if wanted.default is None else {**found, "default": wanted.default}
 
 
 def configuration_schema() -> dict[str, Any]:
     """The schema of ``drive-trace.toml``, which editors complete by."""
+    definitions = {"severity": SEVERITY, "rules": shape().keys["rules"]}
     return {
         "$schema": _DIALECT,
         "$id": "urn:drive-trace:configuration",
         "title": "Drive Trace configuration",
         "description": f"What a {CONFIGURATION_NAME} may say.",
-        **_ConfigurationSchema().generate(shape()),
+        **_shape_schema(shape(), definitions),
+        "$defs": {name: _shape_schema(each, definitions) for name, each in definitions.items()},
     }
 
 

@@ -57,7 +57,7 @@ def test_what_a_pattern_means(glob: str, means: str, not_: str) -> None:
 @pytest.mark.parametrize(
     ("glob", "said"),
     [
-        ("", "empty"),
+        ("", "must be a glob"),
         ("//", "empty"),
         ("!legacy", "negated"),
         ("legacy\\\\a", "separated by `/`"),

@@ -1,18 +1,17 @@
 """Reads a ``drive-trace.toml``, and says what is wrong with it in its own terms.
 
-The shape is declared once, with pydantic's core, and all mistakes are told at once: all of pydantic
-takes 80 ms longer to load, as long as checking a small trace, and msgspec tells the first mistake
-alone. The JSON Schema that editors complete by is made of the same declaration, by
-``tools/json_schemas.py``.
+What it may say is declared once, as a :class:`Shape`. All mistakes are told at once: msgspec tells
+the first one alone, and pydantic takes longer to load than checking a small trace. The JSON Schema
+that editors complete by is made of the same declaration, by ``tools/json_schemas.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, cast
-
-from pydantic_core import CoreSchema, SchemaValidator, ValidationError, core_schema
+from typing import Any, NamedTuple
 
 from drive_trace.linter.rule import DEFAULTS, Option, Rule, RuleSettings
 from drive_trace.linter.rules import RULES, SETTABLE
@@ -42,7 +41,7 @@ _SLIPS = {
 }
 _MOST_PROBLEMS = 100
 """Nobody reads more of one file at once."""
-_MOST_ITEMS = 1000
+MOST_ITEMS = 1000
 """Every trace is matched with every override, and every wrong item is a problem."""
 
 
@@ -52,22 +51,21 @@ def read_configuration(text: str) -> Configuration | tuple[TextProblem, ...]:
     data = read_toml(text)
     if isinstance(data, TextProblem):
         return (data,)
-    try:
-        valid = _validator().validate_python(data)
-    except ValidationError as error:
-        return _problems(text, error.errors(include_url=False))
+    faults = [*_faults(data, shape(), ())]
+    if faults:
+        return _problems(text, faults)
     overrides = tuple(
         Override(tuple(each["paths"]), _settings(each["rules"]))
-        for each in valid.get("overrides", ())
+        for each in data.get("overrides", ())
     )
-    judge = valid.get("judge", {})
+    judge = data.get("judge", {})
     families = {name.lower(): tuple(each) for name, each in judge.get("families", {}).items()}
     return Configuration(
-        _settings(valid.get("rules", {})),
+        _settings(data.get("rules", {})),
         overrides,
-        valid.get("rule-url", ""),
+        data.get("rule-url", ""),
         JudgeSettings(judge.get("orchestrator-family"), families),
-        tuple(valid.get("exclude", ())),
+        tuple(data.get("exclude", ())),
     )
 
 
@@ -81,171 +79,158 @@ def read_client_rules(given: object) -> tuple[RuleSettings, tuple[str, ...]]:
     valid: dict[str, Any] = {}
     problems: list[str] = []
     for code, entry in given.items():
-        try:
-            valid |= _validator().validate_python({"rules": {code: entry}})["rules"]
-        except ValidationError as error:
-            problems += map(_message, error.errors(include_url=False))
+        found = [each.message for each in _faults({code: entry}, shape().keys["rules"], ("rules",))]
+        problems += found
+        if not found:
+            valid[code] = entry
     return _settings(valid), tuple(problems)
 
 
-def option_type(option: Option) -> str:
-    """The type of an option, in words."""
-    kind = {bool: "true or false", int: "an integer", float: "a number", str: "a string"}
-    least = f" of at least {option.minimum:g}" if option.minimum is not None else ""
-    return kind[type(option.default)] + least
-
-
-def _settings(rules: Mapping[str, Mapping[str, Any]]) -> RuleSettings:
+def _settings(rules: Mapping[str, Any]) -> RuleSettings:
+    tables: dict[str, dict[str, Any]] = {
+        code: entry if isinstance(entry, dict) else {"severity": entry}
+        for code, entry in rules.items()
+    }
     options = {
         code: {name: value for name, value in table.items() if name != "severity"}
-        for code, table in rules.items()
+        for code, table in tables.items()
     }
     return RuleSettings(
-        {code: SEVERITIES[each["severity"]] for code, each in rules.items() if "severity" in each},
+        {code: SEVERITIES[each["severity"]] for code, each in tables.items() if "severity" in each},
         {code: set_ones for code, set_ones in options.items() if set_ones},
     )
 
 
-# The shape
+# What it may say
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What may stand in one place of a configuration."""
+
+    expected: str
+    """What belongs there, in words for a message."""
+    kind: type = dict
+    """The class of right values, as tomllib reads them."""
+    prose: str = ""
+    """The description that editors show."""
+    keys: Mapping[str, Shape] = field(default_factory=dict)
+    """What stands at each key of a table."""
+    items: Shape | None = None
+    """What stands in an array, or at any other key of a table."""
+    needs_keys: bool = False
+    """Whether a table must have all of its keys."""
+    short_for: str = ""
+    """The key of a table that another value in its place stands for."""
+    least: float | None = None
+    """The least number, or the least length of an array or string."""
+    words: tuple[str, ...] = ()
+    """The only strings there are."""
+    pattern: str = ""
+    """The regular expression of strings."""
+    default: object = None
+    fault: Callable[[Any], str | None] = lambda _: None
+    """What else is wrong with a value, as a sentence; None if nothing is."""
+
+    def takes(self, value: Any) -> bool:
+        """Whether a value is of this shape, but for what stands in it."""
+        if type(value) is not self.kind and not (self.kind is float and type(value) is int):
+            return False
+        if self.words and value not in self.words:
+            return False
+        size: float = len(value) if self.kind in (str, list, dict) else value
+        return math.isfinite(size) and (self.least is None or size >= self.least)
+
 
 _GLOBS = "Globs as in .gitignore, but none negated, from this file's folder on"
-_SEVERITY_PROSE = {
+SEVERITY = Shape(listed((f'"{word}"' for word in SEVERITIES), "or"), str, words=tuple(SEVERITIES))
+SEVERITY_PROSE = {
     "off": "The rule finds nothing.",
     "error": "Fails a check, unless it is told otherwise.",
     "warning": "Most likely a mistake.",
     "information": "Worth a look.",
     "hint": "Shown faintly, or only when it is asked for.",
 }
-_DOCUMENT = ""
-"""Stands for the name of the table that is the document itself."""
 
 
 @cache
-def shape() -> CoreSchema:
-    """What a configuration may say, with the prose of its JSON Schema."""
-    words = [{"const": word, "description": _SEVERITY_PROSE[word]} for word in SEVERITIES]
-    severity = _told(core_schema.literal_schema(list(SEVERITIES), ref="severity"), oneOf=words)
-    rules = _table({code: _rule(rule) for code, rule in SETTABLE.items()}, ref="rules")
-    _told(rules, description="How severe what rules find is, and the rules' options.")
-    document = _table(_tables()[_DOCUMENT])
-    return core_schema.definitions_schema(document, [severity, rules])
-
-
-@cache
-def _validator() -> SchemaValidator:
-    return SchemaValidator(shape())
-
-
-@cache
-def _tables() -> Mapping[str, Mapping[str, CoreSchema]]:
-    """The keys of each table but those of rules, by the name of the table."""
-    rules = core_schema.definition_reference_schema("rules")
-    text = core_schema.str_schema(strict=True)
-    word = core_schema.str_schema(strict=True, min_length=1)
-    words = core_schema.list_schema(word, min_length=1, max_length=_MOST_ITEMS, strict=True)
+def shape() -> Shape:
+    """What a configuration may say."""
+    rules = Shape(
+        "a table of rules",
+        prose="How severe what rules find is, and the rules' options.",
+        keys={code: _rule(rule) for code, rule in SETTABLE.items()},
+    )
+    override = {"paths": _globs(f"{_GLOBS}."), "rules": rules}
+    word = Shape("a word of models' ids", str, least=1)
+    family = Shape("an array of at least one word of models' ids", list, items=word, least=1)
     judge = {
-        "orchestrator-family": _told(
-            {**word},
-            description="The family, or the model's id, of the orchestrator that runs the work: a "
-            "judge of the same family is refused.",
+        "orchestrator-family": Shape(
+            "a family or a model's id",
+            str,
+            "The family, or the model's id, of the orchestrator that runs the work: a judge of the "
+            "same family is refused.",
+            least=1,
         ),
-        "families": _told(
-            core_schema.dict_schema(text, words, strict=True),
-            description="More families of models: each with words that its models' ids have.",
+        "families": Shape(
+            "a table of families",
+            prose="More families of models: each with words that its models' ids have.",
+            items=family,
         ),
     }
-    override = {"paths": _globs(f"{_GLOBS}."), "rules": rules}
-    overrides = core_schema.list_schema(
-        _table(override, required=True), max_length=_MOST_ITEMS, strict=True
-    )
     document = {
         "rules": rules,
-        "overrides": _told(
-            overrides,
-            description="What holds for some files in place of what holds for all; of two that "
-            "mean one file, the later one decides.",
+        "overrides": Shape(
+            "an array of tables, each below `[[overrides]]`",
+            list,
+            "What holds for some files in place of what holds for all; of two that mean one file, "
+            "the later one decides.",
+            items=Shape("a table", keys=override, needs_keys=True),
         ),
-        "rule-url": _told(
-            core_schema.no_info_after_validator_function(_rule_url, text),
-            pattern=f"^{RULE_URL.pattern}$",
-            description="Address of a rule's page, for JSON and SARIF that people on other "
-            "machines read; `{code}` stands for the rule.",
+        "rule-url": Shape(
+            "a string",
+            str,
+            "Address of a rule's page, for JSON and SARIF that people on other machines read; "
+            "`{code}` stands for the rule.",
+            pattern=RULE_URL.pattern,
+            fault=_rule_url_fault,
         ),
         "exclude": _globs(
             f"Traces that no search reads. {_GLOBS}. A gate fails on them all the same, as whoever "
             "changes a trace may change this file."
         ),
-        "judge": _told(
-            _table(judge),
-            description="What has to be known of models before one may judge.",
+        "judge": Shape(
+            "a table", prose="What has to be known of models before one may judge.", keys=judge
         ),
     }
-    return {_DOCUMENT: document, "overrides": override, "judge": judge}
+    return Shape("a table", keys=document)
 
 
-def _told(schema: Any, **more: object) -> Any:
-    """A part of the shape with what its JSON Schema says besides."""
-    schema["metadata"] = {"pydantic_js_updates": more}
-    return schema
+def _rule(rule: Rule[Any]) -> Shape:
+    keys = {"severity": SEVERITY, **{each.name: _option(each) for each in rule.options}}
+    default = rule.severity.label
+    return Shape("a table", prose=rule.summary, keys=keys, short_for="severity", default=default)
 
 
-def _table(
-    keys: Mapping[str, CoreSchema], *, required: bool = False, ref: str | None = None
-) -> CoreSchema:
-    fields = {
-        key: core_schema.typed_dict_field(schema, required=required) for key, schema in keys.items()
-    }
-    return core_schema.typed_dict_schema(fields, extra_behavior="forbid", strict=True, ref=ref)
+def _option(option: Option) -> Shape:
+    kind, least = type(option.default), option.minimum
+    words = {bool: "true or false", int: "an integer", float: "a number", str: "a string"}[kind]
+    expected = words + (f" of at least {least:g}" if least is not None else "")
+    return Shape(expected, kind, option.prose, least=least, default=option.default)
 
 
-def _rule(rule: Rule[Any]) -> CoreSchema:
-    severity: CoreSchema = core_schema.definition_reference_schema("severity")
-    keys = {"severity": severity, **{each.name: _option(each) for each in rule.options}}
-    entry = core_schema.no_info_before_validator_function(_spelt_out, _table(keys))
-    return cast("CoreSchema", _told(entry, description=rule.summary, default=rule.severity.label))
+def _globs(prose: str) -> Shape:
+    glob = Shape("a glob", str, least=1, fault=_glob_fault)
+    return Shape("an array of at least one glob", list, prose, items=glob, least=1)
 
 
-def _spelt_out(entry: object) -> object:
-    """A rule's entry as the table that it is short for."""
-    return entry if isinstance(entry, dict) else {"severity": entry}
-
-
-def _option(option: Option) -> CoreSchema:
-    schema: CoreSchema
-    match option.default:
-        case bool():
-            schema = core_schema.bool_schema(strict=True)
-        case int():
-            least = int(option.minimum) if option.minimum is not None else None
-            schema = core_schema.int_schema(ge=least, strict=True)
-        case float():
-            schema = core_schema.float_schema(ge=option.minimum, allow_inf_nan=False, strict=True)
-        case str():
-            schema = core_schema.str_schema(strict=True)
-    return cast("CoreSchema", _told(schema, default=option.default, description=option.prose))
-
-
-def _globs(prose: str) -> CoreSchema:
-    text = core_schema.str_schema(strict=True)
-    glob = _told(core_schema.no_info_after_validator_function(_glob, text), minLength=1)
-    globs = core_schema.list_schema(glob, min_length=1, max_length=_MOST_ITEMS, strict=True)
-    return cast("CoreSchema", _told(globs, description=prose))
-
-
-def _rule_url(url: str) -> str:
+def _rule_url_fault(url: str) -> str | None:
     if RULE_URL.fullmatch(url) is None:
-        raise ValueError("`rule-url` must be an address, such as https://…/rules/{code}.md")
-    return url
+        return "`rule-url` must be an address, such as https://…/rules/{code}.md"
+    return None
 
 
-def _glob(glob: str) -> str:
-    problem = _glob_problem(glob)
-    if problem is not None:
-        raise ValueError(problem)
-    return glob
-
-
-def _glob_problem(glob: str) -> str | None:
+def _glob_fault(glob: str) -> str | None:
     """Why a glob can match no file below the folder; None if it can."""
     if not glob.strip("/"):
         return "an empty glob names no file"
@@ -263,97 +248,81 @@ def _glob_problem(glob: str) -> str | None:
 # What is wrong with it
 
 
-def _problems(text: str, errors: Sequence[Any]) -> tuple[TextProblem, ...]:
-    places = toml_places(text, (each["loc"] for each in errors))
-    spans = [_span(places, each) for each in errors]
-    first = sorted(range(len(errors)), key=spans.__getitem__)[:_MOST_PROBLEMS]
-    spots = Spots(text)
-    problems = [TextProblem(spots.of(spans[at]), _message(errors[at])) for at in first]
-    return tuple(sorted(problems))
+class _Fault(NamedTuple):
+    """One mistake."""
+
+    at: KeyPath
+    message: str
+    of_key: bool = False
+    """Whether the key is wrong, or missing, and not its value."""
 
 
-def _span(places: Mapping[KeyPath, Any], error: Any) -> Span:
-    steps = error["loc"]
-    of_key = error["type"] in ("extra_forbidden", "missing")
-    while steps and steps not in places:
-        steps = steps[:-1]
-    if not steps:
-        return Span(0, 0)
-    place = places[steps]
-    span: Span = place.key if of_key else place.value
-    return span
+def _faults(value: Any, wanted: Shape, at: KeyPath) -> Iterator[_Fault]:
+    """All mistakes in what stands at a place."""
+    if wanted.short_for and not isinstance(value, dict):
+        yield from _faults(value, wanted.keys[wanted.short_for], (*at, wanted.short_for))
+    elif not wanted.takes(value):
+        yield _Fault(at, _must_be(at, wanted, value))
+    elif (message := wanted.fault(value)) is not None:
+        yield _Fault(at, message)
+    elif isinstance(value, dict):
+        for key, expected in wanted.keys.items() if wanted.needs_keys else ():
+            if key not in value:
+                missing = f"`{key}` is missing in this override: expected {expected.expected}"
+                yield _Fault((*at, key), missing, of_key=True)
+        for key, each in value.items():
+            known = wanted.keys.get(key, wanted.items)
+            if known is None:
+                yield _Fault((*at, key), _unknown_key(at, key, wanted), of_key=True)
+            else:
+                yield from _faults(each, known, (*at, key))
+    elif isinstance(value, list) and wanted.items is not None:
+        if len(value) > MOST_ITEMS:
+            yield _Fault(at, f"`{printable(str(at[-1]))}` has more than {MOST_ITEMS} items")
+            return
+        for place, each in enumerate(value):
+            yield from _faults(each, wanted.items, (*at, place))
 
 
-def _message(error: Any) -> str:
-    loc: KeyPath = error["loc"]
-    name = printable(str(loc[-1])) if loc else ""
-    if error["type"] == "value_error":
-        return str(error["ctx"]["error"])
-    if error["type"] == "missing":
-        return f"`{name}` is missing in this override: expected {_expected(loc)}"
-    if error["type"] == "extra_forbidden":
-        return _unknown_key(loc, name)
-    if error["type"] == "too_long":
-        return f"`{name}` has more than {_MOST_ITEMS} items"
-    found, entry = error["input"], loc
-    if loc[-1] == "severity":
-        entry = loc[:-1]  # the entry may be short for a table
+def _problems(text: str, faults: list[_Fault]) -> tuple[TextProblem, ...]:
+    places, spots = toml_places(text, (each.at for each in faults)), Spots(text)
+
+    def span_of(fault: _Fault) -> Span:
+        steps = fault.at
+        while steps and steps not in places:
+            steps = steps[:-1]
+        if not steps:
+            return Span(0, 0)
+        return places[steps].key if fault.of_key else places[steps].value
+
+    told = sorted((span_of(each), each.message) for each in faults)[:_MOST_PROBLEMS]
+    return tuple(sorted(TextProblem(spots.of(span), message) for span, message in told))
+
+
+def _must_be(at: KeyPath, wanted: Shape, found: object) -> str:
+    entry, hint = at, ""
+    if wanted is SEVERITY:
+        entry = at[:-1]  # the severity may stand for the table of a rule
+        hint = "" if isinstance(found, str) else " or a table"
     label = f"`{printable(str(entry[-1]))}`" if isinstance(entry[-1], str) else "an item"
-    table = " or a table" if loc[-1] == "severity" and not isinstance(found, str) else ""
-    return f"{label} must be {_expected(loc)}{table}; found {_shown(found)}{_hint(loc, found)}"
+    guess = None
+    if wanted.words:
+        word = str(found).lower()
+        guess = _SLIPS.get(word) or nearest(word, wanted.words)
+    meant = f' — did you mean "{guess}"?' if guess else ""
+    return f"{label} must be {wanted.expected}{hint}; found {_shown(found)}{meant}"
 
 
-def _unknown_key(loc: KeyPath, name: str) -> str:
+def _unknown_key(at: KeyPath, key: str, wanted: Shape) -> str:
     """The message for a key that the table has no place for."""
-    if loc[-2:-1] == ("rules",):
+    name, guess = printable(key), nearest(key, wanted.keys)
+    meant = f"did you mean `{guess}`?"
+    if at[-1:] == ("rules",):
         if name in RULES:
             return f"`{name}` cannot be set: what is not read is always told"
-        guess = nearest(name, SETTABLE)
-        return f"`{name}` is no rule" + (f" — did you mean `{guess}`?" if guess else "")
-    known: Iterable[str] = _tables().get(str(loc[0]) if len(loc) > 1 else _DOCUMENT, ())
-    if loc[-3:-2] == ("rules",):
-        known = ("severity", *(option.name for option in RULES[str(loc[-2])].options))
-    guess = nearest(name, known)
-    names = listed((f"`{each}`" for each in known), "or")
-    hint = f"did you mean `{guess}`?" if guess else f"expected {names}"
-    return f"`{name}` is no setting here: {hint}"
-
-
-def _expected(loc: KeyPath) -> str:
-    """What belongs at a path in the document."""
-    match loc:
-        case ("judge", "orchestrator-family"):
-            return "a family or a model's id"
-        case ("judge", "families"):
-            return "a table of families"
-        case ("judge", "families", _):
-            return "an array of at least one word of models' ids"
-        case ("judge", "families", _, int()):
-            return "a word of models' ids"
-        case (*_, "rules", str(), "severity"):
-            return listed((f'"{word}"' for word in SEVERITIES), "or")
-        case (*_, "rules", str(code), str(name)):
-            return next(option_type(each) for each in RULES[code].options if each.name == name)
-        case (*_, "rules"):
-            return "a table of rules"
-        case (*_, "paths" | "exclude"):
-            return "an array of at least one glob"
-        case (*_, "paths" | "exclude", int()):
-            return "a glob"
-        case ("rule-url",):
-            return "a string"
-        case ("overrides",):
-            return "an array of tables, each below `[[overrides]]`"
-        case _:
-            return "a table"
-
-
-def _hint(loc: KeyPath, found: object) -> str:
-    if loc[-1] != "severity":
-        return ""
-    word = str(found).lower()
-    guess = _SLIPS.get(word) or nearest(word, SEVERITIES)
-    return f' — did you mean "{guess}"?' if guess else ""
+        return f"`{name}` is no rule" + (f" — {meant}" if guess else "")
+    names = listed((f"`{each}`" for each in wanted.keys), "or")
+    return f"`{name}` is no setting here: {meant if guess else f'expected {names}'}"
 
 
 def _shown(value: object) -> str:
