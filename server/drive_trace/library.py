@@ -20,11 +20,9 @@ from drive_trace.comparison.runs import Side
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.card import score as join
 from drive_trace.scorecard.caveats import Unread
-from drive_trace.storage.compared_files import read_case_file
-from drive_trace.storage.compared_sides import read_side
-from drive_trace.storage.files import LeftOut, Problem, TraceRecords, read_trace
+from drive_trace.storage.compared_sides import read_case_file, read_side
+from drive_trace.storage.files import LeftOut, Problem, TraceRecords, read_trace, with_judgements
 from drive_trace.storage.finding import SearchOptions, find_traces, omitted
-from drive_trace.storage.judging_records import with_judgements
 from drive_trace.trace.line import REJECTING, LineStatus, name_of
 from drive_trace.trace.reading import read_lines, values_of
 

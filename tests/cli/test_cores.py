@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from drive_trace.storage.cores import on_all_cores
+from drive_trace.storage.processes import on_all_cores
 from tests.bench.traces import TraceOptions, trace_bytes
 from tests.cli.support import process
 
@@ -73,7 +73,7 @@ def test_what_a_process_does_not_finish_is_done_here() -> None:
 def test_where_not_all_processes_can_be_forked_the_work_is_done_here(forks: int) -> None:
     script = f"""
 import os
-from drive_trace.storage.cores import on_all_cores
+from drive_trace.storage.processes import on_all_cores
 
 fork, left = os.fork, [None] * {forks}
 
@@ -100,7 +100,7 @@ def test_no_process_is_left_where_nobody_wants_the_rest() -> None:
 
 def test_no_process_outlives_a_command_that_is_killed() -> None:
     script = (
-        "from threading import Event; from drive_trace.storage.cores import on_all_cores; "
+        "from threading import Event; from drive_trace.storage.processes import on_all_cores; "
         "list(on_all_cores(lambda _: Event().wait(), range(9)))"
     )
     with subprocess.Popen([sys.executable, "-c", script]) as command:

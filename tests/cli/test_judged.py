@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import drive_trace
+from drive_trace.storage.files import MOST_BYTES
 from drive_trace.storage.finding import SearchOptions, find_traces
-from drive_trace.storage.judging_records import MOST_BYTES
 from drive_trace.storage.patterns import MoreFiles
 from tests.cli.support import run, write
 from tests.support.client_text import apart, graded, triage

@@ -11,7 +11,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from drive_trace.comparison.runs import RunManifest
-from drive_trace.storage.compared_files import CaseFile, manifest_beside, read_case_file
+from drive_trace.storage.compared_sides import CaseFile, manifest_beside, read_case_file
 from drive_trace.storage.files import Problem
 from drive_trace.storage.patterns import is_pattern
 from tests.comparison.support import KNOWN

@@ -12,10 +12,9 @@ from typing_extensions import TypedDict
 
 import drive_trace
 from drive_trace.vocabulary import EVENTS, TraceEvent, registry
-from drive_trace.vocabulary.envelope import Envelope
 from drive_trace.vocabulary.planning import SpecAuthored
 from drive_trace.vocabulary.registry import declared_events, event, fields_of, lifetime_of
-from drive_trace.vocabulary.types import Entity, Family, Null, Prose
+from drive_trace.vocabulary.types import Entity, Envelope, Family, Null, Prose
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(drive_trace.__file__).parent

@@ -7,13 +7,14 @@ import pytest
 
 from drive_trace.linter.rule import Severity
 from drive_trace.linter.rules import RULES
-from drive_trace.storage.baseline import (
+from drive_trace.storage.projects import (
     ANY_NUMBER,
     Baseline,
+    Projects,
     read_baseline,
     write_baseline,
+    write_known,
 )
-from drive_trace.storage.projects import Projects, write_known
 from tests.cli.support import write
 
 CODE = "unknown-value"

@@ -54,7 +54,7 @@ from drive_trace.storage.files import records_of
 from drive_trace.text.spans import PositionEncoding, Span, encode_exactly
 from drive_trace.trace.document import Point
 from drive_trace.vocabulary import EVENTS
-from drive_trace.vocabulary.envelope import ENVELOPE_EXAMPLE
+from drive_trace.vocabulary.types import ENVELOPE_EXAMPLE
 from tests.support.rule_examples import Example
 
 URI = "file:///traces/checkout-retry/trace.jsonl"

@@ -18,7 +18,7 @@ from drive_trace.text.wording import are, shown
 from drive_trace.trace.line import REJECTING, DiagnosticKind
 from drive_trace.trace.reading import read_lines
 from drive_trace.vocabulary import ENVELOPE, EVENTS, GRADE, SCHEMA_VERSION, EventType
-from drive_trace.vocabulary.envelope import ENVELOPE_EXAMPLE
+from drive_trace.vocabulary.types import ENVELOPE_EXAMPLE
 
 REFUSED = REJECTING | {
     DiagnosticKind.UNKNOWN_EVENT_TYPE,

@@ -25,8 +25,7 @@ from drive_trace.grading.calibration import (
 )
 from drive_trace.grading.calibration import calibrate as tabulate
 from drive_trace.grading.judgements import Judge
-from drive_trace.storage.boundary import inside
-from drive_trace.storage.files import config_folder, read_regular, why
+from drive_trace.storage.files import config_folder, inside, read_regular, why
 from drive_trace.storage.recording import new_stamp
 from drive_trace.storage.replace import write_whole
 from drive_trace.text.wording import plural

@@ -26,12 +26,12 @@ from drive_trace.commands.reading import Reading
 from drive_trace.commands.terminal import in_colour, is_terminal, notify
 from drive_trace.linter.rule import Severity, fingerprint
 from drive_trace.linter.rules import RULES
-from drive_trace.storage.baseline import Known
 from drive_trace.storage.files import STDIN, Problem, TraceRecords
 from drive_trace.storage.finding import SearchOptions
 from drive_trace.storage.pages import shared_rule_url
 from drive_trace.storage.projects import (
     Configuration,
+    Known,
     Project,
     Projects,
     shown_path,

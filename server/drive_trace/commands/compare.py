@@ -17,8 +17,7 @@ from drive_trace.comparison.answer import Answer, Comparison, to_json
 from drive_trace.comparison.answer import compare as compare_sides
 from drive_trace.comparison.comparability import UNVERIFIABLE, allowed_of
 from drive_trace.comparison.runs import Side
-from drive_trace.storage.compared_files import CaseFile, manifests_of, read_case_file
-from drive_trace.storage.compared_sides import read_side
+from drive_trace.storage.compared_sides import CaseFile, manifests_of, read_case_file, read_side
 from drive_trace.storage.files import Problem, TraceRecords
 from drive_trace.storage.finding import SearchOptions
 from drive_trace.storage.projects import CONFIGURATION_NAME

@@ -19,8 +19,7 @@ from drive_trace.fleet.engine import DAFT, RAY, EngineScan
 from drive_trace.fleet.kept import ScanError
 from drive_trace.fleet.scan import FleetScan, Inputs
 from drive_trace.report.fleet import FleetSummary, Row, as_csv, as_jsonl, csv_header
-from drive_trace.storage.boundary import leads_out
-from drive_trace.storage.files import STDIN
+from drive_trace.storage.files import STDIN, leads_out
 from drive_trace.storage.finding import Found, SearchOptions, find_traces, link_out, omitted
 from drive_trace.storage.fleet_cache import Cache, open_cache
 from drive_trace.storage.replace import write_table

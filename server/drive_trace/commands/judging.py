@@ -21,8 +21,7 @@ from drive_trace.grading.calibration import FAMILIES, Rate, families_of
 from drive_trace.judging import models, sources
 from drive_trace.judging.models import Model, ReplayedModel, Reply
 from drive_trace.storage.appending import AppendError, locked_trace
-from drive_trace.storage.boundary import inside
-from drive_trace.storage.files import may_be_there, read_regular, records_at, why
+from drive_trace.storage.files import inside, may_be_there, read_regular, records_at, why
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
 from drive_trace.storage.projects import (
     CONFIGURATION_NAME,

@@ -56,7 +56,7 @@ def _is_finite(_: click.Context, __: click.Parameter, value: float) -> float:
 
 def _can_be_appended_to(ctx: click.Context, param: click.Parameter, value: str) -> str:
     """Refuse ``-``, which means a stream elsewhere: nothing can be appended to one."""
-    from drive_trace.storage.boundary import leads_out  # noqa: PLC0415 - only those that write
+    from drive_trace.storage.files import leads_out  # noqa: PLC0415 - only those that write
 
     if value == STDIN:
         raise click.BadParameter(

@@ -14,9 +14,8 @@ from drive_trace.commands.terminal import columns, is_terminal, paint
 from drive_trace.scorecard import card, render
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, without_lines
-from drive_trace.storage.files import STDIN, Problem, records_at
+from drive_trace.storage.files import STDIN, Problem, records_at, with_judgements
 from drive_trace.storage.finding import SearchOptions, omitted
-from drive_trace.storage.judging_records import with_judgements
 from drive_trace.text.escaping import in_json, plain
 from drive_trace.trace.index import Index
 

@@ -34,8 +34,7 @@ from drive_trace.trace.document import Point
 from drive_trace.trace.line import Diagnostic, DiagnosticKind, FlaggedLine, Line, event_of
 from drive_trace.trace.places import pair_at
 from drive_trace.trace.scope import scope_at
-from drive_trace.vocabulary import EVENTS, EventType
-from drive_trace.vocabulary.files import FILES, FileFacts
+from drive_trace.vocabulary import EVENTS, FILES, EventType, FileFacts
 
 KNOWN = "known"
 DURATIONS = "durations"

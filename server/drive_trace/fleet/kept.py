@@ -18,7 +18,6 @@ from drive_trace.grading.judgements import Judgement
 from drive_trace.linter.rule import DEFAULTS, RuleSettings
 from drive_trace.scorecard.copies import HASH
 from drive_trace.scorecard.scoring import TraceSummary, without_lines
-from drive_trace.storage.cores import on_all_cores
 from drive_trace.storage.files import (
     DIGEST,
     Problem,
@@ -26,10 +25,12 @@ from drive_trace.storage.files import (
     decoded,
     digest_of,
     read_bytes,
+    read_record_beside,
+    with_judgements,
 )
 from drive_trace.storage.fleet_cache import Cache, digest, program
-from drive_trace.storage.judging_records import read_record_beside, with_judgements
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
+from drive_trace.storage.processes import on_all_cores
 
 _SETTLED = 2_000_000_000
 """Nanoseconds: what was written less long ago may be written again with the same timestamp."""

@@ -21,11 +21,10 @@ from drive_trace.scorecard.copies import copied_runs
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import TraceSummary, among, score_run
 from drive_trace.scorecard.uncounted import StrayGrade
-from drive_trace.storage.cores import on_all_cores
-from drive_trace.storage.files import LeftOut, Problem
+from drive_trace.storage.files import LeftOut, Problem, read_judgements_beside
 from drive_trace.storage.finding import Found, NoTraces, omitted, project_of
 from drive_trace.storage.fleet_cache import Cache, digest
-from drive_trace.storage.judging_records import read_judgements_beside
+from drive_trace.storage.processes import on_all_cores
 from drive_trace.storage.projects import Above, Projects
 
 _ROWS = msgspec.json.Decoder(Row)

@@ -9,8 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 from drive_trace.grading.prompts import JudgedCase, is_diff
-from drive_trace.storage.boundary import inside
-from drive_trace.storage.files import Problem, read_bytes, read_regular, why
+from drive_trace.storage.files import Problem, inside, read_bytes, read_regular, why
 from drive_trace.storage.git import run_git
 from drive_trace.text.spans import decode
 from drive_trace.trace.reading import read_lines

@@ -18,11 +18,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from drive_trace.storage.boundary import inside
 from drive_trace.storage.files import (
     HEAD,
     LinkOutError,
     Problem,
+    inside,
     open_handle,
     refuse_large,
     refuse_special,

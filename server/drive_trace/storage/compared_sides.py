@@ -1,22 +1,193 @@
-"""Reads a side of a comparison: its traces, the records of their judging, and their manifests."""
+"""Reads a side of a comparison: its traces, the records of their judging, the manifests of runs
+beside them, and the file that names cases.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 from array import array
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import chain
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+import msgspec
 
 from drive_trace.analysis import Analysis, join_all, log_of
 from drive_trace.comparison.costs import lost_in
 from drive_trace.comparison.runs import RunManifest, Side, SideFile, compared, distinct, facts_of
+from drive_trace.json_text import find_member, parse
 from drive_trace.report.event_log import TraceLog
 from drive_trace.scorecard.card import score
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.scorecard.scoring import without_lines
-from drive_trace.storage.compared_files import CaseFile, manifest_beside
-from drive_trace.storage.files import LeftOut, Problem, TraceRecords
+from drive_trace.storage.files import (
+    STDIN,
+    LeftOut,
+    Problem,
+    TraceRecords,
+    may_be_there,
+    with_judgements,
+)
 from drive_trace.storage.finding import NoTraces, omitted
-from drive_trace.storage.judging_records import with_judgements
+from drive_trace.storage.patterns import is_pattern, patterns_of
+from drive_trace.storage.projects import FileProblem, ParsedFiles, TextProblem, relative
+from drive_trace.storage.toml_places import Spots, read_toml, toml_places
+from drive_trace.text.escaping import printable
+from drive_trace.text.spans import Span, Spot
+from drive_trace.text.wording import first_of, shown
+
+MANIFEST_SUFFIX = ".run.json"
+_TRACES = (".jsonl", ".ndjson")
+_NO_MANIFEST = "is no manifest of a run"
+_MANIFEST = msgspec.json.Decoder(RunManifest)
+_AT = re.compile(r" - at `\$\.?([^`]*)`$")
+_MOST_CASES = 1000
+_MOST_PATTERNS = 4000
+"""Of all cases together: each is matched with each file of a run."""
+_MOST_LENGTH = 200
+_MOST_NAMED = 3
+
+
+Cases: TypeAlias = Mapping[str, tuple[str, ...]]
+
+
+class CaseFile(NamedTuple):
+    """The names of cases, and what their runs are known by."""
+
+    path: str
+    """As somebody named it."""
+    cases: Cases
+
+    def case_of(self, run_id: str, paths: list[str]) -> str | None:
+        """The first case that names the run, or has a pattern for one of its files."""
+        inner = self._inner(paths)
+        return next((name for name in self.cases if self._has(name, run_id, inner)), None)
+
+    def misfit(self, sides: Sequence[Side]) -> Problem | None:
+        """Why this is no file for these sides: a case fits none of their runs, as by a typo, and
+        these would be compared in another case. None where not all runs are known.
+        """
+        runs = [run.score for side in sides for run in (*side.runs, *side.copies)]
+        if not runs or any(side.unread for side in sides):
+            return None
+        known = [(run.run_id, self._inner([part.path for part in run.parts])) for run in runs]
+        unfit = [name for name in self.cases if not any(self._has(name, *run) for run in known)]
+        if not unfit:
+            return None
+        names = first_of([f"`{printable(name)}`" for name in unfit], _MOST_NAMED)
+        fit, it = ("case {} fits", "it") if len(unfit) == 1 else ("cases {} fit", "them")
+        what = f"{fit.format(names)} no run; correct or remove {it}"
+        return Problem(self.path, f"{what} (patterns start in the folder of this file)")
+
+    def _inner(self, paths: list[str]) -> list[str]:
+        folder = str(Path(self.path).absolute().parent)
+        return [relative(path, folder) for path in paths]
+
+    def _has(self, name: str, run_id: str, inner: list[str]) -> bool:
+        said = self.cases[name]
+        return run_id in said or any(patterns_of(said).hold(each) for each in inner)
+
+
+def manifests_of(trace: str) -> list[Path]:
+    """Where a manifest of the runs in a trace may be."""
+    path = Path(trace)
+    stems = [path.name, *([path.stem] if path.suffix in _TRACES else [])]
+    return [path.with_name(stem + MANIFEST_SUFFIX) for stem in stems] if trace != STDIN else []
+
+
+def manifest_beside(trace: str) -> RunManifest | Problem | None:
+    """The manifest of the runs in a trace, ``trace.run.json`` or ``trace.jsonl.run.json`` beside
+    ``trace.jsonl``; None where there is none. Links out of the repository are not followed.
+    """
+    found = [each for each in manifests_of(trace) if may_be_there(each)]
+    if not found:
+        return None
+    if len(found) > 1:
+        return Problem(str(found[0]), f"is a second manifest, beside {found[1].name}; keep one")
+    problems: list[FileProblem] = []
+    content = ParsedFiles(_manifest, RunManifest()).read(found[0], problems)
+    return problems[0].problem if problems else content
+
+
+def read_case_file(path: str) -> CaseFile | Problem:
+    """The table ``[cases]`` of a TOML file: by name, patterns as in .gitignore, or ids of runs."""
+    problems: list[FileProblem] = []
+    nothing: Cases = {}
+    cases = ParsedFiles(_cases, nothing).read(Path(path), problems, is_named=True)
+    return problems[0].problem if problems else CaseFile(path, cases)
+
+
+def _manifest(text: str) -> RunManifest | tuple[TextProblem, ...]:
+    try:
+        manifest = _MANIFEST.decode(text)
+    except (ValueError, RecursionError) as error:
+        return (TextProblem(*_why_not(text, str(error))),)
+    root = parse(text).root
+    for key in RunManifest.__struct_fields__:  # readers differ in which of two members they take
+        second = find_member(root, key, 1)
+        if second is not None:
+            return (TextProblem(Spots(text).of(second.key_span), f"a second `{key}`; keep one"),)
+    return manifest
+
+
+def _why_not(text: str, message: str) -> tuple[Spot, str]:
+    """Where a manifest is wrong, and how, given what its decoder says."""
+    spots = Spots(text)
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        return spots.of(Span(error.pos, error.pos)), f"is not JSON: {error.msg}"
+    except (ValueError, RecursionError):
+        return spots.of(Span(0, 0)), f"{_NO_MANIFEST}: {message}"
+    place = _AT.search(message)
+    member = find_member(parse(text).root, place[1]) if place is not None else None
+    if place is None or member is None or member.value is None:
+        return spots.of(Span(0, 0)), f"{_NO_MANIFEST}: {message}"
+    phrase = f"{_NO_MANIFEST}: `{printable(place[1])}`: {message[: place.start()]}"
+    return spots.of(member.value.span), phrase
+
+
+def _cases(text: str) -> Cases | tuple[TextProblem, ...]:
+    text = text.replace("\r\n", "\n")
+    data = read_toml(text)
+    if isinstance(data, TextProblem):
+        return (data,)
+    wrong = _wrong_in(data)
+    if wrong is not None:
+        steps, phrase = wrong
+        places = toml_places(text, [steps])
+        at = places[steps].value if steps in places else Span(0, 0)
+        return (TextProblem(Spots(text).of(at), phrase),)
+    return {name: tuple(said) for name, said in data["cases"].items()}
+
+
+def _wrong_in(data: Mapping[str, object]) -> tuple[tuple[str | int, ...], str] | None:
+    """The first fault of a file of cases: its place, and what it is."""
+    cases = data.get("cases")
+    if list(data) != ["cases"] or not isinstance(cases, dict) or not cases:
+        return ("cases",), "must be one table `[cases]`, with an array of patterns for each case"
+    if len(cases) > _MOST_CASES:
+        return ("cases",), f"has more than {_MOST_CASES:,} cases"
+    left = _MOST_PATTERNS
+    for name, said in cases.items():
+        if not name.strip() or len(name) > _MOST_LENGTH:
+            return ("cases", name), f"a case needs a name of 1 to {_MOST_LENGTH} characters"
+        if not isinstance(said, list) or not 0 < len(said) <= _MOST_CASES:
+            return ("cases", name), f"`{printable(name)}` must be an array of patterns"
+        if len(said) > left:
+            return ("cases", name, left), f"more than {_MOST_PATTERNS:,} patterns in all cases"
+        left -= len(said)
+        for at, each in enumerate(said):
+            if not isinstance(each, str) or not each.strip() or not is_pattern(each):
+                what = f"must be a pattern as in .gitignore, or a run's id; found {shown(each)}"
+                return ("cases", name, at), what
+    return None
+
+
+# A side: its traces, the records of their judging, and their manifests
+
 
 _MOST_RUNS = 1000
 

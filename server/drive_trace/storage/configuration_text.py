@@ -134,9 +134,8 @@ class Shape:
 
     def takes(self, value: Any) -> bool:
         """Whether a value is of this shape, but for what stands in it."""
-        if type(value) is not self.kind and not (self.kind is float and type(value) is int):
-            return False
-        if self.words and value not in self.words:
+        is_kind = type(value) is self.kind or (self.kind is float and type(value) is int)
+        if not is_kind or (self.words and value not in self.words):
             return False
         size: float = len(value) if self.kind in (str, list, dict) else value
         return math.isfinite(size) and (self.least is None or size >= self.least)

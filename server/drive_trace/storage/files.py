@@ -1,5 +1,6 @@
 """Opening and reading files that anybody may have written: without waiting, within bounds, and as
-readers of traces decode them. :mod:`finding` finds them.
+readers of traces decode them; the boundary that no link leads out of; and the records of judging
+beside traces. :mod:`finding` finds traces.
 """
 
 from __future__ import annotations
@@ -10,14 +11,21 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from threading import Lock
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
+from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
 from drive_trace.text.spans import decode
 from drive_trace.trace.references import why_no_trace
+
+if TYPE_CHECKING:
+    from drive_trace.grading.judgements import Judgements
+    from drive_trace.scorecard.scoring import TraceSummary
+
 
 STDIN = "-"
 HEAD = 64
@@ -174,7 +182,7 @@ SPECIAL = "it is a pipe or a device, not a file"
 
 class LinkOutError(OSError):
     """A link leads out of the repository, or into what git keeps there; see
-    :func:`drive_trace.storage.boundary.inside`.
+    :func:`drive_trace.storage.files.inside`.
     """
 
     def __init__(self, path: str, words: str = "link out of the repository") -> None:
@@ -307,3 +315,151 @@ def may_be_there(path: str | Path) -> bool:
 def version_of(status: os.stat_result) -> tuple[int, ...]:
     """Changes when another process writes or replaces a file."""
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
+# The boundary: no link that a stranger may have made leads out of its repository. `inside` decides
+# for every file that is found or that stands beside one, and for every file that is written. Two
+# things are not noticed: a second name of a file that lies elsewhere (a hard link, which git does
+# not make), and a folder that becomes a link between the check and the opening.
+
+
+HISTORIES = {".git", ".hg", ".svn"}
+"""What version control systems keep for themselves: credentials, and programs that they run."""
+
+
+def inside(path: str | Path, base: str | Path | None = None) -> Path:
+    """The real path of a file, for which there may be none yet. Raises LinkOutError if a link on
+    the way leads out of the repository, or into what git keeps there.
+
+    Links in ``base``, a folder that somebody named, do not count, nor do those above a repository.
+    Without a repository nothing leads out of ``base``; without that, out of the file's own folder.
+    """
+    real = os.path.realpath(path)
+    named = os.path.abspath(path)  # noqa: PTH100 - Path follows links
+    if base is not None:
+        below = os.path.relpath(named, os.path.abspath(base))  # noqa: PTH100
+        named = os.path.join(os.path.realpath(base), below)  # noqa: PTH118
+    if real == named:
+        return Path(real)
+    root = _root(named, base) if os.path.realpath(named) == real else None
+    if root is None or not Path(real).is_relative_to(root):
+        raise LinkOutError(str(path))
+    for each in Path(real).relative_to(root).parts:
+        if each.casefold() in HISTORIES:
+            raise LinkOutError(str(path), f"link into {each}")
+    return Path(real)
+
+
+def leads_out(path: str | Path, base: str | Path | None = None) -> LinkOutError | None:
+    """Why :func:`inside` refuses a path; None if it does not."""
+    try:
+        inside(path, base)
+    except OSError as error:  # of others, opening it says why
+        return error if isinstance(error, LinkOutError) else None
+    return None
+
+
+def holds_home(folder: str | Path) -> bool:
+    """Whether a real folder is the user's home folder, or one above it."""
+    home = os.path.realpath(os.path.expanduser("~"))  # noqa: PTH111 - Path raises where none is
+    return Path(home).is_relative_to(folder)
+
+
+def _root(named: str, base: str | Path | None) -> Path | None:
+    """What a path may not leave: the innermost repository around it; None if a link has left one
+    before. One with the home folder in it is none: anything may stand there.
+    """
+    root: Path | None = None
+    for each in reversed(Path(named).parents):
+        real = Path(os.path.realpath(each))
+        if root is not None and not real.is_relative_to(root):
+            return None
+        if git_folder_of(real) is not None and not holds_home(real):
+            root = real
+    return root or Path(os.path.realpath(Path(named).parent if base is None else base))
+
+
+def git_folder_of(root: Path) -> Path | None:
+    """The git folder of a repository with this root; None if the folder is no root."""
+    found = root / ".git"
+    try:
+        if found.is_file():
+            phrase = os.fsdecode(read_regular(found))
+            if not phrase.startswith("gitdir: "):
+                return None
+            found = root / phrase.removeprefix("gitdir: ").rstrip("\n")
+        return found if (found / "HEAD").exists() else None
+    except (OSError, ValueError):
+        return None
+
+
+# The records of the judging beside traces, for those who show what a grade rests on
+
+
+MOST_BYTES = 16 << 20
+"""A larger record is not read."""
+
+
+def read_judgements_beside(trace: str) -> Judgements:
+    """What the record beside a trace says; nothing if there is none that can be read."""
+    return _judgements_in(read_record_beside(trace))
+
+
+def _judgements_in(data: bytes) -> Judgements:
+    # Most traces have no record, and are scored without loading what reads one.
+    from drive_trace.grading.judgements import Judgements, read_judgements  # noqa: PLC0415
+
+    return Judgements(read_judgements(records_of(data))[0] if data else ())
+
+
+def read_record_beside(trace: str) -> bytes:
+    """The record beside a trace; empty if there is none that can be read. Links out of the
+    repository are not followed.
+    """
+    path = Path(f"{trace}{JUDGEMENTS_SUFFIX}")
+    if trace == STDIN or not may_be_there(path):  # most traces have none: links cost more to follow
+        return b""
+    try:
+        return read_regular(inside(path, path.parent), MOST_BYTES)
+    except (OSError, ValueError):
+        return b""
+
+
+def with_judgements(trace: TraceSummary, path: str) -> TraceSummary:
+    """The summary of the trace at a path with what its grades rest on."""
+    data = read_record_beside(path) if any(each.correctness for each in trace.runs) else b""
+    if not data:
+        return trace
+    judgements = _judgements_in(data)
+    return trace._replace(verdicts={each.run_id: judgements.on(each.run_id) for each in trace.runs})
+
+
+class JudgementFiles:
+    """The records beside traces, as they were when last looked at. Threads may share it."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._nothing: tuple[object, Judgements] = None, _judgements_in(b"")
+        self._known: dict[str, tuple[object, Judgements]] = {}
+
+    def look(self, traces: Iterable[str]) -> bool:
+        """Read what has changed beside these traces. Gives whether anything has."""
+        has_changed = False
+        with self._lock:
+            for trace in traces:
+                version = _version(trace)
+                if version != self._known.get(trace, self._nothing)[0]:
+                    self._known[trace] = version, read_judgements_beside(trace)
+                    has_changed = True
+        return has_changed
+
+    def of(self, trace: str) -> Judgements:
+        """What is known of the record beside a trace. Never waits."""
+        return self._known.get(trace, self._nothing)[1]
+
+
+def _version(trace: str) -> object:
+    try:
+        return version_of(Path(f"{trace}{JUDGEMENTS_SUFFIX}").stat())
+    except (OSError, ValueError):
+        return None

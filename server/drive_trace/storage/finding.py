@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from drive_trace.scorecard.caveats import Omitted, Unread
-from drive_trace.storage.boundary import HISTORIES, git_folder_of, leads_out
 from drive_trace.storage.files import (
+    HISTORIES,
     STDIN,
     LeftOut,
     LinkOutError,
     Problem,
+    git_folder_of,
+    leads_out,
     open_regular,
     read_regular,
     read_trace,

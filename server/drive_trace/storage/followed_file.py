@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import orjson
 
-from drive_trace.storage.boundary import inside
 from drive_trace.storage.files import (
     Problem,
     decoded,
     digest_of,
+    inside,
     open_regular,
     why_not_read,
     why_not_utf8,

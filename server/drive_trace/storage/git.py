@@ -10,8 +10,17 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 
-from drive_trace.storage.boundary import git_folder_of, inside
-from drive_trace.storage.files import LARGEST, SMALL, STDIN, Problem, read_regular, records_of, why
+from drive_trace.storage.files import (
+    LARGEST,
+    SMALL,
+    STDIN,
+    Problem,
+    git_folder_of,
+    inside,
+    read_regular,
+    records_of,
+    why,
+)
 from drive_trace.storage.processes import run_shell
 
 _GIT = (

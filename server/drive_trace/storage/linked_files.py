@@ -15,8 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from drive_trace.storage.boundary import inside, leads_out
-from drive_trace.storage.files import read_regular
+from drive_trace.storage.files import inside, leads_out, read_regular
 
 _MOST_NAMES = 10_000
 """The most names that are looked for. No project has as many specs and plans."""

@@ -19,6 +19,7 @@ TRACE_GLOBS = ("**/trace.jsonl", "**/wip/drive-trace/*.jsonl")
 """The files that a search of a folder takes for traces."""
 JUDGEMENTS_SUFFIX = ".judgements.ndjson"
 """Behind a trace's name: the record of the judging, which no pattern makes a trace."""
+BASELINE_NAME = "drive-trace-baseline.json"
 
 
 def is_trace(path: Path) -> bool:

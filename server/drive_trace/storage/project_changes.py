@@ -8,12 +8,12 @@ from typing import Any
 
 from drive_trace.linter.rule import fingerprint
 from drive_trace.linter.rules import RULES
-from drive_trace.storage.baseline import ANY_NUMBER, Known
-from drive_trace.storage.boundary import inside
-from drive_trace.storage.files import Problem, may_be_there, read_regular, why
+from drive_trace.storage.files import Problem, inside, may_be_there, read_regular, why
 from drive_trace.storage.projects import (
+    ANY_NUMBER,
     CONFIGURATION_NAME,
     Configuration,
+    Known,
     Project,
     shown_path,
     write_known,

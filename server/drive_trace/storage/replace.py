@@ -13,20 +13,19 @@ from pathlib import Path
 import orjson
 
 from drive_trace.storage.appending import AppendError, locked_trace, sync_folder
-from drive_trace.storage.baseline import BASELINE_NAME
-from drive_trace.storage.boundary import inside
 from drive_trace.storage.files import (
     SMALL,
     SPECIAL,
     STDIN,
     LinkOutError,
     Problem,
+    inside,
     is_open_already,
     open_regular,
     version_of,
     why,
 )
-from drive_trace.storage.patterns import is_trace
+from drive_trace.storage.patterns import BASELINE_NAME, is_trace
 
 
 def write_whole(path: Path, data: bytes | Iterable[bytes]) -> None:

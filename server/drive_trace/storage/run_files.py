@@ -14,11 +14,12 @@ from drive_trace.json_text.lexemes import strings_named
 from drive_trace.scorecard.feed_state import FileFeed, JoinedFeed, mentions
 from drive_trace.scorecard.scoring import ScoredTrace
 from drive_trace.storage.appending import AppendError
-from drive_trace.storage.boundary import git_folder_of, holds_home
 from drive_trace.storage.files import (
     LeftOut,
     Problem,
     TraceRecords,
+    git_folder_of,
+    holds_home,
     may_be_there,
     read_trace,
     records_at,

@@ -37,8 +37,8 @@ from drive_trace.vocabulary import (
     Entity,
     EventType,
     Lifetime,
+    likely_run,
 )
-from drive_trace.vocabulary.files import likely_run
 
 _FAR = 2000
 """On how many lines above and below the run of a place is looked for."""

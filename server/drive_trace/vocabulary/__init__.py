@@ -2,21 +2,19 @@
 
 Types, limits, prose and examples stand in the family modules and nowhere else. Types of msgspec's
 (``trace/typed.py``), the exact validator (``trace/exact.py``), JSON Schemas and docs are made of
-them.
+them. Here they are put together, with what goes over several fields: how those of one event have to
+agree, and which describe a file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from operator import eq, ge
+from typing import NamedTuple
 
 from drive_trace.vocabulary import build_loop, feeds, lifecycle, planning
-from drive_trace.vocabulary.agreements import (
-    KINDS,
-    SIZES,
-    Agreement,
-    agreements_among,
-    looks_invented,
-)
 from drive_trace.vocabulary.feeds import CORRECTNESS_FIELDS, COST, GRADE, TOKEN_FIELDS
 from drive_trace.vocabulary.planning import WRITERS
 from drive_trace.vocabulary.registry import (
@@ -38,6 +36,147 @@ from drive_trace.vocabulary.registry import (
     lifetime_of,
 )
 from drive_trace.vocabulary.types import Entity, Family, Form, Reference
+
+# How the fields of one event have to agree, beyond what the type of each says. Readers do not check
+# this: an event that contradicts itself is valid. An agreement applies to every event that has all
+# the fields that it compares.
+
+KINDS: Mapping[str, Mapping[str, str]] = {
+    "spec_kind": {"edge_cases_count": "slice"},
+    "plan_kind": {
+        "dispatch_count": "slice",
+        "slice_count": "project",
+        "dispatch_size_distribution": "slice",
+        "dispatches_added": "slice",
+        "dispatches_removed": "slice",
+        "dispatches_resized": "slice",
+    },
+}
+"""By the field with the event's kind: the fields that have a value for one kind only, and are null
+for the others.
+"""
+
+SIZES = ("S", "M", "L", "XL")
+"""The sizes of dispatches, in the order in which they are written."""
+
+
+_FEW_DIGITS = 8
+"""A hash or an id of random digits has more different ones: one in a million billion has not."""
+
+
+def looks_invented(digits: str) -> bool:
+    """Whether hexadecimal digits are a pattern that somebody typed: of few different digits, the
+    same part over and over, or letters and digits in turns.
+    """
+    even, odd = digits[::2], digits[1::2]
+    return (
+        digits[:8] in digits[8:]
+        or (even.isdigit() and odd.isalpha())
+        or (even.isalpha() and odd.isdigit())
+        # The first ones tell it of nearly all, in less time.
+        or len(set(digits[:16])) <= _FEW_DIGITS >= len(set(digits))
+    )
+
+
+class Agreement(NamedTuple):
+    """How some fields of a valid event should agree."""
+
+    code: str
+    """The code of the rule that reports a breach of it."""
+    at: str
+    """The field whose value is to blame for a breach."""
+    fields: tuple[str, ...]
+    """All that it compares."""
+    holds: Callable[..., bool]
+    """Whether the values of these fields, in this order, agree."""
+
+
+def _of_kind(kind_field: str, kind: str, name: str) -> Agreement:
+    def holds(found: str, value: object) -> bool:
+        return (found == kind) is (value is not None)
+
+    return Agreement("kind-mismatch", name, (kind_field, name), holds)
+
+
+def _sizes_add_up(sizes: Mapping[str, float] | None, count: float | None) -> bool:
+    if sizes is None or count is None:
+        return True
+    # An integer may be written as a float, and the sum of both kinds could overflow.
+    return sum([int(sizes[size]) for size in SIZES]) == count
+
+
+def _severity_is_none_without_signals(signals: float, severity: str) -> bool:
+    return (signals == 0) is (severity == "none")
+
+
+def _final_is_mandatory_final(trigger: str, is_final: bool) -> bool:
+    return is_final is (trigger == "mandatory-final")
+
+
+def _merged_by_a_pull_request(result: str, pull_request: str | None) -> bool:
+    return result != "merged" or pull_request is not None
+
+
+_AGREEMENTS = (
+    *(
+        _of_kind(kind_field, kind, name)
+        for kind_field, kinds in KINDS.items()
+        for name, kind in kinds.items()
+    ),
+    Agreement(
+        "size-distribution-sum",
+        "dispatch_size_distribution",
+        ("dispatch_size_distribution", "dispatch_count"),
+        _sizes_add_up,
+    ),
+    Agreement(
+        "drift-severity-mismatch",
+        "max_drift_severity",
+        ("drift_signal_count", "max_drift_severity"),
+        _severity_is_none_without_signals,
+    ),
+    Agreement(
+        "mandatory-final-mismatch",
+        "is_mandatory_final",
+        ("trigger_class", "is_mandatory_final"),
+        _final_is_mandatory_final,
+    ),
+    Agreement(
+        "project-slug-mismatch",
+        "project_slug",
+        ("project_slug", "project_run_id"),
+        eq,
+    ),
+    Agreement("merged-without-pr", "pr_ref", ("result", "pr_ref"), _merged_by_a_pull_request),
+    Agreement(
+        "impossible-bytes-delta",
+        "bytes_delta",
+        ("byte_length", "bytes_delta"),
+        ge,
+    ),
+    Agreement("empty-brief", "brief_byte_length", ("brief_byte_length",), bool),
+    Agreement(
+        "invented-hash",
+        "brief_content_hash",
+        ("brief_content_hash",),
+        lambda digits: not looks_invented(digits),
+    ),
+    Agreement(
+        "zero-tokens",
+        TOKEN_FIELDS[0],
+        TOKEN_FIELDS,
+        lambda *counts: any(each != 0 for each in counts),
+    ),
+)
+
+
+def agreements_among(fields: Mapping[str, FieldType]) -> tuple[Agreement, ...]:
+    """The agreements that apply to an event with these fields."""
+    return tuple(each for each in _AGREEMENTS if all(name in fields for name in each.fields))
+
+
+# The events
+
 
 FAMILY_MODULES = (build_loop, planning, lifecycle, feeds)
 
@@ -71,6 +210,55 @@ NAMING: Mapping[str, Entity] = {
 
 SCHEMA_VERSION = "1"
 """The only value of ``schema_version`` that readers accept."""
+
+# What an event says of a file, and what the path of a trace says of its run. Fact: a project's
+# trace is `projects/<run>/trace.jsonl`, that of one of its slices
+# `projects/<run>/slices/<slice>/trace.jsonl`. What belongs to no project is in
+# `wip/drive-trace/<run>.jsonl`, where the run is called `orphan-…` or `direct-…` (the vocabulary).
+
+
+class FileFacts(NamedTuple):
+    """The fields of an event that describe one file."""
+
+    path: str
+    """The file's path from the root of the repository. A brief's path is not declared, but writers
+    that know it write it.
+    """
+    length: str
+    """Its length in bytes."""
+    sha256: str | None = None
+    """Its sha256 in hexadecimal."""
+
+
+FILES = (
+    FileFacts("spec_path", "byte_length"),
+    FileFacts("plan_path", "byte_length"),
+    FileFacts("brief_path", "brief_byte_length", "brief_content_hash"),
+)
+"""Each field that holds a path, with the other fields that describe the file at that path."""
+
+_PROMISES = re.compile(
+    r"(?:^|/)(?:projects/([^/]+)/(?:slices/[^/]+/)?trace"
+    r"|wip/drive-trace/((?:orphan|direct)-[^/]+))\.jsonl$"
+)
+_HINTS = re.compile(r"([^/:]+)/trace\.jsonl$|/wip/drive-trace/([^/]+)\.jsonl$")
+
+
+@lru_cache(maxsize=16)
+def promised_run(path: str) -> str | None:
+    """The run id that a path promises, or None."""
+    return _named(_PROMISES, path)
+
+
+def likely_run(path: str) -> str | None:
+    """The run id to expect in a trace without events, or None."""
+    return promised_run(path) or _named(_HINTS, path)
+
+
+def _named(pattern: re.Pattern[str], path: str) -> str | None:
+    found = pattern.search(path.replace("\\", "/"))
+    return found and (found[1] or found[2])
+
 
 __all__ = [
     "AGREEMENTS",

@@ -2,13 +2,13 @@
 
 from typing import Annotated, Literal
 
-from drive_trace.vocabulary.envelope import Envelope
 from drive_trace.vocabulary.registry import event
 from drive_trace.vocabulary.types import (
     Bytes,
     Count,
     DispatchId,
     Entity,
+    Envelope,
     Family,
     Form,
     IsOutcome,

@@ -2,9 +2,8 @@
 
 from typing import Annotated, Literal
 
-from drive_trace.vocabulary.envelope import Envelope
 from drive_trace.vocabulary.registry import event
-from drive_trace.vocabulary.types import Family, IsOutcome, Null, OneOf, Prose, Tokens
+from drive_trace.vocabulary.types import Envelope, Family, IsOutcome, Null, OneOf, Prose, Tokens
 
 TOKEN_FIELDS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 """The components of the token feed, in the order in which they are shown."""

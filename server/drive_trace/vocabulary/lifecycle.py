@@ -2,11 +2,11 @@
 
 from typing import Annotated, Literal
 
-from drive_trace.vocabulary.envelope import Envelope
 from drive_trace.vocabulary.registry import event
 from drive_trace.vocabulary.types import (
     Count,
     Entity,
+    Envelope,
     Family,
     IsOutcome,
     Null,

@@ -4,12 +4,12 @@ from typing import Annotated, Literal
 
 from typing_extensions import TypedDict
 
-from drive_trace.vocabulary.envelope import Envelope
 from drive_trace.vocabulary.registry import event
 from drive_trace.vocabulary.types import (
     ArtifactPath,
     Bytes,
     Count,
+    Envelope,
     Family,
     IsOutcome,
     Null,

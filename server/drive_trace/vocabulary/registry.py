@@ -20,8 +20,7 @@ from typing import (
 from typing_extensions import get_type_hints, is_typeddict
 
 from drive_trace.text.wording import listed
-from drive_trace.vocabulary.envelope import ENVELOPE_EXAMPLE, Envelope
-from drive_trace.vocabulary.types import Entity, Family, Form, Reference
+from drive_trace.vocabulary.types import ENVELOPE_EXAMPLE, Entity, Envelope, Family, Form, Reference
 
 ALWAYS_KEPT = ("ts", "event_id", "project_run_id")
 """The first of every event's ``keeps``, at the same positions for all events."""

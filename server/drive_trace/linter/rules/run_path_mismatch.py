@@ -11,7 +11,7 @@ Traces that lie anywhere else promise nothing.
 
 from drive_trace.linter.edits import replace_with_expected
 from drive_trace.linter.rule import Findings, Rule, Severity, WholeTrace, shown
-from drive_trace.vocabulary.files import promised_run
+from drive_trace.vocabulary import promised_run
 
 
 def _check(trace: WholeTrace) -> Findings:

@@ -26,8 +26,8 @@ from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, Unread
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import TraceSummary
 from drive_trace.stopping import unless_stopped
+from drive_trace.storage.files import with_judgements
 from drive_trace.storage.followed_file import FollowedFile, Whole
-from drive_trace.storage.judging_records import with_judgements
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import Line, run_of
 

@@ -25,9 +25,8 @@ from drive_trace.scorecard.run_lines import TraceLines
 from drive_trace.scorecard.run_score import RunInFile, RunScore
 from drive_trace.scorecard.scoring import among, score_run, stray_grades
 from drive_trace.scorecard.uncounted import StrayGrade
-from drive_trace.storage.files import LeftOut
+from drive_trace.storage.files import JudgementFiles, LeftOut
 from drive_trace.storage.finding import omitted
-from drive_trace.storage.judging_records import JudgementFiles
 from drive_trace.trace.line import Line
 
 Result = TypeVar("Result")
