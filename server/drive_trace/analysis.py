@@ -29,8 +29,7 @@ from drive_trace.linter.rule import (
 from drive_trace.report.event_log import Event, TraceLog
 from drive_trace.scorecard import scoring
 from drive_trace.scorecard.card import ScoreCard, score
-from drive_trace.scorecard.copies import runs_sharing_events
-from drive_trace.scorecard.run_lines import TraceLines
+from drive_trace.scorecard.run_lines import TraceLines, runs_sharing_events
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary
 from drive_trace.text.escaping import printable

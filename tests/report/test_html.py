@@ -13,7 +13,7 @@ import pytest
 from drive_trace.analysis import read_log
 from drive_trace.report.contents import report_on
 from drive_trace.report.html import SCRIPT, STYLE, report_html
-from drive_trace.report.markdown import report_markdown
+from drive_trace.report.sections import report_markdown
 from drive_trace.text.document import Html
 from drive_trace.text.document import name as named
 from drive_trace.text.html import join, tag, words

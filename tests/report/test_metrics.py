@@ -9,8 +9,8 @@ import pytest
 from drive_trace.report.assertions import ASSERTIONS
 from drive_trace.report.contents import to_json
 from drive_trace.report.html import report_html
-from drive_trace.report.markdown import report_markdown
 from drive_trace.report.metrics import METRICS, Polarity
+from drive_trace.report.sections import report_markdown
 from tests.report.support import json_of, report_of
 from tests.scorecard.support import PASSED, event
 from tests.support.fixtures import trace

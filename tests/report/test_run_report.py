@@ -5,7 +5,7 @@ import re
 import pytest
 
 from drive_trace.analysis import Analysis, events_of_run
-from drive_trace.report.markdown import run_report_markdown
+from drive_trace.report.sections import run_report_markdown
 from tests.report.support import HOSTILE, hostile_trace
 from tests.support.client_text import event, graded, triage
 

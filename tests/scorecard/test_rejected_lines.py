@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from drive_trace.scorecard.caveats import Rejected, rejected_phrase
 from drive_trace.scorecard.render import lens_title, markdown, text
 from drive_trace.scorecard.run_score import headline
-from drive_trace.scorecard.uncounted import Rejected, rejected_phrase
 from tests.scorecard.support import (
     PASSED,
     card_markdown,

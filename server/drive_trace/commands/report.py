@@ -17,7 +17,7 @@ from drive_trace.commands.terminal import format_of, write_document
 from drive_trace.report import contents
 from drive_trace.report.contents import Findings, FullReport
 from drive_trace.report.event_log import TraceLog
-from drive_trace.report.markdown import report_markdown
+from drive_trace.report.sections import report_markdown
 from drive_trace.storage.files import TraceRecords, with_judgements
 from drive_trace.storage.finding import SearchOptions, omitted
 from drive_trace.storage.projects import Projects

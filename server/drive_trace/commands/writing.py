@@ -11,8 +11,8 @@ from drive_trace.authoring.drafts import Refused
 from drive_trace.commands.options import excluded
 from drive_trace.commands.reading import usable
 from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, notify, take_failure
+from drive_trace.scorecard.caveats import Rejected, lookalike_phrase, rejected_phrase
 from drive_trace.scorecard.feed_state import FeedState
-from drive_trace.scorecard.uncounted import Rejected, lookalike_phrase, rejected_phrase
 from drive_trace.storage.files import LeftOut, Problem
 from drive_trace.storage.finding import NoTraces, SearchOptions, find_traces
 from drive_trace.storage.projects import shown_path

@@ -20,7 +20,7 @@ from drive_trace.authoring.values import STALE, Carried, Carrying, clock
 from drive_trace.features.options import LensOptions
 from drive_trace.features.results import CannotMake, markup
 from drive_trace.scorecard.card import ScoreCard
-from drive_trace.scorecard.caveats import CaveatCode
+from drive_trace.scorecard.caveats import CaveatCode, rejected_lines
 from drive_trace.scorecard.feed_state import FeedState, FileFeed, JoinedFeed
 from drive_trace.scorecard.render import lens_title, not_read, run_card
 from drive_trace.scorecard.run_score import (
@@ -33,7 +33,6 @@ from drive_trace.scorecard.run_score import (
     judge,
     recorded_in,
 )
-from drive_trace.scorecard.uncounted import rejected_lines
 from drive_trace.text import document as doc
 from drive_trace.text.escaping import plain, printable
 from drive_trace.text.wording import plural

@@ -24,9 +24,9 @@ from drive_trace.fleet.scan import AllFiles, Group, Inputs, Joiner
 from drive_trace.grading.judgements import Verdicts
 from drive_trace.report.fleet import Row
 from drive_trace.scorecard.card import CHANGED, ILLEGIBLE
-from drive_trace.scorecard.copies import copied_runs
+from drive_trace.scorecard.caveats import StrayGrade
+from drive_trace.scorecard.run_lines import copied_runs
 from drive_trace.scorecard.run_score import RunScore
-from drive_trace.scorecard.uncounted import StrayGrade
 from drive_trace.storage.files import Problem, why
 
 DAFT, RAY = "daft", "ray"

@@ -16,7 +16,7 @@ import msgspec
 from drive_trace.analysis import Analysis, summarize_text
 from drive_trace.grading.judgements import Judgement
 from drive_trace.linter.rule import DEFAULTS, RuleSettings
-from drive_trace.scorecard.copies import HASH
+from drive_trace.scorecard.run_lines import HASH
 from drive_trace.scorecard.scoring import TraceSummary, without_lines
 from drive_trace.storage.files import (
     DIGEST,

@@ -16,11 +16,10 @@ from drive_trace.fleet.kept import File, FindingCounts, KeptTraces, Stored, anal
 from drive_trace.grading.judgements import Verdicts
 from drive_trace.report.fleet import Row, row_of
 from drive_trace.scorecard.card import CHANGED, ILLEGIBLE
-from drive_trace.scorecard.caveats import Unread
-from drive_trace.scorecard.copies import copied_runs
+from drive_trace.scorecard.caveats import StrayGrade, Unread
+from drive_trace.scorecard.run_lines import copied_runs
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import TraceSummary, among, score_run
-from drive_trace.scorecard.uncounted import StrayGrade
 from drive_trace.storage.files import LeftOut, Problem, read_judgements_beside
 from drive_trace.storage.finding import Found, NoTraces, omitted, project_of
 from drive_trace.storage.fleet_cache import Cache, digest

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, Unread
-from drive_trace.scorecard.copies import copied_runs, runs_sharing_events
+from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, UnknownEvent, Unread
 from drive_trace.scorecard.measures import (
     Efficiency,
     Provenance,
@@ -19,10 +18,9 @@ from drive_trace.scorecard.measures import (
     total_tokens,
     total_wall_clock,
 )
-from drive_trace.scorecard.run_lines import TraceLines
+from drive_trace.scorecard.run_lines import TraceLines, copied_runs, runs_sharing_events
 from drive_trace.scorecard.run_score import STANDINGS, RunScore, Verdict, what_would_change_it
 from drive_trace.scorecard.scoring import TraceSummary, among, score_run, without_lines
-from drive_trace.scorecard.uncounted import UnknownEvent
 from drive_trace.text.wording import plural
 from drive_trace.trace.index import Index
 from drive_trace.trace.joined import sharing

@@ -1,19 +1,203 @@
-"""Caveats: why a verdict, or a figure beside it, may be worth less than it seems.
+"""Why a verdict, or a figure beside it, may be worth less than it seems: caveats, and the lines
+that readers do not count.
 
 A caveat is computed once, with the run's score, and shown wherever the verdict is shown. One that
 *qualifies* could overturn the verdict: a CORRECT with it is never green, never bare, and fails
 ``--require-correct``.
+
+Readers reject some lines, and do not know the types of others. Some of these look like a feed's:
+somebody meant to grade a run, or to say what it cost. What the others are, nobody knows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum, StrEnum
-from typing import NamedTuple
+from functools import lru_cache
+from typing import NamedTuple, cast
 
-from drive_trace.scorecard.uncounted import MOST
 from drive_trace.text.escaping import plain
-from drive_trace.text.wording import first_of
+from drive_trace.text.wording import first_of, numbered_lines, plural
+from drive_trace.trace.line import FlaggedLine, Line
+from drive_trace.trace.references import (
+    feed_named,
+    feed_with_fields,
+    named_run,
+    names_several,
+    time_in,
+)
+from drive_trace.vocabulary import COST, GRADE
+from drive_trace.vocabulary.slips import are_alike
+
+# Lines that readers do not count
+
+FEEDS = (GRADE, COST)
+MOST = 3
+"""A phrase names at most so many lines or files."""
+MOST_STRAYS = 10
+"""So many lines of a file whose run cannot be read are named at most, as every run names them."""
+_LONGEST = 80
+
+
+class Rejected(NamedTuple):
+    """A line that readers reject."""
+
+    line: int
+    """From 1."""
+    event_name: str | None
+    """The line's event type, where it can be read."""
+    run_id: str | None = None
+    """The line's run, where it can be read."""
+    hides: str | None = None
+    """The feed whose name stands somewhere in the line, as where two events were written on one
+    line; else the feed whose fields all do.
+    """
+    ts: str | None = None
+    """When it was recorded, where that can be read."""
+    is_alike: bool = False
+    """Whether only its fields suggest that the line is of a feed."""
+    is_shared: bool = False
+    """Whether it names another type, too, as where two events were written on one line."""
+
+    @property
+    def feed(self) -> str | None:
+        """The feed that the line is of, or may be."""
+        is_known = self.event_name in FEEDS and not self.is_shared
+        return self.event_name if is_known else self.hides
+
+    @property
+    def may_be_work(self) -> bool:
+        """Whether it may show work, and no other caveat of a grade has it."""
+        return self.feed is None or (self.hides == COST and self.event_name is not None)
+
+
+class UnknownEvent(NamedTuple):
+    """A line of an unknown type."""
+
+    path: str
+    line: int
+    """From 1."""
+    meant: str | None
+    """The feed's event that it looks like, if any."""
+    event_name: str
+    run_id: str | None
+    """The line's run, where it can be read."""
+    ts: str | None = None
+    """When it was recorded, where that can be read."""
+
+
+class StrayGrade(NamedTuple):
+    """A line that may grade any run, as none can be read from it."""
+
+    path: str
+    line: int
+    """From 1."""
+    ts: str | None
+    """When it was recorded, where that can be read."""
+    is_alike: bool
+    """Whether it looks like a grade; else readers reject a grade."""
+
+
+def rejected_lines(lines: Iterable[Line]) -> tuple[Rejected, ...]:
+    """What the scorecard needs to know of rejected lines."""
+    flagged = cast("Iterable[FlaggedLine]", lines)
+    return tuple(_rejected(line, line.order + 1) for line in flagged)
+
+
+@lru_cache(maxsize=64)  # a long line that may be of many runs is read once
+def _rejected(line: FlaggedLine, number: int) -> Rejected:
+    is_shared = names_several(line.text, "event_type")
+    is_feed = line.event_name in FEEDS and not is_shared
+    named = None if is_feed else feed_named(line.text)
+    alike = None if is_feed or named else feed_with_fields(line.text)
+    return Rejected(
+        number,
+        line.event_name,
+        named_run(line),
+        hides=named or alike,
+        ts=time_in(line.text),
+        is_alike=alike is not None,
+        is_shared=is_shared,
+    )
+
+
+def unknown_lines(lines: Iterable[Line], path: str = "") -> tuple[UnknownEvent, ...]:
+    """What the scorecard needs to know of lines of unknown types."""
+    return tuple(
+        UnknownEvent(
+            path,
+            line.order + 1,
+            meant_feed(line),
+            line.event_name or "",
+            line.run_id,
+            time_in(line.text),
+        )
+        for line in cast("Iterable[FlaggedLine]", lines)
+    )
+
+
+def meant_feed(line: FlaggedLine) -> str | None:
+    """The feed that a line of an unknown type was most likely meant for, if any: its type is a slip
+    of the feed's, or it has all fields of the feed.
+    """
+    return _meant_by(line.event_name or "") or feed_with_fields(line.text)
+
+
+@lru_cache(maxsize=1024)
+def _meant_by(name: str) -> str | None:
+    word = name[:_LONGEST].lower().replace("_", "-")
+    return next((feed for feed in FEEDS if _is_near(word, feed)), None)
+
+
+def _is_near(word: str, feed: str) -> bool:
+    # Compare the beginning by itself, too: many names end in "-recorded".
+    first = feed.partition("-")[0]
+    return are_alike(word[: len(first)], first) and are_alike(word, feed)
+
+
+def rejected_phrase(rejected: Sequence[Rejected], others: str | None = None) -> str | None:
+    """``1 correctness line rejected (line 12), not counted``; None where nothing was. ``others``
+    stands before lines that are of no feed.
+    """
+    if not rejected:
+        return None
+    if others is None:
+        others = "other " * any(each.feed is not None for each in rejected)
+    kinds = {GRADE: "correctness line", COST: "token line", None: f"{others}line"}
+    phrases = []
+    for feed, kind in kinds.items():
+        lines = [each.line for each in rejected if each.feed == feed]
+        if lines:
+            phrases.append(f"{plural(len(lines), kind)} rejected ({numbered_lines(lines, MOST)})")
+    return f"{', '.join(phrases)}, not counted"
+
+
+def uncounted_phrase(rejected: int, unknown: int) -> str:
+    """What became of the lines of a run of which readers count none: ``all 38 lines rejected``."""
+    count = rejected + unknown
+    kinds = ["rejected"] * bool(rejected)
+    kinds += ["of unknown types" if count > 1 else "of an unknown type"] * bool(unknown)
+    which = f"all {count:,} lines" if count > 1 else "its only line is"
+    return f"{which} {' or '.join(kinds)}"
+
+
+def lookalike_phrase(found: Sequence[UnknownEvent]) -> str | None:
+    """``line 12 of an unknown type looks like correctness-recorded; it does not count``; None where
+    nothing was found.
+    """
+    phrases = []
+    for feed in (COST, GRADE):
+        lines = [each.line for each in found if each.meant == feed]
+        if len(lines) == 1:
+            line = f"line {lines[0]} of an unknown type looks"
+            phrases.append(f"{line} like {feed}; it does not count")
+        elif lines:
+            named = f"lines {first_of(lines, MOST)} of unknown types look"
+            phrases.append(f"{named} like {feed}; they do not count")
+    return "; ".join(phrases) or None
+
+
+# Caveats
 
 
 class CaveatCode(StrEnum):

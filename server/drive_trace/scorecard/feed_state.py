@@ -11,9 +11,7 @@ from functools import partial
 from itertools import chain
 from typing import NamedTuple, cast
 
-from drive_trace.scorecard.run_lines import newest_grade
-from drive_trace.scorecard.run_score import Recorded, RunScore, recorded_in
-from drive_trace.scorecard.uncounted import (
+from drive_trace.scorecard.caveats import (
     Rejected,
     UnknownEvent,
     lookalike_phrase,
@@ -22,6 +20,8 @@ from drive_trace.scorecard.uncounted import (
     rejected_phrase,
     unknown_lines,
 )
+from drive_trace.scorecard.run_lines import newest_grade
+from drive_trace.scorecard.run_score import Recorded, RunScore, recorded_in
 from drive_trace.trace.index import Index
 from drive_trace.trace.joined import may_be_after, repeats
 from drive_trace.trace.line import FlaggedLine

@@ -7,24 +7,22 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from drive_trace.scorecard.caveats import (
+    MOST,
+    MOST_STRAYS,
     Caveat,
     CaveatCode,
     LineRef,
+    Rejected,
+    StrayGrade,
+    UnknownEvent,
     Unread,
+    lookalike_phrase,
     make_caveat,
+    rejected_phrase,
 )
 from drive_trace.scorecard.measures import Efficiency, covered
 from drive_trace.scorecard.run_lines import RunLines
 from drive_trace.scorecard.run_score import Recorded, RunInFile, RunScore
-from drive_trace.scorecard.uncounted import (
-    MOST,
-    MOST_STRAYS,
-    Rejected,
-    StrayGrade,
-    UnknownEvent,
-    lookalike_phrase,
-    rejected_phrase,
-)
 from drive_trace.text.wording import listed, plural
 from drive_trace.trace.joined import may_be_after
 from drive_trace.trace.times import is_later

@@ -6,7 +6,12 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from drive_trace.scorecard.card import ILLEGIBLE, NO_RUN_SIGNAL, ScoreCard
-from drive_trace.scorecard.caveats import CaveatCode
+from drive_trace.scorecard.caveats import (
+    CaveatCode,
+    UnknownEvent,
+    lookalike_phrase,
+    rejected_phrase,
+)
 from drive_trace.scorecard.measures import Efficiency, WallClock, covered
 from drive_trace.scorecard.run_score import (
     QUALIFIED,
@@ -15,7 +20,6 @@ from drive_trace.scorecard.run_score import (
     cause,
     what_would_change_it,
 )
-from drive_trace.scorecard.uncounted import UnknownEvent, lookalike_phrase, rejected_phrase
 from drive_trace.text import document as doc
 from drive_trace.text.escaping import plain, printable
 from drive_trace.text.spans import terminal_columns

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from drive_trace.scorecard.caveats import Caveat, CaveatCode
+from drive_trace.scorecard.caveats import Caveat, CaveatCode, Rejected, UnknownEvent
 from drive_trace.scorecard.measures import Efficiency, Provenance
-from drive_trace.scorecard.uncounted import Rejected, UnknownEvent
 from drive_trace.text.wording import are, listed
 from drive_trace.trace.line import Line
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, ENVELOPE

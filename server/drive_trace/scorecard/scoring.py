@@ -13,8 +13,17 @@ from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from drive_trace.json_text.lexemes import strings_named
-from drive_trace.scorecard.caveats import Caveat, CaveatCode, Unread
-from drive_trace.scorecard.copies import event_hashes
+from drive_trace.scorecard.caveats import (
+    MOST_STRAYS,
+    Caveat,
+    CaveatCode,
+    Rejected,
+    StrayGrade,
+    UnknownEvent,
+    Unread,
+    rejected_lines,
+    uncounted_phrase,
+)
 from drive_trace.scorecard.feed_state import FeedState, feed_state
 from drive_trace.scorecard.finding_caveats import (
     caveats_from_elsewhere,
@@ -29,16 +38,8 @@ from drive_trace.scorecard.measures import (
     tokens_of,
     wall_clock,
 )
-from drive_trace.scorecard.run_lines import RunLines, TraceLines
+from drive_trace.scorecard.run_lines import RunLines, TraceLines, event_hashes
 from drive_trace.scorecard.run_score import RunScore, Verdict, judge
-from drive_trace.scorecard.uncounted import (
-    MOST_STRAYS,
-    Rejected,
-    StrayGrade,
-    UnknownEvent,
-    rejected_lines,
-    uncounted_phrase,
-)
 from drive_trace.trace.document import Document, Point
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import LineStatus

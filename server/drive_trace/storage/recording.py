@@ -22,10 +22,10 @@ from drive_trace.authoring.drafts import (
     erasures,
     outranked,
 )
+from drive_trace.scorecard.caveats import lookalike_phrase, rejected_phrase
 from drive_trace.scorecard.feed_state import FeedState, JoinedFeed
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import ScoredTrace, score_joined
-from drive_trace.scorecard.uncounted import lookalike_phrase, rejected_phrase
 from drive_trace.storage.appending import AppendError, LockedTrace, OpenLine, locked_with
 from drive_trace.storage.files import Problem, may_be_there, read_bytes, records_of, why_not_utf8
 from drive_trace.storage.run_files import RunFiles, nearest_run, run_meant

@@ -139,7 +139,7 @@ def _write_page(uri: str, run: JoinedRun, lines: Sequence[Line]) -> Path:
     """Write the page of a run: its card over all files, and the report on the events of this one.
     The time grows with the number of events.
     """
-    from drive_trace.report.markdown import (  # noqa: PLC0415 - nothing else needs it
+    from drive_trace.report.sections import (  # noqa: PLC0415 - nothing else needs it
         run_report_markdown,
     )
 

@@ -19,12 +19,15 @@ from drive_trace.lsp.workspace.closed_traces import ClosedTrace, ClosedTraces
 from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.lsp.workspace.trace_folders import real_path
 from drive_trace.scorecard.card import ILLEGIBLE
-from drive_trace.scorecard.caveats import Omitted, Unread
-from drive_trace.scorecard.copies import EventOwners, event_hashes, runs_sharing_events
-from drive_trace.scorecard.run_lines import TraceLines
+from drive_trace.scorecard.caveats import Omitted, StrayGrade, Unread
+from drive_trace.scorecard.run_lines import (
+    EventOwners,
+    TraceLines,
+    event_hashes,
+    runs_sharing_events,
+)
 from drive_trace.scorecard.run_score import RunInFile, RunScore
 from drive_trace.scorecard.scoring import among, score_run, stray_grades
-from drive_trace.scorecard.uncounted import StrayGrade
 from drive_trace.storage.files import JudgementFiles, LeftOut
 from drive_trace.storage.finding import omitted
 from drive_trace.trace.line import Line
