@@ -29,7 +29,7 @@ from drive_trace.json_text.lexemes import strings_named
 from drive_trace.linter.edits import as_json
 from drive_trace.stopping import unless_stopped
 from drive_trace.text.escaping import plain
-from drive_trace.text.spans import PositionEncoding, Span, units_before
+from drive_trace.text.spans import PositionEncoding, Span
 from drive_trace.text.wording import shown
 from drive_trace.trace.document import Document, Point
 from drive_trace.trace.line import FlaggedLine, Line, event_of
@@ -52,7 +52,7 @@ from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, FieldType, Referen
 # Starts and references
 
 
-Targets = list[types.Location] | list[types.LocationLink]
+Targets = list[types.Location | types.LocationLink]
 
 MOST_TARGETS = 100
 """The most starts of one thing that are offered. Two are a mistake already."""
@@ -76,31 +76,27 @@ def definition(
     origin: types.Range | None,
 ) -> Targets:
     """Where something starts: links from ``origin``, or locations if that is None."""
-    number = analysis.document.number
-    found = declarations(analysis.index, named)
-    places = [(number(each.line), each) for each in found[:MOST_TARGETS]]
-    if origin is None:
-        return [
-            types.Location(uri, range_of(analysis, record, each.span, encoding))
-            for record, each in places
-        ]
-    return [
-        types.LocationLink(
-            uri,
-            range_of(analysis, record, resolve(each.line.text, Place(Part.WHOLE)), encoding),
-            range_of(analysis, record, each.span, encoding),
-            origin_selection_range=origin,
-        )
-        for record, each in places
-    ]
+    targets = []
+    for each in declarations(analysis.index, named)[:MOST_TARGETS]:
+        record, whole = analysis.document.number(each.line), Place(Part.WHOLE)
+        line = range_of(analysis, record, resolve(each.line.text, whole), encoding)
+        name = range_of(analysis, record, each.span, encoding)
+        targets.append(_target(uri, line, name, origin))
+    return targets
 
 
 def opening(uri: str, origin: types.Range | None) -> Targets:
     """The beginning of a file: a link from ``origin``, or a location if that is None."""
     start = types.Range(types.Position(0, 0), types.Position(0, 0))
+    return [_target(uri, start, start, origin)]
+
+
+def _target(
+    uri: str, whole: types.Range, name: types.Range, origin: types.Range | None
+) -> types.Location | types.LocationLink:
     if origin is None:
-        return [types.Location(uri, start)]
-    return [types.LocationLink(uri, start, start, origin_selection_range=origin)]
+        return types.Location(uri, name)
+    return types.LocationLink(uri, whole, name, origin_selection_range=origin)
 
 
 def begins_run(analysis: Analysis, point: Point) -> bool:
@@ -175,7 +171,6 @@ def document_highlights(
 # New ids
 
 
-NOT_HERE = "Only the ids of runs, slices, dispatches and rounds can be renamed."
 _CAN_RENAME = (Entity.RUN, *LIFETIMES)
 
 
@@ -183,7 +178,7 @@ def prepare_rename(
     analysis: Analysis, point: Point, encoding: PositionEncoding
 ) -> types.PrepareRenamePlaceholder | None:
     """The id at a point, without its quotes; None if nothing can be renamed there."""
-    found = _renamable(analysis, point)
+    found = renamable(analysis, point)
     if found is None:
         return None
     named, span = found
@@ -197,16 +192,10 @@ def rename(
     """The text edits that give the thing at a point another id. Refused if another thing of its
     type has that id already: nobody could tell the two apart any more.
     """
-    found = _renamable(analysis, point)
+    found = renamable(analysis, point)
     if found is None:
-        return CannotMake(NOT_HERE)
+        return CannotMake("Only the ids of runs, slices, dispatches and rounds can be renamed.")
     return rename_named(analysis, found[0], new_name, encoding)
-
-
-def run_to_rename(analysis: Analysis, point: Point) -> NamedEntity | None:
-    """The run whose id is at a point. Other files may name it, too."""
-    found = _renamable(analysis, point)
-    return found[0] if found is not None and found[0].entity is Entity.RUN else None
 
 
 def rename_named(
@@ -219,32 +208,27 @@ def rename_named(
     """See :func:`rename`, for a thing whatever point it was found at."""
     if not new_name.strip():
         return CannotMake(f"A {named.entity.value} needs an id of at least one character.")
-    replacements: Iterable[TextChange] = ()
+    what, replacements = named.entity.value, list[TextChange]()
     if new_name != named.value:
         other = taken(analysis.index, named, new_name)
         if other is not None:
-            return CannotMake(_merges(analysis.line_number(other.line), named, new_name))
-        text = as_json(new_name)[1:-1]
-        number = analysis.document.number
-        places = occurrences(analysis.index, named)
-        replacements = (
-            TextChange.within(number(each.line), inside(each.span), text) for each in places
-        )
+            return CannotMake(
+                f"Line {analysis.line_number(other.line)} names a {what} {shown(new_name)} "
+                f"already: renaming this {what} would make the two one."
+            )
+        text, number = as_json(new_name)[1:-1], analysis.document.number
+        replacements = [
+            TextChange.within(number(each.line), inside(each.span), text)
+            for each in occurrences(analysis.index, named)
+        ]
     return as_edits(analysis.document, replacements, encoding, annotation)
 
 
-def _renamable(analysis: Analysis, point: Point) -> tuple[NamedEntity, Span] | None:
+def renamable(analysis: Analysis, point: Point) -> tuple[NamedEntity, Span] | None:
+    """The thing at a point that can get another id, and its place."""
     found = named_at(analysis.document.lines[point.record], point.offset)
     can_rename = found is not None and found[0].entity in _CAN_RENAME and found[0].value
     return found if can_rename else None
-
-
-def _merges(number: int, named: NamedEntity, new_name: str) -> str:
-    what = named.entity.value
-    return (
-        f"Line {number} names a {what} {shown(new_name)} already: "
-        f"renaming this {what} would make the two one."
-    )
 
 
 # Links
@@ -418,9 +402,7 @@ def names_in(analysis: Analysis, query: str = "") -> list[SymbolName]:
     return found
 
 
-def best_matches(
-    names: Iterable[FoundSymbol], query: str, most: int = MOST_SYMBOLS
-) -> list[FoundSymbol]:
+def best_matches(names: Iterable[FoundSymbol], query: str) -> list[FoundSymbol]:
     """The names with the query's characters in the same order, the best matches first."""
     wanted = query.lower()
     ranked = (
@@ -428,14 +410,7 @@ def best_matches(
         for place, found in enumerate(names)
         if (rank := _rank(found.named.name, wanted)) is not None
     )
-    return [found for *_, found in heapq.nsmallest(most, ranked)]
-
-
-def workspace_symbols(
-    found: Sequence[FoundSymbol], encoding: PositionEncoding, *, resolves: bool
-) -> list[types.WorkspaceSymbol]:
-    """The names as symbols, without their ranges if the client resolves them."""
-    return [_symbol(each, encoding, resolves=resolves) for each in found]
+    return [found for *_, found in heapq.nsmallest(MOST_SYMBOLS, ranked)]
 
 
 def resolve_symbol(
@@ -478,11 +453,7 @@ def _rank(name: str, wanted: str) -> int | None:
 
 def _symbol_range(named: SymbolName, encoding: PositionEncoding) -> types.Range:
     span = resolve(named.text, Place(Part.VALUE, (named.field,)))
-    if "\r" not in named.text:
-        ends = (units_before(named.text, each, encoding) for each in span)
-        start, end = (types.Position(named.line, each) for each in ends)
-        return types.Range(start, end)
-    record = Document([named.text], read_lines)  # which is several lines of the protocol
+    record = Document([named.text], read_lines)  # which may be several lines of the protocol
     start, end = (
         types.Position(named.line + at.line, at.character)
         for at in (record.position_of(Point(0, each), encoding) for each in span)
@@ -490,22 +461,18 @@ def _symbol_range(named: SymbolName, encoding: PositionEncoding) -> types.Range:
     return types.Range(start, end)
 
 
-def _symbol(
-    found: FoundSymbol, encoding: PositionEncoding, *, resolves: bool
-) -> types.WorkspaceSymbol:
-    named = found.named
-    return types.WorkspaceSymbol(
-        name=named.name,
-        kind=_KINDS[named.entity],
-        container_name=None if named.entity is Entity.RUN else named.run_id,
-        location=(
-            types.LocationUriOnly(found.uri)
-            if resolves
-            else types.Location(found.uri, _symbol_range(named, encoding))
-        ),
-        data=(
-            {"uri": found.uri, "entity": named.entity, "id": named.id, "runId": named.run_id}
-            if resolves
-            else None
-        ),
-    )
+def workspace_symbols(
+    found: Sequence[FoundSymbol], encoding: PositionEncoding, *, resolves: bool
+) -> list[types.WorkspaceSymbol]:
+    """The names as symbols, without their ranges if the client resolves them."""
+    symbols = []
+    for uri, named in found:
+        symbol = types.WorkspaceSymbol(types.LocationUriOnly(uri), named.name, _KINDS[named.entity])
+        symbol.container_name = None if named.entity is Entity.RUN else named.run_id
+        if resolves:
+            ids = {"entity": named.entity, "id": named.id, "runId": named.run_id}
+            symbol.data = {"uri": uri, **ids}
+        else:
+            symbol.location = types.Location(uri, _symbol_range(named, encoding))
+        symbols.append(symbol)
+    return symbols

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain, islice
+from itertools import chain, count, islice
 from typing import Any, NamedTuple, cast
 
 from lsprotocol import types
@@ -86,13 +86,22 @@ class Stop(NamedTuple):
     quoted: bool = False
     """Whether it is in quotes, which are no part of the choices."""
 
+    def marked(self, number: int) -> str:
+        """As it stands in a snippet."""
+        if not self.choices:
+            return "$0"
+        if len(self.choices) > 1 and not any("$" in each or "}" in each for each in self.choices):
+            inner = ",".join(_SPECIAL_IN_CHOICE.sub(r"\\\1", each) for each in self.choices)
+            text = f"${{{number}|{inner}|}}"
+        else:
+            inner = _SPECIAL_IN_STOP.sub(r"\\\1", self.choices[0])
+            text = f"${{{number}:{inner}}}" if inner else f"${number}"
+        return f'"{text}"' if self.quoted else text
 
-class _End:
-    """The final place of the cursor."""
 
-
-END = _End()
-Piece = str | Stop | _End
+END = Stop((), "")
+"""The final place of the cursor."""
+Piece = str | Stop
 
 
 def render(pieces: Iterable[Piece], *, snippets: bool) -> tuple[str, bool]:
@@ -101,41 +110,20 @@ def render(pieces: Iterable[Piece], *, snippets: bool) -> tuple[str, bool]:
     A text with white space is one, too, if that is possible: Neovim cuts other texts there.
     """
     pieces = list(pieces)
-    plain = "".join(map(_plain_piece, pieces))
-    has_stops = any(isinstance(piece, Stop) for piece in pieces)
-    if not snippets or not (has_stops or _SPACE.search(plain)):
+    plain = "".join(each.plain if isinstance(each, Stop) else each for each in pieces)
+    if not snippets or not (has_stops(pieces) or _SPACE.search(plain)):
         return plain, False
-    number, parts = 0, list[str]()
-    for piece in pieces:
-        number += isinstance(piece, Stop)
-        parts.append(_marked(piece, number))
+    numbers = count(1)
+    parts = (
+        each.marked(next(numbers)) if isinstance(each, Stop) else _SPECIAL.sub(r"\\\1", each)
+        for each in pieces
+    )
     return "".join(parts), True
 
 
-def _plain_piece(piece: Piece) -> str:
-    if isinstance(piece, Stop):
-        return piece.plain
-    return piece if isinstance(piece, str) else ""
-
-
-def _marked(piece: Piece, number: int) -> str:
-    if isinstance(piece, str):
-        return _escaped(piece)
-    if not isinstance(piece, Stop):
-        return "$0"
-    choices = piece.choices
-    if len(choices) > 1 and not any("$" in each or "}" in each for each in choices):
-        inner = ",".join(_SPECIAL_IN_CHOICE.sub(r"\\\1", each) for each in choices)
-        text = f"${{{number}|{inner}|}}"
-    else:
-        inner = _SPECIAL_IN_STOP.sub(r"\\\1", choices[0])
-        text = f"${{{number}:{inner}}}" if inner else f"${number}"
-    return f'"{text}"' if piece.quoted else text
-
-
-def _escaped(text: str) -> str:
-    is_plain = "$" not in text and "\\" not in text
-    return text if is_plain else _SPECIAL.sub(r"\\\1", text)
+def has_stops(pieces: Iterable[Piece]) -> bool:
+    """Whether there is something to fill in."""
+    return any(isinstance(each, Stop) and each is not END for each in pieces)
 
 
 def pair(slot: Slot) -> Iterator[Piece]:
@@ -274,10 +262,9 @@ def composed_json(
     start, end, text = at_the_end(analysis, _RECORD)
     before, _, after = text.partition(_RECORD)
     pieces: list[Piece] = [before, "{", *pairs(made.slots), "}", after]
-    has_stops = any(isinstance(piece, Stop) for piece in pieces)
     return {
         "range": range_between(analysis, start, end, encoding),
-        "snippet": render(pieces, snippets=True)[0] if has_stops else None,
+        "snippet": render(pieces, snippets=True)[0] if has_stops(pieces) else None,
         "text": render(pieces, snippets=False)[0],
         "blanks": [slot.field.name for slot in made.blanks],
     }

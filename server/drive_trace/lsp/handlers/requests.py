@@ -342,7 +342,8 @@ def _prepare_rename(
 @handles(types.TEXT_DOCUMENT_RENAME)
 def _rename(request: TraceRequest, params: types.RenameParams) -> object:
     point = request.point(params.position)
-    run = navigation.run_to_rename(request.analysis, point)
+    found = navigation.renamable(request.analysis, point)
+    run = found[0] if found is not None and found[0].entity is Entity.RUN else None
     if run is not None and request.runs.folder_of(request.trace.uri) is not None:
         return _rename_run(request, request.trace.edits, run, params.new_name)
     return _rename_here(request, point, params)
