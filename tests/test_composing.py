@@ -6,7 +6,7 @@ from drive_trace.analysis import Analysis
 from drive_trace.authoring.drafts import Stamp
 from drive_trace.authoring.events import Composed, compose
 from drive_trace.authoring.values import Certainty
-from drive_trace.features.runs import carrying, nothing_joined
+from drive_trace.features.runs import carried_at, nothing_joined
 from drive_trace.trace.scope import Scope, scope_at
 from drive_trace.vocabulary import EVENTS, GRADE
 from tests.support.fixtures import trace
@@ -142,7 +142,8 @@ def grade_behind(event: str, given: dict[str, object]) -> Composed:
     analysis = Analysis(trace(event).removesuffix("\n"))
     lines = analysis.document.lines
     scope = scope_at(analysis.index, lines, len(lines))
-    return compose(EVENTS[GRADE], scope, STAMP, given, carrying(nothing_joined))
+    carried = carried_at(scope, EVENTS[GRADE], STAMP.ts, nothing_joined)
+    return compose(EVENTS[GRADE], scope, STAMP, given, carried)
 
 
 def test_a_grade_is_merged() -> None:

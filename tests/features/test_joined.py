@@ -5,11 +5,11 @@ from textwrap import dedent
 from uuid import NAMESPACE_OID, uuid5
 
 from drive_trace.analysis import Analysis, summarize_text
-from drive_trace.features.runs import JoinedRun, carrying
+from drive_trace.features.runs import JoinedRun, carried_at
 from drive_trace.scorecard.card import score
 from drive_trace.trace.references import run_id_of
 from drive_trace.trace.scope import scope_at
-from drive_trace.vocabulary import GRADE
+from drive_trace.vocabulary import EVENTS, GRADE
 from tests.support.fixtures import read, trace
 
 RUN = "shop"
@@ -152,6 +152,6 @@ def test_no_grade_is_repeated_over_later_work_in_another_trace() -> None:
         work = f'"event_type":"dispatch-start","ts":"2026-05-28T{worked}:00.000Z"'
         other = trace(f'EVENT{{{work},"event_id":"another","project_run_id":"{RUN}"}}')
         both = joined(here=graded.document.text, other=other)
-        carried = carrying(lambda _, both=both: both)(scope, GRADE, "2026-05-28T17:00Z")
+        carried = carried_at(scope, EVENTS[GRADE], "2026-05-28T17:00Z", lambda _, both=both: both)
         assert carried is not None
         assert bool(carried.values) is is_repeated

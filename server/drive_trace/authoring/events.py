@@ -8,7 +8,6 @@ from typing import NamedTuple
 from drive_trace.authoring.drafts import Stamp
 from drive_trace.authoring.values import (
     Carried,
-    Carrying,
     Certainty,
     EventContext,
     Given,
@@ -51,22 +50,18 @@ class Composed(NamedTuple):
         return tuple(slot for slot in self.slots if slot.certainty is Certainty.OPEN)
 
 
-def unknown(_scope: Scope, _feed: str, _now: str) -> Carried | None:
-    """For events of no feed, and callers that do not know what a feed's next event repeats."""
-    return None
-
-
 def compose(
     event: EventType,
     scope: Scope,
     stamp: Stamp,
     given: Given | None = None,
-    carrying: Carrying = unknown,
+    carried: Carried | None = None,
 ) -> Composed:
     """An event for a place of a trace. ``given`` holds the values that it has already, by
-    field. Other fields follow from them, such as a round's duration from its id.
+    field. Other fields follow from them, such as a round's duration from its id. ``carried`` is
+    what the next event of a feed repeats, None for others or where that cannot be known.
     """
-    context = context_of(event, scope, stamp, given or {}, carrying)
+    context = context_of(event, scope, stamp, given or {}, carried)
     return Composed(
         event,
         tuple(
@@ -92,7 +87,7 @@ def context_of(
     scope: Scope,
     stamp: Stamp,
     given: Given,
-    carrying: Carrying = unknown,
+    carried: Carried | None = None,
 ) -> EventContext:
     """What the fields of an event follow from: what is given, and the dispatch, round or slice
     that is open and most likely meant.
@@ -109,7 +104,6 @@ def context_of(
             is_ambiguous = is_ambiguous or len(fitting) > 1
             if of is _ROUND:
                 known_values.setdefault(_DISPATCH.field, fitting[0].start.fact(_DISPATCH.field))
-    carried = carrying(scope, event.name, stamp.ts) if event.is_feed else None
     return EventContext(event, scope, stamp, given, known_values, is_ambiguous, carried)
 
 

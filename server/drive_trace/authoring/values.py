@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
-from typing import NamedTuple, TypeAlias, cast
+from typing import NamedTuple, cast
 
 from drive_trace.authoring.drafts import Stamp
 from drive_trace.trace.line import Line
@@ -93,8 +93,6 @@ class Carried(NamedTuple):
 
 STALE = "the run went on since the last one, which is not repeated"
 """The note of a grade that says nothing of what came later."""
-Carrying: TypeAlias = Callable[[Scope, str, str], Carried | None]
-"""Gives it for a scope, the feed's name and the current time; None if it cannot be known."""
 
 
 class EventContext(NamedTuple):

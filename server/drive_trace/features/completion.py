@@ -20,7 +20,6 @@ from drive_trace.authoring.events import (
 )
 from drive_trace.authoring.values import (
     Carried,
-    Carrying,
     Certainty,
     Choice,
     EventContext,
@@ -34,7 +33,7 @@ from drive_trace.authoring.values import (
 from drive_trace.features.hover import about_event, about_field, field_at
 from drive_trace.features.new_events import END, Piece, Stop, pair, pairs, render, value
 from drive_trace.features.results import markup, range_of, without_markup
-from drive_trace.features.runs import Joined, carrying, completing, nothing_joined
+from drive_trace.features.runs import Joined, carried_at, completing, nothing_joined
 from drive_trace.linter.edits import as_json
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import PositionEncoding, Span
@@ -124,23 +123,14 @@ class _Request:
     stamp: Stamp
     event: EventType | None
     """The event that the record is or seems to be; None if unknown."""
+    context: EventContext
+    """What the values of fields follow from."""
     listing: Listing
-    carrying: Carrying
-
-    @property
-    def text(self) -> str:
-        """The text of the record."""
-        return self.analysis.document.lines[self.point.record].text
-
-    @property
-    def event_context(self) -> EventContext:
-        """The context that the values of fields follow from."""
-        event = self.event or next_events(self.scope)[0].event
-        return context_of(event, self.scope, self.stamp, self.cursor.given, self.carrying)
+    joined: Joined
 
     def carried(self, event: EventType) -> Carried | None:
         """The values that the next event of a feed repeats; None for others, or if unknown."""
-        return self.carrying(self.scope, event.name, self.stamp.ts) if event.is_feed else None
+        return carried_at(self.scope, event, self.stamp.ts, self.joined)
 
     @property
     def fields(self) -> Mapping[str, FieldType]:
@@ -173,17 +163,12 @@ def completion(  # noqa: PLR0913 - the request, the client, and what only the mo
     scope = scope_at(
         analysis.index, lines, point.record, run_id if isinstance(run_id, str) else None
     )
+    event = _event(cursor)
+    likely = event or next_events(scope)[0].event
+    carried = carried_at(scope, likely, stamp.ts, joined)
+    context = context_of(likely, scope, stamp, cursor.given, carried)
     request = _Request(
-        analysis,
-        point,
-        encoding,
-        client,
-        cursor,
-        scope,
-        stamp,
-        _event(cursor),
-        listing,
-        carrying(joined),
+        analysis, point, encoding, client, cursor, scope, stamp, event, context, listing, joined
     )
     candidates = {Where.EVENT: _events, Where.KEY: _keys, Where.VALUE: _values}[cursor.where]
     return types.CompletionList(is_incomplete=False, items=_items(request, candidates(request)))
@@ -204,13 +189,13 @@ def _events(request: _Request) -> Iterator[Candidate]:
         carried = request.carried(event)
         if event.is_feed and carried is None:  # a person gives it whole, key by key
             continue
-        composed = compose(event, request.scope, request.stamp, given, request.carrying)
+        composed = compose(event, request.scope, request.stamp, given, carried)
         kind = variant_name(event, given, request.scope)
         yield Candidate(
             f"{event.name} ({printable(kind)})" if kind else event.name,
             _record(composed.slots, request),
             _Kind.Event,
-            _about_event(composed, request),
+            _about_event(composed, carried),
             {"event": event.name},
         )
         for name, slots in _graded(request, event, composed.slots):
@@ -257,9 +242,9 @@ def _in_order(scope: Scope) -> Iterator[tuple[EventType, Mapping[str, object]]]:
     yield from others
 
 
-def _about_event(composed: Composed, request: _Request) -> str:
+def _about_event(composed: Composed, carried: Carried | None) -> str:
     """The thing that the event would belong to, or what it would repeat, else its prose."""
-    event, carried = composed.event, request.carried(composed.event)
+    event = composed.event
     if carried is not None and carried.has_newer_rejected:
         return "a newer one is rejected, and not carried on"
     if carried is not None and carried.note:
@@ -326,7 +311,7 @@ def _slot(field: FieldType, request: _Request) -> Slot:
         return open_slot(field)
     if field.name == "event_type":
         return open_slot(_event_field(), _event_names(request))
-    return slot_of(field, request.event_context)
+    return slot_of(field, request.context)
 
 
 def _event_field() -> FieldType:
@@ -356,7 +341,7 @@ def _values(request: _Request) -> Iterator[Candidate]:
             about = {"event": choice.value}
             yield _value(choice, (as_json(choice.value),), _Kind.Event, about)
         return
-    choices = choices_of(field, request.event_context) if not above else ()
+    choices = choices_of(field, request.context) if not above else ()
     if isinstance(field.shape, ListShape | ObjectShape):
         yield from _composite(request, field, choices)
         return
@@ -377,7 +362,7 @@ def _composite(
     """An array or object as a whole, to fill in."""
     about = _about(request, request.cursor.path)
     values = [choice for choice in choices if choice.value is not None]
-    is_null = not request.cursor.path[1:] and is_null_here(field, request.event_context)
+    is_null = not request.cursor.path[1:] and is_null_here(field, request.context)
     if isinstance(field.shape, ListShape):
         for choice in values:
             wrapped = Choice([choice.value], choice.note)
@@ -398,7 +383,7 @@ def _list_items(request: _Request, path: Path) -> Iterator[Candidate]:
     if field is None or not isinstance(field.shape, ListShape):
         return
     about = _about(request, path)
-    for choice in choices_of(field, request.event_context):
+    for choice in choices_of(field, request.context):
         if choice.value is not None and choice.value not in request.cursor.items:
             yield _value(choice, (as_json(choice.value),), _Kind.EnumMember, about)
 
@@ -453,27 +438,30 @@ def _items(request: _Request, found: Iterable[Candidate]) -> list[types.Completi
     meant = _meant(candidates, cursor.word)
     if meant is not None:
         candidates.sort(key=lambda candidate: candidate is not meant)
-    # The whole token, also its part after the cursor: inserting before the rest of a string or
-    # number would break it.
-    replaced = range_of(request.analysis, request.point.record, cursor.span, request.encoding)
-    typed = request.text[cursor.span.start : request.point.offset]
+    typed = _text(request)[cursor.span.start : request.point.offset]
     before = "" if cursor.has_colon else cursor.before
     made = []
     for place, candidate in enumerate(candidates):
         pieces = (before, *candidate.pieces, cursor.after)
         text, is_snippet = render(pieces, snippets=client.snippets)
-        found_by = cursor.lead + (candidate.word or candidate.label)
-        is_known = candidate.kind in client.kinds
+        note = printable(candidate.note, _LONGEST) or None
         item = types.CompletionItem(
             label=printable(candidate.label, _LONGEST),
-            kind=candidate.kind if is_known else _OLD_KINDS.get(candidate.kind),
+            kind=candidate.kind
+            if candidate.kind in client.kinds
+            else _OLD_KINDS.get(candidate.kind),
             sort_text=f"{place:04}",
-            filter_text=typed if candidate is meant else found_by,
+            filter_text=cursor.lead + (candidate.word or candidate.label),
             insert_text_format=types.InsertTextFormat.Snippet if is_snippet else None,
-            text_edit=_edit(text, replaced, request),
+            text_edit=_edit(text, request),
             data=dict(candidate.about) if candidate.about else None,
         )
-        _note(item, candidate, client)
+        if candidate is meant:
+            item.filter_text = typed
+        if not client.label_details:
+            item.detail = note
+        elif note:
+            item.label_details = types.CompletionItemLabelDetails(description=note)
         made.append(item)
     return made
 
@@ -487,23 +475,21 @@ def _meant(candidates: Iterable[Candidate], word: str) -> Candidate | None:
     return by_label[found] if found is not None else None
 
 
-def _edit(text: str, replaced: types.Range, request: _Request) -> types.TextEdit:
-    """Replaces the token, or only its part before the cursor if the rest is the same."""
-    start, end = request.cursor.span
+def _text(request: _Request) -> str:
+    """The text of the record."""
+    return request.analysis.document.lines[request.point.record].text
+
+
+def _edit(text: str, request: _Request) -> types.TextEdit:
+    """Replaces the whole token, also its part after the cursor: inserting before the rest of a
+    string or number would break it. If that rest is the same, only the part before is replaced.
+    """
+    span = request.cursor.span
     record, offset = request.point
-    rest = request.text[offset:end]
-    if request.client.replaces_rest or not rest or not text.endswith(rest):
-        return types.TextEdit(replaced, text)
-    where = range_of(request.analysis, record, Span(start, offset), request.encoding)
-    return types.TextEdit(where, text.removesuffix(rest))
-
-
-def _note(item: types.CompletionItem, candidate: Candidate, client: Abilities) -> None:
-    note = printable(candidate.note, _LONGEST) if candidate.note else None
-    if client.label_details:
-        item.label_details = types.CompletionItemLabelDetails(description=note) if note else None
-    else:
-        item.detail = note
+    rest = _text(request)[offset : span.end]
+    if not request.client.replaces_rest and rest and text.endswith(rest):
+        span, text = Span(span.start, offset), text.removesuffix(rest)
+    return types.TextEdit(range_of(request.analysis, record, span, request.encoding), text)
 
 
 # ``completionItem/resolve``

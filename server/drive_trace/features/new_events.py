@@ -34,7 +34,7 @@ from drive_trace.features.findings import (
 from drive_trace.features.results import CannotMake, TextChange, range_between
 from drive_trace.features.runs import (
     Joined,
-    carrying,
+    carried_at,
     choices,
     consequence,
     feed_at,
@@ -203,8 +203,8 @@ def next_events_json(analysis: Analysis, run_id: str | None, stamp: Stamp) -> di
 
 
 def _choices(scope: Scope, stamp: Stamp) -> Iterator[dict[str, object]]:
-    carried = carrying(nothing_joined)
     for event, is_next in next_events(scope):
+        carried = carried_at(scope, event, stamp.ts, nothing_joined)
         for given in variants(event, scope):
             composed = compose(event, scope, stamp, given, carried)
             about = variant_name(event, given, scope)
@@ -245,7 +245,8 @@ def composed_at_end(  # noqa: PLR0913, PLR0917 - which event, of which moment, a
         known = feed_at(scope, event, joined)
         if isinstance(known, CannotMake):
             return known
-    return compose(EVENTS[event], scope, stamp, chosen[0], carrying(joined))
+    carried = carried_at(scope, EVENTS[event], stamp.ts, joined)
+    return compose(EVENTS[event], scope, stamp, chosen[0], carried)
 
 
 def is_feed(event: str) -> bool:

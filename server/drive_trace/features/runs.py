@@ -8,7 +8,6 @@ file that decides.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
 from itertools import chain, islice, product
 from typing import NamedTuple, TypeAlias, cast
 from urllib.parse import quote
@@ -16,7 +15,7 @@ from urllib.parse import quote
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
-from drive_trace.authoring.values import STALE, Carried, Carrying, clock
+from drive_trace.authoring.values import STALE, Carried, clock
 from drive_trace.features.options import LensOptions
 from drive_trace.features.results import CannotMake, markup
 from drive_trace.scorecard.card import ScoreCard
@@ -41,7 +40,7 @@ from drive_trace.trace.line import FlaggedLine, Line, run_of
 from drive_trace.trace.references import run_id_of
 from drive_trace.trace.scope import Scope, scope_at
 from drive_trace.trace.times import sortable
-from drive_trace.vocabulary import CORRECTNESS_FIELDS, EVENTS, GRADE, OneOfShape
+from drive_trace.vocabulary import CORRECTNESS_FIELDS, EVENTS, GRADE, EventType, OneOfShape
 
 # The grades that can be recorded for a run
 
@@ -357,28 +356,26 @@ def with_others(own: FeedState, name: str, run: JoinedRun | None) -> JoinedFeed 
     return JoinedFeed(own, files if is_found else [*files, FileFeed("", own)])
 
 
-def carrying(joined: Joined) -> Carrying:
-    """Gives the values that the next event of a feed repeats."""
-    joined = cache(joined)  # called for each field
-
-    def carried(scope: Scope, name: str, now: str) -> Carried | None:
-        feed = feed_at(scope, name, joined)
-        if isinstance(feed, CannotMake):
-            return None
-        decider = feed.deciding
-        if decider is None or decider.state.counted is None:
-            return Carried({}, "", has_newer_rejected=bool(feed.doubts))
-        run = joined(scope.run_id) if name == GRADE and scope.run_id is not None else None
-        stale = run.run.stale if run is not None else None
-        is_own = decider.state is feed.own
-        if scope.is_stale(name) or (stale is not None and (stale.others or not is_own)):
-            return Carried({}, STALE, has_newer_rejected=bool(feed.doubts))
-        counted = decider.state.counted
-        where = f" in {printable(decider.path)}" if not is_own else ""
-        note = f"as recorded at {clock(counted.ts, now)}{where}"
-        return Carried(counted.values, note, has_newer_rejected=bool(feed.doubts))
-
-    return carried
+def carried_at(scope: Scope, event: EventType, now: str, joined: Joined) -> Carried | None:
+    """The values that the next event of a feed repeats; None for other events, and where they
+    cannot be known.
+    """
+    feed = feed_at(scope, event.name, joined) if event.is_feed else None
+    if feed is None or isinstance(feed, CannotMake):
+        return None
+    decider, has_newer_rejected = feed.deciding, bool(feed.doubts)
+    counted = decider.state.counted if decider is not None else None
+    if decider is None or counted is None:
+        return Carried({}, "", has_newer_rejected)
+    is_grade = event.name == GRADE and scope.run_id is not None
+    run = joined(cast("str", scope.run_id)) if is_grade else None
+    stale = run.run.stale if run is not None else None
+    is_own = decider.state is feed.own
+    if scope.is_stale(event.name) or (stale is not None and (stale.others or not is_own)):
+        return Carried({}, STALE, has_newer_rejected)
+    where = f" in {printable(decider.path)}" if not is_own else ""
+    note = f"as recorded at {clock(counted.ts, now)}{where}"
+    return Carried(counted.values, note, has_newer_rejected)
 
 
 def _feed_of(part: RunInFile, name: str) -> FeedState:
