@@ -5,18 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from drive_trace.authoring import values
 from drive_trace.authoring.drafts import Stamp
-from drive_trace.authoring.values import (
-    Carried,
-    Certainty,
-    EventContext,
-    Given,
-    Slot,
-    about,
-    entity_name,
-    known,
-    slot_of,
-)
 from drive_trace.trace.scope import Opened, Scope
 from drive_trace.vocabulary import (
     EVENTS,
@@ -41,21 +31,21 @@ class Composed(NamedTuple):
     """An event with what is known of it."""
 
     event: EventType
-    slots: tuple[Slot, ...]
+    slots: tuple[values.Slot, ...]
     """The fields of the event, in the order of the vocabulary; of the optional ones those given."""
 
     @property
-    def blanks(self) -> tuple[Slot, ...]:
+    def blanks(self) -> tuple[values.Slot, ...]:
         """What a person has to fill in."""
-        return tuple(slot for slot in self.slots if slot.certainty is Certainty.OPEN)
+        return tuple(slot for slot in self.slots if slot.certainty is values.Certainty.OPEN)
 
 
 def compose(
     event: EventType,
     scope: Scope,
     stamp: Stamp,
-    given: Given | None = None,
-    carried: Carried | None = None,
+    given: values.Given | None = None,
+    carried: values.Carried | None = None,
 ) -> Composed:
     """An event for a place of a trace. ``given`` holds the values that it has already, by
     field. Other fields follow from them, such as a round's duration from its id. ``carried`` is
@@ -65,30 +55,30 @@ def compose(
     return Composed(
         event,
         tuple(
-            _stated(field, context) if given and name in given else slot_of(field, context)
+            _stated(field, context) if given and name in given else values.slot_of(field, context)
             for name, field in event.fields.items()
             if field.is_required or (given and name in given)
         ),
     )
 
 
-def _stated(field: FieldType, context: EventContext) -> Slot:
+def _stated(field: FieldType, context: values.EventContext) -> values.Slot:
     """A value that the event has already, with what it names."""
     value, scope = context.stated[field.name], context.scope
     of = LIFETIMES.get(field.names) if field.names is not None else None
     start = scope.start_of(of, value) if of is not None and field.name == of.field else None
     if of is None or start is None:
-        return known(field, value)
-    return known(field, value, about(scope, of, start, context.stamp.ts))
+        return values.known(field, value)
+    return values.known(field, value, values.about(scope, of, start, context.stamp.ts))
 
 
 def context_of(
     event: EventType,
     scope: Scope,
     stamp: Stamp,
-    given: Given,
-    carried: Carried | None = None,
-) -> EventContext:
+    given: values.Given,
+    carried: values.Carried | None = None,
+) -> values.EventContext:
     """What the fields of an event follow from: what is given, and the dispatch, round or slice
     that is open and most likely meant.
     """
@@ -104,16 +94,16 @@ def context_of(
             is_ambiguous = is_ambiguous or len(fitting) > 1
             if of is _ROUND:
                 known_values.setdefault(_DISPATCH.field, fitting[0].start.fact(_DISPATCH.field))
-    return EventContext(event, scope, stamp, given, known_values, is_ambiguous, carried)
+    return values.EventContext(event, scope, stamp, given, known_values, is_ambiguous, carried)
 
 
-def _fits(opened: Opened, known_values: Given) -> bool:
+def _fits(opened: Opened, known_values: values.Given) -> bool:
     start = opened.start
     within = known_values.get(_DISPATCH.field)
     return opened.of is not _ROUND or within is None or start.fact(_DISPATCH.field) == within
 
 
-def variants(event: EventType, scope: Scope) -> list[Given]:
+def variants(event: EventType, scope: Scope) -> list[values.Given]:
     """What an event is given to begin with: of an event that comes in kinds with fields of their
     own, one for each kind, the likeliest first; where several rounds or dispatches are open that it
     could belong to, the ids of one of them; else nothing.
@@ -132,7 +122,7 @@ def variants(event: EventType, scope: Scope) -> list[Given]:
     return [{}]
 
 
-def ids_of(event: EventType, opened: Opened) -> Given:
+def ids_of(event: EventType, opened: Opened) -> values.Given:
     """The ids that an event repeats from the start of what it belongs to."""
     start = opened.start
     assert start.event is not None
@@ -143,14 +133,14 @@ def ids_of(event: EventType, opened: Opened) -> Given:
     }
 
 
-def variant_name(event: EventType, given: Given, scope: Scope) -> str | None:
+def variant_name(event: EventType, given: values.Given, scope: Scope) -> str | None:
     """What tells an event from its other variants: its kind, or what it belongs to. None if it has
     no others; may contain text of the trace.
     """
     for of in (_ROUND, _DISPATCH):
         start = scope.start_of(of, given[of.field]) if of.field in given else None
         if start is not None and event.opens is not of.entity:
-            return entity_name(scope, of, start)
+            return values.entity_name(scope, of, start)
     return next((str(value) for value in given.values()), None)
 
 

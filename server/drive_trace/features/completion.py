@@ -9,15 +9,8 @@ from typing import NamedTuple
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
+from drive_trace.authoring import events
 from drive_trace.authoring.drafts import Stamp
-from drive_trace.authoring.events import (
-    Composed,
-    compose,
-    context_of,
-    next_events,
-    variant_name,
-    variants,
-)
 from drive_trace.authoring.values import (
     Carried,
     Certainty,
@@ -164,9 +157,9 @@ def completion(  # noqa: PLR0913 - the request, the client, and what only the mo
         analysis.index, lines, point.record, run_id if isinstance(run_id, str) else None
     )
     event = _event(cursor)
-    likely = event or next_events(scope)[0].event
+    likely = event or events.next_events(scope)[0].event
     carried = carried_at(scope, likely, stamp.ts, joined)
-    context = context_of(likely, scope, stamp, cursor.given, carried)
+    context = events.context_of(likely, scope, stamp, cursor.given, carried)
     request = _Request(
         analysis, point, encoding, client, cursor, scope, stamp, event, context, listing, joined
     )
@@ -189,8 +182,8 @@ def _events(request: _Request) -> Iterator[Candidate]:
         carried = request.carried(event)
         if event.is_feed and carried is None:  # a person gives it whole, key by key
             continue
-        composed = compose(event, request.scope, request.stamp, given, carried)
-        kind = variant_name(event, given, request.scope)
+        composed = events.compose(event, request.scope, request.stamp, given, carried)
+        kind = events.variant_name(event, given, request.scope)
         yield Candidate(
             f"{event.name} ({printable(kind)})" if kind else event.name,
             _record(composed.slots, request),
@@ -234,15 +227,15 @@ def _in_order(scope: Scope) -> Iterator[tuple[EventType, Mapping[str, object]]]:
     likeliest kind, or for all that it could belong to. All others follow.
     """
     others: list[tuple[EventType, Mapping[str, object]]] = []
-    for event, is_next in next_events(scope):
-        kinds = [(event, given) for given in variants(event, scope)]
+    for event, is_next in events.next_events(scope):
+        kinds = [(event, given) for given in events.variants(event, scope)]
         first = 1 if KINDS.keys() & event.fields.keys() else len(kinds)
         yield from kinds[: first if is_next else 0]
         others += kinds[first if is_next else 0 :]
     yield from others
 
 
-def _about_event(composed: Composed, carried: Carried | None) -> str:
+def _about_event(composed: events.Composed, carried: Carried | None) -> str:
     """The thing that the event would belong to, or what it would repeat, else its prose."""
     event = composed.event
     if carried is not None and carried.has_newer_rejected:
@@ -321,7 +314,9 @@ def _event_field() -> FieldType:
 
 
 def _event_names(request: _Request) -> tuple[Choice, ...]:
-    return tuple(Choice(each.event.name, each.event.family) for each in next_events(request.scope))
+    return tuple(
+        Choice(each.event.name, each.event.family) for each in events.next_events(request.scope)
+    )
 
 
 # Values

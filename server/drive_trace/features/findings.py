@@ -14,19 +14,7 @@ from lsprotocol import types
 
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.fixing import fix_all
-from drive_trace.features.results import (
-    CannotMake,
-    JsonText,
-    PlainRange,
-    TextChange,
-    as_edits,
-    dumps,
-    of_record,
-    plain_between,
-    plain_range,
-    point_at,
-    range_of,
-)
+from drive_trace.features import results
 from drive_trace.linter.rule import DEFAULTS, Finding, Fix, Related, RuleSettings
 from drive_trace.stopping import unless_stopped
 from drive_trace.text.spans import PositionEncoding, Span, units_before
@@ -84,7 +72,7 @@ class DiagnosticMaker:
                 made += map(self._diagnostic, findings[:kept])
             if left_out:
                 made.append(self._more(left_out))
-            self._last = (state, dumps(made))
+            self._last = (state, results.dumps(made))
         return self._last[1]
 
     def _diagnostic(self, finding: Finding) -> dict[str, object]:
@@ -125,7 +113,7 @@ class DiagnosticMaker:
         lines = self.analysis.document.lines
         end = Span(len(lines[-1].text), len(lines[-1].text))
         return {
-            "range": plain_range(self.analysis, len(lines) - 1, end, self.options.encoding),
+            "range": results.plain_range(self.analysis, len(lines) - 1, end, self.options.encoding),
             "severity": _INFORMATION,
             "code": "more-findings",
             "source": SOURCE,
@@ -136,14 +124,14 @@ class DiagnosticMaker:
 
 def _range_of(
     analysis: Analysis, found: Finding | Related, encoding: PositionEncoding
-) -> PlainRange:
+) -> results.PlainRange:
     """A finding's place, from its own line to the last that it is about."""
     number, text = analysis.document.number(found.line), found.line.text
     start, end = (Point(number, min(each, len(text))) for each in resolve(text, found.place))
     last = found.last if isinstance(found, Finding) else None
     if last is not None:
         end = Point(analysis.document.number(last), len(last.text.rstrip("\r")))
-    return plain_between(analysis.document, start, end, encoding)
+    return results.plain_between(analysis.document, start, end, encoding)
 
 
 # Code actions
@@ -188,11 +176,11 @@ class Offer(NamedTuple):
     """Why it cannot be picked now, if it cannot."""
 
 
-def other_by_now(data: Mapping[str, Any], title: str) -> CannotMake | None:
+def other_by_now(data: Mapping[str, Any], title: str) -> results.CannotMake | None:
     """A refusal if an offer would now do something else than its title says."""
     if data.get("title", title) == title:
         return None
-    return CannotMake(f"This has changed meanwhile, and would now be “{title}”: ask again.")
+    return results.CannotMake(f"This has changed meanwhile, and would now be “{title}”: ask again.")
 
 
 def asks_for(only: object, kind: str) -> bool:
@@ -295,7 +283,7 @@ def _named(
     """The findings of some diagnostics that are as they were."""
     given = diagnostics if isinstance(diagnostics, list | tuple) else ()
     for each in given[:_MOST_FINDINGS]:
-        start = point_at(analysis, each.range.start, encoding)
+        start = results.point_at(analysis, each.range.start, encoding)
         for finding in analysis.findings_of(analysis.document.lines[start.record])[:_MOST_FINDINGS]:
             if _same([each], analysis, finding, encoding):
                 yield finding
@@ -304,8 +292,8 @@ def _named(
 def _touched(
     analysis: Analysis, where: types.Range, encoding: PositionEncoding
 ) -> Iterator[Finding]:
-    start = point_at(analysis, where.start, encoding)
-    end = point_at(analysis, where.end, encoding)
+    start = results.point_at(analysis, where.start, encoding)
+    end = results.point_at(analysis, where.end, encoding)
     last = min(end.record, start.record + _MOST_LINES)
     # What is wrong with an object over several lines is said on its first.
     first = analysis.first_line(analysis.document.lines[start.record])
@@ -323,7 +311,7 @@ def _touched(
 def _edits(analysis: Analysis, fix: Fix, encoding: PositionEncoding) -> list[types.TextEdit]:
     number = analysis.document.number
     return [
-        types.TextEdit(range_of(analysis, number(line), span, encoding), text)
+        types.TextEdit(results.range_of(analysis, number(line), span, encoding), text)
         for line, span, text in fix.edits
     ]
 
@@ -379,7 +367,7 @@ def rule_offers(analysis: Analysis, findings: Sequence[Finding], only: object) -
 
 def safe_fixes(
     records: Sequence[str], settings: RuleSettings, path: str | None, rule: str | None = None
-) -> list[TextChange]:
+) -> list[results.TextChange]:
     """The changes of all safe fixes, or of those of one rule. They are tried on a copy, which takes
     as long as opening a trace.
     """
@@ -389,7 +377,7 @@ def safe_fixes(
     return list(_differences(before, analysis.document.lines))
 
 
-def _differences(before: Sequence[Line], after: Sequence[Line]) -> Iterator[TextChange]:
+def _differences(before: Sequence[Line], after: Sequence[Line]) -> Iterator[results.TextChange]:
     """The changes from one list of lines to another. A line that stayed is the same object."""
     kept = set(map(id, after)) & set(map(id, before))
     old = new = 0
@@ -405,39 +393,45 @@ def _differences(before: Sequence[Line], after: Sequence[Line]) -> Iterator[Text
         old, new = old + 1, new + 1
 
 
-def _replacement(before: Sequence[Line], first: int, stop: int, texts: Sequence[str]) -> TextChange:
+def _replacement(
+    before: Sequence[Line], first: int, stop: int, texts: Sequence[str]
+) -> results.TextChange:
     if stop - first == len(texts) == 1:
-        return of_record(first, before[first].text, texts[0])
+        return results.of_record(first, before[first].text, texts[0])
     if stop < len(before):
-        return TextChange(Point(first, 0), Point(stop, 0), "".join(f"{text}\n" for text in texts))
+        return results.TextChange(
+            Point(first, 0), Point(stop, 0), "".join(f"{text}\n" for text in texts)
+        )
     end = Point(stop - 1, len(before[stop - 1].text))
     if texts:
-        return TextChange(Point(first, 0), end, "\n".join(texts))
-    return TextChange(Point(first - 1, len(before[first - 1].text)), end, "")
+        return results.TextChange(Point(first, 0), end, "\n".join(texts))
+    return results.TextChange(Point(first - 1, len(before[first - 1].text)), end, "")
 
 
 # Formatting
 
 
-def format_document(analysis: Analysis, encoding: PositionEncoding) -> JsonText:
+def format_document(analysis: Analysis, encoding: PositionEncoding) -> results.JsonText:
     """The edits that format every line, a list of ``TextEdit``."""
     lines = analysis.document.lines
     changes = _compacted(analysis, 0, len(lines))
-    return as_edits(analysis.document, changes, encoding)
+    return results.as_edits(analysis.document, changes, encoding)
 
 
-def format_range(analysis: Analysis, where: types.Range, encoding: PositionEncoding) -> JsonText:
+def format_range(
+    analysis: Analysis, where: types.Range, encoding: PositionEncoding
+) -> results.JsonText:
     """The edits that format the lines that a range touches, a list of ``TextEdit``."""
-    start, end = (point_at(analysis, each, encoding) for each in (where.start, where.end))
+    start, end = (results.point_at(analysis, each, encoding) for each in (where.start, where.end))
     # A selection of whole lines ends before the first character of the next one.
     is_before = end.offset == 0 and end.record > start.record
     stop = end.record + (not is_before)
     changes = _compacted(analysis, start.record, stop)
-    return as_edits(analysis.document, changes, encoding)
+    return results.as_edits(analysis.document, changes, encoding)
 
 
-def _compacted(analysis: Analysis, first: int, stop: int) -> Iterator[TextChange]:
+def _compacted(analysis: Analysis, first: int, stop: int) -> Iterator[results.TextChange]:
     for record, line in enumerate(unless_stopped(analysis.document.lines[first:stop]), first):
         text = laid_out(line)
         if text != line.text:
-            yield of_record(record, line.text, text)
+            yield results.of_record(record, line.text, text)

@@ -12,15 +12,8 @@ from itertools import islice
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
+from drive_trace.features import referents
 from drive_trace.features.options import HintOptions
-from drive_trace.features.referents import (
-    HoverOptions,
-    Pointed,
-    about_reference,
-    introduces,
-    referent_of,
-    run_at,
-)
 from drive_trace.features.results import markup, point_at, range_of, without_markup
 from drive_trace.features.runs import JoinedRun, of_one_file
 from drive_trace.json_text import NodeKind
@@ -53,7 +46,7 @@ from drive_trace.vocabulary import (
 from drive_trace.vocabulary.slips import event_meant
 
 _RULE = "\n\n---\n\n"
-_ALONE = HoverOptions()
+_ALONE = referents.HoverOptions()
 _MOST_FINDINGS = 5
 _LONGEST_MESSAGE = 400
 """In characters."""
@@ -64,7 +57,7 @@ def hover(
     point: Point,
     encoding: PositionEncoding,
     kind: types.MarkupKind = types.MarkupKind.Markdown,
-    options: HoverOptions = _ALONE,
+    options: referents.HoverOptions = _ALONE,
 ) -> types.Hover | None:
     """The hover at a point; None if there is nothing to show."""
     line = analysis.document.lines[point.record]
@@ -87,7 +80,9 @@ def hover(
     )
 
 
-def _pointed(analysis: Analysis, line: Line, offset: int, options: HoverOptions) -> Pointed | None:
+def _pointed(
+    analysis: Analysis, line: Line, offset: int, options: referents.HoverOptions
+) -> referents.Pointed | None:
     """The key or scalar at an offset; None on white space and punctuation."""
     place = path_at(line.text, offset)
     if place is None:
@@ -100,10 +95,10 @@ def _pointed(analysis: Analysis, line: Line, offset: int, options: HoverOptions)
         value, is_null = node.value, node.kind is NodeKind.NULL
     event = event_of(line)
     field = field_at(event, place.path)
-    return Pointed(analysis, line, place, event, field, value, is_null, options)
+    return referents.Pointed(analysis, line, place, event, field, value, is_null, options)
 
 
-def _about(at: Pointed, *, has_card: bool) -> str | None:
+def _about(at: referents.Pointed, *, has_card: bool) -> str | None:
     """The meaning of the value, then that of its field, unless a run's card is shown and the field
     is one of every event.
     """
@@ -116,22 +111,22 @@ def _about(at: Pointed, *, has_card: bool) -> str | None:
     return "\n\n".join(part for part in parts if part)
 
 
-def _about_field(at: Pointed) -> str:
+def _about_field(at: referents.Pointed) -> str:
     assert at.field is not None
     return about_field(at.field, at.value, is_null=at.is_null)
 
 
-def about_value(at: Pointed) -> str | None:
+def about_value(at: referents.Pointed) -> str | None:
     """The meaning of a value; None if its field says it all."""
     if at.place.part is not Part.VALUE or at.field is None:
         return None
     shape = at.field.shape
     if isinstance(shape, StringShape) and shape.form is Form.TIMESTAMP:
         return about_moment(at)
-    return about_null(at) or about_quantity(at) or about_reference(at)
+    return about_null(at) or about_quantity(at) or referents.about_reference(at)
 
 
-def _findings(at: Pointed, span: Span) -> str:
+def _findings(at: referents.Pointed, span: Span) -> str:
     """What is wrong with the token, and what its most likely fix would do."""
     found = (
         finding
@@ -141,7 +136,7 @@ def _findings(at: Pointed, span: Span) -> str:
     return "\n\n".join(_finding(at, each) for each in islice(found, _MOST_FINDINGS))
 
 
-def _finding(at: Pointed, finding: Finding) -> str:
+def _finding(at: referents.Pointed, finding: Finding) -> str:
     url = at.options.url_of(finding.rule.code)
     rule = f"[{finding.rule.code}]({url})" if url else f"`{finding.rule.code}`"
     text = code(at.analysis.message(finding.message), _LONGEST_MESSAGE)
@@ -158,7 +153,7 @@ def _touches(one: Span, other: Span) -> bool:
 # The scorecard
 
 
-def card(at: Pointed) -> str | None:
+def card(at: referents.Pointed) -> str | None:
     """The run's scorecard over all its files, on all tokens of feed events and on any run id."""
     event = at.event
     if at.place.path != ("project_run_id",) and (event is None or not event.is_feed):
@@ -178,7 +173,7 @@ def card(at: Pointed) -> str | None:
     return text + _standing(at, joined)
 
 
-def _standing(at: Pointed, joined: JoinedRun | None) -> str:
+def _standing(at: referents.Pointed, joined: JoinedRun | None) -> str:
     """Why a line of a feed does not count, if it does not."""
     line, event = at.line, at.line.event
     if line.is_rejected:
@@ -219,7 +214,7 @@ def about_event(event: EventType) -> str:
     return "\n".join(lines)
 
 
-def about_unknown_event(at: Pointed) -> str | None:
+def about_unknown_event(at: referents.Pointed) -> str | None:
     """How readers treat an event outside the vocabulary."""
     name = name_of(at.line)
     if name is None:
@@ -229,7 +224,7 @@ def about_unknown_event(at: Pointed) -> str | None:
     return f"{code(name)} is not an event of the vocabulary: readers keep it apart.{hint}"
 
 
-def about_undeclared(at: Pointed) -> str | None:
+def about_undeclared(at: referents.Pointed) -> str | None:
     """How readers treat a key that its event does not declare."""
     if at.event is None:
         return None
@@ -256,7 +251,7 @@ def _bullet(name: str, meaning: str, stands_there: bool) -> str:
     return f"- {shown} — {meaning}"
 
 
-def about_null(at: Pointed) -> str | None:
+def about_null(at: referents.Pointed) -> str | None:
     """The meaning of a null that stands there."""
     field = at.field
     if field is None or field.null_means is None or not at.is_null:
@@ -273,7 +268,7 @@ _LONG = 1000
 """Smaller numbers are easy to read."""
 
 
-def about_quantity(at: Pointed) -> str | None:
+def about_quantity(at: referents.Pointed) -> str | None:
     """A number with a unit; None if there is nothing to add to it."""
     field, value = at.field, at.value
     if field is None or not field.unit or not isinstance(value, int) or isinstance(value, bool):
@@ -291,7 +286,7 @@ def _short(value: int, unit: str) -> str:
     return byte_size(value) if unit == "bytes" else compact(value)
 
 
-def _clock(at: Pointed, value: int) -> str | None:
+def _clock(at: referents.Pointed, value: int) -> str | None:
     found = measured(at.analysis, at.line)
     if found is None:
         return None
@@ -331,7 +326,7 @@ _UNITS = (
 _DISPATCH = LIFETIMES[Entity.DISPATCH]
 
 
-def about_moment(at: Pointed) -> str | None:
+def about_moment(at: referents.Pointed) -> str | None:
     """A timestamp in words; None if it is invalid."""
     if not isinstance(at.value, str):
         return None
@@ -352,9 +347,9 @@ def about_moment(at: Pointed) -> str | None:
     return "\n".join([lines[0], "", *lines[1:]]).rstrip()
 
 
-def _landmarks(at: Pointed) -> Iterator[tuple[str, Line]]:
+def _landmarks(at: referents.Pointed) -> Iterator[tuple[str, Line]]:
     """Earlier events: the starts of its run and its dispatch, and the event before."""
-    run = run_at(at.analysis, run_of(at.line))
+    run = referents.run_at(at.analysis, run_of(at.line))
     if run is None:
         return
     seen = [at.line]
@@ -367,11 +362,11 @@ def _landmarks(at: Pointed) -> Iterator[tuple[str, Line]]:
         yield "the event before", before
 
 
-def _dispatch_start(at: Pointed) -> Line | None:
+def _dispatch_start(at: referents.Pointed) -> Line | None:
     if at.event is None or _DISPATCH.field not in at.event.fields:
         return None
     value = values_of(at.line).get(_DISPATCH.field)
-    found = referent_of(at.analysis, at.line, at.event.fields[_DISPATCH.field], value)
+    found = referents.referent_of(at.analysis, at.line, at.event.fields[_DISPATCH.field], value)
     return found.starts.before(at.line) if found is not None else None
 
 
@@ -386,7 +381,7 @@ def _in_words(when: datetime) -> str:
     )
 
 
-def _local(at: Pointed, when: datetime) -> str:
+def _local(at: referents.Pointed, when: datetime) -> str:
     """The reader's time, unless it is the same."""
     local = when.astimezone(at.options.zone)
     offset = local.utcoffset()
@@ -464,7 +459,9 @@ def resolve_hint(analysis: Analysis | None, hint: types.InlayHint) -> types.Inla
         return hint
     place = Place(Part.VALUE, (name,))
     about = about_value(
-        Pointed(analysis, line, place, event, field, value, value is None, HoverOptions())
+        referents.Pointed(
+            analysis, line, place, event, field, value, value is None, referents.HoverOptions()
+        )
     )
     hint.tooltip = without_markup(about) if about is not None else None
     return hint
@@ -482,7 +479,7 @@ def _of_line(
     known = _values(above) if above is not None and run_of(above) == run_of(line) else {}
     for name, value in _values(line).items():
         field = event.fields.get(name)
-        if field is None or not (field.unit or field.names) or introduces(event, field):
+        if field is None or not (field.unit or field.names) or referents.introduces(event, field):
             continue
         if field.names and known.get(name) == value:
             continue
@@ -503,7 +500,7 @@ def _hint_label(
     analysis: Analysis, line: Line, field: FieldType, value: object, options: HintOptions
 ) -> str | None:
     if isinstance(value, str):
-        found = referent_of(analysis, line, field, value) if options.names else None
+        found = referents.referent_of(analysis, line, field, value) if options.names else None
         name = found.name_for(line) if found is not None else None
         return _short_name(name) if name else None
     if not isinstance(value, int) or isinstance(value, bool):

@@ -15,34 +15,17 @@ from urllib.parse import quote
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
+from drive_trace.features import results
 from drive_trace.features.options import LinkOptions
-from drive_trace.features.results import (
-    CannotMake,
-    JsonText,
-    TextChange,
-    as_edits,
-    dumps,
-    plain_range,
-    range_of,
-)
 from drive_trace.json_text.lexemes import strings_named
 from drive_trace.linter.edits import as_json
 from drive_trace.stopping import unless_stopped
 from drive_trace.text.escaping import plain
 from drive_trace.text.spans import PositionEncoding, Span
 from drive_trace.text.wording import shown
+from drive_trace.trace import occurrences
 from drive_trace.trace.document import Document, Point
 from drive_trace.trace.line import FlaggedLine, Line, event_of
-from drive_trace.trace.occurrences import (
-    NamedEntity,
-    Role,
-    declarations,
-    first_of_run,
-    named_at,
-    occurrences,
-    occurrences_near,
-    taken,
-)
 from drive_trace.trace.places import Part, Place, inside, pair_at, path_at, resolve
 from drive_trace.trace.reading import read_lines
 from drive_trace.trace.references import run_id_of
@@ -60,27 +43,27 @@ MOST_HIGHLIGHTS = 500
 """An editor requests them at each move of the cursor, and shows those in its window."""
 
 
-def leading(analysis: Analysis, point: Point) -> tuple[NamedEntity, Span] | None:
+def leading(analysis: Analysis, point: Point) -> tuple[occurrences.NamedEntity, Span] | None:
     """The thing that a point refers to, and the token there. The type of an event refers to what
     the event belongs to: its round, dispatch or slice, else its run.
     """
     line = analysis.document.lines[point.record]
-    return named_at(line, point.offset) or _above(line, point.offset)
+    return occurrences.named_at(line, point.offset) or _above(line, point.offset)
 
 
 def definition(
     analysis: Analysis,
-    named: NamedEntity,
+    named: occurrences.NamedEntity,
     uri: str,
     encoding: PositionEncoding,
     origin: types.Range | None,
 ) -> Targets:
     """Where something starts: links from ``origin``, or locations if that is None."""
     targets = []
-    for each in declarations(analysis.index, named)[:MOST_TARGETS]:
+    for each in occurrences.declarations(analysis.index, named)[:MOST_TARGETS]:
         record, whole = analysis.document.number(each.line), Place(Part.WHOLE)
-        line = range_of(analysis, record, resolve(each.line.text, whole), encoding)
-        name = range_of(analysis, record, each.span, encoding)
+        line = results.range_of(analysis, record, resolve(each.line.text, whole), encoding)
+        name = results.range_of(analysis, record, each.span, encoding)
         targets.append(_target(uri, line, name, origin))
     return targets
 
@@ -102,13 +85,13 @@ def _target(
 def begins_run(analysis: Analysis, point: Point) -> bool:
     """Whether a point is on the id of a run where the trace first names it."""
     line = analysis.document.lines[point.record]
-    found = named_at(line, point.offset)
+    found = occurrences.named_at(line, point.offset)
     if found is None or found[0].entity is not Entity.RUN:
         return False
-    return first_of_run(analysis.index, found[0].value) is line
+    return occurrences.first_of_run(analysis.index, found[0].value) is line
 
 
-def _above(line: Line, offset: int) -> tuple[NamedEntity, Span] | None:
+def _above(line: Line, offset: int) -> tuple[occurrences.NamedEntity, Span] | None:
     """What an event belongs to, if its type is at the offset. An event that starts something does
     not belong to that.
     """
@@ -123,28 +106,28 @@ def _above(line: Line, offset: int) -> tuple[NamedEntity, Span] | None:
         field = LIFETIMES[entity].field
         if event.opens is not entity and field in event.fields:
             for value, _ in strings_named(line.text, field):
-                return NamedEntity(entity, run_id, value), origin
-    return NamedEntity(Entity.RUN, run_id, run_id), origin
+                return occurrences.NamedEntity(entity, run_id, value), origin
+    return occurrences.NamedEntity(Entity.RUN, run_id, run_id), origin
 
 
 def references(
     analysis: Analysis,
-    named: NamedEntity,
+    named: occurrences.NamedEntity,
     uri: str,
     encoding: PositionEncoding,
     *,
     with_declarations: bool,
-) -> JsonText:
+) -> results.JsonText:
     """The locations where a trace names something, in order; ``with_declarations`` also those
     where that starts.
     """
     number = analysis.document.number
     locations = [
-        {"uri": uri, "range": plain_range(analysis, number(each.line), each.span, encoding)}
-        for each in unless_stopped(occurrences(analysis.index, named))
-        if with_declarations or each.role is not Role.DECLARES
+        {"uri": uri, "range": results.plain_range(analysis, number(each.line), each.span, encoding)}
+        for each in unless_stopped(occurrences.occurrences(analysis.index, named))
+        if with_declarations or each.role is not occurrences.Role.DECLARES
     ]
-    return JsonText(dumps(locations))
+    return results.JsonText(results.dumps(locations))
 
 
 def document_highlights(
@@ -154,17 +137,17 @@ def document_highlights(
     the point is on no name.
     """
     line = analysis.document.lines[point.record]
-    found = named_at(line, point.offset)
+    found = occurrences.named_at(line, point.offset)
     if found is None:
         return None
     kinds = types.DocumentHighlightKind
     number = analysis.document.number
     return [
         types.DocumentHighlight(
-            range_of(analysis, number(each.line), each.span, encoding),
-            kinds.Read if each.role is Role.READS else kinds.Write,
+            results.range_of(analysis, number(each.line), each.span, encoding),
+            kinds.Read if each.role is occurrences.Role.READS else kinds.Write,
         )
-        for each in occurrences_near(analysis.index, found[0], line, MOST_HIGHLIGHTS)
+        for each in occurrences.occurrences_near(analysis.index, found[0], line, MOST_HIGHLIGHTS)
     ]
 
 
@@ -182,51 +165,53 @@ def prepare_rename(
     if found is None:
         return None
     named, span = found
-    where = range_of(analysis, point.record, inside(span), encoding)
+    where = results.range_of(analysis, point.record, inside(span), encoding)
     return types.PrepareRenamePlaceholder(where, named.value)
 
 
 def rename(
     analysis: Analysis, point: Point, new_name: str, encoding: PositionEncoding
-) -> JsonText | CannotMake:
+) -> results.JsonText | results.CannotMake:
     """The text edits that give the thing at a point another id. Refused if another thing of its
     type has that id already: nobody could tell the two apart any more.
     """
     found = renamable(analysis, point)
     if found is None:
-        return CannotMake("Only the ids of runs, slices, dispatches and rounds can be renamed.")
+        return results.CannotMake(
+            "Only the ids of runs, slices, dispatches and rounds can be renamed."
+        )
     return rename_named(analysis, found[0], new_name, encoding)
 
 
 def rename_named(
     analysis: Analysis,
-    named: NamedEntity,
+    named: occurrences.NamedEntity,
     new_name: str,
     encoding: PositionEncoding,
     annotation: str | None = None,
-) -> JsonText | CannotMake:
+) -> results.JsonText | results.CannotMake:
     """See :func:`rename`, for a thing whatever point it was found at."""
     if not new_name.strip():
-        return CannotMake(f"A {named.entity.value} needs an id of at least one character.")
-    what, replacements = named.entity.value, list[TextChange]()
+        return results.CannotMake(f"A {named.entity.value} needs an id of at least one character.")
+    what, replacements = named.entity.value, list[results.TextChange]()
     if new_name != named.value:
-        other = taken(analysis.index, named, new_name)
+        other = occurrences.taken(analysis.index, named, new_name)
         if other is not None:
-            return CannotMake(
+            return results.CannotMake(
                 f"Line {analysis.line_number(other.line)} names a {what} {shown(new_name)} "
                 f"already: renaming this {what} would make the two one."
             )
         text, number = as_json(new_name)[1:-1], analysis.document.number
         replacements = [
-            TextChange.within(number(each.line), inside(each.span), text)
-            for each in occurrences(analysis.index, named)
+            results.TextChange.within(number(each.line), inside(each.span), text)
+            for each in occurrences.occurrences(analysis.index, named)
         ]
-    return as_edits(analysis.document, replacements, encoding, annotation)
+    return results.as_edits(analysis.document, replacements, encoding, annotation)
 
 
-def renamable(analysis: Analysis, point: Point) -> tuple[NamedEntity, Span] | None:
+def renamable(analysis: Analysis, point: Point) -> tuple[occurrences.NamedEntity, Span] | None:
     """The thing at a point that can get another id, and its place."""
-    found = named_at(analysis.document.lines[point.record], point.offset)
+    found = occurrences.named_at(analysis.document.lines[point.record], point.offset)
     can_rename = found is not None and found[0].entity in _CAN_RENAME and found[0].value
     return found if can_rename else None
 
@@ -266,7 +251,7 @@ def document_links(
     encoding: PositionEncoding,
     *,
     with_tooltips: bool = False,
-) -> JsonText:
+) -> results.JsonText:
     """The protocol's links to web addresses and to files. ``files`` are the existing ones: URIs by
     the paths in the trace.
     """
@@ -276,12 +261,12 @@ def document_links(
         target = link.target or files.get(link.value)
         if target is None:
             continue
-        where = plain_range(analysis, number(link.line), link.span, encoding)
+        where = results.plain_range(analysis, number(link.line), link.span, encoding)
         shown: dict[str, object] = {"range": where, "target": target}
         if with_tooltips:
             shown["tooltip"] = link.tooltip
         answer.append(shown)
-    return JsonText(dumps(answer))
+    return results.JsonText(results.dumps(answer))
 
 
 _String = tuple[Line, FieldType, str, Span]

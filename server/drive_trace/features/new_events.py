@@ -12,25 +12,10 @@ from typing import Any, NamedTuple, cast
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
+from drive_trace.authoring import events
 from drive_trace.authoring.drafts import Refused, Stamp, draft_merged, outranked
-from drive_trace.authoring.events import (
-    Composed,
-    compose,
-    ids_of,
-    next_events,
-    variant_name,
-    variants,
-)
 from drive_trace.authoring.values import Certainty, Slot, entity_name
-from drive_trace.features.findings import (
-    CLOSE_KIND,
-    RECORD_KIND,
-    Offer,
-    asks_for,
-    asks_for_all,
-    names,
-    other_by_now,
-)
+from drive_trace.features import findings
 from drive_trace.features.results import CannotMake, TextChange, range_between
 from drive_trace.features.runs import (
     Joined,
@@ -203,11 +188,11 @@ def next_events_json(analysis: Analysis, run_id: str | None, stamp: Stamp) -> di
 
 
 def _choices(scope: Scope, stamp: Stamp) -> Iterator[dict[str, object]]:
-    for event, is_next in next_events(scope):
+    for event, is_next in events.next_events(scope):
         carried = carried_at(scope, event, stamp.ts, nothing_joined)
-        for given in variants(event, scope):
-            composed = compose(event, scope, stamp, given, carried)
-            about = variant_name(event, given, scope)
+        for given in events.variants(event, scope):
+            composed = events.compose(event, scope, stamp, given, carried)
+            about = events.variant_name(event, given, scope)
             yield {
                 "event": event.name,
                 "kind": next(iter(given.values()), None),
@@ -232,12 +217,12 @@ def composed_at_end(  # noqa: PLR0913, PLR0917 - which event, of which moment, a
     kind: str | None,
     stamp: Stamp,
     joined: Joined = nothing_joined,
-) -> Composed | CannotMake | None:
+) -> events.Composed | CannotMake | None:
     """An event for the end of a trace, of its last run if none is named; None if there is no such
     event, or no such kind of it. An event of a feed repeats what counts over all files of the run.
     """
     scope = _scope(analysis, run_id)
-    given = variants(EVENTS[event], scope) if event in EVENTS else []
+    given = events.variants(EVENTS[event], scope) if event in EVENTS else []
     chosen = [each for each in given if kind is None or kind in each.values()]
     if not chosen:
         return None
@@ -246,7 +231,7 @@ def composed_at_end(  # noqa: PLR0913, PLR0917 - which event, of which moment, a
         if isinstance(known, CannotMake):
             return known
     carried = carried_at(scope, EVENTS[event], stamp.ts, joined)
-    return compose(EVENTS[event], scope, stamp, chosen[0], carried)
+    return events.compose(EVENTS[event], scope, stamp, chosen[0], carried)
 
 
 def is_feed(event: str) -> bool:
@@ -255,7 +240,7 @@ def is_feed(event: str) -> bool:
 
 
 def composed_json(
-    analysis: Analysis, made: Composed, encoding: PositionEncoding
+    analysis: Analysis, made: events.Composed, encoding: PositionEncoding
 ) -> dict[str, object]:
     """The place of the event, and its text: plain, with placeholders for what a person has to fill
     in, and as a snippet, null if there is nothing to fill in.
@@ -302,7 +287,7 @@ def appending_offers(
     joined: Joined = nothing_joined,
     *,
     is_crowded: bool,
-) -> list[Offer]:
+) -> list[findings.Offer]:
     """The events that can be added to the run of a line. Unless the request names the kind, grades
     are offered where a run begins, ends or is graded, and ends on the lines of an open round or
     dispatch. Nothing is offered beside a finding or for several lines, which is ``is_crowded``.
@@ -313,19 +298,21 @@ def appending_offers(
     scope = scope_at(analysis.index, lines, len(lines), None if is_end else run_of(line))
     if scope.run is None or (not is_end and run_of(line) is None):
         return []
-    offers: list[Offer] = []
-    is_free = asks_for_all(only) and not is_crowded
-    if names(only, RECORD_KIND) or (is_free and _is_about_run(scope, line, at, is_end)):
+    offers: list[findings.Offer] = []
+    is_free = findings.asks_for_all(only) and not is_crowded
+    if findings.names(only, findings.RECORD_KIND) or (
+        is_free and _is_about_run(scope, line, at, is_end)
+    ):
         offers += _grades(analysis, scope, joined)
-    if names(only, CLOSE_KIND) or is_free:
+    if findings.names(only, findings.CLOSE_KIND) or is_free:
         offers += _ends(scope, None if is_end else line)
     return offers
 
 
-def closing_offers(analysis: Analysis, finding: Finding, only: object) -> list[Offer]:
+def closing_offers(analysis: Analysis, finding: Finding, only: object) -> list[findings.Offer]:
     """The ends of what a finding says was never ended, as its quick fixes."""
     entity, line = UNCLOSED.get(finding.rule.code), finding.line
-    if entity is None or not asks_for(only, types.CodeActionKind.QuickFix.value):
+    if entity is None or not findings.asks_for(only, types.CodeActionKind.QuickFix.value):
         return []
     lines = analysis.document.lines
     scope = scope_at(analysis.index, lines, len(lines), run_of(line))
@@ -378,14 +365,14 @@ def _is_about_run(scope: Scope, line: Line, at: Point, is_end: bool) -> bool:
     return 0 <= start <= at.offset <= (stop if stop >= 0 else len(line.text))
 
 
-def _grades(analysis: Analysis, scope: Scope, joined: Joined) -> Iterator[Offer]:
+def _grades(analysis: Analysis, scope: Scope, joined: Joined) -> Iterator[findings.Offer]:
     """The grades to record, missing components first, without those that change nothing."""
     assert scope.run is not None
     run_id = scope.run.run_id
     feed = feed_at(scope, GRADE, joined)
     reason = feed.reason if isinstance(feed, CannotMake) else _passed_over(feed)
     if isinstance(feed, CannotMake) or reason is not None:
-        yield Offer("Record a grade", RECORD_KIND, {"make": RECORD}, reason)
+        yield findings.Offer("Record a grade", findings.RECORD_KIND, {"make": RECORD}, reason)
         return
     decider = feed.deciding
     counted = decider.state.counted if decider is not None else None
@@ -398,7 +385,7 @@ def _grades(analysis: Analysis, scope: Scope, joined: Joined) -> Iterator[Offer]
                 changes = {name: value}
                 title = _grade_title(analysis, feed, changes, merged, run)
                 data = {"make": RECORD, "runId": run_id, "changes": changes}
-                yield Offer(title, RECORD_KIND, data)
+                yield findings.Offer(title, findings.RECORD_KIND, data)
 
 
 def _passed_over(feed: JoinedFeed) -> str | None:
@@ -465,13 +452,13 @@ def _grade(
     if superseded is not None:
         return CannotMake(superseded)
     title = _grade_title(analysis, counted, changes, merged, run)
-    return other_by_now(data, title) or draft.record(stamp)
+    return findings.other_by_now(data, title) or draft.record(stamp)
 
 
 # Ends
 
 
-def _ends(scope: Scope, line: Line | None) -> Iterator[Offer]:
+def _ends(scope: Scope, line: Line | None) -> Iterator[findings.Offer]:
     """The ends of the open rounds and dispatches that a line names; without a line, of the last."""
     for opened in chain.from_iterable(
         islice((each for each in scope.opened[entity] if _is_of(each, line)), _MOST_CLOSED)
@@ -481,9 +468,9 @@ def _ends(scope: Scope, line: Line | None) -> Iterator[Offer]:
         closer = EVENTS[opened.of.closer]
         field = next(each for each in closer.fields.values() if _is_outcome(each.shape))
         for outcome in cast("OneOfShape", field.shape).meanings:
-            yield Offer(
+            yield findings.Offer(
                 _end_title(scope, opened, {field.name: outcome}),
-                CLOSE_KIND,
+                findings.CLOSE_KIND,
                 {
                     "make": CLOSE,
                     "runId": scope.run_id,
@@ -523,7 +510,7 @@ def _called(scope: Scope, opened: Opened) -> str:
 def _blanks(scope: Scope, opened: Opened) -> list[str]:
     stamp = Stamp("", opened.start.text_fact("ts"))
     closer = EVENTS[opened.of.closer]
-    composed = compose(closer, scope, stamp, ids_of(closer, opened))
+    composed = events.compose(closer, scope, stamp, events.ids_of(closer, opened))
     return [slot.field.name for slot in composed.blanks]
 
 
@@ -540,9 +527,9 @@ def _end(analysis: Analysis, data: Mapping[str, Any], stamp: Stamp) -> str | Can
     closer = EVENTS[opened.of.closer]
     if not outcome.keys() <= closer.fields.keys():
         raise ValueError("an end has other fields")
-    refused = other_by_now(data, _end_title(scope, opened, outcome))
+    refused = findings.other_by_now(data, _end_title(scope, opened, outcome))
     if refused is not None:
         return refused
-    composed = compose(closer, scope, stamp, {**ids_of(closer, opened), **outcome})
+    composed = events.compose(closer, scope, stamp, {**events.ids_of(closer, opened), **outcome})
     # A value that only a person knows stays a gap, which is an error until it is filled.
     return render(("{", *pairs(composed.slots), "}"), snippets=False)[0]

@@ -20,15 +20,7 @@ from drive_trace.features.results import CannotMake, JsonText, TextChange, as_ed
 from drive_trace.features.runs import Joined
 from drive_trace.linter.rule import Finding
 from drive_trace.linter.rules import RULES
-from drive_trace.lsp.handlers.base import (
-    Handlers,
-    Services,
-    TraceRequest,
-    handles,
-    resolves,
-    show_document,
-    show_message,
-)
+from drive_trace.lsp.handlers import base
 from drive_trace.lsp.rpc.capabilities import Client, path_of
 from drive_trace.lsp.rpc.threads import in_thread
 from drive_trace.lsp.workspace.open_traces import check_unchanged
@@ -51,7 +43,7 @@ Made = dict[str, Any] | CannotMake
 """A workspace edit, or why there is none."""
 
 
-async def made_when_picked(request: TraceRequest | None, data: Any) -> dict[str, Any]:
+async def made_when_picked(request: base.TraceRequest | None, data: Any) -> dict[str, Any]:
     """The edit of an action, made when somebody picks it. Raises a JsonRpcException with the reason
     if there is none, or if the trace changes meanwhile.
     """
@@ -66,7 +58,7 @@ async def made_when_picked(request: TraceRequest | None, data: Any) -> dict[str,
     return made
 
 
-async def _when_picked(request: TraceRequest, data: Mapping[str, Any]) -> Made:
+async def _when_picked(request: base.TraceRequest, data: Mapping[str, Any]) -> Made:
     if data["make"] == new_events.RECORD:
         await request.following.settled()
     making, edits = _making(request, data), request.trace.edits
@@ -77,7 +69,7 @@ async def _when_picked(request: TraceRequest, data: Mapping[str, Any]) -> Made:
     return _edit(request, made)
 
 
-def _making(request: TraceRequest, data: Mapping[str, Any]) -> Callable[[], _Changes]:
+def _making(request: base.TraceRequest, data: Mapping[str, Any]) -> Callable[[], _Changes]:
     """What makes the edit of an action. Fix-all takes as long as opening the trace, and works on a
     copy of its texts, so that any thread can do it. Raises KeyError, TypeError or ValueError, now
     or when it is called, for data of no action.
@@ -105,7 +97,7 @@ def _making(request: TraceRequest, data: Mapping[str, Any]) -> Callable[[], _Cha
             raise ValueError("there is no such action")
 
 
-def _appended(request: TraceRequest, data: Mapping[str, Any]) -> _Changes:
+def _appended(request: base.TraceRequest, data: Mapping[str, Any]) -> _Changes:
     record = new_events.appended(request.analysis, data, new_stamp(), request.joined)
     return (
         record
@@ -114,7 +106,7 @@ def _appended(request: TraceRequest, data: Mapping[str, Any]) -> _Changes:
     )
 
 
-def file_of(request: TraceRequest, path: str) -> Path | None:
+def file_of(request: base.TraceRequest, path: str) -> Path | None:
     """The file of the workspace that a path in the trace names."""
     return file_named(path, request.folders, path_of(request.trace.uri))
 
@@ -133,7 +125,7 @@ def _is_as_then(file: Path | None, ts: str | None) -> bool:
     return changed < math.inf and (then is None or changed <= then + _GRACE_MS)
 
 
-def _contents(request: TraceRequest, path: object) -> filling.Contents | None:
+def _contents(request: base.TraceRequest, path: object) -> filling.Contents | None:
     file = file_of(request, path) if isinstance(path, str) else None
     try:
         return filling.Contents(*length_and_sha256(file)) if file is not None else None
@@ -144,7 +136,7 @@ def _contents(request: TraceRequest, path: object) -> filling.Contents | None:
 _NO_FILE = CannotMake("There is no such file in the workspace, or it cannot be read.")
 
 
-def _edit(request: TraceRequest, made: _Changes) -> Made:
+def _edit(request: base.TraceRequest, made: _Changes) -> Made:
     if isinstance(made, CannotMake):
         return made
     if not isinstance(made, JsonText):
@@ -155,12 +147,12 @@ def _edit(request: TraceRequest, made: _Changes) -> Made:
     return workspace_edit(request.document, made, with_document_changes=with_document_changes)
 
 
-@handles(
+@base.handles(
     types.TEXT_DOCUMENT_CODE_ACTION,
     types.CodeActionOptions(code_action_kinds=list(findings.KINDS), resolve_provider=True),
     if_closed=(),
 )
-def _code_action(request: TraceRequest, params: types.CodeActionParams) -> object:
+def _code_action(request: base.TraceRequest, params: types.CodeActionParams) -> object:
     client = request.client
     if not client.reads_action_literals and not client.applies_edits:
         return []
@@ -169,7 +161,9 @@ def _code_action(request: TraceRequest, params: types.CodeActionParams) -> objec
     return _offered(request, params, request.joined)  # a grade is merged when it is picked
 
 
-def _offered(request: TraceRequest, params: types.CodeActionParams, joined: Joined) -> list[object]:
+def _offered(
+    request: base.TraceRequest, params: types.CodeActionParams, joined: Joined
+) -> list[object]:
     client = request.client
     fixes = findings.code_actions(
         request.analysis,
@@ -208,7 +202,7 @@ def _offered(request: TraceRequest, params: types.CodeActionParams, joined: Join
 
 
 def _offers(
-    request: TraceRequest,
+    request: base.TraceRequest,
     params: types.CodeActionParams,
     joined: Joined,
     found: Sequence[Finding],
@@ -236,12 +230,12 @@ def _offers(
     ]
 
 
-def _actions(request: TraceRequest, offers: Iterable[findings.Offer]) -> Iterator[object]:
+def _actions(request: base.TraceRequest, offers: Iterable[findings.Offer]) -> Iterator[object]:
     return filter(None, (_action(request, each) for each in offers))
 
 
 def _action(
-    request: TraceRequest, offer: findings.Offer
+    request: base.TraceRequest, offer: findings.Offer
 ) -> types.CodeAction | dict[str, Any] | None:
     """An offer in the form that the client reads; None if there is nothing to show."""
     if offer.disabled is not None:
@@ -257,13 +251,13 @@ def _action(
     return {"title": offer.title, "kind": offer.kind, "edit": made}
 
 
-def _data(request: TraceRequest, offer: findings.Offer) -> dict[str, Any]:
+def _data(request: base.TraceRequest, offer: findings.Offer) -> dict[str, Any]:
     return {"uri": request.trace.uri, "title": offer.title, **offer.data}
 
 
-@resolves(types.CODE_ACTION_RESOLVE)
+@base.resolves(types.CODE_ACTION_RESOLVE)
 async def _resolve(
-    _client: Client, request: TraceRequest | None, action: types.CodeAction
+    _client: Client, request: base.TraceRequest | None, action: types.CodeAction
 ) -> object:
     if action.command is not None:
         return action  # VS Code resolves actions that a command carries out, too
@@ -283,7 +277,7 @@ _MOST_RULES = 3
 
 
 def project_offers(
-    request: TraceRequest, found: Iterable[Finding], only: object
+    request: base.TraceRequest, found: Iterable[Finding], only: object
 ) -> Iterator[types.Command]:
     """What else a person may do about findings, as commands."""
     uri = request.trace.uri
@@ -303,11 +297,11 @@ def project_offers(
             )
 
 
-def _page(request: TraceRequest, code: str) -> str | None:
+def _page(request: base.TraceRequest, code: str) -> str | None:
     return rule_url(code, request.settings.rule_url)
 
 
-def _found(request: TraceRequest, code: str, number: object) -> tuple[str, int]:
+def _found(request: base.TraceRequest, code: str, number: object) -> tuple[str, int]:
     """The text of a line, and the number of lines of that text on which a rule finds something."""
     analysis = request.analysis
     lines = analysis.document.lines
@@ -322,10 +316,10 @@ def _found(request: TraceRequest, code: str, number: object) -> tuple[str, int]:
     return text, found.count(True)
 
 
-class ProjectCommands(Handlers):
+class ProjectCommands(base.Handlers):
     """The commands, each a coroutine that takes the client's one argument."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: base.Services) -> None:
         super().__init__(services)
         self._writing = asyncio.Lock()
         """A change begins with what the one before it has written."""
@@ -360,10 +354,10 @@ class ProjectCommands(Handlers):
         """Show a rule's page."""
         request, _, code = self._asked(argument)
         page = _page(request, code)
-        if page is None or not await show_document(self._protocol, page):
-            show_message(self._protocol, f"The page of {code} could not be shown: {page}")
+        if page is None or not await base.show_document(self._protocol, page):
+            base.show_message(self._protocol, f"The page of {code} could not be shown: {page}")
 
-    def _asked(self, argument: object) -> tuple[TraceRequest, str, str]:
+    def _asked(self, argument: object) -> tuple[base.TraceRequest, str, str]:
         """The trace, its path and the rule in an argument, which is untrusted."""
         given = argument if isinstance(argument, dict) else {}
         uri, code = given.get("uri"), given.get("rule")
@@ -380,4 +374,4 @@ class ProjectCommands(Handlers):
 
     def _done(self, message: str) -> None:
         self._linting.look_at_all()
-        show_message(self._protocol, message)
+        base.show_message(self._protocol, message)

@@ -28,22 +28,8 @@ from drive_trace.features.runs import (
 from drive_trace.linter.rule import RuleSettings
 from drive_trace.lsp.handlers.base import Handlers, Services, TraceRequest
 from drive_trace.lsp.handlers.reports import NO_RUN
+from drive_trace.lsp.rpc import messages
 from drive_trace.lsp.rpc.capabilities import path_of
-from drive_trace.lsp.rpc.messages import (
-    COMPARE,
-    COMPOSE_EVENT,
-    EVENT,
-    EVENTS,
-    NEXT_EVENTS,
-    RUN_AT,
-    RUNS,
-    CompareParams,
-    ComposeEventParams,
-    EventParams,
-    EventsParams,
-    NextEventsParams,
-    RunsParams,
-)
 from drive_trace.lsp.rpc.threads import Turns, in_thread
 from drive_trace.lsp.workspace.open_traces import OpenTrace
 from drive_trace.lsp.workspace.runs import RunPart, score_parts
@@ -75,24 +61,24 @@ class Views(Handlers):
         super().__init__(services)
         self._turns: Turns[JsonText] = Turns()
         self.handlers: Mapping[str, Callable[[Any], object]] = {
-            RUNS: self._all_runs,
-            RUN_AT: self._run_at,
-            NEXT_EVENTS: self._next_events,
-            COMPOSE_EVENT: self._compose_event,
-            EVENTS: self._page,
-            EVENT: self._event,
+            messages.RUNS: self._all_runs,
+            messages.RUN_AT: self._run_at,
+            messages.NEXT_EVENTS: self._next_events,
+            messages.COMPOSE_EVENT: self._compose_event,
+            messages.EVENTS: self._page,
+            messages.EVENT: self._event,
         }
         self._rows: WeakKeyDictionary[OpenTrace, tuple[int, Rows]] = WeakKeyDictionary()
         """The lines of open traces as rows, and how many edits there had been."""
 
     # Runs
 
-    async def _all_runs(self, params: RunsParams) -> object:
+    async def _all_runs(self, params: messages.RunsParams) -> object:
         self._publisher.has_views = True
         if params.again:
             await self._following.known()
             await self._following.settled()
-        return await self._turns.take(RUNS, self._runs_now)
+        return await self._turns.take(messages.RUNS, self._runs_now)
 
     async def _runs_now(self) -> JsonText:
         await self._following.known()
@@ -171,13 +157,13 @@ class Views(Handlers):
 
     # Events to append
 
-    def _next_events(self, params: NextEventsParams) -> dict[str, object] | None:
+    def _next_events(self, params: messages.NextEventsParams) -> dict[str, object] | None:
         request = self._request_about_run(params.uri, params.run_id)
         if request is None:
             return None
         return new_events.next_events_json(request.analysis, params.run_id, new_stamp())
 
-    async def _compose_event(self, params: ComposeEventParams) -> dict[str, object] | None:
+    async def _compose_event(self, params: messages.ComposeEventParams) -> dict[str, object] | None:
         if new_events.is_feed(params.event):
             await self._following.settled()
         request = self._request_about_run(params.uri, params.run_id)
@@ -207,7 +193,7 @@ class Views(Handlers):
 
     # The lines of an open trace
 
-    async def _page(self, params: EventsParams) -> object:
+    async def _page(self, params: messages.EventsParams) -> object:
         self._publisher.has_views = True
         request = self.request(params.uri)
         if request is None:
@@ -224,7 +210,7 @@ class Views(Handlers):
             self._rows[trace] = trace.edits, rows
         return rows
 
-    def _event(self, params: EventParams) -> object:
+    def _event(self, params: messages.EventParams) -> object:
         request = self.request(params.uri)
         if request is None or params.line < 0:
             return None
@@ -250,12 +236,12 @@ class Comparing(Handlers):
     @property
     def handlers(self) -> Mapping[str, Callable[[Any], object]]:
         """The handlers by their methods."""
-        return {COMPARE: self._compare}
+        return {messages.COMPARE: self._compare}
 
-    async def _compare(self, params: CompareParams) -> dict[str, object]:
+    async def _compare(self, params: messages.CompareParams) -> dict[str, object]:
         return await in_thread(self._compared, params)
 
-    def _compared(self, params: CompareParams) -> dict[str, object]:
+    def _compared(self, params: messages.CompareParams) -> dict[str, object]:
         # Nothing else needs these, and they take a moment to load.
         from drive_trace.comparison.answer import compare  # noqa: PLC0415
         from drive_trace.comparison.comparability import State, allowed_of  # noqa: PLC0415
