@@ -211,7 +211,9 @@ def _objections(record: str) -> list[str]:
 
 
 def _diagnoses(record: str) -> Iterator[tuple[DiagnosticKind, str, str]]:
-    """The findings of a record by itself: the kind, the severity and the message."""
+    """The findings of a record by itself: the kind, the severity and the message. That a key of the
+    envelope stands there twice is not told: a payload was put into a record that has them.
+    """
     (line,) = read_lines([record])
     if not line.diagnostics:  # the rule: the rest of this costs more than writing the record
         return
@@ -219,9 +221,12 @@ def _diagnoses(record: str) -> Iterator[tuple[DiagnosticKind, str, str]]:
 
     analysis = Analysis([record])
     for finding in analysis.findings():
-        if finding.diagnostic is not None:
-            label = finding.rule.severity.label
-            yield finding.diagnostic.kind, label, analysis.message(finding.message)
+        found = finding.diagnostic
+        if found is None or (
+            found.kind is DiagnosticKind.DUPLICATE_KEY and found.path[0] in ENVELOPE
+        ):
+            continue
+        yield found.kind, finding.rule.severity.label, analysis.message(finding.message)
 
 
 def _explained(name: str, run_id: str, agent_id: str | None, payload: str) -> Draft | Refused:
@@ -243,33 +248,13 @@ def _explained(name: str, run_id: str, agent_id: str | None, payload: str) -> Dr
         for key in fields
         if key in ENVELOPE
     ]
-    reasons += _objections_to_payload(_envelope(name, run_id, agent_id, _ANY_STAMP), payload)
+    # Its text, as parsed values have no key twice. The envelope comes last, so that it counts.
+    inner = payload.strip()[1:-1].strip()
+    envelope = as_json(_envelope(name, run_id, agent_id, _ANY_STAMP))
+    reasons += _objections(f"{{{inner}{',' if inner else ''}{envelope[1:]}")
     if reasons:
         return Refused(tuple(dict.fromkeys(reasons)))
     return Draft(EVENTS[name], run_id, agent_id, fields)
-
-
-def _objections_to_payload(envelope: Mapping[str, object], payload: str) -> Iterator[str]:
-    """What is wrong with the event that an envelope and the text of a payload would make.
-
-    It takes the text, as parsed values have no duplicate keys any more. The envelope comes last, so
-    that it counts if the payload has its keys.
-    """
-    from drive_trace.analysis import Analysis  # noqa: PLC0415 - as above
-
-    inner = payload.strip()[1:-1].strip()
-    analysis = Analysis([f"{{{inner}{',' if inner else ''}{as_json(envelope)[1:]}"])
-    for finding in analysis.findings():
-        diagnostic = finding.diagnostic
-        if diagnostic is None or diagnostic.kind not in REFUSED:
-            continue
-        is_repeated_envelope = (
-            diagnostic.kind is DiagnosticKind.DUPLICATE_KEY
-            and len(diagnostic.path) == 1
-            and diagnostic.path[0] in ENVELOPE
-        )
-        if not is_repeated_envelope:
-            yield analysis.message(finding.message)
 
 
 # Text

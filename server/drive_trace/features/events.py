@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
-from threading import Lock
 
 from drive_trace.analysis import Analysis
 from drive_trace.linter.edits import as_json
@@ -31,15 +29,12 @@ _DISPATCH, _ROUND = LIFETIMES[Entity.DISPATCH], LIFETIMES[Entity.ROUND]
 
 
 class Rows:
-    """The lines of a trace as it is now, with what each is in, as far as somebody has looked."""
+    """The lines of a trace as it is now, with what each is in."""
 
     def __init__(self, analysis: Analysis) -> None:
         self._analysis = analysis
         self._lines = tuple(analysis.document.lines)
-        self._nestings: list[Nesting] = []
-        self._next_nestings = nestings(analysis.index, self._lines)
-        self._walking = Lock()
-        """Pages are made in threads, which walk one after another."""
+        self._nestings: Sequence[Nesting] = ()
 
     def page_json(self, first: int) -> dict[str, object]:
         """The rows of the lines from one on, counted from 0; ``next`` is where the next page
@@ -47,8 +42,8 @@ class Rows:
         """
         lines, first = self._lines, max(first, 0)
         stop = min(first + MOST_ROWS, len(lines))
-        with self._walking:
-            self._nestings += islice(self._next_nestings, max(0, stop - len(self._nestings)))
+        if not self._nestings:
+            self._nestings = [*nestings(self._analysis.index, unless_stopped(self._lines))]
         made = [
             _row(self._analysis, lines[number], self._nestings[number], number)
             for number in unless_stopped(range(first, stop))

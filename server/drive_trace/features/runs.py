@@ -424,7 +424,12 @@ def code_lenses(
         ),
         ((line, line, _OF_GRADE, run_of(line)) for line in chain(graded, rejected)),
     )
-    lenses = [_lens(analysis, uri, *each) for each in islice(wanted, MOST_LENSES)]
+    document = analysis.document
+    lenses = []
+    for over, line, kind, run_id in islice(wanted, MOST_LENSES):
+        start = types.Position(document.protocol_line(document.number(over)), 0)
+        data = {"uri": uri, "runId": run_id or "", "kind": kind, "order": line.order}
+        lenses.append(types.CodeLens(types.Range(start, start), data=data))
     return sorted(lenses, key=lambda lens: lens.range.start.line)
 
 
@@ -489,19 +494,3 @@ def _top_of(analysis: Analysis, first: Line) -> Line:
             break
         first = line
     return first
-
-
-def _lens(  # noqa: PLR0913, PLR0917 - where it stands, and what of it is shown
-    analysis: Analysis, uri: str, over: Line, line: Line, kind: str, run_id: str | None
-) -> types.CodeLens:
-    document = analysis.document
-    start = types.Position(document.protocol_line(document.number(over)), 0)
-    return types.CodeLens(
-        range=types.Range(start, start),
-        data={
-            "uri": uri,
-            "runId": run_id or "",
-            "kind": kind,
-            "order": line.order,
-        },
-    )

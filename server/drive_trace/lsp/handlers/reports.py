@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
@@ -33,7 +33,7 @@ from drive_trace.trace.line import Line, run_of
 
 if TYPE_CHECKING:
     from drive_trace.linter.rule import Finding
-    from drive_trace.report.contents import Findings, LineFinding
+    from drive_trace.report.contents import FullReport, LineFinding
 
 NO_RUN = "there is no such run in the trace"
 _FORMATS = ("html", "body")
@@ -60,15 +60,6 @@ class _Text(NamedTuple):
         # In front of the record's last character, as a `\r` there ends the line with the record.
         counts = (1 + line.text.count("\r", 0, -1) for line in self.lines)
         return list(accumulate(counts, initial=0))
-
-
-class _Given(NamedTuple):
-    """What a report is made of."""
-
-    logs: Sequence[TraceLog]
-    findings: Findings
-    unread: Sequence[Unread] = ()
-    left_out: Omitted = NOTHING_OMITTED
 
 
 class Reports(Handlers):
@@ -102,8 +93,9 @@ class Reports(Handlers):
         }
 
         def rendered() -> dict[str, object]:
-            given = _Given([_log(each) for each in texts.values()], _findings(texts.values()))
-            return _with_files(_rendered(params.format, given, joined), texts)
+            report = _report(texts, [_log(each) for each in texts.values()])
+            report = report._replace(card=report.card._replace(runs=(joined.run,)))
+            return _rendered(params.format, report, joined.title, texts)
 
         return await in_thread(rendered)
 
@@ -118,10 +110,13 @@ class Reports(Handlers):
             if text is not None:
                 logs.append(await in_thread(_whole_log, text, path_of(uri)))
                 texts[uri] = text
-        unread, left_out = self._runs.unread(folder), self._runs.left_out(folder)
-        given = _Given(logs, _findings(texts.values()), unread, left_out)
-        made = await in_thread(_rendered, params.format, given)
-        return await in_thread(_with_files, made, texts)
+        omitted = self._runs.unread(folder), self._runs.left_out(folder)
+
+        def rendered() -> dict[str, object]:
+            report = _report(texts, logs, *omitted)
+            return _rendered(params.format, report, report.card.headline, texts)
+
+        return await in_thread(rendered)
 
     async def _timeline(self, params: RunParams) -> object:
         self._publisher.has_views = True
@@ -219,35 +214,33 @@ def _is_fixable(analysis: Analysis, finding: Finding) -> bool:
     return any(fix.safe for fix in analysis.fixes(finding))
 
 
-def _findings(texts: Iterable[_Text]) -> Findings:
-    return {text.name: text.findings for text in texts if text.findings is not None}
-
-
 # In threads
 
 
-def _with_files(made: dict[str, object], texts: Mapping[str, _Text]) -> dict[str, object]:
-    """A body with the traces that its links are numbered by; a whole page has its own links."""
-    if "html" in made:
-        return made
-    return {**made, "files": [{"uri": uri, "starts": text.starts()} for uri, text in texts.items()]}
+def _report(
+    texts: Mapping[str, _Text],
+    logs: Sequence[TraceLog],
+    unread: Sequence[Unread] = (),
+    left_out: Omitted = NOTHING_OMITTED,
+) -> FullReport:
+    from drive_trace.report.contents import report_on  # noqa: PLC0415 - as below
+
+    found = {each.name: each.findings for each in texts.values() if each.findings is not None}
+    return report_on(logs, unread, left_out, found)
 
 
-def _rendered(wanted: str, given: _Given, joined: JoinedRun | None = None) -> dict[str, object]:
-    """The page of a report: on one run if there is one, else on all runs of the logs."""
-    # Nothing else needs these, and they take a moment to load.
+def _rendered(
+    wanted: str, report: FullReport, title: str, texts: Mapping[str, _Text]
+) -> dict[str, object]:
+    """A whole page, or a body with the traces that its links are numbered by."""
+    # Nothing else needs this, and it takes a moment to load.
     from drive_trace.report import html  # noqa: PLC0415
-    from drive_trace.report.contents import report_on  # noqa: PLC0415
 
-    report = report_on(given.logs, given.unread, given.left_out, given.findings)
-    title = report.card.headline
-    if joined is not None:
-        report = report._replace(card=report.card._replace(runs=(joined.run,)))
-        title = joined.title
     if wanted == "html":
         return {"title": title, "html": html.report_html(report, f"drive-trace {__version__}")}
     body = html.timeline_body(report) if wanted == TIMELINE else html.report_body(report)
-    return {"title": title, "body": body, "style": html.STYLE}
+    files = [{"uri": uri, "starts": text.starts()} for uri, text in texts.items()]
+    return {"title": title, "body": body, "style": html.STYLE, "files": files}
 
 
 def _whole_log(text: _Text, path: Path | None) -> TraceLog:

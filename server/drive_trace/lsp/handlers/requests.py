@@ -267,48 +267,37 @@ def _completion(request: TraceRequest, params: types.CompletionParams) -> object
             request.encoding,
             client=request.client.completion,
             stamp=new_stamp(),
-            listing=_Listing(request),
+            listing=partial(_entries, request),
             joined=joined,
         )
     )
 
 
-class _Listing:
-    """The folders that paths in a trace start from, read when somebody writes one."""
-
-    def __init__(self, request: TraceRequest) -> None:
-        self._trace = path_of(request.trace.uri)
-        self._folders = request.folders
-
-    def __call__(self, typed: str) -> list[PathEntry]:
-        """The entries of the folder that a half-written path names. Before anything is written,
-        also those beside the trace.
-        """
-        base = self._base()
-        if base is None or self._trace is None:
-            return []
-        folder = typed[: typed.rfind("/") + 1]
-        found = list_folder(base, folder)
-        if not folder and self._trace.parent != base:
-            found = [*list_folder(base, f"{_below(self._trace.parent, base)}/"), *found]
-        return [PathEntry(*each) for each in found]
-
-    def _base(self) -> Path | None:
-        """The workspace's folder that the trace is in. Without a workspace, the folder above
-        ``projects/``.
-        """
-        trace = self._trace
-        if trace is None:
-            return None
-        if self._folders:
-            within = [folder for folder in self._folders if trace.is_relative_to(folder)]
-            return max(within, key=lambda folder: len(folder.parts), default=None)
-        home = _HOME.match(trace.as_posix())
-        return Path(home[1]) if home is not None else None
+def _entries(request: TraceRequest, typed: str) -> list[PathEntry]:
+    """The entries of the folder that a half-written path names, read when somebody writes one.
+    Before anything is written, also those beside the trace.
+    """
+    trace = path_of(request.trace.uri)
+    base = _base_of(trace, request.folders) if trace is not None else None
+    if base is None or trace is None:
+        return []
+    folder = typed[: typed.rfind("/") + 1]
+    found = list_folder(base, folder)
+    if not folder and trace.parent != base:
+        beside = trace.parent.relative_to(base).as_posix()
+        found = [*list_folder(base, f"{beside}/"), *found]
+    return [PathEntry(*each) for each in found]
 
 
-def _below(folder: Path, base: Path) -> str:
-    return folder.relative_to(base).as_posix()
+def _base_of(trace: Path, folders: Sequence[Path]) -> Path | None:
+    """The folder that paths in a trace start from: the workspace's folder that it is in. Without a
+    workspace, the folder above ``projects/``.
+    """
+    if folders:
+        within = [folder for folder in folders if trace.is_relative_to(folder)]
+        return max(within, key=lambda folder: len(folder.parts), default=None)
+    home = _HOME.match(trace.as_posix())
+    return Path(home[1]) if home is not None else None
 
 
 @resolves(types.COMPLETION_ITEM_RESOLVE)
@@ -410,9 +399,8 @@ def _why_not(request: TraceRequest, run_id: str, new_name: str) -> str | None:
             "renaming this run would make the two one."
         )
     joined = request.joined(run_id)
-    if joined is not None and joined.lack is not None:
-        return f"Which other files name the run is not known; {joined.lack}."
-    return None
+    lack = joined.lack if joined is not None else None
+    return f"Which other files name the run is not known; {lack}." if lack is not None else None
 
 
 def _not_writable(uris: Sequence[str]) -> str | None:

@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from drive_trace.comparison.runs import Side
 
 
-_AT_ONCE = 200
-"""Closed traces whose configurations are looked at together."""
 _STRETCH = 0.25
 """Seconds for which a thread counts findings in one go; most have been counted already."""
 
@@ -93,15 +91,13 @@ class Views(Handlers):
             for each in self._runs.closed.seen()
             if each.parts and each.real not in is_open
         ]
+        rules = await self._linting.rules_now([path for _, path in traces])
+        left = [*zip(traces, rules, strict=True)]
         counts: dict[str, Mapping[str | None, int]] = {}
-        for start in range(0, len(traces), _AT_ONCE):
-            batch = traces[start : start + _AT_ONCE]
-            rules = await self._linting.rules_now([path for _, path in batch])
-            left = [*zip(batch, rules, strict=True)]
-            while left:
-                counted = await in_thread(self._counts_of, left)
-                counts.update(counted)
-                left = left[len(counted) :]
+        while left:
+            counted = await in_thread(self._counts_of, left)
+            counts.update(counted)
+            left = left[len(counted) :]
         return counts
 
     def _counts_of(self, traces: Sequence[tuple[tuple[str, Path], RuleSettings]]) -> _Counts:
