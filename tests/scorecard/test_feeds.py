@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from drive_trace.analysis import read_log, summarize_text
 from drive_trace.scorecard.scoring import ScoredTrace
 from drive_trace.storage.files import records_of
-from drive_trace.storage.run_files import runs_named
+from drive_trace.storage.recording import runs_named
 from drive_trace.vocabulary import COST, EVENTS, GRADE
 from tests.support.client_text import event, graded, tokens, triage
 from tests.support.drawing import examples

@@ -24,12 +24,11 @@ from drive_trace.linter.rule import DEFAULTS, Finding, RuleSettings, Severity, S
 from drive_trace.linter.rules import RULES
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.files import STDIN, Problem, TraceRecords, read_trace
-from drive_trace.storage.finding import GONE, Omission
+from drive_trace.storage.finding import GONE, Omission, run_ids_in, traces_beside
 from drive_trace.storage.git import CommittedTraces
 from drive_trace.storage.processes import on_all_cores
 from drive_trace.storage.projects import Project, Projects, shown_path
 from drive_trace.storage.replace import Unsynced
-from drive_trace.storage.run_files import run_ids_in, traces_beside
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span
 from drive_trace.text.wording import first_of, plural

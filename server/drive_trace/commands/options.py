@@ -90,7 +90,7 @@ def complete_events(_: click.Context, __: click.Parameter, incomplete: str) -> l
 
 def _complete_runs(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """The runs in the trace that stands before on the command line."""
-    from drive_trace.storage.run_files import runs_named  # noqa: PLC0415 - only when a shell asks
+    from drive_trace.storage.recording import runs_named  # noqa: PLC0415 - only when a shell asks
 
     try:
         data = read_regular(ctx.params.get("trace_file") or "", _MOST)

@@ -14,10 +14,16 @@ from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, no
 from drive_trace.scorecard.caveats import Rejected, lookalike_phrase, rejected_phrase
 from drive_trace.scorecard.feed_state import FeedState
 from drive_trace.storage.files import LeftOut, Problem
-from drive_trace.storage.finding import NoTraces, SearchOptions, find_traces
+from drive_trace.storage.finding import (
+    NoTraces,
+    SearchOptions,
+    find_traces,
+    lost_with,
+    may_be_missed,
+    search_folder,
+)
 from drive_trace.storage.projects import shown_path
 from drive_trace.storage.recording import Merge, Merged, preview_feed, record_feed
-from drive_trace.storage.run_files import lost_with, may_be_missed, search_folder
 from drive_trace.text.escaping import printable
 
 T = TypeVar("T")

@@ -22,6 +22,7 @@ from drive_trace.report.event_log import TraceLog
 from drive_trace.scorecard.card import score
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.scorecard.scoring import without_lines
+from drive_trace.storage.configuration_text import Spots, read_toml, toml_places
 from drive_trace.storage.files import (
     STDIN,
     LeftOut,
@@ -33,7 +34,6 @@ from drive_trace.storage.files import (
 from drive_trace.storage.finding import NoTraces, omitted
 from drive_trace.storage.patterns import is_pattern, patterns_of
 from drive_trace.storage.projects import FileProblem, ParsedFiles, TextProblem, relative
-from drive_trace.storage.toml_places import Spots, read_toml, toml_places
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span, Spot
 from drive_trace.text.wording import first_of, shown

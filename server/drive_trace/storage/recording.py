@@ -7,10 +7,13 @@ a run in two files at once: no file that both could lock exists yet.
 
 from __future__ import annotations
 
+import os
+import re
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import NamedTuple
 
 from drive_trace.authoring.drafts import (
@@ -23,15 +26,24 @@ from drive_trace.authoring.drafts import (
     outranked,
 )
 from drive_trace.scorecard.caveats import lookalike_phrase, rejected_phrase
-from drive_trace.scorecard.feed_state import FeedState, JoinedFeed
+from drive_trace.scorecard.feed_state import FeedState, FileFeed, JoinedFeed, mentions
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import ScoredTrace, score_joined
 from drive_trace.storage.appending import AppendError, LockedTrace, OpenLine, locked_with
-from drive_trace.storage.files import Problem, may_be_there, read_bytes, records_of, why_not_utf8
-from drive_trace.storage.run_files import RunFiles, nearest_run, run_meant
+from drive_trace.storage.files import (
+    Problem,
+    may_be_there,
+    read_bytes,
+    records_at,
+    records_of,
+    version_of,
+    why_not_utf8,
+)
 from drive_trace.text.wording import shown
-from drive_trace.trace.reading import read_exactly
-from drive_trace.vocabulary import EVENTS, GRADE
+from drive_trace.trace.line import run_of
+from drive_trace.trace.reading import read_exactly, read_lines
+from drive_trace.vocabulary import EVENTS, GRADE, EventType
+from drive_trace.vocabulary.slips import nearest
 
 
 class Appended(NamedTuple):
@@ -283,3 +295,118 @@ def _with_guess(refused: Refused, run_id: str, data: bytes) -> Refused:
     guess = nearest_run(run_id, data)
     hint = f" — did you mean {shown(guess)}?" if guess is not None else ""
     return refused._replace(reasons=tuple(f"{reason}{hint}" for reason in refused.reasons))
+
+
+# The run in all files that are locked
+
+
+class _FileBeside(NamedTuple):
+    version: tuple[int, ...]
+    """Changes when the file is written."""
+    names_run: bool
+    trace: ScoredTrace | None
+    """None if nothing in it concerns the run. What may belong to any run does."""
+
+
+class RunFiles:
+    """The files of a run while one of them, at ``path``, is appended to. ``beside`` are the others
+    that may hold the run, in the order in which they are joined.
+
+    Each is read once, and again only if it has changed, as it may while we wait for its lock.
+    """
+
+    def __init__(self, path: str, beside: Iterable[str], feed: EventType, run_id: str) -> None:
+        self.path, self.feed, self._run_id = path, feed, run_id
+        real = os.path.realpath
+        self._paths = [path if real(each) == real(path) else each for each in beside]
+        if path not in self._paths:
+            self._paths.append(path)
+        self._known: dict[str, _FileBeside] = {}
+
+    def look(self) -> list[str]:
+        """Read the files, and return the paths of those that have the run. Raises AppendError."""
+        for each in self._paths:
+            if each != self.path:
+                version, known = _version(each), self._known.get(each)
+                if known is None or known.version != version:
+                    self._known[each] = self._read(each, version)
+        return [each for each, known in self._known.items() if known.names_run]
+
+    def traces(self, own: ScoredTrace) -> list[ScoredTrace]:
+        """The files that concern the run, and the trace itself, which is ``own``."""
+        found = [own if each == self.path else self._known[each].trace for each in self._paths]
+        return [each for each in found if each is not None]
+
+    def joined(self, own: ScoredTrace) -> JoinedFeed:
+        """The feed in the files that have the run, and in the trace itself."""
+        files = [
+            FileFeed(each.path, each.feed_state(self.feed, self._run_id))
+            for each in self.traces(own)
+            if each is own or self._known[each.path].names_run
+        ]
+        (mine,) = (each.state for each in files if each.path == self.path)
+        return JoinedFeed(mine, files)
+
+    def _read(self, path: str, version: tuple[int, ...]) -> _FileBeside:
+        records = records_at(path)
+        if isinstance(records, Problem):
+            raise AppendError(*records)
+        trace = ScoredTrace(records, path)
+        names_run = mentions(trace.index, self._run_id)
+        state = trace.feed_state(self.feed, self._run_id)
+        concerns = names_run or state.rejected or state.lookalikes
+        return _FileBeside(version, names_run, trace if concerns else None)
+
+
+def _version(path: str) -> tuple[int, ...]:
+    try:
+        return version_of(Path(path).stat())
+    except (OSError, ValueError):  # reading it says why
+        return ()
+
+
+_MOST = 1000
+"""The most runs that an id is compared with, the last ones: comparing takes time."""
+_PLAIN_RUN = re.compile(rb'"project_run_id"\s*:\s*"([^"\\\n]*)"')
+_SEPARATORS = re.compile(r"[\s_-]+")
+_DIGITS = re.compile(r"\d+")
+
+
+def runs_named(data: bytes) -> list[str]:
+    """The run ids that a trace has without escapes: for suggestions, which need not be complete."""
+    found = dict.fromkeys(_PLAIN_RUN.findall(data))
+    return [name.decode("utf-8", "replace") for name in found]
+
+
+def nearest_run(run_id: str, data: bytes) -> str | None:
+    """The run of a trace that an id most likely misspells, if any is near enough."""
+    return _nearest(run_id, [name for name in runs_named(data) if name != run_id])
+
+
+def run_meant(run_id: str, data: bytes) -> str | None:
+    """The same if a new run may have been meant as well: the runs of a trace often differ in their
+    numbers only. None if the trace has the run.
+    """
+    if b'"project_run_id":"%b"' % run_id.encode("utf-8", "replace") in data:
+        return None  # the common case, and faster than to look for all ids
+    numbers = _DIGITS.findall(run_id)
+    names = runs_named(data)
+    if run_id in names:
+        return None
+    guess = _nearest(run_id, [name for name in names if _DIGITS.findall(name) == numbers])
+    return guess if guess is not None and not _has_run(data, run_id) else None
+
+
+def _has_run(data: bytes, run_id: str) -> bool:
+    lines = read_lines(records_of(data), only_score=True)
+    return any(line.event is not None and run_of(line) == run_id for line in lines)
+
+
+def _nearest(run_id: str, names: Sequence[str]) -> str | None:
+    plain = _plain(run_id)
+    same = next((name for name in names if _plain(name) == plain), None)
+    return same if same is not None else nearest(run_id, names[-_MOST:])
+
+
+def _plain(name: str) -> str:
+    return _SEPARATORS.sub("-", name.strip().casefold())

@@ -22,6 +22,8 @@ Outcome = Annotated[
     OneOf({"pass": "the check ran and passed", "fail": "the check ran and failed"}),
     IsOutcome(),
 ]
+Component = Annotated[Outcome | None, Null("not recorded, so that the verdict cannot be computed")]
+TokenCount = Annotated[Tokens | None, Null("not known, which is not 0")]
 
 
 @event(
@@ -42,25 +44,15 @@ class TokensRecorded(Envelope):
     """
 
     event_type: Literal["tokens-recorded"]  # type: ignore[misc]
-    input_tokens: Annotated[
-        Tokens | None,
-        Prose("Tokens read by the models; null where not known."),
-        Null("not known, which is not 0"),
-    ]
+    input_tokens: Annotated[TokenCount, Prose("Tokens read by the models; null where not known.")]
     output_tokens: Annotated[
-        Tokens | None,
-        Prose("Tokens written by the models; null where not known."),
-        Null("not known, which is not 0"),
+        TokenCount, Prose("Tokens written by the models; null where not known.")
     ]
     cache_read_tokens: Annotated[
-        Tokens | None,
-        Prose("Tokens read from the cache; null where not known."),
-        Null("not known, which is not 0"),
+        TokenCount, Prose("Tokens read from the cache; null where not known.")
     ]
     cache_write_tokens: Annotated[
-        Tokens | None,
-        Prose("Tokens written to the cache; null where not known."),
-        Null("not known, which is not 0"),
+        TokenCount, Prose("Tokens written to the cache; null where not known.")
     ]
 
 
@@ -76,19 +68,12 @@ class CorrectnessRecorded(Envelope):
 
     event_type: Literal["correctness-recorded"]  # type: ignore[misc]
     mechanical: Annotated[
-        Outcome | None,
-        Prose("The mechanical gates: type check, tests, lint. Null: not recorded."),
-        Null("not recorded, so that the verdict cannot be computed"),
+        Component, Prose("The mechanical gates: type check, tests, lint. Null: not recorded.")
     ]
-    qa: Annotated[
-        Outcome | None,
-        Prose("The QA run. Null: not recorded."),
-        Null("not recorded, so that the verdict cannot be computed"),
-    ]
+    qa: Annotated[Component, Prose("The QA run. Null: not recorded.")]
     intent: Annotated[
-        Outcome | None,
+        Component,
         Prose("The judge's verdict on whether the work does what was meant. Null: not recorded."),
-        Null("not recorded, so that the verdict cannot be computed"),
     ]
 
 

@@ -44,6 +44,7 @@ Kind = Annotated[
     str,
     OneOf({"project": "covers a whole project", "slice": "covers one slice"}),
 ]
+OfSlicePlan = Annotated[Count | None, Null("only slice plans plan dispatches")]
 BytesDelta = Annotated[
     int,
     Unit("bytes"),
@@ -81,9 +82,7 @@ class _Plan(Envelope):
     plan_kind: Annotated[Kind, Prose("What the plan covers.")]
     byte_length: Annotated[Bytes, Prose("The plan's length.")]
     dispatch_count: Annotated[
-        Count | None,
-        Prose("How many dispatches a slice plan has; else null."),
-        Null("only slice plans plan dispatches"),
+        OfSlicePlan, Prose("How many dispatches a slice plan has; else null.")
     ]
     slice_count: Annotated[
         Count | None,
@@ -190,20 +189,12 @@ class PlanAmended(_Plan):
     event_type: Literal["plan-amended"]  # type: ignore[misc]
     bytes_delta: BytesDelta
     reason: Annotated[str, OneOf(_PLAN_REASONS), Prose("Why the plan had to be changed.")]
-    dispatches_added: Annotated[
-        Count | None,
-        Prose("Dispatches added to a slice plan; else null."),
-        Null("only slice plans plan dispatches"),
-    ]
+    dispatches_added: Annotated[OfSlicePlan, Prose("Dispatches added to a slice plan; else null.")]
     dispatches_removed: Annotated[
-        Count | None,
-        Prose("Dispatches removed from a slice plan; else null."),
-        Null("only slice plans plan dispatches"),
+        OfSlicePlan, Prose("Dispatches removed from a slice plan; else null.")
     ]
     dispatches_resized: Annotated[
-        Count | None,
-        Prose("Dispatches of a slice plan given another size; else null."),
-        Null("only slice plans plan dispatches"),
+        OfSlicePlan, Prose("Dispatches of a slice plan given another size; else null.")
     ]
 
 
