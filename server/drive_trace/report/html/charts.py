@@ -17,7 +17,7 @@ from drive_trace.report.time_axis import as_date, as_time, days, spaced, ticks
 from drive_trace.scorecard.caveats import LineRef
 from drive_trace.text.document import Html
 from drive_trace.text.escaping import plain
-from drive_trace.text.html import scrolling, tag
+from drive_trace.text.html import Attribute, scrolling, tag
 from drive_trace.text.wording import duration, listed
 from drive_trace.vocabulary import EVENTS
 
@@ -42,11 +42,17 @@ _SIGNS = {
     Outcome.HALTED: "■",
     Outcome.OPEN: "…",
 }
-_TEXTURED = {
-    Outcome.FAILED: "url(#t-failed)",
-    Outcome.AGAIN: "url(#t-again)",
-    Outcome.HALTED: "url(#t-halted)",
+_TEXTURES = {
+    "failed": (10, "M-2,8 8,-2 M4,14 14,4"),
+    "again": (8, "M4,0V8"),
+    "halted": (8, "M0,4H8 M4,0V8"),
+    "fold": (6, "M-1,5 5,-1 M2,8 8,2"),
 }
+"""What fills a bar of such an outcome, or a fold: the size of the pattern, and its lines."""
+_HOW_TO_ZOOM = (
+    "Drag or Ctrl with the wheel zooms; so do + and −, and 0 shows all. Arrows walk, Enter "
+    "leads to the line."
+)
 _KEY = {
     Outcome.PASSED: "completed, satisfied",
     Outcome.AGAIN: "another round needed",
@@ -58,27 +64,23 @@ _KEY = {
 
 def textures() -> Html:
     """What the bars of a page are filled with; once a page."""
-    made = [
-        _texture("failed", tag("path", d="M-2,8 8,-2 M4,14 14,4", class_="ink"), 10),
-        _texture("again", tag("path", d="M4,0V8", class_="ink"), 8),
-        _texture("halted", tag("path", d="M0,4H8 M4,0V8", class_="ink"), 8),
-        _texture("fold", tag("path", d="M-1,5 5,-1 M2,8 8,2", class_="ink"), 6),
-    ]
+    made = []
+    for name, (size, lines) in _TEXTURES.items():
+        parts = tag("rect", width=size, height=size), tag("path", d=lines, class_="ink")
+        names = {"id": f"t-{name}", "class_": f"t-{name}"}
+        units: dict[str, Attribute] = {
+            "width": size,
+            "height": size,
+            "patternUnits": "userSpaceOnUse",
+        }
+        made.append(tag("pattern", *parts, **names, **units))
     return tag("svg", tag("defs", made), class_="textures", aria_hidden="true")
 
 
-def _texture(name: str, lines: Html, size: int) -> Html:
-    ground = tag("rect", width=size, height=size)
-    return tag(
-        "pattern",
-        ground,
-        lines,
-        id=f"t-{name}",
-        class_=f"t-{name}",
-        width=size,
-        height=size,
-        patternUnits="userSpaceOnUse",
-    )
+def _bar(kind: str, **places: Attribute) -> Html:
+    """A rectangle in the colour and texture of its kind."""
+    fill = f"url(#t-{kind})" if kind in _TEXTURES else None
+    return tag("rect", **places, class_=kind, fill=fill)
 
 
 def key(charts: Iterable[Chart]) -> Html:
@@ -109,9 +111,7 @@ def key(charts: Iterable[Chart]) -> Html:
 
 
 def _swatch(kind: str) -> Html:
-    fill = _TEXTURED.get(Outcome(kind)) if kind in list(Outcome) else None
-    height = 3 if kind == "claimed" else 10
-    bar = tag("rect", x=1, y=1, width=20, height=height, class_=kind, fill=fill)
+    bar = _bar(kind, x=1, y=1, width=20, height=3 if kind == "claimed" else 10)
     return tag("svg", bar, width=22, height=12, aria_hidden="true")
 
 
@@ -137,36 +137,16 @@ def timeline_chart(chart: Chart, name: str, number: int, places: Places) -> Html
         role="group",
         aria_label=f"{title}: {described}",
     )
-    return tag(
-        "div",
-        _controls(number),
-        _map(chart),
-        scrolling(title, drawing),
-        class_="chart",
-        data_levels=chart.axis.levels,
-    )
+    parts = _controls(number), _map(chart), scrolling(title, drawing)
+    return tag("div", *parts, class_="chart", data_levels=chart.axis.levels)
 
 
 def _controls(number: int) -> Html:
-    words = (
-        "Drag or Ctrl with the wheel zooms; so do + and −, and 0 shows all. Arrows walk, Enter "
-        "leads to the line."
-    )
-    buttons = [
-        tag(
-            "button",
-            sign,
-            type="button",
-            data_zoom=factor,
-            aria_label=f"{what}, timeline {number + 1}",
-        )
-        for sign, factor, what in (
-            ("+", 2, "Zoom in"),
-            ("−", 0.5, "Zoom out"),
-            ("all", 0, "Show all"),
-        )
-    ]
-    return tag("p", buttons, tag("span", words, class_="soft"), class_="scripted zoom")
+    buttons = []
+    for sign, factor, what in (("+", 2, "Zoom in"), ("−", 0.5, "Zoom out"), ("all", 0, "Show all")):
+        label = f"{what}, timeline {number + 1}"
+        buttons.append(tag("button", sign, type="button", data_zoom=factor, aria_label=label))
+    return tag("p", buttons, tag("span", _HOW_TO_ZOOM, class_="soft"), class_="scripted zoom")
 
 
 def _ground(chart: Chart, height: int) -> Iterator[Html]:
@@ -179,19 +159,9 @@ def _ground(chart: Chart, height: int) -> Iterator[Html]:
     levels = spaced(((each.left + each.right) / 2 for each in folds), 52 / 900, chart.axis.levels)
     for fold, level in zip(folds, levels, strict=True):
         x, width = _share(fold.left), _share(fold.right - fold.left)
-        yield tag(
-            "rect",
-            x=x,
-            width=width,
-            y=_LANES - 8,
-            height=height - 18 - (_LANES - 8),
-            class_="fold",
-            fill="url(#t-fold)",
-        )
-        middle = _share((fold.left + fold.right) / 2)
-        words = f"// {duration(fold.milliseconds)}"
-        kind = f"soft{_from(level)}"
-        at, anchor = middle, "middle"
+        yield _bar("fold", x=x, width=width, y=_LANES - 8, height=height - 10 - _LANES)
+        words, kind = f"// {duration(fold.milliseconds)}", f"soft{_from(level)}"
+        at, anchor = _share((fold.left + fold.right) / 2), "middle"
         if fold.left + fold.right < _EDGE:
             at, anchor = "0", "start"
         elif fold.left + fold.right > 2 - _EDGE:
@@ -227,8 +197,7 @@ def _cluster(cluster: Cluster, places: Places) -> Html:
     for outcome in (*others, first):
         height = top if outcome is first else max(3, 17 * counts[outcome] // whole)
         top -= height
-        fill = _TEXTURED.get(outcome)
-        stack.append(tag("rect", width="100%", y=top, height=height, class_=outcome, fill=fill))
+        stack.append(_bar(outcome, width="100%", y=top, height=height))
     if whole > 1:
         stack.append(tag("text", f"{whole:,}", x="50%", y=13, text_anchor="middle"))
         said = listed(f"{counts[each]:,} {_KEY[each].partition(',')[0]}" for each in counts)
@@ -246,9 +215,7 @@ def _cluster(cluster: Cluster, places: Places) -> Html:
 def _dispatch(bar: Bar, places: Places, levels: int) -> Html:
     y = _LANES + bar.lane * _LANE
     x, width = _share(bar.left), _share(bar.right - bar.left)
-    whole = tag(
-        "rect", width="100%", height=17, class_=bar.outcome, fill=_TEXTURED.get(bar.outcome)
-    )
+    whole = _bar(bar.outcome, width="100%", height=17)
     # No more of the name than there is ever room for.
     room = int((bar.right - bar.left) * 2**levels * _CHARACTERS)
     name = f"{_SIGNS[bar.outcome]} {plain(bar.name, min(max(room, 1), _MOST_NAME))}"
@@ -268,17 +235,12 @@ def _dispatch(bar: Bar, places: Places, levels: int) -> Html:
 
 def _round(piece: Piece, y: int, places: Places) -> Html:
     x, width = _share(piece.left), _share(piece.right - piece.left)
-    fill = _TEXTURED.get(piece.outcome)
-    rect = tag("rect", x=x, y=y, width=width, height=10, class_=piece.outcome, fill=fill)
+    rect = _bar(piece.outcome, x=x, y=y, width=width, height=10)
     return _link(rect, piece.words, piece.lines, places)
 
 
 def _link(
-    shape: Html,
-    words: str,
-    lines: Sequence[LineRef],
-    places: Places,
-    kind: str | None = None,
+    shape: Html, words: str, lines: Sequence[LineRef], places: Places, kind: str | None = None
 ) -> Html:
     """A shape that leads to its first line; a dispatch that only rounds name has none."""
     title = tag("title", plain(words, 300))
@@ -309,16 +271,12 @@ def _map(chart: Chart) -> Html:
             steps[kind].append(f"M{first},23v{-high}h{len(others) + 1}v{high}")
     paths = [tag("path", d="".join(each), class_=f"map-{kind}") for kind, each in steps.items()]
     window = tag("rect", class_="window", width="100%", height=24)
-    return tag(
-        "svg",
-        paths,
-        window,
-        class_="map scripted",
-        viewBox=f"0 0 {_MAP} 24",
-        preserveAspectRatio="none",
-        height=24,
-        aria_hidden="true",
-    )
+    size: dict[str, Attribute] = {
+        "viewBox": f"0 0 {_MAP} 24",
+        "preserveAspectRatio": "none",
+        "height": 24,
+    }
+    return tag("svg", paths, window, class_="map scripted", **size, aria_hidden="true")
 
 
 def _from(level: int) -> str:
