@@ -6,8 +6,8 @@ equal rates of 1 is ± z² / (k + z²): 0.324 for 8 runs, 0.194 for 16.
 """
 
 import json
+import re
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
@@ -25,184 +25,106 @@ def sides(tmp_path: Path) -> Sides:
     return Sides(tmp_path)
 
 
-class Runs(NamedTuple):
-    """Runs of one case: C is CORRECT, I is INCORRECT, and a dot is not graded."""
-
-    verdicts: str
-    costs: list[tuple[int | None, int | None]] | None = None
-    """Input and output tokens of each."""
-    case: str | None = None
-
-
-class Scenario(NamedTuple):
-    """Two sides, and what has to be said of them."""
-
-    name: str
-    baseline: list[Runs]
-    candidate: list[Runs]
-    answer: str
-    p: float | None
-    """The gate's, as a fraction that was worked out by hand."""
-    interval: tuple[float, float] | None
-    """Newcombe's, of the difference."""
-    reason: str
-    """The last one begins so."""
-    allowed: str = "--allow-unverified"
-
-
-SCENARIOS = [
-    Scenario(
-        "one more of 8 is CORRECT",
-        # Wilson: 7 of 8 is [0.5291, 0.9776], 8 of 8 is [0.6756, 1].
-        # 0.125 - √((1 - 0.6756)² + (0.9776 - 0.875)²) = 0.125 - 0.3402
-        # 0.125 + √((1 - 1)² + (0.875 - 0.5291)²) = 0.125 + 0.3459
-        [Runs("CCCCCCCI")],
-        [Runs("CCCCCCCC")],
-        "cannot-tell",
-        1,
-        (-0.2152, 0.4709),
-        "no cost is told by both sides",
-    ),
-    Scenario(
-        "all of 3, where none was",  # 2 / C(6, 3)
-        [Runs("III")],
-        [Runs("CCC")],
-        "cannot-tell",
-        2 / 20,
-        None,
-        "no cost is told by both sides",
-    ),
-    Scenario(
-        "all of 4, where none was",  # 2 / C(8, 4)
-        [Runs("IIII")],
-        [Runs("CCCC")],
-        "better",
-        2 / 70,
-        None,
+SCENARIOS: dict[str, tuple[str, str, str, float | None, tuple[float, float] | None, str]] = {
+    "all of 4, where none was": (  # 2 / C(8, 4)
+        *("4I", "4C", "better", 2 / 70, None),
         "the gate decides: 4 of 4 runs of the candidate are CORRECT, and 0 of 4 of the baseline",
     ),
-    Scenario(
-        "none of 4, where all were",
-        [Runs("CCCC")],
-        [Runs("IIII")],
-        "worse",
-        2 / 70,
-        None,
+    "none of 4, where all were": (
+        *("4C", "4I", "worse", 2 / 70, None),
         "the gate decides: 0 of 4 runs of the candidate are CORRECT, and 4 of 4 of the baseline",
     ),
-    Scenario(
-        "all of 4, but one is not graded",
-        # As a pass, 4 of 4 against none: 0.0286. As a fail, 3 of 4: 2 · C(4, 3) / C(8, 3).
-        [Runs("IIII")],
-        [Runs("CCC.", DEAR)],
-        "cannot-tell",
-        8 / 56,
-        None,
+    # As a pass, 4 of 4 against none: 0.0286. As a fail, 3 of 4: 2 · C(4, 3) / C(8, 3).
+    "all of 4, but one is not graded": (
+        *("4I", "3C1. dear", "cannot-tell", 8 / 56, None),
         "it depends on 1 run that may be CORRECT or not: the gate says better or cannot tell",
     ),
-    Scenario(
-        "7 of 8, where none was, and one is not graded",
-        # As a fail, 7 of 8: 2 · C(8, 7) / C(16, 7). As a pass, 8 of 8: 2 / C(16, 8).
-        [Runs("IIIIIIII")],
-        [Runs("CCCCCCC.", DEAR)],
-        "better",
-        16 / 11_440,
-        None,
+    # As a fail, 7 of 8: 2 · C(8, 7) / C(16, 7). As a pass, 8 of 8: 2 / C(16, 8).
+    "7 of 8, where none was, and one is not graded": (
+        *("8I", "7C1. dear", "better", 16 / 11_440, None),
         "the gate decides: 7 of 8 runs of the candidate are CORRECT, and 0 of 8 of the baseline",
     ),
-    Scenario(
-        "10 more of 16 are CORRECT, and all are dearer",  # 2 · C(16, 10) / C(32, 10)
-        [Runs("C" * 6 + "I" * 10, CHEAP)],
-        [Runs("C" * 16, DEAR)],
-        "better",
-        2 * 8_008 / 64_512_240,
-        None,
+    "10 more of 16 are CORRECT, and all are dearer": (  # 2 · C(16, 10) / C(32, 10)
+        *("6C10I cheap", "16C dear", "better", 2 * 8_008 / 64_512_240, None),
         "the gate decides: 16 of 16 runs of the candidate are CORRECT, and 6 of 16",
     ),
-    Scenario(
-        "all of 16 each, and all are cheaper",
-        # Newcombe's is not below -0.20. Each costs less: 2 / C(32, 16) is the least p of a cost.
-        [Runs("C" * 16, DEAR)],
-        [Runs("C" * 16, CHEAP)],
-        "better",
-        1,
-        (-0.1936, 0.1936),
+    # Newcombe's is not below -0.20. Each costs less: 2 / C(32, 16) is the least p of a cost.
+    "all of 16 each, and all are cheaper": (
+        *("16C dear", "16C cheap", "better", 1, (-0.1936, 0.1936)),
         "cost decides, as no case loses CORRECT runs: input tokens × 0.70 (p < 0.0001 by Holm)",
     ),
-    Scenario(
-        "all of 16 each, and all are dearer",
-        [Runs("C" * 16, CHEAP)],
-        [Runs("C" * 16, DEAR)],
-        "worse",
-        1,
-        (-0.1936, 0.1936),
+    "all of 16 each, and all are dearer": (
+        *("16C cheap", "16C dear", "worse", 1, (-0.1936, 0.1936)),
         "cost decides, as no case loses CORRECT runs: input tokens × 1.42 (p < 0.0001 by Holm)",
     ),
-    Scenario(
-        "all of 8 each, and all are cheaper",
-        [Runs("C" * 8, DEAR)],
-        [Runs("C" * 8, CHEAP)],
-        "cannot-tell",
-        1,
-        (-0.3244, 0.3244),
+    "all of 8 each, and all are cheaper": (
+        *("8C dear", "8C cheap", "cannot-tell", 1, (-0.3244, 0.3244)),
         "the candidate's rate of CORRECT runs may be lower by 0.324, which is more than 0.20",
     ),
-    Scenario(
-        "all are cheaper, and one of the hard case is lost",
-        # 15 of 16 against 16 of 16 there: p = 1, and the lower bound is above -0.20.
-        [Runs("C" * 16, DEAR, "easy"), Runs("C" * 16, DEAR, "hard")],
-        [Runs("C" * 16, CHEAP, "easy"), Runs("C" * 15 + "I", CHEAP, "hard")],
-        "cannot-tell",
-        1,
-        None,
-        "CORRECT runs are lost, or may be, in 1 case: hard",
-    ),
-    Scenario(
-        "more runs of the hard case",
-        # Simpson: 20 of 24 against 4 of 24, but in each case every run of both sides ends alike,
-        # so that however labels are shuffled within it nothing changes.
-        [Runs("C" * 20, case="easy"), Runs("I" * 4, case="hard")],
-        [Runs("C" * 4, case="easy"), Runs("I" * 20, case="hard")],
-        "cannot-tell",
-        1,
-        None,
+    # Simpson: 20 of 24 against 4 of 24, but in each case every run of both sides ends alike, so
+    # that however labels are shuffled within it nothing changes.
+    "more runs of the hard case": (
+        *("20C for easy, 4I for hard", "4C for easy, 20I for hard", "cannot-tell", 1, None),
         "no cost is told by both sides",
     ),
-    Scenario(
-        "all of 4, where none was, and nobody says who judged",
-        [Runs("IIII")],
-        [Runs("CCCC")],
-        "not-comparable",
-        None,
-        None,
-        "unverifiable: judge; --allow-unverified judge compares all the same; not said by 8 runs",
-        f"--allow-unverified={','.join(each for each in UNVERIFIABLE if each != 'judge')}",
+    # 15 of 16 against 16 of 16: p = 1, so that the gate does not decide.
+    "the dearer is more often CORRECT": (
+        *("15C1I cheap", "16C dear", "cannot-tell", 1, None),
+        "CORRECT runs are gained, or may be, in 1 case: all runs",
     ),
-]
+    "all of 4, where none was, and nobody says who judged": (
+        *("4I", "4C", "not-comparable", None, None),
+        "unverifiable: judge; --allow-unverified judge compares all the same; not said by 8 runs",
+    ),
+}
+"""By its name each side, what has to be answered, the gate's p, Newcombe's interval, and how the
+last reason begins. Of a side ``15C1I cheap for easy`` are 15 CORRECT runs and an INCORRECT one, of
+that cost and case; a dot is a run that is not graded.
+"""
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS, ids=[each.name for each in SCENARIOS])
-def test_a_scenario_that_was_worked_out_by_hand(sides: Sides, scenario: Scenario) -> None:
-    for side, groups in (("b", scenario.baseline), ("c", scenario.candidate)):
-        for verdicts, costs, case in groups:
-            triples = [{"C": CORRECT, "I": INCORRECT, ".": UNGRADED}[each] for each in verdicts]
-            sides.add(side, *triples, costs=costs, case=case)
-    found = sides.json(scenario.allowed)
-    assert found["answer"] == scenario.answer
-    assert found["reasons"][-1].startswith(scenario.reason)
-    gate = found["gate"]
-    assert gate["p"] == (None if scenario.p is None else pytest.approx(scenario.p))
-    if scenario.interval is not None:
-        assert gate["difference_interval"] == pytest.approx(scenario.interval, abs=1e-4)
+def add(sides: Sides, side: str, runs: str) -> None:
+    """Runs in the words of a scenario."""
+    for group in runs.split(", "):
+        verdicts, _, case = group.partition(" for ")
+        verdicts, _, costs = verdicts.partition(" ")
+        triples = [
+            {"C": CORRECT, "I": INCORRECT, ".": UNGRADED}[letter]
+            for count, letter in re.findall(r"(\d+)(.)", verdicts)
+            for _ in range(int(count))
+        ]
+        spent = {"dear": DEAR, "cheap": CHEAP, "": None}[costs]
+        sides.add(side, *triples, costs=spent, case=case or None)
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_a_scenario_that_was_worked_out_by_hand(sides: Sides, name: str) -> None:
+    baseline, candidate, answer, p, interval, reason = SCENARIOS[name]
+    add(sides, "b", baseline)
+    add(sides, "c", candidate)
+    unasked = [each for each in UNVERIFIABLE if each != "judge" or answer != "not-comparable"]
+    found = sides.json(f"--allow-unverified={','.join(unasked)}")
+    assert found["answer"] == answer
+    assert found["reasons"][-1].startswith(reason)
+    assert found["gate"]["p"] == (None if p is None else pytest.approx(p))
+    if interval is not None:
+        assert found["gate"]["difference_interval"] == pytest.approx(interval, abs=1e-4)
 
 
 def test_a_gate_is_told_with_all_that_it_rests_on(sides: Sides) -> None:
-    sides.add("b", *[CORRECT] * 7, INCORRECT)
-    sides.add("c", *[CORRECT] * 8)
-    gate = sides.allowed()["gate"]
+    add(sides, "b", "7C1I")
+    add(sides, "c", "8C")
+    found = sides.allowed()
+    assert (found["answer"], found["reasons"][-1]) == (
+        "cannot-tell",
+        "no cost is told by both sides",
+    )
+    gate = found["gate"]
     assert gate["baseline"]["interval"] == pytest.approx([0.5291, 0.9776], abs=1e-4)
     assert gate["candidate"]["interval"] == pytest.approx([0.6756, 1], abs=1e-4)
-    assert (gate["difference"], gate["test"]) == (0.125, "fisher")
+    assert (gate["p"], gate["difference"], gate["test"]) == (1, 0.125, "fisher")
+    # 0.125 - √((1 - 0.6756)² + (0.9776 - 0.875)²), and 0.125 + √((1 - 1)² + (0.875 - 0.5291)²)
+    assert gate["difference_interval"] == pytest.approx([-0.2152, 0.4709], abs=1e-4)
     # 5 of 8 against none: 2 · C(8, 5) / C(16, 5) = 0.0256; 4 of 8: 2 · C(8, 4) / C(16, 4) = 0.0769.
     assert gate["smallest_detectable"] == 0.625
 
@@ -226,15 +148,6 @@ def test_a_p_of_exactly_0_05_decides(sides: Sides) -> None:
     sides.add("b", INCORRECT)
     sides.add("c", *[CORRECT] * 19)
     assert sides.allowed()["answer"] == "better"
-
-
-def test_a_grade_with_a_gap_can_take_the_answer_away(sides: Sides) -> None:
-    sides.add("b", *[INCORRECT] * 4)
-    sides.add("c", *[CORRECT] * 3, ("pass", "pass", None))
-    found = sides.allowed()
-    assert found["answer"] == "cannot-tell"
-    assert found["gate"]["candidate"]["not_computable"] == 1
-    assert found["gate"]["candidate"]["k"] == 4
 
 
 def test_a_run_with_a_recorded_fail_is_not_correct_whatever_is_missing(sides: Sides) -> None:
@@ -373,15 +286,6 @@ def test_an_interval_with_1_beside_a_small_p_is_explained(sides: Sides) -> None:
             "Equal costs widen an interval, which can hold 1 though p is below 0.05: the test "
             "decides" in said
         )
-
-
-def test_the_dearer_one_is_not_worse_where_it_is_more_often_correct(sides: Sides) -> None:
-    # 15 of 16 against 16 of 16: p = 1, so that the gate does not decide.
-    sides.add("b", *[CORRECT] * 15, INCORRECT, costs=CHEAP)
-    sides.add("c", *[CORRECT] * 16, costs=DEAR)
-    found = sides.allowed()
-    assert found["answer"] == "cannot-tell"
-    assert "gained" in found["reasons"][-1]
 
 
 def test_a_case_that_lost_correct_runs_is_named_with_them(sides: Sides) -> None:

@@ -99,25 +99,6 @@ def test_out_never_takes_the_place_of_what_cannot_be_read(sides: Sides) -> None:
     assert path.read_text("utf-8") == "garbage"
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ('{"case": "a",\n "case": "b"}', "2:2: a second `case`; keep one"),
-        ('{"case": "a", "model": NaN}', "1:1: is no manifest of a run: JSON is malformed"),
-        ('{"case": 1e999}', "1:10: "),
-        ('{"case": ["a"]}', "1:10: is no manifest of a run: `case`: "),
-        ('{"case": "' + "a" * (1 << 20) + '"}', " cannot be read: it has more than 1 MB"),
-        ("\0", "1:1: "),
-    ],
-)
-def test_a_hostile_manifest_is_told(sides: Sides, text: str, problem: str) -> None:
-    path = write(sides.folder, "b/b-1/trace.run.json", text)
-    ran = sides.compare("--allow-unverified")
-    assert ran.code == 2
-    assert f"{path}:{problem}" in ran.err
-    assert len(ran.err) < 1000
-
-
 def test_from_nothing_to_an_answer_that_has_nothing_to_allow(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,6 +28,11 @@ def sides(tmp_path: Path) -> Sides:
         ('{"manifest_version": "2"}', "1:22: is no manifest of a run: `manifest_version`: "),
         ("[]", "1:1: is no manifest of a run: Expected `object`, got `array`"),
         ("[" * 100_000, "1:"),
+        ('{"case": "a",\n "case": "b"}', "2:2: a second `case`; keep one"),
+        ('{"case": "a", "model": NaN}', "1:1: is no manifest of a run: JSON is malformed"),
+        ('{"case": 1e999}', "1:10: "),
+        ('{"case": "' + "a" * (1 << 20) + '"}', " cannot be read: it has more than 1 MB"),
+        ("\0", "1:1: "),
     ],
 )
 def test_a_broken_manifest_is_told_with_its_place(sides: Sides, text: str, problem: str) -> None:
@@ -38,6 +43,7 @@ def test_a_broken_manifest_is_told_with_its_place(sides: Sides, text: str, probl
     assert ran.code == 2
     assert ran.json["answer"] == "not-comparable"
     assert f"{path}:{problem}" in ran.err
+    assert len(ran.err) < 1000
 
 
 def test_a_manifest_is_no_link_out_of_its_folder(sides: Sides) -> None:

@@ -50,11 +50,6 @@ def test_without_a_correctness_event_the_signal_itself_is_missing() -> None:
             "with the other components repeated.",
         ),
         (
-            ("fail", "fail", "pass"),
-            "It becomes CORRECT only when mechanical and qa are recorded again as pass, "
-            "with the other components repeated.",
-        ),
-        (
             ("fail", "fail", "fail"),
             "It becomes CORRECT only when mechanical, qa and intent are recorded again as pass.",
         ),
@@ -64,11 +59,6 @@ def test_without_a_correctness_event_the_signal_itself_is_missing() -> None:
             "the other components must be repeated.",
         ),
         (
-            (None, "pass", None),
-            "It becomes CORRECT when mechanical and intent are recorded as pass, and INCORRECT "
-            "on a fail; the other components must be repeated.",
-        ),
-        (
             (None, None, None),
             "It becomes CORRECT when mechanical, qa and intent are recorded as pass, "
             "and INCORRECT on a fail.",
@@ -76,11 +66,6 @@ def test_without_a_correctness_event_the_signal_itself_is_missing() -> None:
         (
             ("pass", "fail", None),
             "Recording intent alone cannot make it CORRECT: qa failed, and must be recorded again.",
-        ),
-        (
-            ("fail", None, None),
-            "Recording qa and intent alone cannot make it CORRECT: mechanical failed, "
-            "and must be recorded again.",
         ),
         (
             ("fail", "fail", None),
