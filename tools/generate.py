@@ -24,7 +24,7 @@ from click.testing import CliRunner
 from drive_trace import __version__
 from drive_trace.analysis import Analysis
 from drive_trace.commands import COMMANDS, cli
-from drive_trace.commands.formats.text import excerpt
+from drive_trace.commands.formats import excerpt
 from drive_trace.comparison.runs import RunManifest
 from drive_trace.grading.judgements import Calibrated, Judgement
 from drive_trace.linter.rule import Finding, Level, Rule, Severity, UnreadFile

@@ -22,7 +22,13 @@ from drive_trace.scorecard.card import score as join
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.compared_sides import read_case_file, read_side
 from drive_trace.storage.files import LeftOut, Problem, TraceRecords, read_trace, with_judgements
-from drive_trace.storage.finding import SearchOptions, find_traces, omitted
+from drive_trace.storage.finding import (
+    SearchOptions,
+    find_traces,
+    omitted,
+    place_beside,
+    traces_beside,
+)
 from drive_trace.trace.line import REJECTING, LineStatus, name_of
 from drive_trace.trace.reading import read_lines, values_of
 
@@ -101,13 +107,15 @@ def _reasons(texts: list[str]) -> list[tuple[str, ...]]:
 
 def score(*paths: AnyPath, no_ignore: bool = False, exclude: Collection[str] = ()) -> ScoreCard:
     """Judge the runs of one or several traces, joined by their run id, as ``drive-trace score``
-    does. A folder is searched for traces; with ``no_ignore`` also where git ignores files, and
-    never for those that ``exclude`` means, patterns as in a .gitignore. Raises nothing for what
-    cannot be read: the scorecard's ``unread`` names it, and no run is earned.
+    does: over all files of their repositories that hold them. A folder is searched for traces; with
+    ``no_ignore`` also where git ignores files, and never for those that ``exclude`` means, patterns
+    as in a .gitignore. Raises nothing for what cannot be read: the scorecard's ``unread`` names it,
+    and no run is earned.
     """
     named = [os.fspath(path) for path in paths]
+    options = SearchOptions(no_ignore, tuple(exclude))
     traces, unread, left_out = [], [], []
-    for trace in _found(named, SearchOptions(no_ignore, tuple(exclude))):
+    for trace in _found(named, options):
         if isinstance(trace, LeftOut):
             left_out.append(trace)
         elif isinstance(trace, Problem):
@@ -115,7 +123,16 @@ def score(*paths: AnyPath, no_ignore: bool = False, exclude: Collection[str] = (
         else:
             summary = summarize_text(trace.records, trace.path)
             traces.append(with_judgements(summary, trace.path))
-    return join(traces, unread, omitted(left_out))
+    run_ids = {run.run_id for each in traces for run in each.runs}
+    paths_found = [each.path for each in traces]
+    for trace in traces_beside(named, paths_found, run_ids, options):
+        if isinstance(trace, Problem):
+            unread.append(Unread(trace.path, trace.reason))
+        else:
+            summary = with_judgements(summarize_text(trace.records, trace.path), trace.path)
+            traces.insert(place_beside(trace.path, [each.path for each in traces]), summary)
+    scored = join(traces, unread, omitted(left_out))
+    return scored._replace(runs=tuple(run for run in scored.runs if run.run_id in run_ids))
 
 
 def _found(paths: list[str], options: SearchOptions) -> Iterator[TraceRecords | Problem]:

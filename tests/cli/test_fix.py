@@ -97,18 +97,18 @@ def test_nothing_to_fix_leaves_the_file_alone(tmp_path: Path) -> None:
 def test_a_file_that_changes_meanwhile_is_left_and_reported_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from drive_trace.commands import check
+    from drive_trace.commands import fixes
 
     path, other = write(tmp_path, "a.jsonl", COMMA), write(tmp_path, "b.jsonl", COMMA)
-    fixed = check.fix_all
+    fixed = fixes.fix_all
 
     def slowly(*args: object, **kwargs: object) -> int:
         with path.open("a") as file:
             file.write(CLEAN)
-        monkeypatch.setattr(check, "fix_all", fixed)
+        monkeypatch.setattr(fixes, "fix_all", fixed)
         return fixed(*args, **kwargs)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(check, "fix_all", slowly)
+    monkeypatch.setattr(fixes, "fix_all", slowly)
     ran = fix(path, other)
     assert ran.code == 2
     assert ran.err == f"drive-trace: {path}: is not fixed: it changed in the meantime; try again\n"

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from drive_trace import score as api_score
 from drive_trace.commands import score as score_command
 from drive_trace.linter.rule import SameId, SharedEvents, WholeTrace
 from drive_trace.linter.rules import RULES
@@ -189,6 +190,84 @@ def test_a_copy_has_the_findings_of_its_lines_and_no_more(tmp_path: Path) -> Non
     }
     assert by_file["a"] >= {"unknown-dispatch"}
     assert by_file["b"] == by_file["a"] | {"copied-events"}
+
+
+# Some of the files of a run
+
+
+@pytest.fixture
+def in_two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a run in a/ and b/, with another run in b/, as the current one."""
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "drive-trace.toml", "")
+    ended = at(4, "dispatch-end", dispatch_id="d1") + at(5, "project-closed")
+    grade = graded_at(3, "pass", "pass", "pass")
+    write(tmp_path, "a/trace.jsonl", at(1, "dispatch-start", **DISPATCH) + grade)
+    write(tmp_path, "b/trace.jsonl", at(1, "dispatch-start", **DISPATCH) + ended)
+    write(tmp_path, "b/c/trace.jsonl", at(6, "project-closed").replace("run-1", "run-2") + ended)
+    return tmp_path
+
+
+@pytest.mark.parametrize("path", ["a/trace.jsonl", "a", "b/trace.jsonl", "."])
+def test_the_score_of_a_file_is_that_of_its_folder(in_two: Path, path: str) -> None:
+    score = run("score", "--format", "json", path)
+    everywhere = {
+        each["run_id"]: each for each in run("score", "--format", "json", ".").json["runs"]
+    }
+    ids = ["run-1", "run-2"] if path == "." else ["run-1"]
+    assert score.json["runs"] == [everywhere[each] for each in ids]
+    others = {"a/trace.jsonl", "b/trace.jsonl", "b/c/trace.jsonl"} - {path, f"{path}/trace.jsonl"}
+    said = f"drive-trace: read, too, for the same runs: {', '.join(sorted(others, key=len))}\n"
+    assert score.err == ("" if path == "." else said)
+    assert [each.run_id for each in api_score(path).runs] == ids
+
+
+@pytest.mark.parametrize("path", ["a/trace.jsonl", "a", "b", "b/trace.jsonl"])
+def test_a_folder_is_checked_as_its_files_are_among_all(in_two: Path, path: str) -> None:
+    def found(at: str) -> list[tuple[str, int, str]]:
+        there = run("check", "--output-format", "json", at).json
+        return [
+            (each["path"], each["line"], each["code"])
+            for each in there
+            if each["path"].startswith(path)
+        ]
+
+    assert found(path)
+    assert found(path) == found(".")
+
+
+def test_other_files_are_called_as_from_the_current_folder(
+    in_two: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(in_two / "a")
+    out = run("check", "trace.jsonl", "--output-format", "concise").out
+    assert "up to line 2 of ../b/c/trace.jsonl" in out
+
+
+def test_fixes_are_counted_once_files_are_joined(tmp_path: Path) -> None:
+    write(tmp_path, "drive-trace.toml", "")
+    near = {"dispatch_id": "dispatch-one", "parent_dispatch_id": None}
+    ended = at(3, "dispatch-end", dispatch_id="dispatch-onn", wall_clock_ms=120_000)
+    named = write(tmp_path, "a/trace.jsonl", at(2, "dispatch-start", **near) + ended)
+    assert "more can be in an editor" in run("check", "--fix", named).out
+    started = at(1, "dispatch-start", **near | {"dispatch_id": "dispatch-onn"})
+    write(tmp_path, "b/trace.jsonl", started)
+    assert run("check", "--fix", named).out.endswith("0 findings were fixed\n")
+
+
+def test_what_is_too_much_beside_a_file_is_named(in_two: Path) -> None:
+    write(in_two, "b/d/trace.jsonl", at(5, "project-closed") * 20_000)
+    said = "not looked at, and may hold lines of the same runs: b/d/trace.jsonl (too much beside"
+    assert said in run("check", "a/trace.jsonl").out
+    assert said not in run("check", ".").out
+
+
+@pytest.mark.parametrize("output_format", ["table", "text", "markdown"])
+def test_few_of_many_files_are_listed(tmp_path: Path, output_format: str) -> None:
+    for number in range(12):
+        write(tmp_path, f"{number:02}/trace.jsonl", at(number, "project-closed"))
+    out = run("score", "--format", output_format, tmp_path).out
+    assert (out.count("trace.jsonl"), "and 2 more" in out) == (10, True)
 
 
 # A run in any layout

@@ -12,7 +12,7 @@ import pytest
 from tools.rule_faults import rule_faults
 
 from drive_trace.analysis import Analysis
-from drive_trace.commands.formats.findings import unreadable
+from drive_trace.commands.formats import unreadable
 from drive_trace.linter import rules
 from drive_trace.linter.rule import Finding, Fix, Rule
 from drive_trace.linter.rules import RULES, documentation
@@ -159,7 +159,7 @@ def test_a_rule_on_files_finds_what_its_example_marks(
     report = unreadable(Unread(*problem))
     (_, line, column, end_line, end_column), message = report.location, report.message
     assert (line, end_line) == (1, 1)
-    check_marks(fixture, [Found(0, Span(column - 1, end_column - 1), report.rule.code, message)])
+    check_marks(fixture, [Found(0, Span(column - 1, end_column - 1), report.code, message)])
 
 
 @pytest.mark.parametrize(("code", "example"), EXAMPLES)

@@ -1,8 +1,12 @@
 """Adds up the token usage that agents' tools log, under their own names.
 
-The input is most often a log of messages, some of which carry a usage object. A sum that might be
-wrong is refused: a message that appears twice with different figures, a total that does not match
-what it adds up, a usage object in an unexpected place.
+The input is most often a log of messages, some of which carry a usage object; each format is
+recognised by its shape. A sum that might be wrong is refused: a message that appears twice with
+different figures, a total that does not match what it adds up, a usage object in an unexpected
+place.
+
+The figures have the meaning of the vocabulary: input tokens are those that were not read from a
+cache. OpenAI's tools count these within the input, and they are taken out of it.
 """
 
 from __future__ import annotations
@@ -11,26 +15,135 @@ import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn, TypeAlias
 
-from drive_trace.agent_logs.shapes import (
-    CACHE_READ,
-    CLAUDE_SESSION,
-    INPUT,
-    SDK,
-    Shape,
-    UsageNames,
-    at,
-    shape_of,
-)
 from drive_trace.authoring.drafts import Refused
 from drive_trace.text.escaping import printable
 from drive_trace.text.wording import first_of, plural, shown
 from drive_trace.trace.exact import whole_number
 from drive_trace.vocabulary import COST, EVENTS, TOKEN_FIELDS
 
-_SDK_NAMES = [*SDK.paths.values()]
-_SDK_SHAPE = Shape("usage of an SDK", {}, "", SDK)
+# The formats
+
+_INPUT, _, _CACHE_READ, _ = TOKEN_FIELDS
+Path: TypeAlias = str
+"""Keys from a message down to a value, with dots in between: ``message.usage``."""
+Names: TypeAlias = tuple[Path, ...]
+"""Where a usage object has its figures, in the order of the vocabulary. Where there are three, what
+was written to a cache is never known, and the input counts what was read from it, too.
+"""
+_SDK: Names = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
+"""The agents' SDK, after which the vocabulary is made."""
+_CLAUDE: Names = (
+    "input_tokens",
+    "output_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+)
+_CLAUDE_MODEL: Names = (
+    "inputTokens",
+    "outputTokens",
+    "cacheReadInputTokens",
+    "cacheCreationInputTokens",
+)
+_CHAT: Names = ("prompt_tokens", "completion_tokens", "prompt_tokens_details.cached_tokens")
+_RESPONSES: Names = ("input_tokens", "output_tokens", "input_tokens_details.cached_tokens")
+_CODEX: Names = ("input_tokens", "output_tokens", "cached_input_tokens")
+
+
+class _Shape(NamedTuple):
+    """A message that tells usage."""
+
+    name: str
+    """As a person calls what it stands in."""
+    marks: Mapping[Path, str]
+    """What it has where: one of some texts, with ``|`` in between."""
+    usage: Path
+    """Where its usage object is; empty where that is the message itself."""
+    names: Names
+    id: Path | None = None
+    """Where the message's id is. Of messages with one id, and of those without any in one session,
+    the last counts: tools log them again while they grow.
+    """
+    request: Path = ""
+    """Where the id of the request is, which identifies a message that has none."""
+    model: Path = "model"
+    replaces: str | None = None
+    """The shape of messages that this one adds up."""
+    is_log: bool = False
+    """Whether it stands in a log whose other messages tell nothing that counts."""
+    by_model: bool = False
+    """Whether there is a usage object for each model, by its name."""
+
+
+_CLAUDE_SESSION = "Claude Code session"
+_IN_RESULT = {"type": "result"}
+"""What it has are sums of the session so far, with those of its subagents."""
+_SHAPES = (
+    _Shape(
+        *("Claude Code result", _IN_RESULT, "modelUsage", _CLAUDE_MODEL, "session_id"),
+        replaces=_CLAUDE_SESSION,
+        by_model=True,
+    ),
+    _Shape(
+        *("Claude Code result", _IN_RESULT, "usage", _CLAUDE, "session_id"),
+        replaces=_CLAUDE_SESSION,
+    ),
+    _Shape(
+        _CLAUDE_SESSION,
+        {"type": "assistant", "message.role": "assistant"},
+        *("message.usage", _CLAUDE, "message.id", "requestId", "message.model"),
+        is_log=True,
+    ),
+    _Shape("Claude API response", {"type": "message", "role": "assistant"}, "usage", _CLAUDE, "id"),
+    _Shape(
+        "OpenAI chat completion",
+        {"object": "chat.completion|chat.completion.chunk"},
+        *("usage", _CHAT, "id"),
+    ),
+    _Shape("OpenAI response", {"object": "response"}, "usage", _RESPONSES, "id"),
+    _Shape(
+        "OpenAI response",
+        {"type": "response.completed|response.incomplete", "response.object": "response"},
+        *("response.usage", _RESPONSES, "response.id"),
+        model="response.model",
+        is_log=True,
+    ),
+    # Both of Codex' are sums of the session so far.
+    _Shape(
+        "Codex session",
+        {"type": "event_msg", "payload.type": "token_count"},
+        *("payload.info.total_token_usage", _CODEX),
+        is_log=True,
+    ),
+    _Shape("Codex exec", {"type": "turn.completed"}, "usage", _CODEX, is_log=True),
+)
+_SDK_SHAPE = _Shape("usage of an SDK", {}, "", _SDK)
+
+
+def _at(message: object, path: Path) -> object:
+    """What stands at a path; None where nothing does."""
+    for key in path.split(".") if path else ():
+        message = message.get(key) if isinstance(message, Mapping) else None
+    return message
+
+
+def _shape_of(message: object) -> _Shape | None:
+    """The shape of a message that tells usage."""
+    return next((shape for shape in _SHAPES if _has_shape(message, shape)), None)
+
+
+def _has_shape(message: object, shape: _Shape) -> bool:
+    if any(_at(message, path) not in texts.split("|") for path, texts in shape.marks.items()):
+        return False
+    usage = _at(message, shape.usage)
+    if shape.by_model:
+        return isinstance(usage, Mapping) and bool(usage)
+    return any(_at(usage, path) is not None for path in shape.names)
+
+
+# What is added up
+
 _IDS = ("id", "uuid", "messageId", "message_id", "turnId", "turn_id")
 """Keys that identify a message of the SDK."""
 _TOTALS = ("result", "total", "summary")
@@ -72,7 +185,7 @@ class _UsageMessage(NamedTuple):
 
     log: str
     name: str
-    shape: Shape
+    shape: _Shape
     figures: Figures
     keys: Sequence[tuple[str, object]] = ()
     """What identifies it, each with how it is called."""
@@ -100,7 +213,7 @@ def total_usage(logs: Mapping[str, str]) -> Usage | Refused:
         messages = _messages(read)
         once = _without_repeated(messages)
         counted = _without_parts_of_totals(once)
-        sessions = {each.log for each in counted if each.shape.name == CLAUDE_SESSION}
+        sessions = {each.log for each in counted if each.shape.name == _CLAUDE_SESSION}
         _refuse_lost_subagents(found, sessions)
     except UsageLogError as error:
         return Refused(error.args)
@@ -142,8 +255,8 @@ def _refuse_lost_subagents(
     that a session of ``sessions`` has started is in no log: the rest is not the run's cost.
     """
     objects = [(log, each) for log in found for _, each in found[log]]
-    started = {str(at(each, _SUBAGENT) or "") for log, each in objects if log in sessions}
-    logged = {str(at(each, "agentId")) for _, each in objects if at(each, "message")}
+    started = {str(_at(each, _SUBAGENT) or "") for log, each in objects if log in sessions}
+    logged = {str(_at(each, "agentId")) for _, each in objects if _at(each, "message")}
     lost = sorted(started - logged - {""})
     if lost:
         files = first_of([f"agent-{printable(each, 100)}.jsonl" for each in lost], 10)
@@ -157,7 +270,7 @@ def _read_log(
     log: str, found: Sequence[tuple[int, object]], is_named: bool
 ) -> Iterator[_UsageMessage | str]:
     """The messages of one log that tell usage, and what is wrong with some."""
-    shapes = [shape_of(value) for _, value in found]
+    shapes = [_shape_of(value) for _, value in found]
     has_others = any(shape is not None and shape.is_log for shape in shapes)
     session: object = log
     for number, ((line, value), shape) in enumerate(zip(found, shapes, strict=True), 1):
@@ -166,19 +279,19 @@ def _read_log(
             yield from _known(log, name, value, shape, session)
         elif not has_others:
             yield from _read(log, name, value)
-        elif at(value, "type") == "thread.started":
-            session = str(at(value, "thread_id"))  # of Codex, whose sums are those of a thread
+        elif _at(value, "type") == "thread.started":
+            session = str(_at(value, "thread_id"))  # of Codex, whose sums are those of a thread
 
 
 def _known(
-    log: str, name: str, message: object, shape: Shape, session: object
+    log: str, name: str, message: object, shape: _Shape, session: object
 ) -> Iterator[_UsageMessage | str]:
     """What a tool's message tells, one for each model, and what is wrong with it."""
-    usage = at(message, shape.usage)
+    usage = _at(message, shape.usage)
     assert isinstance(usage, dict)
-    named = at(message, shape.model)
+    named = _at(message, shape.model)
     by_model = usage if shape.by_model else {named if isinstance(named, str) else None: usage}
-    id_ = at(message, shape.id) or at(message, shape.request) if shape.id else session
+    id_ = _at(message, shape.id) or _at(message, shape.request) if shape.id else session
     for model, each in by_model.items():
         figures = _figures(name, each, shape.names)
         if isinstance(figures, list):
@@ -192,21 +305,21 @@ def _known(
         yield _UsageMessage(log, name, shape, figures, keys, model)
 
 
-def _figures(name: str, usage: object, names: UsageNames) -> Figures | list[str]:
+def _figures(name: str, usage: object, names: Names) -> Figures | list[str]:
     """The figures of a usage object, or what is wrong with some."""
     figures: dict[str, int | None] = dict.fromkeys(TOKEN_FIELDS)
     wrong = []
-    for known, path in names.paths.items():
-        found = at(usage, path)
+    for known, path in zip(TOKEN_FIELDS, names, strict=False):
+        found = _at(usage, path)
         figures[known] = count = whole_number(found)
         if found is not None and (count is None or count < 0):
             expected = EVENTS[COST].fields[known].describe()
             wrong.append(f"`{path}` of {name} must be {expected}; found {shown(found)}")
-    read, cached = figures[INPUT], figures[CACHE_READ]
-    if names.cached_within and not wrong and read is not None and cached is not None:
+    read, cached = figures[_INPUT], figures[_CACHE_READ]
+    if len(names) < len(TOKEN_FIELDS) and not wrong and read is not None and cached is not None:
         if cached > read:
             wrong.append(f"{name} has {read:,} input tokens, of which {cached:,} were cached")
-        figures[INPUT] = read - cached
+        figures[_INPUT] = read - cached
     return wrong or figures
 
 
@@ -225,20 +338,20 @@ def _read(log: str, name: str, message: object) -> Iterator[_UsageMessage | str]
         )
     elif path not in {(), ("usage",)}:
         yield f"{name} tells its usage at {_dotted(path)}, which is not read; {_alone(path)}"
-    elif any(each in usage for each in _SDK_NAMES):
-        figures = _figures(name, usage, SDK)
+    elif any(each in usage for each in _SDK):
+        figures = _figures(name, usage, _SDK)
         if isinstance(figures, list):
             yield from figures
         else:
             keys = [(key, message[key]) for key in _IDS if isinstance(message.get(key), str | int)]
-            others = (key for key in usage if key not in _SDK_NAMES)
+            others = (key for key in usage if key not in _SDK)
             lost = [key for key in others if path or key.lower().endswith("tokens")]
             yield _UsageMessage(
                 log, name, _SDK_SHAPE, figures, keys, type=message.get("type"), lost=lost
             )
     elif places or foreign:
         phrase = f"; found {_quoted(foreign)}: rename them" if foreign else ""
-        yield f"the usage of {name} has none of {', '.join(_SDK_NAMES)}{phrase}"
+        yield f"the usage of {name} has none of {', '.join(_SDK)}{phrase}"
 
 
 def _places(value: object) -> Iterator[tuple[Place, Mapping[str, object]]]:
@@ -247,7 +360,7 @@ def _places(value: object) -> Iterator[tuple[Place, Mapping[str, object]]]:
     while waiting:
         path, each = waiting.pop()
         if isinstance(each, dict):
-            if any(key in each for key in _SDK_NAMES) or path[-1:] == ("usage",):
+            if any(key in each for key in _SDK) or path[-1:] == ("usage",):
                 yield path, each
             waiting += [((*path, key), inner) for key, inner in reversed(each.items())]
         elif isinstance(each, list):

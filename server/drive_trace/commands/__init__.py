@@ -31,24 +31,25 @@ TRACEBACK = "DRIVE_TRACE_TRACEBACK"
 """Environment variable: set, an unforeseen error is shown in full."""
 
 
-COMMANDS = (
-    "calibrate",
-    "check",
-    "compare",
-    "completion",
-    "emit",
-    "explain",
-    "fleet",
-    "gate",
-    "judge",
-    "reconstruct",
-    "record",
-    "report",
-    "schema",
-    "score",
-    "serve",
-    "tokens",
-)
+COMMANDS = {
+    "calibrate": ("calibrate", "Hold a judge's verdicts against people's labels."),
+    "check": ("check", "Report what is wrong with traces."),
+    "compare": ("compare", "Say whether one side of runs is better than another."),
+    "completion": ("integration", "Print what makes a shell complete."),
+    "emit": ("writing", "Append one event to a trace."),
+    "explain": ("explain", "Explain a rule, or list them all."),
+    "fleet": ("fleet", "Make a table of the runs of many traces."),
+    "gate": ("gate", "Run a gate, and record whether it passed."),
+    "judge": ("judge", "Have a model judge the intent of a run."),
+    "reconstruct": ("reconstruct", "Tell from a transcript what a run did."),
+    "record": ("writing", "Grade a run, keeping what was graded before."),
+    "report": ("report", "Write a report on the runs of traces."),
+    "schema": ("integration", "Print the JSON Schema of an event."),
+    "score": ("score", "Show the verdict of every run."),
+    "serve": ("integration", "Run the language server."),
+    "tokens": ("writing", "Record what a run cost in tokens."),
+}
+"""By name, the module of each command in this package, and what it does in a few words."""
 
 
 class _Commands(click.Group):
@@ -60,11 +61,16 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         return _command(cmd_name) if cmd_name in COMMANDS else None
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, what) for name, (_, what) in COMMANDS.items()])
+
 
 @cache
 def _command(name: str) -> click.Command:
-    module = import_module(f"drive_trace.commands.{name}")
-    command: click.Command = getattr(module, name)
+    module, what = COMMANDS[name]
+    command: click.Command = getattr(import_module(f"{__name__}.{module}"), name)
+    command.short_help = what
     # Not before: an exception in the midst of loading can crash what is written in C.
     raise_when_interrupted()
     return colour_option(command)

@@ -1,22 +1,46 @@
-"""What commands that ask a model share: the model, and what is not shown of it."""
+"""What commands that ask a model share: which model that is, and what it is shown."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from drive_trace.commands.options import API_KEYS
-from drive_trace.commands.terminal import notify
-from drive_trace.grading.prompts import Prompt
+from drive_trace.commands.reading import usable
+from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, notify
+from drive_trace.grading.prompts import JudgedCase, Prompt, is_diff
 from drive_trace.judging.models import CommandModel, Model, ModelError
+from drive_trace.storage.files import Problem, inside, read_bytes, read_regular, why
+from drive_trace.storage.git import run_git
 from drive_trace.text.escaping import in_json, printable, visible
+from drive_trace.text.spans import decode
+from drive_trace.trace.reading import read_lines
+from drive_trace.trace.times import sortable
 
 if TYPE_CHECKING:
     from drive_trace.judging.http_models import HttpModel
+
+_LARGEST_DIFF = 64 << 20
+_SECONDS = 60.0
+_FIRST, _LAST = 40, 160
+"""So many of a run's events are shown from its beginning, and from its end."""
+_LONGEST = 2_000
+"""Characters of one event."""
+_RANGE = re.compile(r"[^-\s][^\s]*?\.\.\.?[^\s]+")
+# What a repository's own files and configuration may name is not run; nor do they hide from the
+# judge what was changed.
+_DIFF = (
+    *("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short", "--text"),
+    *("--no-relative", "-O/dev/null", "--ignore-submodules=none", "-U3"),
+    *("--inter-hunk-context=0", "--src-prefix=a/", "--dst-prefix=b/"),
+)
 
 
 class Asked(NamedTuple):
@@ -99,3 +123,88 @@ def echo_prompt(prompt: Prompt, destination: str) -> None:
     notify(
         f"about {prompt.tokens:,} tokens, estimated at 4 bytes each; would be sent to {destination}"
     )
+
+
+# What a judge is shown: the case, the diff and an excerpt of the trace
+
+
+def read_case(path: str) -> JudgedCase:
+    """An acceptance set: a file, or the folder of a case with ``acceptance.md`` in it. Ends the
+    command if one cannot be read, or it is empty.
+    """
+    folder, files = Path(path), {"acceptance": Path(path)}
+    if folder.is_dir():
+        named = {field: folder / f"{field.replace('_', '-')}.md" for field in JudgedCase._fields}
+        files = {
+            field: file
+            for field, file in named.items()
+            if field == "acceptance" or os.path.lexists(file)
+        }
+    texts = {}
+    for field, file in files.items():
+        try:
+            texts[field] = read_regular(inside(file, folder) if file != folder else file).decode()
+        except UnicodeDecodeError as error:
+            raise Ended(EXIT_UNUSABLE, f"{file}: is not UTF-8") from error
+        except (OSError, ValueError) as error:
+            raise Ended(EXIT_UNUSABLE, f"{file}: cannot be read: {why(error)}") from error
+    if not texts["acceptance"].strip():
+        what = f"{files['acceptance']}: is empty: there is nothing to judge by"
+        raise Ended(EXIT_UNUSABLE, what)
+    return JudgedCase(**texts)
+
+
+def read_diff(path: str) -> str:
+    """A diff in a file, or on standard input for ``-``. Ends the command if it is none."""
+    return _diff(path, usable(read_bytes(path, _LARGEST_DIFF)))
+
+
+def diff_of(repo: str, commits: str) -> str:
+    """The diff of a range of commits, as git makes it. Ends the command if there is none."""
+    if _RANGE.fullmatch(commits) is None:
+        raise Ended(EXIT_UNUSABLE, f"{commits}: is no range of commits, such as main..HEAD")
+    # Outside of a repository git compares files instead, and explains at length how.
+    known = run_git(
+        repo, "rev-parse", "--git-dir", seconds=_SECONDS, most=1 << 20, with_errors=False
+    )
+    if isinstance(known, Problem):
+        what = f"{repo}: is no git repository that can be read: {known.reason}"
+        raise Ended(EXIT_UNUSABLE, what)
+    found = run_git(repo, *_DIFF, commits, "--", seconds=_SECONDS, most=_LARGEST_DIFF)
+    return _diff(f"{repo} {commits}", usable(found))
+
+
+def _diff(name: str, data: bytes) -> str:
+    text = decode(data)
+    if not text.strip():
+        raise Ended(EXIT_UNUSABLE, f"{name}: the diff is empty: there is nothing to judge")
+    if not is_diff(text):
+        what = f"{name}: is no diff: it has neither a file's header nor a hunk in it"
+        raise Ended(EXIT_UNUSABLE, what)
+    return text
+
+
+def excerpt(traces: Iterable[Sequence[str]], run_id: str) -> tuple[list[str], tuple[str, ...]]:
+    """A run's events as they stand in its traces, the trace first that begins first, and what is
+    left out: those in the middle of a long run. Its grades and costs are not in it: what comes of
+    these others have judged.
+    """
+    files = [list(_events(records, run_id)) for records in traces]
+    files.sort(key=lambda events: events[0][0] if events else "")
+    # A copy of an event says nothing more.
+    events = list(dict.fromkeys(text for _, text in chain(*files)))
+    left_out = len(events) - _FIRST - _LAST
+    if left_out <= 0:
+        return events, ()
+    phrase = f"{left_out:,} events in the middle of the run"
+    events[_FIRST:-_LAST] = [f"[{phrase} left out]"]
+    return events, (phrase,)
+
+
+def _events(records: Sequence[str], run_id: str) -> Iterator[tuple[str, str]]:
+    """Each with its time, as it sorts."""
+    for line in read_lines(records):
+        if line.event is not None and line.run == run_id and not line.event.is_feed:
+            text = line.text
+            text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]} [cut off]"
+            yield sortable(line.text_fact("ts")) or "", text

@@ -34,7 +34,7 @@ CALIBRATION_NAME = "drive-trace-calibration.json"
 _LARGEST = 64 << 20
 
 
-@click.command(short_help="Hold a judge's verdicts against people's labels.")
+@click.command()
 @click.argument("labels", metavar="LABELS", type=options.FILE)
 @options.file(
     "--judgements",

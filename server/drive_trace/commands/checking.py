@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from drive_trace.analysis import Analysis
-from drive_trace.commands.formats.findings import (
-    Location,
-    RelatedPlace,
-    Reported,
-    reported,
-    unreadable,
-)
+from drive_trace.commands.fixes import Fixes
+from drive_trace.commands.formats import Location, RelatedPlace, Reported, reported, unreadable
 from drive_trace.commands.reading import Reading
 from drive_trace.commands.terminal import notify
-from drive_trace.linter.rule import DEFAULTS, Finding, RuleSettings, Severity, SharedEvents
+from drive_trace.linter.rule import DEFAULTS, RuleSettings, Severity, SharedEvents
 from drive_trace.linter.rules import RULES
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.files import STDIN, Problem, TraceRecords, read_trace
-from drive_trace.storage.finding import GONE, Omission, run_ids_in, traces_beside
+from drive_trace.storage.finding import GONE, Omission, place_beside, run_ids_in
 from drive_trace.storage.git import CommittedTraces
 from drive_trace.storage.processes import on_all_cores
 from drive_trace.storage.projects import Project, Projects, shown_path
@@ -32,7 +25,6 @@ from drive_trace.storage.replace import Unsynced
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span
 from drive_trace.text.wording import first_of, plural
-from drive_trace.trace.document import Document
 from drive_trace.trace.joined import (
     JoinedFile,
     JoinedFiles,
@@ -42,308 +34,112 @@ from drive_trace.trace.joined import (
     kinds_of,
     sharing,
 )
-from drive_trace.trace.line import Line
 from drive_trace.trace.places import resolve
-from drive_trace.trace.reading import read_exactly, read_lines
+from drive_trace.trace.reading import read_exactly
 
 _LITTLE = 1_000_000
 """Characters that are checked before other processes help: to start these takes as long."""
 _KEPT = 100_000_000
 """Characters of traces that are kept while all are looked through; the others are read again."""
-
-
-Fix: TypeAlias = Callable[[TraceRecords, Analysis], Problem | None]
-"""Fixes a trace in its file, or returns why the file stays as it was, or Unsynced. The analysis is
-fixed in each case.
-"""
-
-
-_Events: TypeAlias = Callable[[], list[tuple[Kind, int]]]
-"""Gives by what the events of a trace are known in others, with their lines."""
+_MOST_BESIDE = 4_000_000
+"""Characters of traces that are looked at beside those that are checked."""
 _EVENT_CHECKS = [rule.check for rule in RULES.values() if rule.looks_at is SharedEvents]
 
 
 class _Trace(NamedTuple):
-    """A trace to be checked."""
+    """A trace to be checked, or only looked at for the sake of the others."""
 
     trace: TraceRecords
-    settings: RuleSettings
-    recorded: Sequence[str] | None
+    settings: RuleSettings = DEFAULTS
+    is_beside: bool = False
+    recorded: Sequence[str] | None = None
     """What was recorded of it, where that is known, and asked for."""
 
-    def analysed(self) -> Analysis:
-        return Analysis(self.trace.records, self.settings, path=self.trace.path)
 
-
-class _Task(NamedTuple):
-    """Traces that share runs, most often one."""
-
-    numbers: Sequence[int]
-    """The places among all of those that are checked."""
-    traces: Sequence[_Trace]
-    beside: Sequence[TraceRecords]
-    """Those that are only looked at, as they have lines of the same runs."""
-
-    def join(self, analyses: Sequence[Analysis]) -> None:
-        """Have each trace judged with the lines that its runs have in the others."""
-        if len(self.traces) + len(self.beside) == 1:
-            return
-        lines = [analysis.document.lines for analysis in analyses]
-        files = [
-            JoinedFile(each.trace.path, own) for each, own in zip(self.traces, lines, strict=True)
-        ]
-        files += [
-            JoinedFile(each.path, Document(each.records, read_lines).lines, True)
-            for each in self.beside
-        ]
-        numbers = list(range(len(files)))
-        if self.beside:  # as in a search, which would have found all of them
-            numbers.sort(key=lambda number: _as_found(files[number].path))
-        joined = JoinedFiles([files[number] for number in numbers])
-        for number, analysis in enumerate(analyses):
-            analysis.join(joined, numbers.index(number))
-
-
-def _as_found(path: str) -> list[tuple[bool, str]]:
-    """Sorts as a search finds: a folder's files before those in the folders inside it."""
-    *folders, name = Path(os.path.abspath(path)).parts  # noqa: PTH100 - follows no link
-    return [*((True, each) for each in folders), (False, name)]
+_Task = tuple[Sequence[int], Sequence[_Trace]]
+"""Traces that share runs, most often one, with their numbers among all."""
 
 
 class _Checked(NamedTuple):
-    """What was found in a trace, without the trace."""
+    """What was found in a trace, as plain data: another process may have found it."""
 
-    found: Sequence[tuple[str, tuple[Any, ...]]]
-    """The findings, each as its rule's code and the rest of it."""
+    findings: Sequence[Reported]
     hidden: int
-    events: _Events
+    """How many more a baseline knows."""
+    events: Sequence[tuple[Kind, int]]
+    """By what its events are known in other traces, with their lines."""
 
 
-def _check_apart(task: _Task) -> Sequence[_Checked]:
-    """Check traces in another process."""
-    analyses = [each.analysed() for each in task.traces]
-    task.join(analyses)
-    return [_checked(*each) for each in zip(task.traces, analyses, strict=True)]
+def _check(task: _Task) -> list[_Checked]:
+    """Check traces, each with the lines that its runs have in the others."""
+    _, traces = task
+    analyses = [_analysed(each) for each in traces]
+    _join(traces, analyses)
+    return [_checked(*each) for each in zip(traces, analyses, strict=True)]
+
+
+def _analysed(trace: _Trace) -> Analysis:
+    return Analysis(trace.trace.records, trace.settings, path=trace.trace.path)
+
+
+def _join(traces: Sequence[_Trace], analyses: Sequence[Analysis]) -> None:
+    files = [
+        JoinedFile(each.trace.path, analysis.document.lines, each.is_beside)
+        for each, analysis in zip(traces, analyses, strict=True)
+    ]
+    joined = JoinedFiles(files) if len(files) > 1 else None
+    for number, analysis in enumerate(analyses):
+        if not files[number].is_beside:
+            analysis.join(joined, number)
 
 
 def _checked(trace: _Trace, analysis: Analysis) -> _Checked:
+    lines = (line for line in analysis.document.lines if line.event is not None)
+    if trace.is_beside:
+        return _Checked((), 0, kinds_of(lines))
+    # Not before: what a fix mends may be what was committed.
     analysis.compare_with(trace.recorded)
-    found = [
-        (
-            each.rule.code,
-            each._replace(
-                related=partial(tuple, each.related()), fixes=partial(tuple, each.fixes())
-            )[1:],
-        )
-        for each in reported(analysis, trace.trace.path)
-    ]
-    return _Checked(found, analysis.hidden_count, partial(list, _events_of(analysis)))
-
-
-class _Across:
-    """Compares the events of traces one after another, and collects what rules find in that."""
-
-    def __init__(self) -> None:
-        self.found: list[tuple[Reported, bool]] = []
-        """The findings, each with whether a baseline hides it."""
-        self._paths: list[str] = []
-        self._ids = SharedIds()
-        self._waiting: list[_Events] = []
-
-    def add(self, done: _Done) -> None:
-        """Look for its events in the traces before it, while its lines are in memory."""
-        self._paths.append(done.trace.trace.path)
-        self._waiting.append(done.events)
-        if len(self._paths) == 1:  # a single trace costs nothing
-            return
-        *_, shared = [self._ids.add(events()) for events in self._waiting]
-        self._waiting = []
-        for found, are_copies in zip(shared, (True, False), strict=True):
-            by_file: dict[int, list[SharedEvent]] = {}
-            for each in found:
-                by_file.setdefault(each.file, []).append(each)
-            for file, same in by_file.items():
-                here, other = same[0], self._paths[file]
-                line = done.line_at(here.line - 1)
-                subject = SharedEvents(line, len(same), are_copies, other, here.other)
-                there = Location.of(other, here.other - 1, "", Span(0, 0))
-                place = RelatedPlace(there, "the same id here")
-                for finding in chain.from_iterable(check(subject) for check in _EVENT_CHECKS):
-                    self._take_in(finding, done.trace, here.line, place)
-
-    def _take_in(self, finding: Finding, trace: _Trace, number: int, place: RelatedPlace) -> None:
-        settings, text = trace.settings, finding.line.text
-        severity = settings.severity(finding.rule)
-        if severity is not None:
-            location = Location.of(trace.trace.path, number - 1, text, resolve(text, finding.place))
-            # The message names the files of the lines in it.
-            message = "".join(map(str, finding.message))
-            report = Reported(
-                finding.rule, severity, location, message, text, lambda: [place], list
-            )
-            self.found.append((report, settings.knows(finding.rule.code, text)))
-
-
-class _Done(NamedTuple):
-    """A trace that was checked."""
-
-    trace: _Trace
-    hidden: int
-    events: _Events
-    line_at: Callable[[int], Line]
-    found: Iterable[Reported]
+    found = list(reported(analysis, trace.trace.path))
+    return _Checked(found, analysis.hidden_count, kinds_of(lines))
 
 
 class Checking:
-    """Checks traces one after another, and collects what the end of the output says."""
+    """Checks traces, and collects what the end of the output says."""
 
     def __init__(
-        self,
-        projects: Projects | None,
-        off: Collection[str] = (),
-        fix: Fix | None = None,
+        self, projects: Projects | None, off: Collection[str] = (), fixes: Fixes | None = None
     ) -> None:
         """Without ``projects`` the rules run as they are by default, but for those that are off.
-        ``fix`` changes a trace before it is checked.
+        With ``fixes``, traces are fixed before they are checked.
         """
         self._off = RuleSettings(dict.fromkeys(off))
         self._projects = projects
-        self._fix = fix
-        self._across = _Across()
+        self._fixes = fixes
+        self._ids = SharedIds()
+        self._paths: list[str] = []
+        """Of the traces whose events are in there."""
+        self._between: list[Reported] = []
+        """The findings that compare the events of two traces."""
         self._notified: set[Problem] = set()
         self._hidden: Counter[Path] = Counter()
+        self._not_beside: list[Problem] = []
+        """What could not be looked at beside the traces."""
         self.checked: dict[str, Project | None] = {}
         """The traces that were checked, by their paths, each with its project."""
         self.worst: Severity | None = None
         """The worst severity of the findings so far."""
-        self._not_beside: Sequence[Problem] = ()
-        """What could not be looked at beside the files that are named."""
         self.failed = False
         """Whether a configuration, baseline or trace could not be used or written."""
 
-    def reports(self, traces: Reading) -> Iterator[Reported]:
+    def reports(self, reading: Reading) -> Iterator[Reported]:
         """The findings of the traces, then those between them, then what could not be read."""
-        yield from self._of_each(traces, CommittedTraces())
-        for report, is_hidden in self._across.found:
-            if is_hidden:
-                project = self.checked[report.location.path]
-                assert project is not None
-                self._hidden[project.baseline_path] += 1
-            else:
-                yield self._noted(report)
-        yield from map(self._noted, map(unreadable, traces.unread))
-        for each in traces.left_out:
+        for found in self._of_each(reading):
+            yield from map(self._noted, found)
+        yield from map(self._noted, self._between)
+        yield from map(self._noted, map(unreadable, reading.unread))
+        for each in reading.left_out:
             if each.reason == Omission.OTHER_NAME or each.reason in GONE:
                 yield self._noted(unreadable(Unread(*each), Severity.WARNING))
-
-    def _of_each(self, traces: Reading, committed: CommittedTraces) -> Iterator[Reported]:
-        """The findings of each trace, in the order of the traces. A trace that shares runs with an
-        earlier one is checked together with that, and waits for its turn.
-        """
-        done: dict[int, _Done] = {}
-        turn = 0
-        for task, results in self._checked(self._tasks(traces, committed)):
-            done.update(zip(task.numbers, results, strict=True))
-            while turn in done:
-                yield from map(self._noted, self._take_in(done.pop(turn)))
-                turn += 1
-
-    def _checked(self, tasks: Iterator[_Task]) -> Iterator[tuple[_Task, Sequence[_Done]]]:
-        """What each task gives: of the first ones in this process, as others take long to start."""
-        size = 0
-        for task in tasks:
-            analyses = [self._analysed(each) for each in task.traces]
-            task.join(analyses)
-            yield task, [self._done(*each) for each in zip(task.traces, analyses, strict=True)]
-            size += sum(len(record) for each in task.traces for record in each.trace.records)
-            if size > _LITTLE and self._fix is None:
-                break
-        for task, checked in on_all_cores(_check_apart, tasks):
-            yield (
-                task,
-                [
-                    _Done(
-                        trace,
-                        each.hidden,
-                        each.events,
-                        partial(_read_at, trace.trace.records),
-                        (Reported(RULES[code], *rest) for code, rest in each.found),
-                    )
-                    for trace, each in zip(task.traces, checked, strict=True)
-                ],
-            )
-
-    def _done(self, trace: _Trace, analysis: Analysis) -> _Done:
-        # Not before: what a fix mends may be what was committed.
-        analysis.compare_with(trace.recorded)
-        line_at, found = analysis.document.lines.__getitem__, reported(analysis, trace.trace.path)
-        return _Done(trace, analysis.hidden_count, partial(_events_of, analysis), line_at, found)
-
-    def _take_in(self, done: _Done) -> Iterable[Reported]:
-        path = done.trace.trace.path
-        project = self.checked[path]
-        if project is not None and done.hidden:
-            self._hidden[project.baseline_path] += done.hidden
-        self._across.add(done)
-        return done.found
-
-    def _tasks(self, traces: Reading, committed: CommittedTraces) -> Iterator[_Task]:
-        """The traces, those together that share runs. All are looked through before the first is
-        checked, but for a single one; of many, the texts of the first ones are kept until then.
-        """
-        found: list[tuple[TraceRecords, RuleSettings]] = []
-        run_ids: list[Collection[str]] = []
-        size = 0
-        for trace in traces:
-            settings = self._settings_for(trace, traces)
-            if settings is None:
-                continue
-            run_ids.append(run_ids_in(trace.records))
-            size += sum(map(len, trace.records))
-            is_kept = size < _KEPT or trace.path == STDIN
-            found.append((trace if is_kept else trace._replace(records=[]), settings))
-        count, known = len(found), frozenset[str]().union(*run_ids)
-        paths = [each.path for each, _ in found]
-        named = filter(traces.is_named, paths)  # of a folder that is named, all of it is meant
-        around = [*traces_beside(named, paths, known, traces.search)]
-        beside = [each for each in around if isinstance(each, TraceRecords)]
-        self._not_beside = [each for each in around if isinstance(each, Problem)]
-        run_ids += [run_ids_in(each.records) for each in beside]
-        for group in sharing(run_ids):
-            checked = [number for number in group if number < count]
-            if checked:
-                again = [self._again(*found[number], committed, traces) for number in checked]
-                others = [beside[number - count] for number in group if number >= count]
-                yield _Task(checked, again, others)
-
-    def _settings_for(self, trace: TraceRecords, traces: Reading) -> RuleSettings | None:
-        """The settings of a trace; None where they cannot be used."""
-        project = self._projects.of(trace.path) if self._projects is not None else None
-        if project is not None and project.problems:
-            self.notify(each.problem for each in project.problems)
-            traces.unread.append(_not_checked(trace.path, project))
-            return None
-        self.checked[trace.path] = project
-        settings = project.settings_for(trace.path) if project is not None else DEFAULTS
-        return settings.under(self._off)
-
-    def _again(
-        self,
-        trace: TraceRecords,
-        settings: RuleSettings,
-        committed: CommittedTraces,
-        traces: Reading,
-    ) -> _Trace:
-        """A trace with its text, which may have to be read again, and what was committed of it."""
-        if not trace.records:
-            again = read_trace(trace.path)
-            if isinstance(again, Problem):
-                traces.unread.append(Unread(again.path, again.reason))
-                again = trace._replace(records=[""])
-            trace = again
-        is_compared = settings.severity(RULES["history-rewritten"]) is not None
-        recorded = committed.records(trace.path) if is_compared else None
-        return _Trace(trace, settings, recorded)
 
     def notes(self) -> list[str]:
         """What a person must know to understand the findings."""
@@ -355,19 +151,6 @@ class Checking:
             for path, count in self._hidden.items()
         ]
 
-    def _analysed(self, each: _Trace) -> Analysis:
-        analysis = each.analysed()
-        problem = self._fix(each.trace, analysis) if self._fix is not None else None
-        if problem is not None:
-            self.notify([problem])
-        if problem is not None and not isinstance(problem, Unsynced):
-            analysis = each.analysed()
-        return analysis
-
-    def _noted(self, report: Reported) -> Reported:
-        self.worst = min(self.worst or report.severity, report.severity)
-        return report
-
     def notify(self, problems: Iterable[Problem]) -> None:
         """Report once what cannot be used or written."""
         self.failed = True
@@ -376,17 +159,144 @@ class Checking:
                 self._notified.add(problem)
                 notify(problem.message)
 
+    def _noted(self, report: Reported) -> Reported:
+        self.worst = min(self.worst or report.severity, report.severity)
+        return report
 
-def _events_of(analysis: Analysis) -> list[tuple[Kind, int]]:
-    return kinds_of(line for line in analysis.document.lines if line.event is not None)
+    # What is checked
 
+    def _tasks(self, reading: Reading) -> Iterator[_Task]:
+        """The traces, those together that share runs. All are looked through before the first is
+        checked; of many, the texts of the first ones are kept until then.
+        """
+        found: list[_Trace] = []
+        run_ids: list[Collection[str]] = []
+        size = 0
+        for trace in reading:
+            settings = self._settings_for(trace, reading)
+            if settings is not None:
+                run_ids.append(run_ids_in(trace.records))
+                size += sum(map(len, trace.records))
+                is_kept = size < _KEPT or trace.path == STDIN
+                found.append(_Trace(trace if is_kept else trace._replace(records=[]), settings))
+        for each in reading.beside(frozenset().union(*run_ids), _MOST_BESIDE):
+            if isinstance(each, Problem):
+                self._not_beside.append(each)
+                continue
+            place = place_beside(each.path, [one.trace.path for one in found])
+            found.insert(place, _Trace(each, is_beside=True))
+            run_ids.insert(place, run_ids_in(each.records))
+        committed = CommittedTraces()
+        for numbers in sharing(run_ids):
+            yield numbers, [self._whole(found[each], committed, reading) for each in numbers]
 
-def _read_at(records: Sequence[str], place: int) -> Line:
-    return read_exactly(records[place])
+    def _settings_for(self, trace: TraceRecords, reading: Reading) -> RuleSettings | None:
+        """The settings of a trace; None where they cannot be used: it would seem to have no
+        findings.
+        """
+        project = self._projects.of(trace.path) if self._projects is not None else None
+        if project is not None and project.problems:
+            self.notify(each.problem for each in project.problems)
+            first = project.problems[0]
+            what = "baseline" if first.file == project.baseline_path else "configuration"
+            reason = f"its {what} cannot be used: {first.problem.message}"
+            reading.unread.append(Unread(trace.path, reason))
+            return None
+        self.checked[trace.path] = project
+        settings = project.settings_for(trace.path) if project is not None else DEFAULTS
+        return settings.under(self._off)
 
+    def _whole(self, found: _Trace, committed: CommittedTraces, reading: Reading) -> _Trace:
+        """A trace with its text, which may have to be read again, and what was committed of it."""
+        trace, settings, is_beside, _ = found
+        if not trace.records:
+            again = read_trace(trace.path)
+            if isinstance(again, Problem):
+                reading.unread.append(Unread(again.path, again.reason))
+                again = trace._replace(records=[""])
+            trace = again
+        is_compared = not is_beside and settings.severity(RULES["history-rewritten"]) is not None
+        recorded = committed.records(trace.path) if is_compared else None
+        return _Trace(trace, settings, is_beside, recorded)
 
-def _not_checked(path: str, project: Project) -> Unread:
-    """A trace without usable settings. Left out, it would seem to have no findings."""
-    first = project.problems[0]
-    what = "baseline" if first.file == project.baseline_path else "configuration"
-    return Unread(path, f"its {what} cannot be used: {first.problem.message}")
+    # What is found
+
+    def _of_each(self, reading: Reading) -> Iterator[Sequence[Reported]]:
+        """The findings of each trace, in the order of the traces. One that shares runs with an
+        earlier one is checked together with that, and waits for its turn.
+        """
+        done: dict[int, tuple[_Trace, _Checked]] = {}
+        turn = 0
+        for (numbers, traces), results in self._done(self._tasks(reading)):
+            done.update(zip(numbers, zip(traces, results, strict=True), strict=True))
+            while turn in done:
+                yield self._take_in(*done.pop(turn))
+                turn += 1
+
+    def _done(self, tasks: Iterator[_Task]) -> Iterator[tuple[_Task, list[_Checked]]]:
+        """What each task gives: of the first ones in this process, as others take long to start."""
+        size = 0
+        for task in tasks:
+            yield self._fixed(task, self._fixes) if self._fixes else (task, _check(task))
+            size += sum(len(record) for each in task[1] for record in each.trace.records)
+            if size > _LITTLE and self._fixes is None:
+                break
+        yield from on_all_cores(_check, tasks)
+
+    def _fixed(self, task: _Task, fixes: Fixes) -> tuple[_Task, list[_Checked]]:
+        """The traces once they are fixed, and what is found in them then."""
+        numbers, traces = task[0], list(task[1])
+        analyses, fixed = [_analysed(each) for each in traces], []
+        for number, each in enumerate(traces):
+            problem = None if each.is_beside else fixes.fix(each.trace, analyses[number])
+            if problem is not None:
+                self.notify([problem])
+            if problem is not None and not isinstance(problem, Unsynced):
+                analyses[number] = _analysed(each)
+            elif not each.is_beside:
+                fixed.append(analyses[number])
+            records = [line.text for line in analyses[number].document.lines]
+            traces[number] = each._replace(trace=each.trace._replace(records=records))
+        _join(traces, analyses)
+        for analysis in fixed:
+            fixes.count(analysis)
+        checked = [_checked(*each) for each in zip(traces, analyses, strict=True)]
+        return (numbers, traces), checked
+
+    def _take_in(self, trace: _Trace, checked: _Checked) -> Sequence[Reported]:
+        """Look for the events of a trace in those before it, and give its other findings."""
+        path = trace.trace.path
+        self._paths.append(path)
+        for found, are_copies in zip(self._ids.add(checked.events), (True, False), strict=True):
+            by_file: dict[int, list[SharedEvent]] = {}
+            for each in found if not trace.is_beside else ():
+                by_file.setdefault(each.file, []).append(each)
+            for file, same in by_file.items():
+                self._compare(trace, same, self._paths[file], are_copies=are_copies)
+        project = self.checked.get(path)
+        if project is not None and checked.hidden:
+            self._hidden[project.baseline_path] += checked.hidden
+        return checked.findings
+
+    def _compare(
+        self, trace: _Trace, same: Sequence[SharedEvent], other: str, *, are_copies: bool
+    ) -> None:
+        """Note what is wrong with events of a trace that have the ids of those in an ``other``."""
+        here, settings = same[0], trace.settings
+        line = read_exactly(trace.trace.records[here.line - 1])
+        subject = SharedEvents(line, len(same), are_copies, other, here.other)
+        there = Location.of(other, here.other - 1, "", Span(0, 0))
+        for finding in chain.from_iterable(check(subject) for check in _EVENT_CHECKS):
+            severity = settings.severity(finding.rule)
+            if severity is None:
+                continue
+            code, span = finding.rule.code, resolve(line.text, finding.place)
+            project = self.checked[trace.trace.path]
+            if project is not None and settings.knows(code, line.text):
+                self._hidden[project.baseline_path] += 1
+                continue
+            location = Location.of(trace.trace.path, here.line - 1, line.text, span)
+            # The message names the files of the lines in it.
+            message = "".join(map(str, finding.message))
+            related = [RelatedPlace(there, "the same id here")]
+            self._between.append(Reported(code, severity, location, message, line.text, related))

@@ -74,7 +74,7 @@ def _side_option(flag: str, what: str) -> Callable[[options.Command], options.Co
     )
 
 
-@click.command(cls=_Sides, short_help="Say whether one side of runs is better than another.")
+@click.command(cls=_Sides)
 @_side_option("--baseline", "that are compared with")
 @_side_option("--candidate", "that are judged")
 @options.file("--cases", "A TOML file that says of which case each run is.")

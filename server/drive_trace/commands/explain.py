@@ -36,7 +36,7 @@ def complete_rules(_: click.Context, __: click.Parameter, incomplete: str) -> li
     ]
 
 
-@click.command(short_help="Explain a rule, or list them all.")
+@click.command()
 @click.argument("code", required=False, shell_complete=complete_rules)
 @options.output_format(
     ["text", "markdown", "json"],

@@ -37,7 +37,7 @@ def _out(_: click.Context, __: click.Parameter, value: str | None) -> str | None
     return value
 
 
-@click.command(short_help="Make a table of the runs of many traces.")
+@click.command()
 @options.paths
 @options.search
 @options.out(

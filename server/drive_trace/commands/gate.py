@@ -44,7 +44,7 @@ class _Outcome(NamedTuple):
     """Why, in one clause without a full stop."""
 
 
-@click.command(short_help="Run a gate, and record whether it passed.")
+@click.command()
 @options.trace_file
 @options.run_id
 @click.option(
@@ -134,7 +134,7 @@ def gate(  # noqa: PLR0913, PLR0917 - one for each option
     notify(ended.message)
     request = request._replace(changes={component: ended.outcome})
     with _or_nothing():
-        recorded = writing.record(request)
+        recorded = writing.append_feed(request)
     writing.show_graded(request, recorded)
     sys.exit(0 if ended.outcome == "pass" else EXIT_FAIL)
 

@@ -1,21 +1,41 @@
-"""``drive-trace judge``: have a model judge the intent of a run."""
+"""``drive-trace judge``: have a model judge the intent of a run, and record its verdict."""
 
 from __future__ import annotations
 
-from typing import Any
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import click
 
-from drive_trace.commands import options, writing
-from drive_trace.commands.asking import Asked, echo_json, echo_prompt
-from drive_trace.commands.calibrate import CALIBRATION_NAME
+from drive_trace.commands import asking, options, writing
+from drive_trace.commands.asking import Asked, echo_json, echo_prompt, without_keys
+from drive_trace.commands.calibrate import CALIBRATION_NAME, judge_now
 from drive_trace.commands.classify import OrAnother, failures, operator_turns
-from drive_trace.commands.judging import Criteria, Judging, JudgingResult, Plan
-from drive_trace.commands.terminal import notify
-from drive_trace.grading.calibration import FAMILIES
+from drive_trace.commands.reading import read_text, usable
+from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, notify
+from drive_trace.grading import judgements, prompts
+from drive_trace.grading.calibration import FAMILIES, Rate, families_of
+from drive_trace.judging import models
+from drive_trace.judging.models import Model, ReplayedModel, Reply
+from drive_trace.storage.appending import AppendError, locked_trace
+from drive_trace.storage.files import inside, may_be_there, read_regular, records_at, why
+from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
+from drive_trace.storage.projects import (
+    CONFIGURATION_NAME,
+    JudgeSettings,
+    Projects,
+    own_project,
+    shown_path,
+)
+from drive_trace.storage.recording import Merged, new_stamp
 from drive_trace.text.escaping import printable, visible
-from drive_trace.text.wording import listed
+from drive_trace.text.wording import first_of, listed, writable
 from drive_trace.vocabulary import GRADE
+
+_EXIT_NO_VERDICT = 3
 
 
 class _Judge(OrAnother):
@@ -40,7 +60,6 @@ class _Judge(OrAnother):
     invoke_without_command=True,
     no_args_is_help=False,
     subcommand_metavar="",
-    short_help="Have a model judge the intent of a run.",
 )
 @options.trace_file
 @options.run_id
@@ -171,3 +190,316 @@ def _show(plan: Plan, outcome: JudgingResult | None) -> None:
     for each in plan.lacks:
         notify(f"the judge is not calibrated: {each}")
     notify(f"would append, for a pass: {plan.would_append}")
+
+
+# What a run is judged by
+
+
+class Criteria(NamedTuple):
+    """What a run is judged by, as the options of ``judge`` say by name."""
+
+    acceptance: str
+    diff: str | None
+    repo: str | None
+    commits: str | None
+    family: str | None
+    orchestrator: str | None
+    calibration: str | None
+    labelling_rule: str | None
+    allow_uncalibrated: bool
+    repeat: int
+
+    def check(self) -> None:
+        """Raises UsageError unless there is one way to the diff."""
+        by_range = self.repo is not None, self.commits is not None
+        if (self.diff is None) == (by_range == (False, False)) or by_range[0] != by_range[1]:
+            raise click.UsageError("name either a --diff, or a --repo and a --range")
+
+    def read_diff(self) -> str:
+        """What was changed."""
+        if self.diff is not None:
+            return asking.read_diff(self.diff)
+        assert self.repo is not None
+        assert self.commits is not None
+        return asking.diff_of(self.repo, self.commits)
+
+
+class JudgingResult(NamedTuple):
+    """What the judging has come to, for ``judge --output-format json``. All texts are untrusted."""
+
+    run_id: str | None = None
+    intent: str | None = None
+    reasons: Sequence[str] = ()
+    """For the intent."""
+    appended: bool = False
+    model: str | None = None
+    reported_model: str | None = None
+    """The model as its provider reports it, if it does."""
+    prompt_version: str = prompts.PROMPT_VERSION
+    calibrated: bool = False
+    attempts: int = 0
+    why: str | None = None
+    """Why there is no verdict."""
+
+
+class Plan(NamedTuple):
+    """What would be done: nothing was sent or written yet."""
+
+    render: Callable[[str], prompts.Prompt]
+    """Of a nonce."""
+    prompt: prompts.Prompt
+    """Of no nonce that is used."""
+    left_out: tuple[str, ...]
+    """What the prompt leaves out. Untrusted."""
+    destination: str
+    would_append: str
+    """The line, for a pass."""
+    agreement: Rate | None
+    """How often the judge agreed with people; None where it is not calibrated."""
+    lacks: tuple[str, ...]
+    """Why the judge is not calibrated; each in one sentence without its full stop."""
+
+
+class Families(NamedTuple):
+    """The families of models that judge and orchestrator are of."""
+
+    judges: frozenset[str]
+    orchestrators: frozenset[str]
+
+
+class Judging:
+    """One run that is judged. What it has come to can be read at any time, also after an error."""
+
+    def __init__(self, request: writing.RecordRequest, asked: Asked, criteria: Criteria) -> None:
+        self.outcome = JudgingResult(run_id=request.project_run_id, model=asked.model)
+        self._request, self._asked, self._criteria = request, asked, criteria
+        self._judge = judge_now(asked.model)
+        self._families: Families | None = None
+        self._id = str(uuid.uuid4())
+        self._diff = ""
+        projects = Projects(".", with_baseline=False, trusted=options.trusted())
+        self._project, self._own = projects.of(request.trace_file), own_project()
+        self._settings, tree = (each.configuration.judge for each in (self._own, self._project))
+        if tree != JudgeSettings() and self._believes(self._project.configuration_path, "[judge]"):
+            self._settings = tree
+
+    def plan(self) -> Plan:
+        """Read all that is judged, and refuse what could not be recorded. Raises ClickException."""
+        request, criteria = self._request, self._criteria
+        criteria.check()
+        self._asked.check()
+        self._record_path()
+        found = (*self._own.problems, *self._project.problems)
+        if found:
+            raise Ended(EXIT_UNUSABLE, *(each.problem.message for each in found))
+        self._check_families()
+        case = prompts.JudgedCase(*map(without_keys, asking.read_case(criteria.acceptance)))
+        self._diff = criteria.read_diff()
+        cut = prompts.cut_diff(without_keys(self._diff))
+        would, beside = writing.preview(request)
+        if not cut.text.strip():
+            what = f"nothing of the diff can be shown: {first_of(cut.left_out, 10)}"
+            raise self._no_verdict(what)
+        events, unseen = asking.excerpt(self._traces(beside.paths), request.project_run_id)
+        shown = [*map(without_keys, events)]
+
+        def render(nonce: str) -> prompts.Prompt:
+            return prompts.intent_prompt(case, cut, shown, nonce)
+
+        prompt = render("0" * 32)
+        if len(prompt.text) > prompts.LARGEST:
+            length = f"the prompt has {len(prompt.text):,} characters"
+            most = f"and may have {prompts.LARGEST:,}; shorten {criteria.acceptance}"
+            raise Ended(EXIT_UNUSABLE, f"{length}, {most}")
+        agreement, lacks = self._calibration()
+        self.outcome = self.outcome._replace(calibrated=not lacks)
+        return Plan(
+            render,
+            prompt,
+            (*cut.left_out, *unseen),
+            self._asked.destination,
+            would.draft.record(new_stamp()),
+            agreement,
+            lacks,
+        )
+
+    def ask(self, plan: Plan) -> None:
+        """Ask the judge, and record each call. Raises ClickException where there is no verdict."""
+        if plan.lacks:
+            uncalibrated = f"the judge is not calibrated: {'; '.join(plan.lacks)}"
+            if not self._criteria.allow_uncalibrated:
+                raise self._refused(uncalibrated)
+            notify(f"{uncalibrated}. Its verdict carries a caveat")
+        model = self._model(plan.prompt)
+        notify(f"asking {self._asked.model} through {plan.destination}")
+        found = models.judge(
+            model,
+            plan.render,
+            repeat=self._criteria.repeat,
+            notify=notify,
+            noted=partial(self._note, plan),
+        )
+        if found.verdict is None:
+            raise self._no_verdict(str(found.why))
+        self.outcome = self.outcome._replace(intent=found.verdict, reasons=found.reasons)
+
+    def record(self) -> tuple[writing.RecordRequest, Merged]:
+        """Append the verdict, and say what was asked for. Raises ClickException."""
+        request = self._request._replace(changes={"intent": self.outcome.intent})
+        recorded = writing.append_feed(request)
+        self.outcome = self.outcome._replace(appended=True)
+        return request, recorded
+
+    # Who may judge
+
+    def _check_families(self) -> None:
+        told, settings = self._criteria.family, self._settings
+        known = (*FAMILIES, *settings.families)
+        if told is not None and told.lower() not in known:
+            raise click.UsageError(f"--family is one of {listed(known, 'and')}")
+        orchestrator = self._criteria.orchestrator or settings.orchestrator
+        if orchestrator is None:
+            raise click.UsageError(
+                "name the --orchestrator-family, or set orchestrator-family below [judge] in "
+                f"your own {CONFIGURATION_NAME}, in {self._own.folder}"
+            )
+        orchestrators = self._families_of(orchestrator)
+        # A family that is told is no way around one that the id shows.
+        judges = self._families_of(self._asked.model)
+        judges |= self._families_of(told) if told else frozenset()
+        if not judges:
+            raise self._refused(f"the family of {self._asked.model} is not known; --family says it")
+        if not orchestrators:
+            raise self._refused(
+                f"the family of {orchestrator}, the orchestrator, is not known; name a family, or "
+                f"add one below [judge.families] in your own {CONFIGURATION_NAME}"
+            )
+        shared = judges & orchestrators
+        if shared:
+            raise self._refused(
+                f"judge and orchestrator are of one family, {listed(sorted(shared))}: "
+                "it would grade its own kind"
+            )
+        self._families = Families(judges, orchestrators)
+
+    def _families_of(self, model: str) -> frozenset[str]:
+        return families_of(model, self._settings.families)
+
+    def _why_not_by(self, reported: str) -> tuple[str, int] | None:
+        """Why a reply of this model does not count, and the exit code; None where it does."""
+        assert self._families is not None
+        families = self._families_of(reported)
+        replied = f"the provider says that {printable(reported, 200)} replied"
+        if families & self._families.orchestrators:
+            return f"{replied}, of the orchestrator's family", EXIT_REFUSED
+        if families and not families & self._families.judges:
+            return f"{replied}, of another family than {self._asked.model}", _EXIT_NO_VERDICT
+        return None
+
+    def _calibration(self) -> tuple[Rate | None, tuple[str, ...]]:
+        """How often the judge agreed with people, or why it is not calibrated."""
+        given, tree = self._criteria.calibration, self._project.folder / CALIBRATION_NAME
+        path = Path(given) if given else self._own.folder / CALIBRATION_NAME
+        if given is None and may_be_there(tree) and self._believes(tree, "the calibration"):
+            path = tree
+        if given is None and not may_be_there(path):
+            return None, (f"there is no {CALIBRATION_NAME} in your own {self._own.folder}",)
+        try:
+            found = judgements.read_calibrated(read_regular(path).decode())
+        except ValueError as error:
+            raise Ended(EXIT_UNUSABLE, f"{path}: is no calibration") from error
+        except OSError as error:
+            raise Ended(EXIT_UNUSABLE, f"{path}: cannot be read: {why(error)}") from error
+        lacks = found.lacks(self._judge, self._criteria.labelling_rule)
+        return None if lacks else found.table.agreement, lacks
+
+    def _believes(self, path: Path | None, what: str) -> bool:
+        """Whether something counts that is in the judged tree. Says so where it does not."""
+        if not self._project.trusted:
+            why_not = "whoever is judged may have written it; --trust-config uses it"
+            notify(f"{shown_path(path or Path())}: {what} is not used: {why_not}")
+        return self._project.trusted
+
+    # What is asked, and recorded
+
+    def _traces(self, beside: Sequence[str]) -> Iterator[Sequence[str]]:
+        """The records of the files that may have the run."""
+        for each in dict.fromkeys([self._request.trace_file, *beside]):
+            yield usable(records_at(each))
+
+    def _model(self, prompt: prompts.Prompt) -> Model:
+        replay = self._asked.replay
+        if replay is None:
+            return self._asked.reached()
+        found, _ = judgements.read_judgements(read_text(replay, 64 << 20).split("\n"))
+        # What was said of something else says nothing of this.
+        same = (
+            each
+            for each in found
+            if each.judge == self._judge
+            and each.project_run_id == self._request.project_run_id
+            and each.acceptance_hash == prompt.acceptance_hash
+            and each.diff_hash == prompts.hash_of(self._diff)
+        )
+        replies = ((each.reply, each.model) for each in same)
+        return ReplayedModel(
+            [Reply(without_keys(text), model=model) for text, model in replies if text is not None]
+        )
+
+    def _note(self, plan: Plan, call: models.Call) -> None:
+        """Record a call before anything is made of it: what is not recorded decides nothing."""
+        reply, answer, repeat, attempt = call
+        prompt, agreement = plan.prompt, plan.agreement
+        reported = reply.model if reply is not None else None
+        self.outcome = self.outcome._replace(
+            attempts=self.outcome.attempts + 1,
+            reported_model=self.outcome.reported_model or reported or None,
+        )
+        refused = self._why_not_by(reported) if reported else None
+        judgement = judgements.Judgement(
+            ts=new_stamp().ts,
+            project_run_id=self._request.project_run_id,
+            judging=self._id,
+            judge=self._judge,
+            model=reported,
+            prompt_hash=prompt.hash,
+            acceptance_hash=prompt.acceptance_hash,
+            diff_hash=prompts.hash_of(self._diff),
+            range=self._criteria.commits,
+            reply=None if reply is None else writable(reply),
+            verdict=None if refused else getattr(answer, "values", (None,))[0],
+            why=refused[0] if refused else getattr(answer, "reason", None),
+            reasons=getattr(answer, "reasons", ()),
+            attempt=attempt,
+            repeat=repeat,
+            repeats=self._criteria.repeat,
+            input_tokens=None if reply is None else reply.input_tokens,
+            output_tokens=None if reply is None else reply.output_tokens,
+            cost_usd=None if reply is None else reply.cost,
+            agreement=agreement and agreement.value,
+            agreement_interval=agreement and agreement.interval,
+        )
+        try:
+            with locked_trace(self._record_path(), waiting=notify) as file:
+                file.append(judgements.to_record(judgement))
+        except AppendError as error:
+            what = f"{error}: without its record the verdict is not recorded either"
+            raise self._refused(what, EXIT_UNUSABLE) from error
+        if refused:
+            raise self._refused(*refused)
+
+    def _record_path(self) -> str:
+        """Where the calls are recorded: in the folder of the trace, as readers look there alone."""
+        path = f"{self._request.trace_file}{JUDGEMENTS_SUFFIX}"
+        try:
+            return str(inside(path))
+        except OSError as error:
+            what = f"{path}: cannot be written: {why(error)}"
+            raise self._refused(what, EXIT_UNUSABLE) from error
+
+    def _no_verdict(self, reason: str) -> Ended:
+        self.outcome = self.outcome._replace(why=reason)
+        return self._refused(f"no verdict: {reason}", _EXIT_NO_VERDICT)
+
+    def _refused(self, reason: str, code: int = EXIT_REFUSED) -> Ended:
+        return Ended(code, reason, notes=[f"nothing was written to {self._request.trace_file}"])

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Collection, Iterator, Sequence
 from typing import TypeVar
 
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, ProgressBar, notify, say_waiting
 from drive_trace.scorecard.caveats import Unread
-from drive_trace.storage.files import (
-    STDIN,
-    LeftOut,
-    Problem,
-    TraceRecords,
-    read_bytes,
-    read_trace,
-)
-from drive_trace.storage.finding import NoTraces, SearchOptions, find_traces, omitted
+from drive_trace.storage.files import LeftOut, Problem, TraceRecords, read_bytes, read_trace
+from drive_trace.storage.finding import NoTraces, SearchOptions, find_traces, omitted, traces_beside
 
 T = TypeVar("T")
 
@@ -52,8 +46,9 @@ class Reading:
         """Whether that is told on standard error as it is found."""
         self.left_out: list[LeftOut] = []
         """What the search of folders found and did not read."""
-        self._paths = paths or (".",)
         self.search = search
+        self._paths = paths or (".",)
+        self._found: list[str] = []
         self.progress = ProgressBar("reading traces")
 
     def __iter__(self) -> Iterator[TraceRecords]:
@@ -65,19 +60,26 @@ class Reading:
                 self.left_out.append(trace)
                 continue
             if isinstance(trace, TraceRecords):
+                self._found.append(trace.path)
                 yield trace
                 continue
             self.progress.clear()
             if isinstance(trace, NoTraces):
                 notify(f"warning: {trace.message}")
-                continue
-            if self.tells_unread:
-                notify(trace.message)
-            self.unread.append(Unread(trace.path, trace.reason))
+            else:
+                self.note_unread(trace)
 
-    def is_named(self, path: str) -> bool:
-        """Whether somebody named this very file."""
-        return path in self._paths and path != STDIN
+    def note_unread(self, problem: Problem) -> None:
+        """Note what cannot be read."""
+        if self.tells_unread:
+            notify(problem.message)
+        self.unread.append(Unread(problem.path, problem.reason))
+
+    def beside(
+        self, run_ids: Collection[str], most: float = math.inf
+    ) -> Iterator[TraceRecords | Problem]:
+        """The other traces of runs in what was read, see :func:`traces_beside`."""
+        return traces_beside(self._paths, self._found, run_ids, self.search, most)
 
     def notes(self) -> list[str]:
         """What a person must know about the search."""

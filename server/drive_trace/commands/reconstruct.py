@@ -22,7 +22,7 @@ _TOLD = ("dispatch_name", "spec_path", "plan_path")
 """Fields that say what an event is about."""
 
 
-@click.command(short_help="Tell from a transcript what a run did.")
+@click.command()
 @click.argument("transcript", type=options.FILE)
 @options.out()
 @options.output_format(["text", "json"], default="text", show_default=True)

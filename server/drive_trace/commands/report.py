@@ -24,7 +24,7 @@ from drive_trace.storage.projects import Projects
 from drive_trace.text.escaping import in_json
 
 
-@click.command(short_help="Write a report on the runs of traces.")
+@click.command()
 @options.paths
 @options.search
 @options.output_format(
@@ -99,9 +99,7 @@ def _findings(reading: _Logging, projects: Projects | None) -> Findings:
     found: dict[str, list[contents.LineFinding]] = {}
     for each in checking.reports(reading):
         path, line = each.location.path, each.location.line
-        finding = contents.LineFinding(
-            path, line, each.severity.label, each.rule.code, each.message
-        )
+        finding = contents.LineFinding(path, line, each.severity.label, each.code, each.message)
         found.setdefault(path, []).append(finding)
     return {path: found.get(path, ()) for path in checking.checked}
 

@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 import click
 
 from drive_trace.commands import options
 from drive_trace.commands.reading import Reading
-from drive_trace.commands.terminal import columns, is_terminal, paint
+from drive_trace.commands.terminal import columns, is_terminal, notify, paint
 from drive_trace.scorecard import card, render
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, without_lines
-from drive_trace.storage.files import STDIN, Problem, records_at, with_judgements
-from drive_trace.storage.finding import SearchOptions, omitted
-from drive_trace.text.escaping import in_json, plain
+from drive_trace.storage.files import (
+    STDIN,
+    Problem,
+    TraceRecords,
+    records_at,
+    with_judgements,
+)
+from drive_trace.storage.finding import SearchOptions, omitted, place_beside
+from drive_trace.text.escaping import in_json, plain, printable
+from drive_trace.text.wording import first_of
 from drive_trace.trace.index import Index
 
 _MOST_NAMED = 10
 
 
-@click.command(short_help="Show the verdict of every run.")
+@click.command()
 @options.paths
 @options.search
 @options.output_format(
@@ -41,6 +48,9 @@ def score(
 ) -> None:
     """Show the two-tier scorecard of the runs in the traces at PATH, joined by run id.
 
+    A run is judged over all files that hold it: the other files of these runs, in their repository
+    or below the drive-trace.toml above them, are read, too, and named on standard error.
+
     Tier 1 is the correctness gate: CORRECT, INCORRECT, or not computable with what is missing.
     Tier 2, efficiency, is shown for CORRECT runs only.
 
@@ -57,15 +67,32 @@ def score(
     """
     found = Reading(paths, search)  # the files that PATH means, one after another
     traces = _read(found)
+    run_ids = {run.run_id for each in traces for run in each.runs}
+    beside = _read(_others(found, run_ids))  # of the same runs
+    for each in beside:
+        traces.insert(place_beside(each.path, [trace.path for trace in traces]), each)
     scored = card.score(traces, found.unread, omitted(found.left_out), _read_again)
+    scored = scored._replace(runs=tuple(run for run in scored.runs if run.run_id in run_ids))
     click.echo(_rendered(scored, output_format or _default_format()))
     is_short = require_correct and not scored.all_earned
     for reason in _shortcomings(scored) if is_short else ():
         click.echo(f"drive-trace: --require-correct: {reason}", err=True)
+    if beside:
+        paths_beside = [printable(each.path, 4096) for each in beside]
+        notify(f"read, too, for the same runs: {first_of(paths_beside, _MOST_NAMED)}")
     sys.exit(_exit_code(scored, is_short=is_short))
 
 
-def _read(found: Reading) -> list[TraceSummary]:
+def _others(found: Reading, run_ids: Collection[str]) -> Iterator[TraceRecords]:
+    """The other files of the runs."""
+    for each in found.beside(run_ids):
+        if isinstance(each, Problem):
+            found.note_unread(each)
+        else:
+            yield each
+
+
+def _read(found: Iterable[TraceRecords]) -> list[TraceSummary]:
     """What the score needs of each file: the scores of its runs, each as if this were its only
     file, and what a judge has recorded beside it.
     """

@@ -1,19 +1,20 @@
-"""What commands that append to a trace share: the files of the run, and their output."""
+"""``emit``, ``record`` and ``tokens``: append to a trace. ``gate`` and ``judge`` use what stands
+here, too: the other files of the run, and what is shown of a grade.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, NoReturn, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
 import click
 
-from drive_trace.authoring.drafts import Refused
-from drive_trace.commands.options import excluded
-from drive_trace.commands.reading import usable
+from drive_trace.authoring.drafts import Refused, draft_event, may_erase
+from drive_trace.commands import options
+from drive_trace.commands.reading import read_text, usable
 from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, notify, take_failure
-from drive_trace.scorecard.caveats import Rejected, lookalike_phrase, rejected_phrase
-from drive_trace.scorecard.feed_state import FeedState
-from drive_trace.storage.files import LeftOut, Problem
+from drive_trace.scorecard.caveats import lookalike_phrase, rejected_phrase
+from drive_trace.storage.files import STDIN, LeftOut, Problem
 from drive_trace.storage.finding import (
     NoTraces,
     SearchOptions,
@@ -23,10 +24,256 @@ from drive_trace.storage.finding import (
     search_folder,
 )
 from drive_trace.storage.projects import shown_path
-from drive_trace.storage.recording import Merge, Merged, preview_feed, record_feed
-from drive_trace.text.escaping import printable
+from drive_trace.storage.recording import (
+    Merge,
+    Merged,
+    append_event,
+    preview_event,
+    preview_feed,
+    record_feed,
+)
+from drive_trace.text.escaping import printable, visible
+from drive_trace.vocabulary import CORRECTNESS_FIELDS, COST, EVENTS, GRADE, TOKEN_FIELDS, OneOfShape
+
+if TYPE_CHECKING:
+    from drive_trace.agent_logs.usage import Usage
 
 T = TypeVar("T")
+
+_LARGEST_PAYLOAD, _LARGEST_LOG = 16 << 20, 256 << 20
+"""In bytes. A usage log is read whole."""
+_SHAPE = EVENTS[GRADE].fields[CORRECTNESS_FIELDS[0]].shape
+assert isinstance(_SHAPE, OneOfShape)
+_OUTCOME = click.Choice(list(_SHAPE.meanings))
+
+
+class _Count(click.IntRange):
+    name = "integer"  # as it is called where something else is given
+
+
+_COUNT = _Count(min=0)
+
+
+@click.command()
+@options.trace_file
+@options.run_id
+@click.option(
+    "--event",
+    metavar="TYPE",
+    required=True,
+    callback=options.is_text,
+    shell_complete=options.complete_events,
+    help="Which of the events it is, such as dispatch-start.",
+)
+@click.option(
+    "--payload",
+    metavar="JSON",
+    required=True,
+    callback=options.is_text,
+    help="The event's own fields as a JSON object; - reads it from standard input.",
+)
+@click.option(
+    "--orchestrator-agent-id",
+    metavar="ID",
+    callback=options.is_text,
+    help="The orchestrator's session, where it is known.",
+)
+@click.option("--dry-run", is_flag=True, help="Print the line, and write nothing.")
+@options.only_this_file
+def emit(  # noqa: PLR0913, PLR0917 - one for each option
+    trace_file: str,
+    project_run_id: str,
+    event: str,
+    payload: str,
+    orchestrator_agent_id: str | None,
+    dry_run: bool,
+    only_this_file: bool,
+) -> None:
+    """Append one event to a trace as one line, or nothing.
+
+    The envelope (event_id, event_type, schema_version, ts, project_run_id and
+    orchestrator_agent_id) is written by drive-trace: a payload that has one of its fields is
+    refused. So is everything that readers would reject, keep apart or ignore: a field that is
+    missing, has a wrong value, stands twice or is not declared, an unknown event, and a grade that
+    takes back what was graded before (record merges). Each is named on standard error.
+
+    For a grade with a null, what was graded before is looked for in all files of the run, as by
+    record; --only-this-file does without them.
+
+    The file and its folders are made if need be. Several processes may write to one trace at once.
+    A last line without a newline is left as it is, and the event put on a line of its own.
+
+    Exit code: 0 appended, 1 the event was refused, 2 wrong usage, or the file cannot be written.
+    After 1 and 2 the file is as it was, or the message says what stands in it.
+
+    \b
+    Examples:
+      drive-trace emit --trace-file projects/shop/trace.jsonl \\
+        --project-run-id shop --event slice-started \\
+        --payload '{"slice_slug":"retry","slice_index":1,"linear_ref":null}'
+      jq -c . dispatch.json | drive-trace emit --trace-file trace.jsonl \\
+        --project-run-id shop --event dispatch-start --payload -
+      drive-trace schema dispatch-start     what its payload has to be
+    """
+    text = read_text(STDIN, _LARGEST_PAYLOAD) if payload == STDIN else payload
+    draft = done(draft_event(event, project_run_id, orchestrator_agent_id, text), trace_file)
+    beside = NOTHING_BESIDE
+    if may_erase(draft) and not only_this_file:
+        beside = found_beside(trace_file, project_run_id)
+    outcome = (
+        preview_event(trace_file, draft, beside.paths)
+        if dry_run
+        else append_event(trace_file, draft, beside.paths, waiting=notify)
+    )
+    written = done(outcome, trace_file, beside)
+    for note in written.notes:
+        notify(f"{trace_file}: {note}")
+    if dry_run:
+        click.echo(written.record)
+
+
+@click.command()
+@options.trace_file
+@options.run_id
+@click.option("--mechanical", type=_OUTCOME, help="The mechanical gates: type check, tests, lint.")
+@click.option("--qa", type=_OUTCOME, help="The QA run.")
+@click.option("--intent", type=_OUTCOME, help="The judge's verdict: is it what was meant?")
+@options.new_run
+@options.only_this_file
+@options.paths
+def record(mechanical: str | None, qa: str | None, intent: str | None, **where: Any) -> None:
+    """Record one or more components of a run's grade, and show its verdict, as score does.
+
+    Of a run's correctness-recorded events the last one counts, as a whole: in a file the lowest,
+    between files the one with the latest ts. So what counts over all files of the run is read, the
+    named components are changed, and all three are appended to FILE as one new event, while no
+    other drive-trace can write to it. There is no way to set a component back to null. The event
+    has the run's orchestrator_agent_id if all of its events in FILE that have one have the same.
+
+    The files of the run are looked for in the repository that FILE stands in, or else in the
+    folder of the drive-trace.toml that holds for it, and at PATH; of the home folder, and those
+    above it, only in the folder of FILE. One that cannot be read ends the command;
+    --only-this-file does without them.
+
+    It is refused for a run that FILE has no event of (but for --new-run), where a grade in another
+    file has a ts later than now and would still count, and where a later grade of the run was
+    rejected by readers, in whichever file: what that was meant to say would be lost. Naming all
+    three components overrides the last.
+
+    Exit code: 0 recorded, whatever the verdict; 1 refused; 2 wrong usage, or something cannot be
+    read or written. After 1 and 2 the file is as it was, or the message says what stands in it.
+
+    \b
+    Examples:
+      drive-trace record --trace-file projects/shop/trace.jsonl \\
+        --project-run-id shop --qa pass
+      drive-trace record --trace-file trace.jsonl --project-run-id shop \\
+        --mechanical pass --intent fail
+      drive-trace record --trace-file trace.jsonl --project-run-id shop \\
+        --qa pass projects
+    """
+    given = dict(zip(CORRECTNESS_FIELDS, (mechanical, qa, intent), strict=True))
+    changes = {name: value for name, value in given.items() if value is not None}
+    if not changes:
+        raise click.UsageError("name what to record: --mechanical, --qa or --intent")
+    request = RecordRequest(GRADE, changes, **where)
+    show_graded(request, append_feed(request))
+
+
+@click.command()
+@options.trace_file
+@options.run_id
+@click.option("--input-tokens", metavar="N", type=_COUNT, help="Tokens read by the models.")
+@click.option("--output-tokens", metavar="N", type=_COUNT, help="Tokens written by the models.")
+@click.option("--cache-read-tokens", metavar="N", type=_COUNT, help="Tokens read from the cache.")
+@click.option("--cache-write-tokens", metavar="N", type=_COUNT, help="Tokens written to the cache.")
+@options.file(
+    "--usage",
+    "Add up what a tool has logged in FILE, which may be given several times; - is standard input.",
+    multiple=True,
+)
+@options.new_run
+@options.only_this_file
+@options.paths
+def tokens(usage: tuple[str, ...], **given: Any) -> None:
+    """Record the tokens that a whole run has cost, or some of the four figures.
+
+    A figure replaces the one that was recorded before: nothing is added to it. A figure that is
+    not given stays what it was, and null where it was never recorded: missing is not 0. All four
+    are appended as one new event, as the last one of a run counts as a whole.
+
+    --usage reads what tools log, and knows it by its shape: sessions of Claude Code (from its
+    projects folder, or as printed with --output-format json or stream-json), sessions of Codex (or
+    as printed by codex exec --json), responses of the Claude API and the OpenAI API, and objects of
+    the agents' SDK like {"inputTokens": 1200, "outputTokens": 80, "cacheReadTokens": 900,
+    "cacheWriteTokens": null}, each by itself or below the key usage of a message. What was added
+    up is printed, and recorded as a whole: a figure that is not known is null then, whatever was
+    recorded before. Input tokens are those that were not read from a cache.
+
+    Messages without usage are passed over. A message that is logged again counts once, as it was
+    last, and so does a running total. Where a sum could be wrong or is of a part, as without the
+    log of a subagent, nothing is counted: it is refused, and why is told.
+
+    What is refused, which agent the event has, and in which files the run is looked for is as by
+    record.
+
+    Exit code: 0 recorded, 1 refused, 2 wrong usage, or something cannot be read or written. After
+    1 and 2 the file is as it was, or the message says what stands in it.
+
+    \b
+    Examples:
+      drive-trace tokens --trace-file projects/shop/trace.jsonl \\
+        --project-run-id shop --input-tokens 1912408 --output-tokens 42117
+      drive-trace tokens --trace-file trace.jsonl --project-run-id shop \\
+        --usage ~/.claude/projects/-home-me-shop/6f1c9a0e.jsonl
+      codex exec --json "mend the tests" | drive-trace tokens \\
+        --trace-file trace.jsonl --project-run-id shop --usage -
+    """
+    counts = {name: given.pop(name) for name in TOKEN_FIELDS}
+    changes = {name: count for name, count in counts.items() if count is not None}
+    total = None
+    if usage:
+        if changes:
+            raise click.UsageError("--usage does not go with single figures")
+        logs = {name: read_text(name, _LARGEST_LOG) for name in usage}
+        from drive_trace.agent_logs.usage import total_usage  # noqa: PLC0415 - seldom needed
+
+        total = done(total_usage(logs), given["trace_file"])
+        for note in total.notes:
+            notify(note)
+        if any(count is not None for count in total.figures.values()):
+            # What was recorded before is of other messages: it has no place beside these.
+            changes = dict(total.figures)
+    if not changes:
+        raise click.UsageError("name what to record: at least one figure, or --usage with one")
+    request = RecordRequest(COST, changes, **given)
+    recorded = append_feed(request)
+    if total is not None:
+        _show(total)
+    show_recorded(request, recorded, "tokens recorded")
+
+
+def _show(total: Usage) -> None:
+    """Print what was added up: a line for each format and model."""
+    rows = [
+        (f"{row.shape}, {row.model}" if row.model else row.shape, row.messages, row.figures)
+        for row in total.rows
+    ]
+    if len(rows) > 1:
+        rows.append(("all", sum(messages for _, messages, _ in rows), total.figures))
+    headings = (name.removesuffix("_tokens").replace("_", " ").upper() for name in TOKEN_FIELDS)
+    cells = [("USAGE", "MESSAGES", *headings)]
+    cells += [
+        (visible(name)[:60], f"{messages:,}", *map(_shown, figures.values()))
+        for name, messages, figures in rows
+    ]
+    first, *others = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for name, *figures in cells:
+        line = "  ".join(map(str.rjust, figures, others))
+        click.echo(f"{name:<{first}}  {line}")
+
+
+# The files of a run
 
 
 class FilesBeside(NamedTuple):
@@ -51,8 +298,8 @@ def done(
             _end_unread(outcome, trace_file)
         case Refused(reasons, for_unknown_run):
             notes = [f"nothing was written to {trace_file}"]
-            options = {each.name for each in click.get_current_context().command.params}
-            if for_unknown_run and "new_run" in options:
+            known = {each.name for each in click.get_current_context().command.params}
+            if for_unknown_run and "new_run" in known:
                 notes.insert(0, "--new-run takes it all the same")
             raise Ended(EXIT_REFUSED, *reasons, notes=notes)
     result = usable(outcome)
@@ -77,11 +324,11 @@ class RecordRequest(NamedTuple):
     new_run: bool = False
 
 
-def record(request: RecordRequest) -> Merged:
+def append_feed(request: RecordRequest) -> Merged:
     """Append what counts of the feed over all files of the run, with its changes. Ends the command
     if that cannot be done.
     """
-    beside = beside_of(request)
+    beside = _beside(request)
     recorded = record_feed(
         request.trace_file,
         request.feed,
@@ -96,16 +343,17 @@ def record(request: RecordRequest) -> Merged:
         notify(f"{request.trace_file}: {note}")
     for path, other in merged.before.files:
         if path != request.trace_file:
-            for phrase in _dropped(other, other.rejected):
-                notify(f"{path}: {phrase}")
+            for phrase in (rejected_phrase(other.rejected), lookalike_phrase(other.lookalikes)):
+                if phrase:
+                    notify(f"{path}: {phrase}")
     return merged
 
 
 def preview(request: RecordRequest) -> tuple[Merge, FilesBeside]:
-    """What :func:`record` would append, if nobody appends meanwhile, and the files that it looks
-    at. Ends the command as that does.
+    """What :func:`append_feed` would append, if nobody appends meanwhile, and the files that it
+    looks at. Ends the command as that does.
     """
-    beside = beside_of(request)
+    beside = _beside(request)
     merge = preview_feed(
         request.trace_file,
         request.feed,
@@ -117,8 +365,7 @@ def preview(request: RecordRequest) -> tuple[Merge, FilesBeside]:
     return done(merge, request.trace_file, beside._replace(notes=())), beside
 
 
-def beside_of(request: RecordRequest) -> FilesBeside:
-    """The files that may hold the run of a request; ends the command as :func:`found_beside`."""
+def _beside(request: RecordRequest) -> FilesBeside:
     if request.only_this_file and request.paths:
         raise click.UsageError("--only-this-file does not go with further paths")
     if request.only_this_file:
@@ -134,8 +381,8 @@ def found_beside(trace_file: str, run_id: str, paths: Sequence[str] = ()) -> Fil
     missed: list[LeftOut] = []
     folder, lack = search_folder(trace_file)
     searched = [shown_path(folder)] if folder is not None else []
-    options = SearchOptions(exclude=excluded())
-    for found in find_traces([*searched, *paths, trace_file], options=options):
+    search = SearchOptions(exclude=options.excluded())
+    for found in find_traces([*searched, *paths, trace_file], options=search):
         if isinstance(found, LeftOut) and not lost_with(found, run_id):
             missed += [found] if may_be_missed(found, run_id) else []
         elif not isinstance(found, Problem):
@@ -164,8 +411,22 @@ def show_recorded(request: RecordRequest, recorded: Merged, title: str) -> None:
     The event is recorded by now. If the output cannot be written, that must not look like a
     refusal, or somebody would record the event again.
     """
-    for line in _described(request, recorded, title):
-        click.echo(line)
+    before, where = _counted_before(request, recorded)
+    given = [_given(name, value, before.get(name)) for name, value in request.changes.items()]
+    missing = [name for name, value in recorded.values.items() if value is None]
+    click.echo(f"{printable(request.project_run_id, 200)}: {title}")
+    click.echo(f"  recorded: {', '.join(given)} (line {recorded.line})")
+    if kept := _kept(request, recorded):
+        click.echo(f"  kept: {', '.join(kept)} ({where})")
+    if missing:
+        click.echo(f"  not recorded: {', '.join(missing)}")
+    if request.only_this_file:
+        click.echo("  only this file was looked at")
+    own = recorded.before.own
+    rejected = [each for each in own.rejected if each.event_name == request.feed]
+    for phrase in (rejected_phrase(rejected), lookalike_phrase(own.lookalikes)):
+        if phrase:
+            click.echo(f"  {phrase}")
     if take_failure() is not None:
         notify(f"recorded on line {recorded.line}, but the output cannot be written")
 
@@ -189,29 +450,6 @@ def notify_outdated(request: RecordRequest, recorded: Merged) -> None:
         )
 
 
-def _described(request: RecordRequest, recorded: Merged, title: str) -> Iterator[str]:
-    before, where = _counted_before(request, recorded)
-    given, missing = [], []
-    for name, value in recorded.values.items():
-        if value is None:
-            missing.append(name)
-        if name in request.changes:
-            was = before.get(name)
-            differs = was is not None and was != value
-            given.append(_named(name, value) + (f" (was {_shown(was)})" if differs else ""))
-    yield f"{printable(request.project_run_id, 200)}: {title}"
-    yield f"  recorded: {', '.join(given)} (line {recorded.line})"
-    if kept := _kept(request, recorded):
-        yield f"  kept: {', '.join(kept)} ({where})"
-    if missing:
-        yield f"  not recorded: {', '.join(missing)}"
-    if request.only_this_file:
-        yield "  only this file was looked at"
-    own = recorded.before.own
-    rejected = [each for each in own.rejected if each.event_name == request.feed]
-    yield from (f"  {phrase}" for phrase in _dropped(own, rejected))
-
-
 def _counted_before(request: RecordRequest, recorded: Merged) -> tuple[Mapping[str, object], str]:
     """The values that counted before, and their line."""
     decider = recorded.before.deciding
@@ -225,19 +463,15 @@ def _counted_before(request: RecordRequest, recorded: Merged) -> tuple[Mapping[s
 def _kept(request: RecordRequest, recorded: Merged) -> list[str]:
     """The components that the new event repeats."""
     return [
-        _named(name, value)
+        f"{name} {_shown(value)}"
         for name, value in recorded.values.items()
         if name not in request.changes and value is not None
     ]
 
 
-def _dropped(state: FeedState, rejected: Sequence[Rejected]) -> Iterator[str]:
-    """Lines that may have been meant for the feed, and do not count."""
-    return filter(None, (rejected_phrase(rejected), lookalike_phrase(state.lookalikes)))
-
-
-def _named(name: str, value: object) -> str:
-    return f"{name} {_shown(value)}"
+def _given(name: str, value: object, was: object) -> str:
+    differs = was is not None and was != value
+    return f"{name} {_shown(value)}" + (f" (was {_shown(was)})" if differs else "")
 
 
 def _shown(value: object) -> str:

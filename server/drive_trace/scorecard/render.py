@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 NO_SIGNAL = "n/a (no signal)"
 _MOST_UNREAD = 10
+_MOST_FILES = 10
+"""Of a run that are listed."""
 TOKEN_LABELS = {
     "input_tokens": "input tokens",
     "output_tokens": "output tokens",
@@ -221,9 +223,15 @@ def card_document(card: ScoreCard, most: int | None = None) -> list[doc.Block]:
 
 
 def _in_full(run: RunScore) -> list[doc.Block]:
-    files = [doc.name(part.path) for part in run.parts if part.path]
+    files = _files(run, doc.name)
     listed: list[doc.Block] = [doc.Paragraph("Files:"), doc.Bullets(files)] if files else []
     return [doc.Paragraph(doc.strong(run.headline)), *card_blocks(run), *listed]
+
+
+def _files(run: RunScore, shown: Callable[[str], str]) -> list[str]:
+    paths = [part.path for part in run.parts if part.path]
+    more = [f"and {len(paths) - _MOST_FILES:,} more"] * (len(paths) > _MOST_FILES)
+    return [*map(shown, paths[:_MOST_FILES]), *more]
 
 
 def markdown(card: ScoreCard) -> str:
@@ -361,7 +369,8 @@ def _run(run: RunScore, width: int, paint: Paint) -> Iterator[str]:
         yield from _warning(caveat.sentence(plain), "  ", width, paint)
     for phrase in judging(run):
         yield from wrapped(doc.unmarked(phrase), "  ", width)
-    yield from (paint(f"  in {plain(part.path)}", "soft") for part in run.parts if part.path)
+    for each in _files(run, lambda path: f"in {plain(path)}"):
+        yield paint(f"  {each}", "soft")
 
 
 def _warning(said: doc.Words, indent: str, width: int, paint: Paint) -> Iterator[str]:

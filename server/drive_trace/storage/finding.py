@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import math
 import os
 import re
 from collections.abc import Collection, Container, Iterable, Iterator, Sequence
@@ -43,7 +44,6 @@ from drive_trace.storage.projects import (
     Projects,
     absolute,
     relative,
-    shown_path,
 )
 from drive_trace.trace.references import HEAD, fields_named
 
@@ -539,19 +539,55 @@ def _unescaped(text: str) -> str:
 
 
 def traces_beside(
-    named: Iterable[str], known: Iterable[str], run_ids: Collection[str], options: SearchOptions
+    named: Iterable[str],
+    found: Iterable[str],
+    run_ids: Collection[str],
+    options: SearchOptions,
+    most: float = math.inf,
 ) -> Iterator[TraceRecords | Problem]:
-    """The traces in the repositories of some files that name one of these runs and are not known
-    already; and what cannot be read, which is no finding in a file that somebody named.
+    """The other traces of some runs, as far as they have ``most`` characters together: those in the
+    repositories of the files that were ``found`` at the paths that somebody ``named``. Also what
+    cannot be looked at, which is no finding in a file that somebody named. Paths are relative where
+    one of those is.
     """
-    folders = {folder: None for each in named if (folder := search_folder(each)[0]) is not None}
-    identities = set(map(identity, known))
-    for found in find_traces([*map(str, folders)], options=options) if folders else ():
-        if not isinstance(found, Problem) and identity(found) in identities:
+    files = [each for each in found if each != STDIN]
+    known = set(map(identity, files))
+    searched = set(map(identity, named))
+    folders = {Path(each).parent: each for each in known}.values()
+    places = {str(folder) for each in folders if (folder := search_folder(each)[0]) is not None}
+    # What is searched already holds no others.
+    for trace_path in find_traces(sorted(places - searched), options=options):
+        if isinstance(trace_path, str) and identity(trace_path) in known:
             continue
-        trace = found if isinstance(found, Problem) else read_trace(found)
+        trace = trace_path if isinstance(trace_path, Problem) else read_trace(trace_path)
         if isinstance(trace, Problem):
             if not isinstance(trace, LeftOut | NoTraces):
                 yield trace
         elif not run_ids_in(trace.records).isdisjoint(run_ids):
-            yield trace._replace(path=shown_path(Path(trace.path)))
+            most -= sum(map(len, trace.records))
+            shown = trace.path if all(map(os.path.isabs, files)) else _from_here(trace.path)
+            if most < 0:
+                yield Problem(shown, "too much beside what is named")
+            else:
+                yield trace._replace(path=shown)
+
+
+def place_beside(path: str, others: Sequence[str]) -> int:
+    """Where a trace beside others stands among them: before the first that a search finds later,
+    as a folder's files come before those in the folders inside it.
+    """
+
+    def as_found(path: str) -> list[tuple[bool, str]]:
+        *folders, name = Path(absolute(path)).parts
+        return [*((True, each) for each in folders), (False, name)]
+
+    key = as_found(path)
+    return next((at for at, each in enumerate(others) if key < as_found(each)), len(others))
+
+
+def _from_here(path: str) -> str:
+    """A path from the current folder on, also where that is beside it."""
+    try:
+        return os.path.relpath(path)
+    except (OSError, ValueError):  # it is gone, or on another drive
+        return path

@@ -1,0 +1,89 @@
+"""Commands that other programs call: ``serve`` of editors, ``completion`` of shells, ``schema``."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+from click.shell_completion import ShellComplete, get_completion_class
+
+from drive_trace.commands.options import complete_events
+from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended
+
+COMPLETES = "_DRIVE_TRACE_COMPLETE"
+"""The environment variable by which a shell asks for completions; click derives its name."""
+
+
+@click.command()
+@click.option("--tcp", metavar="PORT", type=click.IntRange(0, 65535), help="Listen on loopback.")
+def serve(tcp: int | None) -> None:
+    """Run the language server over standard input and output, for editors.
+
+    Exit code: 0 after the client's shutdown and exit, 1 when the client went away without, or
+    its messages cannot be told from each other any more (it is told, and so is standard error).
+
+    \b
+    Examples:
+      drive-trace serve
+      drive-trace serve --tcp 7878          one client on 127.0.0.1:7878
+    """
+    # Imports are late to keep pygls out of other commands, and so that nothing which is printed
+    # while it loads gets between the messages.
+    from drive_trace.lsp.rpc.stream import claim_pipes  # noqa: PLC0415
+
+    pipes = claim_pipes() if tcp is None else None
+    from drive_trace.lsp.serving import run_over_pipes, run_over_tcp  # noqa: PLC0415
+
+    if tcp is not None:
+        sys.exit(run_over_tcp(tcp))
+    if pipes is None:
+        sys.exit(1)
+    run_over_pipes(pipes)
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(ctx: click.Context, shell: str) -> None:
+    """Print a script that makes SHELL complete commands, options, events, runs and paths.
+
+    bash 4.4 or newer: put  eval "$(drive-trace completion bash)"  into ~/.bashrc. zsh: the same in
+    ~/.zshrc, below compinit, with zsh in place of bash. fish: write it once to
+    ~/.config/fish/completions/drive-trace.fish.
+
+    \b
+    Examples:
+      drive-trace completion bash
+      drive-trace completion fish > ~/.config/fish/completions/drive-trace.fish
+    """
+    kind = get_completion_class(shell)
+    assert kind is not None
+    # Not the class's own: that of bash starts a bash to see how old it is.
+    completer = kind(ctx.find_root().command, {}, "drive-trace", COMPLETES)
+    click.echo(ShellComplete.source(completer))
+
+
+@click.command()
+@click.argument("event", required=False, shell_complete=complete_events)
+def schema(event: str | None) -> None:
+    """Print the JSON Schema (2020-12) of EVENT, or of any event of the vocabulary.
+
+    It accepts what readers accept, also undeclared fields, which emit refuses.
+
+    Exit code: 0, or 2 where no event is called EVENT.
+
+    \b
+    Examples:
+      drive-trace schema > event.schema.json
+      drive-trace schema dispatch-start
+    """
+    from drive_trace.storage.pages import event_schema  # noqa: PLC0415 - the server has its own
+    from drive_trace.text.wording import shown  # noqa: PLC0415
+    from drive_trace.vocabulary import EVENTS  # noqa: PLC0415
+    from drive_trace.vocabulary.slips import event_meant  # noqa: PLC0415
+
+    if event is not None and event not in EVENTS:
+        guess = event_meant(event)
+        hint = f"did you mean {shown(guess)}?" if guess else f"there are {', '.join(EVENTS)}"
+        raise Ended(EXIT_UNUSABLE, f"no event is called {shown(event)}; {hint}")
+    click.echo(event_schema(event), nl=False)
