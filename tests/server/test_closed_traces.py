@@ -11,11 +11,10 @@ from drive_trace.analysis import Analysis, summarize_text
 from drive_trace.features.findings import DiagnosticOptions
 from drive_trace.linter.rule import DEFAULTS
 from drive_trace.lsp.rpc.capabilities import path_of
-from drive_trace.lsp.workspace import trace_folders
-from drive_trace.lsp.workspace.closed_traces import ClosedTraces
+from drive_trace.lsp.workspace import closed_traces
+from drive_trace.lsp.workspace.closed_traces import ClosedTraces, TraceFolders
 from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.lsp.workspace.runs import WorkspaceRuns, score_parts
-from drive_trace.lsp.workspace.trace_folders import TraceFolders
 from drive_trace.scorecard.card import score
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.finding import Found, find_traces
@@ -71,7 +70,7 @@ def test_a_trace_that_comes_during_a_search_is_found(
 ) -> None:
     old = write(tmp_path / "a" / "trace.jsonl", triage())
     folders = TraceFolders([tmp_path])
-    find = trace_folders.find_traces
+    find = closed_traces.find_traces
     new = tmp_path / "b" / "trace.jsonl"
 
     def passed_by(paths: Sequence[str], *given: object) -> list[Found]:
@@ -81,7 +80,7 @@ def test_a_trace_that_comes_during_a_search_is_found(
             folders.expire()  # the client tells of it
         return found
 
-    monkeypatch.setattr(trace_folders, "find_traces", passed_by)
+    monkeypatch.setattr(closed_traces, "find_traces", passed_by)
     assert list(folders.search().values()) == [old, new]
     assert list(folders.search().values()) == [old, new]
 
@@ -90,15 +89,15 @@ def test_a_new_trace_is_found_after_some_seconds_however_long_a_search_takes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 100.0
-    find = trace_folders.find_traces
+    find = closed_traces.find_traces
 
     def takes_long(paths: Sequence[str], *given: object) -> list[Found]:
         nonlocal now
         now += 2.0
         return list(find(paths, *given))
 
-    monkeypatch.setattr(trace_folders, "find_traces", takes_long)
-    monkeypatch.setattr(trace_folders.time, "monotonic", lambda: now)
+    monkeypatch.setattr(closed_traces, "find_traces", takes_long)
+    monkeypatch.setattr(closed_traces.time, "monotonic", lambda: now)
     folders = TraceFolders([tmp_path])
     assert folders.search() == {}
     new = write(tmp_path / "a" / "trace.jsonl", triage())

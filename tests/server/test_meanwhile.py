@@ -86,9 +86,9 @@ def test_a_rename_is_of_no_text_that_has_changed_meanwhile(tmp_path: Path) -> No
 
 NEVER = """
 from drive_trace.commands import main
-from drive_trace.lsp.workspace import trace_folders
+from drive_trace.lsp.workspace import closed_traces
 
-trace_folders._SHARE = 1e9
+closed_traces._SHARE = 1e9
 main()
 """
 """A server that searches its folders as seldom as it may."""

@@ -34,7 +34,6 @@ from drive_trace.lsp.rpc.threads import Debouncer, in_thread
 from drive_trace.lsp.workspace.client_settings import SECTION, ClientSettings, Settings
 from drive_trace.lsp.workspace.closed_traces import ClosedTraces
 from drive_trace.lsp.workspace.following import Following
-from drive_trace.lsp.workspace.joining import Joining
 from drive_trace.lsp.workspace.linting import CONFIGURATION_GLOBS, Linting
 from drive_trace.lsp.workspace.open_traces import (
     OpenTrace,
@@ -44,7 +43,7 @@ from drive_trace.lsp.workspace.open_traces import (
     whole_text,
 )
 from drive_trace.lsp.workspace.publishing import Publisher
-from drive_trace.lsp.workspace.runs import WorkspaceRuns
+from drive_trace.lsp.workspace.runs import Joining, WorkspaceRuns
 from drive_trace.lsp.workspace.saving import Saving
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX, TRACE_GLOBS, MoreFiles
 
@@ -72,7 +71,7 @@ class TraceServer(LanguageServer):
         self._settings = ClientSettings(protocol, self._settings_changed)
         self._publisher = Publisher(protocol, self._runs)
         self._linting = Linting(protocol, self._traces, self._settings, self._publisher)
-        self._joining = Joining(self._runs, self._joined)
+        self._joining = Joining(self._runs, self._joined, self._closed_traces_changed)
         self._following = Following(
             protocol,
             self._runs,

@@ -19,8 +19,7 @@ from drive_trace.lsp.handlers.base import Handlers, Services
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.messages import REPORT, RUN, TIMELINE, ReportParams, RunParams
 from drive_trace.lsp.rpc.threads import Turns, in_thread
-from drive_trace.lsp.workspace.closed_traces import MOST_BYTES
-from drive_trace.lsp.workspace.trace_folders import real_path
+from drive_trace.lsp.workspace.closed_traces import MOST_BYTES, real_path
 from drive_trace.report.event_log import TraceLog
 from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, Unread
 from drive_trace.scorecard.run_score import RunScore

@@ -31,9 +31,9 @@ from drive_trace.lsp.handlers.reports import NO_RUN
 from drive_trace.lsp.rpc import messages
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.threads import Turns, in_thread
+from drive_trace.lsp.workspace.closed_traces import ClosedTrace, real_path
 from drive_trace.lsp.workspace.open_traces import OpenTrace
-from drive_trace.lsp.workspace.runs import RunPart, score_parts
-from drive_trace.lsp.workspace.trace_folders import real_path
+from drive_trace.lsp.workspace.runs import Beside, RunPart, beside_of, score_parts
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.stopping import unless_stopped
@@ -87,12 +87,11 @@ class Views(Handlers):
         """The findings of traces that are not open."""
         is_open = self._runs.open_reals()
         traces = [
-            (each.real, each.path)
-            for each in self._runs.closed.seen()
-            if each.parts and each.real not in is_open
+            each for each in self._runs.closed.seen() if each.parts and each.real not in is_open
         ]
-        rules = await self._linting.rules_now([path for _, path in traces])
-        left = [*zip(traces, rules, strict=True)]
+        rules = await self._linting.rules_now([each.path for each in traces])
+        besides = [beside_of(self._runs, each.place.uri, each.parts) for each in traces]
+        left = [*zip(traces, rules, besides, strict=True)]
         counts: dict[str, Mapping[str | None, int]] = {}
         while left:
             counted = await in_thread(self._counts_of, left)
@@ -100,12 +99,15 @@ class Views(Handlers):
             left = left[len(counted) :]
         return counts
 
-    def _counts_of(self, traces: Sequence[tuple[tuple[str, Path], RuleSettings]]) -> _Counts:
+    def _counts_of(
+        self, traces: Sequence[tuple[ClosedTrace, RuleSettings, Beside | None]]
+    ) -> _Counts:
         """Those of the first of some traces: no trace is begun after a while."""
         end = time.monotonic() + _STRETCH
         counts = {}
-        for (real, path), rules in traces:
-            counts[path.as_uri()] = self._runs.closed.findings_by_run(real, rules)
+        for trace, rules, beside in traces:
+            found = self._runs.closed.findings_by_run(trace.real, rules, beside)
+            counts[trace.place.uri] = found
             if time.monotonic() > end:
                 break
         return counts

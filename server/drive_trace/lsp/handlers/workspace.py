@@ -17,9 +17,9 @@ from drive_trace.lsp.handlers.base import Handlers
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.messages import DiagnosticReport
 from drive_trace.lsp.rpc.threads import in_thread
-from drive_trace.lsp.workspace.joining import Beside, beside_of
+from drive_trace.lsp.workspace.closed_traces import real_path
 from drive_trace.lsp.workspace.open_traces import OpenTrace
-from drive_trace.lsp.workspace.trace_folders import real_path
+from drive_trace.lsp.workspace.runs import Beside, beside_of
 
 log = logging.getLogger(__name__)
 

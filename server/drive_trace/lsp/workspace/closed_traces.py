@@ -1,7 +1,9 @@
-"""The workspace's traces that are on disk but not open, followed as others write to them.
+"""The workspace's traces that are on disk but not open: where they are, and what they say as others
+write to them.
 
 Several threads call this at once, as files may take long to read. A summary of its runs is kept of
-every trace. The text is not: who asks for more has the file read again.
+every trace, and its lines if it was read here: only runs that stand in several traces need them.
+The text is not: who asks for more has the file read again.
 
 There are two kinds of locks. Each trace has one, which a thread holds while it looks at the file.
 ``ClosedTraces`` has one for everything that is read without waiting, held for moments only. A
@@ -11,76 +13,253 @@ thread that takes both takes the trace's first.
 from __future__ import annotations
 
 import logging
-import math
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
 
-from drive_trace.analysis import Analysis, summarize_text
+from drive_trace.analysis import Analysis
 from drive_trace.features.findings import DiagnosticMaker, DiagnosticOptions
 from drive_trace.features.navigation import SymbolName, names_in
 from drive_trace.linter.rule import RuleSettings
 from drive_trace.linter.rules import RULES
+from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.messages import DiagnosticReport
-from drive_trace.lsp.workspace.trace_folders import TraceFolders, real_path
 from drive_trace.scorecard.card import ILLEGIBLE
+from drive_trace.scorecard.run_lines import TraceLines
 from drive_trace.scorecard.run_score import RunScore
-from drive_trace.scorecard.scoring import TraceSummary, with_hashes
+from drive_trace.scorecard.scoring import TraceSummary, summarize, with_hashes
+from drive_trace.scorecard.uncounted import StrayGrade
 from drive_trace.storage.files import LeftOut, Problem
+from drive_trace.storage.finding import GONE, NO_MORE, LinkOut, SearchOptions, find_traces, identity
 from drive_trace.storage.followed_file import FollowedFile
+from drive_trace.storage.patterns import MoreFiles, is_trace
+from drive_trace.storage.projects import Projects
+from drive_trace.trace.document import Document
+from drive_trace.trace.index import Index
+from drive_trace.trace.line import Line
+from drive_trace.trace.reading import read_lines
 
 if TYPE_CHECKING:
     from drive_trace.fleet.kept import KeptTraces
-    from drive_trace.lsp.workspace.joining import Beside
     from drive_trace.storage.fleet_cache import Cache
 
 Result = TypeVar("Result")
 
 log = logging.getLogger(__name__)
 
-
 MOST_BYTES = 64 << 20
 """Larger files are left to the command line, as editors do not open them either."""
 _NO_RULES = RuleSettings(dict.fromkeys(RULES))
 """For traces whose findings nobody has requested."""
+_SHARE = 20
+"""Folders are searched again after this many times the time that it took."""
+_LONGEST = 5.0
+"""But after so many seconds at the most, or as many as it took. That is how late a new trace is
+found if nobody calls :meth:`TraceFolders.expire`.
+"""
+
+
+# Where they are
+
+
+class Place(NamedTuple):
+    """Where a trace stands among the others of the workspace."""
+
+    folder: Path | None
+    """The folder whose runs it is joined with; None for a trace outside the workspace."""
+    order: tuple[tuple[bool, str], ...]
+    """The steps of its path, each with whether it is a folder. Sorts like a search of a folder, as
+    `score` joins traces in that order: between two grades of one moment that of the later trace
+    counts. A folder's files come before those in the folders inside it.
+    """
+    name: str
+    """How people know it."""
+    uri: str
+
+
+class _Found(NamedTuple):
+    """The result of a search: traces by their real paths."""
+
+    paths: dict[str, Path]
+    folders: tuple[Path, ...]
+    more: MoreFiles
+    good_until: float
+    """On the monotonic clock."""
+    left_out: Mapping[Path, LeftOut]
+    """The paths that the search left out."""
+
+
+class TraceFolders:
+    """The workspace's folders, and the traces in them."""
+
+    def __init__(self, folders: Iterable[Path]) -> None:
+        self.folders = tuple(folders)
+        self.more = NO_MORE
+        """The files that are traces by the settings, whatever their names."""
+        self.trusted = False
+        """Whether the person trusts the workspace, and so what its configurations exclude."""
+        self._found = _Found({}, (), NO_MORE, 0.0, {})
+        self.links_out: Mapping[str, Path] = {}
+        """The links of the last search that lead out of a repository, which nobody follows."""
+        self._expired = 0
+        """How often :meth:`expire` was called."""
+
+    def change(self, added: Iterable[Path], removed: Iterable[Path]) -> None:
+        """The user has removed folders from the workspace, and added others."""
+        gone = set(removed)
+        self.folders = (*(each for each in self.folders if each not in gone), *added)
+
+    def expire(self) -> None:
+        """Files have come or gone: the next search is a new one."""
+        self._expired += 1
+        self._found = self._found._replace(good_until=0.0)
+
+    def search(self) -> dict[str, Path]:
+        """The traces by their real paths, in the order of their paths. Links to one file count
+        once. A recent search is not repeated.
+        """
+        found, folders, more, start = self._found, self.folders, self.more, time.monotonic()
+        expired = self._expired
+        if (found.folders, found.more) == (folders, more) and start < found.good_until:
+            return found.paths
+        paths: dict[str, Path] = {}
+        left_out: dict[Path, LeftOut] = {}
+        links_out: dict[str, Path] = {}
+        there = [str(folder) for folder in folders if os.path.isdir(folder)]  # noqa: PTH112 - Path.is_dir raises
+        projects = Projects(".", with_baseline=False, trusted=self.trusted)
+        options = SearchOptions(projects=projects)
+        for each in find_traces(there, more, options):
+            if (folders, more) != (self.folders, self.more):
+                return self.search()
+            if isinstance(each, LeftOut):
+                left_out[Path(each.path)] = each
+            elif isinstance(each, LinkOut):
+                links_out[real_path(Path(each.path))] = Path(each.path)
+            elif not isinstance(each, Problem):
+                paths.setdefault(real_path(Path(each)), Path(each))
+        if expired != self._expired:  # the search may have missed what came meanwhile
+            return self.search()
+        now = time.monotonic()
+        took = now - start
+        good_until = now + min(took * _SHARE, max(took, _LONGEST))
+        self._found = _Found(paths, folders, more, good_until, left_out)
+        self.links_out = links_out
+        return paths
+
+    def spelled(self, uris: Iterable[str]) -> Sequence[tuple[str, Path, str]]:
+        """The real path, path and URI of every trace. A URI is spelled as in ``uris`` if it is
+        there in some spelling.
+        """
+        known = {real_path(path): uri for uri in uris if (path := path_of(uri)) is not None}
+        return [
+            (real, path, known.get(real) or path.as_uri()) for real, path in self.search().items()
+        ]
+
+    def holds(self, path: Path) -> bool:
+        """Whether a file of that path is, or would be, one of the traces. The last search decides
+        which of them are left out.
+        """
+        left_out = (self._found.left_out.get(each) for each in (path, *path.parents))
+        # Somebody may be writing anew what is gone.
+        if os.pardir in path.parts or any(each and each.reason not in GONE for each in left_out):
+            return False
+        return self.folder_of(path) is not None and (is_trace(path) or self.takes(path))
+
+    def takes(self, path: Path) -> bool:
+        """Whether a file is a trace by the settings."""
+        inside = (each for each in self.folders if path.is_relative_to(each))
+        return any(self.more.hold(path, each) for each in inside)
+
+    def left_out_in(self, folder: Path | None) -> list[LeftOut]:
+        """The files of a folder that the last search left out."""
+        found = self._found.left_out.items()
+        return [each for path, each in found if self.folder_of(path) == folder]
+
+    def place_of(self, path: Path, uri: str = "") -> Place:
+        """The place of a trace, and what its URI is."""
+        *above, name = path.parts
+        order = (*((True, each) for each in above), (False, name))
+        return Place(self.folder_of(path), order, self.name_of(path), uri or path.as_uri())
+
+    def name_of(self, path: Path) -> str:
+        """The name of a trace for people: its path in its folder. If there are several folders, the
+        folder's name comes first.
+        """
+        folder = self.folder_of(path)
+        if folder is None:
+            return "/".join(path.parts[-2:])
+        inner = path.relative_to(folder).as_posix()
+        return inner if len(self.folders) == 1 else f"{folder.name}/{inner}"
+
+    def folder_of(self, path: Path) -> Path | None:
+        """The innermost of the folders that a file stands in."""
+        inside = (each for each in self.folders if path.is_relative_to(each))
+        return max(inside, key=lambda each: len(each.parts), default=None)
+
+
+def real_path(path: Path) -> str:
+    """One name for all spellings of a path, as far as it can be followed."""
+    return identity(str(path))
+
+
+# What they say
+
+
+class Neighbours(Protocol):
+    """The traces that have lines of a closed trace's runs."""
+
+    versions: Any
+    """Changes with their texts."""
+
+    def read(self) -> None:
+        """Get their lines."""
+
+    def join(self, analysis: Analysis) -> None:
+        """Have the trace judged with them."""
 
 
 class ClosedTrace(NamedTuple):
-    """A trace as it was when it was last looked at."""
+    """A trace as it was when it was last looked at. What it says is empty where it cannot be read.
+    An :class:`EditedTrace` says the same of an open one.
+    """
 
     real: str
     """Its real path, by which it is known here."""
     path: Path
-    content: bytes | None = None
+    place: Place
+    version: bytes | None = None
     """Identifies the text that was read last; None if none was read."""
     problem: Problem | None = None
     """Why it cannot be read."""
-    is_gone: bool = False
-    """Whether that is because there is no such file any more."""
-    summary: TraceSummary = TraceSummary("")
-    """Empty where it cannot be read."""
+    unread_because: str = ""
+    """Why runs may lack a part that is in it; empty if they do not."""
     parts: Mapping[str, RunScore] = {}
     """Each run in it by its id, scored as if it stood in this trace alone."""
+    strays: Sequence[StrayGrade] = ()
+    """Its lines that may grade any run."""
+    hashes: Mapping[str, bytes] = {}
+    """By run the hashes of its events."""
+    lines: Sequence[Line] | None = None
+    """None where a cache knew the rest. Only runs that stand in several traces need them."""
+    by_run: TraceLines | None = None
+    """The same by run."""
 
     @property
     def is_short(self) -> bool:
-        """Whether its lines are not at hand, which only runs that stand in several traces need."""
-        return self.content is not None and self.summary.lines is None
-
-    @property
-    def unread_because(self) -> str:
-        """Why runs may lack a part that is in it; empty if they do not."""
-        if self.problem is not None:
-            return "" if self.is_gone or isinstance(self.problem, LeftOut) else self.problem.reason
-        return ILLEGIBLE if self.summary.is_illegible else ""
+        """Whether its lines are not at hand."""
+        return self.version is not None and self.lines is None
 
     @property
     def is_unread(self) -> bool:
         """Whether nobody has tried to read it yet."""
-        return self.content is None and self.problem is None
+        return self.version is None and self.problem is None
+
+    def run(self, run_id: str) -> RunScore | None:
+        """One of its runs."""
+        return self.parts.get(run_id)
 
 
 class Changes(NamedTuple):
@@ -94,14 +273,14 @@ class Changes(NamedTuple):
     """Whether traces became readable or unreadable, or other lines may grade any run."""
 
 
-class Entry:
+class _Entry:
     """One trace, and what it takes to follow it."""
 
-    def __init__(self, real: str, path: Path, folder: Path | None) -> None:
+    def __init__(self, real: str, path: Path, place: Place) -> None:
         self.lock = Lock()
-        self.seen = ClosedTrace(real, path)
+        self.seen = ClosedTrace(real, path, place)
         """Replaced as a whole, with both locks held."""
-        self.file = FollowedFile(path, MOST_BYTES, folder)
+        self.file = FollowedFile(path, MOST_BYTES, place.folder)
         self.results: dict[str, tuple[object, Any]] = {}
         """What was made of the text, by a name, each with what else it depends on."""
 
@@ -111,10 +290,12 @@ class ClosedTraces:
 
     def __init__(self, folders: Iterable[Path]) -> None:
         self.folders = TraceFolders(folders)
+        self._folders = self.folders.folders
+        """Those of the last search."""
         self.is_searched = False
         """Whether the folders have been searched for traces."""
         self._lock = Lock()
-        self._entries: dict[str, Entry] = {}
+        self._entries: dict[str, _Entry] = {}
         """By real path."""
         self._holders: dict[str, dict[str, ClosedTrace]] = {}
         """The traces that hold a run, by its id and their real paths."""
@@ -128,38 +309,37 @@ class ClosedTraces:
 
     def search(self) -> list[str]:
         """The real paths of all traces; those that are gone are forgotten."""
-        paths = self.folders.search()
-        paths = {**self.folders.links_out, **paths}
+        found = self.folders.search()
+        paths = {**self.folders.links_out, **found}
         with self._lock:
-            gone = [self._entries.pop(real) for real in self._entries.keys() - paths.keys()]
+            are_elsewhere = self._folders != self.folders.folders  # and have other names there
+            self._folders = self.folders.folders
+            known = self._entries.keys()
+            lost = set(known) if are_elsewhere else known - paths.keys()
+            gone = [self._entries.pop(real) for real in lost]
             for real, path in paths.items():
                 if real not in self._entries:
-                    self._entries[real] = Entry(real, path, self.folders.folder_of(path))
+                    self._entries[real] = _Entry(real, path, self.folders.place_of(path))
             self.is_searched = True
         for entry in gone:
             with entry.lock:
                 self._lose(entry, None)
         return list(paths)
 
-    def look(self, reals: Sequence[str], *, settle: bool = False, seconds: float = math.inf) -> int:
-        """Look at the files of some traces, and give how many were looked at: no file is begun
-        after that many seconds. ``settle`` says that none of them has changed for long.
+    def look(self, reals: Iterable[str], *, settle: bool = False) -> None:
+        """Look at the files of some traces. ``settle`` says that none of them has changed for
+        long.
         """
-        end = time.monotonic() + seconds
-        for done, real in enumerate(reals):
-            if time.monotonic() > end:
-                return done
-            entry = self._entries.get(real)
-            if entry is not None:
-                with entry.lock:
-                    self._look(entry, settle=settle)
-        return len(reals)
+        for entry in filter(None, map(self._entries.get, reals)):
+            with entry.lock:
+                self._look(entry, settle=settle)
 
     def look_first(
         self, traces: Sequence[tuple[str, RuleSettings]], cache: Cache, *, seconds: float
     ) -> int:
         """The same for traces that nobody has looked at, each with its rules. What the cache keeps
-        of their runs and findings is not made again.
+        of their runs and findings is not made again. No file is begun after so many seconds; gives
+        how many were looked at.
         """
         from drive_trace.fleet.kept import KeptTraces  # noqa: PLC0415 - takes a moment to load
 
@@ -171,20 +351,28 @@ class ClosedTraces:
             entry = self._entries.get(real)
             if entry is not None:
                 with entry.lock:
-                    if not self._take_short(entry, rules, kept):
+                    if not self._take_kept(entry, rules, kept):
                         self._look(entry)
         return len(traces)
 
     def complete(self, runs: Iterable[str]) -> None:
-        """Read the events of these runs, and of those that stand in several traces."""
+        """Read the lines of these runs, and of those that stand in several traces."""
         with self._lock:
             several = (run_id for run_id, each in self._holders.items() if len(each) > 1)
-            held = (self._holders.get(run_id, {}) for run_id in {*runs, *several})
-            short = {real for each in held for real, seen in each.items() if seen.is_short}
-            entries = [self._entries[real] for real in short if real in self._entries]
-        for entry in entries:
-            with entry.lock:
-                self._look(entry, completes=True)
+            held = [self._holders.get(run_id, {}) for run_id in {*runs, *several}]
+        for each in {real: seen for one in held for real, seen in one.items()}.values():
+            self.lines_of(each)
+
+    def lines_of(self, trace: ClosedTrace) -> Sequence[Line]:
+        """The lines of a trace, which is read for that where they are not at hand; none where it
+        cannot be read, as all views of its runs say.
+        """
+        entry = self._entries.get(trace.real)
+        if not trace.is_short or entry is None:
+            return trace.lines or ()
+        with entry.lock:
+            self._look(entry, completes=entry.seen.is_short)
+            return entry.seen.lines or ()
 
     # Without waiting
 
@@ -196,20 +384,20 @@ class ClosedTraces:
     def uri_of(self, real: str) -> str | None:
         """The address of a trace; None if it is gone meanwhile."""
         entry = self._entries.get(real)
-        return entry.seen.path.as_uri() if entry is not None else None
+        return entry.seen.place.uri if entry is not None else None
 
     def holders(self, run_id: str) -> list[ClosedTrace]:
         """The traces that hold a run, as they were when they were last looked at."""
         with self._lock:
             return list(self._holders.get(run_id, {}).values())
 
-    def unsettled(self) -> dict[str, bytes]:
-        """The contents, by real path, of traces to be looked at once more when they are quiet."""
+    def unsettled(self) -> dict[str, object]:
+        """The versions, by real path, of traces to be looked at once more when they are quiet."""
         with self._lock:
             return {
-                real: each.seen.content
+                real: each.seen.version
                 for real, each in self._entries.items()
-                if each.seen.content is not None and not each.file.is_settled
+                if each.seen.version is not None and not each.file.is_settled
             }
 
     def take_changes(self) -> Changes:
@@ -225,7 +413,7 @@ class ClosedTraces:
         path: Path,
         previous: str | None,
         options: DiagnosticOptions,
-        beside: Beside | None = None,
+        beside: Neighbours | None = None,
     ) -> DiagnosticReport | None:
         """The diagnostics of one trace; None if it cannot be read, or is gone. ``beside`` are those
         that it is judged with, if there are any.
@@ -233,24 +421,18 @@ class ClosedTraces:
         ``previous`` is the id of the client's last report. A file that has not changed since is
         not read again.
         """
-        versions = beside.versions if beside is not None else []
-        entry = self._entry(path)
+        entry, versions = self._entry(path), _versions_of(beside)
         with entry.lock:
             self._look(entry)
             if beside is None and entry.results.get("clean") == (options.rules, None):
                 return DiagnosticReport.of(options.uri, b"[]").unless(previous)
 
             def make() -> DiagnosticReport | None:
-                analysis = self._analysis(entry, options.rules)
+                analysis = self._analysis(entry, options.rules, beside)
                 if analysis is None:
                     return None
-                if beside is not None:
-                    analysis.join(
-                        *beside.joined(options.uri, analysis.document.lines, options.rules)
-                    )
-                return DiagnosticReport.of(
-                    options.uri, DiagnosticMaker(analysis, options).as_json()
-                )
+                items = DiagnosticMaker(analysis, options).as_json()
+                return DiagnosticReport.of(options.uri, items)
 
             report = self._result(entry, "report", (options, previous, versions), make)
             if report is None:
@@ -271,18 +453,23 @@ class ClosedTraces:
             analysis = self._analysis(entry, rules or _NO_RULES)
         return work(analysis) if analysis is not None else None
 
-    def findings_by_run(self, real: str, rules: RuleSettings) -> Mapping[str | None, int]:
-        """See :meth:`Analysis.findings_by_run`. The trace is as it was when last looked at."""
+    def findings_by_run(
+        self, real: str, rules: RuleSettings, beside: Neighbours | None = None
+    ) -> Mapping[str | None, int]:
+        """See :meth:`Analysis.findings_by_run`. The trace is as it was when last looked at, and
+        judged with those beside it.
+        """
         entry = self._entries.get(real)
         if entry is None:
             return {}
+        versions = _versions_of(beside)
         with entry.lock:
 
             def make() -> Mapping[str | None, int]:
-                analysis = self._analysis(entry, rules)
+                analysis = self._analysis(entry, rules, beside)
                 return analysis.findings_by_run() if analysis is not None else {}
 
-            return self._result(entry, "counts", rules, make)
+            return self._result(entry, "counts", (rules, versions), make)
 
     def names(self, real: str, *, looks: bool = True) -> Sequence[SymbolName]:
         """The runs, slices and dispatches of one trace; with ``looks``, after a look at it."""
@@ -299,15 +486,15 @@ class ClosedTraces:
 
             return self._result(entry, "names", None, make)
 
-    def _entry(self, path: Path) -> Entry:
-        real = real_path(path)
+    def _entry(self, path: Path) -> _Entry:
+        real, place = real_path(path), self.folders.place_of(path)
         with self._lock:
-            return self._entries.setdefault(real, Entry(real, path, self.folders.folder_of(path)))
+            return self._entries.setdefault(real, _Entry(real, path, place))
 
     # With the lock of the trace held
 
     def _result(
-        self, entry: Entry, name: str, depends: object, make: Callable[[], Result]
+        self, entry: _Entry, name: str, depends: object, make: Callable[[], Result]
     ) -> Result:
         """What is made of a trace. It is made again only if the text or what it ``depends`` on has
         changed.
@@ -318,7 +505,7 @@ class ClosedTraces:
             entry.results[name] = known
         return cast("Result", known[1])
 
-    def _take_short(self, entry: Entry, rules: RuleSettings, kept: KeptTraces) -> bool:
+    def _take_kept(self, entry: _Entry, rules: RuleSettings, kept: KeptTraces) -> bool:
         """Look at a trace for the first time, for what the score needs of it and the number of its
         findings. Gives whether that is possible: not while somebody writes to it.
         """
@@ -327,57 +514,79 @@ class ClosedTraces:
         before, state = entry.seen, entry.file.quiet_state()
         if not before.is_unread or state is None:
             return False
-        name = self.folders.name_of(before.path)
-        found = kept.look_at_one(File(str(before.path), name, rules))
+        found = kept.look_at_one(File(str(before.path), before.place.name, rules))
         if isinstance(found, Problem):
             return False
         (summary, findings, is_clean), digest = found
         entry.file.adopt(state, digest)
         self._note_summary(entry, summary)
         counts = {run_id: sum(each.values()) for run_id, each in (findings or {}).items()}
-        entry.results["counts"] = rules, counts
+        entry.results["counts"] = (rules, None), counts
         if is_clean:
             entry.results["clean"] = rules, None
         return True
 
     def _look(
-        self, entry: Entry, *, settle: bool = False, anew: bool = False, completes: bool = False
+        self, entry: _Entry, *, settle: bool = False, anew: bool = False, completes: bool = False
     ) -> Sequence[str] | None:
         """Take in what has changed. Gives the records; None if the trace cannot be read, and if it
-        has not changed, but for ``anew``. With ``completes``, the events are needed, too.
+        has not changed, but for ``anew``. With ``completes``, the lines are needed, too.
         """
         seen = entry.seen
-        completes &= seen.is_short
         news = entry.file.look(anew=anew or completes, settle=settle)
         if news is None:
             return None
         if isinstance(news, Problem):
             self._lose(entry, news)
             return None
-        if entry.file.content != seen.content or seen.problem is not None or completes:
-            summary = summarize_text(news.records, self.folders.name_of(seen.path))
-            self._note_summary(entry, with_hashes(summary))
+        if entry.file.content != seen.version or seen.problem is not None or completes:
+            lines = Document(news.records, read_lines).lines
+            summary = with_hashes(summarize(Index(lines), seen.place.name))
+            self._note_summary(entry, summary, lines)
         return news.records
 
-    def _analysis(self, entry: Entry, rules: RuleSettings) -> Analysis | None:
-        """The trace as it is now; None if it cannot be read."""
+    def _analysis(
+        self, entry: _Entry, rules: RuleSettings, beside: Neighbours | None = None
+    ) -> Analysis | None:
+        """The trace as it is now, judged with those beside it; None if it cannot be read."""
         records = self._look(entry, anew=True)
-        return Analysis(records, rules, str(entry.seen.path)) if records is not None else None
+        if records is None:
+            return None
+        analysis = Analysis(records, rules, str(entry.seen.path))
+        if beside is not None:
+            beside.join(analysis)
+        return analysis
 
-    def _lose(self, entry: Entry, problem: Problem | None) -> None:
+    def _lose(self, entry: _Entry, problem: Problem | None) -> None:
         """Note that a trace cannot be read, or that it is no trace any more."""
         seen = entry.seen
-        if problem is not None and problem != seen.problem:
-            log.warning("%s", problem.message)
-        is_gone = problem is not None and not os.path.lexists(seen.path)
-        self._note(entry, ClosedTrace(seen.real, seen.path, seen.content, problem, is_gone))
+        now = ClosedTrace(seen.real, seen.path, seen.place, seen.version, problem)
+        if problem is not None:
+            if problem != seen.problem:
+                log.warning("%s", problem.message)
+            if os.path.lexists(seen.path) and not isinstance(problem, LeftOut):
+                now = now._replace(unread_because=problem.reason)
+        self._note(entry, now)
 
-    def _note_summary(self, entry: Entry, summary: TraceSummary) -> None:
-        parts = {run.run_id: run for run in summary.runs}
-        now = ClosedTrace(entry.seen.real, entry.seen.path, entry.file.content)
-        self._note(entry, now._replace(summary=summary, parts=parts))
+    def _note_summary(
+        self, entry: _Entry, summary: TraceSummary, lines: Sequence[Line] | None = None
+    ) -> None:
+        seen, index = entry.seen, summary.lines
+        now = ClosedTrace(
+            seen.real,
+            seen.path,
+            seen.place,
+            entry.file.content,
+            unread_because=ILLEGIBLE if summary.is_illegible else "",
+            parts={run.run_id: run for run in summary.runs},
+            strays=summary.strays,
+            hashes=summary.hashes,
+            lines=lines,
+            by_run=TraceLines(index, summary.path) if index is not None else None,
+        )
+        self._note(entry, now)
 
-    def _note(self, entry: Entry, now: ClosedTrace) -> None:
+    def _note(self, entry: _Entry, now: ClosedTrace) -> None:
         """Make a new state of a trace visible, and note what it changes."""
         before = entry.seen
         entry.results.clear()
@@ -386,14 +595,14 @@ class ClosedTraces:
         with self._lock:
             self.revision += 1
             entry.seen = now
-            was_read = before.content is not None
+            was_read = before.version is not None
             self._changes = Changes(
                 self._changes.runs | runs,
                 self._changes.has_new_text
-                or (was_read and (before.content, before.problem) != (now.content, now.problem)),
+                or (was_read and (before.version, before.problem) != (now.version, now.problem)),
                 self._changes.may_touch_any_run
-                or (before.problem, before.summary.strays, before.summary.is_illegible)
-                != (now.problem, now.summary.strays, now.summary.is_illegible),
+                or (before.problem, before.unread_because, before.strays)
+                != (now.problem, now.unread_because, now.strays),
             )
             is_known = self._entries.get(now.real) is entry  # else a search found it gone
             for run_id in ids:
@@ -406,8 +615,18 @@ class ClosedTraces:
                     del self._holders[run_id]
 
 
+def _versions_of(beside: Neighbours | None) -> object:
+    """What a result depends on that is judged with others. Their lines are at hand then: nobody
+    who has the lock of one trace waits for that of another.
+    """
+    if beside is None:
+        return None
+    beside.read()
+    return beside.versions
+
+
 def _differs(run_id: str, before: ClosedTrace, now: ClosedTrace) -> bool:
     """Whether a run is another one in a trace, or can be joined with others only now."""
     is_same = before.parts.get(run_id) == now.parts.get(run_id)
-    hashes = [each.summary.hashes.get(run_id) for each in (before, now)]
-    return not is_same or hashes[0] != hashes[1] or before.is_short != now.is_short
+    has_same_events = before.hashes.get(run_id) == now.hashes.get(run_id)
+    return not (is_same and has_same_events and before.is_short == now.is_short)

@@ -18,8 +18,8 @@ from drive_trace.linter.rule import RuleSettings
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.threads import Debouncer, in_thread
+from drive_trace.lsp.workspace.closed_traces import real_path
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
-from drive_trace.lsp.workspace.trace_folders import real_path
 from drive_trace.storage.followed_file import QUIET
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
 
@@ -111,10 +111,6 @@ class Following:
         self._reported: set[str] = set()
         """The URIs of changed files that have not been looked at yet."""
         self._soon = Debouncer(lambda _: self._start(self._look_at_reported()))
-        self._wanted: set[str] = set()
-        """The ids of runs whose events are to be read."""
-        self._complete_soon = Debouncer(lambda _: self._start(self._look_at([])))
-        runs.want = self._want
         self._settling: asyncio.TimerHandle | None = None
         self._tried: dict[str, object] = {}
         """The contents that were compared as a whole. Doing so again would find nothing new."""
@@ -292,15 +288,9 @@ class Following:
         finally:
             cache.close()
 
-    def _want(self, run_id: str) -> None:
-        """May be called in any thread."""
-        self._wanted.add(run_id)
-        self._loop.call_soon_threadsafe(self._complete_soon.request, "")
-
     async def _complete(self) -> None:
-        """Read the events of runs that stand in several traces."""
-        runs = self._wanted.union(*(each.analysis.index.runs for each in self._runs.open))
-        self._wanted = set()
+        """Read the lines of runs that stand in several traces."""
+        runs = {run_id for each in self._runs.open for run_id in each.analysis.index.runs}
         await in_thread(self._closed.complete, runs)
 
     async def _look_at_reported(self) -> None:

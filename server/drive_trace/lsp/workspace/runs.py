@@ -1,23 +1,27 @@
 """Runs across the workspace's traces: open ones as the editor has them, the others as they are on
-disk. All of it comes from memory; nothing here waits for a file but :meth:`run_on_others`.
+disk. All of it comes from memory; nothing here waits for a file but what says so.
+
+Traces that share runs are judged together, as ``check`` judges them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from drive_trace.analysis import Analysis
 from drive_trace.features.runs import JoinedRun
 from drive_trace.grading.judgements import Verdicts
+from drive_trace.linter.engine import findings_in_files
+from drive_trace.linter.rule import RuleSettings
 from drive_trace.lsp.rpc.capabilities import path_of
-from drive_trace.lsp.rpc.threads import in_thread
-from drive_trace.lsp.workspace.closed_traces import ClosedTrace, ClosedTraces
+from drive_trace.lsp.rpc.threads import Debouncer, in_thread
+from drive_trace.lsp.workspace.closed_traces import ClosedTrace, ClosedTraces, Place, real_path
 from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
-from drive_trace.lsp.workspace.trace_folders import real_path
 from drive_trace.scorecard.card import ILLEGIBLE
 from drive_trace.scorecard.caveats import Omitted, StrayGrade, Unread
 from drive_trace.scorecard.run_lines import (
@@ -30,12 +34,67 @@ from drive_trace.scorecard.run_score import RunInFile, RunScore
 from drive_trace.scorecard.scoring import among, score_run, stray_grades
 from drive_trace.storage.files import JudgementFiles, LeftOut
 from drive_trace.storage.finding import omitted
+from drive_trace.trace.joined import JoinedFile, JoinedFiles
 from drive_trace.trace.line import Line
 
 Result = TypeVar("Result")
 
-Order = tuple[tuple[bool, str], ...]
-"""The steps of a path, each with whether it is a folder."""
+MOST = 1 << 20
+"""Characters, some 2,700 lines, of all traces that are judged together. The traces of a larger run
+are judged one by one, as each keystroke would take too long; ``check`` has no such bound. The
+largest real run has 152 lines.
+"""
+
+
+class EditedTrace(NamedTuple):
+    """An open trace, as the editor has it, in its place among the others."""
+
+    place: Place
+    trace: OpenTrace
+
+    @property
+    def version(self) -> object:
+        """Changes with the text."""
+        return self.trace.text_version
+
+    @property
+    def lines(self) -> Sequence[Line]:
+        """A copy of its lines, as typing goes on."""
+        return [*self.trace.analysis.document.lines]
+
+    @property
+    def unread_because(self) -> str:
+        """Why runs may lack a part that is in it; empty if they do not."""
+        return ILLEGIBLE if self.trace.analysis.index.is_illegible else ""
+
+    @property
+    def parts(self) -> Mapping[str, RunScore]:
+        """Each run in it by its id, scored as if it stood in this trace alone."""
+        runs = self.trace.analysis.summary(self.place.name).runs
+        return {run.run_id: run for run in runs}
+
+    def run(self, run_id: str) -> RunScore | None:
+        """One of its runs."""
+        return score_run(run_id, [self.by_run])
+
+    @property
+    def by_run(self) -> TraceLines:
+        """Its lines by run."""
+        return self.trace.analysis.lines(self.place.name)
+
+    @property
+    def strays(self) -> Sequence[StrayGrade]:
+        """Its lines that may grade any run."""
+        return stray_grades(self.by_run)
+
+    @property
+    def hashes(self) -> Mapping[str, bytes]:
+        """By run the hashes of its events."""
+        return event_hashes(self.trace.analysis.index)
+
+
+FolderTrace: TypeAlias = EditedTrace | ClosedTrace
+"""A trace of a folder of the workspace."""
 
 
 class RunPart(NamedTuple):
@@ -57,19 +116,6 @@ class RunPart(NamedTuple):
         return self.run.parts[0]
 
 
-class Neighbour(NamedTuple):
-    """Another trace that has lines of a trace's runs."""
-
-    order: Order
-    name: str
-    """How it is called in messages."""
-    uri: str
-    version: object
-    """Changes with its text."""
-    lines: Sequence[Line] | None = None
-    """Those of an open trace."""
-
-
 class WorkspaceRun(NamedTuple):
     """A run over all its files in one folder of the workspace."""
 
@@ -89,8 +135,6 @@ class WorkspaceRuns:
         self.closed = closed
         self._reals: dict[str, str] = {}
         """The real paths of open traces, by URI."""
-        self.want: Callable[[str], object] = lambda _: None
-        """Is called with the id of a run whose events have to be read, see :meth:`joinable`."""
         self._records = JudgementFiles()
         self._has_other_records = False
         self._has_partial = False
@@ -130,25 +174,9 @@ class WorkspaceRuns:
         """The other traces of the folder that hold a run, in the order of their paths."""
         return [each for each in self._parts(run_id, uri) if each.uri != uri]
 
-    def neighbours(self, uri: str, run_ids: Iterable[str]) -> list[Neighbour]:
+    def neighbours(self, uri: str, run_ids: Iterable[str]) -> list[FolderTrace]:
         """The other traces of the folder with lines of some runs, in the order of their paths."""
-        folder, is_open, run_ids = self.folder_of(uri), self.open_reals(), [*run_ids]
-        if folder is None:
-            return []
-        folder_of, name_of = self.closed.folders.folder_of, self.closed.folders.name_of
-        closed = {each.real: each for run_id in run_ids for each in self.closed.holders(run_id)}
-        found = [
-            Neighbour(_order(each.path), name_of(each.path), each.path.as_uri(), each.content)
-            for each in closed.values()
-            if each.real not in is_open and folder_of(each.path) == folder
-        ]
-        for trace in self._open_in(folder):
-            index = trace.analysis.index
-            if any(map(index.names, run_ids)):
-                version, lines = trace.text_version, [*trace.analysis.document.lines]
-                found.append(Neighbour(*self.place_of(trace.uri), trace.uri, version, lines))
-        others = (each for each in found if each.uri != uri)
-        return sorted(others, key=lambda each: (each.order, each.uri))
+        return [each for each in self._holding(uri, run_ids) if each.place.uri != uri]
 
     async def run_on_others(
         self, run_id: str, uri: str, work: Callable[[Analysis, str], Result]
@@ -170,23 +198,13 @@ class WorkspaceRuns:
 
     def all_runs(self) -> list[WorkspaceRun]:
         """Every run that is known, in the order of their first parts."""
-        found: dict[tuple[Path | str, str], list[tuple[Order, RunPart]]] = {}
-        for trace in self.open:
-            if trace.is_old:
-                continue
-            key, name = self.place_of(trace.uri)
-            own = self.folder_of(trace.uri) or trace.uri
-            lines = trace.analysis.lines(name)
-            for run in trace.analysis.summary(name).runs:
-                each = key, self._open_part(trace, run, lines)
+        found: dict[tuple[Path | str, str], list[tuple[Any, RunPart]]] = {}
+        for trace in self._all():
+            own = trace.place.folder or trace.place.uri
+            lines = trace.by_run
+            for run in trace.parts.values():
+                each = _order(trace), self._part(trace, run, lines)
                 found.setdefault((own, run.run_id), []).append(each)
-        is_open = self.open_reals()
-        closed = [each for each in self.closed.seen() if each.real not in is_open]
-        for known in closed:
-            place, folder = _order(known.path), self.closed.folders.folder_of(known.path)
-            for run in known.parts.values():
-                each = place, self._closed_part(known, run)
-                found.setdefault((folder or "", run.run_id), []).append(each)
         runs = [(own, sorted(parts, key=lambda pair: pair[0])) for (own, _), parts in found.items()]
         runs.sort(key=lambda run: (run[1][0][0], run[1][0][1].part.first_line))
         return [
@@ -211,30 +229,26 @@ class WorkspaceRuns:
         )
 
     def joinable(self, parts: list[RunPart]) -> tuple[list[RunPart], int]:
-        """The parts of a run that can be joined now, and how many cannot: of several, those without
-        lines. These are read, and the run is shown again.
+        """The parts of a run that can be joined now, and how many cannot: of several, those whose
+        lines are still to be read.
         """
-        joinable = [each for each in parts if each.lines is not None] or parts[:1]
+        joinable = [each for each in parts if each.lines is not None]
         if len(parts) == 1 or len(joinable) == len(parts):
             return parts, 0
-        self.want(parts[0].run.run_id)
-        return joinable, len(parts) - len(joinable)
+        return joinable or parts[:1], len(parts) - (len(joinable) or 1)
 
     def unread(self, folder: Path | None) -> list[Unread]:
         """The traces of a folder that cannot be read: each may hold a part of any of its runs."""
-        closed = (
-            Unread(self.closed.folders.name_of(each.path), each.unread_because)
-            for each in self._closed_in(folder, lambda each: bool(each.unread_because))
-        )
-        opened = (each for each in self._open_in(folder) if each.analysis.index.is_illegible)
-        return [*closed, *(Unread(self.place_of(each.uri)[1], ILLEGIBLE) for each in opened)]
+        traces = [each for each in self._in(folder) if each.unread_because]
+        return [Unread(each.place.name, each.unread_because) for each in traces]
 
     def left_out(self, folder: Path | None) -> Omitted:
         """What the search of a folder left out, and its files that are no traces."""
-        closed = self._closed_in(folder, lambda each: isinstance(each.problem, LeftOut))
-        found = [*self.closed.folders.left_out_in(folder), *(each.problem for each in closed)]
+        problems = [each.problem for each in self._closed_in(folder)]
+        found = [*self.closed.folders.left_out_in(folder)]
+        found += [each for each in problems if isinstance(each, LeftOut)]
         name = self.closed.folders.name_of
-        return omitted([LeftOut(name(Path(each.path)), each.reason) for each in found if each])
+        return omitted([LeftOut(name(Path(each.path)), each.reason) for each in found])
 
     def not_read(self, folder: Path | None) -> list[Unread]:
         """What may hold a part of any run of a folder."""
@@ -242,50 +256,40 @@ class WorkspaceRuns:
 
     def strays(self, folder: Path | None) -> Sequence[StrayGrade]:
         """The lines of a folder's traces that may grade any of its runs."""
-        closed = self._closed_in(folder, lambda each: bool(each.summary.strays))
-        found = [line for each in closed for line in each.summary.strays]
-        for trace in self._open_in(folder):
-            found += stray_grades(trace.analysis.lines(self.place_of(trace.uri)[1]))
-        return found
+        return [line for each in self._in(folder) for line in each.strays]
 
     def copied(self, folder: Path | None, parts: Sequence[RunPart]) -> str | None:
         """A trace in which another run has events of a run; None if there is none."""
         run_id, own = parts[0].run.run_id, [each.uri for each in parts]
         found: list[EventOwners] = []
         if folder is not None:
-            place, version = folder.as_uri(), (self.closed.revision, self.open_reals())
-            if self._owners.get(place, (None,))[0] != version:
-                owners = EventOwners()
-                for each in self._closed_in(folder):
-                    owners.add_all(each.summary.path, each.summary.hashes)
-                self._owners[place] = version, owners
-            found.append(self._owners[place][1])
-        for trace in self._open_in(folder) or [each.trace for each in parts if each.trace]:
-            name = self.place_of(trace.uri)[1]
-            if own == [trace.uri]:  # its tables cost less
-                if run_id in runs_sharing_events(trace.analysis.index):
-                    return name
-                continue
-            found.append(self._owners_in(trace))
+            version = self.closed.revision, self.open_reals()
+            found.append(self._owners_in(folder.as_uri(), version, self._closed_in(folder)))
+        opened = [self._edited(part.trace) for part in parts if part.trace is not None]
+        for each in self._open_in(folder) or opened:
+            if own != [each.place.uri]:
+                found.append(self._owners_in(each.place.uri, each.version, [each]))
+            elif run_id in runs_sharing_events(each.trace.analysis.index):  # costs less
+                return each.place.name
         if not any(each.first for each in found):
             return None
-        opened = [self._owners_in(each.trace) for each in parts if each.trace is not None]
-        hashes = [some for each in (*found, *opened) for some in each.hashes.get(run_id, ())]
+        found += [self._owners_in(each.place.uri, each.version, [each]) for each in opened]
+        hashes = [some for each in found for some in each.hashes.get(run_id, ())]
         others = (each.other(run_id, chain(*hashes)) for each in found)
         return next((path for path in others if path is not None), None)
 
-    def _owners_in(self, trace: OpenTrace) -> EventOwners:
-        if self._owners.get(trace.uri, (None,))[0] != trace.edits:
+    def _owners_in(self, key: str, version: object, traces: Iterable[FolderTrace]) -> EventOwners:
+        """Which runs have an event, in these traces of that version."""
+        if self._owners.get(key, (None,))[0] != version:
             owners = EventOwners()
-            owners.add_all(self.place_of(trace.uri)[1], event_hashes(trace.analysis.index))
-            self._owners[trace.uri] = trace.edits, owners
-        return self._owners[trace.uri][1]
+            for each in traces:
+                owners.add_all(each.place.name, each.hashes)
+            self._owners[key] = version, owners
+        return self._owners[key][1]
 
     def uris_of(self, folder: Path) -> list[str]:
         """The traces of a folder, in the order of their paths."""
-        found = [(_order(each.path), each.path.as_uri()) for each in self._closed_in(folder)]
-        found += [(self.place_of(each.uri)[0], each.uri) for each in self._open_in(folder)]
-        return [uri for _, uri in sorted(found)]
+        return [each.place.uri for each in sorted(self._in(folder), key=_order)]
 
     def waiting(self, folder: Path | None) -> int | None:
         """How many traces of a folder are still unread; None if it has not been searched."""
@@ -293,7 +297,7 @@ class WorkspaceRuns:
             return 0
         count = None
         if self.closed.is_searched:
-            count = len(self._closed_in(folder, lambda each: each.is_unread))
+            count = sum(each.is_unread for each in self._closed_in(folder))
         self._has_partial |= count != 0
         return count
 
@@ -319,56 +323,71 @@ class WorkspaceRuns:
         return folders.folder_of(path) if path is not None and folders.holds(path) else None
 
     def _parts(self, run_id: str, uri: str) -> list[RunPart]:
-        folder, is_open = self.folder_of(uri), self.open_reals()
-        folder_of = self.closed.folders.folder_of
-        found = [
-            (_order(each.path), self._closed_part(each, each.parts[run_id]))
-            for each in (self.closed.holders(run_id) if folder is not None else ())
-            if each.real not in is_open and folder_of(each.path) == folder
-        ]
-        own = self.open.get(uri)
-        for trace in self._open_in(folder) or ([own] if own is not None else []):
-            key, name = self.place_of(trace.uri)
-            lines = trace.analysis.lines(name)
-            run = score_run(run_id, [lines])
-            if run is not None:
-                found.append((key, self._open_part(trace, run, lines)))
-        return [each for _, each in sorted(found, key=lambda pair: pair[0])]
-
-    def _open_part(self, trace: OpenTrace, run: RunScore, lines: TraceLines) -> RunPart:
-        verdicts = self._records.of(self._real(trace) or "").on(run.run_id)
-        return RunPart(trace.uri, run, lines, verdicts, trace)
-
-    def _closed_part(self, trace: ClosedTrace, run: RunScore) -> RunPart:
-        verdicts, summary = self._records.of(trace.real).on(run.run_id), trace.summary
-        lines = TraceLines(summary.lines, summary.path) if summary.lines is not None else None
-        return RunPart(trace.path.as_uri(), run, lines, verdicts, None)
-
-    def _open_in(self, folder: Path | None) -> list[OpenTrace]:
-        """The open traces of a folder; none if the folder is None."""
-        if folder is None:
-            return []
-        return [each for each in self.open if self.folder_of(each.uri) == folder]
-
-    def _closed_in(
-        self, folder: Path | None, wanted: Callable[[ClosedTrace], bool] = lambda _: True
-    ) -> list[ClosedTrace]:
-        """The wanted closed traces of a folder; none if the folder is None."""
-        if folder is None:
-            return []
-        is_open, folder_of = self.open_reals(), self.closed.folders.folder_of
         return [
-            each
-            for each in self.closed.seen()
-            if wanted(each) and each.real not in is_open and folder_of(each.path) == folder
+            self._part(trace, run, trace.by_run)
+            for trace in self._holding(uri, [run_id])
+            if (run := trace.run(run_id)) is not None
         ]
 
-    def place_of(self, uri: str) -> tuple[Order, str]:
-        """The place of a trace among others, and its name."""
+    def _part(self, trace: FolderTrace, run: RunScore, lines: TraceLines | None) -> RunPart:
+        opened, real = None, ""
+        if isinstance(trace, EditedTrace):
+            opened, real = trace.trace, self._real(trace.trace) or ""
+        else:
+            real = trace.real
+        return RunPart(trace.place.uri, run, lines, self._records.of(real).on(run.run_id), opened)
+
+    # The traces
+
+    def _holding(self, uri: str, run_ids: Iterable[str]) -> list[FolderTrace]:
+        """The traces of a trace's folder that have lines of some runs, in the order of their paths;
+        only the trace itself if it is outside the workspace.
+        """
+        folder, is_open, run_ids = self.folder_of(uri), self.open_reals(), [*run_ids]
+        own = self.open.get(uri)
+        opened = self._open_in(folder) or ([self._edited(own)] if own is not None else [])
+        found: list[FolderTrace] = [
+            each for each in opened if any(map(each.trace.analysis.index.names, run_ids))
+        ]
+        closed = {each.real: each for run_id in run_ids for each in self.closed.holders(run_id)}
+        found += [
+            each
+            for each in closed.values()
+            if folder is not None and each.place.folder == folder and each.real not in is_open
+        ]
+        return sorted(found, key=_order)
+
+    def _all(self) -> list[FolderTrace]:
+        """Every trace that is known; of a file in a diff, only what is being edited."""
+        is_open = self.open_reals()
+        closed = [each for each in self.closed.seen() if each.real not in is_open]
+        return [*(self._edited(each) for each in self.open if not each.is_old), *closed]
+
+    def _in(self, folder: Path | None) -> list[FolderTrace]:
+        """The traces of a folder; none if the folder is None."""
+        return [*self._closed_in(folder), *self._open_in(folder)]
+
+    def _open_in(self, folder: Path | None) -> list[EditedTrace]:
+        if folder is None:
+            return []
+        return [self._edited(each) for each in self.open if self.folder_of(each.uri) == folder]
+
+    def _closed_in(self, folder: Path | None) -> list[ClosedTrace]:
+        if folder is None:
+            return []
+        is_open = self.open_reals()
+        seen = self.closed.seen()
+        return [each for each in seen if each.place.folder == folder and each.real not in is_open]
+
+    def _edited(self, trace: OpenTrace) -> EditedTrace:
+        return EditedTrace(self.place_of(trace.uri), trace)
+
+    def place_of(self, uri: str) -> Place:
+        """The place of a trace among the others."""
         path = path_of(uri)
         if path is None:
-            return _order(Path(uri)), uri
-        return _order(path), self.closed.folders.name_of(path)
+            return Place(None, ((False, uri),), uri, uri)
+        return self.closed.folders.place_of(path, uri)._replace(folder=self.folder_of(uri))
 
     def _real(self, trace: OpenTrace) -> str | None:
         path = path_of(trace.uri)
@@ -392,10 +411,124 @@ def score_parts(
     return among(run, unread, strays, copied, [each.verdicts for each in parts])
 
 
-def _order(path: Path) -> Order:
-    """Sorts like a search of a folder, as `score` joins traces in that order: between two grades of
-    one moment that of the later trace counts. A folder's files come before those in the folders
-    inside it.
-    """
-    *folders, name = path.parts
-    return (*((True, each) for each in folders), (False, name))
+def _order(trace: FolderTrace) -> tuple[Any, str]:
+    return trace.place.order, trace.place.uri
+
+
+# Traces that are judged together
+
+
+class Beside:
+    """What a trace is judged with: the other traces that have lines of its runs."""
+
+    def __init__(
+        self, runs: WorkspaceRuns, place: Place, neighbours: Sequence[FolderTrace]
+    ) -> None:
+        self._place = place
+        self._neighbours = neighbours
+        self._closed = runs.closed
+        self.versions = [(each.place.uri, each.version) for each in neighbours]
+        """Changes with the texts of the others."""
+
+    @property
+    def is_short(self) -> bool:
+        """Whether some of them are still to be read for their lines."""
+        return any(isinstance(each, ClosedTrace) and each.is_short for each in self._neighbours)
+
+    def read(self) -> None:
+        """Get the lines of the others. Call it from a thread, as it reads files."""
+        self._files = [
+            JoinedFile(
+                each.place.name,
+                self._closed.lines_of(each) if isinstance(each, ClosedTrace) else each.lines,
+                is_beside=True,
+                uri=each.place.uri,
+            )
+            for each in self._neighbours
+        ]
+
+    def joined(
+        self, lines: Sequence[Line], settings: RuleSettings
+    ) -> tuple[JoinedFiles | None, int]:
+        """The trace with the others, once these are read, and its number among them; none where it
+        is judged alone. Call it from a thread, as it runs the rules.
+        """
+        order = self._place.order, self._place.uri
+        number = sum(_order(each) < order for each in self._neighbours)
+        own = JoinedFile(self._place.name, lines, uri=self._place.uri)
+        files = [*self._files[:number], own, *self._files[number:]]
+        if sum(len(line.text) for file in files for line in file.lines) > MOST:
+            return None, 0
+        joined = JoinedFiles(files)
+        findings_in_files(joined, settings)  # kept, for the loop
+        return joined, number
+
+    def join(self, analysis: Analysis) -> None:
+        """Have the trace judged with the others."""
+        analysis.join(*self.joined(analysis.document.lines, analysis.settings))
+
+
+def beside_of(runs: WorkspaceRuns, uri: str, run_ids: Iterable[str]) -> Beside | None:
+    """What a trace with these runs is judged with; None where no other trace has lines of them."""
+    neighbours = runs.neighbours(uri, run_ids)
+    return Beside(runs, runs.place_of(uri), neighbours) if neighbours else None
+
+
+class Joining:
+    """Joins open traces with their neighbours whenever one of these has changed."""
+
+    def __init__(
+        self,
+        runs: WorkspaceRuns,
+        publish: Callable[[OpenTrace], None],
+        changed: Callable[[], None],
+    ) -> None:
+        """``publish`` is called with each trace that is judged anew, and ``changed`` when more is
+        known of closed traces.
+        """
+        self._runs = runs
+        self._publish = publish
+        self._changed = changed
+        self._soon = Debouncer(self._begin)
+        self._joined: dict[str, object] = {}
+        """What each open trace was joined with, by its URI."""
+        self._task: asyncio.Future[None] | None = None
+
+    def request(self) -> None:
+        """Look soon whether there is anything to join anew."""
+        self._soon.request("")
+
+    def _begin(self, _: str) -> None:
+        if self._task is None or self._task.done():
+            self._task = asyncio.ensure_future(self._join_all())
+        else:
+            self.request()
+
+    async def _join_all(self) -> None:
+        traces = self._runs.open_traces()
+        self._joined = {each.uri: self._joined.get(each.uri) for each in traces}
+        for trace in traces:
+            await self._join(trace)
+
+    async def _join(self, trace: OpenTrace) -> None:
+        analysis, edits = trace.analysis, trace.edits
+        index = analysis.index
+        beside = beside_of(self._runs, trace.uri, {*index.runs, *index.uncounted})
+        known = (trace.opened, beside.versions) if beside is not None else None
+        if known == self._joined.get(trace.uri):
+            return
+        lines = [*analysis.document.lines]
+        joined: tuple[JoinedFiles | None, int] = None, 0
+        if beside is not None:
+            await in_thread(beside.read)
+            if beside.is_short:
+                self._changed()
+            joined = await in_thread(beside.joined, lines, analysis.settings)
+        if self._runs.open.get(trace.uri) is not trace or trace.edits != edits:
+            self.request()
+            return
+        self._joined[trace.uri] = known
+        before = analysis.finding_revision
+        trace.join(*joined)
+        if analysis.finding_revision != before:
+            self._publish(trace)
