@@ -34,7 +34,7 @@ from drive_trace.lsp.rpc.threads import Debouncer, in_thread
 from drive_trace.lsp.workspace.client_settings import SECTION, ClientSettings, Settings
 from drive_trace.lsp.workspace.closed_traces import ClosedTraces
 from drive_trace.lsp.workspace.following import Following
-from drive_trace.lsp.workspace.linting import CONFIGURATION_GLOBS, Linting
+from drive_trace.lsp.workspace.linting import CONFIGURATION_GLOBS, Linting, Publisher
 from drive_trace.lsp.workspace.open_traces import (
     OpenTrace,
     Workspace,
@@ -42,7 +42,6 @@ from drive_trace.lsp.workspace.open_traces import (
     is_trace_text,
     whole_text,
 )
-from drive_trace.lsp.workspace.publishing import Publisher
 from drive_trace.lsp.workspace.runs import Joining, WorkspaceRuns
 from drive_trace.lsp.workspace.saving import Saving
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX, TRACE_GLOBS, MoreFiles

@@ -19,9 +19,8 @@ from drive_trace.lsp.rpc.capabilities import Client
 from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.workspace.client_settings import ClientSettings, Settings
 from drive_trace.lsp.workspace.following import Following
-from drive_trace.lsp.workspace.linting import Linting
+from drive_trace.lsp.workspace.linting import Linting, Publisher
 from drive_trace.lsp.workspace.open_traces import OpenTrace, check_unchanged
-from drive_trace.lsp.workspace.publishing import Publisher
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Point
