@@ -28,10 +28,10 @@ from drive_trace.linter.rules import RULES
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.messages import DiagnosticReport
 from drive_trace.scorecard.card import ILLEGIBLE
+from drive_trace.scorecard.caveats import StrayGrade
 from drive_trace.scorecard.run_lines import TraceLines
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import TraceSummary, summarize, with_hashes
-from drive_trace.scorecard.uncounted import StrayGrade
 from drive_trace.storage.files import LeftOut, Problem
 from drive_trace.storage.finding import GONE, NO_MORE, LinkOut, SearchOptions, find_traces, identity
 from drive_trace.storage.followed_file import FollowedFile
