@@ -28,8 +28,9 @@ from drive_trace.linter.rule import (
 from drive_trace.linter.rules import RULES
 from drive_trace.trace.index import Index, Key, keys_of
 from drive_trace.trace.joined import JoinedFiles
-from drive_trace.trace.line import EVENT_ID, Line
+from drive_trace.trace.line import EVENT_ID, Line, name_of
 from drive_trace.trace.run import Run
+from drive_trace.vocabulary import DISPATCH
 
 Check = Callable[[Any], Iterable[Finding]]
 Subject = str | Key | None
@@ -86,8 +87,12 @@ class Engine:
         """
         runs = (self._index.runs.get(each) for each in in_doubt if each is not None)
         named = {*lines, *chain.from_iterable(run.lines for run in runs if run is not None)}
-        keys = {key for line in named if line.event is not None for key in keys_of(line)}
+        events = [line for line in named if line.event is not None]
+        keys = {key for line in events for key in keys_of(line)}
         keys.update(("event_id", line.facts[EVENT_ID]) for line in lines if line.event is not None)
+        # Whoever resumes a dispatch depends on its start.
+        starts = (line for line in events if name_of(line) == DISPATCH.opener)
+        keys.update((DISPATCH.field, line.fact(DISPATCH.field)) for line in starts)
         return self._check([*run_ids, *keys, None])
 
     def _check(self, subjects: Iterable[Subject]) -> tuple[list[Finding], list[Finding]]:

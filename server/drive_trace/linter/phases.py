@@ -4,13 +4,15 @@ and ends, how long it took, and what starts or ends twice. All of it is told onc
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from itertools import chain
 from typing import Any, NamedTuple, cast
 
 from drive_trace.linter.rule import Explained, Finding, Findings, Message, Option, Rule
 from drive_trace.trace.line import TS, Line, earliest, latest
-from drive_trace.trace.run import TIMED, Run, TimeSpan, span_ended_by
+from drive_trace.trace.run import TIMED, Run, TimeSpan, in_order, span_ended_by
 from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import DISPATCH, EVENTS, ROUND, SLICE, Entity, Lifetime
 
@@ -40,35 +42,41 @@ _MOVE_ON = {
     ROUND: (ROUND.opener, DISPATCH.closer),
 }
 """Events that show that a dispatch, or a round of the same dispatch, before them is over."""
+
+
+class _State(StrEnum):
+    """How far a dispatch or round has come in its run."""
+
+    NEW = "not started"
+    OPEN = "started"
+    BRIEFED = "started, and has a brief"
+    DONE = "started, went on and ended as it should"
+    ODD = "anything else"
+
+
+def _steps(of: Lifetime) -> Mapping[str, Mapping[_State, _State]]:
+    """By event and state the next state; ODD is the next one of all that are not named."""
+    open_ = {_State.OPEN: _State.OPEN, _State.BRIEFED: _State.BRIEFED}
+    steps = dict.fromkeys(of.members, open_)
+    steps[of.opener] = {_State.NEW: _State.OPEN}
+    steps[of.closer] = {_State.OPEN if of is ROUND else _State.BRIEFED: _State.DONE}
+    if of is DISPATCH:
+        steps[_BRIEF] = dict.fromkeys((_State.OPEN, _State.BRIEFED), _State.BRIEFED)
+    return steps
+
+
+_STEPS = [_steps(of) for of in TIMED]
 _NAMED = {
-    name: [(of, event.positions[of.field]) for of in TIMED if of.field in event.positions]
+    name: [
+        (kind, event.positions[of.field], _STEPS[kind][name])
+        for kind, of in enumerate(TIMED)
+        if name in of.members
+    ]
     for name, event in EVENTS.items()
 }
-"""By event, where its dispatch and its round stand among its facts."""
-
-Members = Mapping[object, Sequence[Line]]
-"""By their ids, the events of each dispatch, or of each round."""
-
-
-def members(run: Run, of: Lifetime) -> Members:
-    """The events of each dispatch or round of a run, in their order, by its id."""
-    return run.kept(_members)[of]
-
-
-def names_of(lines: Sequence[Line]) -> list[str]:
-    """The names of some events."""
-    return [line.event.name for line in lines if line.event is not None]
-
-
-def _members(run: Run) -> Mapping[Lifetime, Members]:
-    found = {of: defaultdict[object, list[Line]](list) for of in TIMED}
-    for line in run.lines:
-        assert line.event is not None
-        for of, position in _NAMED[line.event.name]:
-            value = line.facts[position]
-            if value is not None:
-                found[of][value].append(line)
-    return found
+"""By event, the kinds of what it belongs to, where the ids of these stand among its facts, and how
+each goes on with it.
+"""
 
 
 class Phase(NamedTuple):
@@ -209,27 +217,40 @@ class _Unusual(NamedTuple):
 
 
 def _unusual(run: Run) -> _Unusual:
+    states: list[dict[object, _State]] = [{} for _ in TIMED]
+    dispatch_of: dict[object, object] = {}
+    """By the id of a round."""
+    for line in run.lines:
+        dispatch = None
+        for kind, position, steps in _NAMED[line.event.name] if line.event is not None else ():
+            value = line.facts[position]
+            state = steps.get(states[kind].get(value, _State.NEW), _State.ODD)
+            if TIMED[kind] is DISPATCH:
+                dispatch = value
+            elif dispatch_of.setdefault(value, dispatch) != dispatch:
+                state = _State.ODD
+            states[kind][value] = state
     found = _Unusual([], [])
-    for of in TIMED:
-        for value, lines in members(run, of).items():
-            names = names_of(lines)
-            is_framed = names[0] == of.opener and names[-1] == of.closer
-            is_whole = is_framed and names.count(of.opener) == names.count(of.closer) == 1
-            if run.meant is None and not (is_whole and _goes_on_well(of, lines, names)):
-                found.phases.extend(_phases_between(run, of, cast("str", value), lines))
-            if not (is_whole and _is_exact(lines[0], lines[-1])):
-                found.durations.extend(_durations_of(run, of, lines))
+    for of, ids in zip(TIMED, states, strict=True):
+        odd = [each for each, state in ids.items() if state is not _State.DONE]
+        for value in odd if run.meant is None else ():
+            if value is not None:
+                found.phases.extend(_phases_between(run, of, cast("str", value)))
+        starts, is_odd = {line.fact(of.field): line for line in run.events(of.opener)}, {*odd}
+        for end in run.events(of.closer):
+            value = end.fact(of.field)
+            if value in is_odd or not _is_exact(starts[value], end):
+                found.durations.extend(_durations_ended_by(run, end))
     return found
 
 
-def _goes_on_well(of: Lifetime, lines: Sequence[Line], names: Sequence[str]) -> bool:
-    """Whether a dispatch has a brief, or a round is in one dispatch."""
-    if of is DISPATCH:
-        return _BRIEF in names
-    return len({line.fact(DISPATCH.field) for line in lines}) == 1
+def _members(run: Run, of: Lifetime, value: str) -> Sequence[Line]:
+    """The events of a dispatch or round, in their order."""
+    return in_order(chain.from_iterable(run.of(name, of.field, value) for name in of.members))
 
 
-def _phases_between(run: Run, of: Lifetime, value: str, lines: Sequence[Line]) -> Iterator[Phase]:
+def _phases_between(run: Run, of: Lifetime, value: str) -> Iterator[Phase]:
+    lines = _members(run, of, value)
     begin = previous_start = previous_end = None
     bounds = [line for line in lines if _is_a(line, of.opener) or _is_a(line, of.closer)]
     for end in (*bounds, None):
@@ -275,11 +296,10 @@ class Duration(NamedTuple):
         return rule.finding(span.end, CLAIM, message, started, expected=expected, run=self.run)
 
 
-def _durations_of(run: Run, of: Lifetime, lines: Sequence[Line]) -> Iterator[Duration]:
-    for end in lines:
-        span = span_ended_by(run, end) if _is_a(end, of.closer) else None
-        if span is not None and span.excess_ms:
-            yield Duration(span, run)
+def _durations_ended_by(run: Run, end: Line) -> Iterator[Duration]:
+    span = span_ended_by(run, end)
+    if span is not None and span.excess_ms:
+        yield Duration(span, run)
 
 
 def _is_exact(start: Line, end: Line) -> bool:

@@ -204,7 +204,7 @@ class SameFile(_Named):
 
 
 class SameDispatch(_Named):
-    """The events of a trace, of whatever run, that start one dispatch, or one that resumes it."""
+    """The events of a trace, of whatever run, that start dispatches which resume one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,9 +43,8 @@ from drive_trace.vocabulary.slips import is_slip_of_name
 
 _FEEDS = {event.name for event in EVENTS.values() if event.is_feed}
 _BY_FIELD = {each.field: each for each in LIFETIMES.values() if each.entity is not Entity.SLICE}
-_SHARED = {name: [("path", field)] for field, names in WRITERS.items() for name in names} | {
-    DISPATCH.opener: [(DISPATCH.field, field) for field in (DISPATCH.field, "parent_dispatch_id")]
-}
+_SHARED = {name: ("path", field) for field, names in WRITERS.items() for name in names}
+_SHARED[DISPATCH.opener] = (DISPATCH.field, "parent_dispatch_id")
 """By event, what it names that events of other runs name, too: as what, and by which field."""
 _MOST_RUNS = 32
 """In a trace with more runs, none is taken for a slip: each would be compared with each."""
@@ -57,13 +56,14 @@ Key = tuple[str, object]
 """``event_id``, ``dispatch_id`` or ``path``, and a value that lines of several runs may have."""
 
 
-def keys_of(line: Line) -> set[Key]:
+def keys_of(line: Line) -> Iterator[Key]:
     """What an event names that events of other runs can name, too, beside its id: the file that it
-    writes, the dispatch that it starts, and the one that this resumes.
+    writes, or the dispatch that it resumes.
     """
-    name = cast("EventType", line.event).name
-    values = ((what, line.fact(field)) for what, field in _SHARED.get(name, ()))
-    return {key for key in values if key[1] is not None}
+    shared = _SHARED.get(cast("EventType", line.event).name)
+    value = line.fact(shared[1]) if shared is not None else None
+    if shared is not None and value is not None:
+        yield shared[0], value
 
 
 class Index:

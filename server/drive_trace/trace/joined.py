@@ -301,15 +301,19 @@ class SpreadRun:
 
     @cached_property
     def work_after(self) -> Sequence[Sequence[Line]]:
-        """Of each file the work that is after it, or may be."""
-        return [self._work_after(file) for file in range(len(self.runs))]
+        """Of each file the work that is after it, or may be; none where no grade counts."""
+        return [self._work_after(file) if self.grade else () for file in range(len(self.runs))]
 
     def _work_after(self, file: int) -> Sequence[Line]:
         run, grade = self.runs[file], self.grades[file]
         if file in self.latest and grade is not None:
             return run.work_after(grade)
         return [
-            line for line in run.work if self.is_after(file, line.order + 1, line.text_fact("ts"))
+            line
+            for line in run.lines
+            if line.event is not None
+            and line.event.is_work
+            and self.is_after(file, line.order + 1, line.text_fact("ts"))
         ]
 
     @cached_property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -114,14 +115,15 @@ class Run:
 
     # What was worked
 
-    @cached_property
-    def work(self) -> LineSet:
-        """The events that show work."""
-        return LineSet(line for line in self.lines if line.event is not None and line.event.is_work)
-
     def work_after(self, line: Line) -> LineSet:
         """The work below a line."""
-        return LineSet(self.work[self.work.position(line) :])
+        return in_order(
+            chain.from_iterable(
+                lines[lines.position(line) :]
+                for name, lines in self.by_event.items()
+                if EVENTS[name].is_work
+            )
+        )
 
     # What the score adds up
 

@@ -11,19 +11,19 @@ Of a round that ends twice the last end counts. Only dispatches with one end are
 from collections.abc import Sequence
 from typing import cast
 
-from drive_trace.linter.phases import CLAIM, members, names_of
+from drive_trace.linter.phases import CLAIM
 from drive_trace.linter.rule import Finding, Findings, Line, Option, Rule, Run, Severity
 from drive_trace.trace.times import in_words
 from drive_trace.vocabulary import DISPATCH, ROUND
 
 
 def _check(run: Run, *, tolerance_ms: float, tolerance_percent: float) -> Findings:
-    for lines in members(run, DISPATCH).values():
-        names = names_of(lines)
-        if DISPATCH.opener not in names or names.count(DISPATCH.closer) != 1:
+    started = run.table(DISPATCH.opener, DISPATCH.field)
+    of_rounds = run.table(ROUND.closer, DISPATCH.field)
+    for dispatch_id, (end, *more) in run.table(DISPATCH.closer, DISPATCH.field).items():
+        ends = of_rounds.get(dispatch_id)
+        if more or ends is None or dispatch_id not in started:
             continue
-        end = lines[names.index(DISPATCH.closer)]
-        ends = (line for line, name in zip(lines, names, strict=True) if name == ROUND.closer)
         rounds = [*{each.fact(ROUND.field): each for each in ends}.values()]
         total, claimed = sum(map(_claimed, rounds)), _claimed(end)
         excess = total - claimed

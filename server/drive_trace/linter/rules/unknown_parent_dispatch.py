@@ -19,13 +19,14 @@ _FIELD = "parent_dispatch_id"
 
 
 def _check(same: SameDispatch) -> Findings:
-    resuming = [line for line in same.lines if line.fact(_FIELD) == same.value]
-    if not resuming or same.value in NULL_TEXTS:  # of the latter, null-as-text speaks
+    if same.value in NULL_TEXTS:  # of these, null-as-text speaks
         return
-    starts = [line for line in same.lines if line.fact(DISPATCH.field) == same.value]
-    for line in resuming[:MOST]:
+    for line in same.lines[:MOST]:
         run = same.trace.runs[line.run]
         is_itself = line.fact(DISPATCH.field) == same.value
+        if not is_itself and run.of(DISPATCH.opener, DISPATCH.field, same.value):
+            continue  # as nearly always
+        starts = same.trace.having(DISPATCH.opener, DISPATCH.field, same.value)
         # A run may resume what another run began, under the same id.
         own = sum(each.run == line.run for each in starts) if is_itself else 0
         if own == len(starts) and not run.in_doubt(DISPATCH.field, same.value):

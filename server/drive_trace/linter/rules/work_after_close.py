@@ -13,11 +13,11 @@ from drive_trace.linter.rule import Findings, Rule, Run, Severity, plural
 
 def _check(run: Run) -> Findings:
     closed = run.events("project-closed").last
-    work = run.work.after(closed) if closed is not None and run.meant is None else None
-    if closed is not None and work is not None:
-        count = plural(len(run.work_after(closed)), "event")
+    work = run.work_after(closed) if closed is not None and run.meant is None else ()
+    if closed is not None and work:
+        count = plural(len(work), "event")
         message = (f"{count} of work from here on, but line ", closed, " closed the run")
-        yield RULE.finding(work, "event_type", message, (closed, "event_type", "closed here"))
+        yield RULE.finding(work[0], "event_type", message, (closed, "event_type", "closed here"))
 
 
 RULE = Rule(Severity.WARNING, "A run goes on after its project was closed.", _check)
