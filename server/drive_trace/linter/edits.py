@@ -123,20 +123,13 @@ def replace_id(finding: Finding, of: Lifetime) -> Fixes:
         yield replacing(finding, as_json(found), Level.BY_HAND, f"Replace with {shown(found)}")
 
 
-def values_of(line: Line, path: Path = ()) -> Mapping[str, Any]:
-    """The keys and values of the object at ``path``; none where there is no object."""
-    return _values_of(line.text, path)
-
-
-@lru_cache(maxsize=2)
-def _values_of(text: str, path: Path) -> Mapping[str, Any]:
-    # Asked for each undeclared key of a line in turn.
+@lru_cache(maxsize=2)  # asked for each undeclared key of a line in turn
+def values_of(line: Line) -> Mapping[str, Any]:
+    """The keys and values of the object on a line; none where there is no object."""
     try:
-        data = orjson.loads(text)
+        data = orjson.loads(line.text)
     except ValueError:
-        data = syntax_of(text).to_python()
-    for step in path:
-        data = data[step] if isinstance(data, dict) and step in data else None
+        data = syntax_of(line.text).to_python()
     return data if isinstance(data, dict) else {}
 
 

@@ -67,15 +67,18 @@ class Engine:
         runs = [*index.runs, *index.named] if self._joined is None else ()
         ids = [("event_id", each) for each in index.repeated_ids]
         self._check([*runs, *ids, None])
-        found = chain.from_iterable(self._found.values())
         if self._joined is None:
-            return found
+            return self.found()
         files, file = self._joined
-        return chain(found, findings_in_files(files, self._settings).get(file, ()))
+        return chain(self.found(), findings_in_files(files, self._settings).get(file, ()))
 
     def across_files(self) -> Iterable[Finding]:
         """What the rules find but for those that look at each file by itself."""
         self._check([*self._index.runs, *self._index.named])
+        return self.found()
+
+    def found(self) -> Iterable[Finding]:
+        """What was found so far across lines."""
         return chain.from_iterable(self._found.values())
 
     def run_again(

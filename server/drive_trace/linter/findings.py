@@ -8,7 +8,8 @@ here by the line that they stand on.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, chain, islice
 from operator import attrgetter
 from typing import NamedTuple
@@ -64,23 +65,31 @@ class FindingStore:
         self._index = index
         self._severities = {code: settings.severity(rule) for code, rule in RULES.items()}
         self._engine = Engine(index, lines, settings, joined)
-        self._known = _KnownLines(settings.known)
+        self._known = settings.known
+        self._lines = lines
+        self.revision = revision
+        """Changes when a finding comes or goes."""
+        self._gone: set[Line] = set()
+        self._take_in(self._engine.run())
+
+    def _take_in(self, found: Iterable[Finding]) -> None:
+        """File all lines anew, given what the rules find across lines."""
         self._across: dict[Line, list[Finding]] = {}
         self._worded: dict[Line, Sequence[Finding]] = {}
         self._counts: dict[Line, int] = {}
-        self._hidden: dict[Line, int] = {}
+        self._hidden: dict[Line, set[str]] = {}
+        """The codes of what a baseline hides."""
+        self._alike = Counter[str]()
+        """By fingerprint, how many lines were filed on which a rule finds something."""
         self._total = 0
         self.hidden_total = 0
         """How many findings a baseline hides."""
         self._with_errors = LineSet()
         self._with_any = LineSet()
-        self.revision = revision
-        """Changes when a finding comes or goes."""
-        self._gone: set[Line] = set()
-        for finding in unless_stopped(self._engine.run()):
+        for finding in unless_stopped(found):
             self._across.setdefault(finding.line, []).append(finding)
-        self._spread = SpreadObjects(lines)
-        filed = {line for line in lines if line.diagnostics}
+        self._spread = SpreadObjects(self._lines)
+        filed = {line for line in self._lines if line.diagnostics}
         for line in unless_stopped(sorted(filed | self._across.keys(), key=_order)):
             self._file(line)
 
@@ -103,6 +112,10 @@ class FindingStore:
         in_doubt = {run_of(line) for line in moved if line.event is None} | (runs - named)
         changed |= self._spread.change(self._gone, changed)
         before, now = self._engine.run_again(runs, in_doubt, moved)
+        if self._known:  # it hides what stands first, so that a line can change what others show
+            self._take_in(self._engine.found())
+            self._gone.clear()
+            return
         if before != now:
             changed.update(each.line for each in chain(before, now))
             for finding in before:
@@ -199,16 +212,10 @@ class FindingStore:
 
     def _file(self, line: Line) -> None:
         codes = self._codes(line)
-        for other in self._known.add(line, codes):
-            self._uncount(other)
-            self._count(other, self._codes(other))
-        self._count(line, codes)
-
-    def _count(self, line: Line, codes: Sequence[str]) -> None:
-        shown = [each for each in codes if not self._known.hides(each, line)]
-        if len(codes) > len(shown):
-            self._hidden[line] = len(codes) - len(shown)
-            self.hidden_total += self._hidden[line]
+        if self._known:
+            self._hidden[line] = {each for each in dict.fromkeys(codes) if self._hides(each, line)}
+        shown = [each for each in codes if self._shows(each, line)]
+        self.hidden_total += len(codes) - len(shown)
         if shown:
             self.revision += 1
             self._counts[line] = len(shown)
@@ -216,6 +223,14 @@ class FindingStore:
             self._with_any.add(line)
             if any(self._severities[each] is Severity.ERROR for each in shown):
                 self._with_errors.add(line)
+
+    def _hides(self, code: str, line: Line) -> bool:
+        """Whether a baseline knows what a rule finds on a line: it knows of how many lines with the
+        same text, and means the first ones. One more such line is a new finding.
+        """
+        found_by = fingerprint(code, line.text)
+        self._alike[found_by] += 1
+        return self._alike[found_by] <= self._known.get(found_by, 0)
 
     def _codes(self, line: Line) -> Sequence[str]:
         """The codes of what the rules that are on find on a line."""
@@ -225,14 +240,7 @@ class FindingStore:
         return [each for each in codes if self._severities[each] is not None]
 
     def _unfile(self, line: Line) -> None:
-        self._uncount(line)
-        for other in self._known.remove(line):
-            self._uncount(other)
-            self._count(other, self._codes(other))
-
-    def _uncount(self, line: Line) -> None:
         self._worded.pop(line, None)
-        self.hidden_total -= self._hidden.pop(line, 0)
         count = self._counts.pop(line, 0)
         if count:
             self.revision += 1
@@ -241,55 +249,4 @@ class FindingStore:
             self._with_any.discard(line)
 
     def _shows(self, code: str, line: Line) -> bool:
-        return self._severities[code] is not None and not self._known.hides(code, line)
-
-
-class _KnownLines:
-    """The lines on which a baseline hides findings.
-
-    It knows of how many lines with the same text it hides what a rule finds: of the first so many,
-    in the order of the file. One more such line is a new finding.
-    """
-
-    def __init__(self, known: Mapping[str, int]) -> None:
-        """``known`` says by fingerprint of how many lines a finding is hidden."""
-        self._known = known
-        self._alike: dict[str, LineSet] = {}
-        self._of: dict[Line, dict[str, tuple[LineSet, int]]] = {}
-        """By line and code: the lines with the same fingerprint, and how many are hidden."""
-
-    def add(self, line: Line, codes: Iterable[str]) -> list[Line]:
-        """Rules with these codes find something on a line; gives the lines that are shown now."""
-        shown: list[Line] = []
-        of_line: dict[str, tuple[LineSet, int]] = {}
-        for code in dict.fromkeys(codes) if self._known else ():
-            found_by = fingerprint(code, line.text)
-            most = self._known.get(found_by)
-            if most is None:
-                continue
-            alike = self._alike.setdefault(found_by, LineSet())
-            alike.add(line)
-            of_line[code] = (alike, most)
-            if len(alike) > most and alike.position(line) < most:
-                shown.append(alike[most])
-        if of_line:
-            self._of[line] = of_line
-        return shown
-
-    def remove(self, line: Line) -> list[Line]:
-        """A line goes, or what is found on it; gives the lines that are hidden now."""
-        hidden: list[Line] = []
-        for alike, most in self._of.pop(line, {}).values():
-            place = alike.position(line)
-            alike.discard(line)
-            if place < most <= len(alike):
-                hidden.append(alike[most - 1])
-        return hidden
-
-    def hides(self, code: str, line: Line) -> bool:
-        """Whether what a rule finds on a line is hidden."""
-        of_line = self._of.get(line)
-        if of_line is None or code not in of_line:
-            return False
-        alike, most = of_line[code]
-        return alike.position(line) < most
+        return self._severities[code] is not None and code not in self._hidden.get(line, ())
