@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from drive_trace.linter.edits import capped
-from drive_trace.linter.engine import fixes_in_its_file
-from drive_trace.linter.findings import FindingStore, Selection
+from drive_trace.linter.engine import FindingStore, Selection, fixes_in_its_file
 from drive_trace.linter.rule import (
     DEFAULTS,
     LINES_BELOW,

@@ -272,27 +272,6 @@ def lines_naming(index: Index, run_id: str, of: Lifetime, value: str) -> Iterato
     return filter(None, chain(tables, (index.unread_naming(run_id, of.field, value),)))
 
 
-def slice_around(
-    index: Index, run_id: str, slug: str, line: Line
-) -> tuple[Line | None, Line | None]:
-    """The first and the last line of a slice: it starts nearest above a line of it, or with that,
-    else below.
-    """
-    naming = index.unread_naming(run_id, SLICE.field, slug)
-    starts = [each for each in naming if name_of(each) == SLICE.opener]
-    run = index.runs.get(run_id)
-    if run is not None:
-        valid = run.table(SLICE.opener, SLICE.field).of(slug)
-        starts += [each for each in (valid.before(line), valid.first) if each is not None]
-        starts += [line] if valid.has(line) else []
-    start = latest(each for each in starts if each.order <= line.order) or earliest(starts)
-    end = _end_of_slice(index, run_id, slug, start or line)
-    if run is None or (end is not None and name_of(end) == SLICE.closer):
-        return start, end
-    sets = run.by_event.values()
-    return start, latest(lines.before(end) if end is not None else lines[-1] for lines in sets)
-
-
 def _end_of_slice(index: Index, run_id: str, slug: str, start: Line) -> Line | None:
     """What ends the slice that a line starts: its completion, else the first event that belongs
     to no slice or to another; None where it goes on to the end.
@@ -394,8 +373,3 @@ def nestings(index: Index, lines: Iterable[Line]) -> Iterator[Nesting]:
             above = walks[run_id] = _Above(index, run_id)
         yield above.nesting(line)
         above.note(line)
-
-
-def nesting_of(index: Index, lines: Sequence[Line], number: int) -> Nesting:
-    """What the line with this number, from 0, is in."""
-    return next(islice(nestings(index, lines), number, None))
