@@ -92,44 +92,42 @@ def test_a_field_that_says_too_little(cls: Any, said: str) -> None:
         fields_of(cls)
 
 
-def test_an_event_without_prose() -> None:
-    class Silent(Envelope):
-        event_type: Literal["silent"]  # type: ignore[misc]
-
-    with pytest.raises(TypeError, match="Silent has no docstring"):
-        event(Family.PLANNING, example={})(Silent)
+class Silent(Envelope):
+    event_type: Literal["silent"]  # type: ignore[misc]
 
 
-def test_an_event_without_a_name() -> None:
-    class Nameless(Envelope):
-        """It has the envelope's own type."""
-
-    with pytest.raises(TypeError, match="Nameless must be an Envelope, with event_type: Literal"):
-        event(Family.PLANNING, example={})(Nameless)
+class Nameless(Envelope):
+    """It has the envelope's own type."""
 
 
-def test_an_event_without_the_envelope() -> None:
-    class Bare(TypedDict):
-        """It has no fields but its own."""
+class Bare(TypedDict):
+    """It has no fields but its own."""
 
-        event_type: Annotated[Literal["bare"], Prose("Its name.")]
-
-    with pytest.raises(TypeError, match="Bare must be an Envelope, with event_type: Literal"):
-        event(Family.PLANNING, example={})(Bare)
+    event_type: Annotated[Literal["bare"], Prose("Its name.")]
 
 
-def test_an_example_that_lacks_a_field() -> None:
-    with pytest.raises(TypeError, match="SpecAuthored shows no `spec_path`: add it to the example"):
-        event(Family.PLANNING, example={})(SpecAuthored)
+class Noted(Envelope):
+    """Somebody took a note."""
+
+    event_type: Literal["noted"]  # type: ignore[misc]
+    note: NotRequired[Annotated[str, Prose("What was said.")]]
 
 
-def test_an_example_with_an_optional_field() -> None:
-    note = NotRequired[Annotated[str, Prose("What was said.")]]
-    fields = {"event_type": Literal["noted"], "note": note}
-    noted = TypedDict("Noted", {**Envelope.__annotations__, **fields})  # type: ignore[misc]
-    noted.__doc__ = "Somebody took a note."
-    with pytest.raises(TypeError, match="Noted shows `note`, which is optional: leave it out"):
-        event(Family.PLANNING, example={"note": "a"})(noted)
+@pytest.mark.parametrize(
+    ("cls", "facts", "said"),
+    [
+        (Silent, {}, "Silent has no docstring"),
+        (Nameless, {}, "Nameless must be an Envelope, with event_type: Literal"),
+        (Bare, {}, "Bare must be an Envelope, with event_type: Literal"),
+        (SpecAuthored, {}, "SpecAuthored shows no `spec_path`: add it to the example"),
+        (Noted, {"example": {"note": "a"}}, "Noted shows `note`, which is optional: leave it out"),
+        (SpecAuthored, {"keeps": ("spce_kind",)}, "keeps or shows `spce_kind`, which is no"),
+        (SpecAuthored, {"example": {"spce_kind": "a"}}, "keeps or shows `spce_kind`, which is no"),
+    ],
+)
+def test_an_event_that_is_not_declared_whole(cls: type, facts: Any, said: str) -> None:
+    with pytest.raises(TypeError, match=said):
+        event(Family.PLANNING, **{"example": {}, **facts})(cls)
 
 
 def test_an_event_of_a_union_that_is_not_declared() -> None:
@@ -159,12 +157,6 @@ def test_a_name_that_is_taken_or_that_no_event_has(
 def test_an_entity_that_no_event_closes() -> None:
     with pytest.raises(TypeError, match="one event closes a run; found none"):
         lifetime_of(Entity.RUN, {"project-started": EVENTS["project-started"]})
-
-
-@pytest.mark.parametrize("said", [{"keeps": ("spce_kind",)}, {"example": {"spce_kind": "slice"}}])
-def test_a_slip_in_what_is_said_of_fields(said: Any) -> None:
-    with pytest.raises(TypeError, match="SpecAuthored keeps or shows `spce_kind`, which is no"):
-        event(Family.PLANNING, **{"example": {}, **said})(SpecAuthored)
 
 
 def test_an_event_that_its_family_does_not_name() -> None:

@@ -14,9 +14,9 @@ from drive_trace.storage import appending
 from drive_trace.storage.appending import lock, locked_trace, locked_with
 from drive_trace.storage.files import Problem
 from drive_trace.storage.recording import Appended, append_event
-from tests.storage.support import ROOT, events, slice_started
+from tests.storage.support import events, slice_started
 from tests.support.client_text import triage
-from tests.support.systems import NO_FIFOS, NO_FLOCK, NO_SIGNALS, not_on_windows, skip_on_windows
+from tests.support.systems import NO_FIFOS, skip_on_windows
 
 
 def append(path: Path) -> str:
@@ -167,41 +167,6 @@ def test_a_place_that_may_not_be_written_to(
 # A disk that fails half-way
 
 
-def limited(path: Path, size: int) -> subprocess.CompletedProcess[str]:
-    """Append to a trace where files may not grow beyond a size, as on a disk that is full."""
-    import resource
-
-    return subprocess.run(
-        [sys.executable, "-c", _APPEND, path],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)),
-    )
-
-
-_APPEND = """\
-import sys
-from drive_trace.storage.recording import append_event
-from tests.storage.support import slice_started
-print(append_event(sys.argv[1], slice_started()))
-"""
-
-
-@not_on_windows(NO_SIGNALS)
-@pytest.mark.parametrize("room", [0, 1, 100])
-@pytest.mark.parametrize("before", ["", triage(), triage() + '{"torn'])
-def test_a_full_disk_leaves_the_trace_as_it_was(tmp_path: Path, room: int, before: str) -> None:
-    path = tmp_path / "trace.jsonl"
-    path.write_text(before)
-    ran = limited(path, len(before) + room)
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert "cannot be written: File too large; it was left as it was" in ran.stdout
-    assert path.read_text() == before
-
-
 def failing(code: int, after: int, also: bytes = b"") -> object:
     """A ``write`` that takes some bytes and then fails; perhaps another program writes, too."""
     write, calls = os.write, 0
@@ -283,20 +248,6 @@ def test_a_trace_that_is_replaced_for_ever(tmp_path: Path, monkeypatch: pytest.M
     path = tmp_path / "trace.jsonl"
     monkeypatch.setattr(appending, "lock", lambda _: path.unlink())
     assert "again and again" in append(path)
-
-
-@not_on_windows(NO_FLOCK)
-def test_readers_are_not_held_up_and_writers_are(tmp_path: Path) -> None:
-    path = tmp_path / "trace.jsonl"
-    path.write_text(triage())
-    code = "import fcntl, sys; fcntl.flock(open(sys.argv[1]), fcntl.LOCK_EX | fcntl.LOCK_NB)"
-    with locked_trace(str(path)):
-        assert path.read_text() == triage()
-        ended = subprocess.run(
-            [sys.executable, "-c", code, path], capture_output=True, text=True, check=False
-        )
-        assert "BlockingIOError" in ended.stderr
-    subprocess.run([sys.executable, "-c", code, path], check=True)
 
 
 def test_another_process_does_not_get_the_lock_and_reads_all_the_same(tmp_path: Path) -> None:

@@ -254,65 +254,6 @@ def test_strace_sees_the_same_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert seen[name] == counted, name
 
 
-def _fail(*calls: str) -> dict[int | Call, Fault]:
-    """The calls, as ``close trace.jsonl``, that fail whenever they come."""
-    return {Call(*each.split(" ", 1)): Fault.ERROR for each in calls}
-
-
-MISTAKES = {
-    "a trace that does not close has the event": ("emit", _fail("close trace.jsonl"), 0, LINE, ""),
-    "a whole line that stays after a failed sync is no part": (
-        *("emit", _fail("fsync trace.jsonl", "ftruncate trace.jsonl")),
-        *(2, LINE, "the event stands in it, but may not outlast a crash of the system"),
-    ),
-    "where nothing was written nothing is taken back": (
-        *("emit", _fail("write trace.jsonl", "ftruncate trace.jsonl")),
-        *(2, "", "No space left on device; it was left as it was"),
-    ),
-    "a new trace whose name is not synced is no success": (
-        *("emit-new", _fail("fsync folder")),
-        *(2, "", "Input/output error; it was left as it was"),
-    ),
-    "a trace that cannot be written is no file that may hold the run": (
-        *("record", _fail("write trace.jsonl")),
-        *(2, "", "cannot be written: No space left on device; it was left as it was\n"),
-    ),
-    "a trace is fixed though the temporary file is gone": (
-        *("fix", _fail("unlink temporary file")),
-        *(0, NEW, ""),
-    ),
-    "a fixed trace is not said to be as it was": ("fix", _fail("fsync folder"), 2, NEW, "is fixed"),
-    "a baseline that a disk does not find is not written anew": (
-        *("baseline", _fail("lstat drive-trace-baseline.json")),
-        *(0, NEW, ""),
-    ),
-    "a configuration that a disk does not find is not written anew": (
-        *("configuration", _fail("lstat drive-trace.toml")),
-        *(0, NEW, ""),
-    ),
-    "a configuration that a disk does not know is told in a sentence": (
-        *("configuration", _fail("stat drive-trace.toml")),
-        *(2, "", "drive-trace.toml: cannot be read: Input/output error"),
-    ),
-}
-
-
-@pytest.mark.parametrize(
-    ("name", "faults", "code", "state", "said"),
-    [pytest.param(*each, id=mistake) for mistake, each in MISTAKES.items()],
-    indirect=["name"],
-)
-def test_a_mistake_is_not_made_again(
-    name: str, faults: dict[int | Call, Fault], code: int, state: str, said: str
-) -> None:
-    world = World(OPERATIONS[name])
-    outcome = world.attempt(faults)
-    assert outcome.ran is not None
-    assert (outcome.ran.code, outcome.disk.get(OPERATIONS[name].written[-1], "")) == (code, state)
-    assert (said in outcome.ran.err) if said else not outcome.ran.err
-    world.check_next(outcome)
-
-
 def _named(call: Call) -> Call:
     """By the name of the system call, where Python has another."""
     names = {"replace": "rename", "scandir": "list"}

@@ -2,13 +2,12 @@
 
 import json
 from functools import partial
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drive_trace.json_text import Node, find_member, parse
+from drive_trace.json_text import Node, parse
 from tests.support.growth import assert_linear
 from tests.syntax.support import repaired
 
@@ -70,15 +69,6 @@ def test_nesting_has_no_limit(text: str) -> None:
 )
 def test_time_grows_with_the_length(unit: str) -> None:
     assert_linear(lambda size: partial(parse, '{"a":' + unit * (size // len(unit))), 60_000)
-
-
-def test_conformance() -> None:
-    path = Path(__file__).parents[1] / "conformance" / "lines.jsonl"
-    for line in path.read_text("utf-8").split("\n"):
-        if line:
-            case = json.loads(line)
-            if case["verdict"] in {"valid", "unknown"}:
-                assert parse(case["raw"]).is_json, case["raw"]
 
 
 SHORT = list("{}[],:\"'\\#-<1“😀 \t\r\n\0\xa0\ufeff\ud800\udc00")
@@ -158,15 +148,3 @@ def test_a_safe_repair_makes_json_that_says_the_same(text: str) -> None:
         records = [parse(each) for each in repaired(text).split("\n")]
         assert all(record.is_json for record in records)
         assert records[0].to_python() == syntax.to_python()
-
-
-@given(TEXTS)
-def test_members_are_found_by_name_without_reading_all(text: str) -> None:
-    full, lazy = parse(text).root, parse(text).root
-    assert (full is None) is (lazy is None)
-    for key in ("event_type", *(m.key for m in full.members)) if full else ():
-        assert full is not None
-        expected = [(m.key_span, m.value and m.value.span) for m in full.members if m.key == key]
-        found = [find_member(lazy, key, n) for n in range(len(expected))]
-        assert [m and (m.key_span, m.value and m.value.span) for m in found] == expected
-        assert find_member(lazy, key, len(expected)) is None

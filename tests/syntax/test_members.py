@@ -91,39 +91,6 @@ def test_strings_are_unescaped() -> None:
     assert parse(line).to_python() == [string]
 
 
-def test_a_lazy_reader_sees_what_a_full_one_sees() -> None:
-    flat, nested = parse('{"a\u00e9":"x", "b" : -1.5e1}'), parse('{"a\\u00e9":"x", "b" : -1.5e1}')
-    assert flat.to_python() == nested.to_python() == {"a\u00e9": "x", "b": -15}
-    assert flat.root is not None
-    named = find_member(flat.root, "b")
-    assert named is not None
-    assert named.key_span == flat.root.members[1].key_span == (11, 14)
-    assert named.value is not None
-    assert named.value.span == (17, 23)
-
-
-@pytest.mark.parametrize(
-    ("line", "values"),
-    [
-        ('{"x":"a","a":1}', [1]),
-        ('{"x":["a",{"a":2}],"a":1}', [1]),
-        ('{"x":{"a":2},"a":1,"b":"\\"a","a" : 3 }', [1, 3]),
-        ('{"x":"\\"a","y":{"a":{"a":2}},"a":1,}', [1]),
-        ('{"a":1,"\\u0061":2,"a":3,"c" "a","a":4', [1, 2, 3, 4]),
-        ('{"a":{"a":2},"a":1', [None, 1]),
-        (f"{{{','.join(f'{chr(34)}a{chr(34)}:{n}' for n in range(2500))}}}", list(range(2500))),
-    ],
-)
-def test_a_name_in_a_value_is_no_key(line: str, values: list[object]) -> None:
-    found = [find_member(parse(line).root, "a", n) for n in range(min(len(values), 9))]
-    assert [member and member.value and member.value.value for member in found] == values[:9]
-    last = find_member(parse(line).root, "a")
-    assert find_member(parse(line).root, 'a":1,"a') is None
-    assert last is not None
-    assert last.value is not None
-    assert last.value.value == values[-1]
-
-
 def test_kinds_of_values() -> None:
     root = parse('{"a":{},"b":[],"c":"","d":0,"e":false,"f":null,"g":x}').root
     assert root is not None
