@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from drive_trace.storage.pages import CLASSES
+from drive_trace.storage.linked_files import CLASSES
 from tests.cli.support import Ran, run
 from tests.scorecard.support import event, graded
 from tests.support.fixtures import trace as text_of

@@ -19,7 +19,7 @@ from drive_trace.linter.rules import RULES, documentation
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.files import Problem, read_trace
-from drive_trace.storage.pages import rule_url
+from drive_trace.storage.linked_files import rule_url
 from drive_trace.text.spans import Span
 from drive_trace.vocabulary import EVENTS
 from tests.cli.support import run

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from drive_trace.storage import pages
-from drive_trace.storage.pages import write_run_page
+from drive_trace.storage import linked_files as pages
+from drive_trace.storage.linked_files import write_run_page
 
 
 @pytest.fixture

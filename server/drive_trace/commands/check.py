@@ -22,7 +22,7 @@ from drive_trace.linter.rule import Severity, fingerprint
 from drive_trace.linter.rules import RULES
 from drive_trace.storage.files import STDIN
 from drive_trace.storage.finding import SearchOptions
-from drive_trace.storage.pages import shared_rule_url
+from drive_trace.storage.linked_files import shared_rule_url
 from drive_trace.storage.projects import (
     Configuration,
     Known,

@@ -21,7 +21,7 @@ from drive_trace.grading.classes import Classes, Item, Sorting, items_of
 from drive_trace.grading.prompts import ModelAnswer, NoAnswer, Prompt, read_answer
 from drive_trace.judging.models import Model, ReplayedModel, attempts
 from drive_trace.storage.files import SMALL, read_trace
-from drive_trace.storage.pages import CLASSES
+from drive_trace.storage.linked_files import CLASSES
 from drive_trace.text.escaping import printable, visible
 from drive_trace.text.wording import shown
 from drive_trace.trace.reading import read_lines

@@ -14,7 +14,7 @@ from drive_trace.commands import options
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended
 from drive_trace.linter.rule import Rule
 from drive_trace.linter.rules import RULES
-from drive_trace.storage.pages import rule_page
+from drive_trace.storage.linked_files import rule_page
 from drive_trace.text.escaping import printable
 from drive_trace.text.wording import listed
 from drive_trace.vocabulary.slips import nearest

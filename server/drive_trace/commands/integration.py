@@ -77,7 +77,7 @@ def schema(event: str | None) -> None:
       drive-trace schema > event.schema.json
       drive-trace schema dispatch-start
     """
-    from drive_trace.storage.pages import event_schema  # noqa: PLC0415 - the server has its own
+    from drive_trace.storage.linked_files import event_schema  # noqa: PLC0415 - the server has its own
     from drive_trace.text.wording import shown  # noqa: PLC0415
     from drive_trace.vocabulary import EVENTS  # noqa: PLC0415
     from drive_trace.vocabulary.slips import event_meant  # noqa: PLC0415

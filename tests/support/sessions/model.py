@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from drive_trace.analysis import Analysis
 from drive_trace.features.findings import DiagnosticMaker, DiagnosticOptions
-from drive_trace.storage.pages import rule_url
+from drive_trace.storage.linked_files import rule_url
 from drive_trace.text.spans import PositionEncoding
 
 LINE_END = re.compile(r"\r\n|\r|\n")

@@ -19,7 +19,7 @@ from drive_trace.features.hover import hover
 from drive_trace.features.new_events import RECORD
 from drive_trace.features.referents import HoverOptions
 from drive_trace.features.runs import code_lenses, resolve_lens
-from drive_trace.storage.pages import rule_url
+from drive_trace.storage.linked_files import rule_url
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Position
 from tests.support.editor import is_about_rule

@@ -25,8 +25,7 @@ from drive_trace.lsp.rpc.capabilities import Client, path_of
 from drive_trace.lsp.rpc.threads import in_thread
 from drive_trace.lsp.workspace.open_traces import check_unchanged
 from drive_trace.storage.files import Problem
-from drive_trace.storage.linked_files import file_named, length_and_sha256
-from drive_trace.storage.pages import rule_url
+from drive_trace.storage.linked_files import file_named, length_and_sha256, rule_url
 from drive_trace.storage.project_changes import add_known, turn_off
 from drive_trace.storage.recording import new_stamp
 from drive_trace.trace.times import epoch_milliseconds

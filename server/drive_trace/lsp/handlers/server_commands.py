@@ -18,7 +18,7 @@ from drive_trace.lsp.handlers.code_actions import RECORD_GRADE, made_when_picked
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.threads import in_thread
 from drive_trace.storage.files import Problem
-from drive_trace.storage.pages import write_run_page
+from drive_trace.storage.linked_files import write_run_page
 from drive_trace.storage.recording import append_event, record_feed
 from drive_trace.vocabulary import EVENTS, GRADE
 

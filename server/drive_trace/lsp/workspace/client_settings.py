@@ -26,7 +26,7 @@ from drive_trace.linter.rule import DEFAULTS, RuleSettings
 from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.stream import LEVELS
 from drive_trace.storage.configuration_text import read_client_rules
-from drive_trace.storage.pages import rule_url
+from drive_trace.storage.linked_files import rule_url
 from drive_trace.text.wording import listed, shown
 
 log = logging.getLogger(__name__)
