@@ -88,6 +88,7 @@ class Analysis:
         self._findings.forget(removed)
         added = document.apply(splice)
         self.index.add(added)
+        self._note_recorded()
         self._findings.learn(added)
         self.score_revision += any(map(_counts, added))
         return before, splice.texts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -117,8 +117,6 @@ class Index:
 
     def _move(self, lines: Sequence[Line], *, put_in: bool) -> set[str | None]:
         for line in lines:
-            if self.recorded is not None:
-                self.recorded.note(line, 1 if put_in else -1)
             for groups, key in self._groups(line):
                 place = bisect_left(groups[key], line.order, key=_order)
                 if put_in:
@@ -360,40 +358,23 @@ class Gap(NamedTuple):
 
 
 class RecordedLines:
-    """What was recorded of a trace, compared with its lines. Tell it of every line that comes and
-    goes. A line that was recorded is there if any line has its text: copies may go.
+    """The lines that were recorded of a trace, compared with those that it has. One that was
+    recorded is there if any line has its text: copies may go.
     """
 
     def __init__(self, texts: Iterable[str], lines: Iterable[Line]) -> None:
         self.texts: Sequence[str] = [text.removesuffix("\r") for text in texts]
         """As they were recorded."""
-        self._places: dict[str, int] = {}
-        for place, text in enumerate(self.texts):
-            if not is_blank(text):
-                self._places.setdefault(text, place)
-        self._counts = dict.fromkeys(self._places, 0)
-        for line in lines:
-            text = line.text.removesuffix("\r")
-            if text in self._counts:
-                self._counts[text] += 1
-        self._missing = [self._places[text] for text, count in self._counts.items() if not count]
+        self._known = set(self.texts)
+        there = {line.text.removesuffix("\r") for line in lines}
+        first = dict(zip(reversed(self.texts), range(len(self.texts) - 1, -1, -1), strict=True))
+        self._missing = sorted(
+            place for text, place in first.items() if text not in there and not is_blank(text)
+        )
 
     def has(self, line: Line) -> bool:
         """Whether a line was recorded as it is."""
-        return line.text.removesuffix("\r") in self._places
-
-    def note(self, line: Line, sign: int) -> None:
-        """A line came (1), or went (-1)."""
-        text = line.text.removesuffix("\r")
-        count = self._counts.get(text)
-        if count is None:
-            return
-        self._counts[text] = count + sign
-        place = self._places[text]
-        if sign > 0 and not count:
-            del self._missing[bisect_left(self._missing, place)]
-        elif sign < 0 and count == 1:
-            insort(self._missing, place)
+        return line.text.removesuffix("\r") in self._known
 
     def gaps(self) -> Iterator[Gap]:
         """What is gone, in the order in which it was recorded."""

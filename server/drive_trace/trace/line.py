@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Iterable
+from copy import copy
 from enum import Enum, StrEnum
 from operator import attrgetter
 from typing import NamedTuple, cast
@@ -130,7 +131,7 @@ class Line:
 
     def copied(self, order: int, file: int) -> Line:
         """The line, to be looked at together with others."""
-        line = Line(self.text, self.event, self.facts)
+        line = copy(self)
         line.order, line.file = order, file
         return line
 
@@ -186,20 +187,6 @@ class FlaggedLine(Line):
         """The line's ``event_type``, as far as it can be read."""
         self.run_id = run_id
         """The line's ``project_run_id``, as far as it can be read."""
-
-    def copied(self, order: int, file: int) -> FlaggedLine:
-        """The line, to be looked at together with others."""
-        line = FlaggedLine(
-            self.text,
-            self.status,
-            event=self.event,
-            facts=self.facts,
-            diagnostics=self.diagnostics,
-            event_name=self.event_name,
-            run_id=self.run_id,
-        )
-        line.order, line.file = order, file
-        return line
 
 
 def run_of(line: Line) -> str | None:
