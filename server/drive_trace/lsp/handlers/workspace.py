@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +87,10 @@ class PulledDiagnostics(Handlers):
         if report is None:
             path = path_of(uri)
             if path is not None and await in_thread(self._runs.closed.has, path):
-                (report,) = await self._of_closed([(path, uri)], {uri: previous})
+                (options,) = await self._linting.options_now([uri])
+                report = await self._of_closed(path, uri, previous, options, self._parts())
+                if self._runs.open.get(uri) is not None:  # since a moment ago
+                    report = await self._of_open(uri, previous)
         return (report or DiagnosticReport.of(uri, b"[]").unless(previous)).as_document_report()
 
     async def workspace(self, params: types.WorkspaceDiagnosticParams) -> dict[str, Any]:
@@ -122,17 +124,15 @@ class PulledDiagnostics(Handlers):
             if report is not None and now is not None:
                 yield report.as_workspace_report(now.version)
         rest = await in_thread(self._runs.closed.folders.spelled, list(previous))
-        while rest:
-            is_open = set(map(self._real_path, self._runs.open))
-            batch = [each for each in rest[:_AT_ONCE] if each[0] not in is_open]
-            reports = await self._of_closed([each[1:] for each in batch], previous)
-            for report in reports:
-                # If it has been opened meanwhile, the file on disk does not count.
-                if report is not None and self._runs.open.get(report.uri) is None:
-                    done.add(report.uri)
-                    yield report.as_workspace_report(None)
-            is_whole = len(reports) == len(batch)
-            rest = rest[_AT_ONCE if is_whole else rest.index(batch[len(reports)]) :]
+        options, parts = await self._linting.options_now([uri for *_, uri in rest]), self._parts()
+        for (real, path, uri), given in zip(rest, options, strict=True):
+            if real in map(self._real_path, self._runs.open):
+                continue
+            report = await self._of_closed(path, uri, previous.get(uri), given, parts)
+            # If it has been opened meanwhile, the file on disk does not count.
+            if report is not None and self._runs.open.get(uri) is None:
+                done.add(uri)
+                yield report.as_workspace_report(None)
         for uri, items in self._linting.configuration_diagnostics().items():
             done.add(uri)
             yield _workspace_report(uri, items, previous.get(uri))
@@ -158,33 +158,20 @@ class PulledDiagnostics(Handlers):
             return None
         return DiagnosticReport.of(uri, trace.diagnostics()).unless(previous)
 
+    def _parts(self) -> Mapping[Path, Collection[str]]:
+        """The runs of closed traces, as far as somebody has looked."""
+        return {each.path: each.parts for each in self._runs.closed.seen()}
+
     async def _of_closed(
-        self, traces: Sequence[tuple[Path, str]], previous: Mapping[str, str | None]
-    ) -> list[DiagnosticReport | None]:
-        """Of the first of these traces: of as many as take a moment."""
-        uris = [uri for _, uri in traces]
-        options = await self._linting.options_now(uris)
-        seen = {each.path: each for each in self._runs.closed.seen()}
-        besides = [
-            beside_of(self._runs, uri, seen[path].parts if path in seen else ())
-            for path, uri in traces
-        ]
-
-        def reports() -> list[DiagnosticReport | None]:
-            end = time.monotonic() + _BATCH_SECONDS
-            made: list[DiagnosticReport | None] = []
-            for (path, uri), given, beside in zip(traces, options, besides, strict=True):
-                if made and time.monotonic() > end:
-                    break
-                made.append(self._report(path, previous.get(uri), given, beside))
-            return made
-
-        return [
-            report
-            if self._runs.open.get(uri) is None
-            else await self._of_open(uri, previous.get(uri))
-            for uri, report in zip(uris, await in_thread(reports), strict=False)
-        ]
+        self,
+        path: Path,
+        uri: str,
+        previous: str | None,
+        options: DiagnosticOptions,
+        parts: Mapping[Path, Collection[str]],
+    ) -> DiagnosticReport | None:
+        beside = beside_of(self._runs, uri, parts.get(path, ()))
+        return await in_thread(self._report, path, previous, options, beside)
 
     def _report(
         self, path: Path, previous: str | None, options: DiagnosticOptions, beside: Beside | None
