@@ -15,8 +15,8 @@ from tests.support.growth import assert_linear
 GRADED = 'EVENT{"event_type":"correctness-recorded"}'
 
 
-def test_a_correct_run_shows_its_efficiency_in_short() -> None:
-    assert check_lenses(
+LENSES = {
+    "a correct run shows its efficiency in short": (
         """
         EVENT{"event_type":"project-started","ts":"2026-05-28T14:00:00.000Z"}
         EVENT{"event_type":"round-start","dispatch_id":"d-1","round_id":"r-1"}
@@ -29,11 +29,100 @@ def test_a_correct_run_shows_its_efficiency_in_short() -> None:
         EVENT{"event_type":"project-closed","ts":"2026-05-28T14:28:40.000Z"}
         EVENT{"event_type":"tokens-recorded","input_tokens":1912408,"output_tokens":42117}
         EVENT{"event_type":"correctness-recorded"}
+        """,
+        [
+            (1, "CORRECT · 1.9M in · 42k out · 28m 40s (by the clock) · 1.4 rounds/dispatch"),
+            (11, "decides: CORRECT"),
+        ],
+    ),
+    "a run that nobody graded says what is missing": (
         """
-    ) == [
-        (1, "CORRECT · 1.9M in · 42k out · 28m 40s (by the clock) · 1.4 rounds/dispatch"),
-        (11, "decides: CORRECT"),
-    ]
+        EVENT{"event_type":"dispatch-end"}
+        EVENT{"event_type":"tokens-recorded"}
+        """,
+        [(1, "not computable: not graded")],
+    ),
+    "what has no signal is left out and zero is not": (
+        """
+        EVENT{"event_type":"tokens-recorded","input_tokens":null,"output_tokens":0}
+        EVENT{"event_type":"correctness-recorded"}
+        """,
+        [(1, "CORRECT · 0 out"), (2, "decides: CORRECT")],
+    ),
+    "each run has its lens over its first valid event": (
+        """
+        not a trace line
+        EVENT{"event_type":"project-started","project_run_id":"b"}
+        EVENT{"event_type":"project-started","project_run_id":"a"}
+        EVENT{"event_type":"correctness-recorded","project_run_id":"a"}
+        EVENT{"event_type":"project-closed","project_run_id":"b"}
+        """,
+        [
+            (1, "not computable: not graded"),
+            (3, "CORRECT"),
+            (4, "decides: CORRECT"),
+        ],
+    ),
+    "an event that another replaced says by which": (
+        """
+        EVENT{"event_type":"correctness-recorded","qa":"fail"}
+        EVENT{"event_type":"correctness-recorded","project_run_id":"search-index"}
+        EVENT{"event_type":"correctness-recorded","qa":"fail"}
+        EVENT{"event_type":"correctness-recorded"}
+        """,
+        [
+            (1, "CORRECT"),
+            (1, "superseded by line 3"),
+            (2, "CORRECT"),
+            (2, "decides: CORRECT"),
+            (3, "superseded by line 4"),
+            (4, "decides: CORRECT"),
+        ],
+    ),
+    "a rejected line is never silent": (
+        """
+        EVENT{"event_type":"correctness-recorded"}
+        EVENT{"event_type":"correctness-recorded","qa":"failed"}
+        """,
+        [
+            (1, "CORRECT, but 1 correctness line rejected (line 2), not counted"),
+            (1, "decides: CORRECT, but 1 correctness line rejected (line 2), not counted"),
+            (2, "rejected, not counted"),
+        ],
+    ),
+    "the first grade of a run has a lens even when it is rejected": (
+        'EVENT{"event_type":"correctness-recorded","qa":"passed"}',
+        [
+            (
+                1,
+                "not computable: its only line is rejected"
+                " · 1 correctness line rejected (line 1), not counted",
+            ),
+            (1, "rejected, not counted"),
+        ],
+    ),
+    "an event that is all nulls takes the verdict back": (
+        """
+        EVENT{"event_type":"correctness-recorded"}
+        EVENT{"event_type":"correctness-recorded","mechanical":null,"qa":null,"intent":null}
+        """,
+        [
+            (1, "not computable — missing: mechanical, qa, intent"),
+            (1, "superseded by line 2"),
+            (2, "decides: not computable — missing: mechanical, qa, intent"),
+        ],
+    ),
+    "a trace without valid events has no lens": (
+        "[]\n\n{}",
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LENSES)
+def test_lenses_say_what_counts(case: str) -> None:
+    fixture, expected = LENSES[case]
+    assert check_lenses(fixture) == expected
 
 
 @pytest.mark.parametrize(
@@ -57,72 +146,6 @@ def test_the_verdict_stands_over_the_run_and_over_the_event(pairs: str, verdict:
     ) == [
         (1, verdict + " · 1.9M in · 42k out" * (verdict == "CORRECT")),
         (3, f"decides: {verdict}"),
-    ]
-
-
-def test_a_run_that_nobody_graded_says_what_is_missing() -> None:
-    assert check_lenses(
-        """
-        EVENT{"event_type":"dispatch-end"}
-        EVENT{"event_type":"tokens-recorded"}
-        """
-    ) == [(1, "not computable: not graded")]
-
-
-def test_what_has_no_signal_is_left_out_and_zero_is_not() -> None:
-    assert check_lenses(
-        """
-        EVENT{"event_type":"tokens-recorded","input_tokens":null,"output_tokens":0}
-        EVENT{"event_type":"correctness-recorded"}
-        """
-    ) == [(1, "CORRECT · 0 out"), (2, "decides: CORRECT")]
-
-
-def test_each_run_has_its_lens_over_its_first_valid_event() -> None:
-    assert check_lenses(
-        """
-        not a trace line
-        EVENT{"event_type":"project-started","project_run_id":"b"}
-        EVENT{"event_type":"project-started","project_run_id":"a"}
-        EVENT{"event_type":"correctness-recorded","project_run_id":"a"}
-        EVENT{"event_type":"project-closed","project_run_id":"b"}
-        """
-    ) == [
-        (1, "not computable: not graded"),
-        (3, "CORRECT"),
-        (4, "decides: CORRECT"),
-    ]
-
-
-def test_an_event_that_another_replaced_says_by_which() -> None:
-    assert check_lenses(
-        """
-        EVENT{"event_type":"correctness-recorded","qa":"fail"}
-        EVENT{"event_type":"correctness-recorded","project_run_id":"search-index"}
-        EVENT{"event_type":"correctness-recorded","qa":"fail"}
-        EVENT{"event_type":"correctness-recorded"}
-        """
-    ) == [
-        (1, "CORRECT"),
-        (1, "superseded by line 3"),
-        (2, "CORRECT"),
-        (2, "decides: CORRECT"),
-        (3, "superseded by line 4"),
-        (4, "decides: CORRECT"),
-    ]
-
-
-def test_a_rejected_line_is_never_silent() -> None:
-    lenses = check_lenses(
-        """
-        EVENT{"event_type":"correctness-recorded"}
-        EVENT{"event_type":"correctness-recorded","qa":"failed"}
-        """
-    )
-    assert lenses == [
-        (1, "CORRECT, but 1 correctness line rejected (line 2), not counted"),
-        (1, "decides: CORRECT, but 1 correctness line rejected (line 2), not counted"),
-        (2, "rejected, not counted"),
     ]
 
 
@@ -159,34 +182,6 @@ def test_a_run_id_that_is_cut_off_is_no_run_id() -> None:
         (2, f"decides: CORRECT, but {rejected}"),
         (3, "rejected, not counted"),
     ]
-
-
-def test_the_first_grade_of_a_run_has_a_lens_even_when_it_is_rejected() -> None:
-    assert check_lenses('EVENT{"event_type":"correctness-recorded","qa":"passed"}') == [
-        (
-            1,
-            "not computable: its only line is rejected"
-            " · 1 correctness line rejected (line 1), not counted",
-        ),
-        (1, "rejected, not counted"),
-    ]
-
-
-def test_an_event_that_is_all_nulls_takes_the_verdict_back() -> None:
-    assert check_lenses(
-        """
-        EVENT{"event_type":"correctness-recorded"}
-        EVENT{"event_type":"correctness-recorded","mechanical":null,"qa":null,"intent":null}
-        """
-    ) == [
-        (1, "not computable — missing: mechanical, qa, intent"),
-        (1, "superseded by line 2"),
-        (2, "decides: not computable — missing: mechanical, qa, intent"),
-    ]
-
-
-def test_a_trace_without_valid_events_has_no_lens() -> None:
-    assert check_lenses("[]\n\n{}") == []
 
 
 # Resolving later

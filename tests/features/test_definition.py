@@ -1,11 +1,12 @@
 """Definitions, references and highlights: from each place that names a thing to all the others."""
 
+import pytest
+
 from tests.support.fixtures import read
 from tests.support.moving import check_definition, check_named
 
-
-def test_a_dispatch() -> None:
-    check_named("""
+NAMED = {
+    "a dispatch": """
         EVENT{"event_type":"dispatch-start","dispatch_id":"d-1"}
                                                           ^^^^^ start
         EVENT{"event_type":"round-start","dispatch_id":"d-1","round_id":"r-1"}
@@ -15,11 +16,8 @@ def test_a_dispatch() -> None:
         EVENT{"event_type":"dispatch-start","dispatch_id":"d-2","parent_dispatch_id":"d-1"}
                                                                                      ^^^^^ read
         EVENT{"event_type":"dispatch-end","dispatch_id":"d-2"}
-    """)
-
-
-def test_a_round() -> None:
-    check_named("""
+    """,
+    "a round": """
         EVENT{"event_type":"round-start","dispatch_id":"d-1","round_id":"r-1"}
                                                                         ^^^^^ start
         EVENT{"event_type":"brief-issued","dispatch_id":"d-1","round_id":"r-1"}
@@ -27,21 +25,15 @@ def test_a_round() -> None:
         EVENT{"event_type":"round-start","dispatch_id":"d-1","round_id":"r-2"}
         EVENT{"event_type":"round-end","dispatch_id":"d-1","round_id":"r-1"}
                                                                       ^^^^^ write
-    """)
-
-
-def test_a_slice() -> None:
-    check_named("""
+    """,
+    "a slice": """
         EVENT{"event_type":"slice-started","slice_slug":"retry-queue"}
                                                         ^^^^^^^^^^^^^ start
         EVENT{"event_type":"slice-started","slice_slug":"retry"}
         EVENT{"event_type":"slice-completed","slice_slug":"retry-queue"}
                                                           ^^^^^^^^^^^^^ write
-    """)
-
-
-def test_a_run_begins_with_its_first_line() -> None:
-    check_named("""
+    """,
+    "a run begins with its first line": """
         EVENT{"event_type":"project-started","project_run_id":"other"}
         EVENT{"event_type":"triage-verdict","project_run_id":"checkout"}
                                                              ^^^^^^^^^^ start
@@ -51,11 +43,8 @@ def test_a_run_begins_with_its_first_line() -> None:
                                                                    ^^^^^^^^^^ read
         EVENT{"event_type":"project-closed","project_run_id":"checkout"}
                                                              ^^^^^^^^^^ write
-    """)
-
-
-def test_a_file() -> None:
-    check_named("""
+    """,
+    "a file": """
         EVENT{"event_type":"spec-authored","spec_path":"a/spec.md"}
                                                        ^^^^^^^^^^^ start
         EVENT{"event_type":"plan-authored","plan_path":"a/plan.md"}
@@ -63,41 +52,29 @@ def test_a_file() -> None:
                                                                   ^^^^^^^^^^^ read
         EVENT{"event_type":"spec-amended","spec_path":"a/spec.md","project_run_id":"later"}
                                                       ^^^^^^^^^^^ write
-    """)
-
-
-def test_an_event_id_that_stands_twice() -> None:
-    check_named("""
+    """,
+    "an event id that stands twice": """
         EVENT{"event_type":"project-started","event_id":"e-1"}
                                                         ^^^^^ start
         EVENT{"event_type":"retro-landed"}
         EVENT{"event_type":"project-closed","event_id":"e-1"}
                                                        ^^^^^ start
-    """)
-
-
-def test_ids_count_within_their_run() -> None:
-    check_named("""
+    """,
+    "ids count within their run": """
         EVENT{"event_type":"dispatch-start","project_run_id":"one","dispatch_id":"d-1"}
                                                                                  ^^^^^ start
         EVENT{"event_type":"dispatch-start","project_run_id":"two","dispatch_id":"d-1"}
         EVENT{"event_type":"dispatch-end","project_run_id":"one","dispatch_id":"d-1"}
                                                                                ^^^^^ write
         EVENT{"event_type":"dispatch-end","project_run_id":"two","dispatch_id":"d-1"}
-    """)
-
-
-def test_a_dispatch_is_resumed_in_another_run() -> None:
-    check_named("""
+    """,
+    "a dispatch is resumed in another run": """
         EVENT{"event_type":"dispatch-start","project_run_id":"one","dispatch_id":"d-1"}
                                                                                  ^^^^^ start
         EVENT{"event_type":"dispatch-start","project_run_id":"two","parent_dispatch_id":"d-1"}
                                                                                         ^^^^^ read
-    """)
-
-
-def test_broken_lines_count_as_far_as_their_text_shows() -> None:
-    check_named("""
+    """,
+    "broken lines count as far as their text shows": """
         EVENT{"event_type":"dispatch-start","dispatch_id":"d-1"}
                                                           ^^^^^ start
         EVENT{"event_type":"round-start","dispatch_id":"d-1",}
@@ -108,7 +85,21 @@ def test_broken_lines_count_as_far_as_their_text_shows() -> None:
                                                                  ^^^^^ read
         EVENT{"event_type":"tool-called","dispatch_id":"d-1"}
                                                        ^^^^^ read
-    """)
+    """,
+    "text beyond the bmp": """
+        EVENT{"event_type":"slice-started","linear_ref":"🚀 日本","slice_slug":"🚀-retry"}
+                                                                            ^^^^^^^^^ start
+        EVENT{"event_type":"slice-completed","pr_ref":"🚀🚀","slice_slug":"🚀-retry"}
+                                                                        ^^^^^^^^^ write
+        EVENT{"event_type":"slice-completed","slice_slug":"\\ud83d\\ude80-retry"}
+                                                          ^^^^^^^^^^^^^^^^^^^^ write
+    """,
+}
+
+
+@pytest.mark.parametrize("case", NAMED)
+def test_a_name_leads_to_where_that_starts_and_is_found_again(case: str) -> None:
+    check_named(NAMED[case])
 
 
 def test_a_start_that_is_rejected_is_a_start() -> None:
@@ -123,17 +114,6 @@ def test_a_start_that_is_rejected_is_a_start() -> None:
                                                                    ^^^^^^^^^^ start
         EVENT{"event_type":"correctness-recorded","project_run_id":"checkout"}
                                                                    ^^^^^^^^^^ read
-    """)
-
-
-def test_text_beyond_the_bmp() -> None:
-    check_named("""
-        EVENT{"event_type":"slice-started","linear_ref":"🚀 日本","slice_slug":"🚀-retry"}
-                                                                            ^^^^^^^^^ start
-        EVENT{"event_type":"slice-completed","pr_ref":"🚀🚀","slice_slug":"🚀-retry"}
-                                                                        ^^^^^^^^^ write
-        EVENT{"event_type":"slice-completed","slice_slug":"\\ud83d\\ude80-retry"}
-                                                          ^^^^^^^^^^^^^^^^^^^^ write
     """)
 
 

@@ -23,8 +23,8 @@ from tests.support.fixtures import ENCODINGS, dumps, trace
 UTF16 = PositionEncoding.UTF16
 
 
-def test_white_space_goes_and_the_order_of_the_keys_stays() -> None:
-    check_format(
+FORMATTED = {
+    "white space goes and the order of the keys stays": (
         '{ "qa": "pass", "mechanical": "pass" , "intent": null, "project_run_id": "r", '
         '"ts": "2026-05-28T14:00:00.000Z", "event_type": "correctness-recorded", '
         '"orchestrator_agent_id": null, "schema_version": "1", '
@@ -33,7 +33,29 @@ def test_white_space_goes_and_the_order_of_the_keys_stays() -> None:
         '"ts":"2026-05-28T14:00:00.000Z","event_type":"correctness-recorded",'
         '"orchestrator_agent_id":null,"schema_version":"1",'
         '"event_id":"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90"}',
-    )
+    ),
+    "of an unknown event only white space goes": (
+        '{"b": 1, "event_type" : "made-up",  "a": [1, 2]}',
+        '{"b":1,"event_type":"made-up","a":[1,2]}',
+    ),
+    "values stay as they are written": (
+        r'EVENT{"event_type":"dispatch-end", "wall_clock_ms": 1.68e6,"result":"\u0063ompleted"}',
+        r'EVENT{"event_type":"dispatch-end","result":"\u0063ompleted","wall_clock_ms":1.68e6}',
+    ),
+    "a rejected event is laid out too and stays rejected": (
+        'EVENT{"event_type":"correctness-recorded","qa":"passed","x": {"b": 1, "a": [ ] }}',
+        'EVENT{"event_type":"correctness-recorded","qa":"passed","x":{"b":1,"a":[]}}',
+    ),
+    "text beyond the bmp and what looks like json in it": (
+        r'EVENT{"event_type":"dispatch-start", "dispatch_name":"🚀 {\"a\" : 1, \"b\"}, 日本 "}',
+        r'EVENT{"event_type":"dispatch-start","dispatch_name":"🚀 {\"a\" : 1, \"b\"}, 日本 "}',
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FORMATTED)
+def test_lines_are_laid_out(case: str) -> None:
+    check_format(*FORMATTED[case])
 
 
 def test_a_clean_trace_stays() -> None:
@@ -59,34 +81,6 @@ def test_what_is_no_json_object_is_not_touched(line: str) -> None:
 
 def test_an_empty_file_stays() -> None:
     assert formatted("", UTF16) == ""
-
-
-def test_of_an_unknown_event_only_white_space_goes() -> None:
-    check_format(
-        '{"b": 1, "event_type" : "made-up",  "a": [1, 2]}',
-        '{"b":1,"event_type":"made-up","a":[1,2]}',
-    )
-
-
-def test_values_stay_as_they_are_written() -> None:
-    check_format(
-        r'EVENT{"event_type":"dispatch-end", "wall_clock_ms": 1.68e6,"result":"\u0063ompleted"}',
-        r'EVENT{"event_type":"dispatch-end","result":"\u0063ompleted","wall_clock_ms":1.68e6}',
-    )
-
-
-def test_a_rejected_event_is_laid_out_too_and_stays_rejected() -> None:
-    check_format(
-        'EVENT{"event_type":"correctness-recorded","qa":"passed","x": {"b": 1, "a": [ ] }}',
-        'EVENT{"event_type":"correctness-recorded","qa":"passed","x":{"b":1,"a":[]}}',
-    )
-
-
-def test_text_beyond_the_bmp_and_what_looks_like_json_in_it() -> None:
-    check_format(
-        r'EVENT{"event_type":"dispatch-start", "dispatch_name":"🚀 {\"a\" : 1, \"b\"}, 日本 "}',
-        r'EVENT{"event_type":"dispatch-start","dispatch_name":"🚀 {\"a\" : 1, \"b\"}, 日本 "}',
-    )
 
 
 @pytest.mark.parametrize("first", ["event_type", "mechanical", "x"])

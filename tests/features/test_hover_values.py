@@ -44,30 +44,59 @@ def line(number: int) -> str:
 # When
 
 
-def test_a_timestamp_is_told_in_words_and_from_what_happened_before() -> None:
-    assert said(
+SAID = {
+    "a timestamp is told in words and from what happened before": (
         """
         EVENT{"event_type":"project-started","ts":"2026-05-28T14:00:00Z"}
         EVENT{"event_type":"dispatch-start","ts":"2026-05-28T15:00:00Z","dispatch_id":"d-1"}
         EVENT{"event_type":"round-start","ts":"2026-05-28T15:02:00Z","dispatch_id":"d-1"}
         EVENT{"event_type":"project-started","project_run_id":"another"}
         EVENT{"event_type":"dispatch-end","ts":"2026-$005-28T15:14:05.250Z","dispatch_id":"d-1"}
+        """,
+        "\n".join(
+            (
+                "**Thursday 28 May 2026, 15:14:05 UTC** · 17:14 local (UTC+2) · 2 days ago",
+                "",
+                f"- **+1h 14m** since the run's start ({line(1)})",
+                f"- **+14m 05s** since the start of `implementer D1 R1` ({line(2)})",
+                f"- **+12m 05s** since the event before ({line(3)})",
+            )
+        ),
+    ),
+    "the first event of a run has nothing before it": (
+        'EVENT{"event_type":"project-started","ts":"$02026-05-31T13:30:00Z"}',
+        "**Sunday 31 May 2026, 13:30:00 UTC** · 15:30 local (UTC+2) · 30 minutes ago",
+    ),
+    "what is short already is not told again": (
+        'EVENT{"event_type":"round-end","wall_clock_ms":75$00}',
+        "**wall_clock_ms** — "
+        + (
+            "How long the round took: this event's `ts` minus its start's. Counted in milliseconds."
+            "\n\n*an integer of at least 0*"
+        ),
+    ),
+    "a path lists the events that wrote it": (
         """
-    ) == "\n".join(
-        (
-            "**Thursday 28 May 2026, 15:14:05 UTC** · 17:14 local (UTC+2) · 2 days ago",
-            "",
-            f"- **+1h 14m** since the run's start ({line(1)})",
-            f"- **+14m 05s** since the start of `implementer D1 R1` ({line(2)})",
-            f"- **+12m 05s** since the event before ({line(3)})",
-        )
-    )
+        EVENT{"event_type":"spec-authored","spec_path":"a/spec.md","byte_length":8705}
+        EVENT{"event_type":"spec-authored","spec_path":"b/spec.md"}
+        EVENT{"event_type":"spec-amended","spec_path":"a/$0spec.md","byte_length":9120}
+        EVENT{"event_type":"falsified-assumption","artifact_path":"a/spec.md"}
+        """,
+        "\n".join(
+            (
+                f"- {line(1)}: `spec-authored`, 8,705 bytes",
+                "- this line: `spec-amended`, 9,120 bytes (+415), new-edge-case",
+                f"- {line(4)}: `falsified-assumption`",
+            )
+        ),
+    ),
+}
 
 
-def test_the_first_event_of_a_run_has_nothing_before_it() -> None:
-    assert said('EVENT{"event_type":"project-started","ts":"$02026-05-31T13:30:00Z"}') == (
-        "**Sunday 31 May 2026, 13:30:00 UTC** · 15:30 local (UTC+2) · 30 minutes ago"
-    )
+@pytest.mark.parametrize("case", SAID)
+def test_a_value_is_explained(case: str) -> None:
+    fixture, expected = SAID[case]
+    assert said(fixture) == expected
 
 
 def test_a_time_that_goes_back_is_told_as_such() -> None:
@@ -146,15 +175,6 @@ def test_tokens_are_told_in_full_and_in_short(pair: str, words: str) -> None:
     assert words in text
 
 
-def test_what_is_short_already_is_not_told_again() -> None:
-    assert said(
-        'EVENT{"event_type":"round-end","wall_clock_ms":75$00}'
-    ) == "**wall_clock_ms** — " + (
-        "How long the round took: this event's `ts` minus its start's. Counted in milliseconds."
-        "\n\n*an integer of at least 0*"
-    )
-
-
 def test_lengths_are_rounded_to_two_units() -> None:
     lengths = (0, 999, 1000, 45_250, 59_999, 60_000, 3_600_000, 90_061_000, -5_000, 10**400)
     assert [duration(each) for each in lengths] == [
@@ -231,23 +251,6 @@ def test_a_hash_leads_to_the_brief_that_had_the_same_content() -> None:
     """
     assert said(first.replace("HASH", HASH)) == (
         f"No earlier brief of the run has this content; {line(2)} has it again."
-    )
-
-
-def test_a_path_lists_the_events_that_wrote_it() -> None:
-    assert said(
-        """
-        EVENT{"event_type":"spec-authored","spec_path":"a/spec.md","byte_length":8705}
-        EVENT{"event_type":"spec-authored","spec_path":"b/spec.md"}
-        EVENT{"event_type":"spec-amended","spec_path":"a/$0spec.md","byte_length":9120}
-        EVENT{"event_type":"falsified-assumption","artifact_path":"a/spec.md"}
-        """
-    ) == "\n".join(
-        (
-            f"- {line(1)}: `spec-authored`, 8,705 bytes",
-            "- this line: `spec-amended`, 9,120 bytes (+415), new-edge-case",
-            f"- {line(4)}: `falsified-assumption`",
-        )
     )
 
 

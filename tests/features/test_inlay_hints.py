@@ -11,22 +11,15 @@ from drive_trace.trace.document import Point
 from tests.support.aids import check_hints, explained, hints_in
 from tests.support.fixtures import read
 
-
-def test_ids_are_followed_by_what_they_name() -> None:
-    check_hints(
-        """
+HINTS = {
+    "ids are followed by what they name": """
         EVENT{"event_type":"dispatch-start","dispatch_id":"d-1","dispatch_name":"coder"}
         EVENT{"event_type":"round-start","dispatch_id":"d-1","round_id":"r-1"}
         EVENT{"event_type":"round-start","dispatch_id":"d-1","round_number":2}
         EVENT{"event_type":"brief-issued","dispatch_id":"d-1","round_id":"r-1"«round 1»}
         EVENT{"event_type":"dispatch-start","parent_dispatch_id":"d-1"«coder»}
-        """
-    )
-
-
-def test_a_dispatch_is_named_where_it_changes() -> None:
-    check_hints(
-        """
+        """,
+    "a dispatch is named where it changes": """
         EVENT{"event_type":"dispatch-start","dispatch_id":"d-1","dispatch_name":"D1 R2: codec"}
         EVENT{"event_type":"dispatch-start","dispatch_id":"d-2","dispatch_name":"6c-D4 — examples"}
         EVENT{"event_type":"round-start","dispatch_id":"d-2"}
@@ -34,25 +27,15 @@ def test_a_dispatch_is_named_where_it_changes() -> None:
         EVENT{"event_type":"brief-issued","dispatch_id":"d-1"}
         EVENT{"event_type":"brief-issued","dispatch_id":"d-2"«D4»}
         EVENT{"event_type":"brief-issued","dispatch_id":"d-2","project_run_id":"another"}
-        """
-    )
-
-
-def test_each_run_has_its_own_dispatches() -> None:
-    check_hints(
-        """
+        """,
+    "each run has its own dispatches": """
         EVENT{"event_type":"dispatch-start","project_run_id":"a","dispatch_id":"1","dispatch_name":"a"}
         EVENT{"event_type":"dispatch-start","project_run_id":"b","dispatch_id":"1","dispatch_name":"b"}
         EVENT{"event_type":"round-start","project_run_id":"a","dispatch_id":"1"«a»}
         EVENT{"event_type":"round-start","project_run_id":"b","dispatch_id":"1"«b»}
         EVENT{"event_type":"round-start","project_run_id":"c","dispatch_id":"1"}
-        """
-    )
-
-
-def test_a_dispatch_that_is_started_again_is_called_as_it_was_then() -> None:
-    check_hints(
-        """
+        """,
+    "a dispatch that is started again is called as it was then": """
         EVENT{"event_type":"round-start","dispatch_id":"d-1"«before»}
         EVENT{"event_type":"dispatch-start","dispatch_id":"d-1","dispatch_name":"before"}
         EVENT{"event_type":"project-started"}
@@ -60,13 +43,8 @@ def test_a_dispatch_that_is_started_again_is_called_as_it_was_then() -> None:
         EVENT{"event_type":"dispatch-start","dispatch_id":"d-1","dispatch_name":"after"}
         EVENT{"event_type":"project-started"}
         EVENT{"event_type":"round-start","dispatch_id":"d-1"«after»}
-        """
-    )
-
-
-def test_long_numbers_are_followed_by_short_ones() -> None:
-    check_hints(
-        """
+        """,
+    "long numbers are followed by short ones": """
         EVENT{"event_type":"tokens-recorded","input_tokens":1912408«1.9M»,"output_tokens":0,"cache_read_tokens":950}
         EVENT{"event_type":"spec-amended","byte_length":1204551«1.2 MB»,"bytes_delta":0}
         EVENT{"event_type":"spec-amended","bytes_delta":-12400«−12.4 kB»}
@@ -74,8 +52,39 @@ def test_long_numbers_are_followed_by_short_ones() -> None:
         EVENT{"event_type":"dispatch-end","wall_clock_ms":3900000«1h 05m»}
         EVENT{"event_type":"dispatch-end","wall_clock_ms":45200«45.2s»}
         EVENT{"event_type":"dispatch-end","wall_clock_ms":999}
-        """
-    )
+        """,
+    "a broken line has them as far as it can be read": """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"d-1","dispatch_name":"coder"}
+        EVENT{"event_type":"dispatch-end","dispatch_id":"d-1","wall_clock_ms":1680000«28m»,}
+        EVENT{"event_type":"dispatch-end","dispatch_id":"d-1","wall_clock_ms":1680000«28m»
+        EVENT{"event_type":"dispatch-end","dispatch_id":["d-1"],"wall_clock_ms":"1680000"}
+        ["dispatch-end"]
+        not json
+        EVENT{"event_type":"tool-called","wall_clock_ms":1680000}
+        """,
+    "text beyond the bmp stands before and in them": """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"🚀","dispatch_name":"日本 🚀"}
+        EVENT{"event_type":"project-started"}
+        EVENT{"event_type":"round-start","orchestrator_agent_id":"é🚀","dispatch_id":"🚀"«日本 🚀»}
+        """,
+    "an empty file has none": "",
+    "names from a trace are short and harmless": f"""
+        EVENT{{"event_type":"dispatch-start","dispatch_id":"d-1","dispatch_name":"{"x" * 60}"}}
+        EVENT{{"event_type":"project-started"}}
+        EVENT{{"event_type":"round-start","dispatch_id":"d-1"«{"x" * 23}…»}}
+        EVENT{{"event_type":"dispatch-start","dispatch_id":"d-2","dispatch_name":"a\\u202e\\nb"}}
+        EVENT{{"event_type":"project-started"}}
+        EVENT{{"event_type":"round-start","dispatch_id":"d-2"«a<U+202E><U+000A>b»}}
+        EVENT{{"event_type":"dispatch-start","dispatch_id":"d-3","dispatch_name":""}}
+        EVENT{{"event_type":"project-started"}}
+        EVENT{{"event_type":"round-start","dispatch_id":"d-3"}}
+        """,
+}
+
+
+@pytest.mark.parametrize("case", HINTS)
+def test_hints_stand_behind_what_means_something(case: str) -> None:
+    check_hints(HINTS[case])
 
 
 @pytest.mark.parametrize(
@@ -102,50 +111,6 @@ def test_a_claim_far_from_the_clock_is_followed_by_what_that_says(
         EVENT{{"event_type":"{what}-end","ts":"2026-05-28T{ended}Z","wall_clock_ms":{claimed}}}
         """,
         HintOptions(names=False),
-    )
-
-
-def test_a_broken_line_has_them_as_far_as_it_can_be_read() -> None:
-    check_hints(
-        """
-        EVENT{"event_type":"dispatch-start","dispatch_id":"d-1","dispatch_name":"coder"}
-        EVENT{"event_type":"dispatch-end","dispatch_id":"d-1","wall_clock_ms":1680000«28m»,}
-        EVENT{"event_type":"dispatch-end","dispatch_id":"d-1","wall_clock_ms":1680000«28m»
-        EVENT{"event_type":"dispatch-end","dispatch_id":["d-1"],"wall_clock_ms":"1680000"}
-        ["dispatch-end"]
-        not json
-        EVENT{"event_type":"tool-called","wall_clock_ms":1680000}
-        """
-    )
-
-
-def test_text_beyond_the_bmp_stands_before_and_in_them() -> None:
-    check_hints(
-        """
-        EVENT{"event_type":"dispatch-start","dispatch_id":"🚀","dispatch_name":"日本 🚀"}
-        EVENT{"event_type":"project-started"}
-        EVENT{"event_type":"round-start","orchestrator_agent_id":"é🚀","dispatch_id":"🚀"«日本 🚀»}
-        """
-    )
-
-
-def test_an_empty_file_has_none() -> None:
-    check_hints("")
-
-
-def test_names_from_a_trace_are_short_and_harmless() -> None:
-    check_hints(
-        f"""
-        EVENT{{"event_type":"dispatch-start","dispatch_id":"d-1","dispatch_name":"{"x" * 60}"}}
-        EVENT{{"event_type":"project-started"}}
-        EVENT{{"event_type":"round-start","dispatch_id":"d-1"«{"x" * 23}…»}}
-        EVENT{{"event_type":"dispatch-start","dispatch_id":"d-2","dispatch_name":"a\\u202e\\nb"}}
-        EVENT{{"event_type":"project-started"}}
-        EVENT{{"event_type":"round-start","dispatch_id":"d-2"«a<U+202E><U+000A>b»}}
-        EVENT{{"event_type":"dispatch-start","dispatch_id":"d-3","dispatch_name":""}}
-        EVENT{{"event_type":"project-started"}}
-        EVENT{{"event_type":"round-start","dispatch_id":"d-3"}}
-        """
     )
 
 

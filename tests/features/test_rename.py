@@ -8,8 +8,8 @@ from tests.support.changing import can_rename, check_no_rename, check_rename
 START = 'EVENT{"event_type":"dispatch-start","dispatch_id":"d1"}'
 
 
-def test_a_dispatch_is_renamed_in_its_run_and_where_it_is_resumed() -> None:
-    check_rename(
+RENAMED = {
+    "a dispatch is renamed in its run and where it is resumed": (
         """
         EVENT{"event_type":"dispatch-start","dispatch_id":"d1"}
         EVENT{"event_type":"round-start","dispatch_id":"d$01","round_id":"d1"}
@@ -23,11 +23,8 @@ def test_a_dispatch_is_renamed_in_its_run_and_where_it_is_resumed() -> None:
         EVENT{"event_type":"dispatch-start","dispatch_id":"d2","parent_dispatch_id":"new"}
         EVENT{"event_type":"dispatch-start","project_run_id":"b","parent_dispatch_id":"new"}
         """,
-    )
-
-
-def test_another_run_may_have_a_dispatch_of_that_id() -> None:
-    check_rename(
+    ),
+    "another run may have a dispatch of that id": (
         """
         EVENT{"event_type":"dispatch-start","dispatch_id":"$0d1"}
         EVENT{"event_type":"dispatch-start","project_run_id":"b","dispatch_id":"d1"}
@@ -39,11 +36,8 @@ def test_another_run_may_have_a_dispatch_of_that_id() -> None:
         EVENT{"event_type":"dispatch-start","project_run_id":"b","dispatch_id":"d1"}
         EVENT{"event_type":"dispatch-start","project_run_id":"b","parent_dispatch_id":"d1"}
         """,
-    )
-
-
-def test_from_where_a_dispatch_is_resumed() -> None:
-    check_rename(
+    ),
+    "from where a dispatch is resumed": (
         """
         EVENT{"event_type":"dispatch-start","dispatch_id":"d1"}
         EVENT{"event_type":"dispatch-start","project_run_id":"b","parent_dispatch_id":"d1$0"}
@@ -53,7 +47,93 @@ def test_from_where_a_dispatch_is_resumed() -> None:
         EVENT{"event_type":"dispatch-start","dispatch_id":"d9"}
         EVENT{"event_type":"dispatch-start","project_run_id":"b","parent_dispatch_id":"d9"}
         """,
-    )
+    ),
+    "from a broken line": (
+        """
+        EVENT{"event_type":"slice-started","slice_slug":"a"}
+        EVENT{"event_type":"slice-completed","slice_slug":"a$0",}
+        """,
+        "b",
+        """
+        EVENT{"event_type":"slice-started","slice_slug":"b"}
+        EVENT{"event_type":"slice-completed","slice_slug":"b",}
+        """,
+    ),
+    "a line whose run cannot be read": (
+        """
+        EVENT{"event_type":"slice-started","slice_slug":"a$0"}
+        {"event_type":"slice-completed","slice_slug":"a"
+        """,
+        "b",
+        """
+        EVENT{"event_type":"slice-started","slice_slug":"b"}
+        {"event_type":"slice-completed","slice_slug":"b"
+        """,
+    ),
+    "where a dispatch that nothing starts is resumed": (
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"d1","parent_dispatch_id":"d$00"}
+        EVENT{"event_type":"made-up","parent_dispatch_id":"d0"}
+        EVENT{"event_type":"dispatch-start","project_run_id":"b","parent_dispatch_id":"d0"}
+        """,
+        "d9",
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"d1","parent_dispatch_id":"d9"}
+        EVENT{"event_type":"made-up","parent_dispatch_id":"d9"}
+        EVENT{"event_type":"dispatch-start","project_run_id":"b","parent_dispatch_id":"d9"}
+        """,
+    ),
+    "another run may have the new id": (
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"$0d1"}
+        EVENT{"event_type":"dispatch-start","project_run_id":"b","dispatch_id":"d2"}
+        """,
+        "d2",
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"d2"}
+        EVENT{"event_type":"dispatch-start","project_run_id":"b","dispatch_id":"d2"}
+        """,
+    ),
+    "a run with text beyond the bmp before and in it": (
+        r"""
+        EVENT{"event_type":"project-started","event_id":"🚀","project_run_id":"日$0🚀本"}
+        EVENT{"event_type":"project-closed","event_id":"é","project_run_id":"日\ud83d\ude80本"}
+        EVENT{"event_type":"project-closed","project_run_id":"日"}
+        """,
+        '"new" \\ 🚀',
+        r"""
+        EVENT{"event_type":"project-started","event_id":"🚀","project_run_id":"\"new\" \\ 🚀"}
+        EVENT{"event_type":"project-closed","event_id":"é","project_run_id":"\"new\" \\ 🚀"}
+        EVENT{"event_type":"project-closed","project_run_id":"日"}
+        """,
+    ),
+    "a key that stands twice": (
+        """
+        EVENT{"event_type":"slice-started","slice_slug":"a","slice_slug":"$0a"}
+        EVENT{"event_type":"slice-started","slice_slug":"b","slice_slug":"a"}
+        """,
+        "c",
+        """
+        EVENT{"event_type":"slice-started","slice_slug":"c","slice_slug":"c"}
+        EVENT{"event_type":"slice-started","slice_slug":"b","slice_slug":"c"}
+        """,
+    ),
+    "from right behind an id": (
+        'EVENT{"event_type":"dispatch-start","dispatch_id":"d1"$0}',
+        "d2",
+        'EVENT{"event_type":"dispatch-start","dispatch_id":"d2"}',
+    ),
+    "the same name changes nothing": (
+        START.replace("d1", "$0d1"),
+        "d1",
+        START,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", RENAMED)
+def test_a_new_id_stands_wherever_the_old_one_did(case: str) -> None:
+    check_rename(*RENAMED[case])
 
 
 @pytest.mark.parametrize("field", ["round_id", "dispatch_id"])
@@ -75,106 +155,6 @@ def test_a_broken_line_is_renamed_as_far_as_its_text_shows(field: str) -> None:
         EVENT{{"event_type":"made-up","{field}":"x2","note":"x1"}}
         """,
     )
-
-
-def test_from_a_broken_line() -> None:
-    check_rename(
-        """
-        EVENT{"event_type":"slice-started","slice_slug":"a"}
-        EVENT{"event_type":"slice-completed","slice_slug":"a$0",}
-        """,
-        "b",
-        """
-        EVENT{"event_type":"slice-started","slice_slug":"b"}
-        EVENT{"event_type":"slice-completed","slice_slug":"b",}
-        """,
-    )
-
-
-def test_a_line_whose_run_cannot_be_read() -> None:
-    check_rename(
-        """
-        EVENT{"event_type":"slice-started","slice_slug":"a$0"}
-        {"event_type":"slice-completed","slice_slug":"a"
-        """,
-        "b",
-        """
-        EVENT{"event_type":"slice-started","slice_slug":"b"}
-        {"event_type":"slice-completed","slice_slug":"b"
-        """,
-    )
-
-
-def test_where_a_dispatch_that_nothing_starts_is_resumed() -> None:
-    check_rename(
-        """
-        EVENT{"event_type":"dispatch-start","dispatch_id":"d1","parent_dispatch_id":"d$00"}
-        EVENT{"event_type":"made-up","parent_dispatch_id":"d0"}
-        EVENT{"event_type":"dispatch-start","project_run_id":"b","parent_dispatch_id":"d0"}
-        """,
-        "d9",
-        """
-        EVENT{"event_type":"dispatch-start","dispatch_id":"d1","parent_dispatch_id":"d9"}
-        EVENT{"event_type":"made-up","parent_dispatch_id":"d9"}
-        EVENT{"event_type":"dispatch-start","project_run_id":"b","parent_dispatch_id":"d9"}
-        """,
-    )
-
-
-def test_another_run_may_have_the_new_id() -> None:
-    check_rename(
-        """
-        EVENT{"event_type":"dispatch-start","dispatch_id":"$0d1"}
-        EVENT{"event_type":"dispatch-start","project_run_id":"b","dispatch_id":"d2"}
-        """,
-        "d2",
-        """
-        EVENT{"event_type":"dispatch-start","dispatch_id":"d2"}
-        EVENT{"event_type":"dispatch-start","project_run_id":"b","dispatch_id":"d2"}
-        """,
-    )
-
-
-def test_a_run_with_text_beyond_the_bmp_before_and_in_it() -> None:
-    check_rename(
-        r"""
-        EVENT{"event_type":"project-started","event_id":"🚀","project_run_id":"日$0🚀本"}
-        EVENT{"event_type":"project-closed","event_id":"é","project_run_id":"日\ud83d\ude80本"}
-        EVENT{"event_type":"project-closed","project_run_id":"日"}
-        """,
-        '"new" \\ 🚀',
-        r"""
-        EVENT{"event_type":"project-started","event_id":"🚀","project_run_id":"\"new\" \\ 🚀"}
-        EVENT{"event_type":"project-closed","event_id":"é","project_run_id":"\"new\" \\ 🚀"}
-        EVENT{"event_type":"project-closed","project_run_id":"日"}
-        """,
-    )
-
-
-def test_a_key_that_stands_twice() -> None:
-    check_rename(
-        """
-        EVENT{"event_type":"slice-started","slice_slug":"a","slice_slug":"$0a"}
-        EVENT{"event_type":"slice-started","slice_slug":"b","slice_slug":"a"}
-        """,
-        "c",
-        """
-        EVENT{"event_type":"slice-started","slice_slug":"c","slice_slug":"c"}
-        EVENT{"event_type":"slice-started","slice_slug":"b","slice_slug":"c"}
-        """,
-    )
-
-
-def test_from_right_behind_an_id() -> None:
-    check_rename(
-        'EVENT{"event_type":"dispatch-start","dispatch_id":"d1"$0}',
-        "d2",
-        'EVENT{"event_type":"dispatch-start","dispatch_id":"d2"}',
-    )
-
-
-def test_the_same_name_changes_nothing() -> None:
-    check_rename(START.replace("d1", "$0d1"), "d1", START)
 
 
 def test_two_are_never_made_one() -> None:

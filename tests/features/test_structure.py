@@ -61,8 +61,8 @@ RUNS = """
 # Symbols
 
 
-def test_an_outline_reads_like_the_run() -> None:
-    check_symbols(
+OUTLINES = {
+    "an outline reads like the run": (
         CLEAN,
         """
         1-12 CORRECT · checkout-retry
@@ -79,11 +79,8 @@ def test_an_outline_reads_like_the_run() -> None:
           11-11 correctness-recorded · mechanical pass · qa pass · intent — (struck out)
           12-12 correctness-recorded · mechanical pass · qa pass · intent pass
         """,
-    )
-
-
-def test_broken_lines_stand_where_they_belong() -> None:
-    check_symbols(
+    ),
+    "broken lines stand where they belong": (
         BROKEN,
         """
         1-9 not computable · checkout-retry | not graded · 4 lines rejected
@@ -97,12 +94,9 @@ def test_broken_lines_stand_where_they_belong() -> None:
               8-8 ⚠ line · rejected | invalid-json
               9-9 ⚠ dispatch-end · rejected | invalid-json
         """,
-    )
-
-
-def test_dispatches_that_overlap() -> None:
-    """What names no dispatch is in the one that was started last and goes on."""
-    check_symbols(
+    ),
+    # What names no dispatch is in the one that was started last and goes on.
+    "dispatches that overlap": (
         OVERLAPPING,
         """
         1-7 not computable · checkout-retry | not graded
@@ -114,11 +108,8 @@ def test_dispatches_that_overlap() -> None:
             6-6 dispatch-end · completed
           7-7 spec-amended · c/spec.md | slice · new-edge-case
         """,
-    )
-
-
-def test_runs_that_overlap() -> None:
-    check_symbols(
+    ),
+    "runs that overlap": (
         RUNS,
         """
         1-6 not computable · one | not graded
@@ -131,11 +122,8 @@ def test_runs_that_overlap() -> None:
             4-4 dispatch-end · completed
           7-7 correctness-recorded · mechanical pass · qa fail · intent pass
         """,
-    )
-
-
-def test_a_slice_without_an_end_ends_where_the_next_one_starts() -> None:
-    check_symbols(
+    ),
+    "a slice without an end ends where the next one starts": (
         """
         EVENT{"event_type":"slice-started","slice_slug":"one"}
         EVENT{"event_type":"retro-landed"}
@@ -153,11 +141,8 @@ def test_a_slice_without_an_end_ends_where_the_next_one_starts() -> None:
           5-5 project-closed · all-met
           6-6 retro-landed · mandatory-final
         """,
-    )
-
-
-def test_what_is_named_but_never_started() -> None:
-    check_symbols(
+    ),
+    "what is named but never started": (
         """
         EVENT{"event_type":"round-end","dispatch_id":"d-1","round_id":"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90"}
         EVENT{"event_type":"correctness-recorded","project_run_id":"lost","qa":"passed"}
@@ -172,11 +157,8 @@ def test_what_is_named_but_never_started() -> None:
           2-2 ⚠ correctness-recorded · rejected | unknown-value
           3-3 nothing | not in the vocabulary
         """,
-    )
-
-
-def test_text_beyond_the_bmp_and_what_cannot_be_seen() -> None:
-    check_symbols(
+    ),
+    "text beyond the bmp and what cannot be seen": (
         """
         EVENT{"event_type":"dispatch-start","dispatch_name":"🚀 日本"}
         EVENT{"event_type":"slice-completed","slice_slug":"a\\u202eb","project_run_id":"🚀"}
@@ -190,7 +172,13 @@ def test_text_beyond_the_bmp_and_what_cannot_be_seen() -> None:
             2-2 slice-completed · merged
           3-3 (no name) · not ended
         """,
-    )
+    ),
+}
+
+
+@pytest.mark.parametrize("case", OUTLINES)
+def test_an_outline_has_what_is_in_the_trace(case: str) -> None:
+    check_symbols(*OUTLINES[case])
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "  \r\n"])

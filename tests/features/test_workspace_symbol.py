@@ -1,5 +1,6 @@
 """Runs, slices and dispatches of the workspace, by name, against marks in a fixture."""
 
+import pytest
 from lsprotocol import types
 from lsprotocol.converters import get_converter
 
@@ -50,14 +51,44 @@ def _ranges(text: str, name: str, encoding: str) -> list[object]:
     return places
 
 
-def test_a_dispatch() -> None:
-    check_symbols(
+FOUND = {
+    "a dispatch": (
         "implementer",
         """
         EVENT{"event_type":"dispatch-start","dispatch_name":"implementer D1","project_run_id":"x"}
         """,
         "function implementer D1 in x",
-    )
+    ),
+    "an id is named once where it starts first": (
+        "retry",
+        """
+        EVENT{"event_type":"slice-started","slice_slug":"retry","project_run_id":"shop"}
+        EVENT{"event_type":"slice-started","slice_slug":"retry","project_run_id":"shop"}
+        EVENT{"event_type":"slice-completed","slice_slug":"retry","project_run_id":"shop"}
+        """,
+        "package retry in shop",
+    ),
+    "a broken line names nothing and hides nothing": (
+        "",
+        """
+        {"event_type":"slice-started","project_run_id":"lost","slice_slug":"lost",
+        EVENT{"event_type":"slice-completed","project_run_id":"shop","slice_slug":"never-started"}
+        """,
+        "namespace shop",
+    ),
+    "text beyond the bmp": (
+        "🚀D",
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_name":"🚀 D1","project_run_id":"日本"}
+        """,
+        "function 🚀 D1 in 日本",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FOUND)
+def test_names_are_found_in_all_traces(case: str) -> None:
+    check_symbols(*FOUND[case])
 
 
 def test_everything_that_has_a_name_run_by_run() -> None:
@@ -88,39 +119,6 @@ def test_characters_in_order_are_enough_and_the_best_match_comes_first() -> None
         "package import in run",
         "package reimport in run",
         "package index-map in run",
-    )
-
-
-def test_an_id_is_named_once_where_it_starts_first() -> None:
-    check_symbols(
-        "retry",
-        """
-        EVENT{"event_type":"slice-started","slice_slug":"retry","project_run_id":"shop"}
-        EVENT{"event_type":"slice-started","slice_slug":"retry","project_run_id":"shop"}
-        EVENT{"event_type":"slice-completed","slice_slug":"retry","project_run_id":"shop"}
-        """,
-        "package retry in shop",
-    )
-
-
-def test_a_broken_line_names_nothing_and_hides_nothing() -> None:
-    check_symbols(
-        "",
-        """
-        {"event_type":"slice-started","project_run_id":"lost","slice_slug":"lost",
-        EVENT{"event_type":"slice-completed","project_run_id":"shop","slice_slug":"never-started"}
-        """,
-        "namespace shop",
-    )
-
-
-def test_text_beyond_the_bmp() -> None:
-    check_symbols(
-        "🚀D",
-        """
-        EVENT{"event_type":"dispatch-start","dispatch_name":"🚀 D1","project_run_id":"日本"}
-        """,
-        "function 🚀 D1 in 日本",
     )
 
 
