@@ -37,7 +37,7 @@ from drive_trace.features.navigation import (
 )
 from drive_trace.features.new_events import appended, appending_offers
 from drive_trace.features.referents import HoverOptions
-from drive_trace.features.results import CannotMake, as_edits, point_at
+from drive_trace.features.results import CannotMake, View, as_edits, point_at
 from drive_trace.features.runs import JoinedRun
 from drive_trace.scorecard.card import score
 from drive_trace.text.spans import PositionEncoding
@@ -116,7 +116,7 @@ def hovered(fixture: str) -> list[str]:
 def hinted(fixture: str) -> list[str]:
     """The lines with their inlay hints in ‹…›."""
     text = read(fixture).text
-    hints = inlay_hints(Analysis(text), _EVERYWHERE, _UTF16)
+    hints = inlay_hints(View(Analysis(text), _UTF16), _EVERYWHERE)
     edits = [
         types.TextEdit(types.Range(hint.position, hint.position), f"‹{hint.label}›")
         for hint in hints
@@ -143,7 +143,7 @@ def known(fixture: str) -> list[str]:
     (offer,) = known_offers(analysis, wanted.cursor, None)
     filled = fill_from_run(analysis, offer.data, STAMP)
     assert not isinstance(filled, CannotMake)
-    edits = edits_in(as_edits(analysis.document, filled, _UTF16))
+    edits = edits_in(as_edits(View(analysis, _UTF16), filled))
     after = apply_edits(wanted.text, edits, _UTF16).split("\n")[wanted.cursor.record]
     return [f"*{offer.title}*", "", *code(after)]
 
@@ -179,7 +179,7 @@ def measured(fixture: str, length: int) -> list[str]:
     (offer,) = fill_offers(analysis, wanted.cursor, None, lambda _, __: True)
     filled = fill_from_file(analysis, offer.data, Contents(length, ""))
     assert not isinstance(filled, CannotMake)
-    after = apply_edits(wanted.text, edits_in(as_edits(analysis.document, filled, _UTF16)), _UTF16)
+    after = apply_edits(wanted.text, edits_in(as_edits(View(analysis, _UTF16), filled)), _UTF16)
     return [f"*{offer.title}*", "", *code(shortened(after.split("\n")[wanted.cursor.record]))]
 
 
@@ -209,8 +209,8 @@ def renamed(fixture: str, name: str) -> list[str]:
     """The lines that renaming what stands at the cursor changes, as they are then."""
     wanted = read(fixture)
     analysis = Analysis(wanted.text)
-    point = point_at(analysis, wanted.at(_UTF16), _UTF16)
-    edits = rename(analysis, point, name, _UTF16)
+    point = point_at(View(analysis, _UTF16), wanted.at(_UTF16))
+    edits = rename(View(analysis, _UTF16), point, name)
     assert not isinstance(edits, CannotMake)
     after = apply_edits(wanted.text, edits_in(edits), _UTF16).split("\n")
     changed = (new for old, new in zip(wanted.lines, after, strict=True) if old != new)
@@ -221,7 +221,9 @@ def mentions(fixture: str) -> list[str]:
     """Where what stands at the cursor is named: what starts it is its definition."""
     wanted = read(fixture)
     analysis = Analysis(wanted.text)
-    lit = document_highlights(analysis, point_at(analysis, wanted.at(_UTF16), _UTF16), _UTF16)
+    lit = document_highlights(
+        View(analysis, _UTF16), point_at(View(analysis, _UTF16), wanted.at(_UTF16))
+    )
     lines = wanted.text.split("\n")
     rows = [
         (

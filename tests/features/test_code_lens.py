@@ -57,11 +57,7 @@ LENSES = {
         EVENT{"event_type":"correctness-recorded","project_run_id":"a"}
         EVENT{"event_type":"project-closed","project_run_id":"b"}
         """,
-        [
-            (1, "not computable: not graded"),
-            (3, "CORRECT"),
-            (4, "decides: CORRECT"),
-        ],
+        [(1, "not computable: not graded"), (3, "CORRECT"), (4, "decides: CORRECT")],
     ),
     "an event that another replaced says by which": (
         """
@@ -112,10 +108,7 @@ LENSES = {
             (2, "decides: not computable — missing: mechanical, qa, intent"),
         ],
     ),
-    "a trace without valid events has no lens": (
-        "[]\n\n{}",
-        [],
-    ),
+    "a trace without valid events has no lens": ("[]\n\n{}", []),
 }
 
 

@@ -74,10 +74,7 @@ def test_what_was_typed_already_is_replaced(typed: str) -> None:
 
 
 ORDERS = {
-    "nothing yet": (
-        "$0",
-        ["project-started", "triage-verdict", "slice-started", "dispatch-start"],
-    ),
+    "nothing yet": ("$0", ["project-started", "triage-verdict", "slice-started", "dispatch-start"]),
     "above the first line of a run": (
         """
         $0

@@ -48,10 +48,7 @@ FIELDS = {
         '{"dispatch_id":"D1","event_type":"round-end","round_id":"R1"}',
     ),
     "before a comma": (BEGUN + ',"disp$0","qa":1}', BEGUN + ',"dispatch_id":"D1","qa":1}'),
-    "as the key of a pair": (
-        BEGUN + ',"dipsatch_id$0":"D1"}',
-        BEGUN + ',"dispatch_id":"D1"}',
-    ),
+    "as the key of a pair": (BEGUN + ',"dipsatch_id$0":"D1"}', BEGUN + ',"dispatch_id":"D1"}'),
     "behind text beyond the BMP": (
         '{"note":"🚀 日本","event_type":"round-end",$0}',
         '{"note":"🚀 日本","event_type":"round-end","dispatch_id":"D1"}',

@@ -4,11 +4,7 @@ import pytest
 
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.fixing import fix_all
-from drive_trace.features.filling import (
-    fill_durations,
-    fill_from_run,
-    known_offers,
-)
+from drive_trace.features.filling import fill_durations, fill_from_run, known_offers
 from drive_trace.features.results import CannotMake
 from drive_trace.trace.document import Point
 from tests.support.changing import NOW, check_filled_in, is_filled_in

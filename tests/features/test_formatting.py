@@ -13,6 +13,7 @@ from lsprotocol import types
 
 from drive_trace.analysis import Analysis
 from drive_trace.features.findings import format_document
+from drive_trace.features.results import View
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.reading import laid_out, read_exactly
 from drive_trace.vocabulary import EVENTS
@@ -96,7 +97,7 @@ def test_line_breaks_stay(encoding: PositionEncoding) -> None:
     assert formatted(f"{loose}\r\n{line}\r\n", encoding) == f"{line}\r\n{line}\r\n"
     # A carriage return alone is white space of the record, and the end of an editor's line.
     broken = f"{line.replace(',', chr(13) + ',', 2)}\n{loose}\r"
-    edits = json.loads(format_document(Analysis(broken), encoding).text)
+    edits = json.loads(format_document(View(Analysis(broken), encoding)).text)
     assert client_text.apply_edits(broken, edits, encoding.value) == f"{line}\n{line}\r"
 
 

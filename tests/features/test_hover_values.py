@@ -9,6 +9,7 @@ from lsprotocol import types
 from drive_trace.analysis import Analysis, summarize_text
 from drive_trace.features.hover import hover
 from drive_trace.features.referents import HoverOptions
+from drive_trace.features.results import View
 from drive_trace.features.runs import JoinedRun
 from drive_trace.scorecard.card import score
 from drive_trace.text.spans import PositionEncoding
@@ -304,7 +305,9 @@ def test_every_key_and_value_says_something_and_punctuation_nothing(event: Event
     inside = [match.span() for match in re.finditer(r'"[^"]*"|[\w.-]+', text)]
     for offset in range(len(text)):
         is_token = any(start <= offset < end for start, end in inside)
-        assert (hover(analysis, Point(0, offset), encoding) is not None) == is_token, text[offset:]
+        assert (hover(View(analysis, encoding), Point(0, offset)) is not None) == is_token, text[
+            offset:
+        ]
 
 
 # How it is shown

@@ -123,11 +123,7 @@ RENAMED = {
         "d2",
         'EVENT{"event_type":"dispatch-start","dispatch_id":"d2"}',
     ),
-    "the same name changes nothing": (
-        START.replace("d1", "$0d1"),
-        "d1",
-        START,
-    ),
+    "the same name changes nothing": (START.replace("d1", "$0d1"), "d1", START),
 }
 
 

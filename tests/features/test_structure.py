@@ -8,6 +8,7 @@ import random
 import pytest
 
 from drive_trace.analysis import Analysis
+from drive_trace.features.results import View
 from drive_trace.features.structure import SymbolOptions, document_symbols, outline
 from drive_trace.text.spans import PositionEncoding
 from tests.support.fixtures import URI, read, trace
@@ -195,7 +196,7 @@ def test_lines_that_end_with_a_carriage_return() -> None:
 def test_a_client_that_knows_few_kinds_gets_those() -> None:
     analysis = Analysis(trace('EVENT{"event_type":"retro-landed"}', "{"))
     roots = outline(analysis)
-    answer = document_symbols(analysis, roots, URI, PositionEncoding.UTF8, SymbolOptions())
+    answer = document_symbols(View(analysis, PositionEncoding.UTF8), roots, URI, SymbolOptions())
     assert [each["kind"] for each in json.loads(answer.text)] == [2, 7, 15]
     assert [each.get("containerName") for each in json.loads(answer.text)] == [
         None,
@@ -229,10 +230,7 @@ def test_where_things_overlap_the_first_is_folded() -> None:
 
 
 def test_runs_are_folded_where_there_are_several() -> None:
-    assert folds_of(RUNS) == [
-        "1-6 not computable · one",
-        "2-4 implementer D1 R1 · 28m · completed",
-    ]
+    assert folds_of(RUNS) == ["1-6 not computable · one", "2-4 implementer D1 R1 · 28m · completed"]
 
 
 # Selections

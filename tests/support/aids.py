@@ -13,7 +13,7 @@ from drive_trace.analysis import Analysis
 from drive_trace.features.hover import hover, inlay_hints, resolve_hint
 from drive_trace.features.options import HintOptions
 from drive_trace.features.referents import HoverOptions
-from drive_trace.features.results import JsonText, point_at
+from drive_trace.features.results import JsonText, View, point_at
 from drive_trace.features.semantic_tokens import LEGEND, TokenLook, tokens, tokens_in
 from tests.support.fixtures import ENCODINGS, URI, offset_in, read
 
@@ -37,7 +37,7 @@ def check_hints(fixture: str, options: HintOptions | None = None) -> None:
     wanted, text = read(fixture).text, read(_HINT.sub("", fixture)).text
     analysis = Analysis(text)
     for encoding in ENCODINGS:
-        hints = inlay_hints(analysis, _EVERYWHERE, encoding, options or HintOptions())
+        hints = inlay_hints(View(analysis, encoding), _EVERYWHERE, options or HintOptions())
         shown = text
         for hint in sorted(hints, key=lambda each: each.position, reverse=True):
             assert hint.padding_left
@@ -49,13 +49,13 @@ def check_hints(fixture: str, options: HintOptions | None = None) -> None:
 def hints_in(analysis: Analysis, first: int, last: int) -> list[types.InlayHint]:
     """The hints of some lines, from 0, as a client has them that asks for explanations later."""
     where = types.Range(types.Position(first, 0), types.Position(last, 0))
-    return inlay_hints(analysis, where, ENCODINGS[0], explained_later_of=URI)
+    return inlay_hints(View(analysis, ENCODINGS[0]), where, explained_later_of=URI)
 
 
 def explained(fixture: str) -> list[tuple[str, str | None]]:
     """The hints of a fixture and what they say when somebody points at them."""
     analysis = Analysis(read(fixture).text)
-    hints = inlay_hints(analysis, _EVERYWHERE, ENCODINGS[0], explained_later_of=URI)
+    hints = inlay_hints(View(analysis, ENCODINGS[0]), _EVERYWHERE, explained_later_of=URI)
     resolved = [resolve_hint(analysis, hint) for hint in hints]
     return [(str(each.label), each.tooltip) for each in resolved]  # type: ignore[misc]
 
@@ -122,9 +122,9 @@ def hover_text(
     """What a reader in Vienna sees at the cursor, three days after the examples."""
     wanted = read(fixture)
     analysis = Analysis(wanted.text)
-    point = point_at(analysis, wanted.at(ENCODINGS[0]), ENCODINGS[0])
+    point = point_at(View(analysis, ENCODINGS[0]), wanted.at(ENCODINGS[0]))
     options = options or HoverOptions(uri=URI, now=NOW, zone=VIENNA)
-    found = hover(analysis, point, ENCODINGS[0], kind, options)
+    found = hover(View(analysis, ENCODINGS[0]), point, kind, options)
     if found is None:
         return None
     assert isinstance(found.contents, types.MarkupContent)

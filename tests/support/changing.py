@@ -16,7 +16,7 @@ from drive_trace.features.filling import fill_from_run, known_offers
 from drive_trace.features.findings import format_document, format_range
 from drive_trace.features.navigation import prepare_rename, rename
 from drive_trace.features.new_events import appended, appending_offers, at_the_end
-from drive_trace.features.results import CannotMake, as_edits, point_at
+from drive_trace.features.results import CannotMake, View, as_edits, point_at
 from tests.support.fixtures import ENCODINGS, apply_edits, offset_in, read
 
 if TYPE_CHECKING:
@@ -47,15 +47,15 @@ def check_format(before: str, after: str | None = None) -> None:
     text, wanted = read(before).text, read(before if after is None else after).text
     for encoding in ENCODINGS:
         assert formatted(text, encoding) == wanted
-        assert edits_in(format_document(Analysis(wanted), encoding)) == []
+        assert edits_in(format_document(View(Analysis(wanted), encoding))) == []
 
 
 def formatted(text: str, encoding: PositionEncoding, where: types.Range | None = None) -> str:
     """The text after formatting all of it, or a range."""
     analysis = Analysis(text)
     if where is None:
-        return apply_edits(text, edits_in(format_document(analysis, encoding)), encoding)
-    return apply_edits(text, edits_in(format_range(analysis, where, encoding)), encoding)
+        return apply_edits(text, edits_in(format_document(View(analysis, encoding))), encoding)
+    return apply_edits(text, edits_in(format_range(View(analysis, encoding), where)), encoding)
 
 
 def check_rename(before: str, new_name: str, after: str) -> None:
@@ -66,8 +66,8 @@ def check_rename(before: str, new_name: str, after: str) -> None:
     assert fixture.cursor is not None
     for encoding in ENCODINGS:
         analysis = Analysis(fixture.text)
-        point = point_at(analysis, fixture.at(encoding), encoding)
-        prepared = prepare_rename(analysis, point, encoding)
+        point = point_at(View(analysis, encoding), fixture.at(encoding))
+        prepared = prepare_rename(View(analysis, encoding), point)
         assert prepared is not None
         start, end = (
             offset_in(fixture.text, each, encoding)
@@ -76,7 +76,7 @@ def check_rename(before: str, new_name: str, after: str) -> None:
         inside = f'"{fixture.text[start:end]}"'
         assert fixture.text[start - 1 : end + 1] == inside
         assert json.loads(inside) == prepared.placeholder
-        made = rename(analysis, point, new_name, encoding)
+        made = rename(View(analysis, encoding), point, new_name)
         assert not isinstance(made, CannotMake), made
         assert apply_edits(fixture.text, edits_in(made), encoding) == wanted
 
@@ -85,7 +85,7 @@ def check_no_rename(before: str, new_name: str = "other") -> str:
     """Why what stands at the cursor cannot be called that."""
     fixture = read(before)
     assert fixture.cursor is not None
-    made = rename(Analysis(fixture.text), fixture.cursor, new_name, ENCODINGS[0])
+    made = rename(View(Analysis(fixture.text), ENCODINGS[0]), fixture.cursor, new_name)
     assert isinstance(made, CannotMake)
     return made.reason
 
@@ -94,7 +94,7 @@ def can_rename(before: str) -> bool:
     """Whether an editor lets what stands at the cursor be renamed."""
     fixture = read(before)
     assert fixture.cursor is not None
-    return prepare_rename(Analysis(fixture.text), fixture.cursor, ENCODINGS[0]) is not None
+    return prepare_rename(View(Analysis(fixture.text), ENCODINGS[0]), fixture.cursor) is not None
 
 
 def offers_at(before: str, only: Any = None, *, is_crowded: bool = False) -> list[Offer]:
@@ -120,7 +120,7 @@ def check_filled_in(before: str, title: str, after: str) -> None:
         assert offer.title == title
         made = fill_from_run(analysis, offer.data, NOW)
         assert not isinstance(made, CannotMake), made
-        edits = edits_in(as_edits(analysis.document, made, encoding))
+        edits = edits_in(as_edits(View(analysis, encoding), made))
         assert apply_edits(fixture.text, edits, encoding) == read(after).text
 
 
@@ -139,7 +139,7 @@ def check_appended(before: str, title: str, *pairs: str, only: Any = None) -> No
         analysis = Analysis(text)
         record = appended(analysis, offer.data, NOW)
         assert not isinstance(record, CannotMake), record
-        made = as_edits(analysis.document, [at_the_end(analysis, record)], encoding)
+        made = as_edits(View(analysis, encoding), [at_the_end(analysis, record)])
         after = apply_edits(text, edits_in(made), encoding)
         assert after.startswith(text)
         added = after[len(text) :].removeprefix("\n")

@@ -8,7 +8,7 @@ from lsprotocol import types
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.drafts import Stamp
 from drive_trace.features.completion import Abilities, Listing, PathEntry, completion
-from drive_trace.features.results import point_at
+from drive_trace.features.results import View, point_at
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Point
 from tests.support.fixtures import ENCODINGS, Fixture, apply_edits, offset_in, read
@@ -137,8 +137,8 @@ def _asked(
     listing: Listing,
 ) -> Sequence[types.CompletionItem]:
     analysis = Analysis(fixture.text, path=path)
-    point = point_at(analysis, fixture.at(encoding), encoding)
-    found = completion(analysis, point, encoding, client=client, stamp=STAMP, listing=listing)
+    point = point_at(View(analysis, encoding), fixture.at(encoding))
+    found = completion(View(analysis, encoding), point, client=client, stamp=STAMP, listing=listing)
     assert found.is_incomplete is False
     return found.items
 

@@ -47,7 +47,7 @@ from lsprotocol import types
 from drive_trace.analysis import Analysis
 from drive_trace.features.findings import DiagnosticMaker, DiagnosticOptions, code_actions
 from drive_trace.features.hover import hover
-from drive_trace.features.results import point_at
+from drive_trace.features.results import View, point_at
 from drive_trace.features.runs import code_lenses, resolve_lens
 from drive_trace.linter.rule import Fix
 from drive_trace.storage.files import records_of
@@ -460,7 +460,7 @@ def check_edited(text: str, edits: Sequence[types.TextEdit], encoding: PositionE
     analysis = Analysis(text)
     for edit in sorted(edits, key=lambda edit: _key(edit.range.start))[::-1]:
         start, end = (
-            point_at(analysis, each, encoding) for each in (edit.range.start, edit.range.end)
+            point_at(View(analysis, encoding), each) for each in (edit.range.start, edit.range.end)
         )
         analysis.edit(start, end, edit.new_text)
     fresh = Analysis(apply_edits(text, edits, encoding))
@@ -501,14 +501,13 @@ def actions_in(
 ) -> list[types.CodeAction]:
     """The code actions of a range."""
     return code_actions(
-        Analysis(text),
+        View(Analysis(text), encoding),
         types.OptionalVersionedTextDocumentIdentifier(URI, version=7),
         types.CodeActionParams(
             types.TextDocumentIdentifier(URI),
             where,
             types.CodeActionContext(diagnostics=list(diagnostics), only=only),
         ),
-        encoding,
         with_document_changes=with_document_changes,
     )
 
@@ -549,7 +548,9 @@ def check_hover(fixture: str) -> str | None:
     here += wanted.cursor.offset
     answers: list[tuple[str, int, int] | None] = []
     for encoding in ENCODINGS:
-        found = hover(analysis, point_at(analysis, wanted.at(encoding), encoding), encoding)
+        found = hover(
+            View(analysis, encoding), point_at(View(analysis, encoding), wanted.at(encoding))
+        )
         if found is None:
             answers.append(None)
             continue

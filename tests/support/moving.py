@@ -20,7 +20,7 @@ from drive_trace.features.navigation import (
     references,
 )
 from drive_trace.features.options import LinkOptions
-from drive_trace.features.results import point_at, range_of
+from drive_trace.features.results import View, point_at, range_of
 from drive_trace.features.structure import (
     FoldingOptions,
     SymbolOptions,
@@ -32,15 +32,7 @@ from drive_trace.features.structure import (
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Point
 from drive_trace.trace.occurrences import named_at
-from tests.support.fixtures import (
-    ENCODINGS,
-    URI,
-    Fixture,
-    Mark,
-    offset_in,
-    read,
-    to_position,
-)
+from tests.support.fixtures import ENCODINGS, URI, Fixture, Mark, offset_in, read, to_position
 
 _START = "start"
 _KINDS = {
@@ -67,8 +59,8 @@ def check_named(fixture: str) -> None:
     others = [mark for mark in wanted.marks if mark.code != _START]
     for encoding in ENCODINGS:
         for spot in spots:
-            point = point_at(analysis, to_position(wanted.text, spot, encoding), encoding)
-            lit = document_highlights(analysis, point, encoding) or []
+            point = point_at(View(analysis, encoding), to_position(wanted.text, spot, encoding))
+            lit = document_highlights(View(analysis, encoding), point) or []
             assert [(_offsets(wanted, each.range, encoding), each.kind) for each in lit] == [
                 (_marked(wanted, mark), _KINDS[mark.code or ""]) for mark in wanted.marks
             ]
@@ -77,7 +69,7 @@ def check_named(fixture: str) -> None:
             named, _ = pointed
             for with_declarations, marks in ((True, wanted.marks), (False, others)):
                 found = references(
-                    analysis, named, URI, encoding, with_declarations=with_declarations
+                    View(analysis, encoding), named, URI, with_declarations=with_declarations
                 )
                 assert _located(wanted, json.loads(found.text), encoding) == [
                     _marked(wanted, mark) for mark in marks
@@ -92,7 +84,7 @@ def check_definition(fixture: str) -> None:
     wanted = read(fixture)
     analysis = Analysis(wanted.text)
     for encoding in ENCODINGS:
-        point = point_at(analysis, wanted.at(encoding), encoding)
+        point = point_at(View(analysis, encoding), wanted.at(encoding))
         assert _defined(wanted, analysis, point, encoding) == [
             _marked(wanted, mark) for mark in wanted.marks
         ]
@@ -106,9 +98,9 @@ def _defined(
     if found is None:
         return []
     named, span = found
-    origin = range_of(analysis, point.record, span, encoding)
-    plain = definition(analysis, named, URI, encoding, None)
-    links = definition(analysis, named, URI, encoding, origin)
+    origin = range_of(View(analysis, encoding), point.record, span)
+    plain = definition(View(analysis, encoding), named, URI, None)
+    links = definition(View(analysis, encoding), named, URI, origin)
     here = sum(len(line) + 1 for line in wanted.lines[: point.record]) + point.offset
     targets = []
     for link in links:
@@ -168,8 +160,8 @@ def symbols_of(analysis: Analysis) -> list[str]:
 
 def _symbols(analysis: Analysis, encoding: PositionEncoding) -> Iterator[str]:
     roots, plain = outline(analysis), SymbolOptions(kinds=EVERY_KIND)
-    tree = json.loads(document_symbols(analysis, roots, URI, encoding, TREE).text)
-    flat = json.loads(document_symbols(analysis, roots, URI, encoding, plain).text)
+    tree = json.loads(document_symbols(View(analysis, encoding), roots, URI, TREE).text)
+    flat = json.loads(document_symbols(View(analysis, encoding), roots, URI, plain).text)
     walked = list(_walk(tree, None, 0))
     assert [(each["name"], each["location"]["range"], each["kind"]) for each in flat] == [
         (symbol["name"], symbol["range"], symbol["kind"]) for symbol, _ in walked
@@ -234,9 +226,9 @@ def selections_of(fixture: str) -> list[str]:
     answers = []
     for encoding in ENCODINGS:
         grown = []
-        place = point_at(analysis, wanted.at(encoding), encoding)
+        place = point_at(View(analysis, encoding), wanted.at(encoding))
         each: types.SelectionRange | None = selection_range(
-            analysis, outline(analysis), place, encoding
+            View(analysis, encoding), outline(analysis), place
         )
         before: tuple[int, int] | None = None
         while each is not None:
@@ -270,7 +262,7 @@ def links_of(
     files = {path: path for path in paths_in(links) if path not in gone}
     answers = []
     for encoding in ENCODINGS:
-        given = (analysis, links, files, encoding)
+        given = (View(analysis, encoding), links, files)
         found = json.loads(document_links(*given).text)
         told = json.loads(document_links(*given, with_tooltips=True).text)
         assert [{k: v for k, v in each.items() if k != "tooltip"} for each in told] == found

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from lsprotocol import types
 
-from drive_trace.analysis import Analysis
 from drive_trace.authoring import events
 from drive_trace.authoring.drafts import Stamp
 from drive_trace.authoring.values import (
@@ -25,11 +24,11 @@ from drive_trace.authoring.values import (
 )
 from drive_trace.features.hover import about_event, about_field, field_at
 from drive_trace.features.new_events import END, Piece, Stop, pair, pairs, render, value
-from drive_trace.features.results import markup, range_of, without_markup
+from drive_trace.features.results import View, markup, range_of, without_markup
 from drive_trace.features.runs import Joined, carried_at, completing, nothing_joined
 from drive_trace.linter.edits import as_json
 from drive_trace.text.escaping import printable
-from drive_trace.text.spans import PositionEncoding, Span
+from drive_trace.text.spans import Span
 from drive_trace.trace.cursor import Cursor, Where, cursor_at
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Path
@@ -107,9 +106,8 @@ Listing = Callable[[str], Sequence[PathEntry]]
 class _Request:
     """The place of a completion, and all that its candidates depend on."""
 
-    analysis: Analysis
+    view: View
     point: Point
-    encoding: PositionEncoding
     client: Abilities
     cursor: Cursor
     scope: Scope
@@ -138,9 +136,8 @@ class _Request:
 
 
 def completion(  # noqa: PLR0913 - the request, the client, and what only the moment knows
-    analysis: Analysis,
+    view: View,
     point: Point,
-    encoding: PositionEncoding,
     *,
     client: Abilities,
     stamp: Stamp,
@@ -148,21 +145,17 @@ def completion(  # noqa: PLR0913 - the request, the client, and what only the mo
     joined: Joined = nothing_joined,
 ) -> types.CompletionList:
     """What can be written at a point, the likeliest first."""
-    lines = analysis.document.lines
+    lines = view.lines
     cursor = cursor_at(lines[point.record].text, point.offset)
     if cursor is None:
         return types.CompletionList(is_incomplete=False, items=[])
     run_id = cursor.given.get("project_run_id")
-    scope = scope_at(
-        analysis.index, lines, point.record, run_id if isinstance(run_id, str) else None
-    )
+    scope = scope_at(view.index, lines, point.record, run_id if isinstance(run_id, str) else None)
     event = _event(cursor)
     likely = event or events.next_events(scope)[0].event
     carried = carried_at(scope, likely, stamp.ts, joined)
     context = events.context_of(likely, scope, stamp, cursor.given, carried)
-    request = _Request(
-        analysis, point, encoding, client, cursor, scope, stamp, event, context, listing, joined
-    )
+    request = _Request(view, point, client, cursor, scope, stamp, event, context, listing, joined)
     candidates = {Where.EVENT: _events, Where.KEY: _keys, Where.VALUE: _values}[cursor.where]
     return types.CompletionList(is_incomplete=False, items=_items(request, candidates(request)))
 
@@ -198,7 +191,7 @@ def _events(request: _Request) -> Iterator[Candidate]:
 
 def _record(slots: Iterable[Slot], request: _Request) -> tuple[Piece, ...]:
     """A whole record; the last one of a file is followed by a newline and the cursor."""
-    is_last = request.point.record == len(request.analysis.document.lines) - 1
+    is_last = request.point.record == len(request.view.lines) - 1
     return ("{", *pairs(slots), "}", *((END, "\n") if is_last else ()))
 
 
@@ -472,7 +465,7 @@ def _meant(candidates: Iterable[Candidate], word: str) -> Candidate | None:
 
 def _text(request: _Request) -> str:
     """The text of the record."""
-    return request.analysis.document.lines[request.point.record].text
+    return request.view.lines[request.point.record].text
 
 
 def _edit(text: str, request: _Request) -> types.TextEdit:
@@ -484,7 +477,7 @@ def _edit(text: str, request: _Request) -> types.TextEdit:
     rest = _text(request)[offset : span.end]
     if not request.client.replaces_rest and rest and text.endswith(rest):
         span, text = Span(span.start, offset), text.removesuffix(rest)
-    return types.TextEdit(range_of(request.analysis, record, span, request.encoding), text)
+    return types.TextEdit(range_of(request.view, record, span), text)
 
 
 # ``completionItem/resolve``

@@ -52,6 +52,7 @@ class DiagnosticMaker:
     def __init__(self, analysis: Analysis, options: DiagnosticOptions) -> None:
         self.analysis = analysis
         self.options = options
+        self._view = results.View(analysis, options.encoding)
         self._last: tuple[object, bytes] = (None, b"")
 
     def as_json(self, near: Line | None = None) -> bytes:
@@ -78,7 +79,7 @@ class DiagnosticMaker:
     def _diagnostic(self, finding: Finding) -> dict[str, object]:
         rule, members = finding.rule, self.options.members
         diagnostic: dict[str, object] = {
-            "range": _range_of(self.analysis, finding, self.options.encoding),
+            "range": _range_of(self._view, finding),
             "severity": int(self.analysis.severity_of(finding)),
             "code": rule.code,
             "source": SOURCE,
@@ -97,7 +98,7 @@ class DiagnosticMaker:
         line, encoding = related.line, self.options.encoding
         other = self.analysis.other_file(line)
         if other is None:
-            uri, where = self.options.uri, _range_of(self.analysis, related, encoding)
+            uri, where = self.options.uri, _range_of(self._view, related)
         else:  # where lines are taken to end with records
             number = self.analysis.document.number(line)
             ends = (
@@ -113,7 +114,7 @@ class DiagnosticMaker:
         lines = self.analysis.document.lines
         end = Span(len(lines[-1].text), len(lines[-1].text))
         return {
-            "range": results.plain_range(self.analysis, len(lines) - 1, end, self.options.encoding),
+            "range": results.plain_range(self._view, len(lines) - 1, end),
             "severity": _INFORMATION,
             "code": "more-findings",
             "source": SOURCE,
@@ -122,16 +123,14 @@ class DiagnosticMaker:
         }
 
 
-def _range_of(
-    analysis: Analysis, found: Finding | Related, encoding: PositionEncoding
-) -> results.PlainRange:
+def _range_of(view: results.View, found: Finding | Related) -> results.PlainRange:
     """A finding's place, from its own line to the last that it is about."""
-    number, text = analysis.document.number(found.line), found.line.text
+    number, text = view.document.number(found.line), found.line.text
     start, end = (Point(number, min(each, len(text))) for each in resolve(text, found.place))
     last = found.last if isinstance(found, Finding) else None
     if last is not None:
-        end = Point(analysis.document.number(last), len(last.text.rstrip("\r")))
-    return results.plain_between(analysis.document, start, end, encoding)
+        end = Point(view.document.number(last), len(last.text.rstrip("\r")))
+    return results.plain_between(view, start, end)
 
 
 # Code actions
@@ -207,10 +206,9 @@ def _covers(wanted: str, kind: str) -> bool:
 
 
 def code_actions(
-    analysis: Analysis,
+    view: results.View,
     document: types.OptionalVersionedTextDocumentIdentifier,
     params: types.CodeActionParams,
-    encoding: PositionEncoding,
     *,
     with_document_changes: bool,
 ) -> list[types.CodeAction]:
@@ -218,14 +216,14 @@ def code_actions(
     if not asks_for(params.context.only, types.CodeActionKind.QuickFix.value):
         return []
     actions = []
-    for finding in touched(analysis, params, encoding):
-        for place, fix in enumerate(analysis.fixes(finding)):
-            edits = _edits(analysis, fix, encoding)
+    for finding in touched(view, params):
+        for place, fix in enumerate(view.analysis.fixes(finding)):
+            edits = _edits(view, fix)
             actions.append(
                 types.CodeAction(
                     title=fix.title,
                     kind=types.CodeActionKind.QuickFix,
-                    diagnostics=_same(params.context.diagnostics, analysis, finding, encoding),
+                    diagnostics=_same(params.context.diagnostics, view, finding),
                     is_preferred=place == 0 and (fix.safe or fix.is_preferred),
                     edit=_workspace_edit(document, edits, with_document_changes),
                 )
@@ -266,52 +264,46 @@ def edit_of_fix(argument: Mapping[str, Any]) -> types.WorkspaceEdit:
     return types.WorkspaceEdit(changes={argument["uri"]: edits})
 
 
-def touched(
-    analysis: Analysis, params: types.CodeActionParams, encoding: PositionEncoding
-) -> Iterator[Finding]:
+def touched(view: results.View, params: types.CodeActionParams) -> Iterator[Finding]:
     """The findings that a request names, or whose place its range touches; a hundred at most."""
-    named = _named(analysis, params.context.diagnostics, encoding)
-    found = chain(_touched(analysis, params.range, encoding), named)
+    named = _named(view, params.context.diagnostics)
+    found = chain(_touched(view, params.range), named)
     return islice(
         {id(each): each for each in islice(found, 2 * _MOST_FINDINGS)}.values(), _MOST_FINDINGS
     )
 
 
-def _named(
-    analysis: Analysis, diagnostics: object, encoding: PositionEncoding
-) -> Iterator[Finding]:
+def _named(view: results.View, diagnostics: object) -> Iterator[Finding]:
     """The findings of some diagnostics that are as they were."""
     given = diagnostics if isinstance(diagnostics, list | tuple) else ()
     for each in given[:_MOST_FINDINGS]:
-        start = results.point_at(analysis, each.range.start, encoding)
-        for finding in analysis.findings_of(analysis.document.lines[start.record])[:_MOST_FINDINGS]:
-            if _same([each], analysis, finding, encoding):
+        start = results.point_at(view, each.range.start)
+        for finding in view.analysis.findings_of(view.lines[start.record])[:_MOST_FINDINGS]:
+            if _same([each], view, finding):
                 yield finding
 
 
-def _touched(
-    analysis: Analysis, where: types.Range, encoding: PositionEncoding
-) -> Iterator[Finding]:
-    start = results.point_at(analysis, where.start, encoding)
-    end = results.point_at(analysis, where.end, encoding)
+def _touched(view: results.View, where: types.Range) -> Iterator[Finding]:
+    start = results.point_at(view, where.start)
+    end = results.point_at(view, where.end)
     last = min(end.record, start.record + _MOST_LINES)
     # What is wrong with an object over several lines is said on its first.
-    first = analysis.first_line(analysis.document.lines[start.record])
-    begin = analysis.document.number(first)
+    first = view.analysis.first_line(view.lines[start.record])
+    begin = view.document.number(first)
     for record in (*([begin] if begin < start.record else ()), *range(start.record, last + 1)):
-        for finding in analysis.findings_of(analysis.document.lines[record]):
-            span = analysis.where(finding).span
+        for finding in view.analysis.findings_of(view.lines[record]):
+            span = view.analysis.where(finding).span
             stop = Point(record, span.end)
             if finding.last is not None:
-                stop = Point(analysis.document.number(finding.last), len(finding.last.text))
+                stop = Point(view.document.number(finding.last), len(finding.last.text))
             if Point(record, span.start) <= end and stop >= start:
                 yield finding
 
 
-def _edits(analysis: Analysis, fix: Fix, encoding: PositionEncoding) -> list[types.TextEdit]:
-    number = analysis.document.number
+def _edits(view: results.View, fix: Fix) -> list[types.TextEdit]:
+    number = view.document.number
     return [
-        types.TextEdit(results.range_of(analysis, number(line), span, encoding), text)
+        types.TextEdit(results.range_of(view, number(line), span), text)
         for line, span, text in fix.edits
     ]
 
@@ -327,12 +319,12 @@ def _workspace_edit(
 
 
 def _same(
-    diagnostics: object, analysis: Analysis, finding: Finding, encoding: PositionEncoding
+    diagnostics: object, view: results.View, finding: Finding
 ) -> list[types.Diagnostic] | None:
     """Those of some diagnostics that are of a finding; None if there is none."""
     given = diagnostics if isinstance(diagnostics, list | tuple) else ()
     same = [each for each in given if each.code == finding.rule.code]
-    where = _range_of(analysis, finding, encoding) if same else None
+    where = _range_of(view, finding) if same else None
     return [each for each in same if asdict(each.range) == where] or None
 
 
@@ -411,23 +403,21 @@ def _replacement(
 # Formatting
 
 
-def format_document(analysis: Analysis, encoding: PositionEncoding) -> results.JsonText:
+def format_document(view: results.View) -> results.JsonText:
     """The edits that format every line, a list of ``TextEdit``."""
-    lines = analysis.document.lines
-    changes = _compacted(analysis, 0, len(lines))
-    return results.as_edits(analysis.document, changes, encoding)
+    lines = view.lines
+    changes = _compacted(view.analysis, 0, len(lines))
+    return results.as_edits(view, changes)
 
 
-def format_range(
-    analysis: Analysis, where: types.Range, encoding: PositionEncoding
-) -> results.JsonText:
+def format_range(view: results.View, where: types.Range) -> results.JsonText:
     """The edits that format the lines that a range touches, a list of ``TextEdit``."""
-    start, end = (results.point_at(analysis, each, encoding) for each in (where.start, where.end))
+    start, end = (results.point_at(view, each) for each in (where.start, where.end))
     # A selection of whole lines ends before the first character of the next one.
     is_before = end.offset == 0 and end.record > start.record
     stop = end.record + (not is_before)
-    changes = _compacted(analysis, start.record, stop)
-    return results.as_edits(analysis.document, changes, encoding)
+    changes = _compacted(view.analysis, start.record, stop)
+    return results.as_edits(view, changes)
 
 
 def _compacted(analysis: Analysis, first: int, stop: int) -> Iterator[results.TextChange]:

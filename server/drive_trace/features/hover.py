@@ -14,14 +14,14 @@ from lsprotocol import types
 from drive_trace.analysis import Analysis
 from drive_trace.features import referents
 from drive_trace.features.options import HintOptions
-from drive_trace.features.results import markup, point_at, range_of, without_markup
+from drive_trace.features.results import View, markup, point_at, range_of, without_markup
 from drive_trace.features.runs import JoinedRun, of_one_file
 from drive_trace.json_text import NodeKind
 from drive_trace.linter.edits import values_of
 from drive_trace.linter.rule import Finding
 from drive_trace.linter.rules import wall_clock_below_timestamps, wall_clock_exceeds_timestamps
 from drive_trace.text.escaping import code, printable
-from drive_trace.text.spans import PositionEncoding, Span
+from drive_trace.text.spans import Span
 from drive_trace.text.wording import MONTHS, byte_size, compact, duration, in_full, plural
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line, Path, event_of, name_of, run_of
@@ -53,15 +53,14 @@ _LONGEST_MESSAGE = 400
 
 
 def hover(
-    analysis: Analysis,
+    view: View,
     point: Point,
-    encoding: PositionEncoding,
     kind: types.MarkupKind = types.MarkupKind.Markdown,
     options: referents.HoverOptions = _ALONE,
 ) -> types.Hover | None:
     """The hover at a point; None if there is nothing to show."""
-    line = analysis.document.lines[point.record]
-    at = _pointed(analysis, line, point.offset, options)
+    line = view.lines[point.record]
+    at = _pointed(view.analysis, line, point.offset, options)
     if at is None:
         return None
     span = resolve(line.text, at.place)
@@ -74,10 +73,7 @@ def hover(
     text = _RULE.join(part for part in (first, about) if part)
     if not text:
         return None
-    return types.Hover(
-        contents=markup(text, kind),
-        range=range_of(analysis, point.record, span, encoding),
-    )
+    return types.Hover(contents=markup(text, kind), range=range_of(view, point.record, span))
 
 
 def _pointed(
@@ -417,24 +413,23 @@ _SHORT_SIZE = 10_000
 
 
 def inlay_hints(
-    analysis: Analysis,
+    view: View,
     where: types.Range,
-    encoding: PositionEncoding,
     options: HintOptions = _ALL_HINTS,
     explained_later_of: str | None = None,
 ) -> list[types.InlayHint]:
     """The hints of the lines in a range. With the URI of an open trace, their explanations can be
     requested later.
     """
-    document = analysis.document
-    first = point_at(analysis, where.start, encoding).record
-    last = point_at(analysis, where.end, encoding).record
+    document = view.document
+    first = point_at(view, where.start).record
+    last = point_at(view, where.end).record
     hints = []
     for record in islice(range(first, last + 1), MOST_LINES):
         line = document.lines[record]
         above = document.lines[record - 1] if record else None
-        for place, label, field in sorted(_of_line(analysis, line, above, options)):
-            position = types.Position(*document.position_of(Point(record, place), encoding))
+        for place, label, field in sorted(_of_line(view.analysis, line, above, options)):
+            position = types.Position(*document.position_of(Point(record, place), view.encoding))
             data = {"uri": explained_later_of, "order": line.order, "field": field}
             hint = types.InlayHint(position, label, padding_left=True)
             hint.data = data if explained_later_of is not None else None

@@ -52,18 +52,14 @@ def leading(analysis: Analysis, point: Point) -> tuple[occurrences.NamedEntity, 
 
 
 def definition(
-    analysis: Analysis,
-    named: occurrences.NamedEntity,
-    uri: str,
-    encoding: PositionEncoding,
-    origin: types.Range | None,
+    view: results.View, named: occurrences.NamedEntity, uri: str, origin: types.Range | None
 ) -> Targets:
     """Where something starts: links from ``origin``, or locations if that is None."""
     targets = []
-    for each in occurrences.declarations(analysis.index, named)[:MOST_TARGETS]:
-        record, whole = analysis.document.number(each.line), Place(Part.WHOLE)
-        line = results.range_of(analysis, record, resolve(each.line.text, whole), encoding)
-        name = results.range_of(analysis, record, each.span, encoding)
+    for each in occurrences.declarations(view.index, named)[:MOST_TARGETS]:
+        record, whole = view.document.number(each.line), Place(Part.WHOLE)
+        line = results.range_of(view, record, resolve(each.line.text, whole))
+        name = results.range_of(view, record, each.span)
         targets.append(_target(uri, line, name, origin))
     return targets
 
@@ -111,43 +107,36 @@ def _above(line: Line, offset: int) -> tuple[occurrences.NamedEntity, Span] | No
 
 
 def references(
-    analysis: Analysis,
-    named: occurrences.NamedEntity,
-    uri: str,
-    encoding: PositionEncoding,
-    *,
-    with_declarations: bool,
+    view: results.View, named: occurrences.NamedEntity, uri: str, *, with_declarations: bool
 ) -> results.JsonText:
     """The locations where a trace names something, in order; ``with_declarations`` also those
     where that starts.
     """
-    number = analysis.document.number
+    number = view.document.number
     locations = [
-        {"uri": uri, "range": results.plain_range(analysis, number(each.line), each.span, encoding)}
-        for each in unless_stopped(occurrences.occurrences(analysis.index, named))
+        {"uri": uri, "range": results.plain_range(view, number(each.line), each.span)}
+        for each in unless_stopped(occurrences.occurrences(view.index, named))
         if with_declarations or each.role is not occurrences.Role.DECLARES
     ]
     return results.JsonText(results.dumps(locations))
 
 
-def document_highlights(
-    analysis: Analysis, point: Point, encoding: PositionEncoding
-) -> list[types.DocumentHighlight] | None:
+def document_highlights(view: results.View, point: Point) -> list[types.DocumentHighlight] | None:
     """The highlights of a thing: a write starts, ends or changes it, any other is a read. None if
     the point is on no name.
     """
-    line = analysis.document.lines[point.record]
+    line = view.lines[point.record]
     found = occurrences.named_at(line, point.offset)
     if found is None:
         return None
     kinds = types.DocumentHighlightKind
-    number = analysis.document.number
+    number = view.document.number
     return [
         types.DocumentHighlight(
-            results.range_of(analysis, number(each.line), each.span, encoding),
+            results.range_of(view, number(each.line), each.span),
             kinds.Read if each.role is occurrences.Role.READS else kinds.Write,
         )
-        for each in occurrences.occurrences_near(analysis.index, found[0], line, MOST_HIGHLIGHTS)
+        for each in occurrences.occurrences_near(view.index, found[0], line, MOST_HIGHLIGHTS)
     ]
 
 
@@ -157,56 +146,50 @@ def document_highlights(
 _CAN_RENAME = (Entity.RUN, *LIFETIMES)
 
 
-def prepare_rename(
-    analysis: Analysis, point: Point, encoding: PositionEncoding
-) -> types.PrepareRenamePlaceholder | None:
+def prepare_rename(view: results.View, point: Point) -> types.PrepareRenamePlaceholder | None:
     """The id at a point, without its quotes; None if nothing can be renamed there."""
-    found = renamable(analysis, point)
+    found = renamable(view.analysis, point)
     if found is None:
         return None
     named, span = found
-    where = results.range_of(analysis, point.record, inside(span), encoding)
+    where = results.range_of(view, point.record, inside(span))
     return types.PrepareRenamePlaceholder(where, named.value)
 
 
 def rename(
-    analysis: Analysis, point: Point, new_name: str, encoding: PositionEncoding
+    view: results.View, point: Point, new_name: str
 ) -> results.JsonText | results.CannotMake:
     """The text edits that give the thing at a point another id. Refused if another thing of its
     type has that id already: nobody could tell the two apart any more.
     """
-    found = renamable(analysis, point)
+    found = renamable(view.analysis, point)
     if found is None:
         return results.CannotMake(
             "Only the ids of runs, slices, dispatches and rounds can be renamed."
         )
-    return rename_named(analysis, found[0], new_name, encoding)
+    return rename_named(view, found[0], new_name)
 
 
 def rename_named(
-    analysis: Analysis,
-    named: occurrences.NamedEntity,
-    new_name: str,
-    encoding: PositionEncoding,
-    annotation: str | None = None,
+    view: results.View, named: occurrences.NamedEntity, new_name: str, annotation: str | None = None
 ) -> results.JsonText | results.CannotMake:
     """See :func:`rename`, for a thing whatever point it was found at."""
     if not new_name.strip():
         return results.CannotMake(f"A {named.entity.value} needs an id of at least one character.")
     what, replacements = named.entity.value, list[results.TextChange]()
     if new_name != named.value:
-        other = occurrences.taken(analysis.index, named, new_name)
+        other = occurrences.taken(view.index, named, new_name)
         if other is not None:
             return results.CannotMake(
-                f"Line {analysis.line_number(other.line)} names a {what} {shown(new_name)} "
+                f"Line {view.analysis.line_number(other.line)} names a {what} {shown(new_name)} "
                 f"already: renaming this {what} would make the two one."
             )
-        text, number = as_json(new_name)[1:-1], analysis.document.number
+        text, number = as_json(new_name)[1:-1], view.document.number
         replacements = [
             results.TextChange.within(number(each.line), inside(each.span), text)
-            for each in occurrences.occurrences(analysis.index, named)
+            for each in occurrences.occurrences(view.index, named)
         ]
-    return results.as_edits(analysis.document, replacements, encoding, annotation)
+    return results.as_edits(view, replacements, annotation)
 
 
 def renamable(analysis: Analysis, point: Point) -> tuple[occurrences.NamedEntity, Span] | None:
@@ -245,23 +228,22 @@ def paths_in(links: Iterable[Link]) -> list[str]:
 
 
 def document_links(
-    analysis: Analysis,
+    view: results.View,
     links: Sequence[Link],
     files: Mapping[str, str],
-    encoding: PositionEncoding,
     *,
     with_tooltips: bool = False,
 ) -> results.JsonText:
     """The protocol's links to web addresses and to files. ``files`` are the existing ones: URIs by
     the paths in the trace.
     """
-    number = analysis.document.number
+    number = view.document.number
     answer = []
     for link in unless_stopped(links):
         target = link.target or files.get(link.value)
         if target is None:
             continue
-        where = results.plain_range(analysis, number(link.line), link.span, encoding)
+        where = results.plain_range(view, number(link.line), link.span)
         shown: dict[str, object] = {"range": where, "target": target}
         if with_tooltips:
             shown["tooltip"] = link.tooltip

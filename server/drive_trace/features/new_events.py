@@ -16,7 +16,7 @@ from drive_trace.authoring import events
 from drive_trace.authoring.drafts import Refused, Stamp, draft_merged, outranked
 from drive_trace.authoring.values import Certainty, Slot, entity_name
 from drive_trace.features import findings
-from drive_trace.features.results import CannotMake, TextChange, range_between
+from drive_trace.features.results import CannotMake, TextChange, View, range_between
 from drive_trace.features.runs import (
     Joined,
     carried_at,
@@ -32,7 +32,7 @@ from drive_trace.linter.rules import unclosed_dispatch, unclosed_round
 from drive_trace.scorecard.feed_state import JoinedFeed, feed_state
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.text.escaping import printable
-from drive_trace.text.spans import PositionEncoding, is_blank
+from drive_trace.text.spans import is_blank
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line, run_of
 from drive_trace.trace.scope import Opened, Scope, scope_at
@@ -239,17 +239,15 @@ def is_feed(event: str) -> bool:
     return event in EVENTS and EVENTS[event].is_feed
 
 
-def composed_json(
-    analysis: Analysis, made: events.Composed, encoding: PositionEncoding
-) -> dict[str, object]:
+def composed_json(view: View, made: events.Composed) -> dict[str, object]:
     """The place of the event, and its text: plain, with placeholders for what a person has to fill
     in, and as a snippet, null if there is nothing to fill in.
     """
-    start, end, text = at_the_end(analysis, _RECORD)
+    start, end, text = at_the_end(view.analysis, _RECORD)
     before, _, after = text.partition(_RECORD)
     pieces: list[Piece] = [before, "{", *pairs(made.slots), "}", after]
     return {
-        "range": range_between(analysis, start, end, encoding),
+        "range": range_between(view, start, end),
         "snippet": render(pieces, snippets=True)[0] if has_stops(pieces) else None,
         "text": render(pieces, snippets=False)[0],
         "blanks": [slot.field.name for slot in made.blanks],
@@ -272,10 +270,7 @@ RECORD = "record"
 CLOSE = "close"
 _CLOSED = (Entity.ROUND, Entity.DISPATCH)
 """What can be closed, in this order: a round ends before its dispatch."""
-UNCLOSED = {
-    unclosed_round.RULE.code: Entity.ROUND,
-    unclosed_dispatch.RULE.code: Entity.DISPATCH,
-}
+UNCLOSED = {unclosed_round.RULE.code: Entity.ROUND, unclosed_dispatch.RULE.code: Entity.DISPATCH}
 _MOST_CLOSED = 4
 """Of so many open rounds and dispatches the ends are offered, the latest first."""
 

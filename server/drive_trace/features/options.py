@@ -36,8 +36,7 @@ class HintOptions:
         True, "Kilobytes and megabytes behind long byte counts: `1204551` `1.2 MB`."
     )
     clock: bool = setting(
-        True,
-        "What the clock says behind a claimed duration that is far from it: `clock says 28m`.",
+        True, "What the clock says behind a claimed duration that is far from it: `clock says 28m`."
     )
     names: bool = setting(True, "The dispatch's name behind its id, `round 2` behind a round's.")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import orjson
@@ -14,6 +15,8 @@ from drive_trace.analysis import Analysis
 from drive_trace.stopping import unless_stopped
 from drive_trace.text.spans import PositionEncoding, Span
 from drive_trace.trace.document import Document, Point, Position
+from drive_trace.trace.index import Index
+from drive_trace.trace.line import Line
 
 
 class JsonText:
@@ -57,49 +60,63 @@ class CannotMake(NamedTuple):
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class View:
+    """A trace as a client sees it."""
+
+    analysis: Analysis
+    encoding: PositionEncoding
+    """How it counts characters."""
+
+    @property
+    def document(self) -> Document:
+        """Its records."""
+        return self.analysis.document
+
+    @property
+    def lines(self) -> Sequence[Line]:
+        """Its lines as they are now."""
+        return self.analysis.document.lines
+
+    @property
+    def index(self) -> Index:
+        """Its runs."""
+        return self.analysis.index
+
+
 # Positions and ranges
 
 PlainRange: TypeAlias = dict[str, dict[str, int]]
 """A range as JSON."""
 
 
-def range_of(
-    analysis: Analysis, record: int, span: Span, encoding: PositionEncoding
-) -> types.Range:
+def range_of(view: View, record: int, span: Span) -> types.Range:
     """The protocol's range of a span of a record."""
     start, end = Point(record, span.start), Point(record, span.end)
-    return range_between(analysis, start, end, encoding)
+    return range_between(view, start, end)
 
 
-def range_between(
-    analysis: Analysis, start: Point, end: Point, encoding: PositionEncoding
-) -> types.Range:
+def range_between(view: View, start: Point, end: Point) -> types.Range:
     """The protocol's range between two points."""
-    ends = (analysis.document.position_of(each, encoding) for each in (start, end))
+    ends = (view.document.position_of(each, view.encoding) for each in (start, end))
     return types.Range(*(types.Position(*each) for each in ends))
 
 
-def point_at(analysis: Analysis, position: types.Position, encoding: PositionEncoding) -> Point:
+def point_at(view: View, position: types.Position) -> Point:
     """The point at a position of the protocol. A position past the end is the end."""
-    return analysis.document.point_at(Position(position.line, position.character), encoding)
+    return view.document.point_at(Position(position.line, position.character), view.encoding)
 
 
-def plain_range(
-    analysis: Analysis, record: int, span: Span, encoding: PositionEncoding
-) -> PlainRange:
+def plain_range(view: View, record: int, span: Span) -> PlainRange:
     """A range of a record as JSON, for results with a range for each line of a long trace."""
     start, end = Point(record, span.start), Point(record, span.end)
-    return plain_between(analysis.document, start, end, encoding)
+    return plain_between(view, start, end)
 
 
-def plain_between(
-    document: Document, start: Point, end: Point, encoding: PositionEncoding
-) -> PlainRange:
+def plain_between(view: View, start: Point, end: Point) -> PlainRange:
     """The range between two points as JSON."""
-    return {
-        "start": document.position_of(start, encoding)._asdict(),
-        "end": document.position_of(end, encoding)._asdict(),
-    }
+    ends = (view.document.position_of(each, view.encoding)._asdict() for each in (start, end))
+    return dict(zip(("start", "end"), ends, strict=True))
 
 
 # Text edits
@@ -140,17 +157,14 @@ def _common_start(one: str, other: str) -> int:
 
 
 def as_edits(
-    document: Document,
-    replacements: Iterable[TextChange],
-    encoding: PositionEncoding,
-    annotation: str | None = None,
+    view: View, replacements: Iterable[TextChange], annotation: str | None = None
 ) -> JsonText:
     """A list of text edits as JSON text, as a large trace can need one for each line.
     ``annotation`` is the id of their change annotation.
     """
     more = {"annotationId": annotation} if annotation is not None else {}
     edits = [
-        {"range": plain_between(document, start, end, encoding), "newText": text, **more}
+        {"range": plain_between(view, start, end), "newText": text, **more}
         for start, end, text in unless_stopped(replacements)
     ]
     return JsonText(dumps(edits))

@@ -400,9 +400,7 @@ DEFAULTS = LensOptions()
 
 
 def code_lenses(
-    analysis: Analysis,
-    uri: str,
-    options: LensOptions = DEFAULTS,
+    analysis: Analysis, uri: str, options: LensOptions = DEFAULTS
 ) -> list[types.CodeLens]:
     """The places of lenses. Their titles are made when they come into view."""
     index = analysis.index
@@ -434,9 +432,7 @@ def code_lenses(
 
 
 def resolve_lens(
-    analysis: Analysis | None,
-    lens: types.CodeLens,
-    joined: Joined = nothing_joined,
+    analysis: Analysis | None, lens: types.CodeLens, joined: Joined = nothing_joined
 ) -> types.CodeLens:
     """A lens with its title, or with a note that the line has changed meanwhile."""
     data = lens.data if isinstance(lens.data, dict) else {}
@@ -452,10 +448,7 @@ def resolve_lens(
 
 
 def _lens_title(
-    analysis: Analysis,
-    data: dict[str, object],
-    run_id: str,
-    joined: Joined,
+    analysis: Analysis, data: dict[str, object], run_id: str, joined: Joined
 ) -> str | None:
     here = analysis.score_run(run_id)
     run = (joined(run_id) or of_one_file(here)) if here is not None else None

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.results import JsonText, dumps, point_at
+from drive_trace.features.results import JsonText, View, dumps, point_at
 from drive_trace.json_text import ProblemKind
 from drive_trace.json_text.lexemes import TOKEN, is_closed
 from drive_trace.stopping import unless_stopped
@@ -150,8 +150,8 @@ def tokens(analysis: Analysis, look: TokenLook) -> JsonText:
 
 def tokens_in(analysis: Analysis, where: types.Range, look: TokenLook) -> JsonText:
     """The tokens of the records in a range."""
-    first = point_at(analysis, where.start, look.encoding).record
-    last = point_at(analysis, where.end, look.encoding).record
+    first = point_at(View(analysis, look.encoding), where.start).record
+    last = point_at(View(analysis, look.encoding), where.end).record
     return _answer(analysis.document, look, first, last + 1)
 
 

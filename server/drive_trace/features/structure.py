@@ -12,23 +12,17 @@ from lsprotocol import types
 from lsprotocol.types import SymbolKind, SymbolTag
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.results import JsonText, dumps, plain_between, range_between
+from drive_trace.features.results import JsonText, View, dumps, plain_between, range_between
 from drive_trace.features.runs import Joined, nothing_joined, of_one_file
 from drive_trace.json_text import Node, NodeKind
 from drive_trace.json_text.lexemes import strings_named
 from drive_trace.scorecard.run_score import Verdict
 from drive_trace.stopping import unless_stopped
 from drive_trace.text.escaping import plain
-from drive_trace.text.spans import PositionEncoding, Span
+from drive_trace.text.spans import Span
 from drive_trace.text.wording import compact, duration, plural
 from drive_trace.trace.document import Point
-from drive_trace.trace.line import (
-    REJECTING,
-    FlaggedLine,
-    Line,
-    LineStatus,
-    event_of,
-)
+from drive_trace.trace.line import REJECTING, FlaggedLine, Line, LineStatus, event_of
 from drive_trace.trace.places import Part, Place, resolve, syntax_of
 from drive_trace.trace.scope import nestings
 from drive_trace.trace.times import milliseconds_between
@@ -320,27 +314,20 @@ class SymbolOptions(NamedTuple):
     """For the verdicts in the names of runs."""
 
 
-def document_symbols(
-    analysis: Analysis,
-    roots: Outline,
-    uri: str,
-    encoding: PositionEncoding,
-    options: SymbolOptions,
-) -> JsonText:
+def document_symbols(view: View, roots: Outline, uri: str, options: SymbolOptions) -> JsonText:
     """All symbols of an outline, in the order of the trace: ``DocumentSymbol[]`` or
     ``SymbolInformation[]``. A symbol's range goes from its first line to its last, so that the
     ranges of concurrent dispatches or runs overlap.
     """
-    maker = _SymbolMaker(analysis, uri, encoding, options)
+    maker = _SymbolMaker(view, uri, options)
     return JsonText(dumps(maker.tree(roots) if options.is_tree else [*maker.flat(roots)]))
 
 
 class _SymbolMaker(NamedTuple):
     """Makes symbols of an outline."""
 
-    analysis: Analysis
+    view: View
     uri: str
-    encoding: PositionEncoding
     options: SymbolOptions
 
     def tree(self, children: Outline) -> list[dict[str, object]]:
@@ -378,7 +365,7 @@ class _SymbolMaker(NamedTuple):
     def _named(self, child: OutlineNode | OutlineLeaf) -> tuple[dict[str, object], str]:
         """The members that both forms have, and the detail."""
         if isinstance(child, OutlineNode):
-            label = label_of(self.analysis, child, self.options.joined)
+            label = label_of(self.view.analysis, child, self.options.joined)
             return {"name": label.name, "kind": _KINDS[child.entity]}, label.detail
         label, line = label_of_line(child.line), child.line
         # What readers reject is shown as nothing.
@@ -387,15 +374,14 @@ class _SymbolMaker(NamedTuple):
         kind = wanted if wanted in self.options.kinds else plain_kind
         made: dict[str, object] = {"name": label.name, "kind": kind.value}
         if self.options.has_tags and line.event is not None and line.event.is_feed:
-            feed = self.analysis.index.runs[line.run].events(line.event.name)
+            feed = self.view.index.runs[line.run].events(line.event.name)
             if feed.last is not line:  # it counts no more
                 made["tags"] = [SymbolTag.Deprecated.value]
         return made, label.detail
 
     def _range(self, first: int, last: int) -> object:
-        document = self.analysis.document
-        end = Point(last, len(document.lines[last].text))
-        return plain_between(document, Point(first, 0), end, self.encoding)
+        end = Point(last, len(self.view.lines[last].text))
+        return plain_between(self.view, Point(first, 0), end)
 
 
 # Folds
@@ -454,13 +440,11 @@ _MOST_WITHIN = 32
 """The most selections within a line. An undeclared field may be nested a million deep."""
 
 
-def selection_range(
-    analysis: Analysis, roots: Outline, point: Point, encoding: PositionEncoding
-) -> types.SelectionRange:
+def selection_range(view: View, roots: Outline, point: Point) -> types.SelectionRange:
     """The ranges that a selection grows to, from the innermost on: what is around a point within
     its line, the line, and what the line is in by the outline, each as wide as all its lines.
     """
-    lines = analysis.document.lines
+    lines = view.lines
     text = lines[point.record].text
     whole = resolve(text, Place(Part.WHOLE))
     within = list(_within(text, point.offset))[:_MOST_WITHIN]
@@ -476,7 +460,7 @@ def selection_range(
     ]
     found: types.SelectionRange | None = None
     for start, end in spots:
-        here = range_between(analysis, start, end, encoding)
+        here = range_between(view, start, end)
         if found is None or here != found.range:
             found = types.SelectionRange(here, found)
     assert found is not None

@@ -11,6 +11,7 @@ from lsprotocol.converters import get_converter
 
 from drive_trace.analysis import Analysis
 from drive_trace.features.hover import inlay_hints
+from drive_trace.features.results import View
 from drive_trace.features.semantic_tokens import TokenLook, tokens
 from drive_trace.text.spans import PositionEncoding
 from tests.support.sessions.conversation import MODIFIED, OK
@@ -41,7 +42,7 @@ class Aids:
 
         def check_hints(result: Any) -> None:
             asked = PLAIN.structure(where, types.Range)
-            hints = inlay_hints(analysis, asked, encoding) if analysis else []
+            hints = inlay_hints(View(analysis, encoding), asked) if analysis else []
             assert result == PLAIN.unstructure(hints)
 
         params: dict[str, Any] = {"textDocument": document, "range": where}

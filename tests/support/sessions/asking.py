@@ -26,7 +26,7 @@ from drive_trace.features.navigation import (
     references,
     rename,
 )
-from drive_trace.features.results import CannotMake, point_at, range_of
+from drive_trace.features.results import CannotMake, View, point_at, range_of
 from drive_trace.features.structure import (
     document_symbols,
     folding_ranges,
@@ -70,7 +70,7 @@ class _Asked:
 
     @property
     def point(self) -> Point:
-        return point_at(self.analysis, self.at, self.client.encoding)
+        return point_at(View(self.analysis, self.client.encoding), self.at)
 
 
 def _json(steps: Any) -> Any:
@@ -85,8 +85,8 @@ def _check_definition(asked: _Asked, result: Any) -> None:
     named, span = found
     encoding, origin = asked.client.encoding, None
     if asked.client.reads_location_links:
-        origin = range_of(asked.analysis, asked.point.record, span, encoding)
-    own = definition(asked.analysis, named, asked.uri, encoding, origin)
+        origin = range_of(View(asked.analysis, encoding), asked.point.record, span)
+    own = definition(View(asked.analysis, encoding), named, asked.uri, origin)
     if begins_run(asked.analysis, asked.point):
         others = [each for each in result if _leads_to(each) != asked.uri]
         assert not others or others == result
@@ -104,13 +104,15 @@ def _check_references(asked: _Asked, result: Any) -> None:
         assert result is None
         return
     encoding = asked.client.encoding
-    own = _json(references(asked.analysis, found[0], asked.uri, encoding, with_declarations=True))
+    own = _json(
+        references(View(asked.analysis, encoding), found[0], asked.uri, with_declarations=True)
+    )
     assert result[: len(own)] == own
     assert all(_leads_to(each) != asked.uri for each in result[len(own) :])
 
 
 def _check_highlights(asked: _Asked, result: Any) -> None:
-    wanted = document_highlights(asked.analysis, asked.point, asked.client.encoding)
+    wanted = document_highlights(View(asked.analysis, asked.client.encoding), asked.point)
     assert result == PLAIN.unstructure(wanted)
 
 
@@ -118,7 +120,7 @@ def _check_symbols(asked: _Asked, result: Any) -> None:
     roots = outline(asked.analysis)
     client = asked.client
     assert _at_last(result) == _json(
-        document_symbols(asked.analysis, roots, asked.uri, client.encoding, client.symbols)
+        document_symbols(View(asked.analysis, client.encoding), roots, asked.uri, client.symbols)
     )
 
 
@@ -134,7 +136,7 @@ def _at_last(result: Any) -> Any:
 
 def _check_selections(asked: _Asked, result: Any) -> None:
     wanted = selection_range(
-        asked.analysis, outline(asked.analysis), asked.point, asked.client.encoding
+        View(asked.analysis, asked.client.encoding), outline(asked.analysis), asked.point
     )
     assert result == [PLAIN.unstructure(wanted)]
 
@@ -142,9 +144,8 @@ def _check_selections(asked: _Asked, result: Any) -> None:
 def _check_completion(asked: _Asked, result: Any) -> None:
     """What is on disk is offered, too, and each moment has other ids and times."""
     wanted = completion(
-        asked.analysis,
+        View(asked.analysis, asked.client.encoding),
         asked.point,
-        asked.client.encoding,
         client=asked.client.completion,
         stamp=_STAMP,
         listing=lambda _: [],
@@ -155,12 +156,12 @@ def _check_completion(asked: _Asked, result: Any) -> None:
 
 
 def _check_prepared(asked: _Asked, result: Any) -> None:
-    wanted = prepare_rename(asked.analysis, asked.point, asked.client.encoding)
+    wanted = prepare_rename(View(asked.analysis, asked.client.encoding), asked.point)
     assert result == PLAIN.unstructure(wanted)
 
 
 def _check_renamed(asked: _Asked, result: Any) -> None:
-    made = rename(asked.analysis, asked.point, NEW_NAME, asked.client.encoding)
+    made = rename(View(asked.analysis, asked.client.encoding), asked.point, NEW_NAME)
     assert not isinstance(made, CannotMake)
     if asked.client.reads_document_changes:
         (change,) = result["documentChanges"]
@@ -173,20 +174,19 @@ def _check_renamed(asked: _Asked, result: Any) -> None:
 
 
 def _check_format(asked: _Asked, result: Any) -> None:
-    assert result == _json(format_document(asked.analysis, asked.client.encoding))
+    assert result == _json(format_document(View(asked.analysis, asked.client.encoding)))
 
 
 def _check_range_format(asked: _Asked, result: Any) -> None:
-    assert result == _json(format_range(asked.analysis, asked.where, asked.client.encoding))
+    assert result == _json(format_range(View(asked.analysis, asked.client.encoding), asked.where))
 
 
 def _check_links(asked: _Asked, result: Any) -> None:
     """Where they lead depends on the workspace; that they stand on strings does not."""
     for each in result:
         start = point_at(
-            asked.analysis,
+            View(asked.analysis, asked.client.encoding),
             types.Position(**each["range"]["start"]),
-            asked.client.encoding,
         )
         text = asked.analysis.document.lines[start.record].text
         assert text[start.offset - 1] == '"'
@@ -197,7 +197,7 @@ def _check_events(asked: _Asked, result: Any) -> None:
 
 
 def _check_event(asked: _Asked, result: Any) -> None:
-    at = point_at(asked.analysis, types.Position(asked.at.line, 0), asked.client.encoding)
+    at = point_at(View(asked.analysis, asked.client.encoding), types.Position(asked.at.line, 0))
     assert result == json.loads(json.dumps(event_json(asked.analysis, at.record)))
 
 
@@ -312,10 +312,9 @@ def check_fixes(conversation: Conversation, uri: str, params: Any, actions: list
     client, buffer = conversation.world.client, conversation.buffer(uri)
     assert buffer is not None
     fixes = code_actions(
-        Analysis(buffer.text),
+        View(Analysis(buffer.text), PositionEncoding(client.encoding)),
         types.OptionalVersionedTextDocumentIdentifier(uri, buffer.version),
         PLAIN.structure(params, types.CodeActionParams),
-        PositionEncoding(client.encoding),
         with_document_changes=client.document_changes and client.literal_actions,
     )
     first = actions[: len(fixes)]

@@ -18,6 +18,7 @@ from drive_trace.features.findings import KINDS
 from drive_trace.features.hover import hover
 from drive_trace.features.new_events import RECORD
 from drive_trace.features.referents import HoverOptions
+from drive_trace.features.results import View
 from drive_trace.features.runs import code_lenses, resolve_lens
 from drive_trace.storage.linked_files import rule_url
 from drive_trace.text.spans import PositionEncoding
@@ -126,7 +127,9 @@ class Hover:
             options = HoverOptions(uri=uri, now=datetime.now(UTC), url_of=rule_url)
             if result is not None:
                 result["contents"]["value"] = hover_alone(result["contents"]["value"])
-            assert result == PLAIN.unstructure(hover(analysis, point, encoding, kind, options))
+            assert result == PLAIN.unstructure(
+                hover(View(analysis, encoding), point, kind, options)
+            )
 
         params = {"textDocument": {"uri": uri}, "position": at}
         conversation.ask("textDocument/hover", params, message_id=self.message_id, check=check)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.results import point_at
+from drive_trace.features.results import View, point_at
 from drive_trace.features.runs import Joined, JoinedRun
 from drive_trace.lsp.rpc.capabilities import Client
 from drive_trace.lsp.rpc.protocol import TraceProtocol
@@ -41,6 +41,11 @@ class TraceRequest(NamedTuple):
     def analysis(self) -> Analysis:
         """The trace as it is now."""
         return self.trace.analysis
+
+    @property
+    def view(self) -> View:
+        """That, as the client sees it."""
+        return View(self.trace.analysis, self.client.encoding)
 
     @property
     def encoding(self) -> PositionEncoding:
@@ -90,7 +95,7 @@ class TraceRequest(NamedTuple):
 
     def point(self, position: types.Position) -> Point:
         """The point of the trace at one of the client's positions."""
-        return point_at(self.trace.analysis, position, self.client.encoding)
+        return point_at(View(self.trace.analysis, self.client.encoding), position)
 
 
 class RequestHandler(NamedTuple):

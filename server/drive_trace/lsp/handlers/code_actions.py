@@ -76,7 +76,7 @@ def _making(request: base.TraceRequest, data: Mapping[str, Any]) -> Callable[[],
     analysis, trace = request.analysis, request.trace
     match data["make"]:
         case findings.FORMAT:
-            return lambda: findings.format_document(analysis, request.encoding)
+            return lambda: findings.format_document(request.view)
         case findings.FIX_ALL:
             texts = [line.text for line in analysis.document.lines]
             path, rules = unquote(trace.uri), trace.options.rules
@@ -139,7 +139,7 @@ def _edit(request: base.TraceRequest, made: _Changes) -> Made:
     if isinstance(made, CannotMake):
         return made
     if not isinstance(made, JsonText):
-        made = as_edits(request.analysis.document, made, request.encoding)
+        made = as_edits(request.view, made)
     client = request.client
     # Clients that take commands only get all their edits as ``changes``.
     with_document_changes = client.reads_document_changes and client.reads_action_literals
@@ -165,10 +165,9 @@ def _offered(
 ) -> list[object]:
     client = request.client
     fixes = findings.code_actions(
-        request.analysis,
+        request.view,
         request.document,
         params,
-        request.encoding,
         with_document_changes=client.reads_document_changes and client.reads_action_literals,
     )
     # Values that the run shows come before gaps that a person has to fill in, and a nested payload,
@@ -178,7 +177,7 @@ def _offered(
     known = filling.known_offers(
         request.analysis, request.point(params.range.start), params.context.only
     )
-    found = list(findings.touched(request.analysis, params, request.encoding))
+    found = list(findings.touched(request.view, params))
     offers = _offers(request, params, joined, found)
     about_rules = project_offers(request, found, params.context.only)
     if client.reads_action_literals:

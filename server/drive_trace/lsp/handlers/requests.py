@@ -22,6 +22,7 @@ from drive_trace.features.referents import HoverOptions
 from drive_trace.features.results import (
     CannotMake,
     JsonText,
+    View,
     joined,
     range_of,
     workspace_edit,
@@ -53,9 +54,7 @@ def _hover(request: TraceRequest, params: types.HoverParams) -> types.Hover | No
         messages=request.settings.hover.messages,
         joined=request.joined(run_id) if run_id is not None else None,
     )
-    return hover.hover(
-        request.analysis, point, request.encoding, request.client.hover_format, options
-    )
+    return hover.hover(request.view, point, request.client.hover_format, options)
 
 
 @handles(
@@ -80,9 +79,8 @@ def _resolve_lens(
 @handles(types.TEXT_DOCUMENT_INLAY_HINT, if_closed=())
 def _inlay_hint(request: TraceRequest, params: types.InlayHintParams) -> list[types.InlayHint]:
     return hover.inlay_hints(
-        request.analysis,
+        request.view,
         params.range,
-        request.encoding,
         request.settings.inlay_hints,
         explained_later_of=request.trace.uri if request.client.resolves_hint_tooltips else None,
     )
@@ -118,10 +116,10 @@ def _definition(request: TraceRequest, params: types.DefinitionParams) -> object
         return None
     named, span = found
     with_origin = request.client.reads_location_links
-    origin = range_of(analysis, point.record, span, request.encoding) if with_origin else None
+    origin = range_of(View(analysis, request.encoding), point.record, span) if with_origin else None
 
     def work(analysis: Analysis, uri: str) -> navigation.Targets:
-        return navigation.definition(analysis, named, uri, request.encoding, origin)
+        return navigation.definition(View(analysis, request.encoding), named, uri, origin)
 
     own = partial(work, analysis, request.trace.uri)
     if named.entity is Entity.PATH:
@@ -170,7 +168,7 @@ def _references(request: TraceRequest, params: types.ReferenceParams) -> object:
 
     def work(analysis: Analysis, uri: str) -> JsonText:
         return navigation.references(
-            analysis, named, uri, encoding, with_declarations=with_declarations
+            View(analysis, encoding), named, uri, with_declarations=with_declarations
         )
 
     if named.entity is Entity.RUN:
@@ -193,16 +191,14 @@ async def _in_all_traces(
 def _highlights(
     request: TraceRequest, params: types.DocumentHighlightParams
 ) -> list[types.DocumentHighlight] | None:
-    return navigation.document_highlights(
-        request.analysis, request.point(params.position), request.encoding
-    )
+    return navigation.document_highlights(request.view, request.point(params.position))
 
 
 @handles(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, if_closed=())
 def _symbols(request: TraceRequest, _params: types.DocumentSymbolParams) -> JsonText:
     trace, options = request.trace, request.client.symbols._replace(joined=request.joined)
     roots = trace.outline()
-    return structure.document_symbols(request.analysis, roots, trace.uri, request.encoding, options)
+    return structure.document_symbols(request.view, roots, trace.uri, options)
 
 
 @handles(types.TEXT_DOCUMENT_FOLDING_RANGE, if_closed=())
@@ -218,9 +214,7 @@ def _selections(
 ) -> list[types.SelectionRange]:
     roots = request.trace.outline()
     return [
-        structure.selection_range(
-            request.analysis, roots, request.point(position), request.encoding
-        )
+        structure.selection_range(request.view, roots, request.point(position))
         for position in unless_stopped(params.positions)
     ]
 
@@ -241,9 +235,7 @@ async def _links_that_lead_somewhere(request: TraceRequest, edits: int) -> JsonT
     check_unchanged(trace, edits)
     with_tooltips = request.client.reads_link_tooltips
     return await request.result_of(
-        lambda: navigation.document_links(
-            request.analysis, links, files, request.encoding, with_tooltips=with_tooltips
-        )
+        lambda: navigation.document_links(request.view, links, files, with_tooltips=with_tooltips)
     )
 
 
@@ -262,9 +254,8 @@ _HOME = re.compile(r"^(.+)/(?:projects|wip)/")
 def _completion(request: TraceRequest, params: types.CompletionParams) -> object:
     return request.merging(
         lambda joined: completion(
-            request.analysis,
+            request.view,
             request.point(params.position),
-            request.encoding,
             client=request.client.completion,
             stamp=new_stamp(),
             listing=partial(_entries, request),
@@ -309,23 +300,21 @@ def _resolve_completion(
 
 @handles(types.TEXT_DOCUMENT_FORMATTING, if_closed=())
 def _formatting(request: TraceRequest, _params: types.DocumentFormattingParams) -> JsonText:
-    return format_document(request.analysis, request.encoding)
+    return format_document(request.view)
 
 
 @handles(types.TEXT_DOCUMENT_RANGE_FORMATTING, if_closed=())
 def _range_formatting(
     request: TraceRequest, params: types.DocumentRangeFormattingParams
 ) -> JsonText:
-    return format_range(request.analysis, params.range, request.encoding)
+    return format_range(request.view, params.range)
 
 
 @handles(types.TEXT_DOCUMENT_PREPARE_RENAME)
 def _prepare_rename(
     request: TraceRequest, params: types.PrepareRenameParams
 ) -> types.PrepareRenamePlaceholder | None:
-    return navigation.prepare_rename(
-        request.analysis, request.point(params.position), request.encoding
-    )
+    return navigation.prepare_rename(request.view, request.point(params.position))
 
 
 @handles(types.TEXT_DOCUMENT_RENAME)
@@ -348,7 +337,7 @@ async def _rename_run(
     annotation = "rename-run" if is_annotated else None
 
     def work(analysis: Analysis, each: str) -> tuple[str, JsonText | CannotMake]:
-        made = navigation.rename_named(analysis, run, new_name, request.encoding, annotation)
+        made = navigation.rename_named(View(analysis, request.encoding), run, new_name, annotation)
         return each, made
 
     check_unchanged(request.trace, edits)
@@ -412,7 +401,7 @@ def _not_writable(uris: Sequence[str]) -> str | None:
 
 
 def _rename_here(request: TraceRequest, point: Point, params: types.RenameParams) -> dict[str, Any]:
-    edits = navigation.rename(request.analysis, point, params.new_name, request.encoding)
+    edits = navigation.rename(request.view, point, params.new_name)
     if isinstance(edits, CannotMake):
         raise JsonRpcException(edits.reason, types.LSPErrorCodes.RequestFailed)
     return workspace_edit(

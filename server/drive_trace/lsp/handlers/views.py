@@ -174,10 +174,7 @@ class Views(Handlers):
         if made is None:
             raise JsonRpcInvalidParams("there is no such event, or no such kind of it")
         version = request.trace.version
-        return {
-            "version": version,
-            **new_events.composed_json(request.analysis, made, request.encoding),
-        }
+        return {"version": version, **new_events.composed_json(request.view, made)}
 
     def _request_about_run(self, uri: str, run_id: str | None) -> TraceRequest | None:
         request = self.request(uri)

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from lsprotocol import types
 
-from drive_trace.features.results import TextChange, as_edits
+from drive_trace.features.results import TextChange, View, as_edits
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.threads import in_thread
@@ -95,7 +95,7 @@ class Saving:
         held.set_back()
         self._held[uri] = held
         asyncio.get_running_loop().call_later(_PATIENCE, self._release, uri, held)
-        return as_edits(trace.analysis.document, changes, self._protocol.client.encoding)
+        return as_edits(View(trace.analysis, self._protocol.client.encoding), changes)
 
     def saved(self, params: types.DidSaveTextDocumentParams) -> None:
         """The client has written a trace."""
