@@ -84,7 +84,8 @@ def test_git_is_asked_as_often_for_many_traces_as_for_few(
     counts = []
     for folders in ("67", range(20)):
         log.write_text("")
-        ran = process("check", "--trust-config-at", "HEAD", *map(str, folders))
+        paths = [f"{each}/trace.jsonl" for each in folders]  # each folder would be a search
+        ran = process("check", "--trust-config-at", "HEAD", *paths)
         assert (ran.code, ran.out.count("error[unknown-value]")) == (1, 1)
         counts.append(log.read_text().count("\n"))
     assert counts[0] == counts[1]

@@ -7,7 +7,6 @@ from __future__ import annotations
 import errno
 import io
 import os
-import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePath
@@ -103,14 +102,20 @@ def say_waiting(source: str) -> None:
         notify("reading standard input, which is a terminal; end it with Ctrl-D")
 
 
+def _terminal_columns() -> int:
+    from shutil import get_terminal_size  # noqa: PLC0415 - most output is as wide as it is
+
+    return get_terminal_size().columns
+
+
 def columns() -> int:
     """How wide a table may be."""
-    return min(shutil.get_terminal_size().columns, _WIDEST)
+    return min(_terminal_columns(), _WIDEST)
 
 
 def frame_columns(stream: TextIO) -> int | None:
     """How wide a frame around a line may be; None where nobody says."""
-    return shutil.get_terminal_size().columns if is_terminal(stream) else None
+    return _terminal_columns() if is_terminal(stream) else None
 
 
 def paint(text: str, role: str) -> str:

@@ -8,7 +8,6 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
-from hashlib import blake2b
 from itertools import chain
 
 from drive_trace.scorecard.caveats import (
@@ -169,6 +168,8 @@ def event_hashes(index: Index) -> Mapping[str, bytes]:
 
 def _hashes(lines: Iterable[Line]) -> bytes:
     texts = ("\0".join(map(str, kind_of(line))).encode("utf-8", "surrogatepass") for line in lines)
+    from hashlib import blake2b  # noqa: PLC0415 - takes long to load, and is seldom needed
+
     digests = [blake2b(each, digest_size=HASH).digest() for each in texts]
     return array("Q", sorted(array("Q", b"".join(digests)))).tobytes()
 

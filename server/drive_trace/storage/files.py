@@ -13,7 +13,6 @@ import stat
 import sys
 from collections.abc import Iterable, Sequence
 from functools import cache
-from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
@@ -142,6 +141,8 @@ def config_folder() -> Path:
 
 def digest_of(data: bytes) -> bytes:
     """Identifies the content of a file."""
+    from hashlib import blake2b  # noqa: PLC0415 - most commands need no digest
+
     return blake2b(data, digest_size=DIGEST).digest()
 
 

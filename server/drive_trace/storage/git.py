@@ -21,7 +21,6 @@ from drive_trace.storage.files import (
     records_of,
     why,
 )
-from drive_trace.storage.processes import run_shell
 
 _GIT = (
     *("git", "--no-pager", "--no-optional-locks"),
@@ -65,6 +64,8 @@ def run_git(  # noqa: PLR0913 - a command and its ends
 
     def tell(data: bytes) -> None:
         said.extend(data[: _MOST_ERRORS - len(said)])
+
+    from drive_trace.storage.processes import run_shell  # noqa: PLC0415 - few commands ask git
 
     command = f"exec {shlex.join((*_GIT, *arguments))}"
     try:

@@ -7,7 +7,6 @@ meant: :func:`near_certain`. For names on which nothing hangs there is :func:`ne
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
@@ -158,7 +157,13 @@ def are_alike(one: str, other: str) -> bool:
     """Whether two words are so near that one may be meant for the other. No guess: for warnings,
     which are better given once too often.
     """
-    return bool(difflib.get_close_matches(one, (other,), cutoff=_NEAR))
+    return bool(_close(one, (other,), 1))
+
+
+def _close(word: str, choices: Iterable[str], most: int) -> list[str]:
+    import difflib  # noqa: PLC0415 - takes long to load, and is seldom needed
+
+    return difflib.get_close_matches(word, choices, n=most, cutoff=_NEAR)
 
 
 def is_slip_of_name(one: str, other: str) -> bool:
@@ -201,7 +206,7 @@ def _near_certain(word: str, choices: tuple[str, ...]) -> str | None:
 @lru_cache(maxsize=1024)
 def _nearest(word: str, choices: tuple[str, ...]) -> str | None:
     by_lower = {choice.lower(): choice for choice in choices}
-    found = difflib.get_close_matches(word.lower(), by_lower, n=3, cutoff=_NEAR)
+    found = _close(word.lower(), by_lower, 3)
     # A denial of one choice is no slip of the next: "no-closing-rollup" means no other rollup.
     if any(_crosses(_plain(word), _plain(each)) for each in found):
         return None
