@@ -240,8 +240,11 @@ def conflicts(*args: str | Path) -> list[Any]:
 
 def test_files_that_grade_a_run_differently_at_one_moment(tmp_path: Path) -> None:
     early, late = graded("pass", "fail", "pass"), graded("pass", "pass", "pass")
-    a = write(tmp_path, "a.jsonl", graded("fail", "fail", "fail") + early)
-    b = write(tmp_path, "b.jsonl", CLEAN + late)
+    # Each has an id of its own: else one is taken for a copy of the other.
+    lines = apart(graded("fail", "fail", "fail") + early + CLEAN + late).splitlines(keepends=True)
+    early, late = lines[1], lines[3]
+    a = write(tmp_path, "a.jsonl", lines[0] + early)
+    b = write(tmp_path, "b.jsonl", lines[2] + late)
     (finding,) = conflicts(a, b)
     column = early.index('"fail"') + 1
     assert (finding["path"], finding["line"], finding["column"]) == (str(a), 2, column)
