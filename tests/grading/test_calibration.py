@@ -1,5 +1,4 @@
-"""How far a judge agrees with people. The figures beside the tables were worked out with
-statsmodels (`proportion_confint`, method `wilson`) and scikit-learn (`cohen_kappa_score`)."""
+"""How far a judge agrees with people, and of which family a model is."""
 
 from __future__ import annotations
 
@@ -17,6 +16,7 @@ from drive_trace.grading.calibration import (
     LabelError,
     LabelledCase,
     calibrate,
+    families_of,
     once_each,
     read_labels,
     repeats,
@@ -35,34 +35,6 @@ def table(ff: int, fp: int, pf: int, pp: int, invalid: int = 0) -> Calibration:
             + [("pass", None)] * invalid
         )
     )
-
-
-@pytest.mark.parametrize(
-    ("hits", "of", "low", "high"),
-    [
-        (8, 10, 0.49016247153664183, 0.9433178485456247),
-        (61, 63, 0.8914352295339257, 0.9912504724384196),
-        (0, 5, 0.0, 0.43448246478317487),
-        (5, 5, 0.5655175352168252, 1.0),
-        (17, 20, 0.639581135259243, 0.9476312541037833),
-    ],
-)
-def test_wilson(hits: int, of: int, low: float, high: float) -> None:
-    assert wilson(hits, of) == pytest.approx((low, high), abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("counts", "kappa"),
-    [
-        ((20, 5, 10, 15), 0.4),
-        ((1, 2, 0, 60), 0.4878048780487805),
-        ((12, 1, 1, 40), 0.8986866791744841),
-        ((3, 4, 5, 6), -0.025316455696202445),
-        ((0, 3, 0, 17), 0.0),
-    ],
-)
-def test_kappa(counts: tuple[int, int, int, int], kappa: float) -> None:
-    assert table(*counts).kappa == pytest.approx(kappa, abs=1e-12)
 
 
 RANDOM = (Path(__file__).parent / "figures.jsonl").read_text("utf-8").splitlines()
@@ -130,12 +102,8 @@ def test_a_good_judge_is_calibrated() -> None:
 
 def test_nothing_is_not_calibrated() -> None:
     empty = table(0, 0, 0, 0, invalid=3)
-    assert (empty.n, empty.kappa, empty.base_rate, empty.agreement.interval) == (
-        0,
-        None,
-        None,
-        None,
-    )
+    assert empty.n == 0
+    assert {empty.kappa, empty.base_rate, empty.agreement.interval} == {None}
     assert empty.lacks == ("there is no row with a verdict of the judge",)
 
 
@@ -185,3 +153,39 @@ def test_a_row_that_cannot_be_used_is_named(text: str, message: str) -> None:
     with pytest.raises(LabelError) as error:
         read_labels(text)
     assert message in str(error.value)
+
+
+# The family of a model is read from its id
+
+FAMILIES = {
+    "claude": "claude-4.6-sonnet-high-thinking anthropic/claude-opus-4 claude-sonnet-4@20250514"
+    " us.anthropic.claude-3-5-haiku-20241022-v1:0",
+    "gpt": "gpt-5.5 openai/gpt-oss-120b o4-mini openai/o3 openai.o1-preview gpt4o GPT"
+    " ft:gpt-4o-mini:acme::abc",
+    "gemini": "models/gemini-3-pro",
+    "composer": "composer-2",
+    "grok": "x-ai/grok-4",
+    "llama": "meta-llama/Llama-4-Scout us.meta.llama3-3-70b-instruct-v1:0 TheBloke/Llama-2-7B-GPTQ",
+    "mistral": "mistralai/Mixtral-8x7B codestral-latest",
+    "qwen": "Qwen/Qwen3-Coder qwq-32b ollama/qwen2.5",
+    "deepseek": "deepseek-chat",
+    "": "my-model azure/prod command-r o foo-o3 llamafile/x",
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_model_is_of_the_family_that_its_id_names(family: str) -> None:
+    for model in FAMILIES[family].split():
+        assert families_of(model) == ({family} if family else set()), model
+
+
+def test_a_distilled_model_is_of_both_and_no_name_is_of_none() -> None:
+    assert families_of("deepseek-r1-distill-llama-70b") == {"deepseek", "llama"}
+    assert families_of("") == set()
+
+
+def test_the_configuration_knows_more_families() -> None:
+    more = {"cohere": ["command"], "claude": ["prod-7"]}
+    assert families_of("command-r", more) == {"cohere"}
+    assert families_of("PROD-7", more) == {"claude"}
+    assert families_of("cohere", more) == {"cohere"}

@@ -159,18 +159,7 @@ BOMB = b'<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><testsuite>&b;</test
         b"<testsuite>" * 500,
         b"\xff\xfe\x00",
     ],
-    ids=[
-        "fewer cases",
-        "a lost suite",
-        "encoding",
-        "empty",
-        "json",
-        "cut off",
-        "another root",
-        "entities",
-        "deep",
-        "bytes",
-    ],
+    ids=range(10),
 )
 def test_what_is_no_report_says_nothing(data: bytes) -> None:
     with pytest.raises(JUnitError) as error:
