@@ -19,6 +19,27 @@ FAILED: dict[str, Any] = {"mechanical": "pass", "qa": "fail", "intent": "pass"}
 BEFORE = graded("pass", "pass", "pass", ts=EARLY)
 REGRADED = graded("pass", "pass", "pass", ts="2026-05-28T16:00:00.000Z")
 COSTS: dict[str, Any] = dict.fromkeys(TOKEN_FIELDS, 1)
+BAD, FAIL = ("pass", "failed", "pass"), ("pass", "fail", "pass")
+FAILED_GRADE = event("correctness-recorded", **FAILED)
+FAILED_LATE = event("correctness-recorded", ts=LATE, **FAILED)
+COPIED = "the grade is a copied line"
+OUT_OF_ORDER = "an earlier line has a later grade"
+DIFFERS = "1 other file grades it differently"
+REJECTED_1, REJECTED_2 = (f"1 correctness line rejected (line {at}), not counted" for at in (1, 2))
+ALIKE = "line 2 of an unknown type looks like correctness-recorded; it does not count"
+
+
+def work(**fields: Any) -> str:
+    return event(WORK, **fields)
+
+
+def alike(**fields: Any) -> str:
+    """A line of an unknown type that looks like a grade."""
+    return event("correctness-record", **fields)
+
+
+def stale(what: str) -> str:
+    return f"stale: {what} after the grade"
 
 
 def test_the_page_has_the_table_of_the_code() -> None:
@@ -26,191 +47,114 @@ def test_the_page_has_the_table_of_the_code() -> None:
     assert [each for each in PAGE.read_text("utf-8").split("\n") if each[:3] == "| `"] == rows
 
 
-CASES = {
-    "earned": ([trace(event(WORK), PASSED)], None),
-    "work below the grade": (
-        [trace(PASSED, event(WORK), event(WORK))],
-        "stale: 2 events after the grade",
-    ),
-    "graded again": ([trace(PASSED, event(WORK), REGRADED)], None),
-    "a copy of the grade below work": (
-        [trace(PASSED, event(WORK), PASSED)],
-        "the grade is a copied line",
-    ),
-    "a copy of an earlier grade below a failed one": (
-        [trace(PASSED, event("correctness-recorded", **FAILED), PASSED)],
-        "the grade is a copied line",
-    ),
-    "graded again after a copy": (
-        [trace(PASSED, event("correctness-recorded", **FAILED), PASSED, REGRADED)],
-        None,
-    ),
-    "a grade below one that is later": (
-        [trace(event("correctness-recorded", ts=LATE, **FAILED), PASSED)],
-        "an earlier line has a later grade",
-    ),
+CASES: dict[str, tuple[Any, ...]] = {
+    "earned": (None, [work(), PASSED]),
+    "work below the grade": (stale("2 events"), [PASSED, work(), work()]),
+    "graded again": (None, [PASSED, work(), REGRADED]),
+    "a copy of the grade below work": (COPIED, [PASSED, work(), PASSED]),
+    "a copy of an earlier grade below a failed one": (COPIED, [PASSED, FAILED_GRADE, PASSED]),
+    "graded again after a copy": (None, [PASSED, FAILED_GRADE, PASSED, REGRADED]),
+    "a grade below one that is later": (OUT_OF_ORDER, [FAILED_LATE, PASSED]),
     "a grade below one that is later in another file": (
-        [trace(PASSED), trace(event("correctness-recorded", ts=LATE, **FAILED), BEFORE)],
-        "an earlier line has a later grade",
+        OUT_OF_ORDER,
+        [PASSED],
+        [FAILED_LATE, BEFORE],
     ),
-    "graded again after grades out of order": (
-        [trace(event("correctness-recorded", ts=LATE, **FAILED), PASSED, REGRADED)],
-        None,
-    ),
-    "work that was copied": ([trace(event(WORK), event(WORK), PASSED)], None),
-    "what belongs after the work": ([trace(PASSED, event("retro-landed"))], None),
-    "later work in another file": (
-        [trace(PASSED), trace(event(WORK, ts=LATE))],
-        "stale: 1 event after the grade",
-    ),
-    "work of the grade's moment in another file": (
-        [trace(PASSED), trace(event(WORK))],
-        "stale: 1 event after the grade",
-    ),
-    "earlier work in another file": ([trace(PASSED), trace(event(WORK, ts=EARLY))], None),
+    "graded again after grades out of order": (None, [FAILED_LATE, PASSED, REGRADED]),
+    "work that was copied": (None, [work(), work(), PASSED]),
+    "what belongs after the work": (None, [PASSED, event("retro-landed")]),
+    "later work in another file": (stale("1 event"), [PASSED], [work(ts=LATE)]),
+    "work of the grade's moment in another file": (stale("1 event"), [PASSED], [work()]),
+    "earlier work in another file": (None, [PASSED], [work(ts=EARLY)]),
     "later work by another zone": (
-        [trace(PASSED), trace(event(WORK, ts="2026-05-28T13:00:00-05:00"))],
-        "stale: 1 event after the grade",
+        stale("1 event"),
+        [PASSED],
+        [work(ts="2026-05-28T13:00:00-05:00")],
     ),
-    "work of an unreadable time in another file": (
-        [trace(PASSED), trace(event(WORK, ts="soon"))],
-        "stale: 1 event after the grade",
-    ),
-    "a rejected grade below": (
-        [trace(PASSED, graded("pass", "failed", "pass"))],
-        "1 correctness line rejected (line 2), not counted",
-    ),
-    "a rejected grade above": ([trace(graded("pass", "failed", "pass"), PASSED)], None),
-    "a later rejected grade in another file": (
-        [trace(PASSED), trace(graded("pass", "failed", "pass", ts=LATE))],
-        "1 correctness line rejected (line 1), not counted",
-    ),
-    "an earlier rejected grade in another file": (
-        [trace(PASSED), trace(graded("pass", "failed", "pass", ts=EARLY))],
-        None,
-    ),
-    "a grade on the line of another event": (
-        [trace(PASSED, event(WORK) + graded("pass", "fail", "pass"))],
-        "1 correctness line rejected (line 2), not counted",
-    ),
-    "an unknown type below": (
-        [trace(PASSED, event("correctness-record"))],
-        "line 2 of an unknown type looks like correctness-recorded; it does not count",
-    ),
+    "work of an unreadable time in another file": (stale("1 event"), [PASSED], [work(ts="soon")]),
+    "a rejected grade below": (REJECTED_2, [PASSED, graded(*BAD)]),
+    "a rejected grade above": (None, [graded(*BAD), PASSED]),
+    "a later rejected grade in another file": (REJECTED_1, [PASSED], [graded(*BAD, ts=LATE)]),
+    "an earlier rejected grade in another file": (None, [PASSED], [graded(*BAD, ts=EARLY)]),
+    "a grade on the line of another event": (REJECTED_2, [PASSED, work() + graded(*FAIL)]),
+    "an unknown type below": (ALIKE, [PASSED, alike()]),
     "a later rejected grade of an unreadable run in another file": (
-        [trace(PASSED), trace(DONE, graded("pass", "failed", "pass", run=None, ts=LATE))],
         "1 correctness line rejected, which may be of this run",
+        [PASSED],
+        [DONE, graded(*BAD, run=None, ts=LATE)],
     ),
-    "an earlier one": (
-        [trace(PASSED), trace(DONE, graded("pass", "failed", "pass", run=None, ts=EARLY))],
-        None,
-    ),
+    "an earlier one": (None, [PASSED], [DONE, graded(*BAD, run=None, ts=EARLY)]),
     "a later unknown type without a run in another file": (
-        [trace(PASSED), trace(DONE, event("correctness-record", run=None, ts=LATE))],
         "1 correctness line of an unknown type, which may be of this run",
+        [PASSED],
+        [DONE, alike(run=None, ts=LATE)],
     ),
-    "an unknown type without a run below": (
-        [trace(PASSED, event("correctness-record", run=None))],
-        "line 2 of an unknown type looks like correctness-recorded; it does not count",
-    ),
-    "an unknown type without a run above": (
-        [trace(event("correctness-record", run=None), PASSED)],
-        None,
-    ),
-    "a rejected cost": ([trace(PASSED, event("tokens-recorded", input_tokens=-1))], None),
-    "a regrade in another file": (
-        [trace(graded("pass", "fail", "pass")), trace(graded("pass", "pass", "pass", ts=LATE))],
-        None,
-    ),
-    "two grades of one moment": (
-        [trace(graded("pass", "fail", "pass")), trace(PASSED)],
-        "1 other file grades it differently",
-    ),
+    "an unknown type without a run below": (ALIKE, [PASSED, alike(run=None)]),
+    "an unknown type without a run above": (None, [alike(run=None), PASSED]),
+    "a rejected cost": (None, [PASSED, event("tokens-recorded", input_tokens=-1)]),
+    "a regrade in another file": (None, [graded(*FAIL)], [graded("pass", "pass", "pass", ts=LATE)]),
+    "two grades of one moment": (DIFFERS, [graded(*FAIL)], [PASSED]),
     "two grades of one moment, of which one has less": (
-        [trace(graded("pass", None, "pass")), trace(PASSED)],
         "1 other file grades other components",
+        [graded("pass", None, "pass")],
+        [PASSED],
     ),
     "a rejected line below": (
-        [trace(PASSED, event(WORK), event(WORK), event(WORK, round_number="two"))],
-        "stale: 2 events and 1 rejected line after the grade",
+        stale("2 events and 1 rejected line"),
+        [PASSED, work(), work(), work(round_number="two")],
     ),
-    "a rejected line above": ([trace(event(WORK, round_number="two"), PASSED)], None),
-    "an unknown event below": (
-        [trace(PASSED, event("round-begun"))],
-        "stale: 1 unknown event after the grade",
-    ),
-    "an unknown event above": ([trace(event("round-begun"), PASSED)], None),
+    "a rejected line above": (None, [work(round_number="two"), PASSED]),
+    "an unknown event below": (stale("1 unknown event"), [PASSED, event("round-begun")]),
+    "an unknown event above": (None, [event("round-begun"), PASSED]),
     "a later rejected line and a later unknown event in another file": (
-        [trace(PASSED), trace(event(WORK, round_number=0, ts=LATE), event("begun", ts=LATE))],
-        "stale: 1 rejected line and 1 unknown event after the grade",
+        stale("1 rejected line and 1 unknown event"),
+        [PASSED],
+        [work(round_number=0, ts=LATE), event("begun", ts=LATE)],
     ),
     "earlier ones in another file": (
-        [trace(PASSED), trace(event(WORK, round_number=0, ts=EARLY), event("begun", ts=EARLY))],
         None,
+        [PASSED],
+        [work(round_number=0, ts=EARLY), event("begun", ts=EARLY)],
     ),
     "a cost and work on one line below": (
-        [trace(PASSED, event(WORK) + event("tokens-recorded"))],
-        "stale: 1 rejected line after the grade",
+        stale("1 rejected line"),
+        [PASSED, work() + event("tokens-recorded")],
     ),
-    "a grade of another name below": (
-        [trace(PASSED, event("verdict-given", **FAILED))],
-        "line 2 of an unknown type looks like correctness-recorded; it does not count",
-    ),
-    "a grade without a type below": (
-        [trace(PASSED, event(None, **FAILED))],
-        "1 correctness line rejected (line 2), not counted",
-    ),
+    "a grade of another name below": (ALIKE, [PASSED, event("verdict-given", **FAILED)]),
+    "a grade without a type below": (REJECTED_2, [PASSED, event(None, **FAILED)]),
     "a grade without a type and without a run below": (
-        [trace(PASSED, event(None, run=None, **FAILED))],
         "1 correctness line rejected (line 2), not counted, which may be of this run",
+        [PASSED, event(None, run=None, **FAILED)],
     ),
     "a cost of another name and one without a type below": (
-        [
-            trace(
-                PASSED,
-                event("spent", **COSTS),
-                event(None, **COSTS),
-            )
-        ],
         None,
+        [PASSED, event("spent", **COSTS), event(None, **COSTS)],
     ),
     "an earlier grade in another file whose time has no zone": (
-        [trace(graded("pass", "fail", "pass", ts=EARLY[:-1])), trace(PASSED)],
-        "1 other file grades it differently",
+        DIFFERS,
+        [graded(*FAIL, ts=EARLY[:-1])],
+        [PASSED],
     ),
     "earlier work in another file whose time has no zone": (
-        [trace(PASSED), trace(event(WORK, ts=EARLY[:-1]))],
-        "stale: 1 event after the grade",
+        stale("1 event"),
+        [PASSED],
+        [work(ts=EARLY[:-1])],
     ),
     "an end that is missing": (
-        [trace(event("dispatch-start"), event("dispatch-start", dispatch_id="d"), PASSED)],
         None,
+        [event("dispatch-start"), event("dispatch-start", dispatch_id="d"), PASSED],
     ),
 }
+"""By its name what qualifies the CORRECT, and the lines of each file."""
 
 
-WITH_A_COPY = {
-    "work below": (
-        [PASSED, event(WORK, ts=EARLY)],
-        "stale: 1 event after the grade",
-    ),
-    "work below that both have": (
-        [PASSED, event(WORK, ts=EARLY), event(WORK, ts=LATE)],
-        "stale: 2 events after the grade",
-    ),
-    "work below a grade below": (
-        [PASSED, REGRADED, event(WORK, ts=EARLY)],
-        "stale: 1 event after the grade",
-    ),
-    "work that was graded again": ([PASSED, event(WORK, ts=EARLY), REGRADED], None),
-    "a rejected grade below": (
-        [PASSED, graded("pass", "failed", "pass", ts=EARLY)],
-        "1 correctness line rejected (line 2), not counted",
-    ),
-    "a look-alike below": (
-        [PASSED, event("correctness-record", ts=EARLY)],
-        "line 2 of an unknown type looks like correctness-recorded; it does not count",
-    ),
+WITH_A_COPY: dict[str, tuple[str | None, list[str]]] = {
+    "work below": (stale("1 event"), [PASSED, work(ts=EARLY)]),
+    "work below that both have": (stale("2 events"), [PASSED, work(ts=EARLY), work(ts=LATE)]),
+    "work below a grade below": (stale("1 event"), [PASSED, REGRADED, work(ts=EARLY)]),
+    "work that was graded again": (None, [PASSED, work(ts=EARLY), REGRADED]),
+    "a rejected grade below": (REJECTED_2, [PASSED, graded(*BAD, ts=EARLY)]),
+    "a look-alike below": (ALIKE, [PASSED, alike(ts=EARLY)]),
 }
 
 
@@ -219,7 +163,7 @@ WITH_A_COPY = {
 def test_the_names_of_files_with_the_same_grade_decide_nothing(
     case: str, names: str, tmp_path: Path
 ) -> None:
-    longer, qualifier = WITH_A_COPY[case]
+    qualifier, longer = WITH_A_COPY[case]
     shorter = [PASSED, longer[-1]] if "both have" in case else [PASSED]
     for name, lines in zip(names, (shorter, longer), strict=True):
         write(tmp_path, f"{name}/trace.jsonl", trace(*lines) + "\n")
@@ -230,8 +174,8 @@ def test_the_names_of_files_with_the_same_grade_decide_nothing(
 
 @pytest.mark.parametrize("name", CASES)
 def test_only_an_earned_correct_is_green_and_bare(name: str, tmp_path: Path) -> None:
-    traces, qualifier = CASES[name]
-    paths = [write(tmp_path, f"{at}.jsonl", each + "\n") for at, each in enumerate(traces)]
+    qualifier, *files = CASES[name]
+    paths = [write(tmp_path, f"{at}.jsonl", trace(*each) + "\n") for at, each in enumerate(files)]
     headline = "CORRECT" if qualifier is None else f"CORRECT, but {qualifier}"
     ran = run("score", "--require-correct", *paths)
     reason = f"drive-trace: --require-correct: checkout-retry: {headline}\n"
