@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
-from drive_trace.grading.classes import Item
+from drive_trace.grading.prompts import Item
 from drive_trace.text.wording import writable
 from drive_trace.trace.line import Line
 from drive_trace.vocabulary import ENVELOPE, EVENTS

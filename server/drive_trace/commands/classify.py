@@ -16,9 +16,8 @@ from drive_trace.commands import options
 from drive_trace.commands.asking import Asked, echo_json, echo_prompt, without_keys
 from drive_trace.commands.reading import read_text, usable
 from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, notify
-from drive_trace.grading import classes
-from drive_trace.grading.classes import Classes, Item, Sorting, items_of
-from drive_trace.grading.prompts import ModelAnswer, NoAnswer, Prompt, read_answer
+from drive_trace.grading import prompts
+from drive_trace.grading.prompts import Item, ModelAnswer, Prompt, Sorting, items_of
 from drive_trace.judging.models import Model, ReplayedModel, attempts
 from drive_trace.storage.files import SMALL, read_trace
 from drive_trace.storage.linked_files import CLASSES
@@ -109,7 +108,7 @@ def failures(project_run_id: str | None, **given: Any) -> None:
             raise Ended(EXIT_REFUSED, f"there is no run {shown(project_run_id)} in the trace")
         return found or []
 
-    _sort(classes.FAILURES, of_trace, given)
+    _sort(prompts.FAILURES, of_trace, given)
 
 
 @click.command("operator-turns", short_help="Sort the turns of a run's operator.")
@@ -135,7 +134,7 @@ def operator_turns(**given: Any) -> None:
       drive-trace judge operator-turns session.jsonl --model gpt-5.5 --api openai
       drive-trace judge operator-turns turns.txt --model my-model --model-command ./ask.sh
     """
-    _sort(classes.OPERATOR_TURNS, operator_turns_of, given)
+    _sort(prompts.OPERATOR_TURNS, operator_turns_of, given)
 
 
 def _sort(
@@ -149,8 +148,8 @@ def _sort(
     names = _classes(sorting, given["classes"])
     items = _items(file, of_records)
     if given["dry_run"]:
-        prompts = [(each, classes.class_prompt(sorting, names, each, "0" * 32)) for each in items]
-        _show(prompts, asked.destination, as_json)
+        rendered = [(each, prompts.class_prompt(sorting, names, each, "0" * 32)) for each in items]
+        _show(rendered, asked.destination, as_json)
         return
     model_for = _models(asked)
     notify(
@@ -178,16 +177,16 @@ def _items(path: str, of_records: Callable[[Sequence[str]], Sequence[Item]]) -> 
         for each in (of_records(records) if is_json else items_of(records))
     ]
     for each in items:
-        if len(each.text) > classes.LONGEST:
-            first = f"only the first {classes.LONGEST:,} characters"
+        if len(each.text) > prompts.LONGEST_ITEM:
+            first = f"only the first {prompts.LONGEST_ITEM:,} characters"
             notify(f"line {each.line}: {first} are shown to the model")
     return items
 
 
-def _show(prompts: Sequence[tuple[Item, Prompt]], where: str, as_json: bool) -> None:
+def _show(rendered: Sequence[tuple[Item, Prompt]], where: str, as_json: bool) -> None:
     """Show what would be asked. As JSON it is the interface of ``--dry-run``."""
     if not as_json:
-        for _, prompt in prompts:
+        for _, prompt in rendered:
             echo_prompt(prompt, where)
         return
     echo_json(
@@ -199,16 +198,16 @@ def _show(prompts: Sequence[tuple[Item, Prompt]], where: str, as_json: bool) -> 
                 "prompt_tokens": prompt.tokens,
                 "destination": where,
             }
-            for item, prompt in prompts
+            for item, prompt in rendered
         ]
     )
 
 
-def _classes(sorting: Sorting, path: str | None) -> Classes:
+def _classes(sorting: Sorting, path: str | None) -> prompts.Classes:
     if path is None:
         path = str(CLASSES / f"{sorting.items.replace(' ', '-')}.toml")
     try:
-        return classes.read_classes(read_text(path, SMALL))
+        return prompts.read_classes(read_text(path, SMALL))
     except ValueError as error:
         raise Ended(EXIT_UNUSABLE, f"{path}: is no file of classes: {error}") from error
 
@@ -229,18 +228,18 @@ def _models(asked: Asked) -> Callable[[Item], Model]:
     )
 
 
-def _ask(model: Model, sorting: Sorting, names: Classes, item: Item) -> _Sorted:
+def _ask(model: Model, sorting: Sorting, names: prompts.Classes, item: Item) -> _Sorted:
     calls = list(
         attempts(
             model,
-            lambda nonce: classes.class_prompt(sorting, names, item, nonce),
-            lambda reply: read_answer(reply, sorting.key, names, many=sorting.takes_many),
+            lambda nonce: prompts.class_prompt(sorting, names, item, nonce),
+            lambda reply: prompts.read_answer(reply, sorting.key, names, many=sorting.takes_many),
             notify=notify,
         )
     )
     replies = tuple(str(each.reply) for each in calls if each.reply is not None)
     match calls[-1].answer:
-        case NoAnswer(reason):
+        case prompts.NoAnswer(reason):
             return _Sorted(item, (), (), reason, replies)
         case ModelAnswer(values, reasons):
             return _Sorted(item, values, reasons, None, replies)
