@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable
+from concurrent.futures import Future
 from contextlib import suppress
 from threading import Event, Lock, Thread
 from typing import Any, Generic, NamedTuple, TypeVar
+from weakref import WeakValueDictionary
 
 from drive_trace.stopping import StoppedError, stoppable
 
@@ -33,28 +35,17 @@ async def in_thread(work: Callable[..., Result], *given: Any) -> Result:
     Threads of asyncio's pool are few, and the process waits for them at its end; a read from a
     network folder may never come back.
     """
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[Result] = loop.create_future()
-
-    def settle(result: Any, error: BaseException | None) -> None:
-        if future.done():
-            return
-        if error is not None:
-            future.set_exception(error)
-        else:
-            future.set_result(result)
+    done: Future[Result] = Future()
+    done.set_running_or_notify_cancel()  # who waits may be cancelled, the thread may not
 
     def run() -> None:
-        result, error = None, None
         try:
-            result = work(*given)
-        except Exception as raised:  # noqa: BLE001 - raised where the result is awaited
-            error = raised
-        with suppress(RuntimeError):  # the loop has ended
-            loop.call_soon_threadsafe(settle, result, error)
+            done.set_result(work(*given))
+        except Exception as error:  # noqa: BLE001 - raised where the result is awaited
+            done.set_exception(error)
 
     Thread(target=run, daemon=True).start()
-    return await future
+    return await asyncio.wrap_future(done)
 
 
 class _ThreadReader(NamedTuple):
@@ -118,7 +109,7 @@ class Turns(Generic[Result]):
     """
 
     def __init__(self) -> None:
-        self._running: dict[Hashable, asyncio.Future[Result]] = {}
+        self._locks: WeakValueDictionary[Hashable, asyncio.Lock] = WeakValueDictionary()
         self._next: dict[Hashable, asyncio.Future[Result]] = {}
 
     async def take(self, key: Hashable, work: Callable[[], Awaitable[Result]]) -> Result:
@@ -131,15 +122,11 @@ class Turns(Generic[Result]):
         return await asyncio.shield(turn)
 
     async def _in_turn(self, key: Hashable, work: Callable[[], Awaitable[Result]]) -> Result:
-        before = self._running.get(key)
-        if before is not None:
-            await asyncio.wait([before])
-        own = self._running[key] = self._next.pop(key)
-        try:
+        lock = self._locks.get(key) or asyncio.Lock()
+        self._locks[key] = lock
+        async with lock:
+            del self._next[key]
             return await work()
-        finally:
-            if self._running.get(key) is own:
-                del self._running[key]
 
 
 class Debouncer:

@@ -112,8 +112,6 @@ class Following:
         """The URIs of changed files that have not been looked at yet."""
         self._soon = Debouncer(lambda _: self._start(self._look_at_reported()))
         self._settling: asyncio.TimerHandle | None = None
-        self._tried: dict[str, object] = {}
-        """The contents that were compared as a whole. Doing so again would find nothing new."""
 
     # Events
 
@@ -310,28 +308,21 @@ class Following:
     def _after_look(self) -> None:
         """Report changes, and look once more when nobody writes to these files any longer."""
         self._changed()
-        waiting = {
-            real: content
-            for real, content in self._unsettled().items()
-            if self._tried.get(real) != content
-        }
+        waiting = self._unsettled()
         if waiting and self._settling is None:
             loop = asyncio.get_running_loop()
             self._settling = loop.call_later(QUIET, self._settle, waiting)
 
     def _settle(self, before: Mapping[str, object]) -> None:
         self._settling = None
-        now = self._unsettled()
-        quiet = {real: content for real, content in now.items() if before.get(real) == content}
-        still = {real: each for real, each in self._tried.items() if now.get(real) == each}
-        self._tried = still | quiet
-        self._start(self._look_at(quiet, settle=True))
+        quiet = self._unsettled().items() & before.items()
+        self._start(self._look_at([real for real, _ in quiet], settle=True))
 
     def _unsettled(self) -> dict[str, object]:
         """See :meth:`ClosedTraces.unsettled`. Open traces are not looked at on disk."""
         is_open = self._runs.open_reals()
         unsettled = self._closed.unsettled()
-        return {real: content for real, content in unsettled.items() if real not in is_open}
+        return {real: version for real, version in unsettled.items() if real not in is_open}
 
 
 async def _logged(work: Coroutine[Any, Any, None]) -> None:
