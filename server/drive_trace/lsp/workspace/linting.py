@@ -266,16 +266,6 @@ PATIENCE = 2.0
 """Seconds for which findings are held back."""
 
 
-class _Look:
-    """A running look at the configuration of a trace."""
-
-    task: asyncio.Future[None]
-
-    def __init__(self, *, is_late: bool) -> None:
-        self.is_late = is_late
-        """Whether it takes so long that findings are no longer held back."""
-
-
 class Linting:
     """Runs the rules over open traces by their configurations, and publishes their findings."""
 
@@ -291,8 +281,10 @@ class Linting:
         self._settings = settings
         self._publisher = publisher
         self._configurations = Configurations()
-        self._looks: dict[str, _Look] = {}
+        self._looks: dict[str, asyncio.Future[None]] = {}
         """The newest look for each trace, while it lasts."""
+        self._late: set[str] = set()
+        """The traces whose look takes so long that findings are no longer held back."""
         self._tasks: set[asyncio.Future[None]] = set()
         """What goes on; asyncio keeps no reference to it."""
         self._unsent: set[str] = set()
@@ -321,10 +313,7 @@ class Linting:
     def look(self, traces: Iterable[OpenTrace]) -> None:
         """Look at the configurations of traces, and then judge by them."""
         for trace in traces:
-            before = self._looks.get(trace.uri)
-            look = _Look(is_late=before is not None and before.is_late)
-            self._looks[trace.uri] = look
-            look.task = asyncio.ensure_future(self._take(look, trace.uri))
+            self._looks[trace.uri] = asyncio.ensure_future(self._take(trace.uri))
 
     def look_at_all(self) -> None:
         """Look again at the configurations of all traces."""
@@ -379,8 +368,9 @@ class Linting:
         """Wait until the configuration of a trace is known; if not ``for_long``, no longer than its
         findings are held back.
         """
-        while (look := self._looks.get(trace.uri)) is not None and (for_long or not look.is_late):
-            await asyncio.wait([look.task], timeout=None if for_long else PATIENCE)
+        uri = trace.uri
+        while (look := self._looks.get(uri)) is not None and (for_long or uri not in self._late):
+            await asyncio.wait([look], timeout=None if for_long else PATIENCE)
 
     async def project_now(self, uri: str) -> Project:
         """The project of a trace, after a look at the disk. Raises LookupError if that failed."""
@@ -401,15 +391,16 @@ class Linting:
         over = self._settings.now.rules
         return [self._configurations.rules_of(path, over) for path in paths]
 
-    async def _take(self, look: _Look, uri: str) -> None:
+    async def _take(self, uri: str) -> None:
         looking = asyncio.ensure_future(self._look_at(uri))
         await asyncio.wait([looking], timeout=PATIENCE)
         if not looking.done():
-            look.is_late = True
+            self._late.add(uri)
             self._send(uri)
             await looking
-        if self._looks.get(uri) is look:  # else a newer look has begun
+        if self._looks.get(uri) is asyncio.current_task():  # else a newer look has begun
             del self._looks[uri]
+            self._late.discard(uri)
             trace = self._traces.get(uri)
             if trace is not None and trace.compare_with(looking.result()):
                 self._unsent.add(uri)
@@ -425,8 +416,8 @@ class Linting:
         return await in_thread(committed_records, str(path))
 
     def _send(self, uri: str) -> None:
-        look, trace = self._looks.get(uri), self._traces.get(uri)
-        if uri not in self._unsent or (look is not None and not look.is_late):
+        trace, is_held_back = self._traces.get(uri), uri in self._looks and uri not in self._late
+        if uri not in self._unsent or is_held_back:
             return
         self._unsent.discard(uri)
         if trace is not None:
