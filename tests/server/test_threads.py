@@ -103,25 +103,6 @@ async def test_who_types_on_and_on_does_not_keep_an_answer_from_coming() -> None
     assert asked.result() > 1
 
 
-async def test_what_is_opened_and_closed_is_a_change_as_well() -> None:
-    traces = Workspace()
-    trace, other = (
-        OpenTrace(path.as_uri(), 1, "", options(path))
-        for path in (Path("/work/trace.jsonl"), Path("/work/other/trace.jsonl"))
-    )
-    seen = [traces.edits]
-    for change in (
-        lambda: traces.open(trace),
-        lambda: traces.open(other),
-        lambda: type_in(other, "{"),
-        lambda: traces.close(other.uri),
-        lambda: traces.open(trace),
-    ):
-        change()
-        seen.append(traces.edits)
-    assert sorted(set(seen)) == seen
-
-
 async def test_who_asks_while_it_is_being_done_shares_the_next_turn() -> None:
     turns: Turns[int] = Turns()
     begun: list[asyncio.Event] = []

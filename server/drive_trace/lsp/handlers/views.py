@@ -118,7 +118,7 @@ class Views(Handlers):
         opened = {part.uri: part.trace for run in runs for part in run.parts}
         for uri, trace in opened.items():
             if trace is not None:
-                counts[uri] = trace.findings_by_run()
+                counts[uri] = trace.analysis.findings_by_run()
         folders: tuple[Path | None, ...] = (None, *self._runs.closed.folders.folders)
         waiting = {each: self._runs.waiting(each) for each in folders}
         unread = {each: self._runs.not_read(each) for each in folders}

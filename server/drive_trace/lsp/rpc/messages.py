@@ -166,12 +166,9 @@ def strict_converter() -> cattrs.Converter:
     for kind, accepted in _ACCEPTED.items():
         converter.register_structure_hook(kind, partial(_scalar, accepted))
     converter.register_structure_hook_factory(is_sequence, _array)
-    converter.register_structure_hook_func(_is_token, _token)
+    tokens = types.ProgressToken, types.ProgressToken | None
+    converter.register_structure_hook_func(lambda declared: declared in tokens, _token)
     return converter
-
-
-def _is_token(declared: object) -> bool:
-    return declared in (types.ProgressToken, types.ProgressToken | None)
 
 
 def _token(value: object, declared: object) -> object:

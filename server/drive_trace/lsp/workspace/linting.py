@@ -183,14 +183,10 @@ class Configurations:
         """Begin with the folder of the client's workspace."""
         self._projects = Projects(base)
 
-    def rules_for(self, uri: str, over: RuleSettings) -> RuleSettings:
-        """The settings of the rules for a trace, by the last look at its folder. ``over`` are the
-        client's own, which take precedence.
-        """
-        return self.rules_of(_absolute(uri), over)
-
     def rules_of(self, path: Path | None, over: RuleSettings) -> RuleSettings:
-        """The same of the trace at an absolute path."""
+        """The settings of the rules for the trace at an absolute path, by the last look at its
+        folder. ``over`` are the client's own, which take precedence.
+        """
         project = self._found.get(path.parent) if path is not None else None
         # The project's folder is above the trace, so that nothing is looked up on disk here.
         return project.settings_for(str(path)).under(over) if project else over
@@ -303,7 +299,7 @@ class Linting:
             most=settings.max_findings,
             url_of=self._settings.rule_url,
             members=client.diagnostic_members,
-            rules=self._configurations.rules_for(uri, settings.rules),
+            rules=self._configurations.rules_of(_absolute(uri), settings.rules),
         )
 
     def configuration_diagnostics(self) -> dict[str, bytes]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -51,7 +51,6 @@ class OpenTrace:
         """What reads it in threads, to be stopped before each change."""
         self._outline: Outline | None = None
         self._recorded: Sequence[str] | None = None
-        self._counted: tuple[int, Mapping[str | None, int]] | None = None
         self._replace_all(text)
         self.shown_score = self.score_revision
         """The revision of the score that the client's lenses show."""
@@ -171,13 +170,6 @@ class OpenTrace:
         """The diagnostics of this version, a list as JSON text; none of what git has."""
         return b"[]" if self.is_old else self._maker.as_json(self.near)
 
-    def findings_by_run(self) -> Mapping[str | None, int]:
-        """See :meth:`Analysis.findings_by_run`; counted again only when findings have changed."""
-        revision = self.analysis.finding_revision
-        if self._counted is None or self._counted[0] != revision:
-            self._counted = revision, self.analysis.findings_by_run()
-        return self._counted[1]
-
     @property
     def text_version(self) -> object:
         """Changes with the text, and is that of no other one."""
@@ -187,7 +179,6 @@ class OpenTrace:
         self._replaced += 1
         self.opened = next(_texts)
         """Of each whole text another number, of whatever trace."""
-        self._counted = None
         self.size = len(text)
         """Characters of the text, and of all that was typed since it was opened."""
         self.near = None
@@ -240,7 +231,6 @@ class Workspace:
     def __init__(self) -> None:
         self._open: dict[DocumentKey, OpenTrace] = {}
         self._seen: set[DocumentKey] = set()
-        self._moves = 0
         self.readers = Readers()
 
     async def result_of(self, trace: OpenTrace, work: Callable[[], Result]) -> Result:
@@ -257,11 +247,6 @@ class Workspace:
                 return result
             check_unchanged(trace, edits)  # else it was another trace that has changed
 
-    @property
-    def edits(self) -> int:
-        """Counts the changes of all traces, and how often one was opened or closed."""
-        return self._moves + sum(trace.edits for trace in self)
-
     def __iter__(self) -> Iterator[OpenTrace]:
         return iter([*self._open.values()])
 
@@ -275,7 +260,6 @@ class Workspace:
         trace.readers = self.readers
         self._open[key_of(trace.uri)] = trace
         self._seen.add(key_of(trace.uri))
-        self._moves += 1
 
     def has_seen(self, uri: str) -> bool:
         """Whether a trace is or was open under this URI. Then the client may read it again."""
@@ -287,5 +271,4 @@ class Workspace:
         if trace is None:
             return False
         trace.edits += 1
-        self._moves += trace.edits
         return True

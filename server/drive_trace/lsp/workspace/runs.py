@@ -191,8 +191,9 @@ class WorkspaceRuns:
                 there = partial(work, each.trace.analysis, each.uri)
                 results.append(await self.open.result_of(each.trace, there))
             elif path is not None:
-                there = partial(_swapped, work, each.uri)
-                found = await in_thread(self.closed.ask, path, there)
+                found = await in_thread(
+                    self.closed.ask, path, lambda analysis, uri=each.uri: work(analysis, uri)
+                )
                 results += [found] if found is not None else []
         return results
 
@@ -392,10 +393,6 @@ class WorkspaceRuns:
     def _real(self, trace: OpenTrace) -> str | None:
         path = path_of(trace.uri)
         return self._reals.get(trace.uri, str(path)) if path is not None else None
-
-
-def _swapped(work: Callable[[Analysis, str], Result], uri: str, analysis: Analysis) -> Result:
-    return work(analysis, uri)
 
 
 def score_parts(
