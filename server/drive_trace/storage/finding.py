@@ -7,9 +7,10 @@ import json
 import math
 import os
 import re
-from collections.abc import Collection, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -168,8 +169,9 @@ def find_traces(
     seen: set[str] = set()
     searched = [Path(identity(each)) for each in paths if each != STDIN]
     left_out: dict[str, Problem] = {}
+    known = cache(Repository)  # git is not asked for each path what a repository tracks
     for path in paths:
-        for found in _expand(path, more, options):
+        for found in _expand(path, more, options, known):
             if isinstance(found, LeftOut | LinkedFolderOut):
                 left_out.setdefault(identity(found.path), found)
                 continue
@@ -228,14 +230,16 @@ def identity(path: str) -> str:
         return path
 
 
-def _expand(path: str, more: MoreFiles, options: SearchOptions) -> Iterator[Found]:
+def _expand(
+    path: str, more: MoreFiles, options: SearchOptions, known: Callable[[Path, Path], Repository]
+) -> Iterator[Found]:
     if not path:
         yield Problem("", "the empty path names no file or folder")
     # Not Path.is_dir, which raises for names that the system refuses.
     elif path == STDIN or not os.path.isdir(path):  # noqa: PTH112
         yield path
     else:
-        search, found = _Search(path, more, options), False
+        search, found = _Search(path, more, options, known), False
         try:
             for each in search:
                 found = found or not isinstance(each, LeftOut)
@@ -268,14 +272,21 @@ class _Candidate(NamedTuple):
 class _Search:
     """The traces in one folder, in the order of their paths."""
 
-    def __init__(self, root: str, more: MoreFiles, options: SearchOptions) -> None:
+    def __init__(
+        self,
+        root: str,
+        more: MoreFiles,
+        options: SearchOptions,
+        known: Callable[[Path, Path], Repository],
+    ) -> None:
         self.problems: list[Problem] = []
         """What could not be searched."""
         self._root = root
         self._base = _absolute(root)
         self._more = more
         self._options = options
-        around = repository_around(self._base)
+        self._known = known
+        around = repository_around(self._base, known)
         self._repositories = [around] if around is not None else []
         """All that were come upon; the first one is around the folder, if any is."""
         self._ignored: frozenset[Path] = frozenset()
@@ -317,7 +328,7 @@ class _Search:
             return above
         git_folder = git_folder_of(folder) if ".git" in names else None
         if git_folder is not None and above.repository is None:
-            self._repositories.append(Repository(_absolute(folder), git_folder))
+            self._repositories.append(self._known(_absolute(folder), git_folder))
             return _Place(self._repositories[-1])
         reason = Omission.LIBRARY if folder.name == _LIBRARY else None
         reason = Omission.REPOSITORY if git_folder is not None else reason

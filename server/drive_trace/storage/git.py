@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -129,12 +129,16 @@ class Repository:
         return frozenset(names[each] for each in told if each in names)
 
 
-def repository_around(folder: Path) -> Repository | None:
-    """The innermost repository that an absolute folder is in, or is the root of."""
+def repository_around(
+    folder: Path, known: Callable[[Path, Path], Repository] = Repository
+) -> Repository | None:
+    """The innermost repository that an absolute folder is in, or is the root of; ``known`` gives
+    that with a root and a git folder.
+    """
     for each in (folder, *folder.parents):
         git_folder = git_folder_of(each)
         if git_folder is not None:
-            return Repository(each, git_folder)
+            return known(each, git_folder)
     return None
 
 

@@ -80,11 +80,9 @@ class DispatchEnd(Envelope):
     result: Annotated[
         str,
         OneOf(
-            {
-                "completed": "the sub-agent delivered",
-                "failed": "the sub-agent could not deliver",
-                "aborted": "the dispatch was stopped before it could deliver",
-            }
+            ("completed", "the sub-agent delivered"),
+            ("failed", "the sub-agent could not deliver"),
+            ("aborted", "the dispatch was stopped before it could deliver"),
         ),
         IsOutcome(),
         Prose("How the dispatch ended."),
@@ -133,12 +131,10 @@ class RoundEnd(Envelope):
     verdict: Annotated[
         str,
         OneOf(
-            {
-                "satisfied": "the work is accepted; the dispatch can end",
-                "another-round-needed": "findings remain; the dispatch goes another round",
-                "escalating-to-user": "a person has to decide",
-                "stop-condition": "a stop condition was met; the dispatch ends unaccepted",
-            }
+            ("satisfied", "the work is accepted; the dispatch can end"),
+            ("another-round-needed", "findings remain; the dispatch goes another round"),
+            ("escalating-to-user", "a person has to decide"),
+            ("stop-condition", "a stop condition was met; the dispatch ends unaccepted"),
         ),
         IsOutcome(),
         Prose("What the round's review decided."),
@@ -176,11 +172,9 @@ class BriefIssued(Envelope):
     brief_disposition: Annotated[
         str,
         OneOf(
-            {
-                "initial": "the first brief of the dispatch",
-                "reissue": "the same content as an earlier brief of the dispatch",
-                "amended": "different content from every earlier brief of the dispatch",
-            }
+            ("initial", "the first brief of the dispatch"),
+            ("reissue", "the same content as an earlier brief of the dispatch"),
+            ("amended", "different content from every earlier brief of the dispatch"),
         ),
         Prose("How the brief relates to the earlier briefs of its dispatch."),
     ]

@@ -19,7 +19,7 @@ CORRECTNESS_FIELDS = ("mechanical", "qa", "intent")
 
 Outcome = Annotated[
     str,
-    OneOf({"pass": "the check ran and passed", "fail": "the check ran and failed"}),
+    OneOf(("pass", "the check ran and passed"), ("fail", "the check ran and failed")),
     IsOutcome(),
 ]
 Component = Annotated[Outcome | None, Null("not recorded, so that the verdict cannot be computed")]

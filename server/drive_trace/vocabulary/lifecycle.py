@@ -39,10 +39,8 @@ class ProjectStarted(Envelope):
     origin: Annotated[
         str,
         OneOf(
-            {
-                "new-project": "triage called for a project from the start",
-                "promote": "a smaller piece of work grew into a project",
-            }
+            ("new-project", "triage called for a project from the start"),
+            ("promote", "a smaller piece of work grew into a project"),
         ),
         Prose("How the project came about."),
     ]
@@ -63,11 +61,9 @@ class ProjectClosed(Envelope):
     dod_status: Annotated[
         str,
         OneOf(
-            {
-                "all-met": "every item of the definition of done is met",
-                "some-deferred": "some items were put off to later work",
-                "some-cancelled": "some items were dropped",
-            }
+            ("all-met", "every item of the definition of done is met"),
+            ("some-deferred", "some items were put off to later work"),
+            ("some-cancelled", "some items were dropped"),
         ),
         IsOutcome(),
         Prose("What became of the project's definition of done."),
@@ -116,10 +112,8 @@ class SliceCompleted(Envelope):
     result: Annotated[
         str,
         OneOf(
-            {
-                "merged": "its pull request was merged",
-                "abandoned": "it was given up",
-            }
+            ("merged", "its pull request was merged"),
+            ("abandoned", "it was given up"),
         ),
         IsOutcome(),
         Prose("How the slice ended."),
@@ -151,13 +145,11 @@ class HealthCheckFired(Envelope):
     cadence: Annotated[
         str,
         OneOf(
-            {
-                "opening-rollup": "at the start of the project",
-                "per-slice-merge": "after a slice was merged",
-                "closing-rollup": "at the end of the project",
-                "session-bookend": "at the start or end of a working session",
-                "trigger-fired": "because something called for it",
-            }
+            ("opening-rollup", "at the start of the project"),
+            ("per-slice-merge", "after a slice was merged"),
+            ("closing-rollup", "at the end of the project"),
+            ("session-bookend", "at the start or end of a working session"),
+            ("trigger-fired", "because something called for it"),
         ),
         Prose("What made the check fire."),
     ]
@@ -165,12 +157,10 @@ class HealthCheckFired(Envelope):
     max_drift_severity: Annotated[
         str,
         OneOf(
-            {
-                "none": "no drift (exactly when the count is 0)",
-                "low": "drift that can wait",
-                "medium": "drift to deal with soon",
-                "high": "drift to deal with before going on",
-            }
+            ("none", "no drift (exactly when the count is 0)"),
+            ("low", "drift that can wait"),
+            ("medium", "drift to deal with soon"),
+            ("high", "drift to deal with before going on"),
         ),
         IsOutcome(),
         Prose("How serious the worst sign was."),
@@ -200,14 +190,12 @@ class RetroLanded(Envelope):
     trigger_class: Annotated[
         str,
         OneOf(
-            {
-                "dispatch-failure": "a dispatch failed",
-                "drift-event": "drift was found",
-                "scope-shift-escapee": "a shift of scope went unnoticed",
-                "wip-inspection-finding": "an inspection of work in progress found something",
-                "operator-flagged-surprise": "the operator was surprised",
-                "mandatory-final": "the retro that every project ends with",
-            }
+            ("dispatch-failure", "a dispatch failed"),
+            ("drift-event", "drift was found"),
+            ("scope-shift-escapee", "a shift of scope went unnoticed"),
+            ("wip-inspection-finding", "an inspection of work in progress found something"),
+            ("operator-flagged-surprise", "the operator was surprised"),
+            ("mandatory-final", "the retro that every project ends with"),
         ),
         Prose("What the retro was held for."),
     ]
@@ -216,11 +204,9 @@ class RetroLanded(Envelope):
             Annotated[
                 str,
                 OneOf(
-                    {
-                        "canonical-skill": "a skill that every project uses",
-                        "project-context-readme": "the project's own context file",
-                        "adr": "an architecture decision record",
-                    }
+                    ("canonical-skill", "a skill that every project uses"),
+                    ("project-context-readme", "the project's own context file"),
+                    ("adr", "an architecture decision record"),
                 ),
             ]
         ],

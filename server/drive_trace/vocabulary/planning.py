@@ -42,7 +42,7 @@ _PLAN_REASONS = {
 
 Kind = Annotated[
     str,
-    OneOf({"project": "covers a whole project", "slice": "covers one slice"}),
+    OneOf(("project", "covers a whole project"), ("slice", "covers one slice")),
 ]
 OfSlicePlan = Annotated[Count | None, Null("only slice plans plan dispatches")]
 BytesDelta = Annotated[
@@ -149,7 +149,7 @@ class SpecAmended(_Spec):
 
     event_type: Literal["spec-amended"]  # type: ignore[misc]
     bytes_delta: BytesDelta
-    reason: Annotated[str, OneOf(_SPEC_REASONS), Prose("Why the spec had to be changed.")]
+    reason: Annotated[str, OneOf(*_SPEC_REASONS.items()), Prose("Why the spec had to be changed.")]
     sections_changed: Annotated[list[str], Prose("The headings of the sections that changed.")]
 
 
@@ -188,7 +188,7 @@ class PlanAmended(_Plan):
 
     event_type: Literal["plan-amended"]  # type: ignore[misc]
     bytes_delta: BytesDelta
-    reason: Annotated[str, OneOf(_PLAN_REASONS), Prose("Why the plan had to be changed.")]
+    reason: Annotated[str, OneOf(*_PLAN_REASONS.items()), Prose("Why the plan had to be changed.")]
     dispatches_added: Annotated[OfSlicePlan, Prose("Dispatches added to a slice plan; else null.")]
     dispatches_removed: Annotated[
         OfSlicePlan, Prose("Dispatches removed from a slice plan; else null.")
@@ -216,16 +216,14 @@ class TriageVerdict(Envelope):
     verdict: Annotated[
         str,
         OneOf(
-            {
-                "direct-change": "small enough to be changed directly",
-                "orphan-slice": "one slice that belongs to no project",
-                "in-project-slice": "a slice of an existing project",
-                "new-project": "a project of its own",
-                "promote": "a slice or change becomes a project",
-                "demote": "a project becomes a slice or change",
-                "spike-first": "to be explored before it can be decided",
-                "defer": "not now",
-            }
+            ("direct-change", "small enough to be changed directly"),
+            ("orphan-slice", "one slice that belongs to no project"),
+            ("in-project-slice", "a slice of an existing project"),
+            ("new-project", "a project of its own"),
+            ("promote", "a slice or change becomes a project"),
+            ("demote", "a project becomes a slice or change"),
+            ("spike-first", "to be explored before it can be decided"),
+            ("defer", "not now"),
         ),
         IsOutcome(),
         Prose("The shape the work takes."),
@@ -233,14 +231,12 @@ class TriageVerdict(Envelope):
     input_shape: Annotated[
         str,
         OneOf(
-            {
-                "linear-ticket": "a ticket in Linear",
-                "chat-ask": "a request in a chat",
-                "customer-ask": "a customer's request",
-                "bug-report": "a report of a defect",
-                "mid-flight-scope-signal": "something that came up during other work",
-                "i-should-do-x-thought": "somebody's own idea",
-            }
+            ("linear-ticket", "a ticket in Linear"),
+            ("chat-ask", "a request in a chat"),
+            ("customer-ask", "a customer's request"),
+            ("bug-report", "a report of a defect"),
+            ("mid-flight-scope-signal", "something that came up during other work"),
+            ("i-should-do-x-thought", "somebody's own idea"),
         ),
         Prose("The shape in which the work came in."),
     ]
@@ -273,14 +269,12 @@ class FalsifiedAssumption(Envelope):
     triggered_by: Annotated[
         str,
         OneOf(
-            {
-                "implementer-pushback": "the implementer objected",
-                "wip-inspection": "work in progress was inspected",
-                "dispatch-blocked": "a dispatch could not go on",
-                "health-check-drift": "a health check found drift",
-                "orchestrator-self-detected": "the orchestrator noticed",
-                "operator-flagged": "the operator pointed it out",
-            }
+            ("implementer-pushback", "the implementer objected"),
+            ("wip-inspection", "work in progress was inspected"),
+            ("dispatch-blocked", "a dispatch could not go on"),
+            ("health-check-drift", "a health check found drift"),
+            ("orchestrator-self-detected", "the orchestrator noticed"),
+            ("operator-flagged", "the operator pointed it out"),
         ),
         Prose("How it came to light."),
     ]

@@ -109,11 +109,11 @@ class Prose:
         return {**handler(schema), "description": self.prose}
 
 
-@dataclass(frozen=True, eq=False)
 class OneOf:
-    """A string restricted to ``meanings``' keys, each with what it means."""
+    """A string restricted to some, each given with what it means."""
 
-    meanings: Mapping[str, str]
+    def __init__(self, *meanings: tuple[str, str]) -> None:
+        self.meanings: Mapping[str, str] = dict(meanings)
 
     def __get_pydantic_core_schema__(
         self,
