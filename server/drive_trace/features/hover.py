@@ -5,7 +5,7 @@ token, and the scorecard of its run.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import islice
 
@@ -18,11 +18,10 @@ from drive_trace.features.results import View, markup, point_at, range_of, witho
 from drive_trace.features.runs import JoinedRun, of_one_file
 from drive_trace.json_text import NodeKind
 from drive_trace.linter.edits import values_of
-from drive_trace.linter.rule import Finding
 from drive_trace.linter.rules import wall_clock_below_timestamps, wall_clock_exceeds_timestamps
 from drive_trace.text.escaping import code, printable
 from drive_trace.text.spans import Span
-from drive_trace.text.wording import MONTHS, byte_size, compact, duration, in_full, plural
+from drive_trace.text.wording import byte_size, compact, duration, in_full, plural
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line, Path, event_of, name_of, run_of
 from drive_trace.trace.places import Part, Place, node_at, pair_at, path_at, resolve, syntax_of
@@ -103,13 +102,8 @@ def _about(at: referents.Pointed, *, has_card: bool) -> str | None:
     if at.field is None:
         return about_undeclared(at)
     is_common = has_card and at.field.name in ENVELOPE
-    parts = (about_value(at), None if is_common else _about_field(at))
-    return "\n\n".join(part for part in parts if part)
-
-
-def _about_field(at: referents.Pointed) -> str:
-    assert at.field is not None
-    return about_field(at.field, at.value, is_null=at.is_null)
+    field = None if is_common else about_field(at.field, at.value, is_null=at.is_null)
+    return "\n\n".join(part for part in (about_value(at), field) if part)
 
 
 def about_value(at: referents.Pointed) -> str | None:
@@ -123,27 +117,23 @@ def about_value(at: referents.Pointed) -> str | None:
 
 
 def _findings(at: referents.Pointed, span: Span) -> str:
-    """What is wrong with the token, and what its most likely fix would do."""
-    found = (
-        finding
-        for finding in at.analysis.findings_of(at.line)
-        if _touches(at.analysis.where(finding).span, span)
-    )
-    return "\n\n".join(_finding(at, each) for each in islice(found, _MOST_FINDINGS))
-
-
-def _finding(at: referents.Pointed, finding: Finding) -> str:
-    url = at.options.url_of(finding.rule.code)
-    rule = f"[{finding.rule.code}]({url})" if url else f"`{finding.rule.code}`"
-    text = code(at.analysis.message(finding.message), _LONGEST_MESSAGE)
-    said = f"**{at.analysis.severity_of(finding).label}** {text} ({rule})"
-    likely = (f"Fix: {code(fix.title)}" for fix in at.analysis.fixes(finding)[:1])
-    return "\n\n".join([said, *likely])
-
-
-def _touches(one: Span, other: Span) -> bool:
-    """Whether a finding is on a token, not on the line around it."""
-    return other.start <= one.start and one.end <= other.end and one.start < other.end
+    """What is wrong with the token, not with the line around it, and what its most likely fix would
+    do.
+    """
+    analysis, found = at.analysis, list[str]()
+    for finding in analysis.findings_of(at.line):
+        place = analysis.where(finding).span
+        is_on_token = span.start <= place.start < span.end and place.end <= span.end
+        if len(found) == _MOST_FINDINGS:
+            break
+        if is_on_token:
+            url = at.options.url_of(finding.rule.code)
+            rule = f"[{finding.rule.code}]({url})" if url else f"`{finding.rule.code}`"
+            text = code(analysis.message(finding.message), _LONGEST_MESSAGE)
+            said = f"**{analysis.severity_of(finding).label}** {text} ({rule})"
+            likely = (f"Fix: {code(fix.title)}" for fix in analysis.fixes(finding)[:1])
+            found.append("\n\n".join([said, *likely]))
+    return "\n\n".join(found)
 
 
 # The scorecard
@@ -236,15 +226,14 @@ def about_field(field: FieldType, value: object = None, *, is_null: bool = False
     if not isinstance(shape, OneOfShape) or len(shape.meanings) == 1:
         return f"{text}*{field.describe()}*"
     head = "*an array, each item one of*\n\n" if isinstance(field.shape, ListShape) else ""
-    bullets = [_bullet(name, what, name == value) for name, what in shape.meanings.items()]
+    meanings = [(name, what, name == value) for name, what in shape.meanings.items()]
     if field.nullable:
-        bullets.append(_bullet("null", field.null_means or "", is_null))
+        meanings.append(("null", field.null_means or "", is_null))
+    bullets = (
+        f"- {f'**`{name}`**' if stands_there else f'`{name}`'} — {what}"
+        for name, what, stands_there in meanings
+    )
     return text + head + "\n".join(bullets)
-
-
-def _bullet(name: str, meaning: str, stands_there: bool) -> str:
-    shown = f"**`{name}`**" if stands_there else f"`{name}`"
-    return f"- {shown} — {meaning}"
 
 
 def about_null(at: referents.Pointed) -> str | None:
@@ -260,6 +249,7 @@ def about_null(at: referents.Pointed) -> str | None:
 # Numbers
 
 
+_SHORTENED: Mapping[str, Callable[[int], str]] = {"milliseconds": duration, "bytes": byte_size}
 _LONG = 1000
 """Smaller numbers are easy to read."""
 
@@ -271,15 +261,11 @@ def about_quantity(at: referents.Pointed) -> str | None:
         return None
     parts = []
     if abs(value) >= _LONG:
-        parts.append(f"= {in_full(value)} {field.unit} · {_short(value, field.unit)}")
+        parts.append(
+            f"= {in_full(value)} {field.unit} · {_SHORTENED.get(field.unit, compact)(value)}"
+        )
     clock = _clock(at, value) if at.place == Place.value("wall_clock_ms") else None
     return "\n\n".join([*parts, clock] if clock else parts) or None
-
-
-def _short(value: int, unit: str) -> str:
-    if unit == "milliseconds":
-        return duration(value)
-    return byte_size(value) if unit == "bytes" else compact(value)
 
 
 def _clock(at: referents.Pointed, value: int) -> str | None:
@@ -311,7 +297,6 @@ def is_off(analysis: Analysis, found: TimeSpan) -> bool:
 # Moments
 
 
-_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _UNITS = (
     (365 * 86_400, "year"),
     (30 * 86_400, "month"),
@@ -330,7 +315,8 @@ def about_moment(at: referents.Pointed) -> str | None:
     if when is None:
         return None
     try:
-        text = f"**{_in_words(when.astimezone(UTC))} UTC**{_local(at, when)}"
+        utc = when.astimezone(UTC)
+        text = f"**{utc:%A} {utc.day} {utc:%B %Y, %H:%M:%S} UTC**{_local(at, when)}"
     except (OverflowError, ValueError, OSError):  # at the limits of the calendar
         return None
     now = at.options.now
@@ -350,7 +336,8 @@ def _landmarks(at: referents.Pointed) -> Iterator[tuple[str, Line]]:
         return
     seen = [at.line]
     first, start, before = run.first_line, _dispatch_start(at), run.lines.before(at.line)
-    for what, line in (("the run's start", first), (_dispatch_words(start), start)):
+    name = code(start.text_fact("dispatch_name"), 60) if start is not None else ""
+    for what, line in (("the run's start", first), (f"the start of {name}", start)):
         if line is not None and line.order < at.line.order and line not in seen:
             seen.append(line)
             yield what, line
@@ -366,17 +353,6 @@ def _dispatch_start(at: referents.Pointed) -> Line | None:
     return found.starts.before(at.line) if found is not None else None
 
 
-def _dispatch_words(start: Line | None) -> str:
-    name = start.text_fact("dispatch_name") if start is not None else ""
-    return f"the start of {code(name, 60)}"
-
-
-def _in_words(when: datetime) -> str:
-    return (
-        f"{_DAYS[when.weekday()]} {when.day} {MONTHS[when.month - 1]} {when.year}, {when:%H:%M:%S}"
-    )
-
-
 def _local(at: referents.Pointed, when: datetime) -> str:
     """The reader's time, unless it is the same."""
     local = when.astimezone(at.options.zone)
@@ -386,7 +362,7 @@ def _local(at: referents.Pointed, when: datetime) -> str:
     minutes = int(offset.total_seconds()) // 60
     zone = f"UTC{'+' if minutes >= 0 else '−'}{abs(minutes) // 60}"
     zone += f":{abs(minutes) % 60:02}" if minutes % 60 else ""
-    day = "" if local.date() == when.astimezone(UTC).date() else f"{_DAYS[local.weekday()]} "
+    day = "" if local.date() == when.astimezone(UTC).date() else f"{local:%A} "
     return f" · {day}{local:%H:%M} local ({zone})"
 
 
