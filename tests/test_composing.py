@@ -93,10 +93,7 @@ def test_the_latest_open_one_is_found_among_very_many() -> None:
     events = [
         line
         for number in range(5_000)
-        for line in (
-            DISPATCH.replace("D1", f"E{number}"),
-            DISPATCH_END.replace("D1", f"E{number}"),
-        )
+        for line in (DISPATCH.replace("D1", f"E{number}"), DISPATCH_END.replace("D1", f"E{number}"))
     ]
     scope = scope_of(*events, DISPATCH)
     assert open_in(scope) == ["D1"]

@@ -191,70 +191,67 @@ def test_a_superseded_event_says_that_it_counts_no_more(event: str) -> None:
     assert "counts no more" not in hover_over(f"{there}\n{here}")
 
 
-def test_a_rejected_line_says_that_it_counts_for_nothing() -> None:
-    said = hover_over(
+RUNS = {
+    "a rejected line counts for nothing": (
         """
         EVENT{"event_type":"correctness-recorded"}
         EVENT{"event_type":"correctness-recorded","q$0a":"failed"}
+        """,
+        "**CORRECT, but 1 correctness line rejected (line 2), not counted**",
+        "This line is rejected: it counts for nothing.",
+    ),
+    "a run id on any event": (
         """
-    )
-    assert said.startswith("**CORRECT, but 1 correctness line rejected (line 2), not counted**")
-    assert "This line is rejected: it counts for nothing." in said
+        EVENT{"event_type":"dispatch-start","project_run_id":"checkout$0-retry"}
+        EVENT{"event_type":"correctness-recorded","intent":"fail"}
+        """,
+        "**INCORRECT — intent failed**",
+        "Decided by line 2.",
+    ),
+    "a run id on an event outside the vocabulary": (
+        """
+        EVENT{"event_type":"tool-called","project_run_id":"checkout$0-retry"}
+        EVENT{"event_type":"correctness-recorded"}
+        """,
+        "**CORRECT**",
+        "",
+    ),
+    "a run without a valid event": (
+        """
+        EVENT{"event_type":"correctness-recorded","qa":"pass$0ed","project_run_id":"search-index"}
+        EVENT{"event_type":"correctness-recorded"}
+        """,
+        "**not computable: its only line is rejected** · run `search-index`",
+        "Repair its lines",
+    ),
+    "a broken line of a feed": (
+        """
+        EVENT{"event_type":"correctness-recorded"}
+        EVENT{"event_type":"correctness-recorded","q$0a":"fail",}
+        """,
+        "**CORRECT, but 1 correctness line rejected (line 2), not counted**",
+        "1 correctness line rejected (line 2), not counted",
+    ),
+    "no run, but a value of a line that is broken further on": (
+        'EVENT{"event_type":"round-end","verdict":"$0satisfied",',
+        "**verdict**",
+        "stop-condition",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", RUNS)
+def test_a_hover_begins_with_the_verdict_of_its_run(case: str) -> None:
+    fixture, first, further = RUNS[case]
+    said = hover_over(fixture)
+    assert said.startswith(first)
+    assert further in said
 
 
 def test_the_value_that_stands_there_is_the_one_that_stands_out() -> None:
     said = hover_over('EVENT{"event_type":"round-end","verdict":"stop-$0condition"}')
     assert "- **`stop-condition`** — a stop condition was met" in said
     assert "- `satisfied` — " in said
-
-
-def test_a_run_id_begins_with_the_verdict_on_any_event() -> None:
-    said = hover_over(
-        """
-        EVENT{"event_type":"dispatch-start","project_run_id":"checkout$0-retry"}
-        EVENT{"event_type":"correctness-recorded","intent":"fail"}
-        """
-    )
-    assert said.startswith("**INCORRECT — intent failed**")
-    assert "Decided by line 2." in said
-
-
-def test_an_event_outside_the_vocabulary_belongs_to_its_run_all_the_same() -> None:
-    said = hover_over(
-        """
-        EVENT{"event_type":"tool-called","project_run_id":"checkout$0-retry"}
-        EVENT{"event_type":"correctness-recorded"}
-        """
-    )
-    assert said.startswith("**CORRECT**")
-
-
-def test_a_run_without_a_valid_event_has_no_verdict() -> None:
-    said = hover_over(
-        """
-        EVENT{"event_type":"correctness-recorded","qa":"pass$0ed","project_run_id":"search-index"}
-        EVENT{"event_type":"correctness-recorded"}
-        """
-    )
-    assert said.startswith("**not computable: its only line is rejected** · run `search-index`")
-    assert "Repair its lines" in said
-
-
-def test_a_line_that_is_broken_further_on_is_explained_as_far_as_it_can_be_read() -> None:
-    said = hover_over('EVENT{"event_type":"round-end","verdict":"$0satisfied",')
-    assert said.startswith("**verdict**")
-    assert "stop-condition" in said
-
-
-def test_of_a_broken_feed_line_the_run_is_shown() -> None:
-    said = hover_over(
-        """
-        EVENT{"event_type":"correctness-recorded"}
-        EVENT{"event_type":"correctness-recorded","q$0a":"fail",}
-        """
-    )
-    assert said.startswith("**CORRECT, but 1 correctness line rejected (line 2), not counted**")
-    assert "1 correctness line rejected (line 2), not counted" in said
 
 
 @pytest.mark.parametrize(

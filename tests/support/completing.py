@@ -22,10 +22,7 @@ PATH = "file:///shop/projects/checkout-retry/trace.jsonl"
 PLAIN = Abilities()
 """A client that has declared nothing."""
 MODERN = Abilities(
-    snippets=True,
-    replaces_rest=True,
-    label_details=True,
-    kinds=frozenset(types.CompletionItemKind),
+    snippets=True, replaces_rest=True, label_details=True, kinds=frozenset(types.CompletionItemKind)
 )
 
 
