@@ -296,14 +296,14 @@ def _slot(field: FieldType, request: _Request) -> Slot:
     if request.cursor.path:
         return open_slot(field)
     if field.name == "event_type":
-        return open_slot(_event_field(), _event_names(request))
+        return open_slot(_EVENT_FIELD, _event_names(request))
     return slot_of(field, request.context)
 
 
-def _event_field() -> FieldType:
-    """The event's type as a field with all types as choices."""
-    field = ENVELOPE["event_type"]
-    return FieldType(field.name, field.prose, OneOfShape(dict.fromkeys(EVENTS, "")))
+_EVENT_FIELD = FieldType(
+    "event_type", ENVELOPE["event_type"].prose, OneOfShape(dict.fromkeys(EVENTS, ""))
+)
+"""The event's type as a field with all types as choices."""
 
 
 def _event_names(request: _Request) -> tuple[Choice, ...]:

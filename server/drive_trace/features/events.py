@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from drive_trace.analysis import Analysis
 from drive_trace.linter.edits import as_json
 from drive_trace.linter.edits import values_of as values_read
-from drive_trace.linter.rule import Finding, Severity
+from drive_trace.linter.rule import Severity
 from drive_trace.report.event_log import Event, EventWords
 from drive_trace.stopping import unless_stopped
 from drive_trace.text.escaping import printable
@@ -71,7 +71,7 @@ def _row(analysis: Analysis, line: Line, nesting: Nesting, number: int) -> dict[
     }
     if findings:
         row["findings"] = len(findings)
-        row["severity"] = _worst(analysis, findings)
+        row["severity"] = _called(min(map(analysis.severity_of, findings)))
     if line.event is None:
         words = next((analysis.message(each.message) for each in findings), line.text)
     else:
@@ -103,10 +103,6 @@ def _ending(
         found["clockMs"] = milliseconds_between(start.text_fact("ts"), line.text_fact("ts"))
         found["claimedMs"] = line.fact("wall_clock_ms")
     return found
-
-
-def _worst(analysis: Analysis, findings: Sequence[Finding]) -> str | None:
-    return _called(min(map(analysis.severity_of, findings))) if findings else None
 
 
 def _called(severity: Severity) -> str:
@@ -144,6 +140,7 @@ def event_json(analysis: Analysis, number: int) -> dict[str, object] | None:
 
 
 def _fields(analysis: Analysis, line: Line, event: EventType | None) -> Iterator[dict[str, object]]:
+    document = analysis.document
     for name, value in list(values_read(line).items())[:100]:
         field = event.fields.get(name) if event is not None else None
         of = LIFETIMES.get(field.names) if field is not None and field.names is not None else None
@@ -154,10 +151,6 @@ def _fields(analysis: Analysis, line: Line, event: EventType | None) -> Iterator
             "name": printable(name),
             "value": printable(value if isinstance(value, str) else as_json(value), _LONGEST),
             "meaning": field.prose if field is not None else None,
-            "leadsTo": _line_of(analysis, start) if leads and start is not None else None,
+            "leadsTo": document.protocol_line(document.number(start)) if leads and start else None,
             "isEnvelope": name in ENVELOPE,
         }
-
-
-def _line_of(analysis: Analysis, line: Line) -> int:
-    return analysis.document.protocol_line(analysis.document.number(line))

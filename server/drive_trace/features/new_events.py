@@ -461,7 +461,11 @@ def _ends(scope: Scope, line: Line | None) -> Iterator[findings.Offer]:
     ):
         entity = opened.of.entity
         closer = EVENTS[opened.of.closer]
-        field = next(each for each in closer.fields.values() if _is_outcome(each.shape))
+        field = next(
+            each
+            for each in closer.fields.values()
+            if isinstance(each.shape, OneOfShape) and len(each.shape.meanings) > 1
+        )
         for outcome in cast("OneOfShape", field.shape).meanings:
             yield findings.Offer(
                 _end_title(scope, opened, {field.name: outcome}),
@@ -483,12 +487,11 @@ def _is_of(opened: Opened, line: Line | None) -> bool:
     return event is not None and field in event.keeps and line.fact(field) == opened.id
 
 
-def _is_outcome(shape: object) -> bool:
-    return isinstance(shape, OneOfShape) and len(shape.meanings) > 1
-
-
 def _end_title(scope: Scope, opened: Opened, outcome: Mapping[str, object]) -> str:
-    blanks = [name for name in _blanks(scope, opened) if name not in outcome]
+    closer, stamp = EVENTS[opened.of.closer], Stamp("", opened.start.text_fact("ts"))
+    composed = events.compose(closer, scope, stamp, events.ids_of(closer, opened))
+    names = (slot.field.name for slot in composed.blanks)
+    blanks = [name for name in names if name not in outcome]
     then = f", then fill in {' and '.join(blanks)}" if blanks else ""
     return f"Close {_called(scope, opened)}: {', '.join(map(str, outcome.values()))}{then}"
 
@@ -500,13 +503,6 @@ def _called(scope: Scope, opened: Opened) -> str:
             return printable(entity_name(scope, opened.of, start))
         return f"round {start.fact('round_number')}"
     return f"dispatch “{printable(start.text_fact('dispatch_name'))}”"
-
-
-def _blanks(scope: Scope, opened: Opened) -> list[str]:
-    stamp = Stamp("", opened.start.text_fact("ts"))
-    closer = EVENTS[opened.of.closer]
-    composed = events.compose(closer, scope, stamp, events.ids_of(closer, opened))
-    return [slot.field.name for slot in composed.blanks]
 
 
 def _end(analysis: Analysis, data: Mapping[str, Any], stamp: Stamp) -> str | CannotMake:

@@ -219,15 +219,13 @@ def markup(text: str, kind: types.MarkupKind) -> types.MarkupContent:
 def without_markup(text: str) -> str:
     """The text of Markdown as :mod:`drive_trace.scorecard.render` and the hovers write it."""
     lines = [
-        _row(line) if line.startswith("| ") else _inline(line)
+        ": ".join(_inline(cell.strip()) for cell in line.strip("| ").split(" | "))
+        if line.startswith("| ")
+        else _inline(line)
         for line in text.split("\n")
         if not _SEPARATOR.fullmatch(line)
     ]
     return "\n".join("" if line == "---" else line for line in lines)
-
-
-def _row(line: str) -> str:
-    return ": ".join(_inline(cell.strip()) for cell in line.strip("| ").split(" | "))
 
 
 def _inline(line: str) -> str:
