@@ -20,11 +20,6 @@ CHEAP = [(700 + at, None) for at in range(16)]
 DEAR = [(1000 + at, None) for at in range(16)]
 
 
-@pytest.fixture
-def sides(tmp_path: Path) -> Sides:
-    return Sides(tmp_path)
-
-
 SCENARIOS: dict[str, tuple[str, str, str, float | None, tuple[float, float] | None, str]] = {
     "all of 4, where none was": (  # 2 / C(8, 4)
         *("4I", "4C", "better", 2 / 70, None),

@@ -17,11 +17,6 @@ FACTS = (
 )
 
 
-@pytest.fixture
-def sides(tmp_path: Path) -> Sides:
-    return Sides(tmp_path)
-
-
 def test_sides_that_are_alike_in_all_are_no_comparison(sides: Sides) -> None:
     for _ in range(20):
         known(sides, "b", cost=(900, 900))

@@ -14,11 +14,6 @@ ROOT = Path(__file__).parents[2]
 MANY = "[cases]\n" + "".join(f"{name} = {['a'] * 1000}\n" for name in "vwxyz")
 
 
-@pytest.fixture
-def sides(tmp_path: Path) -> Sides:
-    return Sides(tmp_path)
-
-
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

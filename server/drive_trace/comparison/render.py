@@ -56,6 +56,7 @@ _TIE_BREAK = (
     "A tie-break, and no answer: it can reward a side that fails the hard case each time. "
     "All that was spent ÷ CORRECT runs cannot."
 )
+_RANKER = "wall-clock of CORRECT runs ÷ their share"
 _NO_CASE = "Nobody says of which case the runs are: all of a side are taken for one."
 _TIME = "ms"
 _VERDICTS = {"correct": "CORRECT", "incorrect": "INCORRECT"}
@@ -150,10 +151,7 @@ def _sections(found: Comparison) -> Iterator[doc.Section]:
         if found.flips:
             yield _flips(found.flips)
         if found.rank is not None:
-            row = (
-                "wall-clock of CORRECT runs ÷ their share",
-                *(_figure(each, _TIME) for each in found.rank),
-            )
+            row = (_RANKER, *(_figure(each, _TIME) for each in found.rank))
             yield _section("Ranker", (_TIE_BREAK,), ("ranker", "baseline", "candidate"), [row])
         yield _facts(found.sides)
     yield _known(found)
@@ -303,9 +301,8 @@ def _cases(cases: Sequence[RunsOfCase]) -> doc.Section:
 def _flips(flips: Sequence[Flip]) -> doc.Section:
     rows = [
         (
-            doc.name(each.case),
-            f"{_VERDICTS[each.before]} → {_VERDICTS[each.after]}",
-            *(doc.name(first_of([*map(_run, runs)], _MOST)) for runs in each[3:]),
+            *(doc.name(each.case), f"{_VERDICTS[each.before]} → {_VERDICTS[each.after]}"),
+            *(_named([*map(_run, runs)]) for runs in (each.baseline_runs, each.candidate_runs)),
         )
         for each in flips
     ]
@@ -332,14 +329,7 @@ def _facts(sides: tuple[Side, Side]) -> doc.Section:
 
 def _known(found: Comparison) -> doc.Section:
     rows = [
-        (
-            each.name,
-            str(each.state),
-            *(
-                doc.name(first_of(side, _MOST) or "unknown")
-                for side in (each.baseline, each.candidate)
-            ),
-        )
+        (each.name, str(each.state), _named(each.baseline), _named(each.candidate))
         for each in found.known
     ]
     case = found.known[0]
@@ -355,17 +345,22 @@ def _inputs(sides: tuple[Side, Side]) -> doc.Section:
 
 
 def _input(side: Side) -> Iterator[tuple[str, str]]:
-    yield plural(len(side.files), "file"), doc.name(first_of(side.paths, _MOST))
+    yield plural(len(side.files), "file"), _named(side.paths)
     for what, runs, _ in side.no_repetitions:
-        yield f"{plural(len(runs), 'run')} {what}", doc.name(first_of(runs, _MOST))
+        yield f"{plural(len(runs), 'run')} {what}", _named(runs)
     for metric, runs in side.doubted.items():
-        yield f"{metric.title} doubted: {plural(len(runs), 'run')}", doc.name(first_of(runs, _MOST))
+        yield f"{metric.title} doubted: {plural(len(runs), 'run')}", _named(runs)
     for what, files in (("not read", side.unread), ("left out", side.left_out.files)):
         for reason, paths in by_reason(files).items():
-            yield doc.name(f"{what}: {reason}"), doc.name(first_of(paths, _MOST))
+            yield doc.name(f"{what}: {reason}"), _named(paths)
     rejecting = [each.path for each in side.files if each.rejected_lines]
     if rejecting:
-        yield f"{plural(side.rejected, 'line')} rejected", doc.name(first_of(rejecting, _MOST))
+        yield f"{plural(side.rejected, 'line')} rejected", _named(rejecting)
+
+
+def _named(names: Sequence[str]) -> doc.Words:
+    """The first few of some names."""
+    return doc.name(first_of(names, _MOST) or "unknown")
 
 
 def _figure(value: Value, spec: str = "") -> str:

@@ -6,6 +6,7 @@ Places are shares of the axis. Texts are untrusted, but for words of the vocabul
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, log2
@@ -258,9 +259,7 @@ def _marks(axis: TimeAxis, others: Sequence[tuple[int, str, LineRef]]) -> list[C
     """In the order of time. Where there is no room for all, grades and rejected lines are shown
     first, and then what is rarest.
     """
-    counts: dict[str, int] = {}
-    for _, kind, _ in others:
-        counts[kind] = counts.get(kind, 0) + 1
+    counts = Counter(kind for _, kind, _ in others)
     ranked = sorted(
         others, key=lambda other: (_FIRST.get(other[1], len(_FIRST)), counts[other[1]], other)
     )

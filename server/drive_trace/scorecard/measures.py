@@ -115,16 +115,10 @@ def runs_with(many: Sequence[Tokens | None]) -> dict[str, int]:
 
 
 def total_wall_clock(many: Sequence[WallClock]) -> WallClock:
-    """The sum of the runs' wall-clock times; None where none has one."""
+    """The sum of the wall-clock times of some runs, one at least; None where none has one."""
     values = [each.ms for each in many if each.ms is not None]
-    return WallClock(
-        sum(values) if values else None,
-        sum(each.counted for each in many),
-        sum(each.of for each in many),
-        sum(each.dispatches for each in many),
-        sum(each.clocked for each in many),
-        sum(each.missing for each in many),
-    )
+    counts = zip(*(each[1:] for each in many), strict=True)
+    return WallClock(sum(values) if values else None, *map(sum, counts))
 
 
 def wall_clock(run: Run, started: str | None, closed: str | None) -> WallClock:
