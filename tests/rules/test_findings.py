@@ -10,6 +10,68 @@ from tests.support.fixtures import check_findings, check_fix, findings_of, trace
 
 # What the examples do not show
 
+CASES = {
+    "marks stand right beyond the basic plane": """
+        EVENT{"event_type":"correctness-recorded","project_run_id":"🚀 日本 é","qa":"✅🚀","🚀":1}
+                                                                                 ^^^^ unknown-value
+        undeclared-field                                                              ^^^
+        """,
+    "what looks like a pair inside a string is none": r"""
+        EVENT{"event_type":"dispatch-end","dispatch_id":",\"result\":\"x\",","result":"ok!"}
+        unknown-value                                                                 ^^^^^
+        """,
+    "a carriage return before the newline is no mistake": """
+        EVENT{"event_type":"project-started"}\r
+        EVENT{"event_type":"correctness-recorded","qa":"failed"}\r
+                                                       ^^^^^^^^ unknown-value
+        """,
+    "a feed event that is rejected is one mistake of one rule": """
+        EVENT{"event_type":"correctness-recorded"}
+        EVENT{"event_type":"correctness-recorded","mechanical":null,"qa":true,"intent":null}
+                                                                         ^^^^ wrong-type: found true
+        """,
+    "a version that is missing is a missing field": """
+        EVENT{"event_type":"project-closed","schema_version":<absent>}
+                           ^^^^^^^^^^^^^^^^ missing-field: `schema_version`
+        """,
+    "without an event type only the envelope is expected": """
+        {"ts":"2026-05-28T14:00:00.000Z","schema_version":"1","note":"x"}
+        ^ missing-field: `event_id`, `project_run_id`, `orchestrator_agent_id` and `event_type` are
+        """,
+    "what is missing from a payload and from the event is said apart": """
+        EVENT{"event_type":"dispatch-end","result":<absent>,"ts":<absent>,"payload":{"ts":""}}
+        missing-field: events are flat: `ts` must stand                   ^^^^^^^^^
+                           ^^^^^^^^^^^^^^ missing-field: `result` is missing
+        """,
+    "what is missing and what is misspelt is said once each": """
+        EVENT{"event_type":"dispatch-end","result":<absent>,"wall_clock_ms":<absent>,"wallClockMs":9}
+                           ^^^^^^^^^^^^^^ missing-field: `result` is missing: expected
+        missing-field: `wall_clock_ms` is missing: did you mean it by                ^^^^^^^^^^^^^
+        """,
+    "what is no event is no alias of one": """
+        EVENT{"event_type":<absent>,"type":"tool-called"}
+             ^ missing-field: `event_type` is missing
+        """,
+    "without a type the fields of any event are no slips of the envelope": """
+        EVENT{"event_type":<absent>,"project_run_id":<absent>,"project_slug":"cart"}
+             ^ missing-field: `project_run_id` and `event_type` are missing
+        """,
+    "both feeds are superseded run by run": """
+        EVENT{"event_type":"correctness-recorded"}
+                           ^^^^^^^^^^^^^^^^^^^^^^ superseded-feed: superseded by line 4
+        EVENT{"event_type":"tokens-recorded"}
+                           ^^^^^^^^^^^^^^^^^ superseded-feed: superseded by line 5
+        EVENT{"event_type":"correctness-recorded","project_run_id":"search-index"}
+        EVENT{"event_type":"correctness-recorded"}
+        EVENT{"event_type":"tokens-recorded"}
+        """,
+}
+
+
+@pytest.mark.parametrize("text", CASES.values(), ids=CASES)
+def test_what_is_found(text: str) -> None:
+    check_findings(text)
+
 
 def test_several_findings_of_a_line_come_by_where_they_stand() -> None:
     analysis = check_findings(
@@ -23,16 +85,6 @@ def test_several_findings_of_a_line_come_by_where_they_stand() -> None:
     )
     spots = [analysis.where(each) for each in analysis.findings()]
     assert spots == sorted(spots)
-
-
-def test_marks_stand_right_beyond_the_basic_plane() -> None:
-    check_findings(
-        """
-        EVENT{"event_type":"correctness-recorded","project_run_id":"🚀 日本 é","qa":"✅🚀","🚀":1}
-                                                                                 ^^^^ unknown-value
-        undeclared-field                                                              ^^^
-        """
-    )
 
 
 def test_the_last_of_equal_keys_counts_however_it_is_written() -> None:
@@ -50,105 +102,6 @@ def test_the_last_of_equal_keys_counts_however_it_is_written() -> None:
         r"""
         EVENT{"event_type":"correctness-recorded","qa":"pass","q\u0061":"pass"}
         """,
-    )
-
-
-def test_what_looks_like_a_pair_inside_a_string_is_none() -> None:
-    check_findings(
-        r"""
-        EVENT{"event_type":"dispatch-end","dispatch_id":",\"result\":\"x\",","result":"ok!"}
-        unknown-value                                                                 ^^^^^
-        """
-    )
-
-
-def test_a_carriage_return_before_the_newline_is_no_mistake() -> None:
-    check_findings(
-        """
-        EVENT{"event_type":"project-started"}\r
-        EVENT{"event_type":"correctness-recorded","qa":"failed"}\r
-                                                       ^^^^^^^^ unknown-value
-        """
-    )
-
-
-def test_a_feed_event_that_is_rejected_is_one_mistake_of_one_rule() -> None:
-    check_findings(
-        """
-        EVENT{"event_type":"correctness-recorded"}
-        EVENT{"event_type":"correctness-recorded","mechanical":null,"qa":true,"intent":null}
-                                                                         ^^^^ wrong-type: found true
-        """
-    )
-
-
-def test_a_version_that_is_missing_is_a_missing_field() -> None:
-    check_findings(
-        """
-        EVENT{"event_type":"project-closed","schema_version":<absent>}
-                           ^^^^^^^^^^^^^^^^ missing-field: `schema_version`
-        """
-    )
-
-
-def test_without_an_event_type_only_the_envelope_is_expected() -> None:
-    check_findings(
-        """
-        {"ts":"2026-05-28T14:00:00.000Z","schema_version":"1","note":"x"}
-        ^ missing-field: `event_id`, `project_run_id`, `orchestrator_agent_id` and `event_type` are
-        """
-    )
-
-
-def test_what_is_missing_from_a_payload_and_from_the_event_is_said_apart() -> None:
-    check_findings(
-        """
-        EVENT{"event_type":"dispatch-end","result":<absent>,"ts":<absent>,"payload":{"ts":""}}
-        missing-field: events are flat: `ts` must stand                   ^^^^^^^^^
-                           ^^^^^^^^^^^^^^ missing-field: `result` is missing
-        """
-    )
-
-
-def test_what_is_missing_and_what_is_misspelt_is_said_once_each() -> None:
-    check_findings(
-        """
-        EVENT{"event_type":"dispatch-end","result":<absent>,"wall_clock_ms":<absent>,"wallClockMs":9}
-                           ^^^^^^^^^^^^^^ missing-field: `result` is missing: expected
-        missing-field: `wall_clock_ms` is missing: did you mean it by                ^^^^^^^^^^^^^
-        """
-    )
-
-
-def test_what_is_no_event_is_no_alias_of_one() -> None:
-    check_findings(
-        """
-        EVENT{"event_type":<absent>,"type":"tool-called"}
-             ^ missing-field: `event_type` is missing
-        """
-    )
-
-
-def test_without_a_type_the_fields_of_any_event_are_no_slips_of_the_envelope() -> None:
-    check_findings(
-        """
-        EVENT{"event_type":<absent>,"project_run_id":<absent>,"project_slug":"cart"}
-             ^ missing-field: `project_run_id` and `event_type` are missing
-        """
-    )
-
-
-def test_both_feeds_are_superseded_run_by_run() -> None:
-    check_findings(
-        """
-        EVENT{"event_type":"correctness-recorded"}
-                           ^^^^^^^^^^^^^^^^^^^^^^ superseded-feed: superseded by line 4
-        EVENT{"event_type":"tokens-recorded"}
-                           ^^^^^^^^^^^^^^^^^ superseded-feed: superseded by line 5
-        EVENT{"event_type":"correctness-recorded","project_run_id":"search-index"}
-        EVENT{"event_type":"correctness-recorded"}
-        EVENT{"event_type":"tokens-recorded"}
-        """
     )
 
 
