@@ -7,8 +7,8 @@ to, and a fresh analysis is the edit that puts in the whole text.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from drive_trace.linter.edits import capped
@@ -146,10 +146,6 @@ class Analysis:
         """The findings of one line, by where on it."""
         return self._findings.of(line)
 
-    def findings_of_each(self, lines: Iterable[Line]) -> Sequence[Sequence[Finding]]:
-        """The same of lines that have some; the same objects until they change."""
-        return self._findings.of_each(lines)
-
     def first_line(self, line: Line) -> Line:
         """The first line of the object that this line goes on with, else the line itself."""
         return self._findings.first_line(line)
@@ -163,23 +159,17 @@ class Analysis:
         """How many findings each run has on its lines. Those of lines that name no run are the
         run's where the trace has only one, else nobody's: they stand under None.
         """
-        counts: Counter[str | None] = Counter()
-        for line in self._findings.lines():
-            counts[run_of(line)] += self._findings.count_of(line)
-        runs = {*self.index.runs, *counts} - {None}
-        if len(runs) == 1:
-            counts[runs.pop()] += counts.pop(None, 0)
-        return counts
+        by_rule = self.findings_by_rule()
+        return Counter({run_id: codes.total() for run_id, codes in by_rule.items()})
 
     def findings_by_rule(self) -> Mapping[str | None, Counter[str]]:
         """The same by the codes of the rules, of the runs that have some."""
-        counts: dict[str | None, Counter[str]] = {}
+        counts = defaultdict[str | None, Counter[str]](Counter)
         for line in self._findings.lines():
-            codes = (each.rule.code for each in self._findings.of(line))
-            counts.setdefault(run_of(line), Counter()).update(codes)
+            counts[run_of(line)].update(self._findings.codes_of(line))
         runs = {*self.index.runs, *counts} - {None}
         if len(runs) == 1 and None in counts:
-            counts.setdefault(runs.pop(), Counter()).update(counts.pop(None))
+            counts[runs.pop()].update(counts.pop(None))
         return counts
 
     @property

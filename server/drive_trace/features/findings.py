@@ -67,10 +67,9 @@ class DiagnosticMaker:
         if state != self._last[0]:
             selection = analysis.select_findings(most, near)
             made: list[dict[str, object]] = []
-            every = analysis.findings_of_each(selection.lines)
-            for line, findings in zip(selection.lines, every, strict=True):
+            for line in selection.lines:
                 kept = selection.kept if line is selection.cut else most
-                made += map(self._diagnostic, findings[:kept])
+                made += map(self._diagnostic, analysis.findings_of(line)[:kept])
             if left_out:
                 made.append(self._more(left_out))
             self._last = (state, results.dumps(made))

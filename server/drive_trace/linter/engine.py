@@ -307,9 +307,9 @@ class FindingStore:
         """The lines that have findings, in order."""
         return self._with_any
 
-    def count_of(self, line: Line) -> int:
-        """How many findings a line has."""
-        return self._counts.get(line, 0)
+    def codes_of(self, line: Line) -> Sequence[str]:
+        """The codes of the rules by its findings."""
+        return [each for each in self._codes(line) if self._shows(each, line)]
 
     def lines_before(self, line: Line) -> int:
         """How many lines before this one have findings."""
@@ -327,11 +327,6 @@ class FindingStore:
                 found.sort(key=lambda each: (resolve(line.text, each.place), each.rule.code))
             self._worded[line] = found
         return found
-
-    def of_each(self, lines: Iterable[Line]) -> list[Sequence[Finding]]:
-        """The same of lines that have some. Costs little for those that were asked for before."""
-        worded = self._worded
-        return [worded.get(line) or self.of(line) for line in lines]
 
     def first_line(self, line: Line) -> Line:
         """The line on which is said what is wrong with this one: itself, but for a line that goes
@@ -382,7 +377,7 @@ class FindingStore:
         codes = self._codes(line)
         if self._known:
             self._hidden[line] = {each for each in dict.fromkeys(codes) if self._hides(each, line)}
-        shown = [each for each in codes if self._shows(each, line)]
+        shown = self.codes_of(line)
         self.hidden_total += len(codes) - len(shown)
         if shown:
             self.revision += 1

@@ -187,18 +187,11 @@ def _object_line(text: str, data: Json, syntax: Syntax | None) -> Line:
     diagnostics = _told(found)
     name = data.get("event_type")
     event = EVENTS.get(name) if isinstance(name, str) else None
-    if any(diagnostic.kind in REJECTING for diagnostic in diagnostics):
+    is_rejected = any(diagnostic.kind in REJECTING for diagnostic in diagnostics)
+    if is_rejected or event is None:
         return FlaggedLine(
             text,
-            LineStatus.INVALID,
-            diagnostics=diagnostics,
-            event_name=_string(name),
-            run_id=_string(data.get("project_run_id")),
-        )
-    if event is None:
-        return FlaggedLine(
-            text,
-            LineStatus.UNKNOWN,
+            LineStatus.INVALID if is_rejected else LineStatus.UNKNOWN,
             diagnostics=diagnostics,
             event_name=_string(name),
             run_id=_string(data.get("project_run_id")),
