@@ -51,6 +51,15 @@ def analysed(lines: list[str], committed: list[str] | None = None) -> Analysis:
     return Analysis("\n".join(lines), path=PATH, recorded=committed or head)
 
 
+def edit(analysis: Analysis, lines: list[str], chance: Random, new: list[str]) -> None:
+    """Put lines in place of some, of which a few may come back in another order."""
+    first = chance.randrange(len(lines))
+    stop = max(first, min(len(lines) - 1, first + chance.choice([0, 1, 1, 2, 5])))
+    new += lines[first:stop][::-1] if chance.random() < 0.3 else []
+    analysis.edit(Point(first, 0), Point(stop, 0), "".join(f"{line}\n" for line in new))
+    lines[first:stop] = new
+
+
 def across_lines(analysis: Analysis) -> list[Finding]:
     return [each for each in analysis.findings() if each.rule.code in ACROSS]
 
@@ -75,15 +84,8 @@ def test_edits_leave_what_a_fresh_analysis_finds() -> None:
         committed = [*lines[::2], *lines[::3]]
         analysis = analysed(lines, committed)
         for _ in range(8):
-            first = chance.randrange(len(lines))
-            stop = min(len(lines) - 1, first + chance.choice([0, 1, 1, 2, 5]))
             new = [chance_line(chance, names) for _ in range(chance.choice([0, 1, 1, 2, 25]))]
-            new += lines[first:stop][::-1] if chance.random() < 0.3 else []
-            if stop < first:
-                continue
-            text = "".join(f"{line}\n" for line in new)
-            analysis.edit(Point(first, 0), Point(stop, 0), text)
-            lines[first:stop] = new
+            edit(analysis, lines, chance, new)
             assert everything(analysis) == everything(analysed(lines, committed))
 
 
@@ -263,13 +265,7 @@ def test_what_a_baseline_hides_is_the_same_after_edits() -> None:
         )
         analysis = Analysis("\n".join(lines), settings, PATH)
         for _ in range(8):
-            first = chance.randrange(len(lines))
-            stop = min(len(lines) - 1, first + chance.choice([0, 1, 2, 5]))
-            if stop < first:
-                continue
-            new = [chance.choice(lines) for _ in range(chance.choice([0, 1, 1, 3]))]
-            analysis.edit(Point(first, 0), Point(stop, 0), "".join(f"{each}\n" for each in new))
-            lines[first:stop] = new
+            edit(analysis, lines, chance, chance.choices(lines, k=chance.choice([0, 1, 1, 3])))
             fresh = Analysis("\n".join(lines), settings, PATH)
             assert everything(analysis) == everything(fresh)
 
