@@ -1,6 +1,7 @@
 """The run went on after it was graded: a dispatch, round, brief, spec or plan event stands after
 the `correctness-recorded` that decides the verdict. What was graded is no longer what is there.
-Feeds, retros, health checks and `project-closed` do not count: they belong after the work.
+Feeds, retros, health checks and `project-closed` do not count: they belong after the work. Between
+files `ts` says what is later; what has none that can be read may be.
 
 **Fix.** None is offered. Grade the run again, and append what was found.
 """
