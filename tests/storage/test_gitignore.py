@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from drive_trace.lsp.workspace.closed_traces import TraceFolders
 from drive_trace.storage.configuration_text import read_configuration
 from drive_trace.storage.files import LeftOut
 from drive_trace.storage.finding import Omission, find_traces
@@ -217,3 +218,20 @@ def test_a_name_that_the_system_refuses_ends_no_search(root: Path) -> None:
     tracked = "a" * 300 + "/trace.jsonl"
     git(root, "update-index", "--add", "--cacheinfo", f"100644,{content.strip()},{tracked}")
     assert search(root) == (kept, {str(root / tracked): Omission.DELETED})
+
+
+@needs_git
+@pytest.mark.parametrize("text", ["", None], ids=["emptied", "deleted"])
+def test_an_editor_names_what_is_gone_and_takes_what_is_written_anew(
+    text: str | None, root: Path
+) -> None:
+    trace = Path(*put(root, "a/trace.jsonl", text="{}\n"))
+    git(root, "add", ".")
+    git(root, "commit", "-qm", "a")
+    trace.unlink()
+    put(root, *([] if text is None else ["a/trace.jsonl"]))
+    folders = TraceFolders([root])
+    assert list(folders.search().values()) == [trace] * (text is not None)
+    gone = Omission.DELETED if text is None else Omission.EMPTIED
+    assert folders.left_out_in(root) == [LeftOut(str(trace), gone)]
+    assert folders.holds(trace)

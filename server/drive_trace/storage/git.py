@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -104,13 +104,8 @@ class Repository:
         """
         asked = (*self._named, "ls-files", "-z", "-s", "-t")
         found = run_git(str(self.root), *asked, seconds=_PATIENCE, most=_MOST_TRACKED)
-        entries = [] if isinstance(found, Problem) else found.split(b"\0")
-        # State, mode, hash and stage of each, then a tab and its name.
-        told = (each.partition(b"\t") for each in entries if each)
-        return {
-            os.fsdecode(name): "" if facts.startswith(b"S") else facts.split()[2].decode()
-            for facts, _, name in told
-        }
+        # The facts: state, mode, hash and stage.
+        return {name: "" if facts[0] == "S" else facts[2] for facts, name in _listed(found)}
 
     def ignored(self, paths: Iterable[Path]) -> frozenset[Path]:
         """Those of some paths in the repository that git ignores and does not track."""
@@ -144,7 +139,12 @@ def repository_around(
 
 def has_content(data: bytes, named: str) -> bool:
     """Whether a file has the content that git calls by this name."""
-    return _hash_of(data, len(named)) == named
+    import hashlib  # noqa: PLC0415 - loads OpenSSL, which takes long
+
+    algorithm = "sha1" if len(named) == _LENGTH_OF_SHA1 else "sha256"
+    found = hashlib.new(algorithm, b"blob %d\0" % len(data), usedforsecurity=False)
+    found.update(data)
+    return found.hexdigest() == named
 
 
 def indexed_records(path: Path) -> Sequence[str] | None:
@@ -177,7 +177,7 @@ class CommittedTraces:
             return None
         root, name = place
         if root not in self._hashes:
-            self._hashes[root] = _hashes_in(root, self._seconds)
+            self._hashes[root] = _hashes_in(root, "HEAD", self._seconds)
         committed = self._hashes[root].get(name)
         if committed is None:
             return None
@@ -204,28 +204,23 @@ def _place_of(path: str) -> tuple[Path, str] | None:
         real = inside(path, Path(path).parent).resolve(strict=True)
     except (OSError, RuntimeError, ValueError):
         return None
-    root = _root_above(real)
-    return None if root is None else (root, real.relative_to(root).as_posix())
+    found = repository_around(real.parent)
+    return None if found is None else (found.root, real.relative_to(found.root).as_posix())
 
 
-def _hashes_in(root: Path, seconds: float) -> Mapping[str, str]:
+def _hashes_in(root: Path, commit: str, seconds: float) -> Mapping[str, str]:
     """What git calls the contents of all files of a commit; nothing where it does not say."""
-    asked = ("ls-tree", "-r", "-z", "HEAD")
-    found = run_git(str(root), *asked, seconds=seconds, most=LARGEST)
-    entries = [] if isinstance(found, Problem) else found.split(b"\0")
-    # Mode, kind and hash of each, then a tab and its name.
-    told = (each.partition(b"\t") for each in entries if each)
-    return {os.fsdecode(name): facts.split()[-1].decode() for facts, _, name in told}
+    found = run_git(str(root), "ls-tree", "-r", "-z", commit, seconds=seconds, most=LARGEST)
+    # The facts: mode, kind and hash.
+    return {name: facts[-1] for facts, name in _listed(found)}
 
 
-def _hash_of(data: bytes, length: int) -> str:
-    """What git calls such a content, in a repository whose hashes have this length."""
-    import hashlib  # noqa: PLC0415 - loads OpenSSL, which takes long
-
-    algorithm = "sha1" if length == _LENGTH_OF_SHA1 else "sha256"
-    found = hashlib.new(algorithm, b"blob %d\0" % len(data), usedforsecurity=False)
-    found.update(data)
-    return found.hexdigest()
+def _listed(found: bytes | Problem) -> Iterator[tuple[list[str], str]]:
+    """The facts and the name of each file in a list of git's; nothing where it does not say."""
+    for each in [] if isinstance(found, Problem) else found.split(b"\0"):
+        facts, _, name = each.partition(b"\t")
+        if name:
+            yield facts.decode().split(), os.fsdecode(name)
 
 
 def _records_in(root: Path, content: str, seconds: float) -> Sequence[str] | None:
@@ -238,8 +233,8 @@ def committed_file(commit: str, path: str) -> bytes | None:
     """A small file as a commit has it, which is named by its hash; None where there is none."""
     folder, name = os.path.split(path)
     real = Path(os.path.realpath(folder), name)  # git, too, starts from where a link leads
-    root = _root_above(real)
-    if root is None or real not in _committed_paths(commit, root):
+    around = repository_around(real.parent)
+    if around is None or real not in _committed_paths(commit, around.root):
         return None
     asked = ("cat-file", "blob", f"{commit}:./{name}")
     found = run_git(folder, *asked, seconds=_PATIENCE, most=SMALL)
@@ -251,14 +246,8 @@ def _committed_paths(commit: str, root: Path) -> frozenset[Path]:
     """The files that a commit has and whose paths are like those of our settings. They are asked
     for together: most folders have none, and starting git for each takes long.
     """
-    asked = ("ls-tree", "-r", "-z", "--name-only", commit)
-    found = run_git(str(root), *asked, seconds=_PATIENCE, most=LARGEST)
-    names = [] if isinstance(found, Problem) else found.split(b"\0")
-    return frozenset(root / os.fsdecode(each) for each in names if b"drive-trace" in each)
-
-
-def _root_above(path: Path) -> Path | None:
-    return next((each for each in path.parents if git_folder_of(each)), None)
+    names = _hashes_in(root, commit, _PATIENCE)
+    return frozenset(root / each for each in names if "drive-trace" in each)
 
 
 def commit_named(name: str) -> str | None:
