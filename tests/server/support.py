@@ -1,5 +1,6 @@
 """What the tests of the server at the end of two pipes share: texts, and what is asked often."""
 
+from pathlib import Path
 from typing import Any
 
 from tests.support.client_text import graded
@@ -39,6 +40,18 @@ def published(client: RawClient, uri: str) -> list[Any]:
     """What was published for a document so far."""
     every = client.received("textDocument/publishDiagnostics")
     return [each for each in every if each["uri"] == uri]
+
+
+def write(path: Path, text: str) -> Path:
+    """A file, with the folders above it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="")
+    return path
+
+
+def folder(path: Path) -> dict[str, Any]:
+    """The params of ``initialize`` in a workspace of one folder."""
+    return {"workspaceFolders": [{"uri": path.as_uri(), "name": path.name}]}
 
 
 def show_run(client: RawClient, document: Document, run: str = "run-1") -> str:

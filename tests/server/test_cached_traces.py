@@ -14,7 +14,8 @@ from drive_trace.lsp.workspace.closed_traces import ClosedTraces
 from drive_trace.lsp.workspace.open_traces import Workspace
 from drive_trace.lsp.workspace.runs import WorkspaceRuns, score_parts
 from drive_trace.storage.fleet_cache import Cache
-from tests.server.test_closed_traces import STRAYS, look, options, write
+from tests.server.support import write
+from tests.server.test_closed_traces import STRAYS, look, options
 from tests.server.test_live import WATCHES, append, eventually, opened, told
 from tests.server.test_views import ask, runs
 from tests.support.client_text import apart, graded, triage

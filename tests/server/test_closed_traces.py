@@ -19,13 +19,8 @@ from drive_trace.scorecard.card import score
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.finding import Found, find_traces
 from drive_trace.text.spans import PositionEncoding
+from tests.server.support import write
 from tests.support.client_text import event, graded, triage
-
-
-def write(path: Path, text: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    return path
 
 
 def append(path: Path, text: str) -> None:

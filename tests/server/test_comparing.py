@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.server.test_live import start, write
+from tests.server.support import write
+from tests.server.test_live import start
 from tests.server.test_views import against, ask
 from tests.support.client_text import apart, graded, triage
 from tests.support.raw_client import RawClient

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_judged import CAVEAT, HOSTILE, JUDGED, NOBODY, NOT_CALIBRATED
+from tests.server.support import write
 from tests.server.test_following import Client, channel, closing, opening
-from tests.server.test_live import LENSES, append, asked_for, eventually, opened, start, told, write
+from tests.server.test_live import LENSES, append, asked_for, eventually, opened, start, told
 from tests.server.test_views import ask, runs
 from tests.support.client_text import apart, graded, triage
 from tests.support.editor import Document

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.server.support import write
 from tests.support import client_text
 from tests.support.client_text import apart, graded, tokens, triage
 from tests.support.editor import Document
@@ -41,12 +42,6 @@ PULLS = {**WATCHES, "textDocument": {"diagnostic": {}}}
 def start(client: RawClient, *folders: Path, declared: Any = WATCHES) -> None:
     given = [{"uri": folder.as_uri(), "name": folder.name} for folder in folders]
     client.initialize(declared, workspaceFolders=given)
-
-
-def write(path: Path, text: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8", newline="")
-    return path
 
 
 def append(path: Path, text: str) -> None:

@@ -10,7 +10,8 @@ from uuid import uuid4
 
 import pytest
 
-from tests.server.test_live import RUN, WATCHES, append, opened, start, write
+from tests.server.support import write
+from tests.server.test_live import RUN, WATCHES, append, opened, start
 from tests.support.client_text import event, graded, triage
 from tests.support.command import SERVE
 from tests.support.editor import Document

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.support import refused
-from tests.server.test_live import WATCHES, append, opened, start, told, write
+from tests.server.support import refused, write
+from tests.server.test_live import WATCHES, append, opened, start, told
 from tests.server.test_views import MISSING, ask, at, runs, tidings
 from tests.support.client_text import apart, graded, triage
 from tests.support.raw_client import RawClient

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.server.support import PASSED, REJECTED, published, refused
+from tests.server.support import PASSED, REJECTED, folder, published, refused, write
 from tests.support.client_text import event, graded, range_of, triage
 from tests.support.editor import Document
 from tests.support.raw_client import RawClient
@@ -27,16 +27,6 @@ class Asking(Document):
     def report(self, previous: str | None = None) -> Any:
         known = {} if previous is None else {"previousResultId": previous}
         return self.client.request("textDocument/diagnostic", {**self.identifier, **known})
-
-
-def folder(path: Path) -> dict[str, Any]:
-    return {"workspaceFolders": [{"uri": path.as_uri(), "name": path.name}]}
-
-
-def write(path: Path, text: str) -> str:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    return path.as_uri()
 
 
 def workspace(client: RawClient, previous: dict[str, str] | None = None) -> dict[str, Any]:
@@ -91,8 +81,8 @@ def test_what_the_client_knows_is_not_sent_again(alone: RawClient) -> None:
 
 
 def test_traces_of_the_workspace_that_are_not_open(alone: RawClient, tmp_path: Path) -> None:
-    bad = write(tmp_path / "a" / "trace.jsonl", REJECTED)
-    good = write(tmp_path / "wip" / "drive-trace" / "x.jsonl", CLEAN)
+    bad = write(tmp_path / "a" / "trace.jsonl", REJECTED).as_uri()
+    good = write(tmp_path / "wip" / "drive-trace" / "x.jsonl", CLEAN).as_uri()
     write(tmp_path / "other.jsonl", REJECTED)
     write(tmp_path / "node_modules" / "trace.jsonl", REJECTED)
     alone.initialize(PULLS, **folder(tmp_path))
@@ -119,7 +109,7 @@ def test_traces_of_the_workspace_that_are_not_open(alone: RawClient, tmp_path: P
 
 
 def test_the_open_text_counts_not_the_file(alone: RawClient, tmp_path: Path) -> None:
-    uri = write(tmp_path / "trace.jsonl", REJECTED)
+    uri = write(tmp_path / "trace.jsonl", REJECTED).as_uri()
     alone.initialize(PULLS, rootUri=tmp_path.as_uri())
     document = Asking(alone, CLEAN, uri=uri.replace("trace", "%74race"))
     (report,) = workspace(alone).values()
@@ -134,7 +124,7 @@ def test_the_open_text_counts_not_the_file(alone: RawClient, tmp_path: Path) -> 
 def test_files_that_cannot_be_read_are_left_out(alone: RawClient, tmp_path: Path) -> None:
     (tmp_path / "trace.jsonl").write_bytes(b"\xff\xfe")
     (tmp_path / "b" / "trace.jsonl").mkdir(parents=True)
-    good = write(tmp_path / "c" / "trace.jsonl", REJECTED)
+    good = write(tmp_path / "c" / "trace.jsonl", REJECTED).as_uri()
     (tmp_path / "d").mkdir()
     (tmp_path / "d" / "trace.jsonl").symlink_to(tmp_path / "c" / "trace.jsonl")
     alone.initialize(PULLS, **folder(tmp_path))
@@ -147,7 +137,7 @@ def test_folders_that_are_not_there(alone: RawClient, tmp_path: Path) -> None:
     given = [{"uri": uri, "name": "x"} for uri in folders]
     alone.initialize(PULLS, workspaceFolders=given)
     assert workspace(alone) == {}
-    uri = write(tmp_path / "later" / "trace.jsonl", REJECTED)
+    uri = write(tmp_path / "later" / "trace.jsonl", REJECTED).as_uri()
     added = {"uri": (tmp_path / "later").as_uri(), "name": "later"}
     change = {"event": {"added": [added], "removed": given}}
     alone.notify("workspace/didChangeWorkspaceFolders", change)
@@ -158,7 +148,7 @@ def test_folders_that_are_not_there(alone: RawClient, tmp_path: Path) -> None:
 
 
 def test_links_that_go_in_circles(alone: RawClient, tmp_path: Path) -> None:
-    good = write(tmp_path / "c" / "trace.jsonl", REJECTED)
+    good = write(tmp_path / "c" / "trace.jsonl", REJECTED).as_uri()
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "trace.jsonl").symlink_to("trace.jsonl")
@@ -191,7 +181,7 @@ def test_a_root_that_never_ends(alone: RawClient, tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_renamed_stays(alone: RawClient, tmp_path: Path) -> None:
-    uri = write(tmp_path / "trace.jsonl", REJECTED)
+    uri = write(tmp_path / "trace.jsonl", REJECTED).as_uri()
     alone.initialize(PULLS, **folder(tmp_path))
     same = {"uri": tmp_path.as_uri(), "name": "x"}
     change = {"event": {"added": [same], "removed": [same]}}
@@ -203,7 +193,7 @@ def test_a_trace_that_is_opened_during_a_scan(alone: RawClient, tmp_path: Path) 
     """What is on disk counts no more, although the scan began before."""
     for number in range(20):
         write(tmp_path / f"{number:02}" / "trace.jsonl", triage() * 3000)
-    last = write(tmp_path / "zz" / "trace.jsonl", REJECTED)
+    last = write(tmp_path / "zz" / "trace.jsonl", REJECTED).as_uri()
     alone.initialize(PULLS, **folder(tmp_path))
     params = {"previousResultIds": [], "partialResultToken": "part"}
     request = alone.start_request("workspace/diagnostic", params)
@@ -218,7 +208,8 @@ def test_a_trace_that_is_opened_during_a_scan(alone: RawClient, tmp_path: Path) 
 
 
 def test_in_parts(alone: RawClient, tmp_path: Path) -> None:
-    uris = [write(tmp_path / str(number) / "trace.jsonl", "{\n" * number) for number in range(9)]
+    traces = [tmp_path / str(number) / "trace.jsonl" for number in range(9)]
+    uris = [write(path, "{\n" * number).as_uri() for number, path in enumerate(traces)]
     alone.initialize(PULLS, **folder(tmp_path))
     params = {"previousResultIds": [], "partialResultToken": "part"}
     assert alone.request("workspace/diagnostic", params) == {"items": []}

@@ -10,7 +10,7 @@ import pytest
 from drive_trace.storage.files import Problem
 from drive_trace.storage.project_changes import turn_off
 from drive_trace.storage.projects import Projects
-from tests.server.test_live import write
+from tests.server.support import write
 from tests.support.client_text import triage
 from tests.support.editor import Document
 from tests.support.raw_client import RawClient, ResponseError

@@ -19,7 +19,8 @@ from drive_trace.lsp.workspace import saving
 from drive_trace.lsp.workspace.open_traces import OpenTrace
 from drive_trace.storage.merging import KnownFile, LockedFile, lines_of
 from drive_trace.text.spans import PositionEncoding
-from tests.server.test_live import append, write
+from tests.server.support import write
+from tests.server.test_live import append
 from tests.support.client_text import apart, apply_edits, event, graded, range_at, triage
 from tests.support.editor import Document
 from tests.support.presets import VSCODE

@@ -1,13 +1,14 @@
 """The server in plain JSON-RPC: a run in several files is judged as one, open or not."""
 
-import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from drive_trace.vocabulary import EVENTS
-from tests.server.support import published
+from tests.cli.support import run
+from tests.cli.test_spread_runs import at
+from tests.server.support import folder, published, write
 from tests.support.editor import Document
 from tests.support.raw_client import RawClient
 
@@ -17,31 +18,10 @@ PULLS = {"textDocument": {"diagnostic": {}}, "workspace": {"diagnostics": {"refr
 PUSHED = {"textDocument": {"publishDiagnostics": {"relatedInformation": True}}}
 
 
-def at(minute: int, event_type: str, **payload: object) -> str:
-    """An event of that minute, with an id of its own."""
-    envelope = {
-        "event_id": f"{minute:08}-8f0d-4c1b-9a3e-5d2f6a7b8c90",
-        "ts": f"2026-05-28T14:{minute:02}:00.000Z",
-        "project_run_id": "run-1",
-    }
-    values = EVENTS[event_type].example | envelope | payload
-    return json.dumps(values, ensure_ascii=False, separators=(",", ":")) + "\n"
-
-
 ACROSS = {"unknown-dispatch", "stale-verdict"}
 START = at(1, "dispatch-start", dispatch_id="d1", parent_dispatch_id=None)
 END = at(9, "dispatch-end", dispatch_id="d1", wall_clock_ms=480_000)
 GRADE = at(5, "correctness-recorded", mechanical="pass", qa="pass", intent="pass")
-
-
-def folder(path: Path) -> dict[str, Any]:
-    return {"workspaceFolders": [{"uri": path.as_uri(), "name": path.name}]}
-
-
-def write(path: Path, text: str) -> str:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    return path.as_uri()
 
 
 def shown(client: RawClient, uri: str, wanted: set[str]) -> list[Any]:
@@ -58,9 +38,9 @@ def shown(client: RawClient, uri: str, wanted: set[str]) -> list[Any]:
 
 
 def test_an_open_trace_is_judged_with_its_neighbours(alone: RawClient, tmp_path: Path) -> None:
-    start = write(tmp_path / "a" / "trace.jsonl", START + GRADE)
+    start = write(tmp_path / "a" / "trace.jsonl", START + GRADE).as_uri()
     alone.initialize(PUSHED, **folder(tmp_path))
-    end = Document(alone, END, uri=write(tmp_path / "b" / "trace.jsonl", END))
+    end = Document(alone, END, uri=write(tmp_path / "b" / "trace.jsonl", END).as_uri())
     shown(alone, end.uri, set())
     # A neighbour that is open counts as the editor has it, and is judged with this one, too.
     other = Document(alone, START + GRADE, uri=start)
@@ -76,7 +56,7 @@ def test_an_open_trace_is_judged_with_its_neighbours(alone: RawClient, tmp_path:
 
 def test_closed_traces_are_judged_with_each_other(alone: RawClient, tmp_path: Path) -> None:
     write(tmp_path / "a" / "trace.jsonl", START)
-    end = write(tmp_path / "b" / "trace.jsonl", END)
+    end = write(tmp_path / "b" / "trace.jsonl", END).as_uri()
     alone.initialize(PULLS, **folder(tmp_path))
     Document(alone, GRADE.replace("run-1", "run-2"))  # the first one has the folder read
 
@@ -87,3 +67,19 @@ def test_closed_traces_are_judged_with_each_other(alone: RawClient, tmp_path: Pa
         return codes if "unknown-dispatch" not in codes else None
 
     alone.wait_for(codes, "the dispatch to be known")
+
+
+def test_findings_of_closed_traces_are_counted_as_check_finds_them(
+    alone: RawClient, tmp_path: Path
+) -> None:
+    write(tmp_path / "a" / "trace.jsonl", START + GRADE)
+    write(tmp_path / "b" / "trace.jsonl", END)
+    write(tmp_path / "c" / "trace.jsonl", at(3, "dispatch-end", project_run_id="run-2"))
+    found = run("check", "--output-format", "json", str(tmp_path)).json
+    expected = Counter("run-2" if "c/trace" in each["path"] else "run-1" for each in found)
+    codes = {each["code"] for each in found if "c/trace" not in each["path"]}
+    assert "stale-verdict" in codes
+    assert "unknown-dispatch" not in codes
+    alone.initialize({}, **folder(tmp_path))
+    runs = alone.request("driveTrace/runs", {})["runs"]
+    assert {each["runId"]: each["findings"] for each in runs} == expected

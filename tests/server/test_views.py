@@ -9,7 +9,8 @@ from uuid import NAMESPACE_OID, uuid5
 
 import pytest
 
-from tests.server.test_live import append, opened, start, told, write
+from tests.server.support import write
+from tests.server.test_live import append, opened, start, told
 from tests.support.client_text import apart, apply_edits, event, graded, triage
 from tests.support.command import COMMAND
 from tests.support.editor import Document
