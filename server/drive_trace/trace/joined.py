@@ -194,6 +194,8 @@ class SharedIds:
 
     def __init__(self) -> None:
         self._count = 0
+        self._first: Iterable[tuple[Kind, int]] = ()
+        """The events of the first file, until there is another one."""
         self._known: dict[object, dict[Kind, tuple[int, int]]] = {}
         """By id, and by all that copies have in common, the first file and line."""
 
@@ -201,13 +203,24 @@ class SharedIds:
         self, events: Iterable[tuple[Kind, int]]
     ) -> tuple[list[SharedEvent], list[SharedEvent]]:
         """What of a file stands in earlier ones: copies, and the ids of other events."""
+        file, self._count = self._count, self._count + 1
+        if file == 0:  # most often there is no other
+            self._first = events
+            return [], []
+        if file == 1:
+            self._look(0, self._first)
+        return self._look(file, events)
+
+    def _look(
+        self, file: int, events: Iterable[tuple[Kind, int]]
+    ) -> tuple[list[SharedEvent], list[SharedEvent]]:
         copies: list[SharedEvent] = []
         conflicts: list[SharedEvent] = []
         own: dict[Kind, tuple[int, int]] = {}
         for kind, line in events:
             if kind in own:
                 continue
-            own[kind] = self._count, line
+            own[kind] = file, line
             known = self._known.get(kind[0])
             if known is not None:
                 other = known.get(kind)
@@ -215,7 +228,6 @@ class SharedIds:
                 found.append(SharedEvent(line, *(other or min(known.values())), str(kind[1])))
         for kind, place in own.items():
             self._known.setdefault(kind[0], {}).setdefault(kind, place)
-        self._count += 1
         return copies, conflicts
 
 
