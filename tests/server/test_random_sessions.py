@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
-from drive_trace.features.new_events import RECORD_KIND
+from drive_trace.features.findings import RECORD_KIND
 from drive_trace.lsp import server as server_module
 from tests.support.client_text import ENCODINGS, event, graded
 from tests.support.command import SERVE
