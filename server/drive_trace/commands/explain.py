@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+import textwrap
 from typing import Any
 
 import click
@@ -58,12 +58,18 @@ def explain(code: str | None, output_format: str) -> None:
       drive-trace explain erased-verdict --format markdown
     """
     if code is None:
-        click.echo(_LISTS[output_format]())
+        click.echo(_list(output_format))
         return
     rule = RULES.get(code.strip().lower().replace("_", "-"))
     if rule is None:
         raise Ended(EXIT_UNUSABLE, unknown_rule(code))
-    click.echo(_PAGES[output_format](rule))
+    # A package without its pages is broken, but knows this much.
+    page = (rule_page(rule.code) or f"# {rule.code}\n\n{rule.summary}").rstrip()
+    if output_format == "json":
+        page = _dumps({**_facts(rule), "page": page})
+    elif output_format == "text":
+        page = _without_marks(page)
+    click.echo(page)
 
 
 def unknown_rule(code: str) -> str:
@@ -80,50 +86,28 @@ def unknown_rule(code: str) -> str:
     return f'no rule is called "{printable(code)}"; {hint}'
 
 
-# One rule
-
-
-def _markdown(rule: Rule[Any]) -> str:
-    # A package without its pages is broken, but knows this much.
-    return (rule_page(rule.code) or f"# {rule.code}\n\n{rule.summary}").rstrip()
-
-
-def _text(rule: Rule[Any]) -> str:
+def _without_marks(page: str) -> str:
     """The page without the marks that are for a renderer."""
-    page = _FENCE.sub(lambda found: _indented(found[1]), _markdown(rule))
+    page = _FENCE.sub(lambda found: textwrap.indent(found[1].rstrip("\n"), "    "), page)
     page = _BOLD.sub(lambda found: click.style(found[1] or found[2], bold=True), page)
     return _EMPHASIS.sub(r"\1", page)
 
 
-def _indented(block: str) -> str:
-    return "\n".join(f"    {line}".rstrip() for line in block.splitlines())
-
-
-def _json(rule: Rule[Any]) -> str:
-    return _dumps({**_facts(rule), "page": _markdown(rule)})
-
-
-# All rules
-
-
-def _text_list() -> str:
+def _list(output_format: str) -> str:
+    """All rules."""
+    rules = RULES.values()
+    if output_format == "json":
+        return _dumps([*map(_facts, rules)])
+    if output_format == "markdown":
+        head = "| rule | severity | finds |\n| --- | --- | --- |"
+        rows = [f"| `{each.code}` | {each.severity.label} | {each.summary} |" for each in rules]
+        return "\n".join([head, *rows])
     width = max(map(len, RULES))
     return "\n".join(
-        f"{click.style(rule.code.ljust(width), bold=True)}  "
-        f"{rule.severity.label.ljust(11)}  {rule.summary}"
-        for rule in RULES.values()
+        f"{click.style(each.code.ljust(width), bold=True)}  {each.severity.label:<11}  "
+        f"{each.summary}"
+        for each in rules
     )
-
-
-def _markdown_list() -> str:
-    rows = [
-        f"| `{each.code}` | {each.severity.label} | {each.summary} |" for each in RULES.values()
-    ]
-    return "\n".join(["| rule | severity | finds |", "| --- | --- | --- |", *rows])
-
-
-def _json_list() -> str:
-    return _dumps(list(map(_facts, RULES.values())))
 
 
 def _facts(rule: Rule[Any]) -> dict[str, object]:
@@ -145,15 +129,3 @@ def _facts(rule: Rule[Any]) -> dict[str, object]:
 
 def _dumps(value: object) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
-
-
-_PAGES: Mapping[str, Callable[[Rule[Any]], str]] = {
-    "text": _text,
-    "markdown": _markdown,
-    "json": _json,
-}
-_LISTS: Mapping[str, Callable[[], str]] = {
-    "text": _text_list,
-    "markdown": _markdown_list,
-    "json": _json_list,
-}

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
 from drive_trace.text.spans import decode
-from drive_trace.trace.references import why_no_trace
 
 if TYPE_CHECKING:
     from drive_trace.grading.judgements import Judgements
@@ -101,6 +100,8 @@ def decoded(path: str, data: bytes) -> TraceRecords | Problem:
     if reason is not None:
         return Problem(path, reason)
     records = records_of(data)
+    from drive_trace.trace.references import why_no_trace  # noqa: PLC0415 - not for --help
+
     other = why_no_trace(records) if os.path.basename(path) == "trace.jsonl" else None  # noqa: PTH119
     return TraceRecords(path, records) if other is None else LeftOut(path, other)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import stat
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
@@ -99,6 +98,8 @@ def file_beside(path: Path, data: bytes | Iterable[bytes], *, sync: bool = True)
     """A new file with that content in the folder of ``path``, to be moved into its place. If it is
     still there at the end it is removed, where it can be. With ``sync`` it is on the disk.
     """
+    import tempfile  # noqa: PLC0415 - takes long to load, and only some commands write
+
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".drive-trace-", suffix=".tmp")
     try:
         with os.fdopen(handle, "wb") as file:
