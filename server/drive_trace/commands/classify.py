@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
@@ -62,17 +62,6 @@ def _options(command: options.Command) -> options.Command:
     ):
         command = option(command)
     return command
-
-
-class _Sorted(NamedTuple):
-    """An item, and what the model said of it."""
-
-    item: Item
-    values: tuple[str, ...]
-    reasons: tuple[str, ...]
-    why: str | None
-    """Why there is no answer."""
-    replies: tuple[str, ...]
 
 
 @click.command(short_help="Sort the failures of a run.")
@@ -161,10 +150,10 @@ def _sort(
     for item in items:
         answers.append(_ask(model_for(item), sorting, names, item))
         if not as_json:
-            _print(file, answers[-1])
+            _print(file, item, answers[-1], sorting.key)
     if as_json:
-        echo_json([_in_json(sorting, each) for each in answers])
-    if all(each.why is not None for each in answers):
+        echo_json(answers)
+    if all(each["why"] is not None for each in answers):
         notify("nothing was sorted")
         sys.exit(_EXIT_NOTHING)
 
@@ -228,7 +217,8 @@ def _models(asked: Asked) -> Callable[[Item], Model]:
     )
 
 
-def _ask(model: Model, sorting: Sorting, names: prompts.Classes, item: Item) -> _Sorted:
+def _ask(model: Model, sorting: Sorting, names: prompts.Classes, item: Item) -> dict[str, Any]:
+    """What the model said of an item: the interface of ``--output-format json``."""
     calls = list(
         attempts(
             model,
@@ -237,30 +227,23 @@ def _ask(model: Model, sorting: Sorting, names: prompts.Classes, item: Item) -> 
             notify=notify,
         )
     )
-    replies = tuple(str(each.reply) for each in calls if each.reply is not None)
-    match calls[-1].answer:
-        case prompts.NoAnswer(reason):
-            return _Sorted(item, (), (), reason, replies)
-        case ModelAnswer(values, reasons):
-            return _Sorted(item, values, reasons, None, replies)
-
-
-def _in_json(sorting: Sorting, found: _Sorted) -> dict[str, object]:
-    """The interface of ``--output-format json``."""
-    one = found.values[0] if found.values else None
+    replies = [str(each.reply) for each in calls if each.reply is not None]
+    answer = calls[-1].answer
+    values = answer.values if isinstance(answer, ModelAnswer) else ()
     return {
-        "item": found.item.text,
-        "line": found.item.line,
-        sorting.key: list(found.values) if sorting.takes_many else one,
-        "reasons": list(found.reasons),
-        "why": found.why,
-        "replies": list(found.replies),
+        "item": item.text,
+        "line": item.line,
+        sorting.key: list(values) if sorting.takes_many else next(iter(values), None),
+        "reasons": list(getattr(answer, "reasons", ())),
+        "why": getattr(answer, "reason", None),
+        "replies": replies,
     }
 
 
-def _print(path: str, found: _Sorted) -> None:
-    said = f"no answer: {found.why}" if found.why else ", ".join(found.values) or "none of them"
-    click.echo(f"{printable(path, 200)}:{found.item.line}: {visible(said)}")
-    click.echo(f"  {printable(found.item.name or ' '.join(found.item.text.split()), 100)}")
-    for each in found.reasons:
+def _print(path: str, item: Item, found: Mapping[str, Any], key: str) -> None:
+    values = found[key] if isinstance(found[key], list) else filter(None, [found[key]])
+    said = f"no answer: {found['why']}" if found["why"] else ", ".join(values) or "none of them"
+    click.echo(f"{printable(path, 200)}:{item.line}: {visible(said)}")
+    click.echo(f"  {printable(item.name or ' '.join(item.text.split()), 100)}")
+    for each in found["reasons"]:
         click.echo(f"  - {visible(each)}")

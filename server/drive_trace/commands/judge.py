@@ -260,13 +260,6 @@ class Plan(NamedTuple):
     """Why the judge is not calibrated; each in one sentence without its full stop."""
 
 
-class Families(NamedTuple):
-    """The families of models that judge and orchestrator are of."""
-
-    judges: frozenset[str]
-    orchestrators: frozenset[str]
-
-
 class Judging:
     """One run that is judged. What it has come to can be read at any time, also after an error."""
 
@@ -274,7 +267,8 @@ class Judging:
         self.outcome = JudgingResult(run_id=request.project_run_id, model=asked.model)
         self._request, self._asked, self._criteria = request, asked, criteria
         self._judge = judge_now(asked.model)
-        self._families: Families | None = None
+        self._judges = self._orchestrators = frozenset[str]()
+        """The families of models that judge and orchestrator are of."""
         self._id = str(uuid.uuid4())
         self._diff = ""
         projects = Projects(".", with_baseline=False, trusted=options.trusted())
@@ -380,19 +374,18 @@ class Judging:
                 f"judge and orchestrator are of one family, {listed(sorted(shared))}: "
                 "it would grade its own kind"
             )
-        self._families = Families(judges, orchestrators)
+        self._judges, self._orchestrators = judges, orchestrators
 
     def _families_of(self, model: str) -> frozenset[str]:
         return families_of(model, self._settings.families)
 
     def _why_not_by(self, reported: str) -> tuple[str, int] | None:
         """Why a reply of this model does not count, and the exit code; None where it does."""
-        assert self._families is not None
         families = self._families_of(reported)
         replied = f"the provider says that {printable(reported, 200)} replied"
-        if families & self._families.orchestrators:
+        if families & self._orchestrators:
             return f"{replied}, of the orchestrator's family", EXIT_REFUSED
-        if families and not families & self._families.judges:
+        if families and not families & self._judges:
             return f"{replied}, of another family than {self._asked.model}", _EXIT_NO_VERDICT
         return None
 

@@ -82,8 +82,8 @@ def _name(value: object) -> str | None:
 
 
 def _count(value: object) -> int | None:
-    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
-    return value if is_count and isinstance(value, int) else None
+    # True is a whole number to Python.
+    return value if type(value) is int and 0 <= value < 2**53 else None
 
 
 def _cost(value: object) -> float | None:
