@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator
+from operator import attrgetter
 from typing import Annotated, Any, NamedTuple, cast
 
 from pydantic import Field
@@ -20,15 +21,10 @@ from drive_trace.comparison.runs import Side
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.card import score as join
 from drive_trace.scorecard.caveats import Unread
+from drive_trace.scorecard.scoring import TraceSummary
 from drive_trace.storage.compared_sides import read_case_file, read_side
 from drive_trace.storage.files import LeftOut, Problem, TraceRecords, read_trace, with_judgements
-from drive_trace.storage.finding import (
-    SearchOptions,
-    find_traces,
-    omitted,
-    place_beside,
-    traces_beside,
-)
+from drive_trace.storage.finding import SearchOptions, among, find_traces, omitted, traces_beside
 from drive_trace.trace.line import REJECTING, LineStatus, name_of
 from drive_trace.trace.reading import read_lines, values_of
 
@@ -112,27 +108,25 @@ def score(*paths: AnyPath, no_ignore: bool = False, exclude: Collection[str] = (
     as in a .gitignore. Raises nothing for what cannot be read: the scorecard's ``unread`` names it,
     and no run is earned.
     """
-    named = [os.fspath(path) for path in paths]
-    options = SearchOptions(no_ignore, tuple(exclude))
-    traces, unread, left_out = [], [], []
-    for trace in _found(named, options):
-        if isinstance(trace, LeftOut):
-            left_out.append(trace)
-        elif isinstance(trace, Problem):
-            unread.append(Unread(trace.path, trace.reason))
-        else:
-            summary = summarize_text(trace.records, trace.path)
-            traces.append(with_judgements(summary, trace.path))
+    named, options = [os.fspath(path) for path in paths], SearchOptions(no_ignore, tuple(exclude))
+    unread: list[Unread] = []
+    left_out: list[LeftOut] = []
+
+    def scored(found: Iterable[TraceRecords | Problem]) -> Iterator[TraceSummary]:
+        for trace in found:
+            if isinstance(trace, LeftOut):
+                left_out.append(trace)
+            elif isinstance(trace, Problem):
+                unread.append(Unread(trace.path, trace.reason))
+            else:
+                yield with_judgements(summarize_text(trace.records, trace.path), trace.path)
+
+    traces = list(scored(_found(named, options)))
     run_ids = {run.run_id for each in traces for run in each.runs}
-    paths_found = [each.path for each in traces]
-    for trace in traces_beside(named, paths_found, run_ids, options):
-        if isinstance(trace, Problem):
-            unread.append(Unread(trace.path, trace.reason))
-        else:
-            summary = with_judgements(summarize_text(trace.records, trace.path), trace.path)
-            traces.insert(place_beside(trace.path, [each.path for each in traces]), summary)
-    scored = join(traces, unread, omitted(left_out))
-    return scored._replace(runs=tuple(run for run in scored.runs if run.run_id in run_ids))
+    beside = traces_beside(named, [each.path for each in traces], run_ids, options)
+    traces = among(traces, scored(beside), attrgetter("path"))
+    card = join(traces, unread, omitted(left_out))
+    return card._replace(runs=tuple(run for run in card.runs if run.run_id in run_ids))
 
 
 def _found(paths: list[str], options: SearchOptions) -> Iterator[TraceRecords | Problem]:

@@ -17,7 +17,7 @@ from drive_trace.linter.rule import DEFAULTS, RuleSettings, Severity, SharedEven
 from drive_trace.linter.rules import RULES
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.files import STDIN, Problem, TraceRecords, read_trace
-from drive_trace.storage.finding import GONE, Omission, place_beside, run_ids_in
+from drive_trace.storage.finding import GONE, Omission, among, run_ids_in
 from drive_trace.storage.git import CommittedTraces
 from drive_trace.storage.processes import on_all_cores
 from drive_trace.storage.projects import Project, Projects, shown_path
@@ -169,26 +169,28 @@ class Checking:
         """The traces, those together that share runs. All are looked through before the first is
         checked; of many, the texts of the first ones are kept until then.
         """
-        found: list[_Trace] = []
-        run_ids: list[Collection[str]] = []
+        found: list[tuple[_Trace, Collection[str]]] = []
         size = 0
         for trace in reading:
             settings = self._settings_for(trace, reading)
             if settings is not None:
-                run_ids.append(run_ids_in(trace.records))
                 size += sum(map(len, trace.records))
                 is_kept = size < _KEPT or trace.path == STDIN
-                found.append(_Trace(trace if is_kept else trace._replace(records=[]), settings))
-        for each in reading.beside(frozenset().union(*run_ids), _MOST_BESIDE):
-            if isinstance(each, Problem):
-                self._not_beside.append(each)
-                continue
-            place = place_beside(each.path, [one.trace.path for one in found])
-            found.insert(place, _Trace(each, is_beside=True))
-            run_ids.insert(place, run_ids_in(each.records))
+                kept = trace if is_kept else trace._replace(records=[])
+                found.append((_Trace(kept, settings), run_ids_in(trace.records)))
+        run_ids = frozenset().union(*(each for _, each in found))
+        around = [*reading.beside(run_ids, _MOST_BESIDE)]
+        self._not_beside = [each for each in around if isinstance(each, Problem)]
+        beside = [
+            (_Trace(each, is_beside=True), run_ids_in(each.records))
+            for each in around
+            if isinstance(each, TraceRecords)
+        ]
+        looked_at = among(found, beside, lambda each: each[0].trace.path)
         committed = CommittedTraces()
-        for numbers in sharing(run_ids):
-            yield numbers, [self._whole(found[each], committed, reading) for each in numbers]
+        for numbers in sharing([each for _, each in looked_at]):
+            traces = [looked_at[number][0] for number in numbers]
+            yield numbers, [self._whole(each, committed, reading) for each in traces]
 
     def _settings_for(self, trace: TraceRecords, reading: Reading) -> RuleSettings | None:
         """The settings of a trace; None where they cannot be used: it would seem to have no

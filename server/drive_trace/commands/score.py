@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Collection, Iterable, Iterator
+from operator import attrgetter
 
 import click
 
@@ -21,7 +22,7 @@ from drive_trace.storage.files import (
     records_at,
     with_judgements,
 )
-from drive_trace.storage.finding import SearchOptions, omitted, place_beside
+from drive_trace.storage.finding import SearchOptions, among, omitted
 from drive_trace.text.escaping import in_json, plain, printable
 from drive_trace.text.wording import first_of
 from drive_trace.trace.index import Index
@@ -69,8 +70,7 @@ def score(
     traces = _read(found)
     run_ids = {run.run_id for each in traces for run in each.runs}
     beside = _read(_others(found, run_ids))  # of the same runs
-    for each in beside:
-        traces.insert(place_beside(each.path, [trace.path for trace in traces]), each)
+    traces = among(traces, beside, attrgetter("path"))
     scored = card.score(traces, found.unread, omitted(found.left_out), _read_again)
     scored = scored._replace(runs=tuple(run for run in scored.runs if run.run_id in run_ids))
     click.echo(_rendered(scored, output_format or _default_format()))

@@ -7,13 +7,14 @@ import json
 import math
 import os
 import re
+from collections import deque
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from drive_trace.json_text.lexemes import strings_named
 from drive_trace.scorecard.caveats import Omitted, Unread
@@ -57,6 +58,9 @@ _ON_WINDOWS = os.name == "nt"
 _MAY_BE_TRACE = re.compile(r"jsonl|ndjson|^trace(\.(json|txt|log|bak|old|orig))?$", re.IGNORECASE)
 """The names of files that are looked into, as somebody may have moved a trace there."""
 _CONFIGURED = Projects(".", with_baseline=False)
+
+
+T = TypeVar("T")
 
 
 class Omission(StrEnum):
@@ -583,17 +587,23 @@ def traces_beside(
                 yield trace._replace(path=shown)
 
 
-def place_beside(path: str, others: Sequence[str]) -> int:
-    """Where a trace beside others stands among them: before the first that a search finds later,
-    as a folder's files come before those in the folders inside it.
+def among(found: Iterable[T], beside: Iterable[T], path_of: Callable[[T], str]) -> list[T]:
+    """What was found, with what stands beside it in between: before the first that a search finds
+    later, as a folder's files come before those in the folders inside it.
     """
 
-    def as_found(path: str) -> list[tuple[bool, str]]:
-        *folders, name = Path(absolute(path)).parts
+    def as_found(item: T) -> list[tuple[bool, str]]:
+        *folders, name = Path(absolute(path_of(item))).parts
         return [*((True, each) for each in folders), (False, name)]
 
-    key = as_found(path)
-    return next((at for at, each in enumerate(others) if key < as_found(each)), len(others))
+    waiting = deque((as_found(each), each) for each in beside)
+    placed: list[T] = []
+    for each in found:
+        key = as_found(each)
+        while waiting and waiting[0][0] < key:
+            placed.append(waiting.popleft()[1])
+        placed.append(each)
+    return [*placed, *(each for _, each in waiting)]
 
 
 def _from_here(path: str) -> str:
