@@ -14,8 +14,8 @@ SPAWNS = re.compile(r"exec[lv]p?e?|spawn[lv]p?e?|posix_spawnp?|create_subprocess
 CONNECTS = {"http", "ftplib", "smtplib", "ssl", "requests", "httpx", "httpx2", "urllib3", "aiohttp"}
 ASKED = {"commands/gate.py", "judging/models.py", "storage/git.py"}
 """What runs a command that a person gave, or git."""
-FORKS = "storage/cores.py"
-"""It forks, and unpickles only what its own processes send."""
+PROCESSES = "storage/processes.py"
+"""It runs what it is given, forks, and unpickles only what its own processes send."""
 WAITS = "lsp/rpc/threads.py"
 """It waits for its own threads, and takes the future of the library, and no pool."""
 ENGINE = "fleet/engine.py"
@@ -57,7 +57,7 @@ def test_the_package_starts_only_what_is_asked_for_and_evaluates_no_text() -> No
         if path == WAITS:
             names -= {"concurrent.futures", "concurrent.futures.Future"}
         started = STARTS & {name.partition(".")[0] for name in names}
-        if path not in {"storage/processes.py", FORKS}:
+        if path != PROCESSES:
             assert started <= ({"pickle"} if path == ENGINE else set()), path
         if names & {f"drive_trace.storage.processes.{name}" for name in ("run_shell", "Program")}:
             assert path in ASKED
