@@ -82,6 +82,8 @@ class Client:
     applies_edits: bool = _declared_at("workspace.applyEdit")
     waits_for_edits: bool = _declared_at("textDocument.synchronization.willSaveWaitUntil")
     """Whether it requests edits before it saves a document."""
+    prepares_renames: bool = _declared_at("textDocument.rename.prepareSupport")
+    """Whether it requests what would be renamed before it asks the person for a name."""
     shows_documents: bool = _declared_at("window.showDocument.support")
     asks: bool = _declared_at("window.showMessage")
     """Whether it lets the person choose an answer to a message."""

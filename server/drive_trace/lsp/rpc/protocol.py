@@ -308,7 +308,8 @@ class TraceProtocol(LanguageServerProtocol):
         saving = types.TextDocumentSyncClientCapabilities(
             will_save_wait_until=self.client.waits_for_edits
         )
-        text = types.TextDocumentClientCapabilities(synchronization=saving)
+        renaming = types.RenameClientCapabilities(prepare_support=self.client.prepares_renames)
+        text = types.TextDocumentClientCapabilities(synchronization=saving, rename=renaming)
         builder: Any = ServerCapabilitiesBuilder(
             types.ClientCapabilities(text_document=text),
             offered,
