@@ -1,7 +1,7 @@
 import * as vscode from "vscode";
 
 import { shown } from "../views/report-panel";
-import { joined } from "../views/telling";
+import { joined } from "../views/display";
 import type { Subject } from "./program";
 import { type Judged, plain } from "./words";
 

@@ -6,7 +6,7 @@ import * as vscode from "vscode";
 
 import { showLine } from "../views/places";
 import { shown } from "../views/report-panel";
-import { joined } from "../views/telling";
+import { joined } from "../views/display";
 import { escaped } from "../views/webview";
 import { type Piece, pieces } from "./citations";
 import type { Subject } from "./program";

@@ -2,7 +2,7 @@ import * as vscode from "vscode";
 
 import { current } from "./current";
 import { editorFor, tellOfNoTrace } from "./places";
-import { isAppended } from "./telling";
+import { isAppended } from "./display";
 
 /** Keeps the end of a trace in view while others append to it. */
 export class FollowTail {

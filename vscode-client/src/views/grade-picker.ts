@@ -1,7 +1,7 @@
 import * as vscode from "vscode";
 
 import { type Component, components, type Grade, type GradedRun } from "../protocol";
-import { joined } from "./telling";
+import { joined } from "./display";
 
 /** What is recorded anew; the other components are kept. */
 export type Grades = Partial<Record<Component, Grade | undefined>>;

@@ -3,7 +3,7 @@ import * as vscode from "vscode";
 import { link } from "../link";
 import type { Run } from "../protocol";
 import type { FileNode, RunNode } from "./places";
-import { dayOf, joined, lookOf } from "./telling";
+import { dayOf, joined, lookOf } from "./display";
 
 /** The runs of which the first file is in a folder. */
 export interface FolderNode {

@@ -7,7 +7,7 @@ import type { Run, RunAt, Runs } from "../protocol";
 import { OneAtATime } from "./one-at-a-time";
 import { type RunNode, showLine } from "./places";
 import { caveatBadges, type FolderNode, itemOf, keyOf, type Node, partsIn, partsOf } from "./run-rows";
-import { aboveRuns, matching, Soon, sorted, type Sorting } from "./telling";
+import { aboveRuns, matching, Soon, sorted, type Sorting } from "./display";
 
 /** How the rows stand, as a person has chosen. */
 interface Arrangement {

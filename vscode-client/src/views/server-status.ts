@@ -2,7 +2,7 @@ import * as vscode from "vscode";
 
 import { language } from "../language";
 import { type Health, link } from "../link";
-import { endOf, joined } from "./telling";
+import { endOf, joined } from "./display";
 
 /** How the server is, behind the name of the language: while there is none, nothing is checked. */
 export class ServerStatus {

@@ -4,7 +4,7 @@ import { link } from "../link";
 import type { RunAt } from "../protocol";
 import { current, isTrace } from "./current";
 import { type Point, pointOf } from "./places";
-import { joined, lookOf, Soon } from "./telling";
+import { joined, lookOf, Soon } from "./display";
 
 /** The verdict of the run under the cursor, in the status bar. */
 export class StatusBar {

@@ -6,7 +6,7 @@ import { link } from "../link";
 import { columnOfViews } from "./columns";
 import { OneAtATime } from "./one-at-a-time";
 import { isPlace, type Place } from "./places";
-import { Soon } from "./telling";
+import { Soon } from "./display";
 
 const pause = 250;
 

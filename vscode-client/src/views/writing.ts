@@ -5,7 +5,7 @@ import type { Composed, NextEvent } from "../protocol";
 import { current } from "./current";
 import { pickGrades } from "./grade-picker";
 import { editorFor, nameOf, placeOf, runUnderCursor, showLine, tellOfNoTrace } from "./places";
-import { joined } from "./telling";
+import { joined } from "./display";
 
 /** How often an event is made anew for a trace that somebody appends to. */
 const MOST_TRIES = 10;

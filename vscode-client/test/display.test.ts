@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { mock, test } from "node:test";
 
 import type { Run } from "../src/protocol";
-import { aboveRuns, dayOf, endOf, isAppended, joined, lookOf, matching, Soon, sorted } from "../src/views/telling";
+import { aboveRuns, dayOf, endOf, isAppended, joined, lookOf, matching, Soon, sorted } from "../src/views/display";
 
 function run(runId: string, headline: string, ...names: string[]): Run {
   const files = names.map((name) => ({ uri: `file:///${name}`, name, line: 0, events: 1, findings: 0, correctness: null }));
