@@ -22,7 +22,6 @@ from drive_trace.lsp.workspace.following import Following
 from drive_trace.lsp.workspace.linting import Linting, Publisher
 from drive_trace.lsp.workspace.open_traces import OpenTrace, check_unchanged
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
-from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Point
 
 Result = TypeVar("Result")
@@ -46,11 +45,6 @@ class TraceRequest(NamedTuple):
     def view(self) -> View:
         """That, as the client sees it."""
         return View(self.trace.analysis, self.client.encoding)
-
-    @property
-    def encoding(self) -> PositionEncoding:
-        """How the client counts characters."""
-        return self.client.encoding
 
     @property
     def document(self) -> types.OptionalVersionedTextDocumentIdentifier:

@@ -116,10 +116,10 @@ def _definition(request: TraceRequest, params: types.DefinitionParams) -> object
         return None
     named, span = found
     with_origin = request.client.reads_location_links
-    origin = range_of(View(analysis, request.encoding), point.record, span) if with_origin else None
+    origin = range_of(request.view, point.record, span) if with_origin else None
 
     def work(analysis: Analysis, uri: str) -> navigation.Targets:
-        return navigation.definition(View(analysis, request.encoding), named, uri, origin)
+        return navigation.definition(View(analysis, request.client.encoding), named, uri, origin)
 
     own = partial(work, analysis, request.trace.uri)
     if named.entity is Entity.PATH:
@@ -164,7 +164,7 @@ def _references(request: TraceRequest, params: types.ReferenceParams) -> object:
     found = named_at(request.analysis.document.lines[point.record], point.offset)
     if found is None:
         return None
-    named, encoding = found[0], request.encoding
+    named, encoding = found[0], request.client.encoding
 
     def work(analysis: Analysis, uri: str) -> JsonText:
         return navigation.references(
@@ -337,7 +337,9 @@ async def _rename_run(
     annotation = "rename-run" if is_annotated else None
 
     def work(analysis: Analysis, each: str) -> tuple[str, JsonText | CannotMake]:
-        made = navigation.rename_named(View(analysis, request.encoding), run, new_name, annotation)
+        made = navigation.rename_named(
+            View(analysis, request.client.encoding), run, new_name, annotation
+        )
         return each, made
 
     check_unchanged(request.trace, edits)

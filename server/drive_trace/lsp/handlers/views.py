@@ -209,7 +209,7 @@ class Views(Handlers):
         request = self.request(params.uri)
         if request is None or params.line < 0:
             return None
-        at = request.analysis.document.point_at(Position(params.line, 0), request.encoding)
+        at = request.analysis.document.point_at(Position(params.line, 0), request.client.encoding)
         return event_json(request.analysis, at.record)
 
 
