@@ -32,7 +32,7 @@ _OF_FILES = (SharedEvents, UnreadFile)
 _SUBJECTS = (Run, SameId, SameFile, SameDispatch, WholeTrace, *_OF_FILES)
 _PACKAGE = "server/drive_trace"
 _LINE = f"{_PACKAGE}/trace/line.py"
-_AGREEMENTS = f"{_PACKAGE}/vocabulary/agreements.py"
+_AGREEMENTS = f"{_PACKAGE}/vocabulary/__init__.py"
 
 
 def rule_faults() -> Iterator[str]:

@@ -152,7 +152,7 @@ class RunLines(SpreadRun):
 
 
 # Events that stand in several runs: of these either may be the copy. What is a copy is decided in
-# ``trace/spread_run.py``
+# ``trace/joined.py``
 
 
 HASH = 8
