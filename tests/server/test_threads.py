@@ -1,4 +1,4 @@
-"""Answers that take long, without a server around them: in threads, and in turns."""
+"""Answers that take long, without a server around them: in threads, and shared."""
 
 import asyncio
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcContentModified
 
-from drive_trace.lsp.rpc.threads import Turns
+from drive_trace.lsp.rpc.threads import SharedWork
 from drive_trace.lsp.workspace.closed_traces import ClosedTraces
 from drive_trace.lsp.workspace.open_traces import LARGE, OpenTrace, Workspace
 from drive_trace.lsp.workspace.runs import WorkspaceRun, WorkspaceRuns
@@ -104,7 +104,7 @@ async def test_who_types_on_and_on_does_not_keep_an_answer_from_coming() -> None
 
 
 async def test_who_asks_while_it_is_being_done_shares_the_next_turn() -> None:
-    turns: Turns[int] = Turns()
+    shared: SharedWork[int] = SharedWork()
     begun: list[asyncio.Event] = []
 
     async def work() -> int:
@@ -114,7 +114,7 @@ async def test_who_asks_while_it_is_being_done_shares_the_next_turn() -> None:
         return number
 
     def ask(key: str = "report") -> asyncio.Future[int]:
-        return asyncio.ensure_future(turns.take(key, work))
+        return asyncio.ensure_future(shared.result_of(key, work))
 
     first = ask()
     await a_while()
@@ -136,7 +136,7 @@ async def test_who_asks_while_it_is_being_done_shares_the_next_turn() -> None:
 
 
 async def test_what_goes_wrong_is_told_to_all_who_wait_and_the_next_turn_comes() -> None:
-    turns: Turns[int] = Turns()
+    shared: SharedWork[int] = SharedWork()
 
     async def fails() -> int:
         raise ValueError("no such run")
@@ -144,8 +144,8 @@ async def test_what_goes_wrong_is_told_to_all_who_wait_and_the_next_turn_comes()
     async def works() -> int:
         return 1
 
-    asked = [asyncio.ensure_future(turns.take("x", fails)) for _ in range(2)]
+    asked = [asyncio.ensure_future(shared.result_of("x", fails)) for _ in range(2)]
     for each in asked:
         with pytest.raises(ValueError, match="no such run"):
             await each
-    assert await turns.take("x", works) == 1
+    assert await shared.result_of("x", works) == 1

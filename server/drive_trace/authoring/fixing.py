@@ -37,7 +37,7 @@ class _RecordEdit(NamedTuple):
     text: str
 
 
-class _Candidate(NamedTuple):
+class _FixEdits(NamedTuple):
     """What a fix does."""
 
     code: str
@@ -47,7 +47,7 @@ class _Candidate(NamedTuple):
     edits: tuple[_RecordEdit, ...]
 
 
-_Batch = tuple[int, Sequence[_Candidate]]
+_Batch = tuple[int, Sequence[_FixEdits]]
 """A record, and changes of it that do not touch each other."""
 
 
@@ -165,7 +165,7 @@ def _fix_line(analysis: Analysis, line: Line, *, suggestions: bool, rule: str | 
 
 def _changes(
     analysis: Analysis, record: int, *, suggestions: bool, rule: str | None
-) -> Iterator[_Candidate]:
+) -> Iterator[_FixEdits]:
     """The fix to try for each finding of a line."""
     number = analysis.document.number
     for finding in analysis.findings_of(analysis.document.lines[record]):
@@ -181,7 +181,7 @@ def _changes(
             edits = (_RecordEdit(number(line), span, text) for line, span, text in fix.edits)
             code = finding.rule.code
             key = (code, finding.place, fix.title)
-            yield _Candidate(code, key, fix.safe, tuple(sorted(edits)))
+            yield _FixEdits(code, key, fix.safe, tuple(sorted(edits)))
 
 
 def _loses_bytes(analysis: Analysis, edit: Edit) -> bool:
@@ -197,11 +197,11 @@ def _loses_bytes(analysis: Analysis, edit: Edit) -> bool:
     return bool(takes_next and after < len(lines) and isinstance(lines[after].text, BrokenText))
 
 
-def _apart(changes: Iterable[_Candidate], record: int) -> Sequence[_Candidate]:
+def _apart(changes: Iterable[_FixEdits], record: int) -> Sequence[_FixEdits]:
     """Those of a line's changes that do not touch each other; one that changes other lines too
     is made alone.
     """
-    batch: list[_Candidate] = []
+    batch: list[_FixEdits] = []
     taken: list[Span] = []
     for change in changes:
         if any(edit.record != record for edit in change.edits):
@@ -223,7 +223,7 @@ def _touches(span: Span, taken: Sequence[Span]) -> bool:
     )
 
 
-def _try(analysis: Analysis, record: int, batch: Sequence[_Candidate], refused: set[_Key]) -> int:
+def _try(analysis: Analysis, record: int, batch: Sequence[_FixEdits], refused: set[_Key]) -> int:
     """Apply as many fixes of a line as make nothing worse, and return how many those are.
 
     Where they do not all, the halves are tried, and no more once some were made: the others'
@@ -268,7 +268,7 @@ def _is_correct(analysis: Analysis, run_id: str) -> bool:
 
 
 def _is_progress(
-    batch: Sequence[_Candidate], gain: int, before: _RecordState, after: _RecordState
+    batch: Sequence[_FixEdits], gain: int, before: _RecordState, after: _RecordState
 ) -> bool:
     """Whether changes may stay that took away ``gain`` findings of the trace.
 
@@ -297,7 +297,7 @@ class _Made(NamedTuple):
     """What each of them became: one record, several, or none."""
 
     @classmethod
-    def by(cls, analysis: Analysis, batch: Iterable[_Candidate]) -> _Made:
+    def by(cls, analysis: Analysis, batch: Iterable[_FixEdits]) -> _Made:
         """Make the edits of some changes. One that ends behind a line's end takes its newline."""
         edits = sorted(edit for change in batch for edit in change.edits)
         first, stop = edits[0].record, edits[-1].record + 1

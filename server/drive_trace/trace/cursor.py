@@ -64,7 +64,7 @@ class Cursor(NamedTuple):
     """The scalars of the array that the cursor is in."""
 
 
-class _State(Enum):
+class _Expected(Enum):
     KEY = "a key is expected"
     COLON = "a colon is expected"
     VALUE = "a value is expected"
@@ -76,7 +76,7 @@ class _Frame:
     """An object or array that is open."""
 
     is_object: bool
-    state: _State
+    state: _Expected
     key: str = ""
     count: int = 0
     members: dict[str, object] = field(default_factory=dict)
@@ -120,7 +120,7 @@ _WORDS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 def _in_record(text: str, offset: int, scan: _Scan, start: int) -> Cursor | None:
     frame = scan.frames[-1]
     state = frame.state
-    is_key = frame.is_object and state in (_State.KEY, _State.AFTER)
+    is_key = frame.is_object and state in (_Expected.KEY, _Expected.AFTER)
     if start == offset and not is_key and not _KEY_AHEAD.match(text, offset):
         span = Span(start, _closed(text, offset))
     else:
@@ -129,13 +129,13 @@ def _in_record(text: str, offset: int, scan: _Scan, start: int) -> Cursor | None
     if (not is_key and next_character in ("{", "[")) or "\r" in text[span.start : span.end]:
         return None
     has_colon = is_key and next_character == ":"
-    if state is _State.AFTER and not frame.is_object:
+    if state is _Expected.AFTER and not frame.is_object:
         return None
-    if state is _State.COLON and next_character == ":":
+    if state is _Expected.COLON and next_character == ":":
         return None  # between a key and its colon
     path = tuple(each.step for each in scan.frames[:-1])
     lead = '"' if text.startswith('"', start) and offset > start else ""
-    before = {_State.AFTER: ",", _State.COLON: ":"}.get(state, "")
+    before = {_Expected.AFTER: ",", _Expected.COLON: ":"}.get(state, "")
     after = "," if _KEY_AHEAD.match(text, span.end) or next_character in _SCALAR else ""
     where = (Where.KEY, path) if is_key else (Where.VALUE, (*path, frame.step))
     scan.go_on(span.end, is_key=is_key, has_colon=has_colon)
@@ -192,7 +192,7 @@ class _Scan:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self.root = _Frame(True, _State.KEY)
+        self.root = _Frame(True, _Expected.KEY)
         self.frames: list[_Frame] = []
 
     def up_to(self, offset: int) -> int:
@@ -214,9 +214,9 @@ class _Scan:
     def go_on(self, start: int, *, is_key: bool, has_colon: bool) -> None:
         """Read on behind the cursor's token, for the rest of its object."""
         frame, depth = self.frames[-1], len(self.frames)
-        frame.state = _State.AFTER
+        frame.state = _Expected.AFTER
         if is_key:
-            frame.key, frame.state = "", _State.COLON if has_colon else _State.AFTER
+            frame.key, frame.state = "", _Expected.COLON if has_colon else _Expected.AFTER
         at = start
         while depth and (token := TOKEN.search(self._text, at)) is not None:
             first, at = token.span()
@@ -242,25 +242,25 @@ class _Scan:
             if self.frames:
                 self.frames.pop()
             if self.frames:
-                self.frames[-1].state = _State.AFTER
+                self.frames[-1].state = _Expected.AFTER
         elif frame is None:
             return
         elif read == ",":
             frame.count += 1
-            frame.state = _State.KEY if frame.is_object else _State.VALUE
+            frame.state = _Expected.KEY if frame.is_object else _Expected.VALUE
         elif read == ":":
-            frame.state = _State.VALUE
+            frame.state = _Expected.VALUE
         else:
             _take_word(frame, read)
 
     def _open(self, is_object: bool) -> None:
-        state = _State.KEY if is_object else _State.VALUE
+        state = _Expected.KEY if is_object else _Expected.VALUE
         if not self.frames:
             self.root = _Frame(is_object, state)
             self.frames.append(self.root)
             return
         outer = self.frames[-1]
-        if outer.is_object and outer.state is _State.VALUE and outer.key:
+        if outer.is_object and outer.state is _Expected.VALUE and outer.key:
             outer.members.setdefault(outer.key, None)
         self.frames.append(_Frame(is_object, state))
 
@@ -268,16 +268,16 @@ class _Scan:
 def _take_word(frame: _Frame, token: str) -> None:
     if not frame.is_object:
         frame.items.append(_scalar(token))
-        frame.state = _State.AFTER
-    elif frame.state in (_State.KEY, _State.AFTER):
+        frame.state = _Expected.AFTER
+    elif frame.state in (_Expected.KEY, _Expected.AFTER):
         key = _scalar(token)
         frame.key = key if isinstance(key, str) else token
         frame.members.setdefault(frame.key, None)
-        frame.state = _State.COLON
+        frame.state = _Expected.COLON
     else:
         if frame.key:
             frame.members[frame.key] = _scalar(token)
-        frame.state = _State.AFTER
+        frame.state = _Expected.AFTER
 
 
 _STRUCTURE = frozenset("{}[],:")

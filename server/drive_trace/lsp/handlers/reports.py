@@ -18,7 +18,7 @@ from drive_trace.linter.rule import RuleSettings
 from drive_trace.lsp.handlers.base import Handlers, Services
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.messages import REPORT, RUN, TIMELINE, ReportParams, RunParams
-from drive_trace.lsp.rpc.threads import Turns, in_thread
+from drive_trace.lsp.rpc.threads import SharedWork, in_thread
 from drive_trace.lsp.workspace.closed_traces import MOST_BYTES, real_path
 from drive_trace.report.event_log import TraceLog
 from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, Unread
@@ -66,7 +66,7 @@ class Reports(Handlers):
 
     def __init__(self, services: Services) -> None:
         super().__init__(services)
-        self._turns: Turns[Any] = Turns()
+        self._shared: SharedWork[Any] = SharedWork()
         self.handlers: Mapping[str, Callable[[Any], object]] = {
             RUN: self._run,
             REPORT: self._report,
@@ -82,7 +82,7 @@ class Reports(Handlers):
             raise JsonRpcInvalidParams(f"the format of a report is one of {', '.join(_FORMATS)}")
         run_id = params.run_id
         report = self._report_on_all if run_id is None else partial(self._report_on_run, run_id)
-        return await self._turns.take((REPORT, params), lambda: report(params))
+        return await self._shared.result_of((REPORT, params), lambda: report(params))
 
     async def _report_on_run(self, run_id: str, params: ReportParams) -> dict[str, object]:
         text, joined = await self._joined(params.uri, run_id)
@@ -121,7 +121,7 @@ class Reports(Handlers):
         self._publisher.has_views = True
         wanted = ReportParams(params.uri, params.run_id, TIMELINE)
         key = (TIMELINE, params)
-        return await self._turns.take(key, lambda: self._report_on_run(params.run_id, wanted))
+        return await self._shared.result_of(key, lambda: self._report_on_run(params.run_id, wanted))
 
     # The traces
 

@@ -30,7 +30,7 @@ from drive_trace.lsp.handlers.base import Handlers, Services, TraceRequest
 from drive_trace.lsp.handlers.reports import NO_RUN
 from drive_trace.lsp.rpc import messages
 from drive_trace.lsp.rpc.capabilities import path_of
-from drive_trace.lsp.rpc.threads import Turns, in_thread
+from drive_trace.lsp.rpc.threads import SharedWork, in_thread
 from drive_trace.lsp.workspace.closed_traces import ClosedTrace, real_path
 from drive_trace.lsp.workspace.open_traces import OpenTrace
 from drive_trace.lsp.workspace.runs import Beside, RunPart, beside_of, score_parts
@@ -57,7 +57,7 @@ class Views(Handlers):
 
     def __init__(self, services: Services) -> None:
         super().__init__(services)
-        self._turns: Turns[JsonText] = Turns()
+        self._shared: SharedWork[JsonText] = SharedWork()
         self.handlers: Mapping[str, Callable[[Any], object]] = {
             messages.RUNS: self._all_runs,
             messages.RUN_AT: self._run_at,
@@ -76,7 +76,7 @@ class Views(Handlers):
         if params.again:
             await self._following.known()
             await self._following.settled()
-        return await self._turns.take(messages.RUNS, self._runs_now)
+        return await self._shared.result_of(messages.RUNS, self._runs_now)
 
     async def _runs_now(self) -> JsonText:
         await self._following.known()

@@ -1,4 +1,4 @@
-"""Work that does not hold up other messages: in threads, in turns, or later.
+"""Work that does not hold up other messages: in threads, shared, or later.
 
 A waiting request can be cancelled. Its read from a disk or its turn goes on: nothing can stop a
 read, and others may wait for the same turn.
@@ -103,8 +103,8 @@ class Readers:
 # Work that is requested again and again
 
 
-class Turns(Generic[Result]):
-    """Does one thing at a time for each key. Requests that come meanwhile share the next turn,
+class SharedWork(Generic[Result]):
+    """Does one thing at a time for each key. Requests that come meanwhile share the next time,
     which begins after them, so that its result is new enough.
     """
 
@@ -112,7 +112,7 @@ class Turns(Generic[Result]):
         self._locks: WeakValueDictionary[Hashable, asyncio.Lock] = WeakValueDictionary()
         self._next: dict[Hashable, asyncio.Future[Result]] = {}
 
-    async def take(self, key: Hashable, work: Callable[[], Awaitable[Result]]) -> Result:
+    async def result_of(self, key: Hashable, work: Callable[[], Awaitable[Result]]) -> Result:
         """The result of ``work``, or of the work of another request that waits with this key."""
         turn = self._next.get(key)
         if turn is None:

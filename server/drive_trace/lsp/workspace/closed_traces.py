@@ -65,7 +65,7 @@ found if nobody calls :meth:`TraceFolders.expire`.
 # Where they are
 
 
-class Place(NamedTuple):
+class TracePlace(NamedTuple):
     """Where a trace stands among the others of the workspace."""
 
     folder: Path | None
@@ -178,11 +178,11 @@ class TraceFolders:
         found = self._found.left_out.items()
         return [each for path, each in found if self.folder_of(path) == folder]
 
-    def place_of(self, path: Path, uri: str = "") -> Place:
+    def place_of(self, path: Path, uri: str = "") -> TracePlace:
         """The place of a trace, and what its URI is."""
         *above, name = path.parts
         order = (*((True, each) for each in above), (False, name))
-        return Place(self.folder_of(path), order, self.name_of(path), uri or path.as_uri())
+        return TracePlace(self.folder_of(path), order, self.name_of(path), uri or path.as_uri())
 
     def name_of(self, path: Path) -> str:
         """The name of a trace for people: its path in its folder. If there are several folders, the
@@ -229,7 +229,7 @@ class ClosedTrace(NamedTuple):
     real: str
     """Its real path, by which it is known here."""
     path: Path
-    place: Place
+    place: TracePlace
     version: bytes | None = None
     """Identifies the text that was read last; None if none was read."""
     problem: Problem | None = None
@@ -276,7 +276,7 @@ class Changes(NamedTuple):
 class _Entry:
     """One trace, and what it takes to follow it."""
 
-    def __init__(self, real: str, path: Path, place: Place) -> None:
+    def __init__(self, real: str, path: Path, place: TracePlace) -> None:
         self.lock = Lock()
         self.seen = ClosedTrace(real, path, place)
         """Replaced as a whole, with both locks held."""

@@ -26,7 +26,7 @@ from drive_trace.linter.rules import RULES
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.messages import CHANGED
 from drive_trace.lsp.rpc.protocol import TraceProtocol
-from drive_trace.lsp.rpc.threads import Debouncer, Turns, in_thread
+from drive_trace.lsp.rpc.threads import Debouncer, SharedWork, in_thread
 from drive_trace.lsp.workspace.client_settings import ClientSettings, Settings
 from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
@@ -170,7 +170,7 @@ class Configurations:
         self.start(os.curdir)
         self._found: dict[Path, Project] = {}
         """What the last look at each folder found."""
-        self._turns: Turns[None] = Turns()
+        self._shared: SharedWork[None] = SharedWork()
         self._count = 0
         """How many looks have begun."""
         self._numbers: dict[Path, int] = {}
@@ -199,7 +199,7 @@ class Configurations:
     async def look(self, paths: Iterable[Path | None]) -> None:
         """Look at the configurations of traces. The look begins after this call."""
         folders = frozenset(path.parent for path in paths if path is not None)
-        await self._turns.take(folders, partial(self._look, folders))
+        await self._shared.result_of(folders, partial(self._look, folders))
 
     async def _look(self, folders: Iterable[Path]) -> None:
         # Threads may read the same file at once: each gets what it read, and what is remembered

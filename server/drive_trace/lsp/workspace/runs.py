@@ -20,7 +20,7 @@ from drive_trace.linter.engine import findings_in_files
 from drive_trace.linter.rule import RuleSettings
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.threads import Debouncer, in_thread
-from drive_trace.lsp.workspace.closed_traces import ClosedTrace, ClosedTraces, Place, real_path
+from drive_trace.lsp.workspace.closed_traces import ClosedTrace, ClosedTraces, TracePlace, real_path
 from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.scorecard.card import ILLEGIBLE
 from drive_trace.scorecard.caveats import Omitted, StrayGrade, Unread
@@ -49,7 +49,7 @@ bound. The largest real run has 152 lines.
 class EditedTrace(NamedTuple):
     """An open trace, as the editor has it, in its place among the others."""
 
-    place: Place
+    place: TracePlace
     trace: OpenTrace
 
     @property
@@ -383,11 +383,11 @@ class WorkspaceRuns:
     def _edited(self, trace: OpenTrace) -> EditedTrace:
         return EditedTrace(self.place_of(trace.uri), trace)
 
-    def place_of(self, uri: str) -> Place:
+    def place_of(self, uri: str) -> TracePlace:
         """The place of a trace among the others."""
         path = path_of(uri)
         if path is None:
-            return Place(None, ((False, uri),), uri, uri)
+            return TracePlace(None, ((False, uri),), uri, uri)
         return self.closed.folders.place_of(path, uri)._replace(folder=self.folder_of(uri))
 
     def _real(self, trace: OpenTrace) -> str | None:
@@ -419,7 +419,7 @@ class Beside:
     """What a trace is judged with: the other traces that have lines of its runs."""
 
     def __init__(
-        self, runs: WorkspaceRuns, place: Place, neighbours: Sequence[FolderTrace]
+        self, runs: WorkspaceRuns, place: TracePlace, neighbours: Sequence[FolderTrace]
     ) -> None:
         self._place = place
         self._neighbours = neighbours
