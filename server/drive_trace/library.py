@@ -123,7 +123,7 @@ def score(*paths: AnyPath, no_ignore: bool = False, exclude: Collection[str] = (
 
     traces = list(scored(_found(named, options)))
     run_ids = {run.run_id for each in traces for run in each.runs}
-    beside = traces_beside(named, [each.path for each in traces], run_ids, options)
+    beside = traces_beside(named, [each.path for each in traces], lambda: run_ids, options)
     traces = among(traces, scored(beside), attrgetter("path"))
     card = join(traces, unread, omitted(left_out))
     return card._replace(runs=tuple(run for run in card.runs if run.run_id in run_ids))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -54,7 +55,12 @@ class _Trace(NamedTuple):
     is_beside: bool = False
     recorded: Sequence[str] | None = None
     """What was recorded of it, where that is known, and asked for."""
+    is_alone: bool = False
+    """Whether there is no other trace that may have its events."""
 
+
+_RunIds = Callable[[], Collection[str]]
+"""Gives the runs that a trace names."""
 
 _Task = tuple[Sequence[int], Sequence[_Trace]]
 """Traces that share runs, most often one, with their numbers among all."""
@@ -100,7 +106,7 @@ def _checked(trace: _Trace, analysis: Analysis) -> _Checked:
     # Not before: what a fix mends may be what was committed.
     analysis.compare_with(trace.recorded)
     found = list(reported(analysis, trace.trace.path))
-    return _Checked(found, analysis.hidden_count, kinds_of(lines))
+    return _Checked(found, analysis.hidden_count, kinds_of(lines) if not trace.is_alone else ())
 
 
 class Checking:
@@ -169,7 +175,7 @@ class Checking:
         """The traces, those together that share runs. All are looked through before the first is
         checked; of many, the texts of the first ones are kept until then.
         """
-        found: list[tuple[_Trace, Collection[str]]] = []
+        found: list[tuple[_Trace, _RunIds]] = []
         size = 0
         for trace in reading:
             settings = self._settings_for(trace, reading)
@@ -177,19 +183,23 @@ class Checking:
                 size += sum(map(len, trace.records))
                 is_kept = size < _KEPT or trace.path == STDIN
                 kept = trace if is_kept else trace._replace(records=[])
-                found.append((_Trace(kept, settings), run_ids_in(trace.records)))
-        run_ids = frozenset().union(*(each for _, each in found))
-        around = [*reading.beside(run_ids, _MOST_BESIDE)]
+                # Of a trace that has no others near it, nobody asks for the runs.
+                run_ids: _RunIds = cache(partial(run_ids_in, trace.records))
+                run_ids = run_ids if is_kept else partial(set, run_ids())
+                found.append((_Trace(kept, settings), run_ids))
+        all_ids = cache(lambda: frozenset().union(*(each() for _, each in found)))
+        around = [*reading.beside(all_ids, _MOST_BESIDE)]
         self._not_beside = [each for each in around if isinstance(each, Problem)]
-        beside = [
-            (_Trace(each, is_beside=True), run_ids_in(each.records))
+        beside: list[tuple[_Trace, _RunIds]] = [
+            (_Trace(each, is_beside=True), partial(run_ids_in, each.records))
             for each in around
             if isinstance(each, TraceRecords)
         ]
         looked_at = among(found, beside, lambda each: each[0].trace.path)
         committed = CommittedTraces()
-        for numbers in sharing([each for _, each in looked_at]):
-            traces = [looked_at[number][0] for number in numbers]
+        is_alone = len(looked_at) == 1
+        for numbers in sharing([each() if not is_alone else () for _, each in looked_at]):
+            traces = [looked_at[number][0]._replace(is_alone=is_alone) for number in numbers]
             yield numbers, [self._whole(each, committed, reading) for each in traces]
 
     def _settings_for(self, trace: TraceRecords, reading: Reading) -> RuleSettings | None:
@@ -210,7 +220,7 @@ class Checking:
 
     def _whole(self, found: _Trace, committed: CommittedTraces, reading: Reading) -> _Trace:
         """A trace with its text, which may have to be read again, and what was committed of it."""
-        trace, settings, is_beside, _ = found
+        trace, settings, is_beside, *_ = found
         if not trace.records:
             again = read_trace(trace.path)
             if isinstance(again, Problem):
@@ -219,7 +229,7 @@ class Checking:
             trace = again
         is_compared = not is_beside and settings.severity(RULES["history-rewritten"]) is not None
         recorded = committed.records(trace.path) if is_compared else None
-        return _Trace(trace, settings, is_beside, recorded)
+        return found._replace(trace=trace, recorded=recorded)
 
     # What is found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TypeVar
 
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, ProgressBar, notify, say_waiting
@@ -76,7 +76,7 @@ class Reading:
         self.unread.append(Unread(problem.path, problem.reason))
 
     def beside(
-        self, run_ids: Collection[str], most: float = math.inf
+        self, run_ids: Callable[[], Collection[str]], most: float = math.inf
     ) -> Iterator[TraceRecords | Problem]:
         """The other traces of runs in what was read, see :func:`traces_beside`."""
         return traces_beside(self._paths, self._found, run_ids, self.search, most)

@@ -85,7 +85,7 @@ def score(
 
 def _others(found: Reading, run_ids: Collection[str]) -> Iterator[TraceRecords]:
     """The other files of the runs."""
-    for each in found.beside(run_ids):
+    for each in found.beside(lambda: run_ids):
         if isinstance(each, Problem):
             found.note_unread(each)
         else:

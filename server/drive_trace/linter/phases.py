@@ -220,26 +220,35 @@ def _unusual(run: Run) -> _Unusual:
     states: list[dict[object, _State]] = [{} for _ in TIMED]
     dispatch_of: dict[object, object] = {}
     """By the id of a round."""
+    new, odd_state = _State.NEW, _State.ODD
+    """Looked up once: this goes over each line."""
+    named = {
+        name: [(states[kind], TIMED[kind] is DISPATCH, place, steps) for kind, place, steps in each]
+        for name, each in _NAMED.items()
+    }
     for line in run.lines:
         dispatch = None
-        for kind, position, steps in _NAMED[line.event.name] if line.event is not None else ():
+        steps_of = named[line.event.name] if line.event is not None else ()
+        for known, is_dispatch, position, steps in steps_of:
             value = line.facts[position]
-            state = steps.get(states[kind].get(value, _State.NEW), _State.ODD)
-            if TIMED[kind] is DISPATCH:
+            state = steps.get(known.get(value, new), odd_state)
+            if is_dispatch:
                 dispatch = value
             elif dispatch_of.setdefault(value, dispatch) != dispatch:
-                state = _State.ODD
-            states[kind][value] = state
+                state = odd_state
+            known[value] = state
     found = _Unusual([], [])
     for of, ids in zip(TIMED, states, strict=True):
         odd = [each for each, state in ids.items() if state is not _State.DONE]
         for value in odd if run.meant is None else ():
             if value is not None:
                 found.phases.extend(_phases_between(run, of, cast("str", value)))
-        starts, is_odd = {line.fact(of.field): line for line in run.events(of.opener)}, {*odd}
+        place, is_odd = EVENTS[of.opener].positions[of.field], {*odd}
+        starts = {line.facts[place]: line for line in run.events(of.opener)}
+        place, claim = map(EVENTS[of.closer].positions.__getitem__, (of.field, CLAIM))
         for end in run.events(of.closer):
-            value = end.fact(of.field)
-            if value in is_odd or not _is_exact(starts[value], end):
+            value = end.facts[place]
+            if value in is_odd or _passed(starts[value], end) != end.facts[claim]:
                 found.durations.extend(_durations_ended_by(run, end))
     return found
 
@@ -302,9 +311,8 @@ def _durations_ended_by(run: Run, end: Line) -> Iterator[Duration]:
         yield Duration(span, run)
 
 
-def _is_exact(start: Line, end: Line) -> bool:
-    passed = milliseconds_between(cast("str", start.facts[TS]), cast("str", end.facts[TS]))
-    return passed == end.fact(CLAIM)
+def _passed(start: Line, end: Line) -> int | None:
+    return milliseconds_between(cast("str", start.facts[TS]), cast("str", end.facts[TS]))
 
 
 def _speaker(run: Run, end: Line) -> Line | None:

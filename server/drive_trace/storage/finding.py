@@ -536,11 +536,16 @@ def run_ids_in(records: Iterable[str]) -> frozenset[str]:
     tenth of the time.
     """
     found = set[str]()
+    before = "\n"
+    """The key and the id in the record before: most often the same ones. No record has this."""
     for record in records:
         at = record.find(_RUN_KEY)
+        if record.startswith(before, at):
+            continue
         named = _RUN.match(record, at) if at >= 0 else None
         if named is not None:
             found.add(named[1])
+            before = named[0]
         elif "\\u" in record:  # somebody wrote the key in another way
             found.update(value for value, _ in strings_named(record, "project_run_id"))
     return frozenset(each if "\\" not in each else _unescaped(each) for each in found)
@@ -556,14 +561,14 @@ def _unescaped(text: str) -> str:
 def traces_beside(
     named: Iterable[str],
     found: Iterable[str],
-    run_ids: Collection[str],
+    run_ids: Callable[[], Collection[str]],
     options: SearchOptions,
     most: float = math.inf,
 ) -> Iterator[TraceRecords | Problem]:
     """The other traces of some runs, as far as they have ``most`` characters together: those in the
     repositories of the files that were ``found`` at the paths that somebody ``named``. Also what
     cannot be looked at, which is no finding in a file that somebody named. Paths are relative where
-    one of those is.
+    one of those is. ``run_ids`` is asked when there is another trace.
     """
     files = [each for each in found if each != STDIN]
     known = set(map(identity, files))
@@ -578,7 +583,7 @@ def traces_beside(
         if isinstance(trace, Problem):
             if not isinstance(trace, LeftOut | NoTraces):
                 yield trace
-        elif not run_ids_in(trace.records).isdisjoint(run_ids):
+        elif not run_ids_in(trace.records).isdisjoint(run_ids()):
             most -= sum(map(len, trace.records))
             shown = trace.path if all(map(os.path.isabs, files)) else _from_here(trace.path)
             if most < 0:

@@ -25,9 +25,9 @@ def _check(file: SameFile) -> Findings:
             if name_of(line) != writers[1] or line.run != previous.run:
                 continue
             found, expected = line.fact("bytes_delta"), _length(line) - _length(previous)
-            in_doubt = file.trace.runs[line.run].in_doubt(field, file.value)
             if found == expected or _is_said(line, previous):
                 continue
+            in_doubt = file.trace.runs[line.run].in_doubt(field, file.value)
             if not any_between(in_doubt, previous, line):
                 what = f"expected {shown(expected)}, the change of `byte_length` since line "
                 message = (what, previous, f"; found {shown(found)}")
