@@ -228,7 +228,7 @@ def _protocol_lines(text: str, *, is_last: bool) -> list[Span]:
 def _mark_end(lines: list[Line]) -> None:
     """Take the diagnostics off a blank last record: the next line goes there."""
     if lines and lines[-1].status is LineStatus.BLANK:
-        lines[-1] = FlaggedLine(lines[-1].text, LineStatus.BLANK)
+        lines[-1] = FlaggedLine(lines[-1].text, status=LineStatus.BLANK)
 
 
 def _is_divided(line: Line) -> bool:

@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from copy import copy
 from enum import Enum, StrEnum
 from operator import attrgetter
-from typing import NamedTuple, cast
+from typing import ClassVar, NamedTuple, cast
+
+import msgspec
 
 from drive_trace.json_text import SyntaxProblem
 from drive_trace.text.spans import Span
@@ -105,29 +107,26 @@ class Diagnostic(NamedTuple):
     """How many more of its kind the line has, where it stands for these."""
 
 
-class Line:
+class Line(msgspec.Struct, eq=False, gc=False):
     """A line that is valid and clean, or the common part of one that is not.
 
     It is read once, from its text alone, and compared by identity: an edit makes new lines of those
     that it touches, and only numbers the others anew.
     """
 
-    __slots__ = ("event", "facts", "file", "order", "text")
+    text: str
+    """The record, without its ``\\n``; a ``\\r`` before that is part of it."""
+    event: EventType | None = None
+    """The event of a valid line, else None."""
+    facts: Facts = ()
+    """The kept values of a valid line, else empty."""
+    order: int = 0
+    """Its place among the lines that are looked at together, from 0."""
+    file: int = 0
+    """The number of its file, from 0, where lines of several are looked at together."""
 
-    status = LineStatus.VALID
-    diagnostics: tuple[Diagnostic, ...] = ()
-
-    def __init__(self, text: str, event: EventType | None, facts: Facts) -> None:
-        self.text = text
-        """The record, without its ``\\n``; a ``\\r`` before that is part of it."""
-        self.event = event
-        """The event of a valid line, else None."""
-        self.facts = facts
-        """The kept values of a valid line, else empty."""
-        self.order = 0
-        """Its place among the lines that are looked at together, from 0."""
-        self.file = 0
-        """The number of its file, from 0, where lines of several are looked at together."""
+    status: ClassVar = LineStatus.VALID
+    diagnostics: ClassVar[tuple[Diagnostic, ...]] = ()
 
     def copied(self, order: int, file: int) -> Line:
         """The line, to be looked at together with others."""
@@ -164,29 +163,15 @@ class Line:
         return self.status is LineStatus.INVALID
 
 
-class FlaggedLine(Line):
+class FlaggedLine(Line, eq=False, gc=False, kw_only=True):
     """A line that is not an event, or that has diagnostics."""
 
-    __slots__ = ("diagnostics", "event_name", "run_id", "status")
-
-    def __init__(  # noqa: PLR0913 - what was read, in one go
-        self,
-        text: str,
-        status: LineStatus,
-        *,
-        event: EventType | None = None,
-        facts: Facts = (),
-        diagnostics: tuple[Diagnostic, ...] = (),
-        event_name: str | None = None,
-        run_id: str | None = None,
-    ) -> None:
-        super().__init__(text, event, facts)
-        self.status = status
-        self.diagnostics = diagnostics
-        self.event_name = event_name
-        """The line's ``event_type``, as far as it can be read."""
-        self.run_id = run_id
-        """The line's ``project_run_id``, as far as it can be read."""
+    status: LineStatus  # type: ignore[misc]
+    diagnostics: tuple[Diagnostic, ...] = ()  # type: ignore[misc]
+    event_name: str | None = None
+    """The line's ``event_type``, as far as it can be read."""
+    run_id: str | None = None
+    """The line's ``project_run_id``, as far as it can be read."""
 
 
 def run_of(line: Line) -> str | None:

@@ -149,7 +149,11 @@ def _checked_length(line: Line, event: Any) -> Line:
     if surplus == space_count(text):
         diagnostics = (Diagnostic(DiagnosticKind.NOT_COMPACT),)
         return FlaggedLine(
-            text, LineStatus.VALID, event=line.event, facts=line.facts, diagnostics=diagnostics
+            text,
+            status=LineStatus.VALID,
+            event=line.event,
+            facts=line.facts,
+            diagnostics=diagnostics,
         )
     return read_exactly(text)
 
@@ -158,7 +162,7 @@ def read_exactly(text: str) -> Line:
     """Read one record as the reference reader does, with all its diagnostics."""
     if is_blank(text):
         return FlaggedLine(
-            text, LineStatus.BLANK, diagnostics=(Diagnostic(DiagnosticKind.BLANK_LINE),)
+            text, status=LineStatus.BLANK, diagnostics=(Diagnostic(DiagnosticKind.BLANK_LINE),)
         )
     syntax: Syntax | None = None
     try:
@@ -170,7 +174,7 @@ def read_exactly(text: str) -> Line:
         data = syntax.to_python()
     if not isinstance(data, dict):
         diagnostic = Diagnostic(DiagnosticKind.NOT_AN_OBJECT, found=data)
-        return FlaggedLine(text, LineStatus.INVALID, diagnostics=(diagnostic,))
+        return FlaggedLine(text, status=LineStatus.INVALID, diagnostics=(diagnostic,))
     return _object_line(text, data, syntax)
 
 
@@ -191,7 +195,7 @@ def _object_line(text: str, data: Json, syntax: Syntax | None) -> Line:
     if is_rejected or event is None:
         return FlaggedLine(
             text,
-            LineStatus.INVALID if is_rejected else LineStatus.UNKNOWN,
+            status=LineStatus.INVALID if is_rejected else LineStatus.UNKNOWN,
             diagnostics=diagnostics,
             event_name=_string(name),
             run_id=_string(data.get("project_run_id")),
@@ -200,7 +204,9 @@ def _object_line(text: str, data: Json, syntax: Syntax | None) -> Line:
     facts = tuple([whole.get(each) for each in event.keeps])
     if not diagnostics:
         return Line(text, event, facts)
-    return FlaggedLine(text, LineStatus.VALID, event=event, facts=facts, diagnostics=diagnostics)
+    return FlaggedLine(
+        text, status=LineStatus.VALID, event=event, facts=facts, diagnostics=diagnostics
+    )
 
 
 def _told(found: list[Diagnostic]) -> tuple[Diagnostic, ...]:
@@ -220,7 +226,7 @@ def _told(found: list[Diagnostic]) -> tuple[Diagnostic, ...]:
 def _broken(text: str, syntax: Syntax) -> FlaggedLine:
     return FlaggedLine(
         text,
-        LineStatus.INVALID,
+        status=LineStatus.INVALID,
         diagnostics=tuple(
             Diagnostic(_KINDS.get(each.kind, DiagnosticKind.INVALID_JSON), problem=each)
             for each in syntax.problems

@@ -9,7 +9,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar, cast
 
-from drive_trace.trace.line import FlaggedLine, Line, LineSet, earliest
+from drive_trace.trace.line import EVENT_ID, FlaggedLine, Line, LineSet, earliest
 from drive_trace.trace.references import references_in_text, references_of
 from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import DISPATCH, EVENTS, ROUND, EventType
@@ -26,14 +26,11 @@ class FieldTable(dict[object, LineSet]):
     def __init__(self, name: str, field: str, lines: Iterable[Line]) -> None:
         super().__init__()
         place = EVENTS[name].positions[field]
+        found = defaultdict[object, LineSet](LineSet)
         for line in lines:
-            value = line.facts[place]
-            if value is None:
-                continue
-            if value in self:
-                self[value].append(line)
-            else:
-                self[value] = LineSet((line,))
+            found[line.facts[place]].append(line)
+        found.pop(None, None)
+        self.update(found)
 
     def of(self, value: object) -> LineSet:
         """The lines with a value."""
@@ -149,7 +146,7 @@ class Run:
     @cached_property
     def repeated_ids(self) -> Mapping[str, LineSet]:
         """Those of them that several events have."""
-        ids = {line.text_fact("event_id") for line in self.lines}
+        ids = {line.facts[EVENT_ID] for line in self.lines}
         if len(ids) == len(self.lines):
             return {}
         return {event_id: lines for event_id, lines in self.event_ids.items() if len(lines) > 1}
