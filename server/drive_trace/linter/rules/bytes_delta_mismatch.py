@@ -19,7 +19,7 @@ from drive_trace.vocabulary import WRITERS
 
 
 def _check(file: SameFile) -> Findings:
-    for field, writers in WRITERS.items():
+    for field, writers in WRITERS.items() if len(file.lines) > 1 else ():
         writes = [each for each in file.lines if name_of(each) in writers]
         for previous, line in pairwise(writes):
             if name_of(line) != writers[1] or line.run != previous.run:

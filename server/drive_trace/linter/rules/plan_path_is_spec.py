@@ -16,9 +16,9 @@ def _check(file: SameFile) -> Findings:
         return
     authoring, specs = WRITERS["plan_path"][0], WRITERS["spec_path"]
     line = next((each for each in file.lines if name_of(each) == authoring), None)
-    spec = next((each for each in file.lines if name_of(each) in specs), None)
     if line is None:
         return
+    spec = next((each for each in file.lines if name_of(each) in specs), None)
     stem = _stem(file.value)
     if spec is not None:
         message: Message = ("the path of this plan is that of the spec on line ", spec)
