@@ -69,6 +69,7 @@ def test_no_command_waits_for_pydantic_or_the_server(tmp_path: Path, arguments: 
     ("arguments", "idle"),
     [
         ("check TRACE", "grading judg http"),
+        ("check TRACE", "subprocess tempfile difflib hashlib concurrent multiprocessing authoring"),
         ("--help", "vocabulary drive_trace.trace linter scorecard commands.score json_text"),
         ("score TRACE", "linter.rules linter.engine grading drive_trace.report http"),
         ("score TRACE", "hashlib difflib subprocess html shutil storage.recording authoring"),

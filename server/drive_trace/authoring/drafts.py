@@ -11,6 +11,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple, NoReturn, cast
 
+import msgspec
+
 from drive_trace.json_text import parse
 from drive_trace.linter.edits import as_json
 from drive_trace.scorecard.feed_state import JoinedFeed
@@ -37,7 +39,7 @@ class Refused(NamedTuple):
     """Whether that is because the trace does not know the run."""
 
 
-class Stamp(NamedTuple):
+class Stamp(msgspec.Struct, frozen=True):
     """What belongs to the moment of writing."""
 
     event_id: str
@@ -47,7 +49,7 @@ class Stamp(NamedTuple):
     """For what the event starts; empty where that is known."""
 
 
-class Draft(NamedTuple):
+class Draft(msgspec.Struct, frozen=True):
     """An event that readers accept, but for its stamp."""
 
     event: EventType

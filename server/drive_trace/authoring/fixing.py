@@ -13,6 +13,8 @@ from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
+import msgspec
+
 from drive_trace.analysis import Analysis
 from drive_trace.linter.rule import Edit, Level
 from drive_trace.scorecard.run_score import Verdict, judge, recorded_in
@@ -240,7 +242,7 @@ def _try(analysis: Analysis, record: int, batch: Sequence[_FixEdits], refused: s
     )
 
 
-class _RecordState(NamedTuple):
+class _RecordState(msgspec.Struct, frozen=True):
     """The findings and verdicts of some records."""
 
     codes: Counter[str]
@@ -287,7 +289,7 @@ def _is_progress(
     return gain >= len(batch) and after.codes <= before.codes - own
 
 
-class _Made(NamedTuple):
+class _Made(msgspec.Struct, frozen=True):
     """Fixes that were made as one edit, from the first record that they change to the last."""
 
     first: int

@@ -14,7 +14,6 @@ import click
 from drive_trace.commands import options
 from drive_trace.commands.checking import Checking
 from drive_trace.commands.explain import complete_rules, unknown_rule
-from drive_trace.commands.fixes import Fixes
 from drive_trace.commands.formats import FORMATS, FindingWriter, Reported, StatisticsWriter, Totals
 from drive_trace.commands.reading import Reading
 from drive_trace.commands.terminal import is_terminal, notify
@@ -163,7 +162,11 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
         projects = Projects(
             ".", configuration=config, with_baseline=with_baseline, trusted=options.trusted()
         )
-    fixes = Fixes(suggestions=unsafe_fixes, only_show=diff) if fix or diff else None
+    fixes = None
+    if fix or diff:
+        from drive_trace.commands.fixes import Fixes  # noqa: PLC0415 - takes long to load
+
+        fixes = Fixes(suggestions=unsafe_fixes, only_show=diff)
     search.projects = projects
     reading = Reading(tuple(map(options.followed, paths)), search)
     off = ((RULES.keys() - select) if select else frozenset()) | ignore

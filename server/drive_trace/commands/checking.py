@@ -7,10 +7,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache, partial
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
 
 from drive_trace.analysis import Analysis
-from drive_trace.commands.fixes import Fixes
 from drive_trace.commands.formats import Location, RelatedPlace, Reported, reported, unreadable
 from drive_trace.commands.reading import Reading
 from drive_trace.commands.terminal import notify
@@ -37,6 +38,9 @@ from drive_trace.trace.joined import (
 )
 from drive_trace.trace.places import resolve
 from drive_trace.trace.reading import read_exactly
+
+if TYPE_CHECKING:
+    from drive_trace.commands.fixes import Fixes
 
 _LITTLE = 1_000_000
 """Characters that are checked before other processes help: to start these takes as long."""
@@ -66,7 +70,7 @@ _Task = tuple[Sequence[int], Sequence[_Trace]]
 """Traces that share runs, most often one, with their numbers among all."""
 
 
-class _Checked(NamedTuple):
+class _Checked(msgspec.Struct, frozen=True):
     """What was found in a trace, as plain data: another process may have found it."""
 
     findings: Sequence[Reported]

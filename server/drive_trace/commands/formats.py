@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 import click
+import msgspec
 import orjson
 
 from drive_trace import __version__
@@ -53,7 +54,7 @@ class RelatedPlace(NamedTuple):
     message: str
 
 
-class ReportedFix(NamedTuple):
+class ReportedFix(msgspec.Struct, frozen=True):
     """A way to mend a finding."""
 
     title: str
@@ -62,7 +63,7 @@ class ReportedFix(NamedTuple):
     """Each puts a text in place of what stands at a location."""
 
 
-class Reported(NamedTuple):
+class Reported(msgspec.Struct, frozen=True):
     """A finding, ready to be printed: plain data, which goes from process to process."""
 
     code: str
@@ -81,7 +82,7 @@ class Reported(NamedTuple):
         return any(fix.safe for fix in self.fixes)
 
 
-class Totals(NamedTuple):
+class Totals(msgspec.Struct, frozen=True):
     """What a format shows after the findings."""
 
     files: int

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 FILE = click.Path(readable=False)
 """A path that the shell completes. Nothing is asked of it here: whoever opens it says why not."""
-_HARMLESS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@+/-]{0,199}")
+_HARMLESS = r"[A-Za-z0-9][A-Za-z0-9._:@+/-]{0,199}"
 """What stays one word, and itself, in every shell."""
 _MOST = 64 << 20
 """In bytes: a person who presses a key waits for no more to be read."""
@@ -97,7 +97,9 @@ def _complete_runs(ctx: click.Context, _: click.Parameter, incomplete: str) -> l
     except (OSError, ValueError):
         return []
     return [
-        run for run in runs_named(data) if run.startswith(incomplete) and _HARMLESS.fullmatch(run)
+        run
+        for run in runs_named(data)
+        if run.startswith(incomplete) and re.fullmatch(_HARMLESS, run)
     ]
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -67,7 +69,7 @@ class Node:
         return f"Node({self.kind.value} {self.span.start}..{self.span.end} {self.value!r})"
 
 
-class Member(NamedTuple):
+class Member(msgspec.Struct, frozen=True):
     """A ``"key": value`` pair of an object: the key unescaped, its span with the quotes."""
 
     key: str
@@ -150,7 +152,7 @@ class SyntaxProblem(NamedTuple):
     repairs: tuple[Repair, ...] = ()
 
 
-class Syntax(NamedTuple):
+class Syntax(msgspec.Struct, frozen=True):
     """One record, read: ``root`` is as much of its first value as could be made out."""
 
     text: str

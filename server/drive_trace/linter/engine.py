@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import accumulate, chain, islice
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from drive_trace.linter.joining import CUT_OFF, SpreadObjects
 from drive_trace.linter.rule import (
@@ -205,7 +207,7 @@ _NEAR = 50
 """How many lines with findings on each side of an edit are shown whatever the limit."""
 
 
-class Selection(NamedTuple):
+class Selection(msgspec.Struct, frozen=True):
     """Some of a trace's findings."""
 
     lines: Sequence[Line]

@@ -8,7 +8,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import chain
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
+
+import msgspec
 
 from drive_trace.linter.rule import Explained, Finding, Findings, Message, Option, Rule
 from drive_trace.trace.line import TS, Line, earliest, latest
@@ -79,7 +81,7 @@ each goes on with it.
 """
 
 
-class Phase(NamedTuple):
+class Phase(msgspec.Struct, frozen=True):
     """A phase of a dispatch or round, in its run: from one of its starts or ends to the next."""
 
     of: Lifetime
@@ -211,7 +213,7 @@ def durations(run: Run) -> Sequence[Duration]:
     return run.kept(_unusual).durations
 
 
-class _Unusual(NamedTuple):
+class _Unusual(msgspec.Struct, frozen=True):
     phases: list[Phase]
     durations: list[Duration]
 
@@ -275,7 +277,7 @@ def _is_a(line: Line | None, name: str) -> bool:
     return line is not None and line.event is not None and line.event.name == name
 
 
-class Duration(NamedTuple):
+class Duration(msgspec.Struct, frozen=True):
     """The way from a start to an end of a dispatch or round, which did not take what the end says;
     with that of the round of a dispatch that has one round, or of the dispatch of one of its up to
     16 rounds: what is wrong with both is said there.

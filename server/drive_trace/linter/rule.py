@@ -16,6 +16,8 @@ from enum import IntEnum, StrEnum
 from functools import cached_property
 from typing import Any, Concatenate, Generic, NamedTuple, TypeVar, get_type_hints
 
+import msgspec
+
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span
 from drive_trace.text.wording import plural, shown
@@ -222,7 +224,7 @@ Subject = TypeVar("Subject")
 OptionValue = int | float | bool | str
 
 
-class Option(NamedTuple):
+class Option(msgspec.Struct, frozen=True):
     """A setting of one rule; its type is its default's."""
 
     name: str

@@ -11,6 +11,8 @@ from functools import partial
 from itertools import chain
 from typing import NamedTuple, cast
 
+import msgspec
+
 from drive_trace.scorecard.caveats import (
     Rejected,
     UnknownEvent,
@@ -80,7 +82,7 @@ class Doubt(NamedTuple):
     """Whether it is a valid event of another file."""
 
 
-class JoinedFeed(NamedTuple):
+class JoinedFeed(msgspec.Struct, frozen=True):
     """What all files of a run say of its feed."""
 
     own: FeedState

@@ -8,6 +8,8 @@ from enum import StrEnum
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple, cast
 
+import msgspec
+
 from drive_trace.text.wording import plural
 from drive_trace.trace.line import Line
 from drive_trace.trace.run import TIMED, Run, TimeSpan
@@ -61,7 +63,7 @@ class Rounds(NamedTuple):
         return self.of
 
 
-class Efficiency(NamedTuple):
+class Efficiency(msgspec.Struct, frozen=True):
     """Tokens, time and rework. None means *no signal*, never zero."""
 
     tokens: Tokens

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+import msgspec
+
 from drive_trace.scorecard.caveats import Caveat, CaveatCode, Rejected, UnknownEvent
 from drive_trace.scorecard.measures import Efficiency, Provenance
 from drive_trace.text.wording import are, listed
@@ -57,7 +59,7 @@ class Verdict(StrEnum):
     NOT_COMPUTABLE = "not-computable"
 
 
-class Gate(NamedTuple):
+class Gate(msgspec.Struct, frozen=True):
     """The verdict with its reasons."""
 
     verdict: Verdict

@@ -16,7 +16,8 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+
+import msgspec
 
 from drive_trace.storage.files import (
     HEAD,
@@ -45,7 +46,7 @@ class AppendError(Exception):
         super().__init__(self.problem.message)
 
 
-class OpenLine(NamedTuple):
+class OpenLine(msgspec.Struct, frozen=True):
     """A last line without a newline: a person forgot it, or a writer was stopped half-way."""
 
     number: int

@@ -38,7 +38,7 @@ _MARKS = {
 
 _PIECE = 1 << 24
 """Bytes that are read at once."""
-_DESCRIPTOR = re.compile(r"/dev/fd/\d+|/proc/self/fd/\d+")
+_DESCRIPTOR = r"/dev/fd/\d+|/proc/self/fd/\d+"
 SMALL = 1 << 20
 """The most bytes of a file that is written by hand or for one purpose, as a configuration."""
 LARGEST = 1 << 30
@@ -220,7 +220,7 @@ def why(error: OSError | ValueError) -> str:
 
 def is_open_already(path: str, *devices: str) -> bool:
     """Whether a path names what a shell has opened for the command, or is one of some devices."""
-    return path in devices or _DESCRIPTOR.fullmatch(path) is not None
+    return path in devices or re.fullmatch(_DESCRIPTOR, path) is not None
 
 
 def open_regular(path: str | Path) -> io.FileIO:

@@ -55,7 +55,7 @@ _MOST_OF_BLANK = 64
 """Bytes; a file that is longer holds something."""
 _ON_WINDOWS = os.name == "nt"
 """There a folder on the way may be a junction, which is no link to Python."""
-_MAY_BE_TRACE = re.compile(r"jsonl|ndjson|^trace(\.(json|txt|log|bak|old|orig))?$", re.IGNORECASE)
+_MAY_BE_TRACE = r"(?i)jsonl|ndjson|^trace(\.(json|txt|log|bak|old|orig))?$"
 """The names of files that are looked into, as somebody may have moved a trace there."""
 _CONFIGURED = Projects(".", with_baseline=False)
 
@@ -315,7 +315,7 @@ class _Search:
             if folder != self._root:
                 place = self._place(Path(folder), place, {*folders, *files})
             for name in sorted(files):
-                if _MAY_BE_TRACE.search(name) or self._more.may_name(name):
+                if re.search(_MAY_BE_TRACE, name) or self._more.may_name(name):
                     yield _Candidate(Path(folder, name), place)
             folders[:] = sorted(each for each in folders if each not in HISTORIES)
             for name in folders:
@@ -432,7 +432,7 @@ class _Search:
         """
         for name, content in repository.tracked.items():
             path = repository.root / name
-            may_be = _MAY_BE_TRACE.search(path.name) or self._more.may_name(path.name)
+            may_be = re.search(_MAY_BE_TRACE, path.name) or self._more.may_name(path.name)
             if not (may_be and content and path.is_relative_to(self._base)):
                 continue
             there = Path(self._root, path.relative_to(self._base))
@@ -469,7 +469,7 @@ def _absolute(path: str | Path) -> Path:
 
 def _looks_like_trace(path: Path) -> bool:
     """Whether a file has a trace's fields where it begins, after blanks."""
-    if not _MAY_BE_TRACE.search(path.name):
+    if not re.search(_MAY_BE_TRACE, path.name):
         return False
     try:
         with open_regular(path) as file:

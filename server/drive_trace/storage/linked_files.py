@@ -9,11 +9,9 @@ trace may name thousands, and ``Path`` objects take several times as long.
 from __future__ import annotations
 
 # ruff: noqa: PTH113, PTH115, PTH117, PTH118, PTH120, PTH206
-import hashlib
 import json
 import os
 import stat
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
@@ -156,8 +154,10 @@ def file_named(path: str, folders: Sequence[Path], trace: Path | None) -> Path |
 
 def length_and_sha256(file: Path) -> tuple[int, str]:
     """Length in bytes and sha256 in hexadecimal. Raises OSError, also where it is too large."""
+    from hashlib import sha256  # noqa: PLC0415 - loads OpenSSL, which takes long
+
     data = read_regular(file, _LARGEST)
-    return len(data), hashlib.sha256(data).hexdigest()
+    return len(data), sha256(data).hexdigest()
 
 
 _MOST_LISTED = 200
@@ -281,7 +281,9 @@ def write_run_page(uri: str, run_id: str, text: str) -> Path:
 
     The name is a digest: nothing from a trace becomes part of a path.
     """
-    digest = hashlib.sha256(f"{uri}\n{run_id}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    from hashlib import sha256  # noqa: PLC0415 - loads OpenSSL, which takes long
+
+    digest = sha256(f"{uri}\n{run_id}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
     name = f"run-{digest}.md"
     folder = cache_folder() / "runs"
     try:
@@ -301,6 +303,8 @@ def _fallback_folder() -> Path:
 
 @cache
 def _new_folder() -> Path:
+    import tempfile  # noqa: PLC0415 - takes long to load, and is seldom needed
+
     return Path(tempfile.mkdtemp(prefix="drive-trace-"))
 
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from fnmatch import translate
 from functools import cache, cached_property
 from pathlib import Path
-from typing import NamedTuple
+
+import msgspec
 
 TRACE_GLOBS = ("**/trace.jsonl", "**/wip/drive-trace/*.jsonl")
 """The files that a search of a folder takes for traces."""
@@ -85,7 +86,7 @@ def _fit(run: _Steps, names: Sequence[str], at: int) -> bool:
 # Patterns of a configuration, as in .gitignore
 
 
-class _Pattern(NamedTuple):
+class _Pattern(msgspec.Struct, frozen=True):
     glob: _Glob
     holds: bool
     """False for one with a ``!``."""

@@ -5,18 +5,20 @@ from __future__ import annotations
 import os
 import select
 import signal
-import subprocess
 import sys
-import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
 
 from drive_trace.interrupts import raising_when_ended
 
 if TYPE_CHECKING:
+    import subprocess
     from concurrent.futures import Future
     from multiprocessing.process import BaseProcess
 
@@ -30,7 +32,7 @@ _SIGNALLED = range(129, 193)
 _NOT_STARTED = {126: "is not executable", 127: "was not found"}
 
 
-class Ran(NamedTuple):
+class Ran(msgspec.Struct, frozen=True):
     """How a command ended."""
 
     code: int | None
@@ -57,6 +59,9 @@ def run_shell(  # noqa: PLR0913 - a command and its ends
     Windows, except what outlived its parent.
     Both may raise to end it. Raises OSError where there is no ``sh``, or no such folder.
     """
+    import subprocess  # noqa: PLC0415 - takes long to load, and is seldom needed
+    import tempfile  # noqa: PLC0415
+
     with tempfile.TemporaryFile() as file:
         file.write(text)
         file.seek(0)
@@ -112,6 +117,8 @@ def _follow(
     seconds: float,
 ) -> bool:
     """Read until the command ends; whether it took too long."""
+    import subprocess  # noqa: PLC0415 - see above
+
     end = time.monotonic() + seconds
     while True:
         has_ended = process.poll() is not None
@@ -153,6 +160,8 @@ if sys.platform == "win32":
 
     def _end(process: subprocess.Popen[bytes]) -> None:
         """End the command and those that it started, unless it has ended before them."""
+        import subprocess  # noqa: PLC0415 - see above
+
         if process.poll() is None:
             tree = ("taskkill", "/T", "/F", "/PID", str(process.pid))
             with suppress(OSError):
@@ -199,10 +208,13 @@ def on_all_cores(
 
     The work is done in forked processes: they know what this one knows, and hash strings alike.
     Where a process dies, or none can be forked, the work is done in this one, as for a ``most`` of
-    one process.
+    one process, and for a single item.
     """
     count = min(_cores(), most or sys.maxsize)
-    if count < 2:
+    remaining = iter(items)
+    first = list(islice(remaining, 2))
+    items = chain(first, remaining)
+    if min(count, len(first)) < 2:
         for item in items:
             yield item, work(item)
         return

@@ -141,7 +141,7 @@ _DEEPEST = 4
 """The levels of a baseline: files, their rules, and the fingerprints of a rule."""
 
 
-class Fault(NamedTuple):
+class Fault(msgspec.Struct, frozen=True):
     """One thing that is wrong."""
 
     at: int
@@ -241,7 +241,7 @@ class Override(NamedTuple):
     rules: RuleSettings
 
 
-class JudgeSettings(NamedTuple):
+class JudgeSettings(msgspec.Struct, frozen=True):
     """What has to be known of models before one may judge."""
 
     orchestrator: str | None = None
@@ -277,7 +277,7 @@ class Configuration:
         return settings
 
 
-class FileProblem(NamedTuple):
+class FileProblem(msgspec.Struct, frozen=True):
     """Why a configuration or a baseline cannot be used."""
 
     file: Path
@@ -296,7 +296,7 @@ class FileProblem(NamedTuple):
         return Problem(place, self.reason)
 
 
-class Project(NamedTuple):
+class Project(msgspec.Struct, frozen=True):
     """The configuration and the baseline of a folder's traces."""
 
     folder: Path

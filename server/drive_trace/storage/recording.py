@@ -16,6 +16,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from drive_trace.authoring.drafts import (
     Draft,
     Refused,
@@ -300,7 +302,7 @@ def _with_guess(refused: Refused, run_id: str, data: bytes) -> Refused:
 # The run in all files that are locked
 
 
-class _FileBeside(NamedTuple):
+class _FileBeside(msgspec.Struct, frozen=True):
     version: tuple[int, ...]
     """Changes when the file is written."""
     names_run: bool
@@ -367,14 +369,14 @@ def _version(path: str) -> tuple[int, ...]:
 
 _MOST = 1000
 """The most runs that an id is compared with, the last ones: comparing takes time."""
-_PLAIN_RUN = re.compile(rb'"project_run_id"\s*:\s*"([^"\\\n]*)"')
+_PLAIN_RUN = rb'"project_run_id"\s*:\s*"([^"\\\n]*)"'
 _SEPARATORS = re.compile(r"[\s_-]+")
 _DIGITS = re.compile(r"\d+")
 
 
 def runs_named(data: bytes) -> list[str]:
     """The run ids that a trace has without escapes: for suggestions, which need not be complete."""
-    found = dict.fromkeys(_PLAIN_RUN.findall(data))
+    found = dict.fromkeys(re.findall(_PLAIN_RUN, data))
     return [name.decode("utf-8", "replace") for name in found]
 
 

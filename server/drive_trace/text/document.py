@@ -18,6 +18,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import NamedTuple, TypeAlias
 
+import msgspec
+
 from drive_trace.text.escaping import code, plain
 from drive_trace.text.wording import wrapped
 
@@ -109,20 +111,20 @@ class Html(str):
     __slots__ = ()
 
 
-class Paragraph(NamedTuple):
+class Paragraph(msgspec.Struct, frozen=True):
     """A sentence or more."""
 
     words: Words
     is_warning: bool = False
 
 
-class Bullets(NamedTuple):
+class Bullets(msgspec.Struct, frozen=True):
     """A list."""
 
     items: Sequence[Words]
 
 
-class Lines(NamedTuple):
+class Lines(msgspec.Struct, frozen=True):
     """A cell of several lines, or one that is sorted by a figure and not by what it says."""
 
     lines: Sequence[Words]

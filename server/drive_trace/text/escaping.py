@@ -6,7 +6,7 @@ import re
 
 # A runner of continuous integration obeys `::…` where a line begins, white space or not, and `##[…`
 # and `##vso[…` wherever they stand. What is shown may be wrapped at any white space.
-_OBEYED = re.compile(r"(?<!\S):(?=:)|#(?=#(?:\[|vso\[))", re.IGNORECASE)
+_OBEYED = r"(?i)(?<!\S):(?=:)|#(?=#(?:\[|vso\[))"
 _CONTROLS = re.compile(r"[\x80-\x9f\u2028\u2029]")
 
 
@@ -58,7 +58,7 @@ def in_json(text: str) -> str:
 def _disarmed(text: str, colon: str, hash_sign: str) -> str:
     if "::" not in text and "##" not in text:
         return text
-    return _OBEYED.sub(lambda found: colon if found[0] == ":" else hash_sign, text)
+    return re.sub(_OBEYED, lambda found: colon if found[0] == ":" else hash_sign, text)
 
 
 def _spelt(character: str) -> str:

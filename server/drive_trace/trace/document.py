@@ -9,6 +9,8 @@ from itertools import accumulate
 from operator import add, attrgetter, itemgetter
 from typing import NamedTuple
 
+import msgspec
+
 from drive_trace.text.spans import PositionEncoding, Span, offset_of, units_before
 from drive_trace.trace.line import FlaggedLine, Line, LineStatus
 
@@ -204,7 +206,7 @@ class Document:
         return known[1]
 
 
-class _Divisions(NamedTuple):
+class _Divisions(msgspec.Struct, frozen=True):
     """Where the divided records of a document of some shape are."""
 
     shape: int

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from operator import attrgetter
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
+
+import msgspec
 
 from drive_trace.text.spans import is_blank
 from drive_trace.trace.line import (
@@ -349,7 +351,7 @@ def _starts(run: Run) -> bool:
 # What the trace was when it was recorded last
 
 
-class Gap(NamedTuple):
+class Gap(msgspec.Struct, frozen=True):
     """Lines that stood below each other and are gone."""
 
     first: int

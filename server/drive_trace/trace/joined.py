@@ -14,6 +14,8 @@ from heapq import merge
 from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
+import msgspec
+
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import EVENT_ID, TS, Line, name_of
 from drive_trace.trace.references import time_in
@@ -176,7 +178,7 @@ def kinds_of(lines: Iterable[Line]) -> list[tuple[Kind, int]]:
     return [(kind_of(line), line.order + 1) for line in lines]
 
 
-class SharedEvent(NamedTuple):
+class SharedEvent(msgspec.Struct, frozen=True):
     """An event of a file, and one with the same id in an earlier file."""
 
     line: int

@@ -8,6 +8,8 @@ from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
+import msgspec
+
 from drive_trace.json_text import Member, Node, NodeKind, Syntax, find_member, parse
 from drive_trace.json_text.lexemes import STRING
 from drive_trace.text.spans import JS_WHITESPACE, Span
@@ -43,7 +45,7 @@ class Place(NamedTuple):
         return cls(Part.VALUE, (name,))
 
 
-class PairSpans(NamedTuple):
+class PairSpans(msgspec.Struct, frozen=True):
     """The spans of a pair's key, with its quotes, and of its value."""
 
     key: Span

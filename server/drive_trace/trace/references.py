@@ -125,7 +125,7 @@ _END = rf"{_BETWEEN}[\"']\s*[:=]"
 _NO_SPACE = _BETWEEN.replace("a-z", r"a-z\s")
 """The same without quotes: the rest is prose, as in "the event type: click"."""
 _SPELLED = (f"{_BETWEEN.join(each)}{_END}|{_NO_SPACE.join(each)}[:=]" for each in _LETTERS)
-_KEY = re.compile(f"(?<![a-z])({'|'.join(_SPELLED)})")
+_KEY = f"(?<![a-z])({'|'.join(_SPELLED)})"
 """A name of a field as a key, with quotes or without."""
 
 
@@ -163,4 +163,4 @@ def _may_be_event(record: str) -> bool:
     text = _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), record.lower())
     # To look at letters alone is much faster than the pattern.
     letters = text.encode(errors="replace").translate(None, _NO_LETTERS).decode()
-    return any(each in letters for each in _LETTERS) and _KEY.search(text) is not None
+    return any(each in letters for each in _LETTERS) and re.search(_KEY, text) is not None

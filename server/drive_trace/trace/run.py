@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from operator import attrgetter
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar, cast
+
+import msgspec
 
 from drive_trace.trace.line import EVENT_ID, FlaggedLine, Line, LineSet, earliest
 from drive_trace.trace.references import references_in_text, references_of
@@ -201,7 +203,7 @@ was wrong. The longest of 146 durations in real traces is 13.5 hours.
 _CLAIM_MS = 60_000
 
 
-class TimeSpan(NamedTuple):
+class TimeSpan(msgspec.Struct, frozen=True):
     """The way from a start to an end of a dispatch or round.
 
     Left out are those whose timestamps cannot be right: the end is earlier, or one is no timestamp.

@@ -12,7 +12,8 @@ import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from operator import eq, ge
-from typing import NamedTuple
+
+import msgspec
 
 from drive_trace.vocabulary import build_loop, feeds, lifecycle, planning
 from drive_trace.vocabulary.feeds import CORRECTNESS_FIELDS, COST, GRADE, TOKEN_FIELDS
@@ -78,7 +79,7 @@ def looks_invented(digits: str) -> bool:
     )
 
 
-class Agreement(NamedTuple):
+class Agreement(msgspec.Struct, frozen=True):
     """How some fields of a valid event should agree."""
 
     code: str
@@ -217,7 +218,7 @@ SCHEMA_VERSION = "1"
 # `wip/drive-trace/<run>.jsonl`, where the run is called `orphan-…` or `direct-…` (the vocabulary).
 
 
-class FileFacts(NamedTuple):
+class FileFacts(msgspec.Struct, frozen=True):
     """The fields of an event that describe one file."""
 
     path: str
@@ -237,11 +238,11 @@ FILES = (
 )
 """Each field that holds a path, with the other fields that describe the file at that path."""
 
-_PROMISES = re.compile(
+_PROMISES = (
     r"(?:^|/)(?:projects/([^/]+)/(?:slices/[^/]+/)?trace"
     r"|wip/drive-trace/((?:orphan|direct)-[^/]+))\.jsonl$"
 )
-_HINTS = re.compile(r"([^/:]+)/trace\.jsonl$|/wip/drive-trace/([^/]+)\.jsonl$")
+_HINTS = r"([^/:]+)/trace\.jsonl$|/wip/drive-trace/([^/]+)\.jsonl$"
 
 
 @lru_cache(maxsize=16)
@@ -255,8 +256,8 @@ def likely_run(path: str) -> str | None:
     return promised_run(path) or _named(_HINTS, path)
 
 
-def _named(pattern: re.Pattern[str], path: str) -> str | None:
-    found = pattern.search(path.replace("\\", "/"))
+def _named(pattern: str, path: str) -> str | None:
+    found = re.search(pattern, path.replace("\\", "/"))
     return found and (found[1] or found[2])
 
 

@@ -9,7 +9,6 @@ from typing import (
     Annotated,
     Any,
     Literal,
-    NamedTuple,
     NotRequired,
     TypeVar,
     Union,
@@ -17,6 +16,7 @@ from typing import (
     get_origin,
 )
 
+import msgspec
 from typing_extensions import get_type_hints, is_typeddict
 
 from drive_trace.text.wording import listed
@@ -363,7 +363,7 @@ ENVELOPE: Mapping[str, FieldType] = fields_of(Envelope)
 """The fields that every event carries."""
 
 
-class Lifetime(NamedTuple):
+class Lifetime(msgspec.Struct, frozen=True):
     """Which events and which field belong to the entities of one kind."""
 
     entity: Entity

@@ -71,10 +71,10 @@ _MOST_KEYS = 500
 """An object with more keys was not written by hand."""
 _LONG, _VERY_LONG = 6, 9
 """The lengths of words in which one letter may be wrong, or two."""
-_SEPARATORS = re.compile(r"[\s_.-]+")
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_DIGITS = re.compile(r"\d+")
-_WORDS = re.compile(r"[a-z]+(-[a-z]+)*")
+_SEPARATORS = r"[\s_.-]+"
+_CAMEL = r"(?<=[a-z])(?=[A-Z])"
+_DIGITS = r"\d+"
+_WORDS = r"[a-z]+(-[a-z]+)*"
 
 
 def value_meant(field: FieldType, found: object) -> str | None:
@@ -176,7 +176,7 @@ def is_slip_of_name(one: str, other: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _is_slip_of_name(one: str, other: str) -> bool:
-    if _DIGITS.findall(one) != _DIGITS.findall(other):
+    if re.findall(_DIGITS, one) != re.findall(_DIGITS, other):
         return False
     parts, others = _plain(one).split("-"), _plain(other).split("-")
     if len(parts) != len(others):
@@ -194,7 +194,7 @@ def _is_slip_of_part(part: str, other: str) -> bool:
 @lru_cache(maxsize=1024)
 def _near_certain(word: str, choices: tuple[str, ...]) -> str | None:
     plain = _plain(word)
-    if _WORDS.fullmatch(plain) is None:
+    if re.fullmatch(_WORDS, plain) is None:
         return None
     for choice in choices:
         if is_same_word(plain, choice) or plain in KNOWN.get(choice, ()):
@@ -214,7 +214,7 @@ def _nearest(word: str, choices: tuple[str, ...]) -> str | None:
 
 
 def _plain(word: str) -> str:
-    return _SEPARATORS.sub("-", _CAMEL.sub("-", word.strip())).lower()
+    return re.sub(_SEPARATORS, "-", re.sub(_CAMEL, "-", word.strip())).lower()
 
 
 def _is_slip(word: str, choice: str) -> bool:

@@ -11,7 +11,7 @@ import re
 from drive_trace.linter.edits import Fixes, Level, as_json, replacing
 from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Rule, Severity
 
-_LABELLED = re.compile(r"(?:sha-?256[:= -]|0x)?\s*([0-9a-f]{64})", re.IGNORECASE)
+_LABELLED = r"(?i)(?:sha-?256[:= -]|0x)?\s*([0-9a-f]{64})"
 
 
 def _check(subject: LineDiagnostic) -> Findings:
@@ -19,7 +19,7 @@ def _check(subject: LineDiagnostic) -> Findings:
 
 
 def _fixes(finding: Finding) -> Fixes:
-    found = _LABELLED.fullmatch(str(finding.cause.found).strip())
+    found = re.fullmatch(_LABELLED, str(finding.cause.found).strip())
     if found is not None:
         yield replacing(finding, as_json(found[1]), Level.IN_BULK, "Keep the bare digits")
 

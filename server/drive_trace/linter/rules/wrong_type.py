@@ -28,8 +28,8 @@ from drive_trace.text.wording import duration
 from drive_trace.vocabulary import BooleanShape, FieldType, IntegerShape, OneOfShape, StringShape
 
 _CLAIM = Place.value("wall_clock_ms")
-_GROUPED = re.compile(r"-?[0-9]{1,3}(?:([,_ \u00a0\u202f])[0-9]{3})(?:\1[0-9]{3}){0,3}")
-_INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,14})")
+_GROUPED = r"-?[0-9]{1,3}(?:([,_ \u00a0\u202f])[0-9]{3})(?:\1[0-9]{3}){0,3}"
+_INTEGER = r"-?(0|[1-9][0-9]{0,14})"
 
 
 def _check(subject: LineDiagnostic) -> Findings:
@@ -67,8 +67,8 @@ def _converted(field: FieldType, found: object) -> str | None:
 
 def _number(found: str) -> str | None:
     """The digits of an integer, which may be grouped by thousands."""
-    plain = re.sub("[,_ \u00a0\u202f]", "", found) if _GROUPED.fullmatch(found) else found
-    return plain if _INTEGER.fullmatch(plain) else None
+    plain = re.sub("[,_ \u00a0\u202f]", "", found) if re.fullmatch(_GROUPED, found) else found
+    return plain if re.fullmatch(_INTEGER, plain) else None
 
 
 def _measured(finding: Finding, around: Surroundings) -> Fixes:
