@@ -32,7 +32,7 @@ _OF_FILES = (SharedEvents, UnreadFile)
 _SUBJECTS = (Run, SameId, SameFile, SameDispatch, WholeTrace, *_OF_FILES)
 _PACKAGE = "server/drive_trace"
 _LINE = f"{_PACKAGE}/trace/line.py"
-_AGREEMENTS = f"{_PACKAGE}/vocabulary/__init__.py"
+_FIELDS_AGREE = f"{_PACKAGE}/vocabulary/__init__.py"
 
 
 def rule_faults() -> Iterator[str]:
@@ -72,9 +72,9 @@ def _faults_of_kinds(modules: Mapping[str, Any]) -> Iterator[str]:
     for name, agreements in AGREEMENTS.items():
         for each in agreements:
             if each.code not in set(DiagnosticKind):
-                yield f"{_AGREEMENTS}: add `{each.code}` to DiagnosticKind in {_LINE}"
+                yield f"{_FIELDS_AGREE}: add `{each.code}` to DiagnosticKind in {_LINE}"
             if each.at not in EVENTS[name].fields:
-                yield f"{_AGREEMENTS}: `{each.code}` marks `{each.at}`, which `{name}` has not"
+                yield f"{_FIELDS_AGREE}: `{each.code}` marks `{each.at}`, which `{name}` has not"
 
 
 def _faults_of_parts(name: str, module: Any) -> Iterator[str]:

@@ -10,7 +10,7 @@ import pytest
 from drive_trace.lsp.workspace.closed_traces import TraceFolders
 from drive_trace.storage.configuration_text import read_configuration
 from drive_trace.storage.files import LeftOut
-from drive_trace.storage.finding import Omission, find_traces
+from drive_trace.storage.finding import LinkOut, Omission, find_traces
 from drive_trace.storage.patterns import patterns_of
 from tests.cli.support import git
 from tests.storage.support import first_on_path
@@ -65,6 +65,7 @@ def test_what_a_pattern_means(glob: str, means: str, not_: str) -> None:
         ("../other/**", "out of the folder"),
         ("a/../b", "out of the folder"),
         ("# legacy", "can mean a file"),
+        ("[ab", "can mean a file"),
     ],
 )
 def test_what_is_no_pattern(glob: str, said: str) -> None:
@@ -127,6 +128,30 @@ def test_what_git_ignores_is_left_out_as_git_reads_its_patterns(root: Path) -> N
     put(root, ".git/info/exclude", text="c/*\n")
     assert search(root) == (read, dict.fromkeys(sorted(ignored), Omission.IGNORED))
     assert search(root / "d") == ([ignored[-1]], {})  # who names a folder wants it
+
+
+@needs_git
+def test_no_odd_path_keeps_git_from_saying_what_it_ignores(root: Path) -> None:
+    put(root, ".gitignore", text="out\n")
+    odd = put(root, ":!x/trace.jsonl", ":(glob)y/trace.jsonl", "sub/trace.jsonl")
+    git(root, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},sub")
+    ignored = put(root, "in/out/trace.jsonl", "out/trace.jsonl")
+    left_out = dict.fromkeys(ignored, Omission.IGNORED)
+    assert search(root) == (sorted(odd), left_out)
+    (root / "link").symlink_to("in", target_is_directory=True)
+    assert search(root / "link") == ([], {str(root / "link/out/trace.jsonl"): Omission.IGNORED})
+
+
+@needs_git
+def test_a_link_that_git_tracks_is_not_read_to_see_whether_it_is_gone(
+    root: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    outside = tmp_path_factory.mktemp("outside") / "empty"
+    outside.touch()
+    (root / "trace.jsonl").symlink_to(outside)
+    git(root, "add", ".")
+    (found,) = find_traces([str(root)])
+    assert isinstance(found, LinkOut)
 
 
 @needs_git

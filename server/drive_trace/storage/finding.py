@@ -286,7 +286,7 @@ class _Search:
         self.problems: list[Problem] = []
         """What could not be searched."""
         self._root = root
-        self._base = _absolute(root)
+        self._base = Path(identity(root))
         self._more = more
         self._options = options
         self._known = known
@@ -332,7 +332,7 @@ class _Search:
             return above
         git_folder = git_folder_of(folder) if ".git" in names else None
         if git_folder is not None and above.repository is None:
-            self._repositories.append(self._known(_absolute(folder), git_folder))
+            self._repositories.append(self._known(self._real(folder), git_folder))
             return _Place(self._repositories[-1])
         reason = Omission.LIBRARY if folder.name == _LIBRARY else None
         reason = Omission.REPOSITORY if git_folder is not None else reason
@@ -350,7 +350,7 @@ class _Search:
         if self._options.everywhere:
             return frozenset()
         asked = [
-            _absolute(path)
+            self._real(path)
             for path, place, _ in candidates
             if place.repository is repository and place.unsearched is None
             if not in_wip(path) and not self._is_tracked(path, place)
@@ -371,6 +371,10 @@ class _Search:
             yield LinkedFolderOut(shown, _why_out(out))
         else:
             yield LeftOut(shown, excluded or Omission.LINKED)
+
+    def _real(self, path: Path) -> Path:
+        """Where something that was found stands, as git knows it: behind no link to the folder."""
+        return self._base / path.relative_to(self._root)
 
     def _shown(self, path: Path) -> str:
         return os.path.relpath(path, self._root) if self._root == "." else str(path)
@@ -411,7 +415,7 @@ class _Search:
     def _is_tracked(self, path: Path, place: _Place) -> bool:
         if place.repository is None:
             return False
-        inner = _absolute(path).relative_to(place.repository.root)
+        inner = self._real(path).relative_to(place.repository.root)
         return inner.as_posix() in place.repository.tracked
 
     def _reason(self, candidate: _Candidate) -> Omission | None:
@@ -422,7 +426,7 @@ class _Search:
         reason, above = None, path.relative_to(self._root).parts
         if any(each.startswith(".") for each in (above if is_link else above[:-1])):
             reason = Omission.HIDDEN
-        elif _absolute(path) in self._ignored:
+        elif self._real(path) in self._ignored:
             reason = Omission.IGNORED
         return reason if reason is not None and not self._is_tracked(path, place) else None
 
@@ -461,10 +465,6 @@ def _why_gone(path: Path, content: str) -> Omission | None:
         is_refused = getattr(error, "errno", None) == errno.ENAMETOOLONG
         return Omission.DELETED if is_refused else None  # of others, reading it says why
     return Omission.EMPTIED if not data.strip() and not has_content(data, content) else None
-
-
-def _absolute(path: str | Path) -> Path:
-    return Path(absolute(path))
 
 
 def _looks_like_trace(path: Path) -> bool:

@@ -34,6 +34,7 @@ _ENVIRONMENT = {
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_TERMINAL_PROMPT": "0",
 }
+_MODE_OF_FILE, _MODE_OF_MODULE = "100", "160000"
 _MOST_ERRORS = 1 << 12
 _LENGTH_OF_SHA1 = 40
 _MOST_TRACKED = 64 << 20
@@ -100,16 +101,31 @@ class Repository:
     @cached_property
     def tracked(self) -> Mapping[str, str]:
         """What git calls the contents of the files in its index, by their paths from the root with
-        ``/`` in between. Those that a sparse checkout leaves out have none.
+        ``/`` in between. Links, submodules, and what a sparse checkout leaves out have none.
         """
+        return {
+            name: facts[2] if facts[1].startswith(_MODE_OF_FILE) and facts[0] != "S" else ""
+            for name, facts in self._index.items()
+        }
+
+    @cached_property
+    def _index(self) -> Mapping[str, Sequence[str]]:
+        """State, mode, hash and stage of what is in git's index, by its path."""
         asked = (*self._named, "ls-files", "-z", "-s", "-t")
         found = run_git(str(self.root), *asked, seconds=_PATIENCE, most=_MOST_TRACKED)
-        # The facts: state, mode, hash and stage.
-        return {name: "" if facts[0] == "S" else facts[2] for facts, name in _listed(found)}
+        return {name: facts for facts, name in _listed(found)}
 
     def ignored(self, paths: Iterable[Path]) -> frozenset[Path]:
         """Those of some paths in the repository that git ignores and does not track."""
-        names = {each.relative_to(self.root).as_posix(): each for each in paths}
+        modules = {Path(name) for name, facts in self._index.items() if facts[1] == _MODE_OF_MODULE}
+        inner = {each: each.relative_to(self.root) for each in paths}
+        # Git refuses all where one stands in a submodule. Without ``./`` a name such as ``:!x``
+        # would be a pattern.
+        names = {
+            f"./{path.as_posix()}": each
+            for each, path in inner.items()
+            if modules.isdisjoint(path.parents)
+        }
         if not names:
             return frozenset()
         found = run_git(

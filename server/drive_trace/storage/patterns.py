@@ -120,6 +120,10 @@ def patterns_of(lines: tuple[str, ...]) -> Patterns:
     return Patterns(lines)
 
 
+_UNCLOSED = re.compile(r"\[(?![!^]?\]?[^\]]*\])")
+"""A bracket that no other closes, with which a pattern matches nothing, as in .gitignore."""
+
+
 def is_pattern(line: str) -> bool:
     """Whether a line is a pattern that can match anything."""
     return _pattern(line) is not None
@@ -130,7 +134,8 @@ def _pattern(line: str) -> _Pattern | None:
     line = line.rstrip(" ")
     body = line.removeprefix("!")
     steps = body.removesuffix("/").removeprefix("/").split("/")
-    if line.startswith("#") or not all(steps):  # no path has nothing between two slashes
+    # No path has nothing between two slashes.
+    if line.startswith("#") or not all(steps) or _UNCLOSED.search(body):
         return None
     if "/" not in body.removesuffix("/"):  # it means a name in any folder
         steps.insert(0, "**")
