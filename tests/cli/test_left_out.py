@@ -191,10 +191,10 @@ def _moved_to_a_log(trace: Path) -> None:
 
 
 GONE: dict[str, tuple[Callable[[Path], object], str]] = {
-    "deleted": (Path.unlink, "deleted since the last commit"),
-    "renamed": (_moved_to_a_log, "deleted since the last commit"),
-    "emptied": (lambda trace: trace.write_text(""), "emptied since the last commit"),
-    "blanked": (lambda trace: trace.write_text("\n \n"), "emptied since the last commit"),
+    "deleted": (Path.unlink, "deleted, though git tracks it"),
+    "renamed": (_moved_to_a_log, "deleted, though git tracks it"),
+    "emptied": (lambda trace: trace.write_text(""), "emptied, though git tracks its content"),
+    "blanked": (lambda trace: trace.write_text("\n \n"), "emptied, though git tracks its content"),
 }
 
 

@@ -77,8 +77,8 @@ class Omission(StrEnum):
     REPOSITORY_WITH_TRACES = "another repository, which has traces"
     LIBRARY = "a library"
     LIBRARY_WITH_TRACES = "a library, which has traces"
-    DELETED = "deleted since the last commit"
-    EMPTIED = "emptied since the last commit"
+    DELETED = "deleted, though git tracks it"
+    EMPTIED = "emptied, though git tracks its content"
 
 
 GONE = frozenset({Omission.DELETED, Omission.EMPTIED})
