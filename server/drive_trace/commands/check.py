@@ -124,8 +124,8 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
     wip/drive-trace, which is always searched. It says what it leaves out.
 
     A run is judged over all files that hold it. The other files of the runs that are found are
-    looked at, too, in their repository or below the drive-trace.toml above them, as far as that is
-    not much; nothing is reported on them.
+    looked at, too, in their repository or below the drive-trace.toml above them, up to four million
+    characters; nothing is reported on them. Standard input has no other files.
 
     The nearest drive-trace.toml in the folders above a trace says which rules are run over it, and
     how severe they are. Findings in the drive-trace-baseline.json beside it are known, and neither

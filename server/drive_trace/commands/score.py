@@ -50,7 +50,8 @@ def score(
     """Show the two-tier scorecard of the runs in the traces at PATH, joined by run id.
 
     A run is judged over all files that hold it: the other files of these runs, in their repository
-    or below the drive-trace.toml above them, are read, too, and named on standard error.
+    or below the drive-trace.toml above them, are read, too, and named on standard error. Standard
+    input has no other files.
 
     Tier 1 is the correctness gate: CORRECT, INCORRECT, or not computable with what is missing.
     Tier 2, efficiency, is shown for CORRECT runs only.
