@@ -141,11 +141,15 @@ def test_a_gate_fails_on_what_nobody_excluded(tmp_path: Path) -> None:
     write(tmp_path, "in/trace.jsonl", GOOD)
     write(tmp_path, "out/trace.jsonl", FAILED)
     assert left_out(gate()) == {"out/trace.jsonl": "ignored by git"}
-    assert (gate().code, gate("--exclude", "/out").code, gate("in").code) == (2, 0, 0)
+    assert (gate().code, gate("--exclude", "/out").code, gate("in").code) == (2, 0, 2)
+    assert left_out(gate("in")) == {"out/trace.jsonl": "ignored by git"}
+    write(tmp_path, "out/trace.jsonl", FAILED.replace("run-1", "run-2"))
+    assert (gate().code, gate("in").code) == (2, 0)
     write(tmp_path, ".old/trace.jsonl", FAILED)
     assert gate("--exclude", "/out").code == 2
     assert gate("--exclude", "/out", "--exclude", ".old").code == 0
     (tmp_path / "in" / "link").symlink_to(tmp_path / "out")
+    shutil.rmtree(tmp_path / ".old")
     linked = gate("in")
     assert (linked.code, left_out(linked)) == (2, {"in/link": "a linked folder"})
     excluded = gate("in", "--exclude", "in/link/")
@@ -217,7 +221,7 @@ def test_a_committed_trace_that_is_gone_fails_the_gate(
     assert f"1 left out: {reason}: b/trace.jsonl" in run("check").out
     concise = run("check", "--output-format", "concise").out
     assert f"warning[unreadable-file] not read: {reason}" in concise
-    assert [gate("--exclude", "b").code, gate("a").code] == [0, 0]
+    assert gate("--exclude", "b").code == 0
     # Who adds to the run must not do without what it held.
     feed = ("--trace-file", good, "--component", "qa", "--run", "true")
     recorded = run("gate", "--project-run-id", "run-1", *feed)
@@ -226,6 +230,61 @@ def test_a_committed_trace_that_is_gone_fails_the_gate(
     assert run("gate", "--project-run-id", "another", "--new-run", *feed).code == 0
     git(tmp_path, "commit", "-q", "-a", "-m", "gone")
     assert left_out(gate()) == {}
+
+
+def _moved_to_a_backup(trace: Path) -> None:
+    trace.rename(trace.with_name("trace.jsonl.bak"))
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
+@pytest.mark.parametrize(
+    ("damage", "named"),
+    [
+        *((damage, {"b/trace.jsonl": reason}) for damage, reason in GONE.values()),
+        (
+            _moved_to_a_backup,
+            {"b/trace.jsonl": GONE["deleted"][1], "b/trace.jsonl.bak": OTHER_NAME},
+        ),
+    ],
+    ids=[*GONE, "backed up"],
+)
+def test_a_trace_that_is_gone_fails_the_gate_of_another_file_of_its_run(
+    damage: Callable[[Path], object], named: dict[str, str], tmp_path: Path
+) -> None:
+    write(tmp_path, "a/trace.jsonl", GOOD)
+    write(tmp_path, "c/trace.jsonl", graded("pass", "pass", "pass", run="run-2"))
+    gone = write(tmp_path, "b/trace.jsonl", FAILED)
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-q", "-m", "traces")
+    assert gate("a/trace.jsonl").json["runs"][0]["verdict"] == "incorrect"
+    damage(gone)
+    for path in ("a/trace.jsonl", "a", "."):
+        ran = gate(path)
+        assert (ran.code, left_out(ran)) == (2, named)
+        card = drive_trace.score(path)
+        assert (card.all_earned, dict(card.left_out.missed)) == (False, named)
+    assert left_out(gate("a/trace.jsonl", "b")) == named, "each once"
+    absolute = gate(str(tmp_path / "a"))
+    assert {*left_out(absolute)} == {str(tmp_path / each) for each in named}
+    assert gate("a", "--exclude", "b").code == 0
+    assert gate("c").code == 0, "another run"
+    assert "b/trace.jsonl (" in " ".join(run("check", "a/trace.jsonl").out.split())
+    if gone.exists():
+        assert left_out(gate("a/trace.jsonl", "b/trace.jsonl")) == named
+
+
+def test_a_copy_under_another_name_holds_no_more_than_the_file_that_was_read(
+    tmp_path: Path,
+) -> None:
+    write(tmp_path, "drive-trace.toml", "")
+    write(tmp_path, "a/trace.jsonl", GOOD)
+    copy = write(tmp_path, "b/trace.jsonl.bak", GOOD)
+    ran = gate("a")
+    assert (ran.code, left_out(ran)) == (0, {})
+    copy.write_text(GOOD.replace("pass", "fail"))
+    ran = gate("a")
+    assert (ran.code, left_out(ran)) == (2, {"b/trace.jsonl.bak": OTHER_NAME})
 
 
 @pytest.mark.parametrize("mark", [".git", "pyvenv.cfg"])

@@ -17,6 +17,7 @@ from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, without_lines
 from drive_trace.storage.files import (
     STDIN,
+    LeftOut,
     Problem,
     TraceRecords,
     records_at,
@@ -87,7 +88,9 @@ def score(
 def _others(found: Reading, run_ids: Collection[str]) -> Iterator[TraceRecords]:
     """The other files of the runs."""
     for each in found.beside(lambda: run_ids):
-        if isinstance(each, Problem):
+        if isinstance(each, LeftOut):
+            found.left_out.append(each)
+        elif isinstance(each, Problem):
             found.note_unread(each)
         else:
             yield each

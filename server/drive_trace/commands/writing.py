@@ -384,7 +384,7 @@ def found_beside(trace_file: str, run_id: str, paths: Sequence[str] = ()) -> Fil
     search = SearchOptions(exclude=options.excluded())
     for found in find_traces([*searched, *paths, trace_file], options=search):
         if isinstance(found, LeftOut) and not lost_with(found, run_id):
-            missed += [found] if may_be_missed(found, run_id) else []
+            missed += [found] if may_be_missed(found, [run_id]) else []
         elif not isinstance(found, Problem):
             beside.append(found)
         elif not (isinstance(found, NoTraces) and found.path in searched):

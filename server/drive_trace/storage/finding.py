@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cache
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -483,14 +483,17 @@ def _looks_like_trace(path: Path) -> bool:
 # The other files of a run
 
 
-def may_be_missed(left_out: Problem, run_id: str) -> bool:
-    """Whether something that a search left out may hold a run."""
+def may_be_missed(left_out: Problem, run_ids: Collection[str]) -> bool:
+    """Whether something that a search left out may hold one of some runs. Whatever cannot be looked
+    into may.
+    """
     if left_out.reason not in MISSED or left_out.reason == Omission.LINKED:
         return left_out.reason == Omission.LINKED
     if left_out.reason in GONE:
-        return lost_with(left_out, run_id)
-    records = records_at(left_out.path)
-    return isinstance(records, Problem) or mentions(ScoredTrace(records).index, run_id)
+        records = indexed_records(Path(absolute(left_out.path)))
+        return records is None or _mentions(records, run_ids)
+    found = records_at(left_out.path)
+    return isinstance(found, Problem) or _mentions(found, run_ids)
 
 
 def lost_with(left_out: Problem, run_id: str) -> bool:
@@ -498,7 +501,12 @@ def lost_with(left_out: Problem, run_id: str) -> bool:
     if left_out.reason not in GONE:
         return False
     records = indexed_records(Path(absolute(left_out.path)))
-    return records is not None and mentions(ScoredTrace(records).index, run_id)
+    return records is not None and _mentions(records, [run_id])
+
+
+def _mentions(records: Sequence[str], run_ids: Collection[str]) -> bool:
+    index = ScoredTrace(records).index
+    return any(mentions(index, each) for each in run_ids)
 
 
 def search_folder(trace: str) -> tuple[Path | None, str | None]:
@@ -567,29 +575,56 @@ def traces_beside(
 ) -> Iterator[TraceRecords | Problem]:
     """The other traces of some runs, as far as they have ``most`` characters together: those in the
     repositories of the files that were ``found`` at the paths that somebody ``named``. Also what
-    cannot be looked at, which is no finding in a file that somebody named. Paths are relative where
-    one of those is. ``run_ids`` is asked when there is another trace.
+    cannot be looked at, which is no finding in a file that somebody named, and a LeftOut for what
+    the search leaves out and may hold one of the runs. Paths are relative where one of those is.
+    ``run_ids`` is asked when there is another trace.
     """
     files = [each for each in found if each != STDIN]
     known = set(map(identity, files))
     searched = set(map(identity, named))
     folders = {Path(each).parent: each for each in known}.values()
     places = {str(folder) for each in folders if (folder := search_folder(each)[0]) is not None}
+    is_told = partial(_is_told, searched, known)
+    shown_as = str if all(map(os.path.isabs, files)) else _from_here
     # What is searched already holds no others.
     for trace_path in find_traces(sorted(places - searched), options=options):
         if isinstance(trace_path, str) and identity(trace_path) in known:
             continue
         trace = trace_path if isinstance(trace_path, Problem) else read_trace(trace_path)
-        if isinstance(trace, Problem):
-            if not isinstance(trace, LeftOut | NoTraces):
+        if isinstance(trace, LeftOut):
+            if not is_told(trace) and may_be_missed(trace, run_ids()):
+                yield trace._replace(path=shown_as(trace.path))
+        elif isinstance(trace, Problem):
+            if not isinstance(trace, NoTraces):
                 yield trace
         elif not run_ids_in(trace.records).isdisjoint(run_ids()):
             most -= sum(map(len, trace.records))
-            shown = trace.path if all(map(os.path.isabs, files)) else _from_here(trace.path)
+            shown = shown_as(trace.path)
             if most < 0:
                 yield Problem(shown, "too much beside what is named")
             else:
                 yield trace._replace(path=shown)
+
+
+def _is_told(searched: Collection[str], known: Collection[str], left_out: LeftOut) -> bool:
+    """Whether it is known what a search left out: another search told of it, or it was read, or its
+    copy was, which holds as much.
+    """
+    path = identity(left_out.path)
+    if left_out.reason not in GONE and (path in known or _is_copy(path, known)):
+        return True
+    folder = Path(identity(str(Path(left_out.path).parent)))
+    return any(map(folder.is_relative_to, searched))
+
+
+def _is_copy(path: str, known: Iterable[str]) -> bool:
+    """Whether a file has the content of one of those that are known."""
+    try:
+        size = Path(path).stat().st_size
+        same = (Path(each) for each in known if Path(each).stat().st_size == size)
+        return any(read_regular(Path(path)) == read_regular(each) for each in same)
+    except (OSError, ValueError):
+        return False
 
 
 def among(found: Iterable[T], beside: Iterable[T], path_of: Callable[[T], str]) -> list[T]:
