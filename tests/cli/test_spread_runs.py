@@ -8,14 +8,20 @@ from random import Random
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from drive_trace import score as api_score
 from drive_trace.commands import score as score_command
 from drive_trace.linter.rule import SameId, SharedEvents, WholeTrace
 from drive_trace.linter.rules import RULES
+from drive_trace.scorecard.scoring import ScoredTrace
+from drive_trace.storage.finding import run_ids_in
 from drive_trace.vocabulary import EVENTS
 from tests.cli.support import run, write
-from tests.support.models import FAMILIES, chance_line
+from tests.support.drawing import examples
+from tests.support.models import FAMILIES, chance_line, event_lines
+from tests.support.mutating import SPELLINGS, TOKENS, changed
 
 DISPATCH = {"dispatch_id": "d1", "parent_dispatch_id": None}
 
@@ -268,6 +274,74 @@ def test_few_of_many_files_are_listed(tmp_path: Path, output_format: str) -> Non
         write(tmp_path, f"{number:02}/trace.jsonl", at(number, "project-closed"))
     out = run("score", "--format", output_format, tmp_path).out
     assert (out.count("trace.jsonl"), "and 2 more" in out) == (10, True)
+
+
+# The ids of the runs in a file
+
+R = at(1, "project-closed", project_run_id="r").rstrip("\n")
+R_KEY = '"project_run_id":"r"'
+IN_A_NOTE = R.replace(R_KEY, f'"note":{{"project_run_id":"x"}},{R_KEY}')
+HIDDEN = {
+    "in another field": IN_A_NOTE,
+    "below the same first one": IN_A_NOTE.replace('"r"', '"q"') + "\n" + IN_A_NOTE,
+    "behind a value": R.replace(R_KEY, f'"dispatch_name":"project_run_id",{R_KEY}'),
+    "behind the same key": R.replace(R_KEY, f'"project_run_id":"x",{R_KEY}'),
+    "in a value": R.replace(R_KEY, f'"\\"project_run_id":"x",{R_KEY}'),
+    "in an escaped key": R.replace(R_KEY, '"project\\u005frun_id":"r"'),
+    "behind a plain key": R.replace(R_KEY, '"project_run_id":"x","project_run_\\u0069d":"r"'),
+    "in a key of an unreadable line": R.replace(R_KEY, R_KEY.replace("_", "\\u005F"))[:-1],
+    "with white space": R.replace(R_KEY, '"project_run_id"\t :\r "r"'),
+}
+
+
+@pytest.mark.parametrize("text", HIDDEN.values(), ids=list(HIDDEN))
+def test_no_valid_line_hides_its_run_from_the_others(text: str, tmp_path: Path) -> None:
+    assert "r" in run_ids_in([*text.split("\n"), ""])
+    write(tmp_path, "drive-trace.toml", "")
+    grade = graded_at(0, "pass", "pass", "pass").replace("run-1", "r")
+    write(tmp_path, "a/trace.jsonl", grade)
+    write(tmp_path, "b/trace.jsonl", f"{text}\n")
+    (scored,) = run("score", "--format", "json", tmp_path / "a").json["runs"]
+    assert len(scored["files"]) == 2
+
+
+@st.composite
+def spelled_lines(draw: st.DrawFn) -> str:
+    """A line of any spelling, with more keys and values that name runs, and perhaps a mistake."""
+    event = dict(draw(st.sampled_from(list(EVENTS.values()))).example)
+    event["project_run_id"] = draw(st.sampled_from(["r", "s", "é", 'a"b', "\n"]))
+    event = draw(changed(st.just(event), most=2))
+    text = draw(SPELLINGS).of(event)
+    more = [
+        '"project_run_id":"x",',
+        '"note":{"project_run_id":"x"},',
+        '"note":"project_run_id",',
+        '"project_run\\u005Fid":"y",',
+        '"project_run_id":1,',
+        '"\\"project_run_id":"x",',
+        '"a":"\\",',
+        '"a":"project_run_id":"b,',
+        '"project_run_id":"\\x",',
+    ]
+    for _ in range(draw(st.integers(0, 2))):
+        places = [place.end() for place in re.finditer(r"[{,]", text)] or [0]
+        place = draw(st.sampled_from(places))
+        text = text[:place] + draw(st.sampled_from(more)) + text[place:]
+    if draw(st.integers(0, 3)) == 0:
+        place = draw(st.integers(0, len(text)))
+        rest = text[place + draw(st.integers(0, 9)) :]
+        text = text[:place] + draw(TOKENS | st.just("")) + rest
+    return text.replace("\n", " ")
+
+
+@given(st.lists(spelled_lines() | event_lines(), max_size=5))
+@settings(max_examples=examples(300), suppress_health_check=list(HealthCheck))
+def test_the_runs_in_the_score_of_a_file_are_among_those_that_it_is_joined_by(
+    records: list[str],
+) -> None:
+    doubled = [*records, *records]
+    scored = {each.run_id for each in ScoredTrace(doubled).summary().runs}
+    assert scored <= run_ids_in(doubled)
 
 
 # A run in any layout
