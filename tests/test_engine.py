@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from drive_trace.analysis import Analysis, join_all, summarize_text
 from drive_trace.features.findings import DiagnosticMaker, DiagnosticOptions
-from drive_trace.linter.rule import Severity
+from drive_trace.linter import engine
+from drive_trace.linter.rule import DEFAULTS, RuleSettings, Severity, fingerprint
 from drive_trace.scorecard.card import score, to_json
 from drive_trace.text.spans import PositionEncoding, is_blank
 from drive_trace.trace.document import Document, Point
@@ -18,6 +19,7 @@ from drive_trace.trace.reading import read_exactly, read_lines
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, COST, EVENTS, GRADE
 from tests.support.client_text import triage
 from tests.support.drawing import examples
+from tests.support.fixtures import trace
 from tests.support.models import (
     TEXTS,
     Edit,
@@ -89,16 +91,63 @@ def edited(analysis: Analysis, edit: Edit) -> None:
 
 
 @settings(max_examples=examples(150))
-@given(TEXTS, st.lists(edits(), max_size=6))
-def test_batch_equals_incremental(text: str, changes: list[Edit | LineEdit]) -> None:
-    analysis = Analysis(text)
+@given(TEXTS, st.lists(edits(), max_size=6), st.integers(0, 2))
+def test_batch_equals_incremental(
+    text: str, changes: list[Edit | LineEdit], known_lines: int
+) -> None:
+    rules = with_baseline(text, known_lines) if known_lines else DEFAULTS
+    analysis = Analysis(text, rules)
+    maker = DiagnosticMaker(analysis, options(1000))
     for change in changes:
         edit = made_on(text, change)
         edited(analysis, edit)
         text = applied(text, edit)
         seen = everything(analysis)
-        assert seen == everything(Analysis(text))
+        fresh = Analysis(text, rules)
+        assert seen == everything(fresh)
+        assert analysis.hidden_count == fresh.hidden_count
+        assert maker.as_json() == DiagnosticMaker(fresh, options(1000)).as_json()
         assert all(seen["runs"].values())
+
+
+def with_baseline(text: str, lines: int) -> RuleSettings:
+    """A baseline knows all findings of a text, each on so many lines."""
+    found = Analysis(text).findings()
+    return RuleSettings(
+        known={fingerprint(each.rule.code, each.line.text): lines for each in found}
+    )
+
+
+def test_with_a_baseline_a_finding_that_is_mended_elsewhere_is_not_shown_any_more() -> None:
+    text = trace(
+        'EVENT{"event_type":"project-started"}',
+        'EVENT{"event_type":"dispatch-start"}',
+        'EVENT{"event_type":"dispatch-end","wall_clock_ms":0}',
+    )
+    rules = RuleSettings({"unknown-round": None}, known={"0" * 32: 1})
+    analysis = Analysis(text, rules)
+    maker = DiagnosticMaker(analysis, options(1000))
+    assert [each["code"] for each in json.loads(maker.as_json())] == ["dispatch-without-brief"]
+    brief = trace('EVENT{"event_type":"brief-issued"}')
+    analysis.edit(Point(0, 0), Point(1, 0), brief)
+    assert [*analysis.findings()] == json.loads(maker.as_json()) == []
+
+
+def test_with_a_baseline_an_edit_files_only_lines_with_the_same_text(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lines = [f'["{number // 2}"]\n' for number in range(100)]
+    analysis = Analysis("".join(lines), with_baseline("".join(lines), 1))
+    asked: list[str] = []
+
+    def counted(code: str, text: str) -> str:
+        asked.append(text)
+        return fingerprint(code, text)
+
+    monkeypatch.setattr(engine, "fingerprint", counted)
+    analysis.edit(Point(20, 0), Point(20, 0), " ")
+    assert sorted(asked) == [' ["10"]', '["10"]']
+    assert (analysis.hidden_count, analysis.finding_count) == (50, 50)
 
 
 @settings(max_examples=examples(150))

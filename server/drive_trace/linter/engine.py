@@ -207,6 +207,11 @@ _NEAR = 50
 """How many lines with findings on each side of an edit are shown whatever the limit."""
 
 
+def _text(line: Line) -> str:
+    """What a baseline knows a line by."""
+    return line.text.rstrip("\r")
+
+
 class Selection(msgspec.Struct, frozen=True):
     """Some of a trace's findings."""
 
@@ -236,32 +241,25 @@ class FindingStore:
         self._severities = {code: settings.severity(rule) for code, rule in RULES.items()}
         self._engine = Engine(index, lines, settings, joined)
         self._known = settings.known
-        self._lines = lines
         self.revision = revision
         """Changes when a finding comes or goes."""
         self._gone: set[Line] = set()
-        self._take_in(self._engine.run())
-
-    def _take_in(self, found: Iterable[Finding]) -> None:
-        """File all lines anew, given what the rules find across lines."""
         self._across: dict[Line, list[Finding]] = {}
         self._worded: dict[Line, Sequence[Finding]] = {}
         self._counts: dict[Line, int] = {}
-        self._hidden: dict[Line, set[str]] = {}
-        """The codes of what a baseline hides."""
+        self._hidden: dict[Line, list[str]] = {}
+        """By each filed line, where there is a baseline: the codes of what that hides."""
         self._alike = Counter[str]()
-        """By fingerprint, how many lines were filed on which a rule finds something."""
+        """By fingerprint, on how many of the lines being filed a rule finds something."""
         self._total = 0
         self.hidden_total = 0
         """How many findings a baseline hides."""
         self._with_errors = LineSet()
         self._with_any = LineSet()
-        for finding in unless_stopped(found):
+        for finding in unless_stopped(self._engine.run()):
             self._across.setdefault(finding.line, []).append(finding)
-        self._spread = SpreadObjects(self._lines)
-        filed = {line for line in self._lines if line.diagnostics}
-        for line in unless_stopped(sorted(filed | self._across.keys(), key=_order)):
-            self._file(line)
+        self._spread = SpreadObjects(lines)
+        self._file({line for line in lines if line.diagnostics} | self._across.keys())
 
     def expect_edits(self) -> None:
         """Build now what the first edit would else have to build."""
@@ -282,19 +280,18 @@ class FindingStore:
         in_doubt = {run_of(line) for line in moved if line.event is None} | (runs - named)
         changed |= self._spread.change(self._gone, changed)
         before, now = self._engine.run_again(runs, in_doubt, moved)
-        if self._known:  # it hides what stands first, so that a line can change what others show
-            self._take_in(self._engine.found())
-            self._gone.clear()
-            return
         if before != now:
             changed.update(each.line for each in chain(before, now))
             for finding in before:
                 self._across[finding.line].remove(finding)
             for finding in now:
                 self._across.setdefault(finding.line, []).append(finding)
-        for line in changed - self._gone:
+        if self._known:  # it hides what stands first, so that a line can change what others show
+            texts = {_text(line) for line in changed | self._gone}
+            changed.update(line for line in self._hidden if _text(line) in texts)
+        for line in changed:
             self._unfile(line)
-            self._file(line)
+        self._file(changed - self._gone)
         for line in changed | self._gone:
             if not self._across.get(line, True):
                 del self._across[line]
@@ -375,19 +372,23 @@ class FindingStore:
 
     # Which lines have findings
 
-    def _file(self, line: Line) -> None:
-        codes = self._codes(line)
-        if self._known:
-            self._hidden[line] = {each for each in dict.fromkeys(codes) if self._hides(each, line)}
-        shown = self.codes_of(line)
-        self.hidden_total += len(codes) - len(shown)
-        if shown:
-            self.revision += 1
-            self._counts[line] = len(shown)
-            self._total += len(shown)
-            self._with_any.add(line)
-            if any(self._severities[each] is Severity.ERROR for each in shown):
-                self._with_errors.add(line)
+    def _file(self, lines: Iterable[Line]) -> None:
+        """File lines: with a baseline, all that have findings and the same text as one of them."""
+        self._alike.clear()
+        for line in unless_stopped(sorted(lines, key=_order)):
+            codes = self._codes(line)
+            if self._known:
+                hidden = {each for each in dict.fromkeys(codes) if self._hides(each, line)}
+                self._hidden[line] = [each for each in codes if each in hidden]
+            shown = self.codes_of(line)
+            self.hidden_total += len(codes) - len(shown)
+            if shown:
+                self.revision += 1
+                self._counts[line] = len(shown)
+                self._total += len(shown)
+                self._with_any.add(line)
+                if any(self._severities[each] is Severity.ERROR for each in shown):
+                    self._with_errors.add(line)
 
     def _hides(self, code: str, line: Line) -> bool:
         """Whether a baseline knows what a rule finds on a line: it knows of how many lines with the
@@ -406,6 +407,7 @@ class FindingStore:
 
     def _unfile(self, line: Line) -> None:
         self._worded.pop(line, None)
+        self.hidden_total -= len(self._hidden.pop(line, ()))
         count = self._counts.pop(line, 0)
         if count:
             self.revision += 1
