@@ -39,7 +39,7 @@ class Refused(NamedTuple):
     """Whether that is because the trace does not know the run."""
 
 
-class Stamp(msgspec.Struct, frozen=True):
+class Stamp(NamedTuple):
     """What belongs to the moment of writing."""
 
     event_id: str

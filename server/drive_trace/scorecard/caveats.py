@@ -16,8 +16,6 @@ from enum import Enum, StrEnum
 from functools import lru_cache
 from typing import NamedTuple, cast
 
-import msgspec
-
 from drive_trace.text.escaping import plain
 from drive_trace.text.wording import first_of, numbered_lines, plural
 from drive_trace.trace.line import FlaggedLine, Line
@@ -88,7 +86,7 @@ class UnknownEvent(NamedTuple):
     """When it was recorded, where that can be read."""
 
 
-class StrayGrade(msgspec.Struct, frozen=True):
+class StrayGrade(NamedTuple):
     """A line that may grade any run, as none can be read from it."""
 
     path: str

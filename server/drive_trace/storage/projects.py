@@ -241,7 +241,7 @@ class Override(NamedTuple):
     rules: RuleSettings
 
 
-class JudgeSettings(msgspec.Struct, frozen=True):
+class JudgeSettings(NamedTuple):
     """What has to be known of models before one may judge."""
 
     orchestrator: str | None = None

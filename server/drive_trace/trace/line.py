@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from copy import copy
 from enum import Enum, StrEnum
 from operator import attrgetter
-from typing import ClassVar, cast
+from typing import ClassVar, NamedTuple, cast
 
 import msgspec
 
@@ -87,7 +87,7 @@ MOST_DIAGNOSTICS = 100
 """So many of one line are told one by one: nobody reads more, and a record may hold a million."""
 
 
-class Diagnostic(msgspec.Struct, frozen=True):
+class Diagnostic(NamedTuple):
     """One thing that is wrong with a line."""
 
     kind: DiagnosticKind
