@@ -220,6 +220,19 @@ export class Editor {
     return this.page.locator(".notification-toast");
   }
 
+  /** Waits for a notification. VS Code shows no toast for one that comes soon after others: it is in the list then. */
+  async told(text: string): Promise<Locator> {
+    const notification = this.page.locator(".notification-list-item", { hasText: text }).first();
+    await until(`the notification "${text}"`, async () => {
+      const isShown = await notification.waitFor({ timeout: 3_000 }).then(() => true, () => false);
+      if (!isShown && !(await this.page.locator(".notifications-center.visible").isVisible())) {
+        await this.page.locator("#status\\.notifications").click();
+      }
+      return isShown;
+    });
+    return notification;
+  }
+
   /** Picks a button of the only notification. */
   async answerToast(button: string): Promise<void> {
     await this.toast.locator(".monaco-button").getByText(button, { exact: true }).click();

@@ -109,7 +109,7 @@ export async function playGrading(editor: Editor, sandbox: Sandbox): Promise<voi
   await step("a gate is run, its output is to be seen, and what came of it is recorded", async () => {
     await askGate("mechanical");
     await editor.answer("Run");
-    await editor.toast.filter({ hasText: "mechanical pass was recorded for demo" }).waitFor();
+    await editor.told("mechanical pass was recorded for demo");
     await editor.output.filter({ hasText: "the types fit" }).first().waitFor();
     await editor.verdict.filter({ hasText: "missing: qa, intent" }).waitFor();
     assert.deepEqual(await grades(), [{ mechanical: "pass", qa: null, intent: null }]);
@@ -126,7 +126,7 @@ export async function playGrading(editor: Editor, sandbox: Sandbox): Promise<voi
       (await processesWith(sandbox.mark)).some(({ command }) => command === "sleep 987");
     await until("the gate", sleeping);
     await editor.toast.getByText("Cancel", { exact: true }).click();
-    await editor.toast.filter({ hasText: "the gate was cancelled" }).waitFor();
+    await editor.told("the gate was cancelled");
     await until("its end", async () => !(await sleeping()));
     assert.equal((await grades()).length, 1);
     await editor.run("Notifications: Clear All Notifications");
@@ -138,13 +138,13 @@ export async function playGrading(editor: Editor, sandbox: Sandbox): Promise<voi
     await editor.input.fill("no-such-program");
     await editor.press("Enter");
     await editor.answer("Run");
-    await editor.toast.filter({ hasText: "nothing was recorded: the command was not found" }).waitFor();
+    await editor.told("nothing was recorded: the command was not found");
     await editor.run("Notifications: Clear All Notifications");
     await askGate("qa");
     await editor.input.fill("true");
     await editor.press("Enter");
     await editor.answer("Run");
-    await editor.toast.filter({ hasText: "qa pass was recorded for demo" }).waitFor();
+    await editor.told("qa pass was recorded for demo");
     await editor.verdict.filter({ hasText: "missing: intent" }).waitFor();
     await editor.run("Notifications: Clear All Notifications");
     await editor.run("View: Hide Panel");
@@ -178,7 +178,7 @@ export async function playGrading(editor: Editor, sandbox: Sandbox): Promise<voi
     await askJudge();
     await send();
     await editor.answer("Record with an Uncalibrated Judge");
-    await editor.toast.filter({ hasText: "intent pass was recorded for demo" }).waitFor();
+    await editor.told("intent pass was recorded for demo");
     await editor.lenses.filter({ hasText: /^CORRECT\b/ }).first().waitFor();
     await editor.tab("Reasons: demo").waitFor();
     await editor.preview.getByText("An empty line gives no entry").waitFor();
@@ -205,7 +205,7 @@ export async function playGrading(editor: Editor, sandbox: Sandbox): Promise<voi
     await askJudge();
     await send();
     await editor.answer("Record with an Uncalibrated Judge");
-    await editor.toast.filter({ hasText: "nothing was recorded:" }).waitFor();
+    await editor.told("nothing was recorded:");
     await editor.screenshot("no-verdict");
     assert.equal(await readFile(sandbox.trace, "utf8"), before);
     await editor.run("Notifications: Clear All Notifications");

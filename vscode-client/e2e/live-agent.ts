@@ -46,7 +46,7 @@ export async function playAgent(sandbox: Sandbox, file: string): Promise<void> {
 async function record(editor: Editor, component: string, grade: "pass" | "fail"): Promise<void> {
   await editor.runAsking("Drive Trace: Record Verdict…", "How did it come out?");
   await editor.grade({ [component]: grade });
-  await editor.toast.filter({ hasText: "recorded on line" }).first().waitFor();
+  await editor.told("recorded on line");
   await editor.run("Notifications: Clear All Notifications");
 }
 

@@ -79,7 +79,7 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.screenshot("record");
     await editor.press("ArrowDown");
     await editor.press("Enter");
-    await editor.toast.filter({ hasText: "recorded on line 15" }).waitFor();
+    await editor.told("recorded on line 15");
     await editor.verdict.filter({ hasText: "INCORRECT — intent failed" }).waitFor();
     await editor.toast.getByText("Show Line", { exact: true }).click();
     await editor.cursor.filter({ hasText: "Ln 15, Col 1" }).waitFor();
@@ -222,7 +222,7 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.aboveRows.filter({ hasText: "The server is not running" }).waitFor();
     await editor.saidOf("demo").filter({ hasText: /^CORRECT\b/ }).waitFor();
     await editor.run("Drive Trace: Record Verdict…");
-    await editor.toast.filter({ hasText: "the server is not running, so nothing was done" }).waitFor();
+    await editor.told("the server is not running, so nothing was done");
     await (await editor.languageStatus()).filter({ hasText: "The server is not running: nothing is checked" }).waitFor();
     await editor.screenshot("no-server");
     await sandbox.changeSettings({});
