@@ -158,6 +158,8 @@ def test_a_report_that_is_asked_for_waits(slow: Slow) -> None:
     slow.client.change(
         document.uri, 2, {"text": triage(event_id="5f0e1d2c-3b4a-4958-8776-a5b4c3d2e1f0") + TEXT}
     )
+    # Messages are taken in order: what answers this has the change.
+    document.hover_text(PASSED)
     slow.let_through()
     items = slow.client.response(wanted)["result"]["items"]
     assert [(each["code"], each["range"]["start"]["line"]) for each in items] == [
