@@ -12,7 +12,7 @@ STARTS = {"subprocess", "pty", "multiprocessing", "concurrent", "pickle", "marsh
 RUNS = {"eval", "exec", "compile", "__import__", "system", "popen", "fork", "startfile"}
 SPAWNS = re.compile(r"exec[lv]p?e?|spawn[lv]p?e?|posix_spawnp?|create_subprocess_\w+")
 CONNECTS = {"http", "ftplib", "smtplib", "ssl", "requests", "httpx", "httpx2", "urllib3", "aiohttp"}
-ASKED = {"commands/gate.py", "judging/models.py", "storage/git.py"}
+ASKED = {"commands/gate.py", "commands/models.py", "storage/git.py"}
 """What runs a command that a person gave, or git."""
 PROCESSES = "storage/processes.py"
 """It runs what it is given, forks, and unpickles only what its own processes send."""
@@ -68,9 +68,9 @@ def test_the_package_starts_only_what_is_asked_for_and_evaluates_no_text() -> No
 def test_the_package_connects_to_nothing_but_a_judges_provider_and_a_cluster() -> None:
     for path, tree in trees():
         names = imported(tree)
-        if path != "judging/http_models.py":
+        if path != "commands/http_models.py":
             assert not CONNECTS & {name.partition(".")[0] for name in names}, path
-        if "drive_trace.judging.http_models.HttpModel" in names:
+        if "drive_trace.commands.http_models.HttpModel" in names:
             assert path == "commands/asking.py"
         assert "urllib.request" not in names, path
         if {"daft", "ray"} & names:

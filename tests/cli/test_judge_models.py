@@ -12,7 +12,7 @@ from subprocess import run as call
 import psutil
 import pytest
 
-from drive_trace.judging import models
+from drive_trace.commands import models
 from tests.cli.judging import (
     FAIL,
     KEY,
@@ -138,7 +138,7 @@ def test_another_host_gets_nothing(api: str, trace: Path) -> None:
 def test_the_extra_is_named_where_it_is_missing(
     trace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "drive_trace.judging.http_models", None)
+    monkeypatch.setitem(sys.modules, "drive_trace.commands.http_models", None)
     ran = run(*command("--api", "openai", "--dry-run", "--output-format", "json"))
     assert (ran.code, ran.json["why"]) == (2, "--api needs the extra drive-trace[judge]")
 

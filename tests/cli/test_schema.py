@@ -73,7 +73,10 @@ def test_no_command_waits_for_pydantic_or_the_server(tmp_path: Path, arguments: 
         ("--help", "vocabulary drive_trace.trace linter scorecard commands.score json_text"),
         ("score TRACE", "linter.rules linter.engine grading drive_trace.report http"),
         ("score TRACE", "hashlib difflib subprocess html shutil storage.recording authoring"),
-        ("emit --trace-file TRACE --project-run-id run-1 --event x --payload {}", "agent_logs"),
+        (
+            "emit --trace-file TRACE --project-run-id run-1 --event x --payload {}",
+            "authoring.usage authoring.transcripts",
+        ),
         ("record --trace-file TRACE --project-run-id run-1 --qa pass", "linter.rules http"),
         ("schema dispatch-start", "linter.rules drive_trace.trace.reading http"),
     ],

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from drive_trace.judging.http_models import HttpModel
-from drive_trace.judging.models import ModelError, Reply, TransportError, ask
+from drive_trace.commands.http_models import HttpModel
+from drive_trace.commands.models import ModelError, Reply, TransportError, ask
 from tests.judging.servers import Behave, Provider, Request, fails, provider, replies, response
 
 KEY = "sk-secret-1234"

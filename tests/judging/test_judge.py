@@ -6,8 +6,8 @@ import re
 
 import pytest
 
+from drive_trace.commands.models import Call, ReplayedModel, Reply, judge
 from drive_trace.grading.prompts import JudgedCase, Prompt, cut_diff, intent_prompt
-from drive_trace.judging.models import Call, ReplayedModel, Reply, judge
 
 PASS = '{"reasons": ["AC-1 holds"], "intent": "pass"}'
 FAIL = '{"reasons": ["AC-1 does not hold"], "intent": "fail"}'

@@ -2,7 +2,7 @@
 
 import pytest
 
-from drive_trace.judging.models import CommandModel, ModelError, ReplayedModel, Reply, ask
+from drive_trace.commands.models import CommandModel, ModelError, ReplayedModel, Reply, ask
 from tests.support.systems import NO_SIGNALS, not_on_windows
 
 

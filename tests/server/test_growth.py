@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from drive_trace.agent_logs.usage import UsageLogError, values
 from drive_trace.analysis import Analysis
+from drive_trace.authoring.usage import UsageLogError, values
 from drive_trace.json_text import parse
 from drive_trace.linter.joining import join
 from drive_trace.lsp import server as server_module

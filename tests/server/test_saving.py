@@ -17,7 +17,7 @@ from lsprotocol import types
 from drive_trace.features.findings import DiagnosticOptions
 from drive_trace.lsp.workspace import saving
 from drive_trace.lsp.workspace.open_traces import OpenTrace
-from drive_trace.storage.merging import KnownFile, LockedFile, lines_of
+from drive_trace.storage.followed_file import KnownFile, LockedFile, lines_of
 from drive_trace.text.spans import PositionEncoding
 from tests.server.support import write
 from tests.server.test_live import append

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from drive_trace.commands.models import CommandModel, Model, ModelError
 from drive_trace.commands.options import API_KEYS
 from drive_trace.commands.reading import usable
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, notify
 from drive_trace.grading.prompts import JudgedCase, Prompt, is_diff
-from drive_trace.judging.models import CommandModel, Model, ModelError
 from drive_trace.storage.files import Problem, inside, read_bytes, read_regular, why
 from drive_trace.storage.git import run_git
 from drive_trace.text.escaping import in_json, printable, visible
@@ -25,7 +25,7 @@ from drive_trace.trace.reading import read_lines
 from drive_trace.trace.times import sortable
 
 if TYPE_CHECKING:
-    from drive_trace.judging.http_models import HttpModel
+    from drive_trace.commands.http_models import HttpModel
 
 _LARGEST_DIFF = 64 << 20
 _SECONDS = 60.0
@@ -81,7 +81,7 @@ class Asked(NamedTuple):
 
     def _http(self, key: str) -> HttpModel:
         try:
-            from drive_trace.judging.http_models import HttpModel  # noqa: PLC0415 - an extra
+            from drive_trace.commands.http_models import HttpModel  # noqa: PLC0415 - an extra
         except ImportError as error:
             raise click.UsageError("--api needs the extra drive-trace[judge]") from error
         try:

@@ -10,16 +10,15 @@ from typing import Any, NamedTuple
 
 import click
 
-from drive_trace.commands import asking, options, writing
+from drive_trace.commands import asking, models, options, writing
 from drive_trace.commands.asking import Asked, echo_json, echo_prompt, without_keys
 from drive_trace.commands.calibrate import CALIBRATION_NAME, judge_now
-from drive_trace.commands.classify import OrAnother, failures, operator_turns
+from drive_trace.commands.looking_back import OrAnother, failures, operator_turns
+from drive_trace.commands.models import Model, ReplayedModel, Reply
 from drive_trace.commands.reading import read_text, usable
 from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, notify
 from drive_trace.grading import judgements, prompts
 from drive_trace.grading.calibration import FAMILIES, Rate, families_of
-from drive_trace.judging import models
-from drive_trace.judging.models import Model, ReplayedModel, Reply
 from drive_trace.storage.appending import AppendError, locked_trace
 from drive_trace.storage.files import inside, may_be_there, read_regular, records_at, why
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX

@@ -294,7 +294,7 @@ def model(command: Command) -> Command:
 
 
 API_KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
-"""By provider (``judging/http_models.py``), the environment variable with its key."""
+"""By provider (``commands/http_models.py``), the environment variable with its key."""
 _MODEL = (
     click.option(
         "--model", metavar="ID", required=True, callback=not_empty, help="The model that is asked."

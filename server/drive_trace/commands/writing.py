@@ -36,7 +36,7 @@ from drive_trace.text.escaping import printable, visible
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, COST, EVENTS, GRADE, TOKEN_FIELDS, OneOfShape
 
 if TYPE_CHECKING:
-    from drive_trace.agent_logs.usage import Usage
+    from drive_trace.authoring.usage import Usage
 
 T = TypeVar("T")
 
@@ -236,7 +236,7 @@ def tokens(usage: tuple[str, ...], **given: Any) -> None:
         if changes:
             raise click.UsageError("--usage does not go with single figures")
         logs = {name: read_text(name, _LARGEST_LOG) for name in usage}
-        from drive_trace.agent_logs.usage import total_usage  # noqa: PLC0415 - seldom needed
+        from drive_trace.authoring.usage import total_usage  # noqa: PLC0415 - seldom needed
 
         total = done(total_usage(logs), given["trace_file"])
         for note in total.notes:

@@ -1,25 +1,46 @@
-"""Follows a file that others write to: reads it again when it has changed.
+"""Files that others write to, too.
 
-A trace grows by whole lines at its end. Text after the last newline that is no whole object yet
-waits until nobody has written to the file for a while: somebody is writing it.
+One that is only followed is read again when it has changed. A trace grows by whole lines at its
+end. Text after the last newline that is no whole object yet waits until nobody has written to the
+file for a while: somebody is writing it.
+
+One that an editor has edited is brought together with what others have appended, before it is
+saved. An editor that finds its file changed offers to overwrite it, which would drop what was
+appended. So the appended lines are put into the editor's text first. The file is locked from then
+on until it is written, so that those who lock it lose nothing. Its time is set back, by which the
+editor knows that it has read all of the file. Whatever is appended without a lock sets that time
+again, and the editor asks as before.
+
+A line is foreign if the file had it before the editor wrote it there. It is looked for in the text
+at each save, as an undo may have taken it out since.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
+import re
 import stat
 import time
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import NamedTuple
 
 import orjson
 
+from drive_trace.storage.appending import AppendError, locked_trace
 from drive_trace.storage.files import (
+    LARGEST,
     Problem,
     decoded,
     digest_of,
     inside,
     open_regular,
+    read_regular,
+    records_of,
+    version_of,
     why_not_read,
     why_not_utf8,
 )
@@ -140,3 +161,191 @@ def _is_object(data: bytes) -> bool:
         return isinstance(orjson.loads(data), dict)
     except ValueError:
         return False
+
+
+# One that an editor has edited
+
+_EVENT_ID = re.compile(r'"event_id"\s*:\s*"([^"\\]+)"')
+
+
+def lines_of(records: Iterable[str]) -> list[str]:
+    """The records that are not blank, alike whichever way they are ended and marked."""
+    return [line for each in records if (line := each.strip("\r\ufeff")).strip()]
+
+
+def without(lines: Iterable[str], others: Iterable[str]) -> list[str]:
+    """The lines that are not among others, each as often as that is so."""
+    return list((Counter([*lines]) - Counter([*others])).elements())
+
+
+def among(lines: Iterable[str], others: Iterable[str]) -> list[str]:
+    """The lines that are among others, each as often as that is so."""
+    return list((Counter([*lines]) & Counter([*others])).elements())
+
+
+class KnownFile:
+    """What is known of a file that an editor shows: its lines that are not blank, as they were when
+    it was looked at last. Who works on it in a thread has the lock; ``changed`` needs none.
+    """
+
+    def __init__(self, path: str, lines: list[str]) -> None:
+        """``lines`` is what the editor shows first."""
+        self.path = os.path.realpath(path)  # the editor writes through a link, wherever it leads
+        self.lines = lines
+        self.lock = asyncio.Lock()
+        self.foreign: list[str] = []
+        self.own: list[str] = []
+        """What the editor is about to write."""
+        self.removed: list[str] = []
+        """The lines that were removed by hand; nobody has been asked about them yet."""
+        self.modified: int | None = None
+        """When the file was modified while the editor knew all of it but foreign lines, in
+        nanoseconds; None if it knows another file.
+        """
+        self._version: tuple[int, ...] = ()
+        self._shown: dict[str, str] = {}
+        """The lines of the file that the editor shows in another way, by what it shows."""
+        self.states: deque[int] = deque(maxlen=5_000)
+        """Sums of the hashes of the lines that were shown, the present ones last."""
+
+    def changed(self, before: Iterable[str], after: Iterable[str]) -> bool:
+        """The editor shows other records in place of some. Returns whether lines have come or gone,
+        not those that were edited.
+        """
+        old, new = lines_of(before), lines_of(after)
+        state = self.states[-1] + sum(map(hash, new)) - sum(map(hash, old))
+        gone, come = without(old, new), without(new, old)
+        became = _rewritten(gone, come)
+        if len(gone) == len(come) == 1 and not _EVENT_ID.search(gone[0]):
+            became = {gone[0]: come[0]}  # its place tells
+        gone, come = without(gone, became.keys()), without(come, became.values())
+        self._shown |= {new: self._shown.pop(old, old) for old, new in became.items()}
+        removed = without(self.removed, self.in_file(come)) + self.in_file(gone)
+        self.removed = [] if state in self.states else removed  # an undo removes nothing
+        self.states.append(state)
+        return bool(gone or come)
+
+    def look(self, shown: list[str], *, is_told: bool = False) -> None:
+        """Look at the file, which an editor shows so. With ``is_told``, the editor has said that it
+        has changed, maybe by a save of its own. Never raises.
+        """
+        with suppress(OSError, ValueError):
+            status = Path(self.path).stat()
+            if self.modified is None or version_of(status) != self._version:
+                lines = _lines_in(read_regular(self.path, LARGEST))
+                if not is_told or lines != shown:
+                    self.take_in(lines)
+                    self.note_read(shown, status)
+
+    def take_in(self, lines: list[str]) -> list[str]:
+        """Note what the file has now. New lines are foreign, unless the editor may have written
+        them. Returns the foreign lines that are no more, in their order.
+        """
+        before, self.lines = self.lines, lines
+        old, new = [], lines[len(before) :]
+        if lines[: len(before)] != before:
+            self.modified = None
+            old, new = without(before, lines), without(lines, before)
+        shown, became = dict(self._shown), _rewritten(old, new)
+        gone, come = {*old}, {*new}
+        became |= {shown[each]: each for each in new if shown.get(each) in gone}
+        ways = (each for each in (became | shown).items() if each[0] not in come)
+        self._shown = {each: became.get(line, line) for each, line in ways}
+        now = [became.get(each, each) for each in self.foreign]
+        lost = among(old, now)
+        self.foreign = without(now, lost) + without(without(new, became.values()), self.own)
+        return lost
+
+    def absent(self, shown: Iterable[str]) -> list[str]:
+        """The lines of the file, if there is one, that are not among those that an editor shows."""
+        lines = self.lines if Path(self.path).exists() else []
+        return without(lines, self.in_file(shown))
+
+    def in_file(self, shown: Iterable[str]) -> list[str]:
+        """What an editor shows, where it has edited a line of the file, as the file has it."""
+        return [self._shown.get(each, each) for each in shown]
+
+    def saved(self, shown: list[str]) -> list[str]:
+        """The editor has written what it shows. Append what foreign lines that has dropped, and
+        return them. Raises AppendError, and OSError.
+        """
+        with locked_trace(self.path, create=False) as trace:
+            status = Path(self.path).stat()
+            self.own = shown
+            dropped = self.take_in(_lines_in(trace.read()))
+            self.note_read(shown, status)
+            self.own = []
+            for each in dropped:
+                trace.append(each)
+            self.take_in(_lines_in(trace.read()))
+        return dropped
+
+    def note_read(self, shown: list[str], status: os.stat_result) -> None:
+        """The editor knows what it shows, and the file's time before that was looked at."""
+        rest = self.lines[len(shown) :]
+        self._version = version_of(status)
+        if self.lines[: len(shown)] == shown and not without(rest, self.foreign):
+            self.modified = (self.modified or 0) if rest else status.st_mtime_ns
+
+
+class LockedFile:
+    """A trace that is locked while an editor saves it."""
+
+    def __init__(self, known: KnownFile) -> None:
+        self.known = known
+        self._stack = ExitStack()
+        self._set_back_to: int | None = None
+        self._version: tuple[int, ...] = ()
+        """That of the file which was read."""
+        self._is_ended = False
+
+    def read(self, shown: list[str]) -> list[str] | None:
+        """Lock the file, and return the foreign lines that the editor does not show. None, and
+        nothing is locked, if it cannot be locked. Never raises.
+        """
+        with suppress(AppendError, OSError):
+            trace = self._stack.enter_context(locked_trace(self.known.path, create=False))
+            self._version = version_of(Path(self.known.path).stat())
+            data = trace.read()
+            self.known.take_in(_lines_in(data))
+            self.known.own = shown
+            if not data.endswith(b"\n"):
+                self.known.modified = None  # the editor is to ask about a part of a line
+            return among(self.known.absent(shown), self.known.foreign)
+        self.release()
+        return None
+
+    def set_back(self) -> None:
+        """Set the file's time to that at which the editor read it, if it has read all but foreign
+        lines, and nobody has written to it since it was locked and read. Only an editor that still
+        waits for these lines may see that time: another one would overwrite the file.
+        """
+        path, time = self.known.path, self.known.modified
+        with suppress(OSError):
+            status = Path(path).stat()
+            is_read = version_of(status) == self._version
+            if time is not None and is_read and status.st_mtime_ns != time:
+                os.utime(path, ns=(time, time))
+                self._set_back_to = time
+
+    def release(self) -> None:
+        """Let others append again. If the editor has not written the file, its time is now."""
+        with suppress(OSError):
+            if Path(self.known.path).stat().st_mtime_ns == self._set_back_to:
+                os.utime(self.known.path)
+        self._stack.close()
+
+
+def _lines_in(data: bytes) -> list[str]:
+    """Without a last one that is still being written."""
+    return lines_of(records_of(split_waiting(data, is_quiet=False)[0]))
+
+
+def _rewritten(gone: Iterable[str], come: Iterable[str]) -> dict[str, str]:
+    """What has become of lines that are gone: one that came with the same event id."""
+    same = defaultdict(list)
+    for each in come:
+        if found := _EVENT_ID.search(each):
+            same[found[1]].append(each)
+    ids = ((each, found[1]) for each in gone if (found := _EVENT_ID.search(each)))
+    return {each: same[event_id].pop(0) for each, event_id in ids if same[event_id]}

@@ -18,7 +18,7 @@ from drive_trace.features.structure import Outline, outline
 from drive_trace.lsp.rpc.capabilities import DocumentKey, key_of
 from drive_trace.lsp.rpc.threads import Readers
 from drive_trace.stopping import StoppedError
-from drive_trace.storage.merging import KnownFile
+from drive_trace.storage.followed_file import KnownFile
 from drive_trace.storage.patterns import is_trace
 from drive_trace.trace.document import Point, Position
 from drive_trace.trace.joined import JoinedFiles

@@ -21,7 +21,7 @@ from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.threads import in_thread
 from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.storage.appending import AppendError
-from drive_trace.storage.merging import KnownFile, LockedFile, among, lines_of, without
+from drive_trace.storage.followed_file import KnownFile, LockedFile, among, lines_of, without
 from drive_trace.text.wording import listed, plural
 from drive_trace.trace.document import Point
 from drive_trace.vocabulary import EVENTS

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import httpx2
 
 from drive_trace import __version__
-from drive_trace.judging.models import LARGEST, ModelError, Reply, TransportError
+from drive_trace.commands.models import LARGEST, ModelError, Reply, TransportError
 from drive_trace.text.escaping import printable
 
 _MOST_TOKENS = 16_000

@@ -12,9 +12,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drive_trace.agent_logs.transcripts import operator_turns_of, reconstruct
-from drive_trace.agent_logs.usage import total_usage
 from drive_trace.authoring.drafts import Refused
+from drive_trace.authoring.transcripts import operator_turns_of, reconstruct
+from drive_trace.authoring.usage import total_usage
 from tests.support.mutating import SPELLINGS, Spelling, changed, garbled
 
 Figures = tuple[Any, ...]

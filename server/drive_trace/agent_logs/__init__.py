@@ -1,1 +1,0 @@
-"""What agents and their SDKs log, in their own formats: usage, and transcripts."""
