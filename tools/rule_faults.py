@@ -87,9 +87,9 @@ def _faults_of_parts(name: str, module: Any) -> Iterator[str]:
         yield "the docstring, which is the rule's page, needs a paragraph `**Fix.** …`"
     marked = [bool(read_fixture(each.before).marks) for each in examples_of(code)]
     if True not in marked:
-        yield "EXAMPLES needs an example with `^^^` marks under what the rule finds"
+        yield "the docstring needs, below `Examples:`, one with `^^^` marks under what it finds"
     if False not in marked:
-        yield "EXAMPLES needs a near miss: an example without marks"
+        yield "the docstring needs, below `Examples:`, a near miss: one without marks"
     if rule.looks_at is LineDiagnostic:
         if code not in set(DiagnosticKind):
             yield f"the rule never runs: add `{code}` to DiagnosticKind in {_LINE}"

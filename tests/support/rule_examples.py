@@ -1,4 +1,4 @@
-"""The examples of a rule, as the ``EXAMPLES`` of its file write them.
+"""The examples of a rule, as the docstring of its file writes them below ``Examples:``.
 
 Each is a piece of a trace, written as :mod:`tests.support.fixtures` describes. Marks (``^^^``)
 stand under what the rule finds; an example without marks is a near miss, in which it finds nothing.
@@ -21,7 +21,6 @@ These lines are no part of a trace:
 
 import re
 from collections.abc import Iterator
-from importlib import import_module
 from typing import NamedTuple
 
 from drive_trace.linter import rules
@@ -49,8 +48,7 @@ class Example(NamedTuple):
 
 def examples_of(code: str) -> tuple[Example, ...]:
     """The examples of a rule, in their order."""
-    module = import_module(f"{rules.__name__}.{code.replace('-', '_')}")
-    return tuple(read_examples(getattr(module, "EXAMPLES", "")))
+    return tuple(read_examples(rules.examples(code)))
 
 
 def read_examples(text: str) -> Iterator[Example]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import pkgutil
 from collections.abc import Mapping
 from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 from drive_trace.linter.rule import Rule
@@ -30,9 +29,15 @@ SETTABLE: Mapping[str, Rule[Any]] = {code: rule for code, rule in RULES.items() 
 
 
 def documentation(rule: Rule[Any]) -> str:
-    """What the rule's module says of it, in Markdown."""
-    return (_module(rule).__doc__ or "").strip()
+    """The rule's page, in Markdown: the docstring of its module, up to the examples."""
+    return _parts(rule.code)[0].strip()
 
 
-def _module(rule: Rule[Any]) -> ModuleType:
-    return import_module(f"{__name__}.{rule.code.replace('-', '_')}")
+def examples(code: str) -> str:
+    """The examples of a rule, from which the tests and the pictures of its page are made."""
+    return _parts(code)[2]
+
+
+def _parts(code: str) -> tuple[str, str, str]:
+    module = import_module(f"{__name__}.{code.replace('-', '_')}")
+    return (module.__doc__ or "").partition("\n\nExamples:\n")

@@ -7,6 +7,15 @@ unknown line of the run above names the path: the authoring may be there. Of one
 amendment is marked.
 
 **Fix.** None is offered: when the file was authored is not in the trace.
+
+Examples:
+EVENT{"event_type":"spec-authored","spec_path":"projects/cart/spec.md"}
+EVENT{"event_type":"spec-amended","spec_path":"projects/cart/slices/tax/spec.md"}
+… no `spec-authored` above authors this spec  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+EVENT{"event_type":"spec-amended","spec_path":"projects/cart/slices/tax/spec.md"}
+---
+EVENT{"event_type":"plan-authored","plan_path":"projects/cart/plan.md"}
+EVENT{"event_type":"plan-amended","plan_path":"projects/cart/plan.md"}
 """
 
 from drive_trace.linter.rule import Findings, Rule, SameFile, Severity
@@ -27,13 +36,3 @@ def _check(file: SameFile) -> Findings:
 
 
 RULE = Rule(Severity.INFORMATION, "A spec or plan is amended that was not authored before.", _check)
-
-EXAMPLES = """
-EVENT{"event_type":"spec-authored","spec_path":"projects/cart/spec.md"}
-EVENT{"event_type":"spec-amended","spec_path":"projects/cart/slices/tax/spec.md"}
-… no `spec-authored` above authors this spec  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-EVENT{"event_type":"spec-amended","spec_path":"projects/cart/slices/tax/spec.md"}
----
-EVENT{"event_type":"plan-authored","plan_path":"projects/cart/plan.md"}
-EVENT{"event_type":"plan-amended","plan_path":"projects/cart/plan.md"}
-"""

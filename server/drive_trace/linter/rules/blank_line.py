@@ -4,6 +4,15 @@ that counts lines is off by one.
 The end of the file is no blank line: a newline ends the last event.
 
 **Fix.** The line is removed, which is safe.
+
+Examples:
+EVENT{"event_type":"project-closed"}
+
+| … there is no event on it
+=> Remove the line
+EVENT{"event_type":"project-closed"}
+--- The newline that ends the last event starts no line.
+EVENT{"event_type":"project-closed"}
 """
 
 from drive_trace.linter.edits import Fixes, Level, remove_line
@@ -20,13 +29,3 @@ def _fixes(finding: Finding) -> Fixes:
 
 
 RULE = Rule(Severity.HINT, "A line is blank.", _check, fixes=_fixes)
-
-EXAMPLES = """
-EVENT{"event_type":"project-closed"}
-
-| … there is no event on it
-=> Remove the line
-EVENT{"event_type":"project-closed"}
---- The newline that ends the last event starts no line.
-EVENT{"event_type":"project-closed"}
-"""

@@ -6,6 +6,30 @@ They are compared only where every brief of the dispatch has a sha256 in 64 hexa
 rejected or unknown line of the run names the dispatch, and the trace has its start.
 
 **Fix.** What the hashes say, as a suggestion: the hash may be the wrong one.
+
+Examples:
+EVENT{"event_type":"dispatch-start"}
+EVENT{"event_type":"brief-issued","brief_disposition":"initial"}
+EVENT{"event_type":"brief-issued","brief_disposition":"amended"}
+… it has the hash of the brief on line 2              ^^^^^^^^^
+=> Replace with "reissue"
+EVENT{"event_type":"dispatch-start"}
+EVENT{"event_type":"brief-issued","brief_disposition":"initial"}
+EVENT{"event_type":"brief-issued","brief_disposition":"reissue"}
+---
+EVENT{"event_type":"dispatch-start"}
+EVENT{"event_type":"brief-issued","brief_disposition":"amended","brief_content_hash":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}
+… it is the first brief of its dispatch               ^^^^^^^^^
+EVENT{"event_type":"brief-issued","brief_disposition":"initial","brief_content_hash":"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"}
+… its hash is a new one                               ^^^^^^^^^
+=>
+EVENT{"event_type":"dispatch-start"}
+EVENT{"event_type":"brief-issued","brief_disposition":"initial","brief_content_hash":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}
+EVENT{"event_type":"brief-issued","brief_disposition":"initial","brief_content_hash":"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"}
+--- Strings that are no hashes cannot be compared.
+EVENT{"event_type":"dispatch-start"}
+EVENT{"event_type":"brief-issued","brief_content_hash":"pending"}
+EVENT{"event_type":"brief-issued","brief_content_hash":"pending"}
 """
 
 from collections.abc import Sequence
@@ -60,28 +84,3 @@ RULE = Rule(
     _check,
     fixes=replace_with_expected,
 )
-
-EXAMPLES = """
-EVENT{"event_type":"dispatch-start"}
-EVENT{"event_type":"brief-issued","brief_disposition":"initial"}
-EVENT{"event_type":"brief-issued","brief_disposition":"amended"}
-… it has the hash of the brief on line 2              ^^^^^^^^^
-=> Replace with "reissue"
-EVENT{"event_type":"dispatch-start"}
-EVENT{"event_type":"brief-issued","brief_disposition":"initial"}
-EVENT{"event_type":"brief-issued","brief_disposition":"reissue"}
----
-EVENT{"event_type":"dispatch-start"}
-EVENT{"event_type":"brief-issued","brief_disposition":"amended","brief_content_hash":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}
-… it is the first brief of its dispatch               ^^^^^^^^^
-EVENT{"event_type":"brief-issued","brief_disposition":"initial","brief_content_hash":"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"}
-… its hash is a new one                               ^^^^^^^^^
-=>
-EVENT{"event_type":"dispatch-start"}
-EVENT{"event_type":"brief-issued","brief_disposition":"initial","brief_content_hash":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}
-EVENT{"event_type":"brief-issued","brief_disposition":"initial","brief_content_hash":"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"}
---- Strings that are no hashes cannot be compared.
-EVENT{"event_type":"dispatch-start"}
-EVENT{"event_type":"brief-issued","brief_content_hash":"pending"}
-EVENT{"event_type":"brief-issued","brief_content_hash":"pending"}
-"""

@@ -3,6 +3,19 @@ at the start of every file; readers reject the line, so the event is lost.
 
 **Fix.** The mark is removed, which is safe, but for a line that names one of the two feeds: there
 it can change a verdict.
+
+Examples:
+\ufeff{"event_type":"tool-called"}
+^ … byte-order mark
+=> Remove the byte-order mark
+{"event_type":"tool-called"}
+---
+\ufeff{"event_type":"correctness-recorded"
+^
+=>
+{"event_type":"correctness-recorded"
+--- Inside a string it is a character like any other.
+EVENT{"event_type":"slice-completed","slice_slug":"\ufeffretry-queue"}
 """
 
 from drive_trace.linter.edits import repairs
@@ -16,17 +29,3 @@ def _check(subject: LineDiagnostic) -> Findings:
 RULE = Rule(
     Severity.ERROR, "An invisible byte-order mark stands before the object.", _check, fixes=repairs
 )
-
-EXAMPLES = """
-\ufeff{"event_type":"tool-called"}
-^ … byte-order mark
-=> Remove the byte-order mark
-{"event_type":"tool-called"}
----
-\ufeff{"event_type":"correctness-recorded"
-^
-=>
-{"event_type":"correctness-recorded"
---- Inside a string it is a character like any other.
-EVENT{"event_type":"slice-completed","slice_slug":"\ufeffretry-queue"}
-"""

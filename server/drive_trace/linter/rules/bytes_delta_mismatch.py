@@ -6,6 +6,19 @@ Only events of one run are compared. The rule is silent where a rejected or unkn
 that names the path stands between them.
 
 **Fix.** The difference, as a suggestion: a length may be what is wrong.
+
+Examples:
+EVENT{"event_type":"spec-authored","byte_length":6325}
+EVENT{"event_type":"spec-amended","byte_length":7624,"bytes_delta":1733}
+… expected 1299, the change of `byte_length` since line 1          ^^^^
+=>
+EVENT{"event_type":"spec-authored","byte_length":6325}
+EVENT{"event_type":"spec-amended","byte_length":7624,"bytes_delta":1299}
+--- Each file has its own length, and each change goes on from the one before.
+EVENT{"event_type":"plan-authored","plan_path":"plan.md","byte_length":500}
+EVENT{"event_type":"plan-authored","plan_path":"slices/tax/plan.md","byte_length":300}
+EVENT{"event_type":"plan-amended","plan_path":"plan.md","byte_length":450,"bytes_delta":-50}
+EVENT{"event_type":"plan-amended","plan_path":"plan.md","byte_length":470,"bytes_delta":20}
 """
 
 from itertools import pairwise
@@ -51,17 +64,3 @@ RULE = Rule(
     _check,
     fixes=replace_with_expected,
 )
-
-EXAMPLES = """
-EVENT{"event_type":"spec-authored","byte_length":6325}
-EVENT{"event_type":"spec-amended","byte_length":7624,"bytes_delta":1733}
-… expected 1299, the change of `byte_length` since line 1          ^^^^
-=>
-EVENT{"event_type":"spec-authored","byte_length":6325}
-EVENT{"event_type":"spec-amended","byte_length":7624,"bytes_delta":1299}
---- Each file has its own length, and each change goes on from the one before.
-EVENT{"event_type":"plan-authored","plan_path":"plan.md","byte_length":500}
-EVENT{"event_type":"plan-authored","plan_path":"slices/tax/plan.md","byte_length":300}
-EVENT{"event_type":"plan-amended","plan_path":"plan.md","byte_length":450,"bytes_delta":-50}
-EVENT{"event_type":"plan-amended","plan_path":"plan.md","byte_length":470,"bytes_delta":20}
-"""

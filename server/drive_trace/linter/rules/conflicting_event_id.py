@@ -7,6 +7,16 @@ This is looked for by `drive-trace check` among the files that are checked toget
 finding for every other file, on the first of the events, which says how many more there are.
 
 **Fix.** None is offered: somebody has to decide whether both events happened.
+
+Examples:
+EVENT{"event_type":"project-closed","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
+… other.jsonl:1 has another event              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+@beside
+EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
+--- It is one event, which is written with more white space.
+EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
+@beside
+EVENT{"event_type":"project-started","event_id": "2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f" }
 """
 
 from drive_trace.linter.rule import Findings, Rule, Severity, SharedEvents
@@ -26,14 +36,3 @@ RULE = Rule(
     "An event has the id of another event in a file that is checked together with it.",
     _check,
 )
-
-EXAMPLES = """
-EVENT{"event_type":"project-closed","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
-… other.jsonl:1 has another event              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-@beside
-EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
---- It is one event, which is written with more white space.
-EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
-@beside
-EVENT{"event_type":"project-started","event_id": "2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f" }
-"""

@@ -9,6 +9,20 @@ file that knows less than another contradicts nothing. A grade with a later `ts`
 no contradiction either: somebody graded the run again.
 
 **Fix.** None is offered: somebody has to decide which grade holds, and record it.
+
+Examples:
+EVENT{"event_type":"correctness-recorded","qa":"fail","ts":"2026-05-28T13:00:00.000"}
+                                               ^^^^^^ … but "pass" on line 1 of other.jsonl
+@beside
+EVENT{"event_type":"correctness-recorded","qa":"pass","ts":"2026-05-28T14:00:00.000Z"}
+--- The other file grades the run again, beyond doubt.
+EVENT{"event_type":"correctness-recorded","qa":"fail","ts":"2026-05-28T14:00:00.000Z"}
+@beside
+EVENT{"event_type":"correctness-recorded","qa":"pass","ts":"2026-05-28T14:00:00.001Z"}
+--- The other file knows more, and contradicts nothing.
+EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":null,"intent":null}
+@beside
+EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"fail","intent":"pass"}
 """
 
 from drive_trace.linter.rule import Finding, Findings, Line, Rule, Run, Severity, shown
@@ -38,18 +52,3 @@ def _finding(name: str, grade: Line, counted: Line) -> Finding:
 RULE = Rule(
     Severity.WARNING, "Two files grade one run differently, and neither grade is later.", _check
 )
-
-EXAMPLES = """
-EVENT{"event_type":"correctness-recorded","qa":"fail","ts":"2026-05-28T13:00:00.000"}
-                                               ^^^^^^ … but "pass" on line 1 of other.jsonl
-@beside
-EVENT{"event_type":"correctness-recorded","qa":"pass","ts":"2026-05-28T14:00:00.000Z"}
---- The other file grades the run again, beyond doubt.
-EVENT{"event_type":"correctness-recorded","qa":"fail","ts":"2026-05-28T14:00:00.000Z"}
-@beside
-EVENT{"event_type":"correctness-recorded","qa":"pass","ts":"2026-05-28T14:00:00.001Z"}
---- The other file knows more, and contradicts nothing.
-EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":null,"intent":null}
-@beside
-EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"fail","intent":"pass"}
-"""

@@ -8,6 +8,24 @@ This is looked for by `drive-trace check` among the files that are checked toget
 finding for every other file, on the first of the events.
 
 **Fix.** None is offered: keep one of the two files, or the events in one of them.
+
+Examples:
+EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
+… line 1 of other.jsonl too; within a run       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+@beside
+EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
+--- The first of several is marked.
+EVENT{"event_type":"round-start","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-000000000001"}
+EVENT{"event_type":"round-start","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-000000000002"}
+… 2 events of this file stand               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+EVENT{"event_type":"round-start","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-000000000003"}
+@beside
+EVENT{"event_type":"round-start","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-000000000003"}
+EVENT{"event_type":"round-start","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-000000000002"}
+--- The same event again has an id of its own.
+EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-000000000001"}
+@beside
+EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-000000000002"}
 """
 
 from drive_trace.linter.rule import Findings, Rule, Severity, SharedEvents
@@ -28,22 +46,3 @@ def _check(subject: SharedEvents) -> Findings:
 
 
 RULE = Rule(Severity.WARNING, "Events stand in two files that are checked together.", _check)
-
-EXAMPLES = """
-EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
-… line 1 of other.jsonl too; within a run       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-@beside
-EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
---- The first of several is marked.
-EVENT{"event_type":"round-start","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-000000000001"}
-EVENT{"event_type":"round-start","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-000000000002"}
-… 2 events of this file stand               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-EVENT{"event_type":"round-start","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-000000000003"}
-@beside
-EVENT{"event_type":"round-start","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-000000000003"}
-EVENT{"event_type":"round-start","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-000000000002"}
---- The same event again has an id of its own.
-EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-000000000001"}
-@beside
-EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-000000000002"}
-"""

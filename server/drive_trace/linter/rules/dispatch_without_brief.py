@@ -5,6 +5,16 @@ The rule is silent while a rejected or unknown line of the run names the dispatc
 there.
 
 **Fix.** None is offered: the brief is not in the trace.
+
+Examples:
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+… no brief was issued for it                      ^^^^
+EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
+--- A brief may still come; and it may come late.
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
+EVENT{"event_type":"brief-issued","dispatch_id":"D1"}
 """
 
 from drive_trace.linter.phases import phases_of
@@ -22,14 +32,3 @@ def _check(run: Run) -> Findings:
 
 
 RULE = Rule(Severity.INFORMATION, "A dispatch ended, and had no brief.", _check)
-
-EXAMPLES = """
-EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
-… no brief was issued for it                      ^^^^
-EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
---- A brief may still come; and it may come late.
-EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
-EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
-EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
-EVENT{"event_type":"brief-issued","dispatch_id":"D1"}
-"""

@@ -3,6 +3,18 @@ severity without a signal, or signals without a severity, says that one of the t
 
 **Fix.** Where there are no signals, `none` is suggested. How serious a signal is, only the writer
 knows.
+
+Examples:
+EVENT{"event_type":"health-check-fired","drift_signal_count":0,"max_drift_severity":"low"}
+… must be "none" where there are no signals; found "low"                            ^^^^^
+=> Replace with "none"
+EVENT{"event_type":"health-check-fired","drift_signal_count":0,"max_drift_severity":"none"}
+---
+EVENT{"event_type":"health-check-fired","drift_signal_count":2,"max_drift_severity":"none"}
+… must not be "none" where there are signals (2)                                    ^^^^^^
+---
+EVENT{"event_type":"health-check-fired","drift_signal_count":0,"max_drift_severity":"none"}
+EVENT{"event_type":"health-check-fired","drift_signal_count":1,"max_drift_severity":"low"}
 """
 
 from drive_trace.linter.edits import Fixes, Level, replacing, values_of
@@ -31,16 +43,3 @@ RULE = Rule(
     _check,
     fixes=_fixes,
 )
-
-EXAMPLES = """
-EVENT{"event_type":"health-check-fired","drift_signal_count":0,"max_drift_severity":"low"}
-… must be "none" where there are no signals; found "low"                            ^^^^^
-=> Replace with "none"
-EVENT{"event_type":"health-check-fired","drift_signal_count":0,"max_drift_severity":"none"}
----
-EVENT{"event_type":"health-check-fired","drift_signal_count":2,"max_drift_severity":"none"}
-… must not be "none" where there are signals (2)                                    ^^^^^^
----
-EVENT{"event_type":"health-check-fired","drift_signal_count":0,"max_drift_severity":"none"}
-EVENT{"event_type":"health-check-fired","drift_signal_count":1,"max_drift_severity":"low"}
-"""

@@ -5,6 +5,23 @@ the end of a dispatch, is not said as well.
 
 **Fix.** An exact copy is deleted, else a new id is made from the line itself. Both are suggestions:
 who wrote the line knows what it was to be.
+
+Examples:
+EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
+EVENT{"event_type":"project-closed","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
+… line 1 has the same                          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+=>
+EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
+EVENT{"event_type":"project-closed","event_id":"cc33c509-b98c-4bef-a901-a7116bcb98d4"}
+--- What was appended twice counts twice.
+{"event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f","schema_version":"1","ts":"2026-05-28T14:00:00.000Z","project_run_id":"cart","orchestrator_agent_id":null,"event_type":"project-started","project_slug":"cart","origin":"promote","has_linear_project":true}
+{"event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f","schema_version":"1","ts":"2026-05-28T14:00:00.000Z","project_run_id":"cart","orchestrator_agent_id":null,"event_type":"project-started","project_slug":"cart","origin":"promote","has_linear_project":true}
+            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ … has the same in all else too
+=> Delete this line
+{"event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f","schema_version":"1","ts":"2026-05-28T14:00:00.000Z","project_run_id":"cart","orchestrator_agent_id":null,"event_type":"project-started","project_slug":"cart","origin":"promote","has_linear_project":true}
+--- An id that differs in one place is another id.
+EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
+EVENT{"event_type":"project-closed","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e20"}
 """
 
 from itertools import pairwise
@@ -37,21 +54,3 @@ def _fixes(finding: Finding) -> Fixes:
 
 
 RULE = Rule(Severity.WARNING, "An event has the id of an earlier event.", _check, fixes=_fixes)
-
-EXAMPLES = """
-EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
-EVENT{"event_type":"project-closed","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
-… line 1 has the same                          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-=>
-EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
-EVENT{"event_type":"project-closed","event_id":"cc33c509-b98c-4bef-a901-a7116bcb98d4"}
---- What was appended twice counts twice.
-{"event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f","schema_version":"1","ts":"2026-05-28T14:00:00.000Z","project_run_id":"cart","orchestrator_agent_id":null,"event_type":"project-started","project_slug":"cart","origin":"promote","has_linear_project":true}
-{"event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f","schema_version":"1","ts":"2026-05-28T14:00:00.000Z","project_run_id":"cart","orchestrator_agent_id":null,"event_type":"project-started","project_slug":"cart","origin":"promote","has_linear_project":true}
-            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ … has the same in all else too
-=> Delete this line
-{"event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f","schema_version":"1","ts":"2026-05-28T14:00:00.000Z","project_run_id":"cart","orchestrator_agent_id":null,"event_type":"project-started","project_slug":"cart","origin":"promote","has_linear_project":true}
---- An id that differs in one place is another id.
-EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
-EVENT{"event_type":"project-closed","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e20"}
-"""

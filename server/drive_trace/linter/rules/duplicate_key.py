@@ -1,8 +1,33 @@
-"""A key stands twice in one object. The last one counts; the earlier value is dead, and a person
+r"""A key stands twice in one object. The last one counts; the earlier value is dead, and a person
 may take it for the real one.
 
 **Fix.** The dead pair is deleted. That is safe where it says what the other one says; another value
 may be the one that was meant.
+
+Examples:
+EVENT{"event_type":"dispatch-end","result":"failed","result":"completed"}
+                                  ^^^^^^^^ … this value is dead
+=> Delete the dead `result`
+EVENT{"event_type":"dispatch-end","result":"completed"}
+---
+EVENT{"event_type":"dispatch-end","result":"failed","result":"failed"}
+                                  ^^^^^^^^
+=>
+EVENT{"event_type":"dispatch-end","result":"failed"}
+---
+EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":1,"M":2,"L":0,"XL":0}}
+---
+EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":1,"S":2,"M":2,"L":0,"XL":0}}
+                                                                 ^^^
+=>
+EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":2,"M":2,"L":0,"XL":0}}
+--- Keys are compared by what they say, not by how they are written.
+EVENT{"event_type":"dispatch-end","resul\u0074":"failed","result":"completed"}
+                                  ^^^^^^^^^^^^^
+=>
+EVENT{"event_type":"dispatch-end","result":"completed"}
+---
+EVENT{"event_type":"slice-started","slice_slug":"result","linear_ref":"result"}
 """
 
 from drive_trace.linter.edits import Fix, Fixes, Level, delete_member
@@ -52,29 +77,3 @@ RULE = Rule(
     fixes=_fixes,
     unnecessary=True,
 )
-
-EXAMPLES = r"""
-EVENT{"event_type":"dispatch-end","result":"failed","result":"completed"}
-                                  ^^^^^^^^ … this value is dead
-=> Delete the dead `result`
-EVENT{"event_type":"dispatch-end","result":"completed"}
----
-EVENT{"event_type":"dispatch-end","result":"failed","result":"failed"}
-                                  ^^^^^^^^
-=>
-EVENT{"event_type":"dispatch-end","result":"failed"}
----
-EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":1,"M":2,"L":0,"XL":0}}
----
-EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":1,"S":2,"M":2,"L":0,"XL":0}}
-                                                                 ^^^
-=>
-EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":2,"M":2,"L":0,"XL":0}}
---- Keys are compared by what they say, not by how they are written.
-EVENT{"event_type":"dispatch-end","resul\u0074":"failed","result":"completed"}
-                                  ^^^^^^^^^^^^^
-=>
-EVENT{"event_type":"dispatch-end","result":"completed"}
----
-EVENT{"event_type":"slice-started","slice_slug":"result","linear_ref":"result"}
-"""

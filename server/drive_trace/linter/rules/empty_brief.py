@@ -2,6 +2,12 @@
 BD-8 compares the lengths of briefs with that of the spec, and an empty brief always passes it.
 
 **Fix.** None is offered: measure the brief that was issued.
+
+Examples:
+EVENT{"event_type":"brief-issued","brief_byte_length":0}
+… a brief of 0 bytes says nothing                     ^
+---
+EVENT{"event_type":"brief-issued","brief_byte_length":1}
 """
 
 from drive_trace.linter.rule import Findings, LineDiagnostic, Rule, Severity
@@ -12,10 +18,3 @@ def _check(subject: LineDiagnostic) -> Findings:
 
 
 RULE = Rule(Severity.INFORMATION, "A brief has the length 0.", _check)
-
-EXAMPLES = """
-EVENT{"event_type":"brief-issued","brief_byte_length":0}
-… a brief of 0 bytes says nothing                     ^
----
-EVENT{"event_type":"brief-issued","brief_byte_length":1}
-"""

@@ -10,32 +10,8 @@ decides, and its nulls erase what another file has recorded.
 **Fix.** None is offered: work that nobody saw when the component was recorded may stand between the
 two grades, in other files of the run as well. Append a `correctness-recorded` with every component,
 as `drive-trace record` does, which looks at them all.
-"""
 
-from drive_trace.linter.rule import Findings, Rule, Run, Severity, shown
-from drive_trace.trace.joined import file_by_file
-from drive_trace.vocabulary import CORRECTNESS_FIELDS, GRADE
-
-_GRADES = ("pass", "fail")
-
-
-def _check(run: Run) -> Findings:
-    grade = file_by_file(run).grade
-    for name in CORRECTNESS_FIELDS if grade is not None else ():
-        recorded = [line for line in run.events(GRADE) if line.fact(name) in _GRADES]
-        if grade is not None and grade.fact(name) is None and recorded:
-            line, was = recorded[-1], shown(recorded[-1].fact(name))
-            message = (f"`{name}` was {was} on line ", line, "; this null erases it")
-            yield RULE.finding(grade, name, message, (line, name, f"`{name}` recorded here"))
-
-
-RULE = Rule(
-    Severity.WARNING,
-    "The grade that decides is null for a component that was recorded before.",
-    _check,
-)
-
-EXAMPLES = """
+Examples:
 EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"fail","intent":null}
 EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":null,"intent":"pass"}
 … `qa` was "fail" on line 1; this null erases it                   ^^^^
@@ -63,3 +39,26 @@ EVENT{"event_type":"correctness-recorded","project_run_id":"search-index","qa":n
 EVENT{"event_type":"tokens-recorded","input_tokens":100}
 EVENT{"event_type":"tokens-recorded","input_tokens":null}
 """
+
+from drive_trace.linter.rule import Findings, Rule, Run, Severity, shown
+from drive_trace.trace.joined import file_by_file
+from drive_trace.vocabulary import CORRECTNESS_FIELDS, GRADE
+
+_GRADES = ("pass", "fail")
+
+
+def _check(run: Run) -> Findings:
+    grade = file_by_file(run).grade
+    for name in CORRECTNESS_FIELDS if grade is not None else ():
+        recorded = [line for line in run.events(GRADE) if line.fact(name) in _GRADES]
+        if grade is not None and grade.fact(name) is None and recorded:
+            line, was = recorded[-1], shown(recorded[-1].fact(name))
+            message = (f"`{name}` was {was} on line ", line, "; this null erases it")
+            yield RULE.finding(grade, name, message, (line, name, f"`{name}` recorded here"))
+
+
+RULE = Rule(
+    Severity.WARNING,
+    "The grade that decides is null for a component that was recorded before.",
+    _check,
+)

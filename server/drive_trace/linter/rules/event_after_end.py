@@ -8,6 +8,24 @@ the second end is not reported: the first one was too early. After one end, at m
 16 lines of each event are marked.
 
 **Fix.** None is offered: nothing that was recorded is wrong by itself.
+
+Examples:
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
+EVENT{"event_type":"round-start","dispatch_id":"D1"}
+… this dispatch ended on line 2                ^^^^
+EVENT{"event_type":"brief-issued","dispatch_id":"D1"}
+… this dispatch ended on line 2                 ^^^^
+--- The last round may end with its dispatch, whichever is written first.
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+EVENT{"event_type":"round-start","dispatch_id":"D1"}
+EVENT{"event_type":"round-end","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
+--- Ended again, it is the first end that is wrong.
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
+EVENT{"event_type":"brief-issued","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
 """
 
 from collections.abc import Iterable
@@ -32,22 +50,3 @@ def _check(run: Run) -> Findings:
 
 
 RULE = Rule(Severity.INFORMATION, "An event belongs to a dispatch or round that had ended.", _check)
-
-EXAMPLES = """
-EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
-EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
-EVENT{"event_type":"round-start","dispatch_id":"D1"}
-… this dispatch ended on line 2                ^^^^
-EVENT{"event_type":"brief-issued","dispatch_id":"D1"}
-… this dispatch ended on line 2                 ^^^^
---- The last round may end with its dispatch, whichever is written first.
-EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
-EVENT{"event_type":"round-start","dispatch_id":"D1"}
-EVENT{"event_type":"round-end","dispatch_id":"D1"}
-EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
---- Ended again, it is the first end that is wrong.
-EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
-EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
-EVENT{"event_type":"brief-issued","dispatch_id":"D1"}
-EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
-"""

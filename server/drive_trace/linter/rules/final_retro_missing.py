@@ -4,6 +4,15 @@ event, `retro-landed` with the trigger `mandatory-final`; this run has none, abo
 The rule is silent while a rejected line may be that retro.
 
 **Fix.** None is offered: append the retro's event, or say that it was not held.
+
+Examples:
+EVENT{"event_type":"retro-landed","trigger_class":"drift-event","is_mandatory_final":false}
+EVENT{"event_type":"project-closed","slices_completed":0,"final_retro_done":true}
+… no `retro-landed` of this run has the trigger                             ^^^^
+--- It may land after the end, and may not have been held.
+EVENT{"event_type":"project-closed","final_retro_done":true}
+EVENT{"event_type":"retro-landed","trigger_class":"mandatory-final"}
+EVENT{"event_type":"project-closed","project_run_id":"cart","final_retro_done":false}
 """
 
 from drive_trace.linter.rule import Findings, Rule, Run, Severity
@@ -20,13 +29,3 @@ def _check(run: Run) -> Findings:
 
 
 RULE = Rule(Severity.WARNING, "A project says that its final retro was held, and has none.", _check)
-
-EXAMPLES = """
-EVENT{"event_type":"retro-landed","trigger_class":"drift-event","is_mandatory_final":false}
-EVENT{"event_type":"project-closed","slices_completed":0,"final_retro_done":true}
-… no `retro-landed` of this run has the trigger                             ^^^^
---- It may land after the end, and may not have been held.
-EVENT{"event_type":"project-closed","final_retro_done":true}
-EVENT{"event_type":"retro-landed","trigger_class":"mandatory-final"}
-EVENT{"event_type":"project-closed","project_run_id":"cart","final_retro_done":false}
-"""

@@ -12,6 +12,36 @@ repository, and nothing that the repository names, and never asks the network. A
 `HEAD` again when a trace is opened or saved.
 
 **Fix.** The line as `HEAD` has it, as a suggestion.
+
+Examples:
+EVENT{"event_type":"dispatch-end","result":"failed"}
+EVENT{"event_type":"triage-verdict","input_ref":null}
+EVENT{"event_type":"correctness-recorded","qa":"pass"}
+… changed since it was committed, as line 3     ^^^^
+=>
+EVENT{"event_type":"dispatch-end","result":"failed"}
+EVENT{"event_type":"triage-verdict","input_ref":null}
+EVENT{"event_type":"correctness-recorded","qa":"fail"}
+@head
+EVENT{"event_type":"dispatch-end","result":"failed"}
+EVENT{"event_type":"triage-verdict","input_ref":null}
+EVENT{"event_type":"correctness-recorded","qa":"fail"}
+---
+EVENT{"event_type":"dispatch-end","result":"failed"}
+                   ^^^^^^^^^^^^^^ … 2 lines below this one are gone
+@head
+EVENT{"event_type":"dispatch-end","result":"failed"}
+EVENT{"event_type":"triage-verdict","input_ref":null}
+EVENT{"event_type":"correctness-recorded","qa":"fail"}
+--- What is new stands below; the copy of a line may go, and so may white space.
+EVENT{"event_type":"dispatch-end","result":"failed"}
+EVENT{"event_type":"triage-verdict","input_ref":null}
+EVENT{"event_type":"correctness-recorded","qa":"fail"}
+EVENT{"event_type":"correctness-recorded","qa":"pass"}
+@head
+EVENT{"event_type":"dispatch-end","result":"failed"}
+EVENT{"event_type":"triage-verdict","input_ref":null}
+EVENT{"event_type":"correctness-recorded","qa":"fail"}
 """
 
 from collections.abc import Sequence
@@ -149,34 +179,3 @@ RULE = Rule(
     _check,
     fixes=_fixes,
 )
-
-EXAMPLES = """
-EVENT{"event_type":"dispatch-end","result":"failed"}
-EVENT{"event_type":"triage-verdict","input_ref":null}
-EVENT{"event_type":"correctness-recorded","qa":"pass"}
-… changed since it was committed, as line 3     ^^^^
-=>
-EVENT{"event_type":"dispatch-end","result":"failed"}
-EVENT{"event_type":"triage-verdict","input_ref":null}
-EVENT{"event_type":"correctness-recorded","qa":"fail"}
-@head
-EVENT{"event_type":"dispatch-end","result":"failed"}
-EVENT{"event_type":"triage-verdict","input_ref":null}
-EVENT{"event_type":"correctness-recorded","qa":"fail"}
----
-EVENT{"event_type":"dispatch-end","result":"failed"}
-                   ^^^^^^^^^^^^^^ … 2 lines below this one are gone
-@head
-EVENT{"event_type":"dispatch-end","result":"failed"}
-EVENT{"event_type":"triage-verdict","input_ref":null}
-EVENT{"event_type":"correctness-recorded","qa":"fail"}
---- What is new stands below; the copy of a line may go, and so may white space.
-EVENT{"event_type":"dispatch-end","result":"failed"}
-EVENT{"event_type":"triage-verdict","input_ref":null}
-EVENT{"event_type":"correctness-recorded","qa":"fail"}
-EVENT{"event_type":"correctness-recorded","qa":"pass"}
-@head
-EVENT{"event_type":"dispatch-end","result":"failed"}
-EVENT{"event_type":"triage-verdict","input_ref":null}
-EVENT{"event_type":"correctness-recorded","qa":"fail"}
-"""

@@ -4,6 +4,13 @@ file cannot have grown by more than its length: one of the two numbers is wrong.
 `bytes-delta-mismatch` does not report such a number as well.
 
 **Fix.** None is offered: the length before is not in the event.
+
+Examples:
+EVENT{"event_type":"spec-amended","byte_length":976,"bytes_delta":9681}
+… a file of 976 bytes cannot have grown by 9681                   ^^^^
+--- It may have been empty before, or much longer.
+EVENT{"event_type":"spec-amended","byte_length":976,"bytes_delta":976}
+EVENT{"event_type":"plan-amended","byte_length":976,"bytes_delta":-15881}
 """
 
 from drive_trace.linter.edits import values_of
@@ -19,11 +26,3 @@ def _check(subject: LineDiagnostic) -> Findings:
 
 
 RULE = Rule(Severity.WARNING, "A spec or plan grew by more bytes than it has.", _check)
-
-EXAMPLES = """
-EVENT{"event_type":"spec-amended","byte_length":976,"bytes_delta":9681}
-… a file of 976 bytes cannot have grown by 9681                   ^^^^
---- It may have been empty before, or much longer.
-EVENT{"event_type":"spec-amended","byte_length":976,"bytes_delta":976}
-EVENT{"event_type":"plan-amended","byte_length":976,"bytes_delta":-15881}
-"""

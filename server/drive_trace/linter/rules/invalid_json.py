@@ -12,47 +12,8 @@ as its repair can change a verdict. An object that is spread over several lines 
 JSON), up to 200, is one finding over all of them, with a suggestion that joins them. A Markdown
 fence is removed, which is safe; a bracket that stands alone, as around a file that is one array, by
 a suggestion.
-"""
 
-from drive_trace.json_text import ProblemKind
-from drive_trace.linter.edits import Fixes, Level, remove_line, repairs
-from drive_trace.linter.joining import CUT_OFF, join
-from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Rule, Severity, Surroundings
-
-_AROUND = {ProblemKind.FENCE: Level.SAFE, ProblemKind.ARRAY: Level.IN_BULK}
-"""Lines that hold nothing of a record, and how they may be removed."""
-
-
-def _check(subject: LineDiagnostic) -> Findings:
-    yield subject.not_json(RULE)
-
-
-def _fixes(finding: Finding) -> Fixes:
-    problem = finding.cause.problem
-    level = _AROUND.get(problem.kind) if problem is not None else None
-    if level is None:
-        yield from repairs(finding)
-    else:
-        yield remove_line(finding, level)
-
-
-def _joined(finding: Finding, around: Surroundings) -> Fixes:
-    problem = finding.cause.problem
-    if problem is not None and problem.kind in CUT_OFF:
-        fix = join(finding.line, around.number, around.below)
-        if fix is not None:
-            yield fix
-
-
-RULE = Rule(
-    Severity.ERROR,
-    "The line is not valid JSON, so readers drop it.",
-    _check,
-    fixes=_fixes,
-    fixes_around=_joined,
-)
-
-EXAMPLES = """
+Examples:
 EVENT{"event_type":"slice-completed","result":"merged",}
                                                       ^ … trailing comma
 => Remove the comma
@@ -105,3 +66,41 @@ EVENT{"event_type":"project-closed"}
 --- What looks like a mistake inside a string is a part of the string.
 EVENT{"event_type":"dispatch-start","dispatch_name":"{'D1',} // NaN"}
 """
+
+from drive_trace.json_text import ProblemKind
+from drive_trace.linter.edits import Fixes, Level, remove_line, repairs
+from drive_trace.linter.joining import CUT_OFF, join
+from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Rule, Severity, Surroundings
+
+_AROUND = {ProblemKind.FENCE: Level.SAFE, ProblemKind.ARRAY: Level.IN_BULK}
+"""Lines that hold nothing of a record, and how they may be removed."""
+
+
+def _check(subject: LineDiagnostic) -> Findings:
+    yield subject.not_json(RULE)
+
+
+def _fixes(finding: Finding) -> Fixes:
+    problem = finding.cause.problem
+    level = _AROUND.get(problem.kind) if problem is not None else None
+    if level is None:
+        yield from repairs(finding)
+    else:
+        yield remove_line(finding, level)
+
+
+def _joined(finding: Finding, around: Surroundings) -> Fixes:
+    problem = finding.cause.problem
+    if problem is not None and problem.kind in CUT_OFF:
+        fix = join(finding.line, around.number, around.below)
+        if fix is not None:
+            yield fix
+
+
+RULE = Rule(
+    Severity.ERROR,
+    "The line is not valid JSON, so readers drop it.",
+    _check,
+    fixes=_fixes,
+    fixes_around=_joined,
+)

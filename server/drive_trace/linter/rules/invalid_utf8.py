@@ -7,6 +7,13 @@ A U+FFFD that stands in the file as itself is a character like any other.
 
 **Fix.** None is offered, as the bytes do not say what was meant: save the file as UTF-8, or write
 the text again. `drive-trace check --fix` leaves such lines as they are, to the last byte.
+
+Examples:
+--- The e with an acute accent, as Latin-1 has it.
+EVENT{"event_type":"slice-completed","slice_slug":"caf\udce9"}
+… not UTF-8 (0xe9): readers take U+FFFD               ^
+---
+EVENT{"event_type":"slice-completed","slice_slug":"café \ufffd"}
 """
 
 from drive_trace.linter.rule import Findings, LineDiagnostic, Rule, Severity
@@ -28,11 +35,3 @@ def _shown(data: bytes) -> str:
 
 
 RULE = Rule(Severity.WARNING, "Bytes of a line are not UTF-8, and readers replace them.", _check)
-
-EXAMPLES = """
---- The e with an acute accent, as Latin-1 has it.
-EVENT{"event_type":"slice-completed","slice_slug":"caf\udce9"}
-… not UTF-8 (0xe9): readers take U+FFFD               ^
----
-EVENT{"event_type":"slice-completed","slice_slug":"café \ufffd"}
-"""

@@ -6,6 +6,33 @@ finding, on the first of them.
 
 **Fix.** Values that should not be there are suggested to be null. Where every such field fits the
 other kind, the other kind is suggested.
+
+Examples:
+EVENT{"event_type":"spec-authored","spec_kind":"project","edge_cases_count":4}
+… must be null for a project spec; found 4                                  ^
+=> Replace with null
+EVENT{"event_type":"spec-authored","spec_kind":"project","edge_cases_count":null}
+---
+EVENT{"event_type":"spec-authored","spec_kind":"project","edge_cases_count":4}
+                                                                            ^
+=> Change `spec_kind` to "slice"
+EVENT{"event_type":"spec-authored","spec_kind":"slice","edge_cases_count":4}
+--- How many it was, only the writer knows.
+EVENT{"event_type":"plan-amended","dispatches_added":null}
+… must have a value for a slice plan                 ^^^^
+--- One mistake, in two fields.
+EVENT{"plan_kind":"project","dispatch_count":3,"slice_count":2,"event_type":"plan-authored"}
+… null for a project plan; found 3           ^
+=>
+EVENT{"plan_kind":"project","dispatch_count":null,"slice_count":2,"event_type":"plan-authored","dispatch_size_distribution":null}
+---
+EVENT{"event_type":"plan-authored","slice_count":2}
+… must be null for a slice plan; found 2         ^
+=>
+EVENT{"event_type":"plan-authored","slice_count":null}
+---
+EVENT{"event_type":"spec-authored","spec_kind":"project","edge_cases_count":null}
+EVENT{"event_type":"spec-authored","spec_kind":"slice","edge_cases_count":0}
 """
 
 from collections.abc import Iterable, Mapping
@@ -72,31 +99,3 @@ def _fits_the_other(kind_field: str, values: Mapping[str, Any]) -> bool:
 RULE = Rule(
     Severity.WARNING, "A field does not go with the kind of the spec or plan.", _check, fixes=_fixes
 )
-
-EXAMPLES = """
-EVENT{"event_type":"spec-authored","spec_kind":"project","edge_cases_count":4}
-… must be null for a project spec; found 4                                  ^
-=> Replace with null
-EVENT{"event_type":"spec-authored","spec_kind":"project","edge_cases_count":null}
----
-EVENT{"event_type":"spec-authored","spec_kind":"project","edge_cases_count":4}
-                                                                            ^
-=> Change `spec_kind` to "slice"
-EVENT{"event_type":"spec-authored","spec_kind":"slice","edge_cases_count":4}
---- How many it was, only the writer knows.
-EVENT{"event_type":"plan-amended","dispatches_added":null}
-… must have a value for a slice plan                 ^^^^
---- One mistake, in two fields.
-EVENT{"plan_kind":"project","dispatch_count":3,"slice_count":2,"event_type":"plan-authored"}
-… null for a project plan; found 3           ^
-=>
-EVENT{"plan_kind":"project","dispatch_count":null,"slice_count":2,"event_type":"plan-authored","dispatch_size_distribution":null}
----
-EVENT{"event_type":"plan-authored","slice_count":2}
-… must be null for a slice plan; found 2         ^
-=>
-EVENT{"event_type":"plan-authored","slice_count":null}
----
-EVENT{"event_type":"spec-authored","spec_kind":"project","edge_cases_count":null}
-EVENT{"event_type":"spec-authored","spec_kind":"slice","edge_cases_count":0}
-"""

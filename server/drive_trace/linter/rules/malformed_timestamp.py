@@ -5,6 +5,23 @@ sorts wrongly, and durations that it is a part of are not known.
 **Fix.** Where the moment is certain (an offset is given, as in `2026-05-28 16:00:00+02:00`), the
 same moment in UTC is suggested. A time without a zone is suggested to be in UTC, one at a time. A
 day without a time, or one that does not exist (30 February), has no fix.
+
+Examples:
+EVENT{"event_type":"slice-completed","ts":"2026-05-28 16:00:00+02:00"}
+… should be an ISO 8601 time in UTC       ^^^^^^^^^^^^^^^^^^^^^^^^^^^
+=> Replace with "2026-05-28T14:00:00.000Z"
+EVENT{"event_type":"slice-completed","ts":"2026-05-28T14:00:00.000Z"}
+--- Without a zone it is not certain which moment is meant: most likely it is UTC.
+EVENT{"event_type":"slice-completed","ts":"2026-11-22 10:43"}
+                                          ^^^^^^^^^^^^^^^^^^
+=> Replace with "2026-11-22T10:43:00.000Z", taken as UTC
+EVENT{"event_type":"slice-completed","ts":"2026-11-22T10:43:00.000Z"}
+---
+EVENT{"event_type":"slice-completed","ts":"2026-02-30T14:00:00.000Z"}
+… there is no 30 February 2026            ^^^^^^^^^^^^^^^^^^^^^^^^^^
+--- Any fraction of a second, or none, and UTC as an offset of zero.
+EVENT{"event_type":"slice-started","ts":"2028-02-29T14:00:00Z"}
+EVENT{"event_type":"slice-completed","ts":"2028-02-29T14:00:00.123456+00:00"}
 """
 
 import re
@@ -67,21 +84,3 @@ def _moment(text: str) -> str | None:
 
 
 RULE = Rule(Severity.WARNING, "A timestamp is not ISO 8601 in UTC.", _check, fixes=_fixes)
-
-EXAMPLES = """
-EVENT{"event_type":"slice-completed","ts":"2026-05-28 16:00:00+02:00"}
-… should be an ISO 8601 time in UTC       ^^^^^^^^^^^^^^^^^^^^^^^^^^^
-=> Replace with "2026-05-28T14:00:00.000Z"
-EVENT{"event_type":"slice-completed","ts":"2026-05-28T14:00:00.000Z"}
---- Without a zone it is not certain which moment is meant: most likely it is UTC.
-EVENT{"event_type":"slice-completed","ts":"2026-11-22 10:43"}
-                                          ^^^^^^^^^^^^^^^^^^
-=> Replace with "2026-11-22T10:43:00.000Z", taken as UTC
-EVENT{"event_type":"slice-completed","ts":"2026-11-22T10:43:00.000Z"}
----
-EVENT{"event_type":"slice-completed","ts":"2026-02-30T14:00:00.000Z"}
-… there is no 30 February 2026            ^^^^^^^^^^^^^^^^^^^^^^^^^^
---- Any fraction of a second, or none, and UTC as an offset of zero.
-EVENT{"event_type":"slice-started","ts":"2028-02-29T14:00:00Z"}
-EVENT{"event_type":"slice-completed","ts":"2028-02-29T14:00:00.123456+00:00"}
-"""

@@ -7,6 +7,19 @@ and at the `round_id` of a `round-start`. Upper-case digits are fine, and so is 
 
 **Fix.** An event's id that is a UUID in another notation (braces, `urn:uuid:`, no hyphens) is
 suggested in the usual one. The id of a dispatch or a round has no fix, as other lines name it.
+
+Examples:
+EVENT{"event_type":"slice-completed","event_id":"0B6F2C5E8F0D4C1B9A3E5D2F6A7B8C90"}
+… `event_id` should be a UUID                   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+=> Replace with "0B6F2C5E-8F0D-4C1B-9A3E-5D2F6A7B8C90"
+EVENT{"event_type":"slice-completed","event_id":"0B6F2C5E-8F0D-4C1B-9A3E-5D2F6A7B8C90"}
+--- What refers to the dispatch has nothing more to say of its id.
+EVENT{"event_type":"dispatch-start","dispatch_id":"d1"}
+                                                  ^^^^ … found "d1"
+EVENT{"event_type":"round-start","dispatch_id":"d1"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"d1"}
+---
+EVENT{"event_type":"slice-completed","event_id":"0B6F2C5E-8F0D-4C1B-9A3E-5D2F6A7B8C90"}
 """
 
 import re
@@ -30,17 +43,3 @@ def _fixes(finding: Finding) -> Fixes:
 
 
 RULE = Rule(Severity.INFORMATION, "An id is not a UUID.", _check, fixes=_fixes)
-
-EXAMPLES = """
-EVENT{"event_type":"slice-completed","event_id":"0B6F2C5E8F0D4C1B9A3E5D2F6A7B8C90"}
-… `event_id` should be a UUID                   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-=> Replace with "0B6F2C5E-8F0D-4C1B-9A3E-5D2F6A7B8C90"
-EVENT{"event_type":"slice-completed","event_id":"0B6F2C5E-8F0D-4C1B-9A3E-5D2F6A7B8C90"}
---- What refers to the dispatch has nothing more to say of its id.
-EVENT{"event_type":"dispatch-start","dispatch_id":"d1"}
-                                                  ^^^^ … found "d1"
-EVENT{"event_type":"round-start","dispatch_id":"d1"}
-EVENT{"event_type":"dispatch-end","dispatch_id":"d1"}
----
-EVENT{"event_type":"slice-completed","event_id":"0B6F2C5E-8F0D-4C1B-9A3E-5D2F6A7B8C90"}
-"""

@@ -3,6 +3,25 @@ Where the two disagree, nobody can tell whether the final retro was held.
 
 **Fix.** The value that goes with the trigger class is suggested, and for a retro that claims to be
 the final one, the trigger class that goes with it.
+
+Examples:
+EVENT{"event_type":"retro-landed","trigger_class":"drift-event","is_mandatory_final":true}
+… must be false where `trigger_class` is "drift-event"                               ^^^^
+=> Replace with false
+EVENT{"event_type":"retro-landed","trigger_class":"drift-event","is_mandatory_final":false}
+---
+EVENT{"event_type":"retro-landed","trigger_class":"drift-event","is_mandatory_final":true}
+                                                                                     ^^^^
+=> Change `trigger_class` to "mandatory-final"
+EVENT{"event_type":"retro-landed","trigger_class":"mandatory-final","is_mandatory_final":true}
+---
+EVENT{"event_type":"retro-landed","is_mandatory_final":false}
+                                                       ^^^^^ … must be true where
+=>
+EVENT{"event_type":"retro-landed","trigger_class":"mandatory-final","is_mandatory_final":true}
+---
+EVENT{"event_type":"retro-landed","trigger_class":"mandatory-final","is_mandatory_final":true}
+EVENT{"event_type":"retro-landed","trigger_class":"drift-event","is_mandatory_final":false}
 """
 
 from drive_trace.linter.edits import Fixes, Level, as_json, replacing, values_of
@@ -34,23 +53,3 @@ RULE = Rule(
     _check,
     fixes=_fixes,
 )
-
-EXAMPLES = """
-EVENT{"event_type":"retro-landed","trigger_class":"drift-event","is_mandatory_final":true}
-… must be false where `trigger_class` is "drift-event"                               ^^^^
-=> Replace with false
-EVENT{"event_type":"retro-landed","trigger_class":"drift-event","is_mandatory_final":false}
----
-EVENT{"event_type":"retro-landed","trigger_class":"drift-event","is_mandatory_final":true}
-                                                                                     ^^^^
-=> Change `trigger_class` to "mandatory-final"
-EVENT{"event_type":"retro-landed","trigger_class":"mandatory-final","is_mandatory_final":true}
----
-EVENT{"event_type":"retro-landed","is_mandatory_final":false}
-                                                       ^^^^^ … must be true where
-=>
-EVENT{"event_type":"retro-landed","trigger_class":"mandatory-final","is_mandatory_final":true}
----
-EVENT{"event_type":"retro-landed","trigger_class":"mandatory-final","is_mandatory_final":true}
-EVENT{"event_type":"retro-landed","trigger_class":"drift-event","is_mandatory_final":false}
-"""

@@ -2,6 +2,13 @@
 finds what was merged, and the slice cannot be compared with its pull request.
 
 **Fix.** None is offered: the number of the pull request is not in the trace.
+
+Examples:
+EVENT{"event_type":"slice-completed","result":"merged","pr_ref":null}
+… the slice was merged, but no pull request is named            ^^^^
+--- What was given up may have had none.
+EVENT{"event_type":"slice-completed","result":"abandoned","pr_ref":null}
+EVENT{"event_type":"slice-completed","result":"merged","pr_ref":"#481"}
 """
 
 from drive_trace.linter.rule import Findings, LineDiagnostic, Rule, Severity
@@ -12,11 +19,3 @@ def _check(subject: LineDiagnostic) -> Findings:
 
 
 RULE = Rule(Severity.INFORMATION, "A slice was merged without a pull request.", _check)
-
-EXAMPLES = """
-EVENT{"event_type":"slice-completed","result":"merged","pr_ref":null}
-… the slice was merged, but no pull request is named            ^^^^
---- What was given up may have had none.
-EVENT{"event_type":"slice-completed","result":"abandoned","pr_ref":null}
-EVENT{"event_type":"slice-completed","result":"merged","pr_ref":"#481"}
-"""

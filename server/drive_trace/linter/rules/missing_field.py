@@ -17,6 +17,56 @@ fields. A key is renamed, alone or with all others of its line; in bulk, if all 
 case or separators alone. What is merely near the name of a duration, a length or a token count is
 not: `wall_clock_s` is in another unit. A nested payload is flattened, which is safe but for the two
 feeds; not where a key would then stand twice.
+
+Examples:
+EVENT{"event_type":"dispatch-start","parent_dispatch_id":<absent>}
+                   ^^^^^^^^^^^^^^^^ … is missing: expected a string, or null
+=> Insert `parent_dispatch_id`: null
+EVENT{"event_type":"dispatch-start","parent_dispatch_id":null}
+--- One mistake, and one fix.
+EVENT{"event_type":"correctness-recorded","qa":<absent>,"intent":<absent>}
+                   ^^^^^^^^^^^^^^^^^^^^^^ … `qa` and `intent` are missing
+=> Insert both fields as null
+EVENT{"event_type":"correctness-recorded","qa":null,"intent":null}
+--- A gap stays an error until somebody fills it in.
+EVENT{"event_type":"retro-landed","is_mandatory_final":<absent>}
+                   ^^^^^^^^^^^^^^
+=> Insert `is_mandatory_final`, to be filled in
+EVENT{"event_type":"retro-landed","is_mandatory_final":null}
+---
+EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":1,"M":0,"L":2}}
+… `XL` is missing: expected        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+=>
+EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":1,"M":0,"L":2,"XL":null}}
+--- A slip in the key is one mistake, not two.
+EVENT{"event_type":"slice-started","linear_ref":<absent>,"linearRef":"SHOP-214"}
+… did you mean it by `linearRef`?                        ^^^^^^^^^^^
+=> Rename to `linear_ref`
+EVENT{"event_type":"slice-started","linear_ref":"SHOP-214"}
+--- The envelope as another tool writes it.
+EVENT{"type":"slice-started","event_type":<absent>,"ts":<absent>,"time":"2026-05-28T14:00Z"}
+      ^^^^^^ … `event_type` is missing: did you mean it by `type`?
+             ^^^^^^^^^^^^^^^ … `slice_slug`, `slice_index` and `linear_ref` are missing
+… `ts` is missing: did you mean it by `time`?                    ^^^^^^
+=>
+{"event_id":"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90","schema_version":"1","project_run_id":"checkout-retry","orchestrator_agent_id":null,"event_type":"slice-started","ts":"2026-05-28T14:00Z"}
+--- Only one event has such fields.
+EVENT{"event_type":<absent>,"has_linear_project":false,"origin":"promote"}
+     ^ … `event_type` is missing: expected a string
+=>
+{"event_id":"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90","schema_version":"1","ts":"2026-05-28T14:00:00.000Z","project_run_id":"checkout-retry","orchestrator_agent_id":null,"has_linear_project":false,"origin":"promote","event_type":"project-started"}
+---
+EVENT{"event_type":"slice-completed","pr_ref":<absent>,"payload":{"pr_ref":null}}
+                                                       ^^^^^^^^^ … events are flat
+=> Flatten `payload`
+EVENT{"event_type":"slice-completed","pr_ref":null}
+---
+EVENT{"event_type":"round-end","wall_clock_ms":<absent>,"data":{"wall_clock_ms":9,"note":1}}
+… not inside `data`                                     ^^^^^^
+=> Flatten `data`
+EVENT{"event_type":"round-end","wall_clock_ms":9,"note":1}
+--- Null is a value: the key stands.
+EVENT{"event_type":"correctness-recorded","mechanical":null,"qa":null,"intent":null}
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -206,54 +256,3 @@ def _flatten(line: Line, wrapper: str) -> Fixes:
 
 
 RULE = Rule(Severity.ERROR, "A required field is missing.", _check, fixes=_fixes)
-
-EXAMPLES = """
-EVENT{"event_type":"dispatch-start","parent_dispatch_id":<absent>}
-                   ^^^^^^^^^^^^^^^^ … is missing: expected a string, or null
-=> Insert `parent_dispatch_id`: null
-EVENT{"event_type":"dispatch-start","parent_dispatch_id":null}
---- One mistake, and one fix.
-EVENT{"event_type":"correctness-recorded","qa":<absent>,"intent":<absent>}
-                   ^^^^^^^^^^^^^^^^^^^^^^ … `qa` and `intent` are missing
-=> Insert both fields as null
-EVENT{"event_type":"correctness-recorded","qa":null,"intent":null}
---- A gap stays an error until somebody fills it in.
-EVENT{"event_type":"retro-landed","is_mandatory_final":<absent>}
-                   ^^^^^^^^^^^^^^
-=> Insert `is_mandatory_final`, to be filled in
-EVENT{"event_type":"retro-landed","is_mandatory_final":null}
----
-EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":1,"M":0,"L":2}}
-… `XL` is missing: expected        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-=>
-EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":1,"M":0,"L":2,"XL":null}}
---- A slip in the key is one mistake, not two.
-EVENT{"event_type":"slice-started","linear_ref":<absent>,"linearRef":"SHOP-214"}
-… did you mean it by `linearRef`?                        ^^^^^^^^^^^
-=> Rename to `linear_ref`
-EVENT{"event_type":"slice-started","linear_ref":"SHOP-214"}
---- The envelope as another tool writes it.
-EVENT{"type":"slice-started","event_type":<absent>,"ts":<absent>,"time":"2026-05-28T14:00Z"}
-      ^^^^^^ … `event_type` is missing: did you mean it by `type`?
-             ^^^^^^^^^^^^^^^ … `slice_slug`, `slice_index` and `linear_ref` are missing
-… `ts` is missing: did you mean it by `time`?                    ^^^^^^
-=>
-{"event_id":"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90","schema_version":"1","project_run_id":"checkout-retry","orchestrator_agent_id":null,"event_type":"slice-started","ts":"2026-05-28T14:00Z"}
---- Only one event has such fields.
-EVENT{"event_type":<absent>,"has_linear_project":false,"origin":"promote"}
-     ^ … `event_type` is missing: expected a string
-=>
-{"event_id":"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90","schema_version":"1","ts":"2026-05-28T14:00:00.000Z","project_run_id":"checkout-retry","orchestrator_agent_id":null,"has_linear_project":false,"origin":"promote","event_type":"project-started"}
----
-EVENT{"event_type":"slice-completed","pr_ref":<absent>,"payload":{"pr_ref":null}}
-                                                       ^^^^^^^^^ … events are flat
-=> Flatten `payload`
-EVENT{"event_type":"slice-completed","pr_ref":null}
----
-EVENT{"event_type":"round-end","wall_clock_ms":<absent>,"data":{"wall_clock_ms":9,"note":1}}
-… not inside `data`                                     ^^^^^^
-=> Flatten `data`
-EVENT{"event_type":"round-end","wall_clock_ms":9,"note":1}
---- Null is a value: the key stands.
-EVENT{"event_type":"correctness-recorded","mechanical":null,"qa":null,"intent":null}
-"""

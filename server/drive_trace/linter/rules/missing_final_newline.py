@@ -3,6 +3,14 @@ is appended lands on the same line, and readers drop both. The rule is silent wh
 not JSON: somebody may still be writing it, and `invalid-json` reports it.
 
 **Fix.** A newline is added, which is safe.
+
+Examples:
+EVENT{"event_type":"project-closed"}<eof>
+                                    |
+=>
+EVENT{"event_type":"project-closed"}
+---
+EVENT{"event_type":"project-closed"}
 """
 
 from drive_trace.linter.edits import Edit, Fix, Fixes, Level
@@ -26,12 +34,3 @@ def _fixes(finding: Finding) -> Fixes:
 
 
 RULE = Rule(Severity.WARNING, "The last line does not end with a newline.", _check, fixes=_fixes)
-
-EXAMPLES = """
-EVENT{"event_type":"project-closed"}<eof>
-                                    |
-=>
-EVENT{"event_type":"project-closed"}
----
-EVENT{"event_type":"project-closed"}
-"""

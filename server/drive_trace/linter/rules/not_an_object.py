@@ -2,6 +2,17 @@
 JSON, but no event, and readers drop it.
 
 **Fix.** None is offered: only the writer knows what was meant.
+
+Examples:
+["correctness-recorded"]
+^^^^^^^^^^^^^^^^^^^^^^^^ … found an array
+---
+"merged"
+^^^^^^^^ … found "merged"
+--- A blank line is nothing at all.
+EVENT{"event_type":"slice-completed"}
+
+EVENT{"event_type":"project-closed"}
 """
 
 from drive_trace.linter.rule import Findings, LineDiagnostic, Part, Place, Rule, Severity, shown
@@ -14,15 +25,3 @@ def _check(subject: LineDiagnostic) -> Findings:
 
 
 RULE = Rule(Severity.ERROR, "The line is valid JSON, but not an object.", _check)
-
-EXAMPLES = """
-["correctness-recorded"]
-^^^^^^^^^^^^^^^^^^^^^^^^ … found an array
----
-"merged"
-^^^^^^^^ … found "merged"
---- A blank line is nothing at all.
-EVENT{"event_type":"slice-completed"}
-
-EVENT{"event_type":"project-closed"}
-"""

@@ -1,8 +1,21 @@
-"""The lines of a trace are compact JSON, without white space between the tokens. Readers do not
+r"""The lines of a trace are compact JSON, without white space between the tokens. Readers do not
 mind white space; but it makes a file that only grows larger than it has to be, and lines that
 were written by hand stand out in a diff for no reason.
 
 **Fix.** The white space is removed, which is safe: every key and value stays as it is written.
+
+Examples:
+EVENT{"event_type":"dispatch-start","dispatch_name": "D1 {a: b}, again", "model":null}
+… 2 characters of white space                       ^
+=> Remove the white space
+EVENT{"event_type":"dispatch-start","dispatch_name":"D1 {a: b}, again","model":null}
+--- Numbers and escapes stay as they are written.
+EVENT{"event_type":"dispatch-end","result":"\u0063ompleted","wall_clock_ms": 1.68e6}
+                                                                            ^
+=>
+EVENT{"event_type":"dispatch-end","result":"\u0063ompleted","wall_clock_ms":1.68e6}
+--- White space inside a string is part of the value.
+EVENT{"event_type":"dispatch-start","dispatch_name":"a, b: c\"}
 """
 
 from drive_trace.json_text.lexemes import compacted, first_space, space_count
@@ -32,17 +45,3 @@ def _without_line_break(line: Line) -> str:
 
 
 RULE = Rule(Severity.HINT, "White space stands between the tokens of a line.", _check, fixes=_fixes)
-
-EXAMPLES = r"""
-EVENT{"event_type":"dispatch-start","dispatch_name": "D1 {a: b}, again", "model":null}
-… 2 characters of white space                       ^
-=> Remove the white space
-EVENT{"event_type":"dispatch-start","dispatch_name":"D1 {a: b}, again","model":null}
---- Numbers and escapes stay as they are written.
-EVENT{"event_type":"dispatch-end","result":"\u0063ompleted","wall_clock_ms": 1.68e6}
-                                                                            ^
-=>
-EVENT{"event_type":"dispatch-end","result":"\u0063ompleted","wall_clock_ms":1.68e6}
---- White space inside a string is part of the value.
-EVENT{"event_type":"dispatch-start","dispatch_name":"a, b: c\"}
-"""

@@ -4,6 +4,21 @@ for a model, a ticket or a dispatch of that name, and count it as one.
 `unknown-parent-dispatch` does not report such a text as well.
 
 **Fix.** null, as a suggestion: something may really be called so.
+
+Examples:
+EVENT{"event_type":"dispatch-start","model":"none","parent_dispatch_id":null}
+… null says that the model was not recorded ^^^^^^
+=>
+EVENT{"event_type":"dispatch-start","model":null,"parent_dispatch_id":null}
+---
+EVENT{"event_type":"slice-started","orchestrator_agent_id":"N/A","linear_ref":"null"}
+… "N/A" is a text here                                     ^^^^^
+… "null" is a text here                                                       ^^^^^^
+=>
+EVENT{"event_type":"slice-started","orchestrator_agent_id":null,"linear_ref":"null"}
+--- Where null is no value, these are texts like others.
+EVENT{"event_type":"dispatch-start","dispatch_name":"none","subagent_type":"null"}
+EVENT{"event_type":"slice-started","linear_ref":"NULL-1"}
 """
 
 from drive_trace.linter.edits import Fixes, Level, replacing
@@ -24,19 +39,3 @@ def _fixes(finding: Finding) -> Fixes:
 RULE = Rule(
     Severity.INFORMATION, "A text says null where null itself should stand.", _check, fixes=_fixes
 )
-
-EXAMPLES = """
-EVENT{"event_type":"dispatch-start","model":"none","parent_dispatch_id":null}
-… null says that the model was not recorded ^^^^^^
-=>
-EVENT{"event_type":"dispatch-start","model":null,"parent_dispatch_id":null}
----
-EVENT{"event_type":"slice-started","orchestrator_agent_id":"N/A","linear_ref":"null"}
-… "N/A" is a text here                                     ^^^^^
-… "null" is a text here                                                       ^^^^^^
-=>
-EVENT{"event_type":"slice-started","orchestrator_agent_id":null,"linear_ref":"null"}
---- Where null is no value, these are texts like others.
-EVENT{"event_type":"dispatch-start","dispatch_name":"none","subagent_type":"null"}
-EVENT{"event_type":"slice-started","linear_ref":"NULL-1"}
-"""

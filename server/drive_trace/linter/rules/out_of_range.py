@@ -2,18 +2,8 @@
 indices at 1. Readers reject the event.
 
 **Fix.** None is offered: only the writer knows the right number.
-"""
 
-from drive_trace.linter.rule import Findings, LineDiagnostic, Rule, Severity
-
-
-def _check(subject: LineDiagnostic) -> Findings:
-    yield subject.wrong_value(RULE)
-
-
-RULE = Rule(Severity.ERROR, "A number is smaller than its field allows.", _check)
-
-EXAMPLES = """
+Examples:
 EVENT{"event_type":"dispatch-end","wall_clock_ms":-1}
                                                   ^^ … an integer of at least 0; found -1
 ---
@@ -24,3 +14,12 @@ EVENT{"event_type":"dispatch-end","wall_clock_ms":-0}
 ---
 EVENT{"event_type":"spec-amended","bytes_delta":-120}
 """
+
+from drive_trace.linter.rule import Findings, LineDiagnostic, Rule, Severity
+
+
+def _check(subject: LineDiagnostic) -> Findings:
+    yield subject.wrong_value(RULE)
+
+
+RULE = Rule(Severity.ERROR, "A number is smaller than its field allows.", _check)

@@ -4,6 +4,22 @@ how long each took to become stable, are counted together. Where the file is cal
 spec is what has the wrong path, and the message says so.
 
 **Fix.** None is offered: where the other file lies, only the writer knows.
+
+Examples:
+EVENT{"event_type":"spec-authored","spec_path":"projects/cart/design.md"}
+EVENT{"event_type":"plan-authored","plan_path":"projects/cart/design.md"}
+… that of the spec on line 1                   ^^^^^^^^^^^^^^^^^^^^^^^^^
+---
+EVENT{"event_type":"spec-authored","spec_path":"projects/cart/plan.md"}
+EVENT{"event_type":"plan-authored","plan_path":"projects/cart/plan.md"}
+… the spec on line 1 has the path of this plan ^^^^^^^^^^^^^^^^^^^^^^^
+---
+EVENT{"event_type":"plan-authored","plan_path":"projects/cart/spec.md"}
+… the path of this plan is called like a spec  ^^^^^^^^^^^^^^^^^^^^^^^
+---
+EVENT{"event_type":"spec-authored","spec_path":"projects/cart/spec.md"}
+EVENT{"event_type":"plan-authored","plan_path":"projects/cart/plan.md"}
+EVENT{"event_type":"plan-authored","plan_path":"specs/cart.md"}
 """
 
 from drive_trace.linter.rule import Findings, Message, Rule, SameFile, Severity
@@ -35,20 +51,3 @@ def _stem(path: str) -> str:
 
 
 RULE = Rule(Severity.INFORMATION, "The path of a plan is that of a spec.", _check)
-
-EXAMPLES = """
-EVENT{"event_type":"spec-authored","spec_path":"projects/cart/design.md"}
-EVENT{"event_type":"plan-authored","plan_path":"projects/cart/design.md"}
-… that of the spec on line 1                   ^^^^^^^^^^^^^^^^^^^^^^^^^
----
-EVENT{"event_type":"spec-authored","spec_path":"projects/cart/plan.md"}
-EVENT{"event_type":"plan-authored","plan_path":"projects/cart/plan.md"}
-… the spec on line 1 has the path of this plan ^^^^^^^^^^^^^^^^^^^^^^^
----
-EVENT{"event_type":"plan-authored","plan_path":"projects/cart/spec.md"}
-… the path of this plan is called like a spec  ^^^^^^^^^^^^^^^^^^^^^^^
----
-EVENT{"event_type":"spec-authored","spec_path":"projects/cart/spec.md"}
-EVENT{"event_type":"plan-authored","plan_path":"projects/cart/plan.md"}
-EVENT{"event_type":"plan-authored","plan_path":"specs/cart.md"}
-"""

@@ -3,6 +3,14 @@
 have no start: its wall-clock time is then a sum of dispatches.
 
 **Fix.** The run id is suggested as the slug, and the slug as the run id.
+
+Examples:
+EVENT{"event_type":"project-started","project_run_id":"cart-tax","project_slug":"cart"}
+… the slug "cart" is not the run id "cart-tax"                                  ^^^^^^
+=> Change the slug to "cart-tax"
+EVENT{"event_type":"project-started","project_run_id":"cart-tax","project_slug":"cart-tax"}
+---
+EVENT{"event_type":"project-started","project_run_id":"cart","project_slug":"cart"}
 """
 
 from drive_trace.linter.edits import Fixes, Level, as_json, replacing, values_of
@@ -31,12 +39,3 @@ def _fixes(finding: Finding) -> Fixes:
 RULE = Rule(
     Severity.WARNING, "The slug of a project that starts is not the run id.", _check, fixes=_fixes
 )
-
-EXAMPLES = """
-EVENT{"event_type":"project-started","project_run_id":"cart-tax","project_slug":"cart"}
-… the slug "cart" is not the run id "cart-tax"                                  ^^^^^^
-=> Change the slug to "cart-tax"
-EVENT{"event_type":"project-started","project_run_id":"cart-tax","project_slug":"cart-tax"}
----
-EVENT{"event_type":"project-started","project_run_id":"cart","project_slug":"cart"}
-"""

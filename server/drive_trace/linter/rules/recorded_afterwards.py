@@ -6,6 +6,16 @@ by such timestamps are far too short.
 There is one finding for each run, on the first such end, which says how many there are.
 
 **Fix.** None is offered: the claim may well be right. Write each event when it happens.
+
+Examples:
+EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.010Z"}
+EVENT{"event_type":"round-end","ts":"2026-05-28T14:00:00.050Z","wall_clock_ms":1200000}
+… 40 ms apart, so the claim cannot be checked; so it is with 1 more end        ^^^^^^^
+EVENT{"event_type":"dispatch-end","ts":"2026-05-28T14:00:00.060Z","wall_clock_ms":1260000}
+--- What took seconds may well have started and ended within seconds.
+EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"round-end","ts":"2026-05-28T14:00:00.050Z","wall_clock_ms":1000}
 """
 
 from drive_trace.linter.phases import CLAIM, durations
@@ -30,14 +40,3 @@ RULE = Rule(
     "The start and the end of a dispatch or round were both written afterwards.",
     _check,
 )
-
-EXAMPLES = """
-EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
-EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.010Z"}
-EVENT{"event_type":"round-end","ts":"2026-05-28T14:00:00.050Z","wall_clock_ms":1200000}
-… 40 ms apart, so the claim cannot be checked; so it is with 1 more end        ^^^^^^^
-EVENT{"event_type":"dispatch-end","ts":"2026-05-28T14:00:00.060Z","wall_clock_ms":1260000}
---- What took seconds may well have started and ended within seconds.
-EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
-EVENT{"event_type":"round-end","ts":"2026-05-28T14:00:00.050Z","wall_clock_ms":1000}
-"""

@@ -5,6 +5,18 @@ wrong: the last one counts, and their durations are added up.
 compares its duration with the timestamps.
 
 **Fix.** None is offered: only who wrote them knows which end is the right one.
+
+Examples:
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
+… this dispatch ended on line 2 already         ^^^^
+--- Two dispatches at once, and one whose end was rejected.
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"D2"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"D1","result":"done"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
 """
 
 from drive_trace.linter.phases import phases
@@ -24,16 +36,3 @@ def _check(run: Run) -> Findings:
 
 
 RULE = Rule(Severity.WARNING, "A dispatch or round is ended twice.", _check, distrusts="claims")
-
-EXAMPLES = """
-EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
-EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
-EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
-… this dispatch ended on line 2 already         ^^^^
---- Two dispatches at once, and one whose end was rejected.
-EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
-EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
-EVENT{"event_type":"dispatch-end","dispatch_id":"D2"}
-EVENT{"event_type":"dispatch-end","dispatch_id":"D1","result":"done"}
-EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
-"""

@@ -3,20 +3,8 @@ first ones for the run's wall-clock time, so that a second `project-closed` chan
 wrong first one stays in the figure.
 
 **Fix.** None is offered: which of the two is right, only the writer knows.
-"""
 
-from drive_trace.linter.phases import repetitions
-from drive_trace.linter.rule import Findings, Rule, Run, Severity
-
-
-def _check(run: Run) -> Findings:
-    for event, what in (("project-started", "started"), ("project-closed", "closed")):
-        yield from repetitions(RULE, run, event, None, f"the project of this run was {what}")
-
-
-RULE = Rule(Severity.WARNING, "A project starts or is closed twice.", _check, distrusts="clock")
-
-EXAMPLES = """
+Examples:
 EVENT{"event_type":"project-started"}
 EVENT{"event_type":"project-closed"}
 EVENT{"event_type":"project-closed"}
@@ -31,3 +19,14 @@ EVENT{"event_type":"project-started","project_run_id":"cart","project_slug":"car
 EVENT{"event_type":"project-started"}
 EVENT{"event_type":"project-closed"}
 """
+
+from drive_trace.linter.phases import repetitions
+from drive_trace.linter.rule import Findings, Rule, Run, Severity
+
+
+def _check(run: Run) -> Findings:
+    for event, what in (("project-started", "started"), ("project-closed", "closed")):
+        yield from repetitions(RULE, run, event, None, f"the project of this run was {what}")
+
+
+RULE = Rule(Severity.WARNING, "A project starts or is closed twice.", _check, distrusts="clock")

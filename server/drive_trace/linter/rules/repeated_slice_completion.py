@@ -4,6 +4,16 @@ was appended twice, or two slices share a slug: the assertion I1 of the method f
 `slice-never-started` does not report such a line as well.
 
 **Fix.** None is offered: either the line is a copy, or the other slice needs a slug of its own.
+
+Examples:
+EVENT{"event_type":"slice-started","slice_slug":"retry-queue"}
+EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","result":"abandoned"}
+EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","result":"merged"}
+… this slice was completed on line 2 already      ^^^^^^^^^^^^^
+---
+EVENT{"event_type":"slice-completed","slice_slug":"retry-queue"}
+EVENT{"event_type":"slice-completed","slice_slug":"retry-queue-2"}
+EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","project_run_id":"cart"}
 """
 
 from drive_trace.linter.phases import repetitions
@@ -16,14 +26,3 @@ def _check(run: Run) -> Findings:
 
 
 RULE = Rule(Severity.WARNING, "A slice is completed twice.", _check)
-
-EXAMPLES = """
-EVENT{"event_type":"slice-started","slice_slug":"retry-queue"}
-EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","result":"abandoned"}
-EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","result":"merged"}
-… this slice was completed on line 2 already      ^^^^^^^^^^^^^
----
-EVENT{"event_type":"slice-completed","slice_slug":"retry-queue"}
-EVENT{"event_type":"slice-completed","slice_slug":"retry-queue-2"}
-EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","project_run_id":"cart"}
-"""

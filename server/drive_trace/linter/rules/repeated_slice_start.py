@@ -2,6 +2,15 @@
 a slug: the time that the slice took counts from the last start alone.
 
 **Fix.** None is offered: either the line is a copy, or the other slice needs a slug of its own.
+
+Examples:
+EVENT{"event_type":"slice-started","slice_slug":"retry-queue","slice_index":1}
+EVENT{"event_type":"slice-started","slice_slug":"retry-queue","slice_index":2}
+… this slice was started on line 1 already      ^^^^^^^^^^^^^
+---
+EVENT{"event_type":"slice-started","slice_slug":"retry-queue","slice_index":1}
+EVENT{"event_type":"slice-started","slice_slug":"retry-queue-2","slice_index":2}
+EVENT{"event_type":"slice-started","slice_slug":"retry-queue","project_run_id":"cart"}
 """
 
 from drive_trace.linter.phases import repetitions
@@ -13,13 +22,3 @@ def _check(run: Run) -> Findings:
 
 
 RULE = Rule(Severity.INFORMATION, "A slice is started twice.", _check)
-
-EXAMPLES = """
-EVENT{"event_type":"slice-started","slice_slug":"retry-queue","slice_index":1}
-EVENT{"event_type":"slice-started","slice_slug":"retry-queue","slice_index":2}
-… this slice was started on line 1 already      ^^^^^^^^^^^^^
----
-EVENT{"event_type":"slice-started","slice_slug":"retry-queue","slice_index":1}
-EVENT{"event_type":"slice-started","slice_slug":"retry-queue-2","slice_index":2}
-EVENT{"event_type":"slice-started","slice_slug":"retry-queue","project_run_id":"cart"}
-"""

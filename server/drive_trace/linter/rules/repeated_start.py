@@ -7,6 +7,20 @@ one as its `parent_dispatch_id`.
 
 **Fix.** None is offered: either the line is a copy, or the events after it need an id of their
 own.
+
+Examples:
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+… this dispatch was started on line 1 already     ^^^^
+---
+EVENT{"event_type":"round-start","round_id":"R1","round_number":1}
+EVENT{"event_type":"round-start","round_id":"R1","round_number":2}
+… this round was started on line 1 already  ^^^^
+--- A dispatch that goes on with another one has an id of its own; and each run has its own ids.
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D2","parent_dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1","project_run_id":"search-index"}
 """
 
 from drive_trace.linter.phases import phases
@@ -27,18 +41,3 @@ def _check(run: Run) -> Findings:
 
 
 RULE = Rule(Severity.WARNING, "A dispatch or round is started twice.", _check)
-
-EXAMPLES = """
-EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
-EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
-EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
-… this dispatch was started on line 1 already     ^^^^
----
-EVENT{"event_type":"round-start","round_id":"R1","round_number":1}
-EVENT{"event_type":"round-start","round_id":"R1","round_number":2}
-… this round was started on line 1 already  ^^^^
---- A dispatch that goes on with another one has an id of its own; and each run has its own ids.
-EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
-EVENT{"event_type":"dispatch-start","dispatch_id":"D2","parent_dispatch_id":"D1"}
-EVENT{"event_type":"dispatch-start","dispatch_id":"D1","project_run_id":"search-index"}
-"""

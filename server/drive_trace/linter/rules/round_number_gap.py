@@ -6,6 +6,26 @@ The rule is silent where a rejected or unknown line of the dispatch stands betwe
 or where a round is started again (`repeated-start`).
 
 **Fix.** The number that follows, as a suggestion: a round may be missing instead.
+
+Examples:
+EVENT{"event_type":"dispatch-start"}
+EVENT{"event_type":"round-start","round_id":"R1","round_number":1}
+EVENT{"event_type":"round-start","round_id":"R2","round_number":3}
+… expected 2 after the round on line 2; found 3                 ^
+=> Replace with 2
+EVENT{"event_type":"dispatch-start"}
+EVENT{"event_type":"round-start","round_id":"R1","round_number":1}
+EVENT{"event_type":"round-start","round_id":"R2","round_number":2}
+--- A round whose start readers reject may be the first.
+EVENT{"event_type":"dispatch-start"}
+EVENT{"event_type":"round-start","round_id":"R1","round_number":0}
+EVENT{"event_type":"round-start","round_id":"R2","round_number":2}
+--- Each dispatch counts its own rounds.
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
+EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R1","round_number":1}
+EVENT{"event_type":"round-start","dispatch_id":"D2","round_id":"R2","round_number":1}
+EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R3","round_number":2}
 """
 
 from typing import cast
@@ -61,24 +81,3 @@ RULE = Rule(
     fixes=replace_with_expected,
     distrusts="rounds_per_dispatch",
 )
-
-EXAMPLES = """
-EVENT{"event_type":"dispatch-start"}
-EVENT{"event_type":"round-start","round_id":"R1","round_number":1}
-EVENT{"event_type":"round-start","round_id":"R2","round_number":3}
-… expected 2 after the round on line 2; found 3                 ^
-=> Replace with 2
-EVENT{"event_type":"dispatch-start"}
-EVENT{"event_type":"round-start","round_id":"R1","round_number":1}
-EVENT{"event_type":"round-start","round_id":"R2","round_number":2}
---- A round whose start readers reject may be the first.
-EVENT{"event_type":"dispatch-start"}
-EVENT{"event_type":"round-start","round_id":"R1","round_number":0}
-EVENT{"event_type":"round-start","round_id":"R2","round_number":2}
---- Each dispatch counts its own rounds.
-EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
-EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
-EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R1","round_number":1}
-EVENT{"event_type":"round-start","dispatch_id":"D2","round_id":"R2","round_number":1}
-EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R3","round_number":2}
-"""

@@ -6,6 +6,23 @@ that was not, most often `wall-clock-exceeds-timestamps` warns of the round that
 Of a round that ends twice the last end counts. Only dispatches with one end are looked at.
 
 **Fix.** None is offered: which of the durations is wrong, only the writer knows.
+
+Examples:
+EVENT{"event_type":"dispatch-start"}
+EVENT{"event_type":"round-end","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59a","wall_clock_ms":7200000}
+EVENT{"event_type":"round-end","round_id":"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90","wall_clock_ms":1800000}
+EVENT{"event_type":"dispatch-end","dispatch_id":"77ce3f13-a067-4f13-a4e0-93dbae3137ae","wall_clock_ms":3525000}
+… its 2 rounds together claim 2 h 30 min        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+---
+EVENT{"event_type":"dispatch-start"}
+EVENT{"event_type":"round-end","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59a","wall_clock_ms":7200000}
+EVENT{"event_type":"round-end","round_id":"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90","wall_clock_ms":1800000}
+EVENT{"event_type":"dispatch-end","wall_clock_ms":8999000}
+---
+EVENT{"event_type":"dispatch-start"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"77ce3f13-a067-4f13-a4e0-93dbae3137ae","wall_clock_ms":840000}
+… but 1 round of it claims 2 h 30 min           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+EVENT{"event_type":"round-end","wall_clock_ms":9000000}
 """
 
 from collections.abc import Sequence
@@ -63,21 +80,3 @@ RULE = Rule(
         ),
     ),
 )
-
-EXAMPLES = """
-EVENT{"event_type":"dispatch-start"}
-EVENT{"event_type":"round-end","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59a","wall_clock_ms":7200000}
-EVENT{"event_type":"round-end","round_id":"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90","wall_clock_ms":1800000}
-EVENT{"event_type":"dispatch-end","dispatch_id":"77ce3f13-a067-4f13-a4e0-93dbae3137ae","wall_clock_ms":3525000}
-… its 2 rounds together claim 2 h 30 min        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
----
-EVENT{"event_type":"dispatch-start"}
-EVENT{"event_type":"round-end","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59a","wall_clock_ms":7200000}
-EVENT{"event_type":"round-end","round_id":"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90","wall_clock_ms":1800000}
-EVENT{"event_type":"dispatch-end","wall_clock_ms":8999000}
----
-EVENT{"event_type":"dispatch-start"}
-EVENT{"event_type":"dispatch-end","dispatch_id":"77ce3f13-a067-4f13-a4e0-93dbae3137ae","wall_clock_ms":840000}
-… but 1 round of it claims 2 h 30 min           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-EVENT{"event_type":"round-end","wall_clock_ms":9000000}
-"""

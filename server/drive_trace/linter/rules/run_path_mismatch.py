@@ -7,6 +7,27 @@ of each such run is marked.
 Traces that lie anywhere else promise nothing.
 
 **Fix.** The run id that the path promises, as a suggestion: a file may hold several runs.
+
+Examples:
+@path projects/checkout-retry/trace.jsonl
+EVENT{"event_type":"project-started","project_run_id":"checkout-retry"}
+EVENT{"event_type":"project-closed","project_run_id":"checkout-rety"}
+… promises the run "checkout-retry"; found           ^^^^^^^^^^^^^^^
+=>
+EVENT{"event_type":"project-started","project_run_id":"checkout-retry"}
+EVENT{"event_type":"project-closed","project_run_id":"checkout-retry"}
+---
+@path /home/ada/shop/wip/drive-trace/orphan-retry-queue.jsonl
+EVENT{"event_type":"dispatch-start","project_run_id":"retry-queue"}
+… promises the run "orphan-retry-queue"              ^^^^^^^^^^^^^
+=>
+EVENT{"event_type":"dispatch-start","project_run_id":"orphan-retry-queue"}
+--- A slice's trace belongs to the project's run.
+@path projects/checkout-retry/slices/retry-queue/trace.jsonl
+EVENT{"event_type":"slice-started","project_run_id":"checkout-retry"}
+--- Nothing is promised by a file of any other name.
+@path traces/other.jsonl
+EVENT{"event_type":"slice-started","project_run_id":"checkout-retry"}
 """
 
 from drive_trace.linter.edits import replace_with_expected
@@ -29,25 +50,3 @@ RULE = Rule(
     _check,
     fixes=replace_with_expected,
 )
-
-EXAMPLES = """
-@path projects/checkout-retry/trace.jsonl
-EVENT{"event_type":"project-started","project_run_id":"checkout-retry"}
-EVENT{"event_type":"project-closed","project_run_id":"checkout-rety"}
-… promises the run "checkout-retry"; found           ^^^^^^^^^^^^^^^
-=>
-EVENT{"event_type":"project-started","project_run_id":"checkout-retry"}
-EVENT{"event_type":"project-closed","project_run_id":"checkout-retry"}
----
-@path /home/ada/shop/wip/drive-trace/orphan-retry-queue.jsonl
-EVENT{"event_type":"dispatch-start","project_run_id":"retry-queue"}
-… promises the run "orphan-retry-queue"              ^^^^^^^^^^^^^
-=>
-EVENT{"event_type":"dispatch-start","project_run_id":"orphan-retry-queue"}
---- A slice's trace belongs to the project's run.
-@path projects/checkout-retry/slices/retry-queue/trace.jsonl
-EVENT{"event_type":"slice-started","project_run_id":"checkout-retry"}
---- Nothing is promised by a file of any other name.
-@path traces/other.jsonl
-EVENT{"event_type":"slice-started","project_run_id":"checkout-retry"}
-"""

@@ -3,6 +3,13 @@ either left open on purpose, or mended within the round; or the verdict should b
 `another-round-needed`, and the first-pass acceptance is counted too high.
 
 **Fix.** None is offered: only the reviewer knows which of the two is right.
+
+Examples:
+EVENT{"event_type":"round-end","verdict":"satisfied","findings_filed":2}
+… the round is `satisfied`, but its review filed 2 findings           ^
+---
+EVENT{"event_type":"round-end","verdict":"satisfied","findings_filed":0}
+EVENT{"event_type":"round-end","round_id":"R2","verdict":"stop-condition","findings_filed":2}
 """
 
 from typing import cast
@@ -20,11 +27,3 @@ def _check(run: Run) -> Findings:
 
 
 RULE = Rule(Severity.HINT, "A round was accepted although its review filed findings.", _check)
-
-EXAMPLES = """
-EVENT{"event_type":"round-end","verdict":"satisfied","findings_filed":2}
-… the round is `satisfied`, but its review filed 2 findings           ^
----
-EVENT{"event_type":"round-end","verdict":"satisfied","findings_filed":0}
-EVENT{"event_type":"round-end","round_id":"R2","verdict":"stop-condition","findings_filed":2}
-"""

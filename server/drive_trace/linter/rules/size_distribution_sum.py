@@ -2,6 +2,14 @@
 up to the count; where they do not, one of the two was not kept up to date.
 
 **Fix.** The sum is suggested as the count. Which of the two is right, only the writer knows.
+
+Examples:
+EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":3,"M":2,"L":0,"XL":0}}
+… S + M + L + XL is 5, but `dispatch_count` is 6                ^^^^^^^^^^^^^^^^^^^^^^^^^^
+=> Change `dispatch_count` to 5
+EVENT{"event_type":"plan-authored","dispatch_count":5,"dispatch_size_distribution":{"S":3,"M":2,"L":0,"XL":0}}
+---
+EVENT{"event_type":"plan-authored","dispatch_count":6,"dispatch_size_distribution":{"S":3,"M":2,"L":0,"XL":1}}
 """
 
 from drive_trace.linter.edits import Fixes, Level, replacing, values_of
@@ -35,12 +43,3 @@ RULE = Rule(
     _check,
     fixes=_fixes,
 )
-
-EXAMPLES = """
-EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":3,"M":2,"L":0,"XL":0}}
-… S + M + L + XL is 5, but `dispatch_count` is 6                ^^^^^^^^^^^^^^^^^^^^^^^^^^
-=> Change `dispatch_count` to 5
-EVENT{"event_type":"plan-authored","dispatch_count":5,"dispatch_size_distribution":{"S":3,"M":2,"L":0,"XL":0}}
----
-EVENT{"event_type":"plan-authored","dispatch_count":6,"dispatch_size_distribution":{"S":3,"M":2,"L":0,"XL":1}}
-"""

@@ -5,6 +5,17 @@ The start counts wherever it stands in the run. The rule is silent while a rejec
 of the run names the slice: the start may be there.
 
 **Fix.** The nearest slug of the slices that were started last, as a suggestion.
+
+Examples:
+EVENT{"event_type":"slice-started","slice_slug":"retry-queue"}
+EVENT{"event_type":"slice-completed","slice_slug":"retry-que"}
+… no `slice-started` of this run starts           ^^^^^^^^^^^
+=>
+EVENT{"event_type":"slice-started","slice_slug":"retry-queue"}
+EVENT{"event_type":"slice-completed","slice_slug":"retry-queue"}
+---
+EVENT{"event_type":"slice-completed","slice_slug":"retry-queue"}
+EVENT{"event_type":"slice-started","slice_slug":"retry-queue"}
 """
 
 from functools import partial
@@ -28,15 +39,3 @@ RULE = Rule(
     _check,
     fixes=partial(replace_id, of=SLICE),
 )
-
-EXAMPLES = """
-EVENT{"event_type":"slice-started","slice_slug":"retry-queue"}
-EVENT{"event_type":"slice-completed","slice_slug":"retry-que"}
-… no `slice-started` of this run starts           ^^^^^^^^^^^
-=>
-EVENT{"event_type":"slice-started","slice_slug":"retry-queue"}
-EVENT{"event_type":"slice-completed","slice_slug":"retry-queue"}
----
-EVENT{"event_type":"slice-completed","slice_slug":"retry-queue"}
-EVENT{"event_type":"slice-started","slice_slug":"retry-queue"}
-"""

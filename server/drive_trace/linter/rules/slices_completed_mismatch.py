@@ -6,6 +6,25 @@ another one, and where the trace has fewer ends of slices than the project count
 as they may stand in the slices' own traces.
 
 **Fix.** The number of merged slices, as a suggestion.
+
+Examples:
+EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","result":"merged"}
+EVENT{"event_type":"slice-completed","slice_slug":"tax","result":"abandoned"}
+EVENT{"event_type":"project-closed","slices_completed":2}
+… the run has 1 merged slice, not 2                    ^
+=>
+EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","result":"merged"}
+EVENT{"event_type":"slice-completed","slice_slug":"tax","result":"abandoned"}
+EVENT{"event_type":"project-closed","slices_completed":1}
+---
+EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","result":"merged"}
+EVENT{"event_type":"slice-completed","slice_slug":"tax","result":"merged"}
+EVENT{"event_type":"project-closed","slices_completed":2}
+--- The ends of its slices stand elsewhere, or on a line that readers reject.
+EVENT{"event_type":"project-closed","project_run_id":"cart","slices_completed":4}
+EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","result":"merged"}
+EVENT{"event_type":"slice-completed","slice_slug":"tax","result":"done"}
+EVENT{"event_type":"project-closed","slices_completed":2}
 """
 
 from drive_trace.linter.edits import replace_with_expected
@@ -35,23 +54,3 @@ RULE = Rule(
     _check,
     fixes=replace_with_expected,
 )
-
-EXAMPLES = """
-EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","result":"merged"}
-EVENT{"event_type":"slice-completed","slice_slug":"tax","result":"abandoned"}
-EVENT{"event_type":"project-closed","slices_completed":2}
-… the run has 1 merged slice, not 2                    ^
-=>
-EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","result":"merged"}
-EVENT{"event_type":"slice-completed","slice_slug":"tax","result":"abandoned"}
-EVENT{"event_type":"project-closed","slices_completed":1}
----
-EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","result":"merged"}
-EVENT{"event_type":"slice-completed","slice_slug":"tax","result":"merged"}
-EVENT{"event_type":"project-closed","slices_completed":2}
---- The ends of its slices stand elsewhere, or on a line that readers reject.
-EVENT{"event_type":"project-closed","project_run_id":"cart","slices_completed":4}
-EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","result":"merged"}
-EVENT{"event_type":"slice-completed","slice_slug":"tax","result":"done"}
-EVENT{"event_type":"project-closed","slices_completed":2}
-"""

@@ -4,6 +4,24 @@ Feeds, retros, health checks and `project-closed` do not count: they belong afte
 files `ts` says what is later; what has none that can be read may be.
 
 **Fix.** None is offered. Grade the run again, and append what was found.
+
+Examples:
+EVENT{"event_type":"correctness-recorded"}
+                   ^^^^^^^^^^^^^^^^^^^^^^ … the run went on after this verdict, up to line 3
+EVENT{"event_type":"dispatch-start"}
+EVENT{"event_type":"round-start"}
+--- What belongs after the work does not go on with it; nor does another run.
+EVENT{"event_type":"dispatch-end"}
+EVENT{"event_type":"correctness-recorded"}
+EVENT{"event_type":"tokens-recorded"}
+EVENT{"event_type":"retro-landed"}
+EVENT{"event_type":"health-check-fired"}
+EVENT{"event_type":"project-closed"}
+EVENT{"event_type":"round-start","project_run_id":"search-index"}
+--- Only the verdict that counts can be stale.
+EVENT{"event_type":"correctness-recorded"}
+EVENT{"event_type":"round-start"}
+EVENT{"event_type":"correctness-recorded"}
 """
 
 from itertools import chain
@@ -23,22 +41,3 @@ def _check(run: Run) -> Findings:
 
 
 RULE = Rule(Severity.WARNING, "The run went on after it was graded.", _check)
-
-EXAMPLES = """
-EVENT{"event_type":"correctness-recorded"}
-                   ^^^^^^^^^^^^^^^^^^^^^^ … the run went on after this verdict, up to line 3
-EVENT{"event_type":"dispatch-start"}
-EVENT{"event_type":"round-start"}
---- What belongs after the work does not go on with it; nor does another run.
-EVENT{"event_type":"dispatch-end"}
-EVENT{"event_type":"correctness-recorded"}
-EVENT{"event_type":"tokens-recorded"}
-EVENT{"event_type":"retro-landed"}
-EVENT{"event_type":"health-check-fired"}
-EVENT{"event_type":"project-closed"}
-EVENT{"event_type":"round-start","project_run_id":"search-index"}
---- Only the verdict that counts can be stale.
-EVENT{"event_type":"correctness-recorded"}
-EVENT{"event_type":"round-start"}
-EVENT{"event_type":"correctness-recorded"}
-"""

@@ -2,6 +2,16 @@
 event that was replaced is history: it has no effect on the verdict or the token figures.
 
 **Fix.** None is needed: a trace is append-only, and the history is part of it.
+
+Examples:
+EVENT{"event_type":"tokens-recorded"}
+                   ^^^^^^^^^^^^^^^^^ … superseded by line 3
+EVENT{"event_type":"correctness-recorded"}
+EVENT{"event_type":"tokens-recorded"}
+--- A line that readers reject replaces nothing; nor does another run's.
+EVENT{"event_type":"correctness-recorded"}
+EVENT{"event_type":"correctness-recorded","qa":"failed"}
+EVENT{"event_type":"correctness-recorded","project_run_id":"search-index"}
 """
 
 from itertools import pairwise
@@ -32,14 +42,3 @@ def _stands_for(line: Line, counted: Line | None) -> bool:
 RULE = Rule(
     Severity.HINT, "A later event of the same feed replaces this one.", _check, unnecessary=True
 )
-
-EXAMPLES = """
-EVENT{"event_type":"tokens-recorded"}
-                   ^^^^^^^^^^^^^^^^^ … superseded by line 3
-EVENT{"event_type":"correctness-recorded"}
-EVENT{"event_type":"tokens-recorded"}
---- A line that readers reject replaces nothing; nor does another run's.
-EVENT{"event_type":"correctness-recorded"}
-EVENT{"event_type":"correctness-recorded","qa":"failed"}
-EVENT{"event_type":"correctness-recorded","project_run_id":"search-index"}
-"""

@@ -5,6 +5,20 @@ by hand in the wrong place: durations that are measured across it are not to be 
 Only events of one run are compared: runs that share a file may have happened at the same time.
 
 **Fix.** None is offered: only who wrote the event knows when it was.
+
+Examples:
+EVENT{"event_type":"project-started","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"spec-authored","ts":"2026-05-28T13:58:30.000Z"}
+… 1 min 30 s before that of line 1      ^^^^^^^^^^^^^^^^^^^^^^^^^^
+--- Events may happen at once, and a time can be written in several ways.
+EVENT{"event_type":"project-started","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"spec-authored","ts":"2026-05-28T14:00:00Z"}
+--- What is written otherwise has a finding of its own.
+EVENT{"event_type":"project-started","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"spec-authored","ts":"2026-05-28"}
+--- Another run has times of its own.
+EVENT{"event_type":"project-started","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"project-started","project_run_id":"cart","ts":"2026-05-27T14:00:00.000Z"}
 """
 
 from itertools import pairwise
@@ -39,18 +53,3 @@ RULE = Rule(
     _check,
     distrusts="clock",
 )
-
-EXAMPLES = """
-EVENT{"event_type":"project-started","ts":"2026-05-28T14:00:00.000Z"}
-EVENT{"event_type":"spec-authored","ts":"2026-05-28T13:58:30.000Z"}
-… 1 min 30 s before that of line 1      ^^^^^^^^^^^^^^^^^^^^^^^^^^
---- Events may happen at once, and a time can be written in several ways.
-EVENT{"event_type":"project-started","ts":"2026-05-28T14:00:00.000Z"}
-EVENT{"event_type":"spec-authored","ts":"2026-05-28T14:00:00Z"}
---- What is written otherwise has a finding of its own.
-EVENT{"event_type":"project-started","ts":"2026-05-28T14:00:00.000Z"}
-EVENT{"event_type":"spec-authored","ts":"2026-05-28"}
---- Another run has times of its own.
-EVENT{"event_type":"project-started","ts":"2026-05-28T14:00:00.000Z"}
-EVENT{"event_type":"project-started","project_run_id":"cart","ts":"2026-05-27T14:00:00.000Z"}
-"""

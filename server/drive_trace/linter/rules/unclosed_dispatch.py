@@ -7,6 +7,21 @@ The rule is silent while a rejected or unknown line below names the dispatch: th
 
 **Fix.** None: when and how it ended is not in the trace. In an editor, a quick fix adds the end
 with the outcome that somebody picks.
+
+Examples:
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+… this dispatch never ends, though                ^^^^
+EVENT{"event_type":"round-start","dispatch_id":"D1"}
+EVENT{"event_type":"slice-completed"}
+--- The last one may be going on, whatever happens beside it.
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+EVENT{"event_type":"round-start","dispatch_id":"D1"}
+EVENT{"event_type":"spec-amended"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D2","project_run_id":"search-index"}
+--- An end that readers reject is a defect of its own.
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"D1","result":"done"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
 """
 
 from drive_trace.linter.phases import phases_of
@@ -24,19 +39,3 @@ def _check(run: Run) -> Findings:
 
 
 RULE = Rule(Severity.HINT, "A dispatch has no end, though its run went on.", _check)
-
-EXAMPLES = """
-EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
-… this dispatch never ends, though                ^^^^
-EVENT{"event_type":"round-start","dispatch_id":"D1"}
-EVENT{"event_type":"slice-completed"}
---- The last one may be going on, whatever happens beside it.
-EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
-EVENT{"event_type":"round-start","dispatch_id":"D1"}
-EVENT{"event_type":"spec-amended"}
-EVENT{"event_type":"dispatch-start","dispatch_id":"D2","project_run_id":"search-index"}
---- An end that readers reject is a defect of its own.
-EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
-EVENT{"event_type":"dispatch-end","dispatch_id":"D1","result":"done"}
-EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
-"""

@@ -6,6 +6,19 @@ The rule is silent while a rejected or unknown line below names the round: the e
 
 **Fix.** None: what the round decided is not in the trace. In an editor, a quick fix adds the end
 with the outcome that somebody picks.
+
+Examples:
+EVENT{"event_type":"round-start","round_id":"R1","round_number":1}
+… this round never ends, though             ^^^^
+EVENT{"event_type":"round-start","round_id":"R2","round_number":2}
+EVENT{"event_type":"round-end","round_id":"R2"}
+--- Another dispatch may have its rounds at the same time.
+EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R1"}
+EVENT{"event_type":"round-start","dispatch_id":"D2","round_id":"R2"}
+--- An end that readers reject is a defect of its own.
+EVENT{"event_type":"round-start","round_id":"R1","round_number":1}
+EVENT{"event_type":"round-end","round_id":"R1","verdict":"another-round"}
+EVENT{"event_type":"round-start","round_id":"R2","round_number":2}
 """
 
 from drive_trace.linter.phases import phases_of
@@ -23,17 +36,3 @@ def _check(run: Run) -> Findings:
 
 
 RULE = Rule(Severity.HINT, "A round has no end, though its dispatch went on.", _check)
-
-EXAMPLES = """
-EVENT{"event_type":"round-start","round_id":"R1","round_number":1}
-… this round never ends, though             ^^^^
-EVENT{"event_type":"round-start","round_id":"R2","round_number":2}
-EVENT{"event_type":"round-end","round_id":"R2"}
---- Another dispatch may have its rounds at the same time.
-EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R1"}
-EVENT{"event_type":"round-start","dispatch_id":"D2","round_id":"R2"}
---- An end that readers reject is a defect of its own.
-EVENT{"event_type":"round-start","round_id":"R1","round_number":1}
-EVENT{"event_type":"round-end","round_id":"R1","verdict":"another-round"}
-EVENT{"event_type":"round-start","round_id":"R2","round_number":2}
-"""

@@ -5,6 +5,19 @@ says is lost on them. Where it is a slip in the name of a required field, that f
 **Fix.** Deleting it, one at a time: somebody wrote it. Of a line that readers reject it is
 not deleted, as it may be what the line lacks. Where it is a slip in the name of an optional field,
 renaming it; in bulk, if it differs in case or separators alone.
+
+Examples:
+EVENT{"event_type":"brief-issued","brief_path":"briefs/d1.md"}
+                                  ^^^^^^^^^^^^ … not declared for `brief-issued`
+=> Delete `brief_path`
+EVENT{"event_type":"brief-issued"}
+---
+EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":1,"M":0,"L":0,"XL":0,"XS":1}}
+                                                                                          ^^^^
+=>
+EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":1,"M":0,"L":0,"XL":0}}
+--- Of an event outside the vocabulary nothing is declared.
+EVENT{"event_type":"tool-called","tool":"grep"}
 """
 
 from drive_trace.linter.edits import Fix, Fixes, Level, as_json, delete_member, replacing
@@ -42,17 +55,3 @@ RULE = Rule(
     _check,
     fixes=_fixes,
 )
-
-EXAMPLES = """
-EVENT{"event_type":"brief-issued","brief_path":"briefs/d1.md"}
-                                  ^^^^^^^^^^^^ … not declared for `brief-issued`
-=> Delete `brief_path`
-EVENT{"event_type":"brief-issued"}
----
-EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":1,"M":0,"L":0,"XL":0,"XS":1}}
-                                                                                          ^^^^
-=>
-EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":1,"M":0,"L":0,"XL":0}}
---- Of an event outside the vocabulary nothing is declared.
-EVENT{"event_type":"tool-called","tool":"grep"}
-"""

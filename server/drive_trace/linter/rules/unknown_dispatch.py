@@ -7,6 +7,21 @@ line of the run names the dispatch: the start may be there. Of one dispatch, at 
 each event are marked; what stands after its end is `event-after-end`.
 
 **Fix.** The nearest id of the dispatches that were started last, as a suggestion.
+
+Examples:
+EVENT{"event_type":"dispatch-start","dispatch_id":"77ce3f13-a067-4f13-a4e0-93dbae3137ae"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"77ce3f13-a067-4f13-a4e0-93dbae3137ea"}
+… no `dispatch-start` of this run starts        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+=>
+EVENT{"event_type":"dispatch-start","dispatch_id":"77ce3f13-a067-4f13-a4e0-93dbae3137ae"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"77ce3f13-a067-4f13-a4e0-93dbae3137ae"}
+--- Another run's dispatches are its own.
+EVENT{"event_type":"dispatch-start","project_run_id":"search-index"}
+EVENT{"event_type":"dispatch-end","project_run_id":"cart","dispatch_id":"D1"}
+                                                                        ^^^^
+--- A start that readers reject is a defect of its own.
+EVENT{"event_type":"dispatch-start","dispatch_name":7}
+EVENT{"event_type":"dispatch-end"}
 """
 
 from functools import partial
@@ -30,19 +45,3 @@ RULE = Rule(
     _check,
     fixes=partial(replace_id, of=DISPATCH),
 )
-
-EXAMPLES = """
-EVENT{"event_type":"dispatch-start","dispatch_id":"77ce3f13-a067-4f13-a4e0-93dbae3137ae"}
-EVENT{"event_type":"dispatch-end","dispatch_id":"77ce3f13-a067-4f13-a4e0-93dbae3137ea"}
-… no `dispatch-start` of this run starts        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-=>
-EVENT{"event_type":"dispatch-start","dispatch_id":"77ce3f13-a067-4f13-a4e0-93dbae3137ae"}
-EVENT{"event_type":"dispatch-end","dispatch_id":"77ce3f13-a067-4f13-a4e0-93dbae3137ae"}
---- Another run's dispatches are its own.
-EVENT{"event_type":"dispatch-start","project_run_id":"search-index"}
-EVENT{"event_type":"dispatch-end","project_run_id":"cart","dispatch_id":"D1"}
-                                                                        ^^^^
---- A start that readers reject is a defect of its own.
-EVENT{"event_type":"dispatch-start","dispatch_name":7}
-EVENT{"event_type":"dispatch-end"}
-"""

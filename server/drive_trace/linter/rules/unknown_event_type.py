@@ -5,6 +5,20 @@ word.
 **Fix.** The event that was meant is suggested where hardly anything else can be: the name differs
 in case or separators, in a letter or two of a long word, or is a known slip (`project-complete` →
 `project-closed`). It is made one at a time, as it decides what counts.
+
+Examples:
+EVENT{"event_type":"slice-complete","slice_slug":"retry-queue","result":"merged","pr_ref":null}
+                   ^^^^^^^^^^^^^^^^ … did you mean "slice-completed"?
+=> Replace with "slice-completed"
+EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","result":"merged","pr_ref":null}
+--- Another word in the name makes it another event.
+EVENT{"event_type":"dispatch-aborted"}
+                   ^^^^^^^^^^^^^^^^^^ … readers keep it apart
+---
+EVENT{"event_type":"tool-called"}
+                   ^^^^^^^^^^^^^ … readers keep it apart
+---
+EVENT{"event_type":"slice-completed"}
 """
 
 from drive_trace.linter.edits import Fixes, Level, as_json, replacing
@@ -29,18 +43,3 @@ def _fixes(finding: Finding) -> Fixes:
 
 
 RULE = Rule(Severity.WARNING, "The event type is outside the vocabulary.", _check, fixes=_fixes)
-
-EXAMPLES = """
-EVENT{"event_type":"slice-complete","slice_slug":"retry-queue","result":"merged","pr_ref":null}
-                   ^^^^^^^^^^^^^^^^ … did you mean "slice-completed"?
-=> Replace with "slice-completed"
-EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","result":"merged","pr_ref":null}
---- Another word in the name makes it another event.
-EVENT{"event_type":"dispatch-aborted"}
-                   ^^^^^^^^^^^^^^^^^^ … readers keep it apart
----
-EVENT{"event_type":"tool-called"}
-                   ^^^^^^^^^^^^^ … readers keep it apart
----
-EVENT{"event_type":"slice-completed"}
-"""

@@ -6,6 +6,23 @@ Of the dispatches that name one parent, at most 16 are marked. The rule is silen
 or unknown line of the run names the parent: its start may be there.
 
 **Fix.** The nearest id of the dispatches that were started last, as a suggestion.
+
+Examples:
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1-parser"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D2","parent_dispatch_id":"D1-praser"}
+… no `dispatch-start` of the trace starts                                   ^^^^^^^^^^^
+=>
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1-parser"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D2","parent_dispatch_id":"D1-parser"}
+---
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1","parent_dispatch_id":"D1"}
+… a dispatch cannot resume itself                                           ^^^^
+--- Another run's dispatch may have the same id.
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1","project_run_id":"direct-2026-05-28"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1","parent_dispatch_id":"D1"}
+--- A run may go on with what another one began.
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1","project_run_id":"direct-2026-05-28"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D2","parent_dispatch_id":"D1"}
 """
 
 from functools import partial
@@ -43,21 +60,3 @@ RULE = Rule(
     _check,
     fixes=partial(replace_id, of=DISPATCH),
 )
-
-EXAMPLES = """
-EVENT{"event_type":"dispatch-start","dispatch_id":"D1-parser"}
-EVENT{"event_type":"dispatch-start","dispatch_id":"D2","parent_dispatch_id":"D1-praser"}
-… no `dispatch-start` of the trace starts                                   ^^^^^^^^^^^
-=>
-EVENT{"event_type":"dispatch-start","dispatch_id":"D1-parser"}
-EVENT{"event_type":"dispatch-start","dispatch_id":"D2","parent_dispatch_id":"D1-parser"}
----
-EVENT{"event_type":"dispatch-start","dispatch_id":"D1","parent_dispatch_id":"D1"}
-… a dispatch cannot resume itself                                           ^^^^
---- Another run's dispatch may have the same id.
-EVENT{"event_type":"dispatch-start","dispatch_id":"D1","project_run_id":"direct-2026-05-28"}
-EVENT{"event_type":"dispatch-start","dispatch_id":"D1","parent_dispatch_id":"D1"}
---- A run may go on with what another one began.
-EVENT{"event_type":"dispatch-start","dispatch_id":"D1","project_run_id":"direct-2026-05-28"}
-EVENT{"event_type":"dispatch-start","dispatch_id":"D2","parent_dispatch_id":"D1"}
-"""

@@ -9,6 +9,36 @@ event are marked; what stands after its end is `event-after-end`.
 
 **Fix.** The nearest id of the rounds that were started last, as a suggestion; for a round of
 another dispatch, the id of that dispatch.
+
+Examples:
+EVENT{"event_type":"round-start","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59a"}
+EVENT{"event_type":"round-end","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59"}
+… no `round-start` of this run starts     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+=>
+EVENT{"event_type":"round-start","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59a"}
+EVENT{"event_type":"round-end","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59a"}
+--- Nothing that was started is like it.
+EVENT{"event_type":"round-start","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59a"}
+EVENT{"event_type":"brief-issued","round_id":"9b9d1ef2-5ec8-4a4b-a0d1-6d7f4be21c07"}
+                                             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+--- A round belongs to one dispatch.
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R1"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
+EVENT{"event_type":"round-end","dispatch_id":"D2","round_id":"R1"}
+… was started in the dispatch "D1" on line 2, not in "D2"    ^^^^
+=> Replace `dispatch_id` with "D1"
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R1"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
+EVENT{"event_type":"round-end","dispatch_id":"D1","round_id":"R1"}
+--- Where the dispatch itself is unknown, that is what is said, once.
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R1"}
+EVENT{"event_type":"round-end","dispatch_id":"D2","round_id":"R1"}
+---
+EVENT{"event_type":"round-start"}
+EVENT{"event_type":"round-end"}
 """
 
 from drive_trace.linter.edits import Fixes, Level, as_json, replace_id, replacing
@@ -46,34 +76,3 @@ def _fixes(finding: Finding) -> Fixes:
 RULE = Rule(
     Severity.WARNING, "An event belongs to a round that was never started.", _check, fixes=_fixes
 )
-
-EXAMPLES = """
-EVENT{"event_type":"round-start","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59a"}
-EVENT{"event_type":"round-end","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59"}
-… no `round-start` of this run starts     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-=>
-EVENT{"event_type":"round-start","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59a"}
-EVENT{"event_type":"round-end","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59a"}
---- Nothing that was started is like it.
-EVENT{"event_type":"round-start","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59a"}
-EVENT{"event_type":"brief-issued","round_id":"9b9d1ef2-5ec8-4a4b-a0d1-6d7f4be21c07"}
-                                             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
---- A round belongs to one dispatch.
-EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
-EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R1"}
-EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
-EVENT{"event_type":"round-end","dispatch_id":"D2","round_id":"R1"}
-… was started in the dispatch "D1" on line 2, not in "D2"    ^^^^
-=> Replace `dispatch_id` with "D1"
-EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
-EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R1"}
-EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
-EVENT{"event_type":"round-end","dispatch_id":"D1","round_id":"R1"}
---- Where the dispatch itself is unknown, that is what is said, once.
-EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
-EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R1"}
-EVENT{"event_type":"round-end","dispatch_id":"D2","round_id":"R1"}
----
-EVENT{"event_type":"round-start"}
-EVENT{"event_type":"round-end"}
-"""

@@ -9,27 +9,8 @@ would leave undone in both runs is not said as well. In a trace of more than 32 
 silent.
 
 **Fix.** The id of the other run, as a suggestion.
-"""
 
-from drive_trace.linter.edits import replace_with_expected
-from drive_trace.linter.rule import Findings, Rule, Run, Severity, plural, shown
-from drive_trace.trace.line import DiagnosticKind
-
-
-def _check(run: Run) -> Findings:
-    count = plural(len(run), "line")
-    for line in run.lines if run.meant is not None else ():
-        if any(each.kind is DiagnosticKind.PROJECT_SLUG_MISMATCH for each in line.diagnostics):
-            continue  # that says it already
-        message = f"the run {shown(line.run)} has {count} only; is it {shown(run.meant)}?"
-        yield RULE.finding(line, "project_run_id", message, expected=run.meant)
-
-
-RULE = Rule(
-    Severity.WARNING, "The id of a run is most likely a slip.", _check, fixes=replace_with_expected
-)
-
-EXAMPLES = """
+Examples:
 EVENT{"event_type":"dispatch-start","project_run_id":"retry-queue"}
 EVENT{"event_type":"brief-issued","project_run_id":"retry-queue"}
 EVENT{"event_type":"round-start","project_run_id":"retry-queue"}
@@ -76,3 +57,21 @@ EVENT{"event_type":"retro-landed","project_run_id":"fix-login"}
 EVENT{"event_type":"dispatch-start","project_run_id":"fix-logic","dispatch_id":"1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01"}
 EVENT{"event_type":"brief-issued","project_run_id":"fix-logic","dispatch_id":"1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01"}
 """
+
+from drive_trace.linter.edits import replace_with_expected
+from drive_trace.linter.rule import Findings, Rule, Run, Severity, plural, shown
+from drive_trace.trace.line import DiagnosticKind
+
+
+def _check(run: Run) -> Findings:
+    count = plural(len(run), "line")
+    for line in run.lines if run.meant is not None else ():
+        if any(each.kind is DiagnosticKind.PROJECT_SLUG_MISMATCH for each in line.diagnostics):
+            continue  # that says it already
+        message = f"the run {shown(line.run)} has {count} only; is it {shown(run.meant)}?"
+        yield RULE.finding(line, "project_run_id", message, expected=run.meant)
+
+
+RULE = Rule(
+    Severity.WARNING, "The id of a run is most likely a slip.", _check, fixes=replace_with_expected
+)

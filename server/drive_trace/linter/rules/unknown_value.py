@@ -7,6 +7,47 @@ nearest one. Of an outcome, such as a verdict or a result, it is a known slip, o
 separators, or a letter or two of a long word; and it is made one at a time. No word is taken for
 what it negates (`unmerged`). Where nothing is near (`pr-opened`), the allowed words are listed.
 What the disposition of a brief is, the hashes of its dispatch's briefs say.
+
+Examples:
+EVENT{"event_type":"correctness-recorded","qa":"passed"}
+                                               ^^^^^^^^ … did you mean "pass"?
+=> Replace with "pass"
+EVENT{"event_type":"correctness-recorded","qa":"pass"}
+---
+EVENT{"event_type":"round-end","verdict":"another-round"}
+… did you mean "another-round-needed"?   ^^^^^^^^^^^^^^^
+=>
+EVENT{"event_type":"round-end","verdict":"another-round-needed"}
+---
+EVENT{"event_type":"brief-issued","brief_disposition":"re-scoped"}
+                                                      ^^^^^^^^^^^ … did you mean "amended"?
+=>
+EVENT{"event_type":"brief-issued","brief_disposition":"amended"}
+--- It has the hash of the first brief.
+EVENT{"event_type":"brief-issued"}
+EVENT{"event_type":"brief-issued","brief_disposition":"another-round"}
+… must be "initial", "reissue" or "amended"           ^^^^^^^^^^^^^^^
+=> Replace with "reissue", as the hashes say
+EVENT{"event_type":"brief-issued"}
+EVENT{"event_type":"brief-issued","brief_disposition":"reissue"}
+---
+EVENT{"event_type":"correctness-recorded","intent":"n/a"}
+                                                   ^^^^^ … did you mean null?
+=>
+EVENT{"event_type":"correctness-recorded","intent":null}
+---
+EVENT{"event_type":"retro-landed","landing_surfaces":["adr","ADRs"]}
+                                                            ^^^^^^ … did you mean "adr"?
+=>
+EVENT{"event_type":"retro-landed","landing_surfaces":["adr","adr"]}
+--- What a word negates is not what was meant.
+EVENT{"event_type":"slice-completed","result":"unmerged"}
+                                              ^^^^^^^^^^ … found "unmerged"
+--- Nothing is near: the words are listed, and none is put forward.
+EVENT{"event_type":"slice-completed","result":"pr-opened"}
+                                              ^^^^^^^^^^^ … must be "merged" or "abandoned"
+--- Words are compared by what they say, not by how they are written.
+EVENT{"event_type":"correctness-recorded","qa":"pass"}
 """
 
 from drive_trace.linter.edits import Fixes, Level, as_json, disposition, replacing
@@ -54,45 +95,3 @@ RULE = Rule(
     fixes=_fixes,
     fixes_around=_determined,
 )
-
-EXAMPLES = """
-EVENT{"event_type":"correctness-recorded","qa":"passed"}
-                                               ^^^^^^^^ … did you mean "pass"?
-=> Replace with "pass"
-EVENT{"event_type":"correctness-recorded","qa":"pass"}
----
-EVENT{"event_type":"round-end","verdict":"another-round"}
-… did you mean "another-round-needed"?   ^^^^^^^^^^^^^^^
-=>
-EVENT{"event_type":"round-end","verdict":"another-round-needed"}
----
-EVENT{"event_type":"brief-issued","brief_disposition":"re-scoped"}
-                                                      ^^^^^^^^^^^ … did you mean "amended"?
-=>
-EVENT{"event_type":"brief-issued","brief_disposition":"amended"}
---- It has the hash of the first brief.
-EVENT{"event_type":"brief-issued"}
-EVENT{"event_type":"brief-issued","brief_disposition":"another-round"}
-… must be "initial", "reissue" or "amended"           ^^^^^^^^^^^^^^^
-=> Replace with "reissue", as the hashes say
-EVENT{"event_type":"brief-issued"}
-EVENT{"event_type":"brief-issued","brief_disposition":"reissue"}
----
-EVENT{"event_type":"correctness-recorded","intent":"n/a"}
-                                                   ^^^^^ … did you mean null?
-=>
-EVENT{"event_type":"correctness-recorded","intent":null}
----
-EVENT{"event_type":"retro-landed","landing_surfaces":["adr","ADRs"]}
-                                                            ^^^^^^ … did you mean "adr"?
-=>
-EVENT{"event_type":"retro-landed","landing_surfaces":["adr","adr"]}
---- What a word negates is not what was meant.
-EVENT{"event_type":"slice-completed","result":"unmerged"}
-                                              ^^^^^^^^^^ … found "unmerged"
---- Nothing is near: the words are listed, and none is put forward.
-EVENT{"event_type":"slice-completed","result":"pr-opened"}
-                                              ^^^^^^^^^^^ … must be "merged" or "abandoned"
---- Words are compared by what they say, not by how they are written.
-EVENT{"event_type":"correctness-recorded","qa":"pass"}
-"""

@@ -11,6 +11,13 @@ A file that looks like a trace, but has another name, is a warning: a search doe
 
 **Fix.** None is offered: make the file readable, mend the configuration, or leave it out on the
 command line.
+
+Examples:
+@encoding utf-16
+EVENT{"event_type":"slice-completed"}
+| … not read: is UTF-16; save it as UTF-8
+---
+EVENT{"event_type":"slice-completed"}
 """
 
 from drive_trace.linter.rule import Findings, Line, Rule, Severity, Span, UnreadFile
@@ -25,11 +32,3 @@ def _check(subject: UnreadFile) -> Findings:
 
 
 RULE = Rule(Severity.ERROR, "A file cannot be read at all.", _check, is_settable=False)
-
-EXAMPLES = """
-@encoding utf-16
-EVENT{"event_type":"slice-completed"}
-| … not read: is UTF-16; save it as UTF-8
----
-EVENT{"event_type":"slice-completed"}
-"""

@@ -3,6 +3,19 @@ other version, the number `1` included, because they cannot know what its fields
 
 **Fix.** `"1"` is suggested where that is what it says, such as `"1.0"`; in bulk for the number 1
 alone. What another version means, nobody here knows.
+
+Examples:
+EVENT{"event_type":"slice-completed","schema_version":1}
+… `schema_version` must be the string "1"; found 1    ^
+=> Replace with "1"
+EVENT{"event_type":"slice-completed","schema_version":"1"}
+---
+EVENT{"event_type":"slice-completed","schema_version":"1.0"}
+                                                      ^^^^^
+=>
+EVENT{"event_type":"slice-completed","schema_version":"1"}
+--- What is outside the vocabulary may have a version of its own.
+EVENT{"event_type":"tool-called","schema_version":"2"}
 """
 
 from drive_trace.linter.edits import Fixes, Level, as_json, replacing
@@ -30,17 +43,3 @@ RULE = Rule(
     _check,
     fixes=_fixes,
 )
-
-EXAMPLES = """
-EVENT{"event_type":"slice-completed","schema_version":1}
-… `schema_version` must be the string "1"; found 1    ^
-=> Replace with "1"
-EVENT{"event_type":"slice-completed","schema_version":"1"}
----
-EVENT{"event_type":"slice-completed","schema_version":"1.0"}
-                                                      ^^^^^
-=>
-EVENT{"event_type":"slice-completed","schema_version":"1"}
---- What is outside the vocabulary may have a version of its own.
-EVENT{"event_type":"tool-called","schema_version":"2"}
-"""

@@ -10,6 +10,17 @@ timestamps tell nothing, and `recorded-afterwards` says so.
 **Fix.** The measured time, as a suggestion: there may have been idle time. None where the
 timestamps are in doubt: more than a day lies between them, they are off by a zone of time, or a
 time of the run goes back beside them.
+
+Examples:
+EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"dispatch-end","ts":"2026-05-28T16:05:00.000Z","wall_clock_ms":5400000}
+… 1 h 30 min is less than the 2 h 5 min                                           ^^^^^^^
+=>
+EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"dispatch-end","ts":"2026-05-28T16:05:00.000Z","wall_clock_ms":7500000}
+---
+EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"dispatch-end","ts":"2026-05-28T16:05:00.000Z","wall_clock_ms":7499000}
 """
 
 from drive_trace.linter.edits import replace_with_measured
@@ -35,15 +46,3 @@ RULE = Rule(
     distrusts="claims",
     options=TOLERANCES,
 )
-
-EXAMPLES = """
-EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
-EVENT{"event_type":"dispatch-end","ts":"2026-05-28T16:05:00.000Z","wall_clock_ms":5400000}
-… 1 h 30 min is less than the 2 h 5 min                                           ^^^^^^^
-=>
-EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
-EVENT{"event_type":"dispatch-end","ts":"2026-05-28T16:05:00.000Z","wall_clock_ms":7500000}
----
-EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
-EVENT{"event_type":"dispatch-end","ts":"2026-05-28T16:05:00.000Z","wall_clock_ms":7499000}
-"""

@@ -11,6 +11,30 @@ timestamps tell nothing, and `recorded-afterwards` says so.
 **Fix.** The measured time, as a suggestion: a timestamp may be what is wrong. None where that is
 likely: more than a day lies between them, they are off by a zone of time, or a time of the run goes
 back beside them.
+
+Examples:
+EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"round-end","ts":"2026-05-28T14:12:30.250Z","wall_clock_ms":1800000}
+… 30 min is more than the timestamps allow: 12 min 30 s (750250 ms)            ^^^^^^^
+=>
+EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"round-end","ts":"2026-05-28T14:12:30.250Z","wall_clock_ms":750250}
+--- What the round claims, its dispatch claims as well: that is one mistake.
+EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"round-end","ts":"2026-05-28T14:10:00.000Z","wall_clock_ms":1200000}
+… 20 min is more than the timestamps allow: 10 min (600000 ms) lie             ^^^^^^^
+EVENT{"event_type":"dispatch-end","ts":"2026-05-28T14:10:00.000Z","wall_clock_ms":1200000}
+=>
+EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"round-end","ts":"2026-05-28T14:10:00.000Z","wall_clock_ms":600000}
+EVENT{"event_type":"dispatch-end","ts":"2026-05-28T14:10:00.000Z","wall_clock_ms":1200000}
+--- Two seconds, or ten percent, are as exact as it has to be.
+EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"round-end","ts":"2026-05-28T14:00:10.000Z","wall_clock_ms":12000}
+EVENT{"event_type":"dispatch-start","ts":"2026-05-28T15:00:00.000Z"}
+EVENT{"event_type":"dispatch-end","ts":"2026-05-28T16:00:00.000Z","wall_clock_ms":3960000}
 """
 
 from drive_trace.linter.edits import replace_with_measured
@@ -37,28 +61,3 @@ RULE = Rule(
     distrusts="claims",
     options=TOLERANCES,
 )
-
-EXAMPLES = """
-EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
-EVENT{"event_type":"round-end","ts":"2026-05-28T14:12:30.250Z","wall_clock_ms":1800000}
-… 30 min is more than the timestamps allow: 12 min 30 s (750250 ms)            ^^^^^^^
-=>
-EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
-EVENT{"event_type":"round-end","ts":"2026-05-28T14:12:30.250Z","wall_clock_ms":750250}
---- What the round claims, its dispatch claims as well: that is one mistake.
-EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
-EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
-EVENT{"event_type":"round-end","ts":"2026-05-28T14:10:00.000Z","wall_clock_ms":1200000}
-… 20 min is more than the timestamps allow: 10 min (600000 ms) lie             ^^^^^^^
-EVENT{"event_type":"dispatch-end","ts":"2026-05-28T14:10:00.000Z","wall_clock_ms":1200000}
-=>
-EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
-EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
-EVENT{"event_type":"round-end","ts":"2026-05-28T14:10:00.000Z","wall_clock_ms":600000}
-EVENT{"event_type":"dispatch-end","ts":"2026-05-28T14:10:00.000Z","wall_clock_ms":1200000}
---- Two seconds, or ten percent, are as exact as it has to be.
-EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
-EVENT{"event_type":"round-end","ts":"2026-05-28T14:00:10.000Z","wall_clock_ms":12000}
-EVENT{"event_type":"dispatch-start","ts":"2026-05-28T15:00:00.000Z"}
-EVENT{"event_type":"dispatch-end","ts":"2026-05-28T16:00:00.000Z","wall_clock_ms":3960000}
-"""

@@ -6,6 +6,18 @@ The first such event is marked. Feeds, retros and health checks do not count: th
 work.
 
 **Fix.** None is offered: close the project when it is over.
+
+Examples:
+EVENT{"event_type":"project-closed"}
+EVENT{"event_type":"dispatch-start"}
+                   ^^^^^^^^^^^^^^^^ … 2 events of work from here on, but line 1
+EVENT{"event_type":"round-start"}
+--- What belongs after the work does not go on with it; nor does another run.
+EVENT{"event_type":"dispatch-end"}
+EVENT{"event_type":"project-closed"}
+EVENT{"event_type":"retro-landed"}
+EVENT{"event_type":"correctness-recorded"}
+EVENT{"event_type":"dispatch-start","project_run_id":"cart"}
 """
 
 from drive_trace.linter.rule import Findings, Rule, Run, Severity, plural
@@ -21,16 +33,3 @@ def _check(run: Run) -> Findings:
 
 
 RULE = Rule(Severity.WARNING, "A run goes on after its project was closed.", _check)
-
-EXAMPLES = """
-EVENT{"event_type":"project-closed"}
-EVENT{"event_type":"dispatch-start"}
-                   ^^^^^^^^^^^^^^^^ … 2 events of work from here on, but line 1
-EVENT{"event_type":"round-start"}
---- What belongs after the work does not go on with it; nor does another run.
-EVENT{"event_type":"dispatch-end"}
-EVENT{"event_type":"project-closed"}
-EVENT{"event_type":"retro-landed"}
-EVENT{"event_type":"correctness-recorded"}
-EVENT{"event_type":"dispatch-start","project_run_id":"cart"}
-"""

@@ -10,6 +10,64 @@ where a time, a UUID, a hash or an event's name is expected has none: as a strin
 of these either. An id or an outcome is replaced one at a time. Where a duration is null, the time
 between the timestamps of start and end is suggested, unless they lie within 5 seconds: then they
 were written afterwards.
+
+Examples:
+EVENT{"event_type":"dispatch-end","wall_clock_ms":"1680000"}
+                                                  ^^^^^^^^^ … an integer of at least 0
+=> Replace with 1680000
+EVENT{"event_type":"dispatch-end","wall_clock_ms":1680000}
+---
+EVENT{"event_type":"slice-completed","pr_ref":481}
+                                              ^^^
+=>
+EVENT{"event_type":"slice-completed","pr_ref":"481"}
+---
+EVENT{"event_type":"project-closed","final_retro_done":"true"}
+                                                       ^^^^^^
+=>
+EVENT{"event_type":"project-closed","final_retro_done":true}
+---
+EVENT{"event_type":"tokens-recorded","input_tokens":"null"}
+                                                    ^^^^^^
+=>
+EVENT{"event_type":"tokens-recorded","input_tokens":null}
+--- "5" is no time, and no event either.
+EVENT{"event_type":"slice-completed","ts":5}
+                                          ^ … found 5
+---
+EVENT{"event_type":5}
+                   ^ … found 5
+--- Null is no value here, however it is written.
+EVENT{"event_type":"dispatch-end","wall_clock_ms":"null"}
+                                                  ^^^^^^
+--- The time that nobody could measure is not made up.
+EVENT{"event_type":"round-end","wall_clock_ms":null}
+                                               ^^^^ … found null
+---
+EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"round-end","ts":"2026-05-28T14:12:24.000Z","wall_clock_ms":null}
+… must be an integer of at least 0; found null                                 ^^^^
+=> Fill in `wall_clock_ms`: 744000 (12m 24s)
+EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"round-end","ts":"2026-05-28T14:12:24.000Z","wall_clock_ms":744000}
+---
+EVENT{"event_type":"brief-issued","brief_byte_length":"1,200"}
+                                                      ^^^^^^^ … found "1,200"
+=>
+EVENT{"event_type":"brief-issued","brief_byte_length":1200}
+---
+EVENT{"event_type":"plan-authored","dispatch_size_distribution":"3 S, 2 M"}
+… must be an object                                             ^^^^^^^^^^
+---
+EVENT{"event_type":"spec-amended","sections_changed":["Scope",2]}
+… an item of `sections_changed` must be a string              ^
+=>
+EVENT{"event_type":"spec-amended","sections_changed":["Scope","2"]}
+--- What counts of a number is its value as a double.
+EVENT{"event_type":"dispatch-end","wall_clock_ms":1.68e6}
+---
+EVENT{"event_type":"dispatch-end","wall_clock_ms":1680000.5}
+                                                  ^^^^^^^^^
 """
 
 import re
@@ -83,62 +141,3 @@ def _measured(finding: Finding, around: Surroundings) -> Fixes:
 RULE = Rule(
     Severity.ERROR, "A value has the wrong JSON type.", _check, fixes=_fixes, fixes_around=_measured
 )
-
-EXAMPLES = """
-EVENT{"event_type":"dispatch-end","wall_clock_ms":"1680000"}
-                                                  ^^^^^^^^^ … an integer of at least 0
-=> Replace with 1680000
-EVENT{"event_type":"dispatch-end","wall_clock_ms":1680000}
----
-EVENT{"event_type":"slice-completed","pr_ref":481}
-                                              ^^^
-=>
-EVENT{"event_type":"slice-completed","pr_ref":"481"}
----
-EVENT{"event_type":"project-closed","final_retro_done":"true"}
-                                                       ^^^^^^
-=>
-EVENT{"event_type":"project-closed","final_retro_done":true}
----
-EVENT{"event_type":"tokens-recorded","input_tokens":"null"}
-                                                    ^^^^^^
-=>
-EVENT{"event_type":"tokens-recorded","input_tokens":null}
---- "5" is no time, and no event either.
-EVENT{"event_type":"slice-completed","ts":5}
-                                          ^ … found 5
----
-EVENT{"event_type":5}
-                   ^ … found 5
---- Null is no value here, however it is written.
-EVENT{"event_type":"dispatch-end","wall_clock_ms":"null"}
-                                                  ^^^^^^
---- The time that nobody could measure is not made up.
-EVENT{"event_type":"round-end","wall_clock_ms":null}
-                                               ^^^^ … found null
----
-EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
-EVENT{"event_type":"round-end","ts":"2026-05-28T14:12:24.000Z","wall_clock_ms":null}
-… must be an integer of at least 0; found null                                 ^^^^
-=> Fill in `wall_clock_ms`: 744000 (12m 24s)
-EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
-EVENT{"event_type":"round-end","ts":"2026-05-28T14:12:24.000Z","wall_clock_ms":744000}
----
-EVENT{"event_type":"brief-issued","brief_byte_length":"1,200"}
-                                                      ^^^^^^^ … found "1,200"
-=>
-EVENT{"event_type":"brief-issued","brief_byte_length":1200}
----
-EVENT{"event_type":"plan-authored","dispatch_size_distribution":"3 S, 2 M"}
-… must be an object                                             ^^^^^^^^^^
----
-EVENT{"event_type":"spec-amended","sections_changed":["Scope",2]}
-… an item of `sections_changed` must be a string              ^
-=>
-EVENT{"event_type":"spec-amended","sections_changed":["Scope","2"]}
---- What counts of a number is its value as a double.
-EVENT{"event_type":"dispatch-end","wall_clock_ms":1.68e6}
----
-EVENT{"event_type":"dispatch-end","wall_clock_ms":1680000.5}
-                                                  ^^^^^^^^^
-"""

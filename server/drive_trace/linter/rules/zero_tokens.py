@@ -2,6 +2,15 @@
 says that they are known. The scorecard would report a run that was free.
 
 **Fix.** null is suggested for all four.
+
+Examples:
+EVENT{"event_type":"tokens-recorded","input_tokens":0,"output_tokens":0,"cache_read_tokens":0,"cache_write_tokens":0}
+… all four token counts are 0                       ^
+=> Replace all four with null
+EVENT{"event_type":"tokens-recorded","input_tokens":null,"output_tokens":null,"cache_read_tokens":null,"cache_write_tokens":null}
+--- Nothing may have been cached, and null makes no claim.
+EVENT{"event_type":"tokens-recorded","cache_read_tokens":0,"cache_write_tokens":0}
+EVENT{"event_type":"tokens-recorded","input_tokens":0,"output_tokens":0,"cache_read_tokens":0,"cache_write_tokens":null}
 """
 
 from drive_trace.linter.edits import Fix, Fixes, Level, replace_value
@@ -26,13 +35,3 @@ RULE = Rule(
     _check,
     fixes=_fixes,
 )
-
-EXAMPLES = """
-EVENT{"event_type":"tokens-recorded","input_tokens":0,"output_tokens":0,"cache_read_tokens":0,"cache_write_tokens":0}
-… all four token counts are 0                       ^
-=> Replace all four with null
-EVENT{"event_type":"tokens-recorded","input_tokens":null,"output_tokens":null,"cache_read_tokens":null,"cache_write_tokens":null}
---- Nothing may have been cached, and null makes no claim.
-EVENT{"event_type":"tokens-recorded","cache_read_tokens":0,"cache_write_tokens":0}
-EVENT{"event_type":"tokens-recorded","input_tokens":0,"output_tokens":0,"cache_read_tokens":0,"cache_write_tokens":null}
-"""
