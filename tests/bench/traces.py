@@ -69,7 +69,7 @@ def trace_events(options: TraceOptions) -> Iterator[Event]:
     clock = _Clock(_EPOCH_MS)
     for index in range(runs):
         budget = options.lines // runs + (index < options.lines % runs)
-        rng = random.Random(f"{options.seed}/{index}")
+        rng = random.Random(f"{options.seed}/{options.first_run + index}")
         yield from _Run(rng, clock, options.first_run + index).events_for(budget)
 
 

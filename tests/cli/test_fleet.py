@@ -165,7 +165,9 @@ def test_findings_are_those_of_check(fleet: Path) -> None:
     write(fleet, "drive-trace.toml", off)
     assert not found_in("made/projects") & in_rows
     write(fleet, "drive-trace.toml", "[rules]\nblank-line = 3\n")
-    assert {each["findings"] is None for each in rows("made/projects/p2", code=2)} == {True}
+    assert {
+        each["findings"] is None for each in rows("made/projects/p2", "--findings", code=2)
+    } == {True}
 
 
 def test_a_run_in_several_files_is_judged_as_by_check(
@@ -182,14 +184,14 @@ def test_a_run_in_several_files_is_judged_as_by_check(
     for _ in range(2):
         assert found_in(".") == checked
     write(tmp_path, "b/drive-trace.toml", "[rules]\nblank-line = 3\n")
-    ungraded, joined = sorted(rows(".", code=2), key=lambda row: len(row["files"]))
+    ungraded, joined = sorted(rows(".", "--findings", code=2), key=lambda row: len(row["files"]))
     assert ungraded["findings"] is not None
     assert joined["findings"] is None
 
 
 def found_in(path: str) -> Counter[str]:
     found: Counter[str] = Counter()
-    for row in rows(path):
+    for row in rows(path, "--findings"):
         found.update(row["findings"])
     return found
 
@@ -242,8 +244,11 @@ def test_what_cannot_be_read_back_is_not_kept(
     fleet: Path, kept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = rows(".", "--no-cache")
-    monkeypatch.setattr("drive_trace.fleet.kept.from_bytes", lambda *_: None)
-    assert rows(".") == expected
+    for part in ("facts_from", "rows_from", "summary_from"):
+        with monkeypatch.context() as patched:
+            patched.setattr(f"drive_trace.fleet.kept.{part}", lambda *_: None)
+            for _ in range(2):
+                assert rows(".") == expected
     assert (kept / "fleet.sqlite").is_file()
 
 
@@ -259,10 +264,11 @@ def test_a_trace_that_cannot_be_asked_for_its_state_is_not_as_it_was(
         asked = SimpleNamespace(stat=refuse, path=os.path)
         patched.setattr(looking, "os", asked)
         file = looking.File(str(trace), "x", None)
-        seen = looking.scan_file(file)
-    assert isinstance(seen, looking.Scanned)
+        seen = looking.look_at_file(file)
+    assert isinstance(seen, looking.Looked)
     trace.unlink()
-    assert isinstance(looking.scan_file(file._replace(known=seen.fingerprint)), Problem)
+    (found,) = looking.KeptTraces(Cache(None)).look_at([file._replace(known=seen.facts)])
+    assert isinstance(found, Problem)
 
 
 @pytest.mark.parametrize("options", [(), ("--no-cache",)])
@@ -303,7 +309,7 @@ def test_a_cache_that_cannot_be_removed_does_no_harm(
 
     cache = Cache(tmp_path)
     cache._database.execute("DROP TABLE kept")
-    assert cache.get(b"key") is None
+    assert not cache.get_many([b"key"])
     monkeypatch.setattr(Path, "unlink", refuse)
     cache.close()
 
@@ -314,14 +320,11 @@ def test_a_killed_scan_leaves_a_cache_that_works(fleet: Path, kept: Path) -> Non
     code = (
         "import sys\n"
         "from drive_trace.storage import fleet_cache\n"
-        "put, left = fleet_cache.Cache.put, [int(sys.argv.pop())]\n"
-        "def put_some(self, key, value):\n"
-        "    left[0] -= 1\n"
-        "    done = put(self, key, value)\n"
-        "    if not left[0]:\n"
-        "        import os, signal; os.kill(os.getpid(), signal.SIGKILL)\n"
-        "    return done\n"
-        "fleet_cache.Cache.put = put_some\n"
+        "put, left = fleet_cache.Cache.put_many, int(sys.argv.pop())\n"
+        "def put_some(self, values):\n"
+        "    put(self, dict(list(values.items())[:left]))\n"
+        "    import os, signal; os.kill(os.getpid(), signal.SIGKILL)\n"
+        "fleet_cache.Cache.put_many = put_some\n"
         "from drive_trace.__main__ import main\n"
         "main()\n"
     )
@@ -362,7 +365,7 @@ def test_what_has_another_type_is_not_believed(fleet: Path, kept: Path) -> None:
     with sqlite3.connect(kept / "fleet.sqlite") as database:
         found = database.execute("SELECT key, value FROM kept").fetchall()
         for key, value in found:
-            forged = value.replace(b'"', b"", 1) if value[:1] == b"{" else value[:-9] + b"[" * 9
+            forged = value[:-9]
             database.execute(
                 "UPDATE kept SET value = ?, sum = ? WHERE key = ?",
                 (forged, digest(key, forged), key),
@@ -387,7 +390,7 @@ def test_another_process_has_the_cache(
 def test_a_file_that_changes_meanwhile_puts_its_runs_in_doubt(fleet: Path) -> None:
     with on_one_core():
         paths = ("judged/trace.jsonl", *(f"made/projects/p{each}/trace.jsonl" for each in (0, 1)))
-        inputs = Inputs(paths, lambda _: None)
+        inputs = Inputs(paths, lambda _: None, findings=False)
         scan = FleetScan(inputs, Cache(None))
         scan.read()
         found = scan.rows()
@@ -466,7 +469,7 @@ def test_no_cluster_is_joined_that_nobody_named(
     monkeypatch.setattr(os, "environ", dict(os.environ))
     os.environ.pop("RAY_ADDRESS", None)
     os.environ.update({"RAY_ADDRESS": named} if named is not None else {})
-    EngineScan(Inputs((), print), RAY, address)
+    EngineScan(Inputs((), print, findings=False), RAY, address)
     assert addresses == [joined]
 
 
@@ -499,9 +502,21 @@ def test_the_summary_names_first_what_needs_somebody(tmp_path: Path) -> None:
         "web/projects/new": triage(project_run_id="new", ts=day, severity="low"),
     }.items():
         write(tmp_path, f"{name}/trace.jsonl", apart(text))
-    ran = process("fleet", ".", "--no-cache", cwd=tmp_path)
+    ran = process("fleet", ".", "--no-cache", "--findings", cwd=tmp_path)
     assert ran.code == 0
     assert ran.out.replace("\\", "/").splitlines() == SUMMARY.splitlines()
+    ran = process("fleet", ".", "--no-cache", cwd=tmp_path)
+    before, _, _ = SUMMARY.partition("Commonest findings")
+    unasked = "Findings: not looked at (--findings counts them)\n"
+    assert ran.out.replace("\\", "/").splitlines() == f"{before.rstrip()}\n{unasked}".splitlines()
+
+
+def test_findings_that_nobody_asks_for_are_unknown(tmp_path: Path) -> None:
+    trace = write(tmp_path, "trace.jsonl", apart(triage(ts="yesterday") + "{\n"))
+    for options in ((), ("--findings",), (), ("--findings",)):
+        (row,) = rows(trace, *options)
+        assert bool(row.pop("findings")) == bool(options)
+        assert row == {name: row[name] for name in rows(trace)[0] if name != "findings"}
 
 
 def test_an_incorrect_that_is_stale_may_be_correct(tmp_path: Path) -> None:

@@ -63,9 +63,16 @@ def traces(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module", params=[(), ("--findings",)], ids=["verdicts", "findings"])
+def options(request: pytest.FixtureRequest) -> tuple[str, ...]:
+    """Whether the rules run, too."""
+    given: tuple[str, ...] = request.param
+    return given
+
+
 @pytest.fixture(scope="module")
-def local(traces: Path) -> list[str]:
-    return table(traces)
+def local(traces: Path, options: tuple[str, ...]) -> list[str]:
+    return table(traces, *options)
 
 
 @pytest.fixture(scope="module")
@@ -95,20 +102,24 @@ def table(folder: Path, *args: str) -> list[str]:
     return [*ran.out.splitlines(), *summary.splitlines()]
 
 
-def test_local_rows_are_of_all_kinds(local: list[str]) -> None:
+def test_local_rows_are_of_all_kinds(local: list[str], options: tuple[str, ...]) -> None:
     rows = [json.loads(line) for line in local if line.startswith("{")]
     assert len(rows) > TRACES
     assert {row["verdict"] for row in rows} == {"correct", "incorrect", "not-computable"}
     assert len([row for row in rows if len(row["files"]) > 1]) > 500
-    assert {row["findings"] is None for row in rows} == {True, False}
+    assert {row["findings"] is None for row in rows} == {True, not options}
 
 
-def test_daft_on_this_machine_gives_the_same_rows(traces: Path, local: list[str]) -> None:
-    assert table(traces, "--runner", "daft") == local
+def test_daft_on_this_machine_gives_the_same_rows(
+    traces: Path, local: list[str], options: tuple[str, ...]
+) -> None:
+    assert table(traces, "--runner", "daft", *options) == local
 
 
-def test_a_cluster_gives_the_same_rows(traces: Path, local: list[str], cluster: str) -> None:
-    assert table(traces, "--runner", "ray", "--address", cluster) == local
+def test_a_cluster_gives_the_same_rows(
+    traces: Path, local: list[str], cluster: str, options: tuple[str, ...]
+) -> None:
+    assert table(traces, "--runner", "ray", "--address", cluster, *options) == local
 
 
 def test_no_runs(tmp_path: Path) -> None:
@@ -132,7 +143,7 @@ def test_a_file_that_changes_meanwhile_puts_its_runs_in_doubt(
     monkeypatch.chdir(tmp_path)
     for name in ("one", "two"):
         write(tmp_path, f"{name}.jsonl", triage(project_run_id="joined") + triage())
-    inputs = Inputs(("one.jsonl", "two.jsonl"), lambda _: None)
+    inputs = Inputs(("one.jsonl", "two.jsonl"), lambda _: None, findings=True)
     scan = EngineScan(inputs, DAFT, None)
     assert scan.read() == 2
     write(tmp_path, "two.jsonl", triage(project_run_id="joined"))
@@ -147,7 +158,8 @@ def test_a_worker_of_another_version_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("drive_trace.fleet.engine.__version__", "9.9.9")
-    scan = EngineScan(Inputs((str(write(tmp_path, "trace.jsonl")),), print), DAFT, None)
+    inputs = Inputs((str(write(tmp_path, "trace.jsonl")),), print, findings=False)
+    scan = EngineScan(inputs, DAFT, None)
     with pytest.raises(
         ScanError, match=r"^a worker has drive-trace [\d.]+; 9\.9\.9 is needed there$"
     ):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from drive_trace.analysis import summarize_text
-from drive_trace.fleet.kept import Stored, from_bytes, to_bytes
+from drive_trace.fleet.kept import summary_from, to_bytes
 from drive_trace.scorecard.scoring import without_lines
 
 LINES = (Path(__file__).parent.parent / "conformance/traces.jsonl").read_bytes().splitlines()
@@ -15,24 +15,20 @@ LINES = (Path(__file__).parent.parent / "conformance/traces.jsonl").read_bytes()
 @pytest.mark.parametrize("at", range(len(LINES)))
 def test_a_trace_that_was_kept_is_the_trace(at: int) -> None:
     text = json.loads(LINES[at])["text"].split("\n")
-    stored, renamed = (
-        Stored(without_lines(summarize_text(text, path)), {"run-1": {"blank-line": 2}})
+    summary, renamed = (
+        without_lines(summarize_text(text, path))
         for path in ("trace.jsonl", "elsewhere/trace.jsonl")
     )
-    data = to_bytes(stored)
-    assert data is not None
-    assert from_bytes(data, "trace.jsonl") == stored
-    assert from_bytes(data, "elsewhere/trace.jsonl") == renamed
+    data = to_bytes(summary)
+    assert summary_from(data, "trace.jsonl") == summary
+    assert summary_from(data, "elsewhere/trace.jsonl") == renamed
 
 
 def test_what_cannot_be_true_is_no_summary() -> None:
     summary = without_lines(summarize_text(json.loads(LINES[0])["text"]))
     (run, *_) = summary.runs
     for told in (
-        summary._replace(hashes={run.run_id: b"short"}),
         summary._replace(runs=(run._replace(parts=()),)),
         summary._replace(runs=(run._replace(judgement={"agreement": 1}),)),  # type: ignore[arg-type]
     ):
-        data = to_bytes(Stored(told, None))
-        assert data is not None
-        assert from_bytes(data, "") is None
+        assert summary_from(to_bytes(told), "") is None

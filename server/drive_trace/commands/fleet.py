@@ -45,6 +45,11 @@ def _out(_: click.Context, __: click.Parameter, value: str | None) -> str | None
     "drive-trace[fleet]), or to standard output (-, as JSON Lines).",
     check=_out,
 )
+@click.option(
+    "--findings",
+    is_flag=True,
+    help="Run the rules, too, and count what they find. Findings are not looked at otherwise.",
+)
 @click.option("--no-cache", is_flag=True, help="Read every trace, and keep nothing.")
 @click.option(
     "--runner",
@@ -63,13 +68,14 @@ def fleet(  # noqa: PLR0913, PLR0917 - one for each option
     paths: tuple[str, ...],
     search: SearchOptions,
     out: str | None,
+    findings: bool,
     no_cache: bool,
     runner: str,
     address: str | None,
 ) -> None:
     """Make a table with a row for each run in the traces at PATH, joined by run id, and sum it up:
     runs that went on after their grade and runs without one, how many are CORRECT by project and
-    month (with 95 % Wilson intervals), and the commonest findings.
+    month (with 95 % Wilson intervals), and with --findings the commonest findings.
 
     PATH is a file, a folder, or a pattern such as 'runs/**/*.jsonl'. The verdicts are those of
     score. What was found in a file is kept in the user's cache folder until the file changes.
@@ -101,8 +107,8 @@ def fleet(  # noqa: PLR0913, PLR0917 - one for each option
     table = _table(out)
     named, refused = _expanded(paths or (".",))
     found = chain(find_traces(named, options=search), map(link_out, refused))
-    inputs = Inputs(_but_not(out, reading.over(found)), say)
-    summary = FleetSummary()
+    inputs = Inputs(_but_not(out, found), say, findings=findings)
+    summary = FleetSummary(has_findings=findings)
 
     def rows(scan: FleetScan | EngineScan) -> Iterator[Row]:
         count = scan.read()
@@ -111,7 +117,7 @@ def fleet(  # noqa: PLR0913, PLR0917 - one for each option
             yield row
 
     try:
-        with _scanning(inputs, runner, address, no_cache=no_cache) as scan:
+        with _scanning(inputs, reading, runner, address, no_cache=no_cache) as scan:
             _write(table(rows(scan)), out)
     except ScanError as error:
         raise Ended(EXIT_UNUSABLE, str(error)) from error
@@ -124,14 +130,14 @@ def fleet(  # noqa: PLR0913, PLR0917 - one for each option
 
 @contextmanager
 def _scanning(
-    inputs: Inputs, runner: str, address: str | None, *, no_cache: bool
+    inputs: Inputs, progress: ProgressBar, runner: str, address: str | None, *, no_cache: bool
 ) -> Iterator[FleetScan | EngineScan]:
     if runner != _LOCAL:
         yield EngineScan(inputs, runner, address)
         return
     kept = Cache(None) if no_cache else open_cache(_warn, _PATIENCE)
     with closing(kept) as cache:
-        yield FleetScan(inputs, cache)
+        yield FleetScan(inputs, cache, progress.over)
 
 
 def _but_not(out: str | None, found: Iterable[Found]) -> Iterator[Found]:

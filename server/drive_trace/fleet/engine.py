@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from drive_trace import __version__
-from drive_trace.fleet.kept import File, FindingCounts, ScanError, read, summarized
-from drive_trace.fleet.scan import AllFiles, Group, Inputs, Joiner
+from drive_trace.fleet.kept import AllFiles, File, FindingCounts, ScanError, read, summarized
+from drive_trace.fleet.scan import Group, Inputs, Joiner
 from drive_trace.grading.judgements import Verdicts
 from drive_trace.report.fleet import Row
 from drive_trace.scorecard.card import CHANGED, ILLEGIBLE

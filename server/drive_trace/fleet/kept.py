@@ -1,4 +1,4 @@
-"""A look at one trace, on any core or machine, and what is kept of it: JSON of it in short.
+"""A look at one trace, on any core or machine, and what is kept of it.
 
 ``fleet`` and an editor's server look at traces by the same :class:`KeptTraces`.
 """
@@ -8,16 +8,19 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 
-from drive_trace.analysis import Analysis, summarize_text
-from drive_trace.grading.judgements import Judgement
-from drive_trace.linter.rule import DEFAULTS, RuleSettings
+from drive_trace.grading.judgements import Judgement, Verdicts
+from drive_trace.report.fleet import Row, row_of
+from drive_trace.scorecard.card import CHANGED
+from drive_trace.scorecard.caveats import StrayGrade, Unread
 from drive_trace.scorecard.run_lines import HASH
-from drive_trace.scorecard.scoring import TraceSummary, without_lines
+from drive_trace.scorecard.run_score import RunScore
+from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, among, without_lines
 from drive_trace.storage.files import (
     DIGEST,
     Problem,
@@ -28,26 +31,40 @@ from drive_trace.storage.files import (
     read_record_beside,
     with_judgements,
 )
+from drive_trace.storage.finding import project_of
 from drive_trace.storage.fleet_cache import Cache, digest, program
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
 from drive_trace.storage.processes import on_all_cores
 
+if TYPE_CHECKING:  # the rules take long to load, and run where somebody asks for findings
+    from drive_trace.analysis import Analysis
+    from drive_trace.linter.rule import RuleSettings
+
+Item = TypeVar("Item")
+
 _SETTLED = 2_000_000_000
 """Nanoseconds: what was written less long ago may be written again with the same timestamp."""
-_AT_ONCE = 16
+_AT_ONCE = 32
 """A process gets so many files at a time: to hand one over takes as long as to read a small one."""
+IN_BULK = 512
+"""The cache is asked for so many files at a time."""
 
 
 class ScanError(Exception):
     """A scan cannot begin, or cannot go on; a sentence says why."""
 
 
-# What is kept of a trace. Whoever reads it back believes nothing: it has the declared types, or it
-# is no summary
+def in_batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Some items, in lists of that size; the last one may be shorter."""
+    left = iter(items)
+    return iter(lambda: list(islice(left, size)), [])
+
+
+# What a look at a trace gives
+
 
 FindingCounts = Mapping[str, Mapping[str, int]]
 """By run, how often each rule found something in a trace."""
-_Verdicts = dict[str, tuple[tuple[str, tuple[Judgement, ...]], ...]]
 
 
 class Stored(NamedTuple):
@@ -60,39 +77,116 @@ class Stored(NamedTuple):
     """Whether they have found nothing, on lines of no run either."""
 
 
-_DECODER = msgspec.json.Decoder(Stored)
+class AllFiles(NamedTuple):
+    """What all files together say of any run."""
+
+    unread: tuple[Unread, ...] = ()
+    strays: tuple[StrayGrade, ...] = ()
+    """The lines that may grade any run."""
+    copied: Mapping[str, str] = {}
+    """By the id of a run that has events of another one, a file of the other."""
+
+    def and_changed(self, path: str) -> AllFiles:
+        """The same, and that a trace is no longer what it was."""
+        return self._replace(unread=(*self.unread, Unread(path, CHANGED)))
+
+    def row(
+        self, run: RunScore, verdicts: Sequence[Verdicts], findings: FindingCounts | None
+    ) -> Row:
+        """The row of a run; ``verdicts`` are those beside each of its files, and ``findings`` are
+        by run how often each rule found something, None where rules did not run.
+        """
+        copied = self.copied.get(run.run_id)
+        score = among(run, self.unread, self.strays, copied, verdicts)
+        counts = None if findings is None else dict(findings.get(run.run_id, {}))
+        return row_of(score, project_of(run.parts[0].path), counts)
+
+    def row_in(self, trace: TraceSummary, run: RunScore, findings: FindingCounts | None) -> Row:
+        """The row of a run that stands in this trace alone."""
+        return self.row(run, [trace.verdicts.get(run.run_id, ())], findings)
+
+    def says_nothing_of(self, run_id: str) -> bool:
+        """Whether the row of a run is the same without what other files say."""
+        return not (self.unread or self.strays or run_id in self.copied)
 
 
-def to_bytes(stored: Stored) -> bytes | None:
-    """The JSON; None where some text or number does not fit, as a lone surrogate."""
+# What is kept of a trace, in three parts, as few need all. Whoever reads one back believes nothing:
+# it has the declared types, or it is none
+
+
+class Facts(NamedTuple):
+    """What a trace was when it was read, and what concerns runs that stand in other files, too."""
+
+    version: str
+    """See :func:`_version`."""
+    digest: bytes
+    """The digest of the content of its file, and that of the record beside it."""
+    rules: bytes
+    """Identifies the settings by which the rules ran; empty where they did not."""
+    findings: FindingCounts | None
+    is_clean: bool
+    """As the findings in :class:`Stored`."""
+    runs: Mapping[str, bool]
+    """The ids of the runs, each with whether readers count a line of it."""
+    strays: tuple[StrayGrade, ...]
+    is_illegible: bool
+    hashes: Mapping[str, bytes]
+    """As those of the summary."""
+
+
+class _Rows(NamedTuple):
+    """The rows of a trace's runs, as if there were no other file; without findings."""
+
+    name: str
+    """By which the trace is known in them."""
+    rows: tuple[Row, ...]
+
+
+_Verdicts = dict[str, tuple[tuple[str, tuple[Judgement, ...]], ...]]
+_FACTS = msgspec.msgpack.Decoder(Facts)
+_ROWS = msgspec.msgpack.Decoder(_Rows)
+_SUMMARY = msgspec.msgpack.Decoder(TraceSummary)
+_BROKEN = (msgspec.MsgspecError, ValueError, RecursionError)
+_UNFIT = (OverflowError, UnicodeEncodeError)
+"""What :func:`to_bytes` raises where some text or number does not fit, as a lone surrogate."""
+
+
+def to_bytes(part: Facts | _Rows | TraceSummary) -> bytes:
+    """The part in short. Raises :data:`_UNFIT`."""
+    return msgspec.msgpack.encode(part)
+
+
+def facts_from(data: bytes) -> Facts | None:
+    """What :func:`to_bytes` made of facts; None where the data are anything else."""
     try:
-        return msgspec.json.encode(stored)
-    except (OverflowError, UnicodeEncodeError):
+        facts = _FACTS.decode(data)
+    except _BROKEN:
         return None
+    is_whole = all(len(each) % HASH == 0 for each in facts.hashes.values())
+    return facts if is_whole and len(facts.digest) == 2 * DIGEST else None
 
 
-def from_bytes(data: bytes, path: str) -> Stored | None:
-    """What :func:`to_bytes` made, of a trace that is known by this path now; None where the data
-    are anything else.
-    """
+def summary_from(data: bytes, path: str) -> TraceSummary | None:
+    """The same of a summary, of a trace that is known by this path now."""
     try:
-        stored = _DECODER.decode(data)
-        verdicts = msgspec.convert(stored.summary.verdicts, _Verdicts)
-    except (msgspec.MsgspecError, ValueError, RecursionError):
+        summary = _SUMMARY.decode(data)
+        verdicts = msgspec.convert(summary.verdicts, _Verdicts)
+    except _BROKEN:
         return None
-    summary = stored.summary._replace(verdicts=verdicts)
-    if not _can_be_true(summary):
+    summary = summary._replace(verdicts=verdicts)
+    # What its types cannot say: each run stands in it alone, judged without what is beside it.
+    if any(len(run.parts) != 1 or run.judgement is not None for run in summary.runs):
         return None
     before = summary.path
-    return stored._replace(summary=summary if before == path else _renamed(summary, before, path))
+    return summary if before == path else _renamed(summary, before, path)
 
 
-def _can_be_true(trace: TraceSummary) -> bool:
-    """Whether a trace is what its types cannot say: each run stands in it alone, and is judged
-    without what is beside it; the hashes of events are whole.
-    """
-    runs = all(len(run.parts) == 1 and run.judgement is None for run in trace.runs)
-    return runs and all(len(hashes) % HASH == 0 for hashes in trace.hashes.values())
+def rows_from(data: bytes) -> _Rows | None:
+    """The same of rows."""
+    try:
+        return _ROWS.decode(data)
+    except _BROKEN:
+        return None
 
 
 def _renamed(value: Any, before: str, path: str) -> Any:
@@ -109,15 +203,6 @@ def _renamed(value: Any, before: str, path: str) -> Any:
 # A look at a trace
 
 
-class Fingerprint(NamedTuple):
-    """What a trace was when it was read."""
-
-    version: str
-    """See :func:`_version`."""
-    digest: bytes
-    """The digest of the content of its file, and that of the record beside it."""
-
-
 class File(NamedTuple):
     """A trace to look at."""
 
@@ -125,40 +210,56 @@ class File(NamedTuple):
     name: str
     """What people know it by."""
     settings: RuleSettings | None
-    """None where the configuration cannot be used."""
+    """None where nobody asks for findings, and where the configuration cannot be used."""
+    rules: bytes = b""
+    """Identifies the settings; empty without any."""
     key: bytes = b""
-    """Of where it is, the settings and this version of the program; empty where nothing is kept."""
-    known: Fingerprint | None = None
-    """What it was when it was looked at last."""
+    """Of where it is and of this version of the program; empty where nothing is kept."""
+    known: Facts | None = None
+    """What was found when it was looked at last, with the findings that are asked for now."""
 
 
-class Scanned(NamedTuple):
+class Looked(NamedTuple):
     """What a look at a trace gave."""
 
-    fingerprint: Fingerprint
-    stored: bytes | Stored | None
-    """The trace in short; None where it is as it was, and itself where it is no JSON."""
+    facts: Facts
+    rows: bytes | _Rows | None = None
+    """As bytes, where it can be kept; None where the trace is as it was."""
+    summary: bytes | TraceSummary | None = None
 
 
-def scan_file(file: File, *, as_json: bool = True) -> Scanned | Problem:
-    """Look at a trace, and read it unless it is as it was."""
+def look_at_file(file: File) -> Looked | Problem:
+    """Read a trace, and look at it unless its content is as it was."""
     version = _version(file.path)
-    if file.known is not None and version and file.known.version == version:
-        return Scanned(file.known, None)
     trace = read(file.path)
     if isinstance(trace, Problem):
         return trace
     records, content = trace
-    fingerprint = Fingerprint(version, content)
     if file.known is not None and file.known.digest == content:
-        return Scanned(fingerprint, None)
-    stored = summarized(records.records, file)
-    return Scanned(fingerprint, (to_bytes(stored) if as_json else None) or stored)
+        return Looked(file.known._replace(version=version))
+    summary, findings, is_clean = summarized(records.records, file)
+    facts = Facts(
+        version,
+        content,
+        file.rules,
+        findings,
+        is_clean,
+        {run.run_id: bool(run.event_count) for run in summary.runs},
+        summary.strays,
+        summary.is_illegible,
+        summary.hashes,
+    )
+    alone = AllFiles()
+    rows = _Rows(file.name, tuple(alone.row_in(summary, run, None) for run in summary.runs))
+    summary = summary._replace(hashes={})
+    try:
+        return Looked(facts, to_bytes(rows), to_bytes(summary))
+    except _UNFIT:
+        return Looked(facts, rows, summary)
 
 
-def scan_files(files: Sequence[File]) -> list[Scanned | Problem]:
-    """The same of some traces: to hand over one takes as long as to read a small one."""
-    return [scan_file(each) for each in files]
+def _look_at_files(files: Sequence[File]) -> list[Looked | Problem]:
+    return [look_at_file(each) for each in files]
 
 
 def read(path: str) -> tuple[TraceRecords, bytes] | Problem:
@@ -175,9 +276,9 @@ def read(path: str) -> tuple[TraceRecords, bytes] | Problem:
 def summarized(records: Sequence[str], file: File) -> Stored:
     """What the score needs of a trace, and what the rules find in it by its settings."""
     if file.settings is None:
-        summary, findings, is_clean = summarize_text(records, file.name), None, False
+        summary, findings, is_clean = ScoredTrace(records, file.name).summary(), None, False
     else:
-        analysis = analysed(records, file)
+        analysis = analysed(records, file, file.settings)
         summary = analysis.summary(file.name)
         by_run = analysis.findings_by_rule()
         findings = {run_id: dict(each) for run_id, each in by_run.items() if run_id is not None}
@@ -185,98 +286,153 @@ def summarized(records: Sequence[str], file: File) -> Stored:
     return Stored(with_judgements(without_lines(summary), file.path), findings, is_clean)
 
 
+def analysed(records: Sequence[str], file: File, settings: RuleSettings) -> Analysis:
+    """A trace, judged by its settings."""
+    from drive_trace.analysis import Analysis  # noqa: PLC0415 - see above
+
+    where = os.path.abspath(file.path)  # noqa: PTH100 - that would follow links
+    return Analysis(records, settings, where)
+
+
 def _version(path: str) -> str:
-    """Of a trace's file and of the record beside it; empty if one may change without being seen."""
-    found = []
+    """The state of a trace's file and of the record beside it; empty if one may change without
+    being seen.
+    """
+    found = ""
+    newest = time.time_ns() - _SETTLED
     for each in (path, f"{path}{JUDGEMENTS_SUFFIX}"):
         try:
             state = os.stat(each)  # noqa: PTH116 - Path raises for some names
         except (OSError, ValueError):
             if each == path:
                 return ""
-            found.append("-")
             continue
-        changed = max(state.st_mtime_ns, state.st_ctime_ns)
-        if time.time_ns() - changed < _SETTLED:
+        if max(state.st_mtime_ns, state.st_ctime_ns) > newest:
             return ""
-        found += map(str, (state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino))
-    return " ".join(found)
-
-
-def analysed(records: Sequence[str], file: File) -> Analysis:
-    """A trace, judged by its settings, if it has some."""
-    where = os.path.abspath(file.path)  # noqa: PTH100 - that would follow links
-    return Analysis(records, file.settings or DEFAULTS, where)
+        found += f"{state.st_dev} {state.st_ino} {state.st_size} "
+        found += f"{state.st_mtime_ns} {state.st_ctime_ns};"
+    return found
 
 
 class KeptTraces:
-    """Looks at traces, and keeps in a cache what it finds. In memory it keeps their paths, and of
-    those that the cache does not take all that the score needs.
+    """Looks at traces, and keeps in a cache what it finds. In memory it keeps their paths and
+    findings, and of those that the cache does not take all that the score needs.
     """
 
-    def __init__(self, cache: Cache) -> None:
+    def __init__(self, cache: Cache, most: int | None = None) -> None:
+        """So many processes look at files at ``most``, else as many as there are cores."""
         self.files: list[tuple[File, bytes]] = []
         """Those that were read, each with the digests of its content and of its record."""
+        self.findings: list[FindingCounts | None] = []
+        """What the rules found in each of them."""
         self._cache = cache
-        self._loose: dict[int, Stored] = {}
-        """What the cache does not take, by the number of the file."""
+        self._most = most
+        self._loose: dict[bytes, bytes | _Rows | TraceSummary] = {}
+        """What the cache does not take, by its key."""
+        self._new: dict[bytes, bytes] = {}
+        """What it is to take next."""
+        self._rules: dict[int, tuple[RuleSettings, bytes]] = {}
 
-    def look_at(self, files: Iterable[File]) -> Iterator[Stored | Problem]:
-        """Each trace in short, in their order; those that can be read get numbers, from 0."""
-        found = map(self._with_known, files)
-        chunks = iter(lambda: list(islice(found, _AT_ONCE)), [])
-        for chunk, answers in on_all_cores(scan_files, chunks):
-            for file, seen in zip(chunk, answers, strict=True):
-                yield self._take_in(file, seen)
-            self._cache.commit()
+    def look_at(self, files: Iterable[File]) -> Iterator[Facts | Problem]:
+        """The facts of each trace, in their order; those that can be read get numbers, from 0."""
+        asked = [each for some in in_batches(files, IN_BULK) for each in self._with_known(some)]
+        # A trace that is as it was is not looked at; the others are, on all cores.
+        same = [each.known is not None and _is_as_known(each, each.known) for each in asked]
+        others = (each for each, is_same in zip(asked, same, strict=True) if not is_same)
+        batches = on_all_cores(_look_at_files, in_batches(others, _AT_ONCE), most=self._most)
+        looked = (each for _, answers in batches for each in answers)
+        for file, is_same in zip(asked, same, strict=True):
+            found = Looked(file.known) if is_same and file.known is not None else next(looked)
+            if isinstance(found, Problem):
+                yield found
+                continue
+            if not is_same:
+                self._keep(file, found)
+            facts = found.facts
+            self.files.append((file._replace(known=None), facts.digest))
+            self.findings.append(facts.findings if file.settings is not None else None)
+            yield facts
+        self._flush()
 
-    def look_at_one(self, file: File) -> tuple[Stored, bytes] | Problem:
-        """A trace in short, and the digest of its content."""
-        known = self._with_known(file)
-        found = self._take_in(known, scan_file(known))
-        return found if isinstance(found, Problem) else (found, self.files[-1][1][:DIGEST])
+    def rows(self, numbers: Iterable[int]) -> Mapping[tuple[int, str], Row]:
+        """The rows of some traces' runs, as if there were no other file and no findings, by the
+        numbers of the files and the ids of the runs; not of those that have another name now.
+        """
+        found: dict[tuple[int, str], Row] = {}
+        for number, (file, _), part in self._parts(numbers, b"rows"):
+            kept = rows_from(part) if isinstance(part, bytes) else part
+            if isinstance(kept, _Rows) and kept.name == file.name:
+                found |= {(number, row.run_id): row for row in kept.rows}
+        return found
 
-    def stored(self, number: int) -> Stored:
-        """A trace in short once more. Raises ScanError."""
-        if number in self._loose:
-            return self._loose[number]
-        file, _ = self.files[number]
-        kept = self._kept(file.key)
-        stored = from_bytes(kept[1], file.name) if kept is not None else None
-        if stored is None:
+    def summaries(self, numbers: Iterable[int]) -> Mapping[int, TraceSummary]:
+        """Some traces in short, without hashes. Raises ScanError."""
+        found: dict[int, TraceSummary] = {}
+        for number, (file, _), part in self._parts(numbers, b"summary"):
+            summary = summary_from(part, file.name) if isinstance(part, bytes) else part
+            if not isinstance(summary, TraceSummary):
+                summary = self._summarized_again(number)
+            found[number] = summary
+        return found
+
+    def _summarized_again(self, number: int) -> TraceSummary:
+        """A trace of which what is kept is nothing of ours. The next scan looks at it anew."""
+        file, expected = self.files[number]
+        trace = read(file.path)
+        if isinstance(trace, Problem) or trace[1] != expected:
             raise ScanError("the cache can no longer be read; try again")
-        return stored
+        self._cache.put_many({file.key + b"facts": b""})
+        return summarized(trace[0].records, file._replace(settings=None)).summary
 
-    def _with_known(self, file: File) -> File:
-        where = os.path.abspath(file.path)  # noqa: PTH100 - that would follow links
-        named = (where, repr(file.settings))
-        key = digest(program(), *(each.encode("utf-8", "surrogatepass") for each in named))
-        kept = self._kept(key)
-        return file._replace(key=key, known=kept[0] if kept is not None else None)
+    def _parts(
+        self, numbers: Iterable[int], part: bytes
+    ) -> Iterator[tuple[int, tuple[File, bytes], bytes | _Rows | TraceSummary | None]]:
+        keys = {number: self.files[number][0].key + part for number in numbers}
+        kept = self._cache.get_many([*keys.values()])
+        for number, key in keys.items():
+            yield number, self.files[number], self._loose.get(key) or kept.get(key)
 
-    def _kept(self, key: bytes) -> tuple[Fingerprint, bytes] | None:
-        """What is kept of a file: what it was, and the trace in short."""
-        value = self._cache.get(key)
-        if value is None:
-            return None
-        version, _, rest = value.partition(b"\n")
-        digests, data = rest[: 2 * DIGEST], rest[2 * DIGEST :]
-        return Fingerprint(version.decode("ascii", "replace"), digests), data
+    def _with_known(self, files: Sequence[File]) -> Iterator[File]:
+        keys = [digest(program(), in_bytes(os.path.abspath(each.path))) for each in files]  # noqa: PTH100 - that would follow links
+        kept = self._cache.get_many([key + b"facts" for key in keys])
+        for file, key in zip(files, keys, strict=True):
+            rules, data = self._rules_of(file.settings), kept.get(key + b"facts")
+            facts = facts_from(data) if data is not None else None
+            if facts is not None and file.settings is not None and facts.rules != rules:
+                facts = None
+            yield file._replace(rules=rules, key=key, known=facts)
 
-    def _take_in(self, file: File, seen: Scanned | Problem) -> Stored | Problem:
-        if isinstance(seen, Problem):
-            return seen
-        data = seen.stored
-        if data is None:
-            kept = self._kept(file.key)
-            data = kept[1] if kept is not None else b""
-        stored = from_bytes(data, file.name) if isinstance(data, bytes) else data
-        if stored is None:  # what was kept is nothing of ours, or JSON does not tell it
-            anew = scan_file(file._replace(known=None), as_json=seen.stored is None)
-            return self._take_in(file, anew)
-        if seen.fingerprint != file.known or seen.stored is not None:
-            value = b"%b\n%b" % (seen.fingerprint.version.encode(), seen.fingerprint.digest)
-            if not (isinstance(data, bytes) and self._cache.put(file.key, value + data)):
-                self._loose[len(self.files)] = stored
-        self.files.append((file._replace(known=None), seen.fingerprint.digest))
-        return stored
+    def _rules_of(self, settings: RuleSettings | None) -> bytes:
+        """Identifies settings, which many files share."""
+        if settings is None:
+            return b""
+        known = self._rules.get(id(settings))
+        if known is None:
+            known = self._rules[id(settings)] = settings, digest(in_bytes(repr(settings)))
+        return known[1]
+
+    def _keep(self, file: File, looked: Looked) -> None:
+        for part, value in ((b"rows", looked.rows), (b"summary", looked.summary)):
+            if isinstance(value, bytes):
+                self._new[file.key + part] = value
+            elif value is not None:
+                self._loose[file.key + part] = value
+        if not isinstance(looked.summary, TraceSummary):
+            with suppress(*_UNFIT):
+                self._new[file.key + b"facts"] = to_bytes(looked.facts)
+        if len(self._new) >= IN_BULK:
+            self._flush()
+
+    def _flush(self) -> None:
+        if not self._cache.put_many(self._new):
+            self._loose |= self._new
+        self._new = {}
+
+
+def _is_as_known(file: File, known: Facts) -> bool:
+    return bool(known.version) and known.version == _version(file.path)
+
+
+def in_bytes(text: str) -> bytes:
+    """A text for a digest, whatever is in it."""
+    return text.encode("utf-8", "surrogatepass")

@@ -7,54 +7,44 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from drive_trace.analysis import Analysis, join_all
-from drive_trace.fleet.kept import File, FindingCounts, KeptTraces, Stored, analysed, read
-from drive_trace.grading.judgements import Verdicts
-from drive_trace.report.fleet import Row, row_of
+from drive_trace.fleet.kept import (
+    IN_BULK,
+    AllFiles,
+    File,
+    FindingCounts,
+    KeptTraces,
+    analysed,
+    in_batches,
+    in_bytes,
+    read,
+)
+from drive_trace.report.fleet import Row
 from drive_trace.scorecard.card import CHANGED, ILLEGIBLE
 from drive_trace.scorecard.caveats import StrayGrade, Unread
-from drive_trace.scorecard.run_lines import copied_runs
-from drive_trace.scorecard.run_score import RunScore
-from drive_trace.scorecard.scoring import TraceSummary, among, score_run
+from drive_trace.scorecard.run_lines import TraceLines, copied_runs
+from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, score_run
 from drive_trace.storage.files import LeftOut, Problem, read_judgements_beside
-from drive_trace.storage.finding import Found, NoTraces, omitted, project_of
-from drive_trace.storage.fleet_cache import Cache, digest
+from drive_trace.storage.finding import Found, NoTraces, omitted
+from drive_trace.storage.fleet_cache import Cache, digest, program
 from drive_trace.storage.processes import on_all_cores
 from drive_trace.storage.projects import Above, Projects
 
-_ROWS = msgspec.json.Decoder(Row)
+if TYPE_CHECKING:  # see kept.py
+    from drive_trace.analysis import Analysis
+
+Over: TypeAlias = Callable[[Iterable[Any], int], Iterable[Any]]
+"""Gives some items one after another, and shows a person how far that is."""
+
+_ROW = msgspec.msgpack.Decoder(Row)
+_COPIED = msgspec.msgpack.Decoder(dict[str, str])
 
 
 # Runs in several files
-
-
-class AllFiles(NamedTuple):
-    """What all files together say of any run."""
-
-    unread: tuple[Unread, ...] = ()
-    strays: tuple[StrayGrade, ...] = ()
-    """The lines that may grade any run."""
-    copied: Mapping[str, str] = {}
-    """By the id of a run that has events of another one, a file of the other."""
-
-    def and_changed(self, path: str) -> AllFiles:
-        """The same, and that a trace is no longer what it was."""
-        return self._replace(unread=(*self.unread, Unread(path, CHANGED)))
-
-    def row(
-        self, run: RunScore, verdicts: Sequence[Verdicts], findings: FindingCounts | None
-    ) -> Row:
-        """The row of a run; ``verdicts`` are those beside each of its files, and ``findings`` are
-        by run how often each rule found something, None where rules did not run.
-        """
-        copied = self.copied.get(run.run_id)
-        score = among(run, self.unread, self.strays, copied, verdicts)
-        counts = None if findings is None else dict(findings.get(run.run_id, {}))
-        return row_of(score, project_of(run.parts[0].path), counts)
 
 
 class Group(NamedTuple):
@@ -66,7 +56,7 @@ class Group(NamedTuple):
     key: bytes = b""
     """In the cache; empty where nothing is kept."""
     kept: bytes | None = None
-    """The row as JSON, where it is kept."""
+    """The row in short, where it is kept."""
 
 
 class Joiner:
@@ -76,14 +66,14 @@ class Joiner:
 
     def __init__(self, known: AllFiles) -> None:
         self._all = known
-        self._read: dict[str, tuple[bytes, Analysis]] = {}
-        self._findings: FindingCounts = {}
+        self._read: dict[str, _Whole] = {}
+        self._findings: FindingCounts | None = None
 
     def __call__(self, group: Group) -> Row | str:
         """The run's row; or the path of a file that is no longer what it was."""
         with suppress(msgspec.MsgspecError, ValueError):  # as where it is nothing of ours
             if group.kept is not None:
-                return _ROWS.decode(group.kept)
+                return _ROW.decode(group.kept)
         # Runs that follow each other are often in the same files.
         paths = [file.path for file, _ in group.files]
         if [*self._read] != paths:
@@ -95,25 +85,44 @@ class Joiner:
                 self._read[file.path] = trace
             self._findings = _findings_joined(self._read)
         for file, expected in group.files:
-            if self._read[file.path][0] != expected:
+            if self._read[file.path].digest != expected:
                 return file.path
-        lines = [self._read[file.path][1].lines(file.name) for file, _ in group.files]
-        run = score_run(group.run_id, lines)
+        run = score_run(group.run_id, [self._read[path].lines for path in paths])
         if run is None:
             return paths[0]
-        is_judged = all(file.settings is not None for file, _ in group.files)
         verdicts = [read_judgements_beside(path).on(run.run_id) for path in paths]
-        return self._all.row(run, verdicts, self._findings if is_judged else None)
+        return self._all.row(run, verdicts, self._findings)
 
 
-def _read_whole(file: File) -> tuple[bytes, Analysis] | None:
+class _Whole(NamedTuple):
+    """A trace with its lines."""
+
+    digest: bytes
+    lines: TraceLines
+    analysis: Analysis | None
+    """None where the rules do not run."""
+
+
+def _read_whole(file: File) -> _Whole | None:
     trace = read(file.path)
-    return None if isinstance(trace, Problem) else (trace[1], analysed(trace[0].records, file))
+    if isinstance(trace, Problem):
+        return None
+    records = trace[0].records
+    if file.settings is None:
+        return _Whole(trace[1], ScoredTrace(records, file.name).lines, None)
+    analysis = analysed(records, file, file.settings)
+    return _Whole(trace[1], analysis.lines(file.name), analysis)
 
 
-def _findings_joined(traces: Mapping[str, tuple[bytes, Analysis]]) -> FindingCounts:
-    """By run how often each rule found something in traces that share runs."""
-    analyses = [analysis for _, analysis in traces.values()]
+def _findings_joined(traces: Mapping[str, _Whole]) -> FindingCounts | None:
+    """By run how often each rule found something in traces that share runs; None where the rules
+    do not run over all of them.
+    """
+    analyses = [each.analysis for each in traces.values() if each.analysis is not None]
+    if len(analyses) < len(traces):
+        return None
+    from drive_trace.analysis import join_all  # noqa: PLC0415 - the rules take long to load
+
     join_all([*traces], analyses)
     found: dict[str, Counter[str]] = {}
     for analysis in analyses:
@@ -129,8 +138,12 @@ def _findings_joined(traces: Mapping[str, tuple[bytes, Analysis]]) -> FindingCou
 class Inputs:
     """Goes once through what was found, and notes what cannot be used."""
 
-    def __init__(self, found: Iterable[Found], say: Callable[[str], None]) -> None:
-        """What a person should know at once is said, in one sentence."""
+    def __init__(
+        self, found: Iterable[Found], say: Callable[[str], None], *, findings: bool
+    ) -> None:
+        """What a person should know at once is said, in one sentence. ``findings`` says whether the
+        rules run, too.
+        """
         self.unread: list[Unread] = []
         """What could not be read so far."""
         self.left_out: list[LeftOut] = []
@@ -139,6 +152,7 @@ class Inputs:
         """Whether a configuration could not be used."""
         self._found = found
         self._say = say
+        self._findings = findings
         self._said: set[str] = set()
         self._projects = Projects(".")
         self._above = Above()
@@ -172,7 +186,8 @@ class Inputs:
             if each.problem.message not in self._said:
                 self._said.add(each.problem.message)
                 self._say(each.problem.message)
-        return File(path, path, None if project.problems else project.settings_for(path))
+        runs_rules = self._findings and not project.problems
+        return File(path, path, project.settings_for(path) if runs_rules else None)
 
 
 class FleetScan:
@@ -180,8 +195,9 @@ class FleetScan:
     grade any run, and, while it reads, the hashes of events.
     """
 
-    def __init__(self, inputs: Inputs, cache: Cache) -> None:
+    def __init__(self, inputs: Inputs, cache: Cache, over: Over = lambda items, _: items) -> None:
         self._inputs = inputs
+        self._over = over
         self._cache = cache
         self._traces = KeptTraces(cache)
         self._runs: dict[str, list[int]] = {}
@@ -198,60 +214,95 @@ class FleetScan:
         valid: dict[str, None] = {}
         strays: list[StrayGrade] = []
         hashes: list[tuple[str, Mapping[str, bytes]]] = []
-        for stored in self._traces.look_at(self._inputs):
-            if isinstance(stored, Problem):
-                self._inputs.cannot_read(stored)
+        files = list(self._inputs)
+        looked = zip(files, self._traces.look_at(files), strict=True)
+        for file, facts in self._over(looked, len(files)):
+            if isinstance(facts, Problem):
+                self._inputs.cannot_read(facts)
                 continue
-            number, trace = self.file_count - 1, stored.summary
-            for run in trace.runs:
-                self._runs.setdefault(run.run_id, []).append(number)
-                valid.update({run.run_id: None} if run.event_count else {})
-            strays += trace.strays
-            hashes.append((trace.path, trace.hashes))
-            if trace.is_illegible:
-                self._inputs.cannot_read(Problem(trace.path, ILLEGIBLE))
+            number = self.file_count - 1
+            for run_id, is_counted in facts.runs.items():
+                self._runs.setdefault(run_id, []).append(number)
+                valid.update({run_id: None} if is_counted else {})
+            strays += facts.strays
+            hashes.append((file.name, facts.hashes))
+            if facts.is_illegible:
+                self._inputs.cannot_read(Problem(file.name, ILLEGIBLE))
         self._runs = {run_id: self._runs[run_id] for run_id in (*valid, *self._runs)}
-        self._all = AllFiles(self._inputs.not_read, tuple(strays), copied_runs(hashes))
+        self._all = AllFiles(self._inputs.not_read, tuple(strays), self._copied(hashes))
         return len(self._runs)
 
     def rows(self) -> Iterator[Row]:
         """The rows of all runs, in the order of their first events. Raises ScanError."""
         joined = self._joined()
-        last, of_file = -1, Stored(TraceSummary(""), None)
-        for run_id, numbers in self._runs.items():
-            if len(numbers) > 1:
-                yield next(joined)
-                continue
-            if numbers[0] != last:
-                last = numbers[0]
-                of_file = self._traces.stored(last)
-            yield self._alone(run_id, of_file, self._all)
+        for some in in_batches(self._runs.items(), IN_BULK):
+            alone = {run_id: numbers[0] for run_id, numbers in some if len(numbers) == 1}
+            rows = self._traces.rows(
+                {number for run_id, number in alone.items() if self._all.says_nothing_of(run_id)}
+            )
+            lacking = {number for run_id, number in alone.items() if (number, run_id) not in rows}
+            summaries = self._traces.summaries(lacking)
+            for run_id, (number, *others) in some:
+                if others:
+                    yield next(joined)
+                elif number in summaries:
+                    yield self._row(run_id, number, summaries[number], self._all)
+                else:
+                    yield self._with_findings(rows[number, run_id], number)
+        yield from joined  # none is left, but the last ones are kept now
 
     def _joined(self) -> Iterator[Row]:
         """The rows of the runs in several files."""
-        context = digest(repr(self._all).encode("utf-8", "surrogatepass"))
-        groups = (self._group(*each, context) for each in self._runs.items() if len(each[1]) > 1)
-        for group, made in on_all_cores(Joiner(self._all), groups):
+        new: dict[bytes, bytes] = {}
+        for group, made in on_all_cores(Joiner(self._all), self._groups()):
             if isinstance(made, Row):
                 if group.kept is None:
                     with suppress(UnicodeEncodeError, OverflowError):
-                        self._cache.put(group.key, msgspec.json.encode(made))
+                        new[group.key] = msgspec.msgpack.encode(made)
+                if len(new) == IN_BULK:
+                    self._cache.put_many(new)
+                    new = {}
                 yield made
                 continue
             self._inputs.cannot_read(Problem(made, CHANGED))
-            first = self._traces.stored(self._runs[group.run_id][0])
-            yield self._alone(group.run_id, first, self._all.and_changed(made))
+            number = self._runs[group.run_id][0]
+            known = self._all.and_changed(made)
+            yield self._row(group.run_id, number, self._traces.summaries([number])[number], known)
+        self._cache.put_many(new)
 
-    def _alone(self, run_id: str, trace: Stored, known: AllFiles) -> Row:
+    def _row(self, run_id: str, number: int, trace: TraceSummary, known: AllFiles) -> Row:
         """The row of a run by one of its files."""
-        summary = trace.summary
-        run = next(each for each in summary.runs if each.run_id == run_id)
-        return known.row(run, [summary.verdicts.get(run_id, ())], trace.findings)
+        run = next(each for each in trace.runs if each.run_id == run_id)
+        return known.row_in(trace, run, self._traces.findings[number])
+
+    def _with_findings(self, row: Row, number: int) -> Row:
+        found = self._traces.findings[number]
+        if found is None:
+            return row
+        return msgspec.structs.replace(row, findings=dict(found.get(row.run_id, {})))
+
+    def _groups(self) -> Iterator[Group]:
+        """The runs in several files."""
+        context = digest(in_bytes(repr(self._all)))
+        several = (each for each in self._runs.items() if len(each[1]) > 1)
+        for some in in_batches(several, IN_BULK):
+            groups = [self._group(run_id, numbers, context) for run_id, numbers in some]
+            kept = self._cache.get_many([each.key for each in groups])
+            yield from (each._replace(kept=kept.get(each.key)) for each in groups)
 
     def _group(self, run_id: str, numbers: Sequence[int], context: bytes) -> Group:
         files = [self._traces.files[each] for each in numbers]
-        known = run_id, *(file.name for file, _ in files)
-        names = (each.encode("utf-8", "surrogatepass") for each in known)
-        contents = (file.key + content for file, content in files)
-        key = digest(b"run", context, *names, *contents)
-        return Group(run_id, files, key, self._cache.get(key))
+        names = map(in_bytes, (run_id, *(file.name for file, _ in files)))
+        contents = (file.key + file.rules + content for file, content in files)
+        return Group(run_id, files, digest(b"run", context, *names, *contents))
+
+    def _copied(self, hashes: Sequence[tuple[str, Mapping[str, bytes]]]) -> Mapping[str, str]:
+        """See :func:`copied_runs`. Comparing all events takes long, where none has changed, too."""
+        parts = ((in_bytes(name), *map(in_bytes, runs), *runs.values()) for name, runs in hashes)
+        key = digest(b"copied", program(), *chain.from_iterable(parts))
+        with suppress(msgspec.MsgspecError, ValueError, KeyError):
+            return _COPIED.decode(self._cache.get_many([key])[key])
+        copied = copied_runs(hashes)
+        with suppress(UnicodeEncodeError):
+            self._cache.put_many({key: msgspec.msgpack.encode(copied)})
+        return copied

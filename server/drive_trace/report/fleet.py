@@ -69,7 +69,9 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """In all files; copies count."""
     rejected_lines: int
     findings: dict[str, int] | None = None
-    """How often each rule found something; null where a configuration cannot be used."""
+    """How often each rule found something; null where nobody has asked for findings, and where a
+    configuration cannot be used.
+    """
     files: tuple[str, ...]
 
 
@@ -159,7 +161,9 @@ _BY = (("project", "By project"), ("month", "By month"))
 class FleetSummary:
     """Takes in rows one after another. It keeps counts, and the first runs that need somebody."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, has_findings: bool) -> None:
+        """``has_findings`` says whether the rules run for the rows."""
+        self._has_findings = has_findings
         self._standings: Counter[str] = Counter()
         self._by: dict[str, dict[str, Counter[str]]] = {name: {} for name, _ in _BY}
         self._findings: Counter[str] = Counter()
@@ -218,6 +222,8 @@ class FleetSummary:
             ]
             table = doc.Table(("rule", "findings", "runs"), counts, numbers_from=1)
             yield doc.Section("Commonest findings", [table])
+        if count and not self._has_findings:
+            yield doc.Paragraph("Findings: not looked at (--findings counts them)")
 
 
 def _rates(title: str, groups: Mapping[str, Counter[str]]) -> doc.Section:

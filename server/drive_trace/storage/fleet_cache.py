@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from hashlib import blake2b
@@ -19,6 +19,8 @@ from drive_trace.storage.files import DIGEST, cache_folder
 _NAME = "fleet.sqlite"
 _MOST_BYTES = 4 << 30
 """A larger file is begun anew."""
+_MOST_MARKS = 900
+"""A statement has so many parameters; some builds of SQLite take no more than 999."""
 _TABLE = "kept (key BLOB PRIMARY KEY, value BLOB, sum BLOB) WITHOUT ROWID"
 _PRAGMAS = (
     "trusted_schema = OFF",
@@ -87,36 +89,45 @@ class Cache:
             for suffix in ("", "-wal", "-shm", "-journal"):
                 Path(f"{self._path}{suffix}").unlink(missing_ok=True)
 
-    def get(self, key: bytes) -> bytes | None:
-        """What was kept under a key; None where that is nothing, or not what it was."""
-        try:
-            found = self._database.execute("SELECT value, sum FROM kept WHERE key = ?", (key,))
-            value, checksum = found.fetchone() or (None, None)
-        except sqlite3.Error:
-            self._is_broken = True
-            return None
-        return value if isinstance(value, bytes) and checksum == digest(key, value) else None
+    def get_many(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        """What was kept under some keys; not what is gone, or is not what it was."""
+        found: dict[bytes, bytes] = {}
+        for first in range(0, len(keys), _MOST_MARKS):
+            some = keys[first : first + _MOST_MARKS]
+            marks = ",".join("?" * len(some))
+            asked = f"SELECT key, value, sum FROM kept WHERE key IN ({marks})"  # noqa: S608 - marks
+            try:
+                rows = self._database.execute(asked, some).fetchall()
+            except sqlite3.Error:
+                self._is_broken = True
+                continue
+            found |= {
+                key: value
+                for key, value, checksum in rows
+                if isinstance(value, bytes) and checksum == digest(key, value)
+            }
+        return found
 
-    def put(self, key: bytes, value: bytes) -> bool:
-        """Keep something, once :meth:`commit` is called. Says whether that is possible."""
+    def put_many(self, values: Mapping[bytes, bytes]) -> bool:
+        """Keep values under their keys, which survive a kill once this is done. Says whether that
+        is possible.
+        """
         try:
-            row = key, value, digest(key, value)
-            self._database.execute("REPLACE INTO kept VALUES (?, ?, ?)", row)
+            rows = ((key, value, digest(key, value)) for key, value in values.items())
+            self._database.executemany("REPLACE INTO kept VALUES (?, ?, ?)", rows)
+            self._commit()
         except (sqlite3.Error, OverflowError):
             self._is_broken = True
         return not self._is_broken
 
-    def commit(self) -> None:
-        """Make what was put survive a kill."""
-        try:
-            self._database.execute("COMMIT")
-            self._database.execute("BEGIN IMMEDIATE")
-        except sqlite3.Error:
-            self._is_broken = True
+    def _commit(self) -> None:
+        self._database.execute("COMMIT")
+        self._database.execute("BEGIN IMMEDIATE")
 
     def close(self) -> None:
-        """Commit and end. A file that is broken goes."""
-        self.commit()
+        """End. A file that is broken goes."""
+        with suppress(sqlite3.Error):
+            self._database.execute("COMMIT")
         self._database.close()
         if self._is_broken:
             with suppress(OSError):  # Windows keeps it while somebody else has it open

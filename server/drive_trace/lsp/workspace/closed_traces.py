@@ -32,7 +32,7 @@ from drive_trace.scorecard.caveats import StrayGrade
 from drive_trace.scorecard.run_lines import TraceLines
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import TraceSummary, summarize, with_hashes
-from drive_trace.storage.files import LeftOut, Problem
+from drive_trace.storage.files import DIGEST, LeftOut, Problem
 from drive_trace.storage.finding import GONE, NO_MORE, LinkOut, SearchOptions, find_traces, identity
 from drive_trace.storage.followed_file import FollowedFile
 from drive_trace.storage.patterns import MoreFiles, is_trace
@@ -43,7 +43,6 @@ from drive_trace.trace.line import Line
 from drive_trace.trace.reading import read_lines
 
 if TYPE_CHECKING:
-    from drive_trace.fleet.kept import KeptTraces
     from drive_trace.storage.fleet_cache import Cache
 
 Result = TypeVar("Result")
@@ -54,6 +53,8 @@ MOST_BYTES = 64 << 20
 """Larger files are left to the command line, as editors do not open them either."""
 _NO_RULES = RuleSettings(dict.fromkeys(RULES))
 """For traces whose findings nobody has requested."""
+_TOGETHER = 32
+"""So many traces are looked at between two looks at the clock."""
 _SHARE = 20
 """Folders are searched again after this many times the time that it took."""
 _LONGEST = 5.0
@@ -341,19 +342,48 @@ class ClosedTraces:
         of their runs and findings is not made again. No file is begun after so many seconds; gives
         how many were looked at.
         """
-        from drive_trace.fleet.kept import KeptTraces  # noqa: PLC0415 - takes a moment to load
+        from drive_trace.fleet.kept import in_batches  # noqa: PLC0415 - takes a moment to load
 
-        end = time.monotonic() + seconds
-        kept = KeptTraces(cache)
-        for done, (real, rules) in enumerate(traces):
+        end, done = time.monotonic() + seconds, 0
+        for some in in_batches(traces, _TOGETHER):
             if time.monotonic() > end:
-                return done
-            entry = self._entries.get(real)
-            if entry is not None:
-                with entry.lock:
-                    if not self._take_kept(entry, rules, kept):
-                        self._look(entry)
-        return len(traces)
+                break
+            self._look_first(some, cache)
+            done += len(some)
+        return done
+
+    def _look_first(self, traces: Sequence[tuple[str, RuleSettings]], cache: Cache) -> None:
+        """Look at traces for the first time, for what the score needs of them and the number of
+        their findings; at those to which somebody writes as at any other time.
+        """
+        from drive_trace.fleet.kept import File, KeptTraces  # noqa: PLC0415 - as above
+
+        entries = [(each, rules) for real, rules in traces if (each := self._entries.get(real))]
+        quiet = {
+            entry.seen.real: (entry, rules, state)
+            for entry, rules in entries
+            if entry.seen.is_unread and (state := entry.file.quiet_state()) is not None
+        }
+        kept = KeptTraces(cache, most=1)  # a server has threads, which bear no fork
+        files = [
+            File(str(entry.seen.path), entry.seen.place.name, rules)
+            for entry, rules, _ in quiet.values()
+        ]
+        looked = dict(zip(quiet, kept.look_at(files), strict=True))
+        readable = {real: each for real, each in looked.items() if not isinstance(each, Problem)}
+        summaries = kept.summaries(range(len(readable)))
+        for (real, facts), summary in zip(readable.items(), summaries.values(), strict=True):
+            entry, rules, state = quiet[real]
+            with entry.lock:
+                if entry.seen.is_unread:
+                    entry.file.adopt(state, facts.digest[:DIGEST])
+                    self._note_summary(entry, summary._replace(hashes=facts.hashes))
+                    found = (facts.findings or {}).items()
+                    counts = {run_id: sum(each.values()) for run_id, each in found}
+                    entry.results["counts"] = (rules, None), counts
+                    if facts.is_clean:
+                        entry.results["clean"] = rules, None
+        self.look(entry.seen.real for entry, _ in entries if entry.seen.real not in readable)
 
     def complete(self, runs: Iterable[str]) -> None:
         """Read the lines of these runs, and of those that stand in several traces."""
@@ -504,27 +534,6 @@ class ClosedTraces:
             known = depends, make()
             entry.results[name] = known
         return cast("Result", known[1])
-
-    def _take_kept(self, entry: _Entry, rules: RuleSettings, kept: KeptTraces) -> bool:
-        """Look at a trace for the first time, for what the score needs of it and the number of its
-        findings. Gives whether that is possible: not while somebody writes to it.
-        """
-        from drive_trace.fleet.kept import File  # noqa: PLC0415 - as above
-
-        before, state = entry.seen, entry.file.quiet_state()
-        if not before.is_unread or state is None:
-            return False
-        found = kept.look_at_one(File(str(before.path), before.place.name, rules))
-        if isinstance(found, Problem):
-            return False
-        (summary, findings, is_clean), digest = found
-        entry.file.adopt(state, digest)
-        self._note_summary(entry, summary)
-        counts = {run_id: sum(each.values()) for run_id, each in (findings or {}).items()}
-        entry.results["counts"] = (rules, None), counts
-        if is_clean:
-            entry.results["clean"] = rules, None
-        return True
 
     def _look(
         self, entry: _Entry, *, settle: bool = False, anew: bool = False, completes: bool = False
