@@ -228,9 +228,8 @@ def measured_ms(index: Index, line: Line) -> int | None:
     named, ts = values.get(of.field), values.get("ts")
     if not isinstance(named, str) or not isinstance(ts, str):
         return None
-    start = run.table(of.opener, of.field).of(named).before(line)
-    end = run.table(of.closer, of.field).of(named).before(line)
-    if start is None or (end is not None and end.order > start.order):
+    start = run.open_at(of, named, line)
+    if start is None:
         return None
     passed = milliseconds_between(start.text_fact("ts"), ts)
     return passed if passed is not None and MOMENT_MS < passed <= FORGOTTEN_MS else None

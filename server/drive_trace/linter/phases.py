@@ -4,17 +4,15 @@ and ends, how long it took, and what starts or ends twice. All of it is told onc
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from enum import StrEnum
-from itertools import chain
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 import msgspec
 
 from drive_trace.linter.rule import Explained, Finding, Findings, Message, Option, Rule
 from drive_trace.trace.line import TS, Line, earliest, latest
-from drive_trace.trace.run import TIMED, Run, TimeSpan, in_order, span_ended_by
+from drive_trace.trace.run import TIMED, Run, TimeSpan, span_ended_by
 from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import DISPATCH, EVENTS, ROUND, SLICE, Entity, Lifetime
 
@@ -46,39 +44,11 @@ _MOVE_ON = {
 """Events that show that a dispatch, or a round of the same dispatch, before them is over."""
 
 
-class _State(StrEnum):
-    """How far a dispatch or round has come in its run."""
-
-    NEW = "not started"
-    OPEN = "started"
-    BRIEFED = "started, and has a brief"
-    DONE = "started, went on and ended as it should"
-    ODD = "anything else"
-
-
-def _steps(of: Lifetime) -> Mapping[str, Mapping[_State, _State]]:
-    """By event and state the next state; ODD is the next one of all that are not named."""
-    open_ = {_State.OPEN: _State.OPEN, _State.BRIEFED: _State.BRIEFED}
-    steps = dict.fromkeys(of.members, open_)
-    steps[of.opener] = {_State.NEW: _State.OPEN}
-    steps[of.closer] = {_State.OPEN if of is ROUND else _State.BRIEFED: _State.DONE}
-    if of is DISPATCH:
-        steps[_BRIEF] = dict.fromkeys((_State.OPEN, _State.BRIEFED), _State.BRIEFED)
-    return steps
-
-
-_STEPS = [_steps(of) for of in TIMED]
 _NAMED = {
-    name: [
-        (kind, event.positions[of.field], _STEPS[kind][name])
-        for kind, of in enumerate(TIMED)
-        if name in of.members
-    ]
+    name: [(kind, event.positions[of.field]) for kind, of in enumerate(TIMED) if name in of.members]
     for name, event in EVENTS.items()
 }
-"""By event, the kinds of what it belongs to, where the ids of these stand among its facts, and how
-each goes on with it.
-"""
+"""By event, the kinds of what it belongs to, and where the ids of these stand among its facts."""
 
 
 class Phase(msgspec.Struct, frozen=True):
@@ -219,49 +189,38 @@ class _Unusual(msgspec.Struct, frozen=True):
 
 
 def _unusual(run: Run) -> _Unusual:
-    states: list[dict[object, _State]] = [{} for _ in TIMED]
-    dispatch_of: dict[object, object] = {}
-    """By the id of a round."""
-    new, odd_state = _State.NEW, _State.ODD
-    """Looked up once: this goes over each line."""
-    named = {
-        name: [(states[kind], TIMED[kind] is DISPATCH, place, steps) for kind, place, steps in each]
-        for name, each in _NAMED.items()
-    }
+    members = [defaultdict[object, list[Line]](list) for _ in TIMED]
     for line in run.lines:
-        dispatch = None
-        steps_of = named[line.event.name] if line.event is not None else ()
-        for known, is_dispatch, position, steps in steps_of:
-            value = line.facts[position]
-            state = steps.get(known.get(value, new), odd_state)
-            if is_dispatch:
-                dispatch = value
-            elif dispatch_of.setdefault(value, dispatch) != dispatch:
-                state = odd_state
-            known[value] = state
+        for kind, position in _NAMED[line.event.name] if line.event is not None else ():
+            members[kind][line.facts[position]].append(line)
     found = _Unusual([], [])
-    for of, ids in zip(TIMED, states, strict=True):
-        odd = [each for each, state in ids.items() if state is not _State.DONE]
-        for value in odd if run.meant is None else ():
-            if value is not None:
-                found.phases.extend(_phases_between(run, of, cast("str", value)))
-        place, is_odd = EVENTS[of.opener].positions[of.field], {*odd}
-        starts = {line.facts[place]: line for line in run.events(of.opener)}
+    for of, by_id in zip(TIMED, members, strict=True):
+        by_id.pop(None, None)
+        odd = {value: lines for value, lines in by_id.items() if not _is_usual(of, lines)}
+        for value, lines in odd.items() if run.meant is None else ():
+            found.phases.extend(_phases_between(run, of, cast("str", value), lines))
         place, claim = map(EVENTS[of.closer].positions.__getitem__, (of.field, CLAIM))
         for end in run.events(of.closer):
             value = end.facts[place]
-            if value in is_odd or _passed(starts[value], end) != end.facts[claim]:
+            if value in odd or _passed(by_id[value][0], end) != end.facts[claim]:
                 found.durations.extend(_durations_ended_by(run, end))
     return found
 
 
-def _members(run: Run, of: Lifetime, value: str) -> Sequence[Line]:
-    """The events of a dispatch or round, in their order."""
-    return in_order(chain.from_iterable(run.of(name, of.field, value) for name in of.members))
+def _is_usual(of: Lifetime, lines: Sequence[Line]) -> bool:
+    """Whether a dispatch or round, given its events, starts once, goes on and ends once. So nearly
+    all do, and need no phases.
+    """
+    names = [line.event.name for line in lines if line.event is not None]
+    bounds = [name for name in names if name in (of.opener, of.closer)]
+    if bounds != [of.opener, of.closer] or bounds != [names[0], names[-1]]:
+        return False
+    if of is DISPATCH:
+        return _BRIEF in names
+    return len({line.fact(DISPATCH.field) for line in lines}) == 1
 
 
-def _phases_between(run: Run, of: Lifetime, value: str) -> Iterator[Phase]:
-    lines = _members(run, of, value)
+def _phases_between(run: Run, of: Lifetime, value: str, lines: Sequence[Line]) -> Iterator[Phase]:
     begin = previous_start = previous_end = None
     bounds = [line for line in lines if _is_a(line, of.opener) or _is_a(line, of.closer)]
     for end in (*bounds, None):

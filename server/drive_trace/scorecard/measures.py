@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from enum import StrEnum
 from operator import itemgetter
@@ -14,7 +14,7 @@ from drive_trace.text.wording import plural
 from drive_trace.trace.line import Line
 from drive_trace.trace.run import TIMED, Run, TimeSpan
 from drive_trace.trace.times import milliseconds_between
-from drive_trace.vocabulary import ALWAYS_KEPT, EVENTS, TOKEN_FIELDS, Form, looks_invented
+from drive_trace.vocabulary import ALWAYS_KEPT, EVENTS, TOKEN_FIELDS, is_random
 
 if TYPE_CHECKING:
     from drive_trace.scorecard.run_score import Recorded
@@ -240,13 +240,13 @@ def provenance(run: Run) -> Provenance:
     """How a run's events of one trace were written. Costs the same for a run of any length."""
     own = (lines for name, lines in run.by_event.items() if not EVENTS[name].is_feed)
     facts = [line.facts for each in own for line in _some(each)]
-    spans = list(_spans(run))
+    spans = _spans(run)
     return Provenance(
         events=len(facts),
-        odd_ids=sum(map(_is_odd, map(_event_id_of, facts))),
+        odd_ids=sum([not is_random(event_id) for event_id in map(_event_id_of, facts)]),
         full_minutes=sum([ts.endswith(_FULL_MINUTE) for ts in map(_ts_of, facts)]),
         ends=len(spans),
-        afterwards=sum(span.is_recorded_afterwards for span in spans),
+        afterwards=sum([span.is_recorded_afterwards for span in spans]),
     )
 
 
@@ -254,16 +254,18 @@ def _some(lines: Sequence[Line]) -> Sequence[Line]:
     return lines if len(lines) <= 2 * _MOST else [*lines[:_MOST], *lines[-_MOST:]]
 
 
-def _is_odd(event_id: str) -> bool:
-    return event_id not in Form.UUID or looks_invented(event_id.replace("-", ""))
-
-
-def _spans(run: Run) -> Iterator[TimeSpan]:
+def _spans(run: Run) -> list[TimeSpan]:
     """The ways from a start to the end that most likely is its own: no table is needed for that."""
+    found = []
     for of in TIMED:
+        opened, closed = EVENTS[of.opener].positions[of.field], EVENTS[of.closer].positions
+        starts = run.events(of.opener)
         for end in _some(run.events(of.closer)):
-            start = run.events(of.opener).before(end)
-            if start is not None and start.fact(of.field) == end.fact(of.field):
-                measured = milliseconds_between(start.text_fact("ts"), end.text_fact("ts"))
-                if measured is not None and measured >= 0:
-                    yield TimeSpan(start, end, cast("int", end.fact("wall_clock_ms")), measured)
+            start = starts.before(end)
+            if start is None or start.facts[opened] != end.facts[closed[of.field]]:
+                continue
+            measured = milliseconds_between(_ts_of(start.facts), _ts_of(end.facts))
+            if measured is not None and measured >= 0:
+                claimed = cast("int", end.facts[closed["wall_clock_ms"]])
+                found.append(TimeSpan(start, end, claimed, measured))
+    return found

@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from drive_trace.text import document as doc
 from drive_trace.text.document import Html
-from drive_trace.text.escaping import plain, visible
+from drive_trace.text.escaping import visible
 
 _SAFE = re.compile(r"[A-Za-z0-9. -]*")
 _VOID = {"meta", "line", "rect", "path", "input"}
@@ -43,11 +43,6 @@ def tag(name: str, /, *content: Content, **attributes: Attribute) -> Html:
 def join(parts: Iterable[Html]) -> Html:
     """Several pieces of markup, one after another."""
     return Html("".join(parts))
-
-
-def untrusted(text: str, most: int = 120) -> Html:
-    """Text from a trace: cut, and kept from turning the direction of what stands around it."""
-    return tag("bdi", plain(text, most))
 
 
 def document(css: str, script: str, title: str, *body: Html) -> Html:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from itertools import accumulate
-from operator import add, attrgetter, itemgetter
+from operator import itemgetter
 from typing import NamedTuple
-
-import msgspec
 
 from drive_trace.text.spans import PositionEncoding, Span, offset_of, units_before
 from drive_trace.trace.line import FlaggedLine, Line, LineStatus
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
-_order = attrgetter("order")
 _start = itemgetter(0)
 
 Reader = Callable[[Iterable[str]], list[Line]]
@@ -56,12 +54,10 @@ class Document:
         self._number(0, len(self._lines))
         self.shape = 0
         """Changes when an edit may have moved lines: equal shapes mean equal line numbers."""
-        self._divided: list[Line] = []
-        """Records with a ``\\r`` inside, which are several lines to the protocol."""
-        self._known_parts: dict[Line, tuple[bool, list[Span]]] = {}
-        """With whether the line was the last."""
-        self._known_divisions: _Divisions | None = None
-        self._note_divided(self._lines)
+        self._divided = sum(map(_is_divided, self._lines))
+        """How many records have a ``\\r`` inside, and are several lines to the protocol."""
+        self._known_starts: tuple[int, list[int]] | None = None
+        """Of a document of some shape, see :meth:`_starts`."""
 
     @property
     def lines(self) -> Sequence[Line]:
@@ -102,10 +98,7 @@ class Document:
         """
         first, stop, texts = splice
         was_divided = self.is_divided
-        for line in self._lines[first:stop]:
-            self._known_parts.pop(line, None)
-            if "\r" in line.text and line in self._divided:
-                self._divided.remove(line)
+        self._divided -= sum(map(_is_divided, self._lines[first:stop]))
         added = self._read(texts)
         if len(texts) != stop - first or was_divided or any("\r" in text for text in texts):
             self.shape += 1
@@ -113,7 +106,7 @@ class Document:
             _mark_end(added)
         self._lines[first:stop] = added
         self._number(first, first + len(added) if len(added) == stop - first else len(self._lines))
-        self._note_divided(added)
+        self._divided += sum(map(_is_divided, added))
         return added
 
     def _in_record(self, point: Point) -> Point:
@@ -124,11 +117,6 @@ class Document:
     def _number(self, first: int, stop: int) -> None:
         for order, line in enumerate(self._lines[first:stop], first):
             line.order = order
-
-    def _note_divided(self, lines: Iterable[Line]) -> None:
-        divided = [line for line in lines if "\r" in line.text and _is_divided(line)]
-        if divided:
-            self._divided = sorted([*self._divided, *divided], key=_order)
 
     # Positions of the protocol
 
@@ -160,71 +148,42 @@ class Document:
     @property
     def is_divided(self) -> bool:
         """Whether some record is several lines to the protocol."""
-        return bool(self._divided)
+        return self._divided > 0
 
     def protocol_line(self, record: int) -> int:
         """The number from 0 of the first protocol line of a record."""
-        if not self._divided:
-            return record
-        divisions = self._divisions()
-        return record + divisions.more_before[bisect_left(divisions.records, record)]
+        return self._starts()[record] if self._divided else record
 
     def _record_of(self, line: int) -> tuple[int, int]:
         """The record that a protocol line is in, and which of the record's lines it is."""
         if not self._divided:
             return line, 0
-        divisions = self._divisions()
-        place = bisect_right(divisions.first_lines, line) - 1
-        if place < 0:
-            return line, 0
-        inner = line - divisions.first_lines[place]
-        record = divisions.records[place]
-        if inner < len(self._parts(record)):
-            return record, inner
-        return line - divisions.more_before[place + 1], 0
+        starts = self._starts()
+        record = bisect_right(starts, line) - 1
+        return record, line - starts[record]
 
-    def _divisions(self) -> _Divisions:
-        if self._known_divisions is None or self._known_divisions.shape != self.shape:
-            records = [self.number(line) for line in self._divided]
-            more = (len(self._parts(record)) - 1 for record in records)
-            more_before = list(accumulate(more, initial=0))
-            first_lines = list(map(add, records, more_before))
-            self._known_divisions = _Divisions(self.shape, records, first_lines, more_before)
-        return self._known_divisions
+    def _starts(self) -> list[int]:
+        """The first protocol line of each record, and the one behind the last record."""
+        if self._known_starts is None or self._known_starts[0] != self.shape:
+            counts = (len(self._parts(record)) for record in range(len(self._lines)))
+            self._known_starts = self.shape, list(accumulate(counts, initial=0))
+        return self._known_starts[1]
 
     def _parts(self, record: int) -> list[Span]:
         """The protocol's lines within a record, without their ends."""
-        line = self._lines[record]
-        if "\r" not in line.text:
-            return [Span(0, len(line.text))]
-        is_last = record == len(self._lines) - 1
-        if not is_last and not _is_divided(line):
-            return [Span(0, len(line.text) - 1)]
-        known = self._known_parts.get(line)
-        if known is None or known[0] != is_last:
-            known = self._known_parts[line] = is_last, _protocol_lines(line.text, is_last=is_last)
-        return known[1]
+        text = self._lines[record].text
+        if "\r" not in text:
+            return [Span(0, len(text))]
+        return _protocol_lines(text, is_last=record == len(self._lines) - 1)
 
 
-class _Divisions(msgspec.Struct, frozen=True):
-    """Where the divided records of a document of some shape are."""
-
-    shape: int
-    records: list[int]
-    first_lines: list[int]
-    """The protocol line at which each of them starts."""
-    more_before: list[int]
-    """How many more lines than records there are before each of them, and after the last."""
-
-
+@lru_cache(maxsize=1)  # a record may be a whole file, and is asked for each of its findings
 def _protocol_lines(text: str, *, is_last: bool) -> list[Span]:
     parts, start = [], 0
     for end in _LINE_END.finditer(text if is_last else text + "\n"):
         parts.append(Span(start, end.start()))
         start = end.end()
-    if is_last:
-        parts.append(Span(start, len(text)))
-    return parts
+    return [*parts, Span(start, len(text))] if is_last else parts
 
 
 def _mark_end(lines: list[Line]) -> None:

@@ -14,7 +14,7 @@ import msgspec
 from drive_trace.trace.line import EVENT_ID, FlaggedLine, Line, LineSet, earliest
 from drive_trace.trace.references import references_in_text, references_of
 from drive_trace.trace.times import milliseconds_between
-from drive_trace.vocabulary import DISPATCH, EVENTS, ROUND, EventType
+from drive_trace.vocabulary import DISPATCH, EVENTS, ROUND, EventType, Lifetime
 
 _NO_LINES: Sequence[Line] = ()
 _order = attrgetter("order")
@@ -111,6 +111,13 @@ class Run:
         if compute not in self._kept:
             self._kept[compute] = compute(self)
         return cast("Result", self._kept[compute])
+
+    def open_at(self, of: Lifetime, value: object, line: Line) -> Line | None:
+        """The start of a dispatch or round, given its id, that has no end yet above a line."""
+        start = self.of(of.opener, of.field, value).before(line)
+        end = self.of(of.closer, of.field, value).before(line)
+        is_over = start is not None and end is not None and end.order > start.order
+        return None if is_over else start
 
     # What was worked
 
@@ -240,10 +247,8 @@ def span_ended_by(run: Run, line: Line) -> TimeSpan | None:
     of = _CLOSED_BY.get(line.event.name) if line.event is not None else None
     if of is None:
         return None
-    value = line.fact(of.field)
-    start = run.table(of.opener, of.field).of(value).before(line)
-    end = run.table(of.closer, of.field).of(value).before(line)
-    if start is None or (end is not None and end.order > start.order):
+    start = run.open_at(of, line.fact(of.field), line)
+    if start is None:
         return None
     measured = milliseconds_between(start.text_fact("ts"), line.text_fact("ts"))
     if measured is None or measured < 0:  # then the timestamps are what is wrong

@@ -36,7 +36,7 @@ from drive_trace.vocabulary.registry import (
     is_nullable_text,
     lifetime_of,
 )
-from drive_trace.vocabulary.types import Entity, Family, Form, Reference
+from drive_trace.vocabulary.types import Entity, Family, Form, Reference, is_random, looks_invented
 
 # How the fields of one event have to agree, beyond what the type of each says. Readers do not check
 # this: an event that contradicts itself is valid. An agreement applies to every event that has all
@@ -59,24 +59,6 @@ for the others.
 
 SIZES = ("S", "M", "L", "XL")
 """The sizes of dispatches, in the order in which they are written."""
-
-
-_FEW_DIGITS = 8
-"""A hash or an id of random digits has more different ones: one in a million billion has not."""
-
-
-def looks_invented(digits: str) -> bool:
-    """Whether hexadecimal digits are a pattern that somebody typed: of few different digits, the
-    same part over and over, or letters and digits in turns.
-    """
-    even, odd = digits[::2], digits[1::2]
-    return (
-        digits[:8] in digits[8:]
-        or (even.isdigit() and odd.isalpha())
-        or (even.isalpha() and odd.isdigit())
-        # The first ones tell it of nearly all, in less time.
-        or len(set(digits[:16])) <= _FEW_DIGITS >= len(set(digits))
-    )
 
 
 class Agreement(msgspec.Struct, frozen=True):
@@ -298,5 +280,5 @@ __all__ = [
     "StringShape",
     "TraceEvent",
     "is_nullable_text",
-    "looks_invented",
+    "is_random",
 ]

@@ -97,6 +97,29 @@ class Form(Enum):
         return isinstance(value, str) and self._pattern.fullmatch(value) is not None
 
 
+_FEW_DIGITS = 8
+"""A hash or an id of random digits has more different ones: one in a million billion has not."""
+
+
+def looks_invented(digits: str) -> bool:
+    """Whether hexadecimal digits are a pattern that somebody typed: of few different digits, the
+    same part over and over, or letters and digits in turns.
+    """
+    even, odd = digits[::2], digits[1::2]
+    return (
+        digits[:8] in digits[8:]
+        or (even.isdigit() and odd.isalpha())
+        or (even.isalpha() and odd.isdigit())
+        # The first ones tell it of nearly all, in less time.
+        or len(set(digits[:16])) <= _FEW_DIGITS >= len(set(digits))
+    )
+
+
+def is_random(uuid: str) -> bool:
+    """Whether a text is a UUID, and none that somebody typed."""
+    return uuid in Form.UUID and not looks_invented(uuid.replace("-", ""))
+
+
 @dataclass(frozen=True)
 class Prose:
     """What a field means, in Markdown."""
