@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from enum import StrEnum
-from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 import msgspec
 
 from drive_trace.text.wording import plural
-from drive_trace.trace.line import Line
+from drive_trace.trace.line import EVENT_ID, TS, Line
 from drive_trace.trace.run import TIMED, Run, TimeSpan
 from drive_trace.trace.times import milliseconds_between
-from drive_trace.vocabulary import ALWAYS_KEPT, EVENTS, TOKEN_FIELDS, is_random
+from drive_trace.vocabulary import EVENTS, TOKEN_FIELDS, is_random
 
 if TYPE_CHECKING:
     from drive_trace.scorecard.run_score import Recorded
@@ -164,8 +163,6 @@ _MOST = 8
 """Of each event of a run, so many of the first and of the last ones are looked at."""
 _FEWEST = 3
 """Fewer events show no habit."""
-_event_id_of = itemgetter(ALWAYS_KEPT.index("event_id"))
-_ts_of = itemgetter(ALWAYS_KEPT.index("ts"))
 _FULL_MINUTE = (":00.000Z", ":00Z")
 
 
@@ -243,8 +240,8 @@ def provenance(run: Run) -> Provenance:
     spans = _spans(run)
     return Provenance(
         events=len(facts),
-        odd_ids=sum([not is_random(event_id) for event_id in map(_event_id_of, facts)]),
-        full_minutes=sum([ts.endswith(_FULL_MINUTE) for ts in map(_ts_of, facts)]),
+        odd_ids=sum([not is_random(str(each[EVENT_ID])) for each in facts]),
+        full_minutes=sum([str(each[TS]).endswith(_FULL_MINUTE) for each in facts]),
         ends=len(spans),
         afterwards=sum([span.is_recorded_afterwards for span in spans]),
     )
@@ -264,7 +261,7 @@ def _spans(run: Run) -> list[TimeSpan]:
             start = starts.before(end)
             if start is None or start.facts[opened] != end.facts[closed[of.field]]:
                 continue
-            measured = milliseconds_between(_ts_of(start.facts), _ts_of(end.facts))
+            measured = milliseconds_between(str(start.facts[TS]), str(end.facts[TS]))
             if measured is not None and measured >= 0:
                 claimed = cast("int", end.facts[closed["wall_clock_ms"]])
                 found.append(TimeSpan(start, end, claimed, measured))
