@@ -227,10 +227,8 @@ class Provenance(NamedTuple):
         """All of it for people; None where there is nothing to say."""
         if self.origin is None:
             return None
-        because = (
-            "; ".join(self.evidence) or f"no sign of another in {plural(self.events, 'event')}"
-        )
-        return f"Provenance: {self.origin} ({because})."
+        none = f"no sign of another in {plural(self.events, 'event')}"
+        return f"Provenance: {self.origin} ({'; '.join(self.evidence) or none})."
 
 
 def provenance(run: Run) -> Provenance:
