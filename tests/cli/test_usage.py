@@ -132,8 +132,7 @@ def test_a_total_of_something_else_is_refused(trace: Path) -> None:
         ),
         (
             '\n\n{"inputTokens":5,"inputTokens":6}',
-            "the object in line 3 of the usage has the key `inputTokens` twice: which one counts "
-            "cannot be told; leave one out",
+            'line 3 of the usage is not JSON: a key stands twice in one object ("inputTokens")',
         ),
         (
             '{"message":{"usage":{"inputTokens":5}}}',

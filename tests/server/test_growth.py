@@ -186,7 +186,7 @@ def test_a_key_that_stands_twice_far_behind_in_a_usage() -> None:
         text = "{" + keys + '"k":1,"k":2}'
 
         def refused() -> None:
-            with pytest.raises(UsageLogError, match="has the key `k` twice"):
+            with pytest.raises(UsageLogError, match="a key stands twice in one object"):
                 list(values(text))
 
         return refused

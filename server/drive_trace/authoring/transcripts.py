@@ -11,9 +11,10 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from drive_trace.grading.prompts import Item
+from drive_trace.json_text import refuse_number
 from drive_trace.text.wording import writable
 from drive_trace.trace.line import Line
 from drive_trace.vocabulary import ENVELOPE, EVENTS
@@ -68,7 +69,7 @@ def reconstruct(text: str, source: str) -> Reconstruction:
         if not line.strip():
             continue
         try:
-            value = json.loads(line, parse_constant=_refuse)
+            value = json.loads(line, parse_constant=refuse_number)
         except (ValueError, RecursionError):
             notes.append(f"{source}: unparseable line (skipped)")
             continue
@@ -186,10 +187,6 @@ def _event(name: str, id_: str, known: Mapping[str, object]) -> dict[str, object
 
 def _text(given: Mapping[str, object], *names: str) -> str | None:
     return next((value for name in names if isinstance(value := given.get(name), str)), None)
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON")
 
 
 # The failures of a run that a trace tells of: halts, and what did not come out as it should

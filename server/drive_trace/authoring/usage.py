@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import NamedTuple, NoReturn, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from drive_trace.authoring.drafts import Refused
+from drive_trace.json_text import STRICT
 from drive_trace.text.escaping import printable
 from drive_trace.text.wording import first_of, plural, shown
 from drive_trace.trace.exact import whole_number
@@ -457,23 +457,11 @@ def _alone(path: Place) -> str:
 
 def values(text: str) -> Iterator[tuple[int, object]]:
     """The JSON values of a text, each with the line that it begins in, from 1. Those of an array
-    come one by one. Raises UsageLogError, also for a key that an object has twice: nobody knows
-    which of its values is meant.
+    come one by one. Raises UsageLogError.
     """
     text = text.removeprefix("\ufeff")
     line, end = 1, 0
-
-    def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            ((twice, _),) = Counter(key for key, _ in pairs).most_common(1)
-            raise UsageLogError(
-                f"the object in line {line} of the usage has the key `{printable(twice)}` twice: "
-                "which one counts cannot be told; leave one out"
-            )
-        return found
-
-    decoder = json.JSONDecoder(object_pairs_hook=unique, parse_constant=_refuse)
+    decoder = json.JSONDecoder(**STRICT)
     while found := _NO_SPACE.search(text, end):
         start = found.start()
         line += text.count("\n", end, start)
@@ -489,7 +477,3 @@ def values(text: str) -> Iterator[tuple[int, object]]:
         for each in value if isinstance(value, list) else [value]:
             yield line, each
         line += text.count("\n", start, end)
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON")

@@ -7,9 +7,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import Any, NamedTuple
 
+from drive_trace.json_text import STRICT
 from drive_trace.text.wording import shown
 
 AGREEMENT = 0.80
@@ -327,15 +329,13 @@ def _label(line: int, row: Mapping[str, Any]) -> LabelledCase:
 
 def _json_rows(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     for line, record in enumerate(text.split("\n"), 1):
-        if not record.strip():
-            continue
-        try:
-            row = json.loads(record, object_pairs_hook=_once)
-        except (ValueError, RecursionError) as error:
-            raise LabelError(f"line {line}: this is not one JSON object") from error
-        if not isinstance(row, dict):
-            raise LabelError(f"line {line}: this is not one JSON object")
-        yield line, row
+        if record.strip():
+            row = None
+            with suppress(ValueError, RecursionError):
+                row = json.loads(record, **STRICT)
+            if not isinstance(row, dict):
+                raise LabelError(f"line {line}: this is not one JSON object")
+            yield line, row
 
 
 def _csv_rows(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
@@ -356,15 +356,6 @@ def _csv_rows(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
             yield reader.line_num, {**row, "judge": None if judge in {"", "null", None} else judge}
     except csv.Error as error:
         raise LabelError(f"line {reader.line_num}: this is not CSV ({error})") from error
-
-
-def _once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    members: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in members:
-            raise ValueError(name)
-        members[name] = value
-    return members
 
 
 # What `calibrate` says of a table: for people, and for programs

@@ -15,8 +15,9 @@ import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import groupby, pairwise
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
+from drive_trace.json_text import STRICT
 from drive_trace.text.escaping import printable
 from drive_trace.text.wording import listed, plural, shown, writable
 
@@ -263,9 +264,11 @@ def _read(reply: str, key: str) -> tuple[tuple[str, ...], Any]:
     if fenced is not None:
         text = fenced[1]
     try:
-        value = json.loads(text, object_pairs_hook=_members, parse_constant=_no)
-    except (ValueError, RecursionError) as error:
+        value = json.loads(text, **STRICT)
+    except (json.JSONDecodeError, RecursionError) as error:
         raise _RefusedError("the reply is not one JSON object and nothing else") from error
+    except ValueError as error:
+        raise _RefusedError(str(error)) from error
     if not isinstance(value, dict):
         raise _RefusedError("the reply is JSON, but no object")
     if list(value) != ["reasons", key]:
@@ -300,17 +303,6 @@ def _all_allowed(said: Any, key: str, allowed: Collection[str]) -> tuple[str, ..
 
 def _says_something(text: str) -> bool:
     return any(each.isprintable() and not each.isspace() for each in text)
-
-
-def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) != len(pairs):
-        raise _RefusedError("a key stands twice in one object of the reply")
-    return members
-
-
-def _no(constant: str) -> NoReturn:
-    raise _RefusedError(f"{constant} is not JSON")
 
 
 # What a model is asked when it sorts what went on in a run: a catalogue of classes, and one item,

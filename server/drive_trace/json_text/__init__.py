@@ -7,13 +7,16 @@ nested a million deep: walk them with a stack of your own, as :meth:`Syntax.to_p
 
 from __future__ import annotations
 
+from collections import Counter
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import msgspec
 
+from drive_trace.text.wording import shown
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from drive_trace.text.spans import Span
 
@@ -170,6 +173,25 @@ class Syntax(msgspec.Struct, frozen=True):
         A member without a value is left out, a broken value is its text.
         """
         return None if self.root is None else _to_python(self.root)
+
+
+def refuse_number(written: str) -> NoReturn:
+    """What the standard library calls for a number: it is not wanted here."""
+    raise ValueError(f"{written} is not JSON")
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        ((twice, _),) = Counter(name for name, _ in pairs).most_common(1)
+        raise ValueError(f"a key stands twice in one object ({shown(twice)})")
+    return members
+
+
+STRICT: Mapping[str, Any] = {"object_pairs_hook": _once, "parse_constant": refuse_number}
+"""For :func:`json.loads`: ValueError also for what readers of JSON take in different ways, which is
+a key that an object has twice, and ``NaN``.
+"""
 
 
 def find_member(node: Node | None, key: str, occurrence: int = -1) -> Member | None:

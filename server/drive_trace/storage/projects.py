@@ -17,11 +17,11 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Generic, NamedTuple, NoReturn, TypeAlias, TypeVar
+from typing import Annotated, Generic, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 
-from drive_trace.json_text import Node, NodeKind, find_member, parse
+from drive_trace.json_text import STRICT, Node, NodeKind, find_member, parse
 from drive_trace.linter.rule import DEFAULTS, RuleSettings, Severity
 from drive_trace.storage.files import (
     SMALL,
@@ -91,7 +91,7 @@ class Baseline:
 def read_baseline(text: str) -> Baseline:
     """Read a baseline. Raises BaselineError for anything else."""
     try:
-        data = json.loads(text, object_pairs_hook=_once, parse_constant=_refuse)
+        data = json.loads(text, **STRICT)
         found = msgspec.convert(data, _Counted | _Uncounted)
     except json.JSONDecodeError as error:
         raise BaselineError(Fault(error.pos, f"it is not JSON: {error.msg}")) from None
@@ -108,18 +108,6 @@ def read_baseline(text: str) -> Baseline:
 def _counts(found: Mapping[str, int | None] | Sequence[str]) -> Mapping[str, int]:
     counts = found if isinstance(found, Mapping) else dict.fromkeys(found)
     return {each: ANY_NUMBER if count is None else count for each, count in counts.items()}
-
-
-def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """An object without duplicate names: readers differ in which of two members they take."""
-    members = dict(pairs)
-    if len(members) != len(pairs):
-        raise ValueError
-    return members
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(constant)
 
 
 def write_baseline(baseline: Baseline) -> str:
