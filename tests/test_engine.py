@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from drive_trace.analysis import Analysis, join_all, summarize_text
 from drive_trace.features.findings import DiagnosticMaker, DiagnosticOptions
 from drive_trace.linter import engine
-from drive_trace.linter.rule import DEFAULTS, RuleSettings, Severity, fingerprint
+from drive_trace.linter.settings import DEFAULTS, RuleSettings, Severity, fingerprint
 from drive_trace.scorecard.card import score, to_json
 from drive_trace.text.spans import PositionEncoding, is_blank
 from drive_trace.trace.document import Document, Point

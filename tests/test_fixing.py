@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.fixing import fix_all, with_fixes
-from drive_trace.linter.rule import RuleSettings, fingerprint
+from drive_trace.linter.settings import RuleSettings, fingerprint
 from tests.rules.test_examples import NUMBERED
 from tests.support.drawing import examples
 from tests.support.fixtures import read, trace

@@ -13,18 +13,8 @@ from typing import Any
 
 from drive_trace.linter.edits import capped
 from drive_trace.linter.engine import FindingStore, Selection, fixes_in_its_file
-from drive_trace.linter.rule import (
-    DEFAULTS,
-    LINES_BELOW,
-    Finding,
-    Fix,
-    Message,
-    Related,
-    Rule,
-    RuleSettings,
-    Severity,
-    Surroundings,
-)
+from drive_trace.linter.rule import LINES_BELOW, Finding, Fix, Message, Related, Rule, Surroundings
+from drive_trace.linter.settings import DEFAULTS, RuleSettings, Severity
 from drive_trace.report.event_log import Event, TraceLog
 from drive_trace.scorecard import scoring
 from drive_trace.scorecard.card import ScoreCard, score

@@ -10,10 +10,8 @@ import pytest
 from drive_trace.analysis import Analysis
 from drive_trace.linter.phases import MOST
 from drive_trace.linter.rule import (
-    DEFAULTS,
     Finding,
     LineDiagnostic,
-    RuleSettings,
     SameDispatch,
     SameFile,
     SameId,
@@ -21,9 +19,9 @@ from drive_trace.linter.rule import (
     SharedEvents,
     UnreadFile,
     WholeTrace,
-    fingerprint,
 )
 from drive_trace.linter.rules import RULES
+from drive_trace.linter.settings import DEFAULTS, RuleSettings, fingerprint
 from drive_trace.trace.document import Point
 from drive_trace.trace.run import Run
 from tests.support.fixtures import event_id, trace

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from drive_trace.fleet import kept
-from drive_trace.linter.rule import DEFAULTS
+from drive_trace.linter.settings import DEFAULTS
 from drive_trace.lsp.workspace.closed_traces import ClosedTraces
 from drive_trace.lsp.workspace.open_traces import Workspace
 from drive_trace.lsp.workspace.runs import WorkspaceRuns, score_parts

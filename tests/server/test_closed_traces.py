@@ -9,7 +9,7 @@ import pytest
 
 from drive_trace.analysis import Analysis, summarize_text
 from drive_trace.features.findings import DiagnosticOptions
-from drive_trace.linter.rule import DEFAULTS
+from drive_trace.linter.settings import DEFAULTS
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.workspace import closed_traces
 from drive_trace.lsp.workspace.closed_traces import ClosedTraces, TraceFolders

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from drive_trace.linter.rule import RuleSettings, Severity
 from drive_trace.linter.rules import RULES
+from drive_trace.linter.settings import RuleSettings, Severity
 from drive_trace.lsp.workspace.linting import Configurations
 from drive_trace.storage.projects import Above, Project, Projects
 from tests.server.support import PASSED, REJECTED

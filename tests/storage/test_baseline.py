@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drive_trace.analysis import Analysis
-from drive_trace.linter.rule import RuleSettings, fingerprint
+from drive_trace.linter.settings import RuleSettings, fingerprint
 from drive_trace.storage.projects import (
     ANY_NUMBER,
     BaselineError,

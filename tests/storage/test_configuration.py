@@ -8,8 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from drive_trace.linter.rule import RuleSettings, Severity
 from drive_trace.linter.rules import RULES, SETTABLE
+from drive_trace.linter.settings import RuleSettings, Severity
 from drive_trace.storage.configuration_text import read_client_rules, read_configuration
 from drive_trace.storage.projects import SEVERITIES, Configuration
 from tests.support.mutating import changed, is_toml, slots

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from functools import cache
@@ -105,7 +104,6 @@ def main() -> None:
     """Run the command line: exit code 0 fine, 1 errors found, 2 usage or unreadable input, 130
     after Ctrl-C.
     """
-    gc.disable()  # a command ends before garbage matters, and collecting costs a third of its time
     open_streams()
     try:
         code = _run()

@@ -17,8 +17,8 @@ from drive_trace.commands.explain import complete_rules, unknown_rule
 from drive_trace.commands.formats import FORMATS, FindingWriter, Reported, StatisticsWriter, Totals
 from drive_trace.commands.reading import Reading
 from drive_trace.commands.terminal import is_terminal, notify
-from drive_trace.linter.rule import Severity, fingerprint
 from drive_trace.linter.rules import RULES
+from drive_trace.linter.settings import Severity, fingerprint
 from drive_trace.storage.files import STDIN
 from drive_trace.storage.finding import SearchOptions
 from drive_trace.storage.linked_files import shared_rule_url

@@ -15,8 +15,9 @@ from drive_trace.analysis import Analysis
 from drive_trace.commands.formats import Location, RelatedPlace, Reported, reported, unreadable
 from drive_trace.commands.reading import Reading
 from drive_trace.commands.terminal import notify
-from drive_trace.linter.rule import DEFAULTS, RuleSettings, Severity, SharedEvents
+from drive_trace.linter.rule import SharedEvents
 from drive_trace.linter.rules import RULES
+from drive_trace.linter.settings import DEFAULTS, RuleSettings, Severity
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.files import STDIN, Problem, TraceRecords, read_trace
 from drive_trace.storage.finding import GONE, Omission, among, run_ids_in

@@ -17,8 +17,9 @@ import orjson
 from drive_trace import __version__
 from drive_trace.analysis import Analysis
 from drive_trace.commands.terminal import frame_columns, in_colour, is_terminal
-from drive_trace.linter.rule import Finding, Related, Rule, Severity, UnreadFile, fingerprint
+from drive_trace.linter.rule import Finding, Related, Rule, UnreadFile
 from drive_trace.linter.rules import RULES, documentation
+from drive_trace.linter.settings import Severity, fingerprint
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.files import STDIN
 from drive_trace.text.escaping import cells, in_json, printable, visible, without_links

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from drive_trace.analysis import Analysis
 from drive_trace.linter.edits import as_json
 from drive_trace.linter.edits import values_of as values_read
-from drive_trace.linter.rule import Severity
+from drive_trace.linter.settings import Severity
 from drive_trace.report.event_log import Event, EventWords
 from drive_trace.stopping import unless_stopped
 from drive_trace.text.escaping import printable

@@ -15,7 +15,8 @@ from lsprotocol import types
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.fixing import fix_all
 from drive_trace.features import results
-from drive_trace.linter.rule import DEFAULTS, Finding, Fix, Related, RuleSettings
+from drive_trace.linter.rule import Finding, Fix, Related
+from drive_trace.linter.settings import DEFAULTS, RuleSettings
 from drive_trace.stopping import unless_stopped
 from drive_trace.text.spans import PositionEncoding, Span, units_before
 from drive_trace.trace.document import Point

@@ -38,7 +38,7 @@ from drive_trace.storage.processes import on_all_cores
 
 if TYPE_CHECKING:  # the rules take long to load, and run where somebody asks for findings
     from drive_trace.analysis import Analysis
-    from drive_trace.linter.rule import RuleSettings
+    from drive_trace.linter.settings import RuleSettings
 
 Item = TypeVar("Item")
 

@@ -24,16 +24,14 @@ from drive_trace.linter.rule import (
     LineDiagnostic,
     Message,
     Rule,
-    RuleSettings,
     SameDispatch,
     SameFile,
     SameId,
-    Severity,
     WholeTrace,
-    fingerprint,
     more_of,
 )
 from drive_trace.linter.rules import RULES
+from drive_trace.linter.settings import RuleSettings, Severity, fingerprint
 from drive_trace.stopping import unless_stopped
 from drive_trace.trace.index import Index, Key, keys_of
 from drive_trace.trace.joined import JoinedFiles

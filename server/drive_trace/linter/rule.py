@@ -11,13 +11,13 @@ A rule imports from here what it needs to find something, such as ``Run`` and ``
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 from functools import cached_property
 from typing import Any, Concatenate, Generic, NamedTuple, TypeVar, get_type_hints
 
 import msgspec
 
+from drive_trace.linter.settings import OptionValue, Severity
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span
 from drive_trace.text.wording import plural, shown
@@ -29,20 +29,6 @@ from drive_trace.vocabulary import StringShape
 
 LINES_BELOW = 200
 """How far below its finding a fix may look."""
-
-
-class Severity(IntEnum):
-    """How bad a finding is; the numbers are LSP's ``DiagnosticSeverity``."""
-
-    ERROR = 1
-    WARNING = 2
-    INFORMATION = 3
-    HINT = 4
-
-    @property
-    def label(self) -> str:
-        """The name used in output and configuration."""
-        return self.name.lower()
 
 
 class Edit(NamedTuple):
@@ -209,8 +195,7 @@ class SameDispatch(_Named):
     """The events of a trace, of whatever run, that start dispatches which resume one."""
 
 
-@dataclass(frozen=True, slots=True)
-class WholeTrace:
+class WholeTrace(msgspec.Struct, frozen=True, eq=False):
     """A whole trace, looked at anew after each edit."""
 
     lines: Sequence[Line]
@@ -219,9 +204,6 @@ class WholeTrace:
 
 
 Subject = TypeVar("Subject")
-
-
-OptionValue = int | float | bool | str
 
 
 class Option(msgspec.Struct, frozen=True):
@@ -235,8 +217,7 @@ class Option(msgspec.Struct, frozen=True):
     minimum: float | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Rule(Generic[Subject]):
+class Rule(msgspec.Struct, Generic[Subject], frozen=True, eq=False, dict=True):
     """A rule: a code, a default severity and a pure function of what it looks at."""
 
     severity: Severity
@@ -247,7 +228,7 @@ class Rule(Generic[Subject]):
     """Called with one of these and, by keyword, with the values of the rule's options: of one
     called ``tolerance-ms`` as ``tolerance_ms``.
     """
-    fixes: Callable[[Finding], Iterable[Fix]] = field(default=lambda _: ())
+    fixes: Callable[[Finding], Iterable[Fix]] = lambda _: ()
     """Works out the fixes of one of its findings, when somebody asks for them."""
     fixes_around: Callable[[Finding, Surroundings], Iterable[Fix]] | None = None
     """Further fixes, which look at other lines as well."""
@@ -290,61 +271,6 @@ class Rule(Generic[Subject]):
 
 def _place(at: At) -> Place | Span:
     return Place.value(at) if isinstance(at, str) else at
-
-
-# Settings
-
-
-@dataclass(frozen=True, slots=True)
-class RuleSettings:
-    """How the rules are to be run over one trace."""
-
-    severities: Mapping[str, Severity | None] = field(default_factory=dict)
-    """Severities by rule code where they differ from the rules' own; None turns a rule off."""
-    options: Mapping[str, Mapping[str, OptionValue]] = field(default_factory=dict)
-    """Values of options by rule code and option name, where they differ from the defaults."""
-    known: Mapping[str, int] = field(default_factory=dict)
-    """By the fingerprint (:func:`fingerprint`) of a finding, on how many lines of the trace a
-    baseline hides it: on the first ones.
-    """
-
-    def severity(self, rule: Rule[Any]) -> Severity | None:
-        """How severe a rule's findings are; None where the rule is off."""
-        return self.severities.get(rule.code, rule.severity)
-
-    def values(self, rule: Rule[Any]) -> dict[str, OptionValue]:
-        """The values of a rule's options, by the names of its check's keywords."""
-        chosen = self.options.get(rule.code, {})
-        return {
-            option.name.replace("-", "_"): chosen.get(option.name, option.default)
-            for option in rule.options
-        }
-
-    def knows(self, code: str, text: str) -> bool:
-        """Whether a finding of a rule on a line with this text is known already, at least once."""
-        return bool(self.known) and fingerprint(code, text) in self.known
-
-    def under(self, other: RuleSettings) -> RuleSettings:
-        """These settings with others laid over them: what both set, the others decide."""
-        if other == DEFAULTS:
-            return self
-        codes = {*self.options, *other.options}
-        return RuleSettings(
-            {**self.severities, **other.severities},
-            {code: {**self.options.get(code, {}), **other.options.get(code, {})} for code in codes},
-            {**self.known, **other.known},
-        )
-
-
-DEFAULTS = RuleSettings()
-
-
-def fingerprint(code: str, text: str) -> str:
-    """What a baseline knows a finding by: its rule and the text of its line, not its number."""
-    import hashlib  # noqa: PLC0415 - loads OpenSSL, which takes long, and is seldom needed
-
-    data = f"{code}\0{text.rstrip(chr(13))}".encode("utf-8", "surrogatepass")
-    return hashlib.sha256(data).hexdigest()[:32]
 
 
 # Files that are checked together

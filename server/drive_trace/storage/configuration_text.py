@@ -17,8 +17,9 @@ from functools import cache
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from drive_trace.linter.rule import DEFAULTS, Option, Rule, RuleSettings
+from drive_trace.linter.rule import Option, Rule
 from drive_trace.linter.rules import RULES, SETTABLE
+from drive_trace.linter.settings import DEFAULTS, RuleSettings
 from drive_trace.storage.patterns import is_pattern
 from drive_trace.storage.projects import (
     RULE_URL,

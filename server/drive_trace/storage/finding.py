@@ -9,12 +9,13 @@ import os
 import re
 from collections import deque
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, TypeVar
+
+import msgspec
 
 from drive_trace.json_text.lexemes import STRING
 from drive_trace.scorecard.caveats import Omitted, Unread
@@ -107,8 +108,7 @@ _NOBODYS = (None, Omission.CONFIGURED)
 """Why something is excluded, if nobody who may do so has excluded it."""
 
 
-@dataclass
-class SearchOptions:
+class SearchOptions(msgspec.Struct):
     """What a search leaves out."""
 
     everywhere: bool = False
@@ -117,7 +117,7 @@ class SearchOptions:
     """Patterns as in a .gitignore, from the current folder on."""
     projects: Projects | None = _CONFIGURED
     """Whose configurations have an ``exclude``, too; None if none counts."""
-    _above: Above = field(default_factory=dict)
+    _above: Above = {}
 
     def excluded(self, path: str) -> Omission | None:
         """Why a file is not read although it is found; None if it is."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fnmatch import translate
 from functools import cache, cached_property
 from pathlib import Path
@@ -151,8 +150,7 @@ _MOST_ALTERNATIVES = 64
 _ALTERNATIVES = re.compile(r"\{([^{}]*)\}")
 
 
-@dataclass(frozen=True)
-class MoreFiles:
+class MoreFiles(msgspec.Struct, frozen=True, dict=True):
     """Some globs, in which ``{a,b}`` stands for one of the two. Each matches a path from a folder
     on, or a whole path.
     """

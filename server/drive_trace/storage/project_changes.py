@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from drive_trace.linter.rule import fingerprint
 from drive_trace.linter.rules import RULES
+from drive_trace.linter.settings import fingerprint
 from drive_trace.storage.files import Problem, inside, may_be_there, read_regular, why
 from drive_trace.storage.projects import (
     ANY_NUMBER,

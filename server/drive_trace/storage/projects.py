@@ -13,16 +13,15 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated, Generic, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from drive_trace.json_text import STRICT, Node, NodeKind, find_member, parse
-from drive_trace.linter.rule import DEFAULTS, RuleSettings, Severity
+from drive_trace.linter.settings import DEFAULTS, RuleSettings, Severity
 from drive_trace.storage.files import (
     SMALL,
     STDIN,
@@ -73,11 +72,10 @@ class _Uncounted(msgspec.Struct, tag_field="version", tag=1):
     files: dict[str, dict[str, list[_Fingerprint]]]
 
 
-@dataclass(frozen=True, slots=True)
-class Baseline:
+class Baseline(msgspec.Struct, frozen=True):
     """The known findings by file: its path from the baseline's folder, with ``/`` in between."""
 
-    files: Mapping[str, Known] = field(default_factory=lambda: MappingProxyType({}))
+    files: Mapping[str, Known] = {}
 
     def known(self, path: str) -> Mapping[str, int]:
         """The fingerprints of a file's known findings, each with its number of lines."""
@@ -241,8 +239,7 @@ class JudgeSettings(NamedTuple):
 _ANY_JUDGE = JudgeSettings()
 
 
-@dataclass(frozen=True, slots=True)
-class Configuration:
+class Configuration(msgspec.Struct, frozen=True):
     """The content of a ``drive-trace.toml``."""
 
     rules: RuleSettings = DEFAULTS

@@ -137,9 +137,8 @@ def _diagnostics_of_fields(
         if name not in data:
             continue
         value = data[name]
-        if value.__class__ is field.plain_class and (
-            field.plain_values is None or value in field.plain_values
-        ):
+        plain_class, plain_values = field.plain
+        if value.__class__ is plain_class and (plain_values is None or value in plain_values):
             continue
         if value.__class__ is str and value in NULL_TEXTS and is_nullable_text(field):
             yield Diagnostic(DiagnosticKind.NULL_AS_TEXT, (*path, name), field, value)

@@ -161,6 +161,7 @@ def _may_be_event(record: str) -> bool:
     keys were renamed: ``{"log":"{\\"event_type\\":…}"}``, ``eventType``, ``Event-Type``.
     """
     text = _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), record.lower())
-    # To look at letters alone is much faster than the pattern.
+    # To look for plain names, or at letters alone, is much faster than the pattern.
     letters = text.encode(errors="replace").translate(None, _NO_LETTERS).decode()
-    return any(each in letters for each in _LETTERS) and re.search(_KEY, text) is not None
+    may_be = any(each in letters for each in _LETTERS)
+    return may_be and (bool(fields_named(record)) or re.search(_KEY, text) is not None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType, NoneType, UnionType
 from typing import (
     Annotated,
@@ -17,6 +17,7 @@ from typing import (
 )
 
 import msgspec
+from msgspec.structs import asdict
 from typing_extensions import get_type_hints, is_typeddict
 
 from drive_trace.text.wording import listed
@@ -34,8 +35,7 @@ NULL_TEXTS = frozenset(
 """What people and programs write who mean null."""
 
 
-@dataclass(frozen=True, slots=True)
-class StringShape:
+class StringShape(msgspec.Struct, frozen=True):
     """Any string; ``form`` says how it is written by convention."""
 
     form: Form | None = None
@@ -45,8 +45,7 @@ class StringShape:
         return "a string"
 
 
-@dataclass(frozen=True, slots=True)
-class IntegerShape:
+class IntegerShape(msgspec.Struct, frozen=True):
     """A number whose value as a finite double is whole, of at least ``minimum`` (None: any)."""
 
     minimum: int | None = None
@@ -56,8 +55,7 @@ class IntegerShape:
         return "an integer" if self.minimum is None else f"an integer of at least {self.minimum}"
 
 
-@dataclass(frozen=True, slots=True)
-class BooleanShape:
+class BooleanShape(msgspec.Struct, frozen=True):
     """``true`` or ``false``."""
 
     def describe(self) -> str:
@@ -65,8 +63,7 @@ class BooleanShape:
         return "true or false"
 
 
-@dataclass(frozen=True, slots=True)
-class OneOfShape:
+class OneOfShape(msgspec.Struct, frozen=True):
     """One of the strings in ``meanings``, which says what each means."""
 
     meanings: Mapping[str, str]
@@ -76,8 +73,7 @@ class OneOfShape:
         return listed((f'"{each}"' for each in self.meanings), "or")
 
 
-@dataclass(frozen=True, slots=True)
-class ListShape:
+class ListShape(msgspec.Struct, frozen=True):
     """An array whose items all have one shape."""
 
     item: Shape
@@ -87,8 +83,7 @@ class ListShape:
         return f"an array, each item {self.item.describe()}"
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectShape:
+class ObjectShape(msgspec.Struct, frozen=True):
     """An object with these fields and no other."""
 
     fields: Mapping[str, FieldType]
@@ -105,8 +100,7 @@ class ObjectShape:
 Shape = StringShape | IntegerShape | BooleanShape | OneOfShape | ListShape | ObjectShape
 
 
-@dataclass(frozen=True, slots=True)
-class FieldType:
+class FieldType(msgspec.Struct, frozen=True, dict=True):
     """One field of an event, with every fact about it."""
 
     name: str
@@ -122,17 +116,14 @@ class FieldType:
     """What null means; every field that may be null has this."""
     is_required: bool = True
     """Whether readers reject an event without it."""
-    plain_class: type | None = field(init=False, compare=False)
-    """The class that nearly all right values are of, as Python reads JSON; None: see the shape."""
-    plain_values: Container[object] | None = field(init=False, compare=False)
-    """Which values of that class are right, and written as they should be; None: all of them."""
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def plain(self) -> tuple[type | None, Container[object] | None]:
+        """The class that nearly all right values are of, as Python reads JSON, and which of these
+        are right, and written as they should be. No class: see the shape; no values: all of them.
+        """
         plain_class, plain_values = _plain(self.shape)
-        if is_nullable_text(self):
-            plain_values = _TEXTS
-        object.__setattr__(self, "plain_class", plain_class)
-        object.__setattr__(self, "plain_values", plain_values)
+        return plain_class, _TEXTS if is_nullable_text(self) else plain_values
 
     @property
     def gap(self) -> str | None:
@@ -178,8 +169,7 @@ def _plain(shape: Shape) -> tuple[type | None, Container[object] | None]:
             return None, None
 
 
-@dataclass(frozen=True, slots=True)
-class EventType:
+class EventType(msgspec.Struct, frozen=True):
     """One event of the vocabulary."""
 
     name: str
@@ -207,7 +197,7 @@ class EventType:
     """
     glyph: str
     """The sign that stands for it in a timeline, if it is no start or end of a bar."""
-    declared: type = field(compare=False)
+    declared: type
     """The pydantic-readable TypedDict that declares it."""
 
 
@@ -333,7 +323,8 @@ def _read(hint: Any) -> tuple[Shape, dict[str, Any]]:
         if origin is Annotated:
             hint, *notes = get_args(hint)
             for note in reversed(notes):
-                facts = {**vars(note), **facts}
+                said = asdict(note) if isinstance(note, msgspec.Struct) else vars(note)
+                facts = {**said, **facts}
         elif origin is NotRequired:
             (hint,) = get_args(hint)
             facts["is_required"] = False

@@ -8,7 +8,6 @@ read it from there.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum, StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from pydantic_core import CoreSchema
 from typing import Literal
 
+import msgspec
 from typing_extensions import TypedDict
 
 
@@ -120,8 +120,7 @@ def is_random(uuid: str) -> bool:
     return uuid in Form.UUID and not looks_invented(uuid.replace("-", ""))
 
 
-@dataclass(frozen=True)
-class Prose:
+class Prose(msgspec.Struct, frozen=True):
     """What a field means, in Markdown."""
 
     prose: str
@@ -146,22 +145,19 @@ class OneOf:
         return {"type": "literal", "expected": list(self.meanings)}
 
 
-@dataclass(frozen=True)
-class Names:
+class Names(msgspec.Struct, frozen=True):
     """The field's value names an entity of this kind."""
 
     names: Entity
 
 
-@dataclass(frozen=True)
-class Refers:
+class Refers(msgspec.Struct, frozen=True):
     """The field's value refers to something of this kind, as people write it: ``SHOP-214``."""
 
     refers_to: Reference
 
 
-@dataclass(frozen=True)
-class Written:
+class Written(msgspec.Struct, frozen=True):
     """The field's string is written like this by convention.
 
     An id has this where it is introduced: what refers to it can only repeat it.
@@ -170,29 +166,25 @@ class Written:
     form: Form
 
 
-@dataclass(frozen=True)
-class IsOutcome:
+class IsOutcome(msgspec.Struct, frozen=True):
     """The field says how something came out. A tool that guessed one could make bad good."""
 
     is_outcome: bool = True
 
 
-@dataclass(frozen=True)
-class Unit:
+class Unit(msgspec.Struct, frozen=True):
     """What one of an integer field counts."""
 
     unit: str
 
 
-@dataclass(frozen=True)
-class Null:
+class Null(msgspec.Struct, frozen=True):
     """What it means that a field is null, as the end of a sentence."""
 
     null_means: str
 
 
-@dataclass(frozen=True)
-class AtLeast:
+class AtLeast(msgspec.Struct, frozen=True):
     """The least value that an integer may have."""
 
     minimum: int

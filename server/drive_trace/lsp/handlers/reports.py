@@ -14,7 +14,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 from drive_trace import __version__
 from drive_trace.analysis import Analysis, events_of_run, read_log
 from drive_trace.features.runs import JoinedRun, graded_json, of_one_file
-from drive_trace.linter.rule import RuleSettings
+from drive_trace.linter.settings import RuleSettings
 from drive_trace.lsp.handlers.base import Handlers, Services
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.messages import REPORT, RUN, TIMELINE, ReportParams, RunParams

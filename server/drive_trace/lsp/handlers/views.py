@@ -25,7 +25,7 @@ from drive_trace.features.runs import (
     run_json,
     run_near,
 )
-from drive_trace.linter.rule import RuleSettings
+from drive_trace.linter.settings import RuleSettings
 from drive_trace.lsp.handlers.base import Handlers, Services, TraceRequest
 from drive_trace.lsp.handlers.reports import NO_RUN
 from drive_trace.lsp.rpc import messages

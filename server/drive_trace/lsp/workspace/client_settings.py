@@ -22,7 +22,7 @@ from drive_trace.features.options import (
     setting,
     settings_of,
 )
-from drive_trace.linter.rule import DEFAULTS, RuleSettings
+from drive_trace.linter.settings import DEFAULTS, RuleSettings
 from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.stream import LEVELS
 from drive_trace.storage.configuration_text import read_client_rules

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
 from drive_trace.analysis import Analysis
 from drive_trace.features.findings import DiagnosticMaker, DiagnosticOptions
 from drive_trace.features.navigation import SymbolName, names_in
-from drive_trace.linter.rule import RuleSettings
 from drive_trace.linter.rules import RULES
+from drive_trace.linter.settings import RuleSettings
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.messages import DiagnosticReport
 from drive_trace.scorecard.card import ILLEGIBLE

@@ -14,7 +14,7 @@ from typing import Any
 
 from lsprotocol import types
 
-from drive_trace.linter.rule import RuleSettings
+from drive_trace.linter.settings import RuleSettings
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.threads import Debouncer, in_thread

@@ -21,8 +21,8 @@ from lsprotocol import types
 
 from drive_trace.features.findings import SOURCE, DiagnosticOptions
 from drive_trace.features.results import dumps
-from drive_trace.linter.rule import RuleSettings, Severity
 from drive_trace.linter.rules import RULES
+from drive_trace.linter.settings import RuleSettings, Severity
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.messages import CHANGED
 from drive_trace.lsp.rpc.protocol import TraceProtocol

@@ -17,7 +17,7 @@ from drive_trace.analysis import Analysis
 from drive_trace.features.runs import JoinedRun
 from drive_trace.grading.judgements import Verdicts
 from drive_trace.linter.engine import findings_in_files
-from drive_trace.linter.rule import RuleSettings
+from drive_trace.linter.settings import RuleSettings
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.threads import Debouncer, in_thread
 from drive_trace.lsp.workspace.closed_traces import ClosedTrace, ClosedTraces, TracePlace, real_path
