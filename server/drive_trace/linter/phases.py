@@ -13,7 +13,7 @@ import msgspec
 from drive_trace.linter.rule import Explained, Finding, Findings, Message, Option, Rule
 from drive_trace.trace.line import TS, Line, earliest, latest
 from drive_trace.trace.run import TIMED, Run, TimeSpan, span_ended_by
-from drive_trace.trace.times import milliseconds_between
+from drive_trace.trace.times import in_words, milliseconds_between
 from drive_trace.vocabulary import DISPATCH, EVENTS, ROUND, SLICE, Entity, Lifetime
 
 MOST = 16
@@ -307,3 +307,30 @@ def repetitions(rule: Rule[Any], run: Run, event: str, field: str | None, what: 
             message = (f"{what} on line ", previous, " already")
             yield rule.finding(line, place, message, (previous, place, "here"))
         found_before[key] = line
+
+
+def unclosed(rule: Rule[Any], run: Run, of: Lifetime, around: str) -> Findings:
+    """The findings on dispatches or rounds that nothing ends, though the run or dispatch around
+    them went on.
+    """
+    its = "the" if of is DISPATCH else "its"
+    for phase in phases_of(run, of.entity):
+        line, moved_on = phase.begin, phase.moved_on
+        if line is not None and moved_on is not None:
+            what = f"this {of.entity} never ends, though {its} {around} went on with line "
+            went_on = (moved_on, "event_type", f"the {around} went on here")
+            yield phase.finding(rule, line, (what, moved_on), went_on)
+
+
+def misclaimed(
+    rule: Rule[Any], run: Run, tolerances: tuple[float, float], way: int, words: str
+) -> Findings:
+    """The findings on durations that are longer than the timestamps say (``way`` above 0), or
+    shorter. In the ``words`` stand what is ``claimed``, and what was ``measured``.
+    """
+    for found in durations(run):
+        span = found.span
+        if way * span.excess_ms > 0 and found.excess_ms(*tolerances):
+            claimed, measured = in_words(span.claimed_ms), in_words(span.measured_ms, exactly=True)
+            said = words.format(claimed=claimed, measured=measured)
+            yield found.finding(rule, (f"{said} between line ", span.start, " and this"))

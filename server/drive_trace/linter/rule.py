@@ -10,6 +10,7 @@ A rule imports from here what it needs to find something, such as ``Run`` and ``
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
@@ -222,8 +223,6 @@ class Rule(msgspec.Struct, Generic[Subject], frozen=True, eq=False, dict=True):
 
     severity: Severity
     """By default. ERROR means that readers reject the line."""
-    summary: str
-    """One sentence: what it finds."""
     check: Callable[Concatenate[Subject, ...], Iterable[Finding]]
     """Called with one of these and, by keyword, with the values of the rule's options: of one
     called ``tolerance-ms`` as ``tolerance_ms``.
@@ -262,6 +261,12 @@ class Rule(msgspec.Struct, Generic[Subject], frozen=True, eq=False, dict=True):
     def code(self) -> str:
         """Its name in findings and configurations: that of its file, in kebab-case."""
         return self.check.__module__.rpartition(".")[2].replace("_", "-")
+
+    @cached_property
+    def summary(self) -> str:
+        """One sentence: what it finds. It is the first paragraph of its file's docstring."""
+        page = sys.modules[self.check.__module__].__doc__ or ""
+        return " ".join(page.partition("\n\n")[0].split())
 
     @cached_property
     def looks_at(self) -> type[Any]:

@@ -35,6 +35,11 @@ def listed(names: Iterable[str], last: str = "and") -> str:
     return f"{', '.join(others)} {last} {final}" if others else final
 
 
+def fields_listed(names: Iterable[str]) -> str:
+    """The names of fields, in code: ``a``, ``b`` and ``c`` between backticks."""
+    return listed(f"`{name}`" for name in names)
+
+
 def first_of(names: Sequence[object], most: int) -> str:
     """At most ``most`` of the names: ``1, 2, 3 and 7 more``."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""

@@ -29,8 +29,8 @@ SETTABLE: Mapping[str, Rule[Any]] = {code: rule for code, rule in RULES.items() 
 
 
 def documentation(rule: Rule[Any]) -> str:
-    """The rule's page, in Markdown: the docstring of its module, up to the examples."""
-    return _parts(rule.code)[0].strip()
+    """The rule's page, in Markdown: the docstring of its module, between summary and examples."""
+    return _parts(rule.code)[0].partition("\n\n")[2].strip()
 
 
 def examples(code: str) -> str:

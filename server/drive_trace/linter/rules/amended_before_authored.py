@@ -1,4 +1,6 @@
-"""A spec or plan is authored before it is amended. An amendment without an authoring above it means
+"""A spec or plan is amended that was not authored before.
+
+A spec or plan is authored before it is amended. An amendment without an authoring above it means
 that the authoring was not recorded, or that the path is written in another way: what the file has
 cost, and how long it took to become stable, is unknown.
 
@@ -35,4 +37,4 @@ def _check(file: SameFile) -> Findings:
             yield RULE.finding(line, field, f"no `{what}-authored` above authors this {what}")
 
 
-RULE = Rule(Severity.INFORMATION, "A spec or plan is amended that was not authored before.", _check)
+RULE = Rule(Severity.INFORMATION, _check)

@@ -1,4 +1,6 @@
-"""A line of a trace holds one event, and this one holds nothing. Readers skip it, but a program
+"""A line is blank.
+
+A line of a trace holds one event, and this one holds nothing. Readers skip it, but a program
 that counts lines is off by one.
 
 The end of the file is no blank line: a newline ends the last event.
@@ -28,4 +30,4 @@ def _fixes(finding: Finding) -> Fixes:
     yield remove_line(finding, Level.SAFE)
 
 
-RULE = Rule(Severity.HINT, "A line is blank.", _check, fixes=_fixes)
+RULE = Rule(Severity.HINT, _check, fixes=_fixes)

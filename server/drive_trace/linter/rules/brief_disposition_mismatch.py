@@ -1,4 +1,6 @@
-"""`brief_disposition` says how a brief relates to the earlier ones of its dispatch: the first is
+"""A brief's disposition is not what the hashes of its dispatch say.
+
+`brief_disposition` says how a brief relates to the earlier ones of its dispatch: the first is
 `initial`, one with the hash of an earlier one is a `reissue`, any other is `amended`. Where the
 hashes say otherwise, brief stability is counted wrong.
 
@@ -78,9 +80,4 @@ def _finding(line: Line, first: Line | None, same: Line | None, expected: str) -
     return RULE.finding(line, field, alone, expected=expected)
 
 
-RULE = Rule(
-    Severity.WARNING,
-    "A brief's disposition is not what the hashes of its dispatch say.",
-    _check,
-    fixes=replace_with_expected,
-)
+RULE = Rule(Severity.WARNING, _check, fixes=replace_with_expected)

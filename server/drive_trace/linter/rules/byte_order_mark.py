@@ -1,4 +1,6 @@
-"""A byte-order mark (U+FEFF) stands before the object. It cannot be seen, and some editors write it
+"""An invisible byte-order mark stands before the object.
+
+A byte-order mark (U+FEFF) stands before the object. It cannot be seen, and some editors write it
 at the start of every file; readers reject the line, so the event is lost.
 
 **Fix.** The mark is removed, which is safe, but for a line that names one of the two feeds: there
@@ -26,6 +28,4 @@ def _check(subject: LineDiagnostic) -> Findings:
     yield subject.not_json(RULE)
 
 
-RULE = Rule(
-    Severity.ERROR, "An invisible byte-order mark stands before the object.", _check, fixes=repairs
-)
+RULE = Rule(Severity.ERROR, _check, fixes=repairs)

@@ -1,4 +1,6 @@
-"""`bytes_delta` is how much longer a spec or plan is than before: its `byte_length` minus that of
+"""A change in length is not the difference of the two lengths.
+
+`bytes_delta` is how much longer a spec or plan is than before: its `byte_length` minus that of
 the event that wrote the file before. Where the two disagree, a change was not recorded, or one of
 the three numbers is wrong.
 
@@ -58,9 +60,4 @@ def _length(line: Line) -> int:
     return cast("int", line.fact("byte_length"))
 
 
-RULE = Rule(
-    Severity.INFORMATION,
-    "A change in length is not the difference of the two lengths.",
-    _check,
-    fixes=replace_with_expected,
-)
+RULE = Rule(Severity.INFORMATION, _check, fixes=replace_with_expected)

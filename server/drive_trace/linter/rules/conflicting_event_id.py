@@ -1,4 +1,6 @@
-"""An event has the `event_id` of another event, which stands in another file that was checked
+"""An event has the id of another event in a file that is checked together with it.
+
+An event has the `event_id` of another event, which stands in another file that was checked
 before this one. An id names one event: what refers to it is ambiguous, and nobody can tell whether
 one of the two is a copy that was changed. Both count. What has the same `event_type` and `ts`, too,
 is a copy, see `copied-events`. Within one file `duplicate-event-id` speaks.
@@ -31,8 +33,4 @@ def _check(subject: SharedEvents) -> Findings:
     yield RULE.finding(subject.line, "event_id", message)
 
 
-RULE = Rule(
-    Severity.WARNING,
-    "An event has the id of another event in a file that is checked together with it.",
-    _check,
-)
+RULE = Rule(Severity.WARNING, _check)

@@ -1,4 +1,6 @@
-"""A run whose events are spread over several files is graded in more than one of them, the grades
+"""Two files grade one run differently, and neither grade is later.
+
+A run whose events are spread over several files is graded in more than one of them, the grades
 contradict each other, and their `ts` do not say which is the later one: they are equal, or no
 moment can be read from one. One file says that a component passed, another that it failed. Of the
 files' grades one counts, as a whole, and the other is lost on readers: that of the later file, by
@@ -49,6 +51,4 @@ def _finding(name: str, grade: Line, counted: Line) -> Finding:
     return RULE.finding(grade, name, message, (counted, name, f"`{name}` is {there} here"))
 
 
-RULE = Rule(
-    Severity.WARNING, "Two files grade one run differently, and neither grade is later.", _check
-)
+RULE = Rule(Severity.WARNING, _check)

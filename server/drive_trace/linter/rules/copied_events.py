@@ -1,4 +1,6 @@
-"""Events of this file stand in another one, too, which was checked before it. They are the same
+"""Events stand in two files that are checked together.
+
+Events of this file stand in another one, too, which was checked before it. They are the same
 where their `event_id`, `event_type` and `ts` are: paths, slugs and run ids may have been changed.
 Most often a trace was copied as a whole, or a line was appended to two files. Within a run
 `drive-trace score` and `report` count such events once; a reader that adds up files counts them
@@ -45,4 +47,4 @@ def _check(subject: SharedEvents) -> Findings:
     yield RULE.finding(subject.line, "event_id", message)
 
 
-RULE = Rule(Severity.WARNING, "Events stand in two files that are checked together.", _check)
+RULE = Rule(Severity.WARNING, _check)

@@ -1,4 +1,6 @@
-"""Before it is delegated, a dispatch is given a brief, and `brief-issued` records it. A dispatch
+"""A dispatch ended, and had no brief.
+
+Before it is delegated, a dispatch is given a brief, and `brief-issued` records it. A dispatch
 that ended without one leaves its task open, and is missing from the brief metrics.
 
 The rule is silent while a rejected or unknown line of the run names the dispatch: the brief may be
@@ -31,4 +33,4 @@ def _check(run: Run) -> Findings:
             yield phase.finding(RULE, line, message, (end, "event_type", "it ended here"))
 
 
-RULE = Rule(Severity.INFORMATION, "A dispatch ended, and had no brief.", _check)
+RULE = Rule(Severity.INFORMATION, _check)

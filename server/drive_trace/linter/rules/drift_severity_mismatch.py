@@ -1,4 +1,6 @@
-"""A health check's `max_drift_severity` is `none` exactly when its `drift_signal_count` is 0. A
+"""The worst severity of drift does not go with the number of signals.
+
+A health check's `max_drift_severity` is `none` exactly when its `drift_signal_count` is 0. A
 severity without a signal, or signals without a severity, says that one of the two is wrong.
 
 **Fix.** Where there are no signals, `none` is suggested. How serious a signal is, only the writer
@@ -37,9 +39,4 @@ def _fixes(finding: Finding) -> Fixes:
         yield replacing(finding, '"none"', Level.BY_HAND)
 
 
-RULE = Rule(
-    Severity.WARNING,
-    "The worst severity of drift does not go with the number of signals.",
-    _check,
-    fixes=_fixes,
-)
+RULE = Rule(Severity.WARNING, _check, fixes=_fixes)

@@ -1,4 +1,6 @@
-"""An `event_id` names one event, in the whole trace. Two events with the same id are most often
+"""An event has the id of an earlier event.
+
+An `event_id` names one event, in the whole trace. Two events with the same id are most often
 one line that was appended twice, or a copied line whose id was not changed: what counts events
 counts one too many, and what refers to the id is ambiguous. What an exact copy repeats besides, as
 the end of a dispatch, is not said as well.
@@ -53,4 +55,4 @@ def _fixes(finding: Finding) -> Fixes:
     yield replacing(finding, as_json(new), Level.BY_HAND, title)
 
 
-RULE = Rule(Severity.WARNING, "An event has the id of an earlier event.", _check, fixes=_fixes)
+RULE = Rule(Severity.WARNING, _check, fixes=_fixes)

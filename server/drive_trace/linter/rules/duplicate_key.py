@@ -1,4 +1,6 @@
-r"""A key stands twice in one object. The last one counts; the earlier value is dead, and a person
+r"""A key stands twice; only the last one counts.
+
+A key stands twice in one object. The last one counts; the earlier value is dead, and a person
 may take it for the real one.
 
 **Fix.** The dead pair is deleted. That is safe where it says what the other one says; another value
@@ -70,10 +72,4 @@ def _level(line: Line, diagnostic: Diagnostic) -> Level:
     return Level.SAFE if len(texts) == 1 else Level.BY_HAND
 
 
-RULE = Rule(
-    Severity.WARNING,
-    "A key stands twice; only the last one counts.",
-    _check,
-    fixes=_fixes,
-    unnecessary=True,
-)
+RULE = Rule(Severity.WARNING, _check, fixes=_fixes, unnecessary=True)

@@ -1,4 +1,6 @@
-"""A brief of 0 bytes tells the sub-agent nothing. Most often the length was not measured. Assertion
+"""A brief has the length 0.
+
+A brief of 0 bytes tells the sub-agent nothing. Most often the length was not measured. Assertion
 BD-8 compares the lengths of briefs with that of the spec, and an empty brief always passes it.
 
 **Fix.** None is offered: measure the brief that was issued.
@@ -17,4 +19,4 @@ def _check(subject: LineDiagnostic) -> Findings:
     yield subject.finding(RULE, "a brief of 0 bytes says nothing: was its length not measured?")
 
 
-RULE = Rule(Severity.INFORMATION, "A brief has the length 0.", _check)
+RULE = Rule(Severity.INFORMATION, _check)

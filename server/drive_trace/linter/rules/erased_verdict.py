@@ -1,4 +1,6 @@
-"""Of several `correctness-recorded` events of a run the last one counts, as a whole: its nulls
+"""The grade that decides is null for a component that was recorded before.
+
+Of several `correctness-recorded` events of a run the last one counts, as a whole: its nulls
 replace what was recorded before. A writer that knows only one component and leaves the others
 null erases them, and a run that was graded becomes *not computable*.
 
@@ -57,8 +59,4 @@ def _check(run: Run) -> Findings:
             yield RULE.finding(grade, name, message, (line, name, f"`{name}` recorded here"))
 
 
-RULE = Rule(
-    Severity.WARNING,
-    "The grade that decides is null for a component that was recorded before.",
-    _check,
-)
+RULE = Rule(Severity.WARNING, _check)

@@ -1,4 +1,6 @@
-"""After its `dispatch-end` or `round-end`, nothing more happens in a dispatch or round. An event
+"""An event belongs to a dispatch or round that had ended.
+
+After its `dispatch-end` or `round-end`, nothing more happens in a dispatch or round. An event
 that follows was written late, or the dispatch went on: then its end was written too early, and its
 duration is too short. To go on with a dispatch, start a new one and name the old one as its
 `parent_dispatch_id`.
@@ -49,4 +51,4 @@ def _check(run: Run) -> Findings:
                 yield phase.finding(RULE, line, (f"this {what} ended on line ", end), ended)
 
 
-RULE = Rule(Severity.INFORMATION, "An event belongs to a dispatch or round that had ended.", _check)
+RULE = Rule(Severity.INFORMATION, _check)

@@ -1,4 +1,6 @@
-"""`final_retro_done` says that the retro was held that every project ends with. Such a retro has an
+"""A project says that its final retro was held, and has none.
+
+`final_retro_done` says that the retro was held that every project ends with. Such a retro has an
 event, `retro-landed` with the trigger `mandatory-final`; this run has none, above or below.
 
 The rule is silent while a rejected line may be that retro.
@@ -28,4 +30,4 @@ def _check(run: Run) -> Findings:
         yield RULE.finding(line, "final_retro_done", message)
 
 
-RULE = Rule(Severity.WARNING, "A project says that its final retro was held, and has none.", _check)
+RULE = Rule(Severity.WARNING, _check)

@@ -1,4 +1,6 @@
-"""A trace is append-only: what was recorded stays as it is, and what came later stands below. In a
+"""A line that was committed to git was changed or removed.
+
+A trace is append-only: what was recorded stays as it is, and what came later stands below. In a
 git checkout, this rule compares the trace with the last commit, `HEAD`: a line that `HEAD` has was
 changed, or is gone. A verdict that is changed without a trace of it is worth nothing.
 
@@ -173,9 +175,4 @@ def _fixes(finding: Finding) -> Fixes:
         yield Fix("Put back the line that HEAD has", Level.BY_HAND, (edit,))
 
 
-RULE = Rule(
-    Severity.WARNING,
-    "A line that was committed to git was changed or removed.",
-    _check,
-    fixes=_fixes,
-)
+RULE = Rule(Severity.WARNING, _check, fixes=_fixes)

@@ -1,4 +1,6 @@
-"""`bytes_delta` says how much longer a spec or plan has become, `byte_length` how long it is now. A
+"""A spec or plan grew by more bytes than it has.
+
+`bytes_delta` says how much longer a spec or plan has become, `byte_length` how long it is now. A
 file cannot have grown by more than its length: one of the two numbers is wrong.
 
 `bytes-delta-mismatch` does not report such a number as well.
@@ -25,4 +27,4 @@ def _check(subject: LineDiagnostic) -> Findings:
     yield subject.finding(RULE, message, None, (_LENGTH, "its length now"))
 
 
-RULE = Rule(Severity.WARNING, "A spec or plan grew by more bytes than it has.", _check)
+RULE = Rule(Severity.WARNING, _check)

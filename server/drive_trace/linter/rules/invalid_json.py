@@ -1,4 +1,6 @@
-"""A line of a trace holds one JSON object and nothing else. Readers drop a line that is not
+"""The line is not valid JSON, so readers drop it.
+
+A line of a trace holds one JSON object and nothing else. Readers drop a line that is not
 valid JSON, so the event that it was meant to record is lost to every figure and to the
 verdict.
 
@@ -97,10 +99,4 @@ def _joined(finding: Finding, around: Surroundings) -> Fixes:
             yield fix
 
 
-RULE = Rule(
-    Severity.ERROR,
-    "The line is not valid JSON, so readers drop it.",
-    _check,
-    fixes=_fixes,
-    fixes_around=_joined,
-)
+RULE = Rule(Severity.ERROR, _check, fixes=_fixes, fixes_around=_joined)

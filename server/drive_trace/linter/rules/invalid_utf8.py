@@ -1,4 +1,6 @@
-"""Bytes of the line are not UTF-8, as where an editor has saved the file as Latin-1, or a character
+"""Bytes of a line are not UTF-8, and readers replace them.
+
+Bytes of the line are not UTF-8, as where an editor has saved the file as Latin-1, or a character
 was cut off. Readers take them for U+FFFD, the replacement character: the event counts, but what the
 text said is lost on them, and two names that differ in such bytes alone become one.
 
@@ -34,4 +36,4 @@ def _shown(data: bytes) -> str:
     return " ".join(f"0x{byte:02x}" for byte in data[:_MOST_SHOWN]) + more
 
 
-RULE = Rule(Severity.WARNING, "Bytes of a line are not UTF-8, and readers replace them.", _check)
+RULE = Rule(Severity.WARNING, _check)

@@ -1,4 +1,6 @@
-"""A sha256 looks like random digits. This one is a pattern: few different digits, the same part
+"""A content hash is a pattern that somebody typed.
+
+A sha256 looks like random digits. This one is a pattern: few different digits, the same part
 over and over, or letters and digits in turns. It was typed, not computed, so that it says nothing
 of what the brief was, and `reissue` or `amended` cannot be told from it.
 
@@ -24,4 +26,4 @@ def _check(subject: LineDiagnostic) -> Findings:
     yield subject.finding(RULE, "no sha256 looks like this: the hash was made up, not computed")
 
 
-RULE = Rule(Severity.INFORMATION, "A content hash is a pattern that somebody typed.", _check)
+RULE = Rule(Severity.INFORMATION, _check)

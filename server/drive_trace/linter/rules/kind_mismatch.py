@@ -1,4 +1,6 @@
-"""Some fields of a spec or plan have a value for one kind of it, and are null for the other: a
+"""A field does not go with the kind of the spec or plan.
+
+Some fields of a spec or plan have a value for one kind of it, and are null for the other: a
 slice's spec counts its edge cases; a slice's plan has dispatches, their sizes, and how many were
 added, removed or resized; a project's plan has slices. A value of the other kind, or null where
 there should be one, says that the kind or the field is wrong. All such fields of an event are one
@@ -40,7 +42,7 @@ from typing import Any
 
 from drive_trace.linter.edits import Fix, Fixes, Level, as_json, replace_value, replacing, values_of
 from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Rule, Severity, shown
-from drive_trace.text.wording import listed
+from drive_trace.text.wording import fields_listed, listed
 from drive_trace.vocabulary import KINDS
 
 
@@ -52,9 +54,9 @@ def _check(subject: LineDiagnostic) -> Findings:
     said = []
     if given:
         found = listed(shown(values[name]) for name in given)
-        said.append(f"{_listed(given)} must be null {of_kind}; found {found}")
+        said.append(f"{fields_listed(given)} must be null {of_kind}; found {found}")
     if null:
-        said.append(f"{_listed(null)} must have a value {of_kind}; found null")
+        said.append(f"{fields_listed(null)} must have a value {of_kind}; found null")
     others = [(name, "and so is this") for name in diagnostic.names[1:]]
     related = (kind_field, "the kind is given here")
     yield subject.finding(RULE, "; ".join(said), None, related, *others)
@@ -69,7 +71,9 @@ def _fixes(finding: Finding) -> Fixes:
         yield replacing(finding, other, Level.BY_HAND, title, kind_field)
     given, _ = _split(names, values)
     if given:
-        title = f"Replace {_listed(given)} with null" if len(given) > 1 else "Replace with null"
+        title = (
+            f"Replace {fields_listed(given)} with null" if len(given) > 1 else "Replace with null"
+        )
         edits = tuple(replace_value(line, (name,), "null") for name in given)
         yield Fix(title, Level.BY_HAND, edits)
 
@@ -78,10 +82,6 @@ def _split(names: Iterable[str], values: Mapping[str, Any]) -> tuple[list[str], 
     """Those of the fields that have a value, and those that are null."""
     given = [name for name in names if values[name] is not None]
     return given, [name for name in names if values[name] is None]
-
-
-def _listed(names: Iterable[str]) -> str:
-    return listed(f"`{name}`" for name in names)
 
 
 def _kind_field(name: str) -> str:
@@ -96,6 +96,4 @@ def _fits_the_other(kind_field: str, values: Mapping[str, Any]) -> bool:
     )
 
 
-RULE = Rule(
-    Severity.WARNING, "A field does not go with the kind of the spec or plan.", _check, fixes=_fixes
-)
+RULE = Rule(Severity.WARNING, _check, fixes=_fixes)

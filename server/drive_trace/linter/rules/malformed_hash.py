@@ -1,4 +1,6 @@
-"""A brief's content hash is its sha256 in 64 hexadecimal digits, and nothing else. Readers take any
+"""A content hash is not a sha256 in hexadecimal.
+
+A brief's content hash is its sha256 in 64 hexadecimal digits, and nothing else. Readers take any
 string; but only real hashes show whether a brief was reissued or amended, and `pending` or `inline`
 is the same for every brief.
 
@@ -35,6 +37,4 @@ def _fixes(finding: Finding) -> Fixes:
         yield replacing(finding, as_json(found[1]), Level.IN_BULK, "Keep the bare digits")
 
 
-RULE = Rule(
-    Severity.INFORMATION, "A content hash is not a sha256 in hexadecimal.", _check, fixes=_fixes
-)
+RULE = Rule(Severity.INFORMATION, _check, fixes=_fixes)

@@ -1,4 +1,6 @@
-r"""The path of a spec or plan starts at the root of the repository, with `/` between its parts.
+r"""A path is absolute, leaves the repository, or has backslashes.
+
+The path of a spec or plan starts at the root of the repository, with `/` between its parts.
 From the root of a disk, from somebody's home or from above the repository it means nothing on
 another machine; with backslashes it is another file to readers that compare paths, and the file's
 history falls apart.
@@ -37,9 +39,4 @@ def _fixes(finding: Finding) -> Fixes:
         yield replacing(finding, as_json(path), Level.BY_HAND, f"Replace with {shown(path)}")
 
 
-RULE = Rule(
-    Severity.INFORMATION,
-    "A path is absolute, leaves the repository, or has backslashes.",
-    _check,
-    fixes=_fixes,
-)
+RULE = Rule(Severity.INFORMATION, _check, fixes=_fixes)

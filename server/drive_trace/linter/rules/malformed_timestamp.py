@@ -1,4 +1,6 @@
-"""A timestamp is ISO 8601 in UTC, to the second or finer: `2026-05-28T14:00:00.000Z`. Readers take
+"""A timestamp is not ISO 8601 in UTC.
+
+A timestamp is ISO 8601 in UTC, to the second or finer: `2026-05-28T14:00:00.000Z`. Readers take
 any string, but they compare timestamps as strings and subtract them: one in another notation
 sorts wrongly, and durations that it is a part of are not known.
 
@@ -83,4 +85,4 @@ def _moment(text: str) -> str | None:
     return written if written in Form.TIMESTAMP else None
 
 
-RULE = Rule(Severity.WARNING, "A timestamp is not ISO 8601 in UTC.", _check, fixes=_fixes)
+RULE = Rule(Severity.WARNING, _check, fixes=_fixes)

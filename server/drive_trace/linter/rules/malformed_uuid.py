@@ -1,4 +1,6 @@
-"""The ids of events, dispatches and rounds are UUIDs, made afresh for each. Readers take any
+"""An id is not a UUID.
+
+The ids of events, dispatches and rounds are UUIDs, made afresh for each. Readers take any
 string; but an id that was made up by hand (`d1`, `round-2`) is likely to be used twice, in this
 trace or in another one of the run, and then two things are taken for one.
 
@@ -42,4 +44,4 @@ def _fixes(finding: Finding) -> Fixes:
         yield replacing(finding, as_json("-".join(parts)), Level.BY_HAND)
 
 
-RULE = Rule(Severity.INFORMATION, "An id is not a UUID.", _check, fixes=_fixes)
+RULE = Rule(Severity.INFORMATION, _check, fixes=_fixes)

@@ -1,4 +1,6 @@
-"""A retro's `is_mandatory_final` is true exactly when its `trigger_class` is `mandatory-final`.
+"""A retro's trigger class and whether it is the final one disagree.
+
+A retro's `is_mandatory_final` is true exactly when its `trigger_class` is `mandatory-final`.
 Where the two disagree, nobody can tell whether the final retro was held.
 
 **Fix.** The value that goes with the trigger class is suggested, and for a retro that claims to be
@@ -47,9 +49,4 @@ def _fixes(finding: Finding) -> Fixes:
         yield replacing(finding, _FINAL, Level.BY_HAND, title, _CLASS)
 
 
-RULE = Rule(
-    Severity.WARNING,
-    "A retro's trigger class and whether it is the final one disagree.",
-    _check,
-    fixes=_fixes,
-)
+RULE = Rule(Severity.WARNING, _check, fixes=_fixes)

@@ -1,4 +1,6 @@
-"""A slice delivers one pull request, and `merged` says that it was merged. Without `pr_ref` nobody
+"""A slice was merged without a pull request.
+
+A slice delivers one pull request, and `merged` says that it was merged. Without `pr_ref` nobody
 finds what was merged, and the slice cannot be compared with its pull request.
 
 **Fix.** None is offered: the number of the pull request is not in the trace.
@@ -18,4 +20,4 @@ def _check(subject: LineDiagnostic) -> Findings:
     yield subject.finding(RULE, "the slice was merged, but no pull request is named")
 
 
-RULE = Rule(Severity.INFORMATION, "A slice was merged without a pull request.", _check)
+RULE = Rule(Severity.INFORMATION, _check)

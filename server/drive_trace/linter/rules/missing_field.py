@@ -1,4 +1,6 @@
-"""The fields of an event are required, but for those that may be left out; a value that is not
+"""A required field is missing.
+
+The fields of an event are required, but for those that may be left out; a value that is not
 known is `null` where the field allows it, and the key still stands. Readers reject an event with
 a required field missing.
 
@@ -96,7 +98,7 @@ from drive_trace.linter.rule import (
     Span,
 )
 from drive_trace.text.escaping import printable
-from drive_trace.text.wording import are, listed
+from drive_trace.text.wording import are, fields_listed
 from drive_trace.trace.line import Diagnostic, DiagnosticKind, Path, event_of
 from drive_trace.trace.places import member_at, resolve, syntax_of
 from drive_trace.vocabulary import ENVELOPE, EVENTS, EventType, FieldType, ObjectShape
@@ -108,7 +110,9 @@ def _check(subject: LineDiagnostic) -> Findings:
     path = diagnostic.path
     if isinstance(diagnostic.found, tuple):
         wrapper = printable(str(path[0]))
-        message = f"events are flat: {_listed(diagnostic.found)} must stand beside the envelope"
+        message = (
+            f"events are flat: {fields_listed(diagnostic.found)} must stand beside the envelope"
+        )
         yield subject.finding(RULE, f"{message}, not inside `{wrapper}`", Place(Part.KEY, path))
     elif diagnostic.field is not None:
         name, key = diagnostic.field.name, printable(str(path[-1]))
@@ -117,7 +121,7 @@ def _check(subject: LineDiagnostic) -> Findings:
     else:
         missing = _missing(line, diagnostic)
         expected = "" if len(missing) > 1 else f": expected {missing[0].describe()}"
-        message = f"{_listed(diagnostic.names)} {are(len(missing))} missing{expected}"
+        message = f"{fields_listed(diagnostic.names)} {are(len(missing))} missing{expected}"
         yield subject.finding(RULE, message, _anchor(line, path))
 
 
@@ -209,8 +213,8 @@ def _renames(finding: Finding) -> Fixes:
     ]
     if len(slips) > 1:
         which = "both" if len(slips) == 2 else f"all {len(slips)}"
-        yield _rename(line, slips, f"Rename {which} keys: {_listed(_names(slips))}")
-    yield _rename(line, [finding.cause], f"Rename to {_listed(_names([finding.cause]))}")
+        yield _rename(line, slips, f"Rename {which} keys: {fields_listed(_names(slips))}")
+    yield _rename(line, [finding.cause], f"Rename to {fields_listed(_names([finding.cause]))}")
 
 
 def _names(slips: Iterable[Diagnostic]) -> list[str]:
@@ -227,10 +231,6 @@ def _rename(line: Line, slips: Sequence[Diagnostic], title: str) -> Fix:
         is_sure &= is_same_word(str(each.path[-1]), name) and not each.field.is_outcome
     level = Level.IN_BULK if is_sure else Level.BY_HAND
     return Fix(title, level, tuple(edits))
-
-
-def _listed(names: Iterable[str]) -> str:
-    return listed(f"`{name}`" for name in names)
 
 
 def _flatten(line: Line, wrapper: str) -> Fixes:
@@ -255,4 +255,4 @@ def _flatten(line: Line, wrapper: str) -> Fixes:
     )
 
 
-RULE = Rule(Severity.ERROR, "A required field is missing.", _check, fixes=_fixes)
+RULE = Rule(Severity.ERROR, _check, fixes=_fixes)

@@ -1,4 +1,6 @@
-"""A trace grows by whole lines. When the last line does not end with a newline, the next event that
+"""The last line does not end with a newline.
+
+A trace grows by whole lines. When the last line does not end with a newline, the next event that
 is appended lands on the same line, and readers drop both. The rule is silent while the last line is
 not JSON: somebody may still be writing it, and `invalid-json` reports it.
 
@@ -33,4 +35,4 @@ def _fixes(finding: Finding) -> Fixes:
     yield Fix("Add a final newline", Level.SAFE, (edit,))
 
 
-RULE = Rule(Severity.WARNING, "The last line does not end with a newline.", _check, fixes=_fixes)
+RULE = Rule(Severity.WARNING, _check, fixes=_fixes)

@@ -1,4 +1,6 @@
-"""A line of a trace holds one JSON object: an event. An array, a string or a number is valid
+"""The line is valid JSON, but not an object.
+
+A line of a trace holds one JSON object: an event. An array, a string or a number is valid
 JSON, but no event, and readers drop it.
 
 **Fix.** None is offered: only the writer knows what was meant.
@@ -24,4 +26,4 @@ def _check(subject: LineDiagnostic) -> Findings:
     yield subject.finding(RULE, message, Place(Part.WHOLE))
 
 
-RULE = Rule(Severity.ERROR, "The line is valid JSON, but not an object.", _check)
+RULE = Rule(Severity.ERROR, _check)

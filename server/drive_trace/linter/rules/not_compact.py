@@ -1,4 +1,6 @@
-r"""The lines of a trace are compact JSON, without white space between the tokens. Readers do not
+r"""White space stands between the tokens of a line.
+
+The lines of a trace are compact JSON, without white space between the tokens. Readers do not
 mind white space; but it makes a file that only grows larger than it has to be, and lines that
 were written by hand stand out in a diff for no reason.
 
@@ -44,4 +46,4 @@ def _without_line_break(line: Line) -> str:
     return line.text.removesuffix("\r")
 
 
-RULE = Rule(Severity.HINT, "White space stands between the tokens of a line.", _check, fixes=_fixes)
+RULE = Rule(Severity.HINT, _check, fixes=_fixes)

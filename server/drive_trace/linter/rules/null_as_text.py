@@ -1,4 +1,6 @@
-"""A field that may be null holds the text `"null"`, `"none"`, `"n/a"` or the like. Readers take it
+"""A text says null where null itself should stand.
+
+A field that may be null holds the text `"null"`, `"none"`, `"n/a"` or the like. Readers take it
 for a model, a ticket or a dispatch of that name, and count it as one.
 
 `unknown-parent-dispatch` does not report such a text as well.
@@ -36,6 +38,4 @@ def _fixes(finding: Finding) -> Fixes:
     yield replacing(finding, "null", Level.BY_HAND, "Replace with null")
 
 
-RULE = Rule(
-    Severity.INFORMATION, "A text says null where null itself should stand.", _check, fixes=_fixes
-)
+RULE = Rule(Severity.INFORMATION, _check, fixes=_fixes)

@@ -1,4 +1,6 @@
-"""A number is smaller than its field allows: counts start at 0, round numbers and slice
+"""A number is smaller than its field allows.
+
+A number is smaller than its field allows: counts start at 0, round numbers and slice
 indices at 1. Readers reject the event.
 
 **Fix.** None is offered: only the writer knows the right number.
@@ -22,4 +24,4 @@ def _check(subject: LineDiagnostic) -> Findings:
     yield subject.wrong_value(RULE)
 
 
-RULE = Rule(Severity.ERROR, "A number is smaller than its field allows.", _check)
+RULE = Rule(Severity.ERROR, _check)

@@ -1,4 +1,6 @@
-"""A plan is a file beside the spec, not the spec itself. An event that authors a plan with the path
+"""The path of a plan is that of a spec.
+
+A plan is a file beside the spec, not the spec itself. An event that authors a plan with the path
 of a spec has taken the wrong one, or the plan was never written down: the amendments of both, and
 how long each took to become stable, are counted together. Where the file is called like a plan, the
 spec is what has the wrong path, and the message says so.
@@ -50,4 +52,4 @@ def _stem(path: str) -> str:
     return path.rpartition("/")[2].partition(".")[0].lower()
 
 
-RULE = Rule(Severity.INFORMATION, "The path of a plan is that of a spec.", _check)
+RULE = Rule(Severity.INFORMATION, _check)

@@ -1,4 +1,6 @@
-"""A project's run id is its slug: `projects/<slug>/trace.jsonl` holds the run `<slug>`. An event
+"""The slug of a project that starts is not the run id.
+
+A project's run id is its slug: `projects/<slug>/trace.jsonl` holds the run `<slug>`. An event
 `project-started` with another slug starts a project that no other event names, and the run seems to
 have no start: its wall-clock time is then a sum of dispatches.
 
@@ -36,6 +38,4 @@ def _fixes(finding: Finding) -> Fixes:
             yield replacing(finding, as_json(name), Level.BY_HAND, title, place)
 
 
-RULE = Rule(
-    Severity.WARNING, "The slug of a project that starts is not the run id.", _check, fixes=_fixes
-)
+RULE = Rule(Severity.WARNING, _check, fixes=_fixes)

@@ -1,4 +1,6 @@
-"""The start and the end of a dispatch or round were written within 5 seconds of each other, and the
+"""The start and the end of a dispatch or round were both written afterwards.
+
+The start and the end of a dispatch or round were written within 5 seconds of each other, and the
 end claims a minute or more. Then both were written afterwards: the timestamps say when somebody
 wrote them down, not when it happened, and nobody can check the claim. Durations that are measured
 by such timestamps are far too short.
@@ -35,8 +37,4 @@ def _check(run: Run) -> Findings:
     yield RULE.finding(first.end, CLAIM, message, (first.start, "ts", "the start was written then"))
 
 
-RULE = Rule(
-    Severity.INFORMATION,
-    "The start and the end of a dispatch or round were both written afterwards.",
-    _check,
-)
+RULE = Rule(Severity.INFORMATION, _check)

@@ -1,4 +1,6 @@
-"""A dispatch or round ends once. Ended again without a start between, one of the two ends is
+"""A dispatch or round is ended twice.
+
+A dispatch or round ends once. Ended again without a start between, one of the two ends is
 wrong: the last one counts, and their durations are added up.
 
 `event-after-end` reports neither such a line nor what stands between the two ends, and nothing
@@ -35,4 +37,4 @@ def _check(run: Run) -> Findings:
             yield phase.finding(RULE, line, message, ended)
 
 
-RULE = Rule(Severity.WARNING, "A dispatch or round is ended twice.", _check, distrusts="claims")
+RULE = Rule(Severity.WARNING, _check, distrusts="claims")

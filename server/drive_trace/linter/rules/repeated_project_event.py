@@ -1,4 +1,6 @@
-"""A project starts once and is closed once. Of several starts and ends the scorecard takes the
+"""A project starts or is closed twice.
+
+A project starts once and is closed once. Of several starts and ends the scorecard takes the
 first ones for the run's wall-clock time, so that a second `project-closed` changes nothing and a
 wrong first one stays in the figure.
 
@@ -29,4 +31,4 @@ def _check(run: Run) -> Findings:
         yield from repetitions(RULE, run, event, None, f"the project of this run was {what}")
 
 
-RULE = Rule(Severity.WARNING, "A project starts or is closed twice.", _check, distrusts="clock")
+RULE = Rule(Severity.WARNING, _check, distrusts="clock")

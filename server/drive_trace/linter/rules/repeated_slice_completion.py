@@ -1,4 +1,6 @@
-"""A slice delivers one pull request, and so it is completed once. Completed again, either an event
+"""A slice is completed twice.
+
+A slice delivers one pull request, and so it is completed once. Completed again, either an event
 was appended twice, or two slices share a slug: the assertion I1 of the method fails on it.
 
 `slice-never-started` does not report such a line as well.
@@ -25,4 +27,4 @@ def _check(run: Run) -> Findings:
     return repetitions(RULE, run, "slice-completed", "slice_slug", what)
 
 
-RULE = Rule(Severity.WARNING, "A slice is completed twice.", _check)
+RULE = Rule(Severity.WARNING, _check)

@@ -1,4 +1,6 @@
-"""A slice is started once. Started again, either the event was appended twice, or two slices share
+"""A slice is started twice.
+
+A slice is started once. Started again, either the event was appended twice, or two slices share
 a slug: the time that the slice took counts from the last start alone.
 
 **Fix.** None is offered: either the line is a copy, or the other slice needs a slug of its own.
@@ -21,4 +23,4 @@ def _check(run: Run) -> Findings:
     return repetitions(RULE, run, "slice-started", "slice_slug", "this slice was started")
 
 
-RULE = Rule(Severity.INFORMATION, "A slice is started twice.", _check)
+RULE = Rule(Severity.INFORMATION, _check)

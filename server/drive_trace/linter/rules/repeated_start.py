@@ -1,4 +1,6 @@
-"""A dispatch or round starts once. Started again under the same id, it was either appended twice,
+"""A dispatch or round is started twice.
+
+A dispatch or round starts once. Started again under the same id, it was either appended twice,
 or is another one that was given an id which was taken: its rounds, briefs and durations are then
 counted together with the first one's. To go on with a dispatch, start a new one and name the old
 one as its `parent_dispatch_id`.
@@ -40,4 +42,4 @@ def _check(run: Run) -> Findings:
             yield phase.finding(RULE, line, message, started)
 
 
-RULE = Rule(Severity.WARNING, "A dispatch or round is started twice.", _check)
+RULE = Rule(Severity.WARNING, _check)

@@ -1,4 +1,6 @@
-"""The rounds of a dispatch are numbered 1, 2, 3 … in the order in which they start. A number that
+"""The rounds of a dispatch are not numbered one after the other.
+
+The rounds of a dispatch are numbered 1, 2, 3 … in the order in which they start. A number that
 does not follow is a slip, or a round was not recorded: which round was the first decides the
 first-pass acceptance.
 
@@ -74,10 +76,4 @@ def _finding(line: Line, previous: Line | None, expected: int) -> Finding:
     return RULE.finding(line, _NUMBER, after, before, expected=expected)
 
 
-RULE = Rule(
-    Severity.WARNING,
-    "The rounds of a dispatch are not numbered one after the other.",
-    _check,
-    fixes=replace_with_expected,
-    distrusts="rounds_per_dispatch",
-)
+RULE = Rule(Severity.WARNING, _check, fixes=replace_with_expected, distrusts="rounds_per_dispatch")

@@ -1,4 +1,6 @@
-"""The rounds of a dispatch follow each other within it, so that together they cannot take longer
+"""The rounds of a dispatch claim more time than the dispatch.
+
+The rounds of a dispatch follow each other within it, so that together they cannot take longer
 than the dispatch. Where they claim to, some of these durations were guessed. Unlike the rules on
 one duration, this needs no timestamps: it holds in a trace that was written afterwards, too. In one
 that was not, most often `wall-clock-exceeds-timestamps` warns of the round that is wrong as well.
@@ -63,7 +65,6 @@ def _finding(line: Line, rounds: Sequence[Line], total: str, claimed: str) -> Fi
 
 RULE = Rule(
     Severity.INFORMATION,
-    "The rounds of a dispatch claim more time than the dispatch.",
     _check,
     options=(
         Option(

@@ -1,4 +1,6 @@
-"""Where a trace lies says which run it records: `projects/<slug>/trace.jsonl` and the traces of
+"""The path of a trace promises another run id.
+
+Where a trace lies says which run it records: `projects/<slug>/trace.jsonl` and the traces of
 its slices record the run `<slug>`; `wip/drive-trace/orphan-<slice>.jsonl` and
 `wip/drive-trace/direct-<time>.jsonl` record the run that is called like the file. An event with
 another run id is scored apart, and is missing from the run that it was meant for. The first event
@@ -44,9 +46,4 @@ def _check(trace: WholeTrace) -> Findings:
             yield RULE.finding(run.first_line, "project_run_id", message, expected=promised)
 
 
-RULE = Rule(
-    Severity.WARNING,
-    "The path of a trace promises another run id.",
-    _check,
-    fixes=replace_with_expected,
-)
+RULE = Rule(Severity.WARNING, _check, fixes=replace_with_expected)

@@ -1,4 +1,6 @@
-"""A round whose verdict is `satisfied` was accepted. Findings that were filed all the same were
+"""A round was accepted although its review filed findings.
+
+A round whose verdict is `satisfied` was accepted. Findings that were filed all the same were
 either left open on purpose, or mended within the round; or the verdict should be
 `another-round-needed`, and the first-pass acceptance is counted too high.
 
@@ -26,4 +28,4 @@ def _check(run: Run) -> Findings:
             yield RULE.finding(line, "findings_filed", message)
 
 
-RULE = Rule(Severity.HINT, "A round was accepted although its review filed findings.", _check)
+RULE = Rule(Severity.HINT, _check)

@@ -1,4 +1,6 @@
-"""A slice's plan says how many dispatches it has, and how many of each size. The sizes should add
+"""The sizes of a plan's dispatches do not add up to their count.
+
+A slice's plan says how many dispatches it has, and how many of each size. The sizes should add
 up to the count; where they do not, one of the two was not kept up to date.
 
 **Fix.** The sum is suggested as the count. Which of the two is right, only the writer knows.
@@ -37,9 +39,4 @@ def _sum(line: Line) -> int:
     return sum(int(sizes[size]) for size in SIZES)
 
 
-RULE = Rule(
-    Severity.INFORMATION,
-    "The sizes of a plan's dispatches do not add up to their count.",
-    _check,
-    fixes=_fixes,
-)
+RULE = Rule(Severity.INFORMATION, _check, fixes=_fixes)

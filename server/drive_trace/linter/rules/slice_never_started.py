@@ -1,4 +1,6 @@
-"""A slice that is completed was started, and `slice-started` records it. Without it the slice has
+"""A slice is completed that was never started.
+
+A slice that is completed was started, and `slice-started` records it. Without it the slice has
 no wall-clock time. Most often the event was forgotten, or the slug is written in another way.
 
 The start counts wherever it stands in the run. The rule is silent while a rejected or unknown line
@@ -33,9 +35,4 @@ def _check(run: Run) -> Findings:
             yield RULE.finding(ends[0], SLICE.field, message, run=run)
 
 
-RULE = Rule(
-    Severity.INFORMATION,
-    "A slice is completed that was never started.",
-    _check,
-    fixes=partial(replace_id, of=SLICE),
-)
+RULE = Rule(Severity.INFORMATION, _check, fixes=partial(replace_id, of=SLICE))

@@ -1,4 +1,6 @@
-"""`slices_completed` says how many slices a project delivered, and each merged slice has a
+"""A project counts other slices as completed than were merged.
+
+`slices_completed` says how many slices a project delivered, and each merged slice has a
 `slice-completed` of its own. Where the two disagree, a slice was not recorded, or not counted.
 
 The rule is silent where nobody can tell: while a slice ends twice, while a rejected line may end
@@ -48,9 +50,4 @@ def _check(run: Run) -> Findings:
         yield RULE.finding(line, "slices_completed", message, *related, expected=len(merged))
 
 
-RULE = Rule(
-    Severity.WARNING,
-    "A project counts other slices as completed than were merged.",
-    _check,
-    fixes=replace_with_expected,
-)
+RULE = Rule(Severity.WARNING, _check, fixes=replace_with_expected)

@@ -1,4 +1,6 @@
-"""The run went on after it was graded: a dispatch, round, brief, spec or plan event stands after
+"""The run went on after it was graded.
+
+The run went on after it was graded: a dispatch, round, brief, spec or plan event stands after
 the `correctness-recorded` that decides the verdict. What was graded is no longer what is there.
 Feeds, retros, health checks and `project-closed` do not count: they belong after the work. Between
 files `ts` says what is later; what has none that can be read may be.
@@ -40,4 +42,4 @@ def _check(run: Run) -> Findings:
         yield RULE.finding(files.grade, "event_type", message, related)
 
 
-RULE = Rule(Severity.WARNING, "The run went on after it was graded.", _check)
+RULE = Rule(Severity.WARNING, _check)

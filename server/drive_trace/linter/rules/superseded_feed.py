@@ -1,4 +1,6 @@
-"""A feed event counts until a later event of the same feed and run replaces it, as a whole. An
+"""A later event of the same feed replaces this one.
+
+A feed event counts until a later event of the same feed and run replaces it, as a whole. An
 event that was replaced is history: it has no effect on the verdict or the token figures.
 
 **Fix.** None is needed: a trace is append-only, and the history is part of it.
@@ -39,6 +41,4 @@ def _stands_for(line: Line, counted: Line | None) -> bool:
     return line is counted or (counted is not None and is_elsewhere and line.is_copy_of(counted))
 
 
-RULE = Rule(
-    Severity.HINT, "A later event of the same feed replaces this one.", _check, unnecessary=True
-)
+RULE = Rule(Severity.HINT, _check, unnecessary=True)

@@ -1,4 +1,6 @@
-"""The order of the file is the order of events, and readers go by it. An event whose `ts` is
+"""An event is older than the one before it in its run.
+
+The order of the file is the order of events, and readers go by it. An event whose `ts` is
 earlier than that of the event before it in its run was written late, by a clock that was wrong, or
 by hand in the wrong place: durations that are measured across it are not to be trusted.
 
@@ -47,9 +49,4 @@ def _check(run: Run) -> Findings:
             )
 
 
-RULE = Rule(
-    Severity.INFORMATION,
-    "An event is older than the one before it in its run.",
-    _check,
-    distrusts="clock",
-)
+RULE = Rule(Severity.INFORMATION, _check, distrusts="clock")

@@ -1,4 +1,6 @@
-"""A dispatch that started should end, also when it failed or was given up (`result` says so). One
+"""A dispatch has no end, though its run went on.
+
+A dispatch that started should end, also when it failed or was given up (`result` says so). One
 without an end has no duration, and seems to be still going on. The rule ignores the last dispatch
 of a run: it may be going on. Only a later `dispatch-start`, `slice-completed` or `project-closed`
 of the run shows that the run has moved on.
@@ -24,18 +26,13 @@ EVENT{"event_type":"dispatch-end","dispatch_id":"D1","result":"done"}
 EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
 """
 
-from drive_trace.linter.phases import phases_of
+from drive_trace.linter.phases import unclosed
 from drive_trace.linter.rule import Findings, Rule, Run, Severity
-from drive_trace.vocabulary import Entity
+from drive_trace.vocabulary import DISPATCH
 
 
 def _check(run: Run) -> Findings:
-    for phase in phases_of(run, Entity.DISPATCH):
-        line, moved_on = phase.begin, phase.moved_on
-        if line is not None and moved_on is not None:
-            message = ("this dispatch never ends, though the run went on with line ", moved_on)
-            went_on = (moved_on, "event_type", "the run went on here")
-            yield phase.finding(RULE, line, message, went_on)
+    return unclosed(RULE, run, DISPATCH, "run")
 
 
-RULE = Rule(Severity.HINT, "A dispatch has no end, though its run went on.", _check)
+RULE = Rule(Severity.HINT, _check)

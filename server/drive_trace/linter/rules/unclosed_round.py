@@ -1,4 +1,6 @@
-"""A round that started should end, whatever its verdict. One without an end has no verdict and no
+"""A round has no end, though its dispatch went on.
+
+A round that started should end, whatever its verdict. One without an end has no verdict and no
 duration. The rule ignores the last round of a dispatch: it may be going on. Only a later
 `round-start` or the `dispatch-end` of its dispatch shows that the round is over.
 
@@ -21,18 +23,13 @@ EVENT{"event_type":"round-end","round_id":"R1","verdict":"another-round"}
 EVENT{"event_type":"round-start","round_id":"R2","round_number":2}
 """
 
-from drive_trace.linter.phases import phases_of
+from drive_trace.linter.phases import unclosed
 from drive_trace.linter.rule import Findings, Rule, Run, Severity
-from drive_trace.vocabulary import Entity
+from drive_trace.vocabulary import ROUND
 
 
 def _check(run: Run) -> Findings:
-    for phase in phases_of(run, Entity.ROUND):
-        line, moved_on = phase.begin, phase.moved_on
-        if line is not None and moved_on is not None:
-            message = ("this round never ends, though its dispatch went on with line ", moved_on)
-            went_on = (moved_on, "event_type", "the dispatch went on here")
-            yield phase.finding(RULE, line, message, went_on)
+    return unclosed(RULE, run, ROUND, "dispatch")
 
 
-RULE = Rule(Severity.HINT, "A round has no end, though its dispatch went on.", _check)
+RULE = Rule(Severity.HINT, _check)

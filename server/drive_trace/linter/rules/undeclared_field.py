@@ -1,4 +1,6 @@
-"""The event has a field that the vocabulary does not declare for it. Readers ignore it: what it
+"""The event has a field that the vocabulary does not declare.
+
+The event has a field that the vocabulary does not declare for it. Readers ignore it: what it
 says is lost on them. Where it is a slip in the name of a required field, that field is missing, and
 `missing-field` speaks instead.
 
@@ -49,9 +51,4 @@ def _fixes(finding: Finding) -> Fixes:
         yield Fix(f"Delete `{name}`", Level.BY_HAND, (deletion,))
 
 
-RULE = Rule(
-    Severity.WARNING,
-    "The event has a field that the vocabulary does not declare.",
-    _check,
-    fixes=_fixes,
-)
+RULE = Rule(Severity.WARNING, _check, fixes=_fixes)

@@ -1,4 +1,6 @@
-"""Every event of a dispatch names it by the `dispatch_id` of its `dispatch-start`. An id that no
+"""An event belongs to a dispatch that was never started.
+
+Every event of a dispatch names it by the `dispatch_id` of its `dispatch-start`. An id that no
 `dispatch-start` of the run has is most often a slip, or the start was never recorded: what belongs
 to the dispatch is counted apart from it, and its duration is unknown.
 
@@ -39,9 +41,4 @@ def _check(run: Run) -> Findings:
             yield phase.finding(RULE, line, message)
 
 
-RULE = Rule(
-    Severity.WARNING,
-    "An event belongs to a dispatch that was never started.",
-    _check,
-    fixes=partial(replace_id, of=DISPATCH),
-)
+RULE = Rule(Severity.WARNING, _check, fixes=partial(replace_id, of=DISPATCH))

@@ -1,4 +1,6 @@
-"""The vocabulary does not know the event's type. Readers keep such events apart: they are no error,
+"""The event type is outside the vocabulary.
+
+The vocabulary does not know the event's type. Readers keep such events apart: they are no error,
 but they count for nothing. A slip in the name of a real event therefore loses the event without a
 word.
 
@@ -42,4 +44,4 @@ def _fixes(finding: Finding) -> Fixes:
         yield replacing(finding, as_json(guess), Level.BY_HAND)
 
 
-RULE = Rule(Severity.WARNING, "The event type is outside the vocabulary.", _check, fixes=_fixes)
+RULE = Rule(Severity.WARNING, _check, fixes=_fixes)

@@ -1,4 +1,6 @@
-"""`parent_dispatch_id` names the dispatch that this one resumes. An id that no `dispatch-start` of
+"""A dispatch resumes one that was never started.
+
+`parent_dispatch_id` names the dispatch that this one resumes. An id that no `dispatch-start` of
 the trace has is most often a slip, and the chain of dispatches breaks there. The parent may belong
 to another run of the trace, and may stand below; but a dispatch cannot resume itself.
 
@@ -54,9 +56,4 @@ def _check(same: SameDispatch) -> Findings:
             yield RULE.finding(line, _FIELD, message, run=run)
 
 
-RULE = Rule(
-    Severity.WARNING,
-    "A dispatch resumes one that was never started.",
-    _check,
-    fixes=partial(replace_id, of=DISPATCH),
-)
+RULE = Rule(Severity.WARNING, _check, fixes=partial(replace_id, of=DISPATCH))

@@ -1,4 +1,6 @@
-"""Every event of a round names it by the `round_id` of its `round-start`. An id that no
+"""An event belongs to a round that was never started.
+
+Every event of a round names it by the `round_id` of its `round-start`. An id that no
 `round-start` of the run has is most often a slip, or the start was never recorded: nobody knows
 which round it was, nor whether a first round was accepted. The same holds where the id is that of a
 round of another dispatch: in the dispatch that the event names, no such round was started.
@@ -73,6 +75,4 @@ def _fixes(finding: Finding) -> Fixes:
     return (replacing(finding, as_json(other), Level.BY_HAND, title, DISPATCH.field),)
 
 
-RULE = Rule(
-    Severity.WARNING, "An event belongs to a round that was never started.", _check, fixes=_fixes
-)
+RULE = Rule(Severity.WARNING, _check, fixes=_fixes)

@@ -1,4 +1,6 @@
-"""Runs of one trace whose ids differ in a letter are most likely one run. An event with the wrong
+"""The id of a run is most likely a slip.
+
+Runs of one trace whose ids differ in a letter are most likely one run. An event with the wrong
 id is scored apart: its grade, its tokens and its time are missing from the run that was meant.
 
 The rule marks the lines of a run that has at most 3, where the trace has one run with more that
@@ -72,6 +74,4 @@ def _check(run: Run) -> Findings:
         yield RULE.finding(line, "project_run_id", message, expected=run.meant)
 
 
-RULE = Rule(
-    Severity.WARNING, "The id of a run is most likely a slip.", _check, fixes=replace_with_expected
-)
+RULE = Rule(Severity.WARNING, _check, fixes=replace_with_expected)

@@ -1,4 +1,6 @@
-"""A field takes one of a few words, and this is another one. Readers reject the event. On
+"""A value is none of the words that its field takes.
+
+A field takes one of a few words, and this is another one. Readers reject the event. On
 `correctness-recorded` that means a verdict that nobody counts: `"qa":"passed"` records nothing.
 
 **Fix.** The word that was most likely meant is suggested: a known slip (`passed` → `pass`,
@@ -88,10 +90,4 @@ def _guess(diagnostic: Diagnostic) -> str | None:
     return found if found is None or found == "null" else as_json(found)
 
 
-RULE = Rule(
-    Severity.ERROR,
-    "A value is none of the words that its field takes.",
-    _check,
-    fixes=_fixes,
-    fixes_around=_determined,
-)
+RULE = Rule(Severity.ERROR, _check, fixes=_fixes, fixes_around=_determined)

@@ -1,4 +1,6 @@
-"""A file or folder cannot be read at all: it is not there, may not be read, is a folder or a pipe
+"""A file cannot be read at all.
+
+A file or folder cannot be read at all: it is not there, may not be read, is a folder or a pipe
 in a file's place, holds no trace, or is UTF-16 or UTF-32. Whatever it says of a run is missing from
 every result, and may be the grade that decides.
 
@@ -31,4 +33,4 @@ def _check(subject: UnreadFile) -> Findings:
     yield RULE.finding(Line("", None, ()), Span(0, 0), message)
 
 
-RULE = Rule(Severity.ERROR, "A file cannot be read at all.", _check, is_settable=False)
+RULE = Rule(Severity.ERROR, _check, is_settable=False)

@@ -1,4 +1,6 @@
-"""`schema_version` must be exactly the string `"1"`. Readers of this vocabulary reject every
+"""The event's schema version is not the one that readers know.
+
+`schema_version` must be exactly the string `"1"`. Readers of this vocabulary reject every
 other version, the number `1` included, because they cannot know what its fields mean.
 
 **Fix.** `"1"` is suggested where that is what it says, such as `"1.0"`; in bulk for the number 1
@@ -37,9 +39,4 @@ def _fixes(finding: Finding) -> Fixes:
         yield replacing(finding, as_json(SCHEMA_VERSION), level)
 
 
-RULE = Rule(
-    Severity.ERROR,
-    "The event's schema version is not the one that readers know.",
-    _check,
-    fixes=_fixes,
-)
+RULE = Rule(Severity.ERROR, _check, fixes=_fixes)

@@ -1,4 +1,6 @@
-"""`wall_clock_ms` is the time from the start of a dispatch or round to its end, and the two `ts`
+"""A duration is shorter than the time between its timestamps.
+
+`wall_clock_ms` is the time from the start of a dispatch or round to its end, and the two `ts`
 say when these were. A duration that is shorter than the time between them can be right, when the
 clock was stopped while nobody worked; else it was estimated, or the end was written late.
 
@@ -24,23 +26,18 @@ EVENT{"event_type":"dispatch-end","ts":"2026-05-28T16:05:00.000Z","wall_clock_ms
 """
 
 from drive_trace.linter.edits import replace_with_measured
-from drive_trace.linter.phases import TOLERANCES, durations
+from drive_trace.linter.phases import TOLERANCES, misclaimed
 from drive_trace.linter.rule import Findings, Rule, Run, Severity
-from drive_trace.trace.times import in_words
+
+_WORDS = "{claimed} is less than the {measured}"
 
 
 def _check(run: Run, tolerance_ms: float, tolerance_percent: float) -> Findings:
-    for found in durations(run):
-        span = found.span
-        if span.excess_ms < 0 and found.excess_ms(tolerance_ms, tolerance_percent):
-            claimed, measured = in_words(span.claimed_ms), in_words(span.measured_ms, exactly=True)
-            message = f"{claimed} is less than the {measured} between line "
-            yield found.finding(RULE, (message, span.start, " and this"))
+    return misclaimed(RULE, run, (tolerance_ms, tolerance_percent), -1, _WORDS)
 
 
 RULE = Rule(
     Severity.INFORMATION,
-    "A duration is shorter than the time between its timestamps.",
     _check,
     fixes=replace_with_measured,
     distrusts="claims",

@@ -1,4 +1,6 @@
-"""`wall_clock_ms` is the time from the start of a dispatch or round to its end, and the two `ts`
+"""A duration is longer than the time between its timestamps.
+
+`wall_clock_ms` is the time from the start of a dispatch or round to its end, and the two `ts`
 say when these were. A duration that is longer than the time between them cannot be right: most
 often it was estimated. Dispatch durations are the run's wall-clock where the project's own is not
 known.
@@ -38,26 +40,16 @@ EVENT{"event_type":"dispatch-end","ts":"2026-05-28T16:00:00.000Z","wall_clock_ms
 """
 
 from drive_trace.linter.edits import replace_with_measured
-from drive_trace.linter.phases import TOLERANCES, durations
+from drive_trace.linter.phases import TOLERANCES, misclaimed
 from drive_trace.linter.rule import Findings, Rule, Run, Severity
-from drive_trace.text.escaping import printable
-from drive_trace.trace.times import in_words
+
+_WORDS = "{claimed} is more than the timestamps allow: {measured} lie"
 
 
 def _check(run: Run, tolerance_ms: float, tolerance_percent: float) -> Findings:
-    for found in durations(run):
-        span = found.span
-        if span.excess_ms > 0 and found.excess_ms(tolerance_ms, tolerance_percent):
-            claimed, measured = in_words(span.claimed_ms), in_words(span.measured_ms, exactly=True)
-            message = f"{printable(claimed)} is more than the timestamps allow: {measured} lie "
-            yield found.finding(RULE, (f"{message}between line ", span.start, " and this"))
+    return misclaimed(RULE, run, (tolerance_ms, tolerance_percent), 1, _WORDS)
 
 
 RULE = Rule(
-    Severity.WARNING,
-    "A duration is longer than the time between its timestamps.",
-    _check,
-    fixes=replace_with_measured,
-    distrusts="claims",
-    options=TOLERANCES,
+    Severity.WARNING, _check, fixes=replace_with_measured, distrusts="claims", options=TOLERANCES
 )

@@ -1,4 +1,6 @@
-"""A project that is closed is over: a dispatch, round, brief, spec or plan event of the run below
+"""A run goes on after its project was closed.
+
+A project that is closed is over: a dispatch, round, brief, spec or plan event of the run below
 its last `project-closed` says that it went on. The run's wall-clock time ends where it was closed,
 and leaves that work out.
 
@@ -32,4 +34,4 @@ def _check(run: Run) -> Findings:
         yield RULE.finding(work[0], "event_type", message, (closed, "event_type", "closed here"))
 
 
-RULE = Rule(Severity.WARNING, "A run goes on after its project was closed.", _check)
+RULE = Rule(Severity.WARNING, _check)

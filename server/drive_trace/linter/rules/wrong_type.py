@@ -1,4 +1,6 @@
-"""A field holds a value of the wrong JSON type: a number written as a string, `null` where a
+"""A value has the wrong JSON type.
+
+A field holds a value of the wrong JSON type: a number written as a string, `null` where a
 value is required, prose where counts are expected. Readers reject the event.
 
 What counts of a number is its value: `5`, `5.0` and `5e2` are integers, `1.5` is not, and a boolean
@@ -138,6 +140,4 @@ def _measured(finding: Finding, around: Surroundings) -> Fixes:
             yield replacing(finding, str(passed), Level.IN_BULK, title)
 
 
-RULE = Rule(
-    Severity.ERROR, "A value has the wrong JSON type.", _check, fixes=_fixes, fixes_around=_measured
-)
+RULE = Rule(Severity.ERROR, _check, fixes=_fixes, fixes_around=_measured)

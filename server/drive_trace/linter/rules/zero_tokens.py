@@ -1,4 +1,6 @@
-"""All four token counts are 0. No run costs nothing: counts that are not known are null, and a 0
+"""All token counts are 0, as if the run had been free.
+
+All four token counts are 0. No run costs nothing: counts that are not known are null, and a 0
 says that they are known. The scorecard would report a run that was free.
 
 **Fix.** null is suggested for all four.
@@ -29,9 +31,4 @@ def _fixes(finding: Finding) -> Fixes:
     yield Fix("Replace all four with null", Level.BY_HAND, edits)
 
 
-RULE = Rule(
-    Severity.INFORMATION,
-    "All token counts are 0, as if the run had been free.",
-    _check,
-    fixes=_fixes,
-)
+RULE = Rule(Severity.INFORMATION, _check, fixes=_fixes)
