@@ -1,11 +1,13 @@
 """The command line, from outside: what was not read is part of every output."""
 
+import gzip
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.cli.support import run, write
+from tests.cli.support import REJECTED, run, write
 from tests.support.client_text import graded, triage
 from tests.support.command import COMMAND
 from tests.support.systems import POSIX_SHELL, not_on_windows
@@ -164,3 +166,89 @@ def test_what_a_shell_hands_over_open_is_read(tmp_path: Path) -> None:
     )
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout.count("no findings in 1 trace") == 3
+
+
+# What stands beside a file that is named
+
+GOOD = graded("pass", "pass", "pass")
+ILLEGIBLE = "no line of it names a run"
+NO_RUN = {
+    "an object": b"{}\n",
+    "text": b"garbage\n",
+    "broken bytes": b"\x9c\xff\x00\n" * 20,
+    "gzip": gzip.compress(GOOD.encode()),
+    "a pointer": b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12\n",
+    "a torn line": GOOD.encode()[:100],
+}
+
+
+@pytest.fixture
+def beside(tmp_path: Path) -> Path:
+    """A file beside a/trace.jsonl, whose only run is CORRECT."""
+    write(tmp_path, "drive-trace.toml", "")
+    write(tmp_path, "a/trace.jsonl", GOOD)
+    return tmp_path / "b/trace.jsonl"
+
+
+def card(*args: str) -> tuple[int, Any, Any]:
+    ran = run("score", "--require-correct", "--format", "json", *args)
+    return ran.code, ran.json["runs"], ran.json["unread"]
+
+
+@pytest.mark.parametrize("text", NO_RUN.values(), ids=list(NO_RUN))
+def test_a_file_that_names_no_run_is_not_read_beside_a_file_as_in_its_folder(
+    text: bytes, beside: Path
+) -> None:
+    write(beside.parent, beside.name, text)
+    unread = [{"path": "b/trace.jsonl", "reason": ILLEGIBLE}]
+    assert card("a/trace.jsonl") == card(".") == (2, card(".")[1], unread)
+    said = run("check", "a/trace.jsonl").out
+    assert f"may hold lines of the same runs: b/trace.jsonl ({ILLEGIBLE})" in said
+    for name, *options in (
+        ("record", "--qa", "fail"),
+        ("tokens", "--input-tokens", "1"),
+        ("gate", "--component", "qa", "--run", "true"),
+    ):
+        target = ("--trace-file", "a/trace.jsonl", "--project-run-id", "run-1")
+        ran = run(name, *target, *options)
+        assert (ran.code != 0, f"b/trace.jsonl: {ILLEGIBLE}; it may hold" in ran.err) == (True,) * 2
+    assert Path("a/trace.jsonl").read_text() == GOOD
+    assert run(name, *target, *options, "--only-this-file").code == 0
+
+
+OTHERS = {
+    "an empty file": "",
+    "blank lines": "\n \n",
+    "another run": triage(run="run-2"),
+    "a rejected line of another run": triage(run="run-2") + REJECTED.replace("run-1", "run-3"),
+    "lines of no run, of another one's file": triage(run="run-2") + "{}\ngarbage\n",
+}
+
+
+@pytest.mark.parametrize("text", OTHERS.values(), ids=list(OTHERS))
+def test_a_file_of_other_runs_does_not_matter(text: str, beside: Path) -> None:
+    write(beside.parent, beside.name, text)
+    assert card("a/trace.jsonl") == (0, card(".")[1][:1], [])
+    assert "not looked at" not in run("check", "a/trace.jsonl").out
+
+
+def test_a_grade_of_which_the_run_cannot_be_read_may_be_of_the_run(beside: Path) -> None:
+    """As in a search of the folder, also where it stands in a file of another run."""
+    later = graded("fail", "fail", "fail", ts="2026-06-01T00:00:00.000Z")
+    lost = later.replace('"project_run_id":"run-1",', "")
+    write(beside.parent, beside.name, triage(run="run-2") + lost)
+    (scored,) = card("a/trace.jsonl")[1]
+    assert [each["code"] for each in scored["caveats"]] == ["rejected-grade"]
+    assert scored == card(".")[1][0]
+
+
+def test_what_cannot_be_read_beside_a_file_is_called_as_from_the_current_folder(
+    beside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(beside.parent, beside.name, "{}".encode("utf-16"))
+    monkeypatch.chdir(beside.parents[1] / "a")
+    said = "../b/trace.jsonl: is UTF-16"
+    assert f"drive-trace: {said}" in run("score", "trace.jsonl").err
+    target = ("--trace-file", "trace.jsonl", "--project-run-id", "run-1")
+    assert said in run("record", *target, "--qa", "fail").err
+    assert "../b/trace.jsonl (is UTF-16" in run("check", "trace.jsonl").out

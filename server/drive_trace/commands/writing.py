@@ -5,6 +5,7 @@ here, too: the other files of the run, and what is shown of a grade.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
 import click
@@ -16,10 +17,11 @@ from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, no
 from drive_trace.scorecard.caveats import lookalike_phrase, rejected_phrase
 from drive_trace.storage.files import STDIN, LeftOut, Problem
 from drive_trace.storage.finding import (
+    GONE,
     NoTraces,
     SearchOptions,
     find_traces,
-    lost_with,
+    from_here,
     may_be_missed,
     search_folder,
 )
@@ -380,13 +382,17 @@ def found_beside(trace_file: str, run_id: str, paths: Sequence[str] = ()) -> Fil
     beside: list[str] = []
     missed: list[LeftOut] = []
     folder, lack = search_folder(trace_file)
-    searched = [shown_path(folder)] if folder is not None else []
+    shown = shown_path if Path(trace_file).is_absolute() else from_here
+    searched = [shown(folder)] if folder is not None else []
     search = SearchOptions(exclude=options.excluded())
     for found in find_traces([*searched, *paths, trace_file], options=search):
-        if isinstance(found, LeftOut) and not lost_with(found, run_id):
-            missed += [found] if may_be_missed(found, [run_id]) else []
-        elif not isinstance(found, Problem):
+        if not isinstance(found, Problem):
             beside.append(found)
+        elif isinstance(found, LeftOut):
+            is_missed = may_be_missed(found, [run_id])
+            if is_missed and found.reason in GONE:
+                _end_unread(found, trace_file)
+            missed += [found] * is_missed
         elif not (isinstance(found, NoTraces) and found.path in searched):
             _end_unread(found, trace_file)
     notes = [f"{trace_file}: {lack}"] if lack is not None and not paths else []

@@ -18,9 +18,10 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from drive_trace.json_text.lexemes import STRING
+from drive_trace.scorecard.card import ILLEGIBLE
 from drive_trace.scorecard.caveats import Omitted, Unread
 from drive_trace.scorecard.feed_state import mentions
-from drive_trace.scorecard.scoring import ScoredTrace
+from drive_trace.scorecard.scoring import ScoredTrace, stray_grades
 from drive_trace.storage.files import (
     HISTORIES,
     STDIN,
@@ -48,8 +49,6 @@ from drive_trace.storage.projects import (
     absolute,
     relative,
 )
-from drive_trace.trace.line import run_of
-from drive_trace.trace.reading import read_exactly
 from drive_trace.trace.references import HEAD, fields_named
 
 NO_MORE = MoreFiles()
@@ -487,28 +486,17 @@ def _looks_like_trace(path: Path) -> bool:
 
 def may_be_missed(left_out: Problem, run_ids: Collection[str]) -> bool:
     """Whether something that a search left out may hold one of some runs. Whatever cannot be looked
-    into may.
+    into may, and so may a grade, or a whole trace, of which the run cannot be read.
     """
     if left_out.reason not in MISSED or left_out.reason == Omission.LINKED:
         return left_out.reason == Omission.LINKED
-    if left_out.reason in GONE:
-        records = indexed_records(Path(absolute(left_out.path)))
-        return records is None or _mentions(records, run_ids)
-    found = records_at(left_out.path)
-    return isinstance(found, Problem) or _mentions(found, run_ids)
-
-
-def lost_with(left_out: Problem, run_id: str) -> bool:
-    """Whether what a search left out is a deleted or emptied trace that held a run, as git says."""
-    if left_out.reason not in GONE:
-        return False
-    records = indexed_records(Path(absolute(left_out.path)))
-    return records is not None and _mentions(records, [run_id])
-
-
-def _mentions(records: Sequence[str], run_ids: Collection[str]) -> bool:
-    index = ScoredTrace(records).index
-    return any(mentions(index, each) for each in run_ids)
+    path, is_gone = left_out.path, left_out.reason in GONE
+    found = indexed_records(Path(absolute(path))) if is_gone else records_at(path)
+    if found is None or isinstance(found, Problem):
+        return True
+    trace = ScoredTrace(found)
+    is_unclear = trace.index.is_illegible or bool(stray_grades(trace.lines))
+    return is_unclear or any(mentions(trace.index, each) for each in run_ids)
 
 
 def search_folder(trace: str) -> tuple[Path | None, str | None]:
@@ -540,15 +528,27 @@ def search_folder(trace: str) -> tuple[Path | None, str | None]:
 _RUN_KEY = '"project_run_id"'
 # What follows the key is looked at and not taken, as a key may stand in there.
 _RUN = re.compile(rf"{_RUN_KEY}(?=[ \t\r]*:[ \t\r]*({STRING})([ \t\r]*[,}}])?)")
+_TOO_MUCH = "too much beside what is named"
 _ESCAPED_LETTER = re.compile(r"\\u00(?:5f|[67])", re.IGNORECASE)
 """What a key can have in place of a letter of its own."""
 
 
-def run_ids_in(records: Iterable[str]) -> frozenset[str]:
-    """The run ids that records name, and perhaps more: found without reading them, which takes a
-    tenth of the time, but for the few of which that is not sure.
+class NamedRuns(NamedTuple):
+    """The runs that the records of a trace name."""
+
+    ids: frozenset[str]
+    is_illegible: bool = False
+    """Whether there are lines, and none names a run: nobody knows of which run they are."""
+    may_grade_any: bool = False
+    """Whether one is a grade, or looks like one, of which the run cannot be read."""
+
+
+def runs_in(records: Iterable[str]) -> NamedRuns:
+    """The runs that records name, in a tenth of the time that reading them takes: only those are
+    read of which it is not plain.
     """
-    found = set[str]()
+    plain = set[str]()
+    others: list[str] = []
     before = "\n"
     """The key and the id in the record before: most often the same ones. No record has this."""
     for record in records:
@@ -557,16 +557,24 @@ def run_ids_in(records: Iterable[str]) -> frozenset[str]:
         is_same = record.startswith(before, at) and not is_escaped
         if is_same and record.find(_RUN_KEY, at + len(before)) < 0:
             continue
-        named = [*_RUN.finditer(record)]
-        ids = [_unquoted(each[1]) for each in named]
-        found.update(each for each in ids if each is not None)
-        is_clear = len(named) == 1 and None not in ids and named[0][2] is not None
-        if is_escaped or not is_clear:
-            whole = run_of(read_exactly(record))
-            found.update([whole] if whole is not None else [])
-        else:
+        named = [] if is_escaped else [*_RUN.finditer(record)]
+        run_id = _unquoted(named[0][1]) if len(named) == 1 and named[0][2] is not None else None
+        if run_id is not None:
+            plain.add(run_id)
             before = record[at : named[0].end(2)]
-    return frozenset(found)
+        elif record:
+            others.append(record)
+    if not others:
+        return NamedRuns(frozenset(plain))
+    trace = ScoredTrace(others)
+    ids = plain.union(trace.index.runs, trace.index.uncounted)
+    is_illegible = not plain and trace.index.is_illegible
+    return NamedRuns(frozenset(ids), is_illegible, bool(stray_grades(trace.lines)))
+
+
+def run_ids_in(records: Iterable[str]) -> frozenset[str]:
+    """The ids of the runs that records name."""
+    return runs_in(records).ids
 
 
 def _unquoted(string: str) -> str | None:
@@ -597,7 +605,7 @@ def traces_beside(
     folders = {Path(each).parent: each for each in known}.values()
     places = {str(folder) for each in folders if (folder := search_folder(each)[0]) is not None}
     is_told = partial(_is_told, searched, known)
-    shown_as = str if all(map(os.path.isabs, files)) else _from_here
+    shown_as = str if all(map(os.path.isabs, files)) else from_here
     # What is searched already holds no others.
     for trace_path in find_traces(sorted(places - searched), options=options):
         if isinstance(trace_path, str) and identity(trace_path) in known:
@@ -608,14 +616,15 @@ def traces_beside(
                 yield trace._replace(path=shown_as(trace.path))
         elif isinstance(trace, Problem):
             if not isinstance(trace, NoTraces):
-                yield trace
-        elif not run_ids_in(trace.records).isdisjoint(run_ids()):
-            most -= sum(map(len, trace.records))
-            shown = shown_as(trace.path)
-            if most < 0:
-                yield Problem(shown, "too much beside what is named")
-            else:
-                yield trace._replace(path=shown)
+                yield trace._replace(path=shown_as(trace.path))
+        else:
+            named_in, shown = runs_in(trace.records), shown_as(trace.path)
+            if named_in.is_illegible:
+                yield Problem(shown, ILLEGIBLE)
+            elif named_in.may_grade_any or not named_in.ids.isdisjoint(run_ids()):
+                most -= sum(map(len, trace.records))
+                is_too_much = most < 0
+                yield Problem(shown, _TOO_MUCH) if is_too_much else trace._replace(path=shown)
 
 
 def _is_told(searched: Collection[str], known: Collection[str], left_out: LeftOut) -> bool:
@@ -658,9 +667,9 @@ def among(found: Iterable[T], beside: Iterable[T], path_of: Callable[[T], str]) 
     return [*placed, *(each for _, each in waiting)]
 
 
-def _from_here(path: str) -> str:
+def from_here(path: str | Path) -> str:
     """A path from the current folder on, also where that is beside it."""
     try:
         return os.path.relpath(path)
     except (OSError, ValueError):  # it is gone, or on another drive
-        return path
+        return str(path)

@@ -27,6 +27,7 @@ from drive_trace.authoring.drafts import (
     erasures,
     outranked,
 )
+from drive_trace.scorecard.card import ILLEGIBLE
 from drive_trace.scorecard.caveats import lookalike_phrase, rejected_phrase
 from drive_trace.scorecard.feed_state import FeedState, FileFeed, JoinedFeed, mentions
 from drive_trace.scorecard.run_score import RunScore
@@ -354,6 +355,8 @@ class RunFiles:
         if isinstance(records, Problem):
             raise AppendError(*records)
         trace = ScoredTrace(records, path)
+        if trace.index.is_illegible:
+            raise AppendError(path, ILLEGIBLE)
         names_run = mentions(trace.index, self._run_id)
         state = trace.feed_state(self.feed, self._run_id)
         concerns = names_run or state.rejected or state.lookalikes
