@@ -23,7 +23,7 @@ TOKEN = re.compile(
 
 _VALUE = re.compile(rf"[ \t]*:[ \t]*({STRING})")
 _ESCAPE = re.compile(r"\\.", re.DOTALL)
-_WHITESPACE = " \t\n\r"
+WHITESPACE = " \t\n\r"
 _USUAL = {": ": ":", ", ": ",", ":": ":", ",": ","}
 """The usual text between two strings, and the same without white space."""
 
@@ -78,12 +78,12 @@ def _string_after(text: str, key_end: int) -> tuple[str, Span] | None:
 
 def space_count(text: str) -> int:
     """How many characters of white space a JSON record has between, before and after its tokens."""
-    return sum(map("".join(split_strings(text)[::2]).count, _WHITESPACE))
+    return sum(map("".join(split_strings(text)[::2]).count, WHITESPACE))
 
 
 def first_space(text: str) -> Span | None:
     """Where the first white space of a JSON record is that is not in a string."""
-    for found in re.finditer(rf"{STRING}|([{_WHITESPACE}]+)", text):
+    for found in re.finditer(rf"{STRING}|([{WHITESPACE}]+)", text):
         if found[1]:
             return Span(*found.span())
     return None

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
 from operator import attrgetter
 
-from drive_trace.json_text import Node, NodeKind, ProblemKind, Repair, SyntaxProblem
-from drive_trace.json_text.pairs import WHITESPACE
+from drive_trace.json_text import ProblemKind, Repair, SyntaxProblem
+from drive_trace.json_text.lexemes import WHITESPACE
 from drive_trace.text.escaping import visible
 from drive_trace.text.spans import Span
 
 _LONGEST_QUOTE = 40
-_MARKS = {
-    ",": (ProblemKind.MISSING_COMMA, "comma"),
-    ":": (ProblemKind.MISSING_COLON, "colon"),
-}
 _WORD_END = re.compile(r"[ \t]*+[,}\]]")
 _NO_RECORD = re.compile(
     r"(?P<conflict>(?:<{7}|>{7}|\|{7})(?: .*)?|={7})\Z"
@@ -23,18 +18,70 @@ _NO_RECORD = re.compile(
     r"|(?P<array>\[|\][,;]?)[ \t\r]*\Z",
     re.DOTALL,
 )
-_NO_RECORD_PROBLEMS = {
-    "conflict": (
-        ProblemKind.MERGE_CONFLICT,
-        "a merge conflict: choose one side and remove its markers",
-    ),
-    "fence": (ProblemKind.FENCE, "a Markdown fence: a trace has nothing around its records"),
-    "array": (
-        ProblemKind.ARRAY,
-        "a bracket alone on its line: a trace is no array, but a record on each line",
-    ),
+_GROUPS = {
+    "conflict": ProblemKind.MERGE_CONFLICT,
+    "fence": ProblemKind.FENCE,
+    "array": ProblemKind.ARRAY,
 }
 """The problems of lines that hold nothing of a record."""
+_MESSAGES = {
+    ProblemKind.EMPTY: "a blank line: no event",
+    ProblemKind.BYTE_ORDER_MARK: "byte-order mark (U+FEFF) before the object: "
+    "a record begins with `{{`",
+    ProblemKind.ODD_WHITESPACE: "{what} is no white space in JSON: use plain spaces",
+    ProblemKind.COMMENT: "a comment: JSON has none",
+    ProblemKind.QUOTES: "{what}: JSON strings take double quotes",
+    ProblemKind.MISSING_QUOTE: "missing quote: the string {found} {what}",
+    ProblemKind.CONTROL_CHARACTER: "a raw {what}",
+    ProblemKind.BAD_ESCAPE: "bad escape {found}: {what}",
+    ProblemKind.TRAILING_COMMA: "trailing comma: {what}",
+    ProblemKind.EXTRA_COMMA: "extra comma: nothing stands before this comma",
+    ProblemKind.MISSING_COMMA: "missing comma: `,` is expected before {found}",
+    ProblemKind.MISSING_COLON: "missing colon: `:` is expected before {found}",
+    ProblemKind.WRONG_COLON: "{found} is not JSON: a colon stands between a key and its value",
+    ProblemKind.UNQUOTED_KEY: "{found} is not JSON: a key stands in double quotes",
+    ProblemKind.UNQUOTED_VALUE: "{found} is not JSON: a text stands in double quotes",
+    ProblemKind.NOT_FINITE: "{found} is not JSON: use null where there is no finite number",
+    ProblemKind.MISSPELT_LITERAL: "{found} is not JSON: write `{what}`",
+    ProblemKind.MALFORMED_NUMBER: "{found} is not {what}",
+    ProblemKind.TWO_OBJECTS: "two objects on one line: each event stands on a line of its own",
+    ProblemKind.SPREAD_OBJECT: "{what} over several lines: a record must stand on one line",
+    ProblemKind.UNFINISHED: "unfinished: the line ends {what}",
+    ProblemKind.TEXT_AFTER: "{found} after the end of the object: "
+    "a record is one object and nothing else",
+    ProblemKind.MERGE_CONFLICT: "a merge conflict: choose one side and remove its markers",
+    ProblemKind.LEFT_OUT: "{found} stands for what was left out: write all of it",
+    ProblemKind.FENCE: "a Markdown fence: a trace has nothing around its records",
+    ProblemKind.ARRAY: "a bracket alone on its line: "
+    "a trace is no array, but a record on each line",
+    ProblemKind.UNEXPECTED: "unexpected {found}: {what} is expected here",
+}
+"""What is said of each kind: ``found`` is the text of the record, ``what`` a part that differs. Of
+those that are not here, all of it.
+"""
+_REPAIRS = {
+    ProblemKind.BYTE_ORDER_MARK: "Remove the byte-order mark",
+    ProblemKind.ODD_WHITESPACE: "Remove the odd white space",
+    ProblemKind.COMMENT: "Remove the comment",
+    ProblemKind.QUOTES: "Use double quotes",
+    ProblemKind.MISSING_QUOTE: "Add the quote",
+    ProblemKind.CONTROL_CHARACTER: "Escape control characters",
+    ProblemKind.BAD_ESCAPE: "Double the backslash",
+    ProblemKind.TRAILING_COMMA: "Remove the comma",
+    ProblemKind.EXTRA_COMMA: "Remove the comma",
+    ProblemKind.MISSING_COMMA: "Add the comma",
+    ProblemKind.MISSING_COLON: "Add the colon",
+    ProblemKind.WRONG_COLON: "Write a colon",
+    ProblemKind.UNQUOTED_KEY: "Put double quotes around it",
+    ProblemKind.UNQUOTED_VALUE: "Put double quotes around it",
+    ProblemKind.NOT_FINITE: "Replace with null",
+    ProblemKind.MISSPELT_LITERAL: "Write true, false and null as JSON does",
+    ProblemKind.MALFORMED_NUMBER: "Write it as a JSON number",
+    ProblemKind.TWO_OBJECTS: "Put each object on a line of its own",
+    ProblemKind.UNFINISHED: "Add `}`",
+    ProblemKind.TEXT_AFTER: "Remove what follows",
+}
+"""What repairing all mistakes of a kind is called."""
 
 
 def quote(text: str) -> str:
@@ -54,8 +101,13 @@ def no_record_at_all(text: str) -> SyntaxProblem | None:
     found = _NO_RECORD.match(text)
     if found is None or found.lastgroup is None:
         return None
-    kind, message = _NO_RECORD_PROBLEMS[found.lastgroup]
-    return SyntaxProblem(kind, Span(0, len(text.rstrip(WHITESPACE))), message)
+    kind = _GROUPS[found.lastgroup]
+    return SyntaxProblem(kind, Span(0, len(text.rstrip(WHITESPACE))), _MESSAGES[kind])
+
+
+def putting(text: str, at: int) -> tuple[Span, str]:
+    """The edit that puts text in at a place."""
+    return Span(at, at), text
 
 
 class _Cause:
@@ -89,117 +141,59 @@ class MergedProblems:
         self,
         kind: ProblemKind,
         span: Span,
-        message: str,
-        repair: str = "",
         *edits: tuple[Span, str],
+        what: str = "",
+        repair: str = "",
         safe: bool = False,
     ) -> None:
-        """One more mistake; ``repair`` is the title of what ``edits`` do, if they are known."""
+        """One more mistake. ``edits`` repair it, if they are known; their title is ``repair``, or
+        the usual one of the kind.
+        """
         cause = self._causes.get(kind)
         if cause is None:
-            cause = self._causes[kind] = _Cause(span, message, repair, safe=safe)
+            found = quote(self._text[span.start : span.end])
+            message = _MESSAGES.get(kind, "{what}").format(found=found, what=what)
+            cause = _Cause(span, message, repair or _REPAIRS.get(kind, ""), safe=safe)
+            self._causes[kind] = cause
         cause.edits.extend(edits)
         cause.safe = cause.safe and safe
         if not edits:
             # A repair that leaves some of its kind as they are is none.
             cause.repair = ""
 
-    def _quoted(self, span: Span) -> str:
-        return quote(self._text[span.start : span.end])
-
-    def unexpected(self, span: Span, expected: str) -> None:
-        """Something else should stand at ``span``."""
-        message = f"unexpected {self._quoted(span)}: {expected} is expected here"
-        self.add(ProblemKind.UNEXPECTED, span, message)
-
-    def missing(self, mark: str, end: int, behind: Span) -> None:
-        """A comma or a colon should stand at ``end``, where a token ends, before ``behind``."""
-        kind, what = _MARKS[mark]
-        message = f"missing {what}: `{mark}` is expected before {self._quoted(behind)}"
-        self.add(kind, behind, message, f"Add the {what}", (Span(end, end), mark))
-
-    def missing_quote(self, span: Span, what: str, *edits: tuple[Span, str]) -> None:
-        """A string is opened or closed only; ``what`` says which."""
-        message = f"missing quote: the string {self._quoted(span)} {what}"
-        self.add(ProblemKind.MISSING_QUOTE, span, message, "Add the quote", *edits)
-
-    def missing_bracket(self, bracket: str, behind: Span) -> None:
-        """A bracket should stand before the one at ``behind``."""
-        kind, place = ProblemKind.MISSING_BRACKET, Span(behind.start, behind.start)
-        message = f"missing bracket: `{bracket}` is expected before {self._quoted(behind)}"
-        self.add(kind, behind, message, f"Add `{bracket}`", (place, bracket))
-
-    def missing_brace(self, start: int) -> None:
-        """An object begins at ``start`` with its first key."""
-        kind, place = ProblemKind.MISSING_BRACKET, Span(start, start)
-        message = "missing brace: `{` is expected before the first key"
-        self.add(kind, place, message, "Add the brace", (place, "{"))
+    def missing_value(self, key: str, span: Span) -> None:
+        """A key, with the colon behind it or without, has no value: nobody knows which it had."""
+        self.add(ProblemKind.MISSING_VALUE, span, what=f"missing value: {quote(key)} has none")
 
     def closes_nothing(self, bracket: Span) -> None:
         """A closing bracket where none of its kind is open."""
-        kind, found = ProblemKind.MISSING_BRACKET, self._quoted(bracket)
-        message = f"{found} closes nothing: no bracket of its kind is open"
-        self.add(kind, bracket, message, f"Remove {found}", (bracket, ""))
+        found = quote(self._text[bracket.start : bracket.end])
+        what = f"{found} closes nothing: no bracket of its kind is open"
+        edit, title = (bracket, ""), f"Remove {found}"
+        self.add(ProblemKind.MISSING_BRACKET, bracket, edit, what=what, repair=title)
 
-    def missing_value(self, key: str, span: Span) -> None:
-        """A key, with the colon behind it or without, has no value: nobody knows which it had."""
-        self.add(ProblemKind.MISSING_VALUE, span, f"missing value: {quote(key)} has none")
+    def missing_bracket(self, bracket: str, behind: Span) -> None:
+        """A bracket should stand before the one at ``behind``."""
+        found = quote(self._text[behind.start : behind.end])
+        what = f"missing bracket: `{bracket}` is expected before {found}"
+        edit, title = putting(bracket, behind.start), f"Add `{bracket}`"
+        self.add(ProblemKind.MISSING_BRACKET, behind, edit, what=what, repair=title)
 
-    def unquoted_key(self, key: Span, *, safe: bool) -> None:
-        """A key without quotes; safe to quote where it is a plain name."""
-        written = self._text[key.start : key.end]
-        message = f"{quote(written)} is not JSON: a key stands in double quotes"
-        edit = (key, json.dumps(written, ensure_ascii=False))
-        title = "Put double quotes around it"
-        self.add(ProblemKind.UNQUOTED_KEY, key, message, title, edit, safe=safe)
+    def spread(self, span: Span, *, is_start: bool) -> None:
+        """A line that is a part of an object; its start may as well be all there is so far."""
+        what = "unfinished, or spread" if is_start else "an object spread"
+        self.add(ProblemKind.SPREAD_OBJECT, span, what=what)
 
-    def left_out(self, dots: Span) -> None:
-        """Dots stand for keys or values."""
-        message = f"{self._quoted(dots)} stands for what was left out: write all of it"
-        self.add(ProblemKind.LEFT_OUT, dots, message)
-
-    def text_after(self, rest: Span) -> None:
-        """Something that is no part of the object follows it."""
-        found = self._quoted(rest)
-        message = f"{found} after the end of the object: a record is one object and nothing else"
-        self.add(ProblemKind.TEXT_AFTER, rest, message, "Remove what follows", (rest, ""))
-
-    def unfinished(self, end: int, before: str, *, can_close: bool) -> None:
-        """The line ends too early; ``can_close`` says that no more than its brace is missing."""
-        place, message = Span(end, end), f"unfinished: the line ends before {before}"
-        edits = [(place, "}")] if can_close else []
-        self.add(ProblemKind.UNFINISHED, place, message, "Add `}`", *edits)
+    def trailing_comma(self, comma: Span, closer: str = "") -> None:
+        """A comma with nothing but ``closer``, or the end of the line, behind it."""
+        what = "no comma stands behind a record"
+        if closer:
+            what = f"nothing follows this comma before `{closer}`"
+        self.add(ProblemKind.TRAILING_COMMA, comma, (comma, ""), what=what, safe=True)
 
     def is_ended(self, word: Span) -> bool:
         """Whether a word without quotes ends where the record goes on, and not where it is torn."""
         return _WORD_END.match(self._text, word.end) is not None
-
-    def two_objects(self, start: Span, *edits: tuple[Span, str], safe: bool = False) -> None:
-        """A second object begins with the brace at ``start``."""
-        self.add(
-            ProblemKind.TWO_OBJECTS,
-            start,
-            "two objects on one line: each event stands on a line of its own",
-            "Put each object on a line of its own",
-            *edits,
-            (Span(start.start, start.start), "\n"),
-            safe=safe,
-        )
-
-    def trailing_comma(self, comma: Span, closer: str = "") -> None:
-        """A comma with nothing but ``closer``, or the end of the line, behind it."""
-        message = "trailing comma: no comma stands behind a record"
-        if closer:
-            message = f"trailing comma: nothing follows this comma before `{closer}`"
-        kind = ProblemKind.TRAILING_COMMA
-        self.add(kind, comma, message, "Remove the comma", (comma, ""), safe=True)
-
-    def comma_behind(self, root: Node | None, comma: Span) -> None:
-        """A comma behind a whole value: behind any but an object, more of an array follows."""
-        if root is None or root.kind is NodeKind.OBJECT:
-            self.trailing_comma(comma)
-        else:
-            self.spread(root.span, is_start=False)
 
     def drop_repairs(self) -> None:
         """Nothing of the record is repaired."""
@@ -209,18 +203,8 @@ class MergedProblems:
     def cut_off(self, rest: Span) -> None:
         """A rest that is not read. Nothing is repaired, as the rest may hold more of each kind."""
         self.drop_repairs()
-        self.add(ProblemKind.UNEXPECTED, rest, "this line is not JSON, and too long to tell why")
-
-    def extra_comma(self, comma: Span) -> None:
-        """A comma with nothing before it."""
-        message = "extra comma: nothing stands before this comma"
-        self.add(ProblemKind.EXTRA_COMMA, comma, message, "Remove the comma", (comma, ""))
-
-    def spread(self, span: Span, *, is_start: bool) -> None:
-        """A line that is a part of an object; its start may as well be all there is so far."""
-        what = "unfinished, or spread" if is_start else "an object spread"
-        message = f"{what} over several lines: a record must stand on one line"
-        self.add(ProblemKind.SPREAD_OBJECT, span, message)
+        kind, message = ProblemKind.UNEXPECTED, "this line is not JSON, and too long to tell why"
+        self._causes.setdefault(kind, _Cause(rest, message, "", safe=False))
 
     def problems(self) -> list[SyntaxProblem]:
         """All problems with their repairs, in text order."""

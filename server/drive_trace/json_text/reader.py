@@ -8,14 +8,14 @@ possible of any text. A record in which it finds nothing wrong is JSON.
 from __future__ import annotations
 
 import itertools
+import json
 import re
 from enum import Enum, auto
 
 from drive_trace.json_text import Member, Node, NodeKind, ProblemKind, Syntax, SyntaxProblem
-from drive_trace.json_text.lexemes import split_strings
-from drive_trace.json_text.pairs import SCALAR_WORD, WHITESPACE, pairs_at
-from drive_trace.json_text.problems import MergedProblems, no_record_at_all, quote
-from drive_trace.json_text.tokens import Token, TokenPlace, Tokens, value_of
+from drive_trace.json_text.lexemes import WHITESPACE, split_strings
+from drive_trace.json_text.problems import MergedProblems, no_record_at_all, putting, quote
+from drive_trace.json_text.tokens import SCALAR_WORD, Token, TokenPlace, Tokens, value_of
 from drive_trace.text.spans import Span, replace_spans
 
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
@@ -25,6 +25,7 @@ _MOST_TOKENS = 50_000
 may cost a second at the most.
 """
 _MOST_PROBLEMS = 3
+_KEY = "a key in double quotes"
 _LOST = {
     ProblemKind.MISSING_QUOTE,
     ProblemKind.MISSING_BRACKET,
@@ -97,11 +98,6 @@ def _read(text: str) -> tuple[Node | None, list[SyntaxProblem]]:
     no_record = no_record_at_all(text)
     if no_record is not None:
         return None, [no_record]
-    sound = pairs_at(text, 1) if text.startswith("{") else None
-    if sound is not None and sound.is_end and text[sound.last.end :].rstrip(WHITESPACE) == "}":
-        # Nearly all records are an object of such pairs, and need no machine.
-        members = tuple(sound.members)
-        return Node(NodeKind.OBJECT, Span(0, sound.last.end + 1), members=members), []
     return _Reader(text).read()
 
 
@@ -171,8 +167,6 @@ class _Reader:
             ):
                 self._give_up()
                 break
-            if self.expect is _Expect.KEY:
-                self._pass_over_pairs()
             token = self.tokens.next(self._place())
             if token.type == "end":
                 break
@@ -201,22 +195,6 @@ class _Reader:
         self.tokens.at = len(self.text)
         self.tokens.swallowed = True
 
-    def _pass_over_pairs(self) -> None:
-        """Take in the pairs that are sound JSON."""
-        sound = pairs_at(self.text, self.tokens.at)
-        if sound is None:
-            return
-        frame = self.frames[-1]
-        frame.add_members(sound.members)
-        self.tokens.at = sound.last.end
-        if sound.is_end:
-            # Only `}` or nothing follows, so it does not matter what it was.
-            self.last = Token("word", sound.last)
-            self.expect = _Expect.COMMA
-        else:
-            frame.comma = sound.last
-            self.last = Token(",", sound.last)
-
     def _place(self) -> TokenPlace:
         in_object = bool(self.frames) and self.frames[-1].is_object
         if self.expect is _Expect.COLON:
@@ -237,7 +215,8 @@ class _Reader:
         comma = self.text[at] == "," and self.root_comma is None
         if comma or (self.text[at] == "{" and self.root and self.root.kind is NodeKind.OBJECT):
             return False
-        self.report.text_after(Span(at, len(self.text.rstrip(WHITESPACE))))
+        rest = Span(at, len(self.text.rstrip(WHITESPACE)))
+        self.report.add(ProblemKind.TEXT_AFTER, rest, (rest, ""))
         self.root_comma = None
         return True
 
@@ -246,8 +225,9 @@ class _Reader:
         frame = self.frames[-1] if self.frames else None
         if self.expect is _Expect.END:
             edits = [(self.root_comma, "")] if self.root_comma else []
+            edits.append(putting("\n", token.span.start))
             self.root_comma = None
-            self.report.two_objects(token.span, *edits, safe=True)
+            self.report.add(ProblemKind.TWO_OBJECTS, token.span, *edits, safe=True)
         elif (
             frame is not None
             and self.expect is not _Expect.VALUE
@@ -261,18 +241,27 @@ class _Reader:
         """An opening bracket where no value may stand; whether to go into it."""
         cut = self.last.node is not None and self.last.node.kind is NodeKind.BROKEN
         if not frame.is_object:
-            self.report.missing(",", self.last.span.end, token.span)
+            self._missing(",", token.span)
         elif self.expect is _Expect.COLON and not cut:
-            self.report.missing(":", self.last.span.end, token.span)
+            self._missing(":", token.span)
         elif is_object and self.last.type == "{":
-            self.report.unexpected(token.span, "a key in double quotes")
+            self._unexpected(token.span, _KEY)
             return False
         elif is_object and _RECORD_START.match(self.text, token.span.start):
             self._close_all(self.last.span.end)
-            self.report.two_objects(token.span)
+            edit = putting("\n", token.span.start)
+            self.report.add(ProblemKind.TWO_OBJECTS, token.span, edit)
         else:
-            self.report.unexpected(token.span, "a key in double quotes")
+            self._unexpected(token.span, _KEY)
         return True
+
+    def _unexpected(self, span: Span, what: str) -> None:
+        self.report.add(ProblemKind.UNEXPECTED, span, what=what)
+
+    def _missing(self, mark: str, behind: Span) -> None:
+        """A comma or a colon should stand where the last token ends, before ``behind``."""
+        kind = ProblemKind.MISSING_COMMA if mark == "," else ProblemKind.MISSING_COLON
+        self.report.add(kind, behind, putting(mark, self.last.span.end))
 
     def _push(self, frame: _OpenValue) -> None:
         self.frames.append(frame)
@@ -292,7 +281,9 @@ class _Reader:
         elif self.expect is not _Expect.COMMA and frame.comma is not None:
             self.report.trailing_comma(frame.comma, token.type)
         if not frame.brace:
-            self.report.missing_brace(frame.start)
+            what, edit = "missing brace: `{` is expected before the first key", ("{", frame.start)
+            kind, place = ProblemKind.MISSING_BRACKET, Span(frame.start, frame.start)
+            self.report.add(kind, place, putting(*edit), what=what, repair="Add the brace")
         self._close_frame(token.span.end)
 
     def _close_others(self, token: Token) -> bool:
@@ -325,14 +316,14 @@ class _Reader:
             if self.expect is _Expect.END:
                 self.root_comma = token.span
             else:
-                self.report.extra_comma(token.span)
+                self.report.add(ProblemKind.EXTRA_COMMA, token.span, (token.span, ""))
             return
         frame = self.frames[-1]
         if self.expect is _Expect.COLON or (frame.is_object and self.expect is _Expect.VALUE):
             self._missing_value()
             frame.add(None)
         elif self.expect is not _Expect.COMMA:
-            self.report.extra_comma(token.span)
+            self.report.add(ProblemKind.EXTRA_COMMA, token.span, (token.span, ""))
         frame.comma = token.span
         self.expect = _Expect.KEY if frame.is_object else _Expect.VALUE
 
@@ -340,12 +331,12 @@ class _Reader:
         if self.expect is _Expect.COLON:
             self.expect = _Expect.VALUE
         elif self.expect is _Expect.KEY:
-            self.report.unexpected(token.span, "a key in double quotes")
+            self._unexpected(token.span, _KEY)
         else:
-            self.report.unexpected(token.span, "a value" if self.expect is _Expect.VALUE else "`,`")
+            self._unexpected(token.span, "a value" if self.expect is _Expect.VALUE else "`,`")
 
     def _left_out(self, token: Token) -> None:
-        self.report.left_out(token.span)
+        self.report.add(ProblemKind.LEFT_OUT, token.span)
         frame = self.frames[-1] if self.frames else None
         if self.expect is _Expect.VALUE:
             self._attach(Node(NodeKind.BROKEN, token.span, self._text_of(token)))
@@ -369,33 +360,33 @@ class _Reader:
             self._text_in_object(frame, token, begins_pair=self.tokens.before_colon())
         else:
             if self.expect is _Expect.COMMA:
-                self.report.missing(",", self.last.span.end, token.span)
+                self._missing(",", token.span)
             self._attach(self._value(token))
 
     def _text_in_object(self, frame: _OpenValue, token: Token, *, begins_pair: bool) -> None:
         if self.expect is _Expect.COMMA:
             if begins_pair:
-                self.report.missing(",", self.last.span.end, token.span)
+                self._missing(",", token.span)
                 self._key(frame, token)
             elif self.last.type == "string" and self.last.span.end == token.span.start:
-                self.report.unexpected(
-                    token.span, '`,`, `}`, or `\\"` for a quote inside the string'
-                )
+                self._unexpected(token.span, '`,`, `}`, or `\\"` for a quote inside the string')
             else:
-                self.report.unexpected(token.span, "`,` or `}`")
+                self._unexpected(token.span, "`,` or `}`")
         elif begins_pair:
             self._missing_value()
             frame.add(None)
             self._key(frame, token)
         else:
             if self.expect is _Expect.COLON:
-                self.report.missing(":", self.last.span.end, token.span)
+                self._missing(":", token.span)
             self._attach(self._value(token))
 
     def _key(self, frame: _OpenValue, token: Token) -> None:
         key = self._text_of(token)
         if token.type == "word":
-            self.report.unquoted_key(token.span, safe=_NAME.fullmatch(key) is not None)
+            edit = (token.span, json.dumps(key, ensure_ascii=False))
+            is_name = _NAME.fullmatch(key) is not None
+            self.report.add(ProblemKind.UNQUOTED_KEY, token.span, edit, safe=is_name)
         frame.key = (key, token.span)
         self.expect = _Expect.COLON
 
@@ -404,7 +395,7 @@ class _Reader:
             self._attach(self._value(token))
             return
         span = Span(token.span.start, len(self.text.rstrip(WHITESPACE)))
-        self.report.unexpected(span, "an object `{…}`")
+        self._unexpected(span, "an object `{…}`")
         self._attach(Node(NodeKind.BROKEN, span, self.text[span.start : span.end]))
         self.tokens.at = len(self.text)
 
@@ -419,7 +410,7 @@ class _Reader:
     def _missing_value(self) -> None:
         key = self.frames[-1].key
         if key is None:
-            self.report.unexpected(self.last.span, "a key in double quotes")
+            self._unexpected(self.last.span, _KEY)
             return
         span = Span(key[1].start, max(key[1].end, self.last.span.end))
         self.report.missing_value(key[0], span)
@@ -428,10 +419,13 @@ class _Reader:
         if self.frames and not self.tokens.swallowed:
             self._unclosed()
         if self.root_comma is not None and not self.frames:
-            self.report.comma_behind(self.root, self.root_comma)
+            if self.root is None or self.root.kind is NodeKind.OBJECT:
+                self.report.trailing_comma(self.root_comma)
+            else:  # more of an array follows
+                self.report.spread(self.root.span, is_start=False)
         self._close_all(self.last.span.end)
         if self.root is None and not self.report:
-            self.report.add(ProblemKind.EMPTY, Span(0, len(self.text)), "a blank line: no event")
+            self.report.add(ProblemKind.EMPTY, Span(0, len(self.text)))
 
     def _unclosed(self) -> None:
         frame = self.frames[-1]
@@ -453,7 +447,9 @@ class _Reader:
         # ends is whole.
         end = self.last.span.end
         can_close = is_whole and frame is self.frames[0] and self.text[end - 1] in '"}]'
-        self.report.unfinished(end, before, can_close=can_close)
+        edits = [putting("}", end)] if can_close else []
+        kind, what = ProblemKind.UNFINISHED, f"before {before}"
+        self.report.add(kind, Span(end, end), *edits, what=what)
 
     def _close_all(self, end: int) -> None:
         while self.frames:

@@ -9,11 +9,14 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from drive_trace.json_text import Node, NodeKind, ProblemKind
-from drive_trace.json_text.pairs import SCALAR_WORD, number, scalar, unescape
-from drive_trace.json_text.problems import MergedProblems, name, quote
+from drive_trace.json_text.problems import MergedProblems, name, putting, quote
 from drive_trace.text.spans import Span
 
+# Before 3.11.5 Python gets possessive groups wrong (python/cpython#106052): only sets are repeated
+# possessively here, groups are greedy and atomic.
 _WS = r"[ \t\n\r]*+"
+_NUMBER = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?"
+SCALAR_WORD = re.compile(rf"{_NUMBER}|true|false|null")
 # White space and invisible separators of Unicode that JSON does not skip.
 _ODD = (
     r"\x0b\x0c\x1c-\x1f\x85\xa0\xad\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u2064\u3000\ufeff"
@@ -59,6 +62,13 @@ _CONTROL_NAMES = {
     "\r": "carriage return",
     "\0": "null character",
     "\x1b": "escape character",
+}
+_ESCAPE_OR_PAIR = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_SHORT_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_LITERALS = {
+    "true": (NodeKind.BOOLEAN, True),
+    "false": (NodeKind.BOOLEAN, False),
+    "null": (NodeKind.NULL, None),
 }
 
 
@@ -147,9 +157,7 @@ class Tokens:
     def _wrong_colon(self, found: re.Match[str]) -> Token:
         span = Span(*found.span())
         self.at = span.end
-        message = f"{quote(found[0])} is not JSON: a colon stands between a key and its value"
-        kind = ProblemKind.WRONG_COLON
-        self._report.add(kind, span, message, "Write a colon", (span, ":"), safe=True)
+        self._report.add(ProblemKind.WRONG_COLON, span, (span, ":"), safe=True)
         return Token(":", span)
 
     def _odd_whitespace(self, found: re.Match[str]) -> None:
@@ -161,21 +169,16 @@ class Tokens:
         alone = before in "{}[]:, \t" or after in "{}[]:, \t"
         edit = (Span(start, end), "" if alone else " ")
         if character == "\ufeff" and start == 0:
-            kind = ProblemKind.BYTE_ORDER_MARK
-            message = "byte-order mark (U+FEFF) before the object: a record begins with `{`"
-            self._report.add(kind, edit[0], message, "Remove the byte-order mark", edit, safe=True)
+            self._report.add(ProblemKind.BYTE_ORDER_MARK, edit[0], edit, safe=True)
             return
         called = unicodedata.name(character, "control character").lower()
-        message = f"{name(character)} ({called}) is no white space in JSON: use plain spaces"
-        kind = ProblemKind.ODD_WHITESPACE
-        self._report.add(kind, edit[0], message, "Remove the odd white space", edit, safe=True)
+        what = f"{name(character)} ({called})"
+        self._report.add(ProblemKind.ODD_WHITESPACE, edit[0], edit, what=what, safe=True)
 
     def _comment(self, end: int) -> None:
         span = Span(self.at, end)
         self.at = end
-        message = "a comment: JSON has none"
-        kind = ProblemKind.COMMENT
-        self._report.add(kind, span, message, "Remove the comment", (span, ""), safe=True)
+        self._report.add(ProblemKind.COMMENT, span, (span, ""), safe=True)
 
     def _string(self, start: int, place: TokenPlace) -> Token:
         text = self.text
@@ -202,7 +205,8 @@ class Tokens:
         if self.text[end] == "{":
             # A record was cut off inside a string, and the next was appended to it.
             return Token("string", span, Node(NodeKind.BROKEN, span, body[0]))
-        self._report.missing_quote(span, "is never closed", (Span(end, end), '"'))
+        edit = putting('"', end)
+        self._report.add(ProblemKind.MISSING_QUOTE, span, edit, what="is never closed")
         return Token("string", span, Node(NodeKind.STRING, span, body[0]))
 
     def _check_body(self, start: int, end: int) -> None:
@@ -213,27 +217,15 @@ class Tokens:
                 character = found[2]
                 escape = _CONTROL_ESCAPES.get(character, f"\\u{ord(character):04x}")
                 called = _CONTROL_NAMES.get(character, "control character")
-                self._report.add(
-                    ProblemKind.CONTROL_CHARACTER,
-                    span,
-                    f"a raw {called} ({name(character)}) in a string: write it as `{escape}`",
-                    "Escape control characters",
-                    (span, escape),
-                    safe=True,
-                )
+                what = f"{called} ({name(character)}) in a string: write it as `{escape}`"
+                kind = ProblemKind.CONTROL_CHARACTER
+                self._report.add(kind, span, (span, escape), what=what, safe=True)
             elif found[1]:
-                expected = (
-                    "four hex digits follow \\u"
-                    if found[0][1:2] == "u"
-                    else ('after a backslash stands one of " \\ / b f n r t u')
-                )
-                self._report.add(
-                    ProblemKind.BAD_ESCAPE,
-                    span,
-                    f"bad escape {quote(found[0])}: {expected}",
-                    "Double the backslash",
-                    (Span(span.start, span.start), "\\"),
-                )
+                what = 'after a backslash stands one of " \\ / b f n r t u'
+                if found[0][1:2] == "u":
+                    what = "four hex digits follow \\u"
+                edit = putting("\\", span.start)
+                self._report.add(ProblemKind.BAD_ESCAPE, span, edit, what=what)
 
     def _open_string(self, start: int) -> Token:
         """A string that the line ends in."""
@@ -241,10 +233,9 @@ class Tokens:
         span = Span(start, end)
         self.swallowed = True
         if self.text.rstrip().endswith("}"):
-            self._report.missing_quote(span, "is never closed")
+            self._report.add(ProblemKind.MISSING_QUOTE, span, what="is never closed")
         else:
-            message = "unfinished: the line ends inside a string"
-            self._report.add(ProblemKind.UNFINISHED, span, message)
+            self._report.add(ProblemKind.UNFINISHED, span, what="inside a string")
         return Token("string", span, Node(NodeKind.BROKEN, span, unescape(self.text[start + 1 :])))
 
     def _odd_string(self, start: int, place: TokenPlace) -> Token:
@@ -255,14 +246,8 @@ class Tokens:
         body, sound = _as_json(self.text[start + 1 : end - 1])
         span = Span(start, end)
         called = _QUOTE_NAMES.get(self.text[start], "curly quotes")
-        self._report.add(
-            ProblemKind.QUOTES,
-            span,
-            f"{called}: JSON strings take double quotes",
-            "Use double quotes",
-            (span, f'"{body}"'),
-            safe=certain and sound,
-        )
+        edit, is_safe = (span, f'"{body}"'), certain and sound
+        self._report.add(ProblemKind.QUOTES, span, edit, what=called, safe=is_safe)
         return Token("string", span, Node(NodeKind.STRING, span, unescape(body)))
 
     def _odd_end(self, start: int, place: TokenPlace) -> tuple[int, bool]:
@@ -302,7 +287,8 @@ class Tokens:
         if re.compile(closing).match(text, end):
             self.at = end + 1
             span = Span(start, self.at)
-            self._report.missing_quote(span, "is never opened", (Span(start, start), '"'))
+            edit = putting('"', start)
+            self._report.add(ProblemKind.MISSING_QUOTE, span, edit, what="is never opened")
             return Token("string", span, Node(NodeKind.STRING, span, unescape(text[start:end])))
         return Token("word", Span(start, end))
 
@@ -353,7 +339,6 @@ _ODD_NUMBER = re.compile(
 )
 GROUPED_NUMBER = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]+)?")
 _OTHER_NUMBER = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]++|0[oO][0-7]++|0[bB][01]++|[0-9][0-9_]*+n?)")
-_AS_NUMBER = "Write it as a JSON number"
 
 
 def value_of(word: str, span: Span, report: MergedProblems) -> Node:
@@ -362,47 +347,30 @@ def value_of(word: str, span: Span, report: MergedProblems) -> Node:
         return scalar(word, span)
     literal = _PYTHON.get(word) or _OTHER_LITERALS.get(word.lower())
     if literal is not None:
-        report.add(
-            ProblemKind.MISSPELT_LITERAL,
-            span,
-            f"{quote(word)} is not JSON: write `{literal}`",
-            "Write true, false and null as JSON does",
-            (span, literal),
-            safe=word in _PYTHON,
-        )
+        kind, is_safe = ProblemKind.MISSPELT_LITERAL, word in _PYTHON
+        report.add(kind, span, (span, literal), what=literal, safe=is_safe)
         return scalar(literal, span)
     if _NOT_FINITE.fullmatch(word):
-        report.add(
-            ProblemKind.NOT_FINITE,
-            span,
-            f"{quote(word)} is not JSON: use null where there is no finite number",
-            "Replace with null",
-            (span, "null"),
-        )
+        report.add(ProblemKind.NOT_FINITE, span, (span, "null"))
         return Node(NodeKind.BROKEN, span, word)
     if GROUPED_NUMBER.fullmatch(word):
         plain = word.replace(",", "").lstrip("+")
-        message = f"{quote(word)} is not JSON: a number takes no thousands separators"
-        report.add(ProblemKind.MALFORMED_NUMBER, span, message, _AS_NUMBER, (span, plain))
+        what = "JSON: a number takes no thousands separators"
+        report.add(ProblemKind.MALFORMED_NUMBER, span, (span, plain), what=what)
         return Node(NodeKind.NUMBER, span, number(plain))
     if word in GAPS:
-        message = f"{quote(word)} is still to be filled in, with a number"
-        report.add(ProblemKind.MISSING_VALUE, span, message)
+        what = f"{quote(word)} is still to be filled in, with a number"
+        report.add(ProblemKind.MISSING_VALUE, span, what=what)
         return Node(NodeKind.BROKEN, span, word)
     odd = _ODD_NUMBER.fullmatch(word)
     if odd is not None and (odd["whole"] or odd["part"]):
         return _odd_number(odd, span, report)
     if _OTHER_NUMBER.fullmatch(word):
-        message = f"{quote(word)} is not a JSON number: write it in decimal digits alone"
-        report.add(ProblemKind.MALFORMED_NUMBER, span, message)
+        what = "a JSON number: write it in decimal digits alone"
+        report.add(ProblemKind.MALFORMED_NUMBER, span, what=what)
         return Node(NodeKind.BROKEN, span, word)
-    report.add(
-        ProblemKind.UNQUOTED_VALUE,
-        span,
-        f"{quote(word)} is not JSON: a text stands in double quotes",
-        "Put double quotes around it",
-        *([(span, json.dumps(word, ensure_ascii=False))] if report.is_ended(span) else ()),
-    )
+    quoted = (span, json.dumps(word, ensure_ascii=False))
+    report.add(ProblemKind.UNQUOTED_VALUE, span, *([quoted] if report.is_ended(span) else ()))
     return Node(NodeKind.BROKEN, span, word)
 
 
@@ -419,12 +387,51 @@ def _odd_number(odd: re.Match[str], span: Span, report: MergedProblems) -> Node:
         cause = "needs a digit after its point"
     else:
         cause = "needs a digit in its exponent"
-    message = f"{quote(odd[0])} is not JSON: a number {cause}"
+    what = f"JSON: a number {cause}"
     if exponent and not exponent[-1].isdigit():
-        report.add(ProblemKind.MALFORMED_NUMBER, span, message)
+        report.add(ProblemKind.MALFORMED_NUMBER, span, what=what)
         return Node(NodeKind.BROKEN, span, odd[0])
     whole = odd["whole"].lstrip("0") or "0"
     part = f".{odd['part']}" if odd["part"] else ""
     plain = f"{odd['sign'].replace('+', '')}{whole}{part}{exponent}"
-    report.add(ProblemKind.MALFORMED_NUMBER, span, message, _AS_NUMBER, (span, plain))
+    report.add(ProblemKind.MALFORMED_NUMBER, span, (span, plain), what=what)
     return Node(NodeKind.NUMBER, span, number(plain))
+
+
+def scalar(word: str, span: Span) -> Node:
+    """The node of a JSON string, a number, ``true``, ``false`` or ``null``."""
+    if word[0] == '"':
+        return Node(NodeKind.STRING, span, unescape(word[1:-1]))
+    kind, value = _LITERALS.get(word) or (NodeKind.NUMBER, number(word))
+    return Node(kind, span, value)
+
+
+def number(word: str) -> int | float:
+    """The value of a JSON number: an int if its double is whole and finite, else that double."""
+    if len(word) < 16 and word.lstrip("-").isdigit():
+        return int(word)
+    value = float(word)
+    return int(value) if value.is_integer() else value
+
+
+def unescape(body: str) -> str:
+    """The text of a string, given its body without quotes.
+
+    Two escaped surrogates that make a pair become one character. An escape that
+    JSON does not know stays as it is.
+    """
+    if "\\" not in body:
+        return body
+    plain = _ESCAPE_OR_PAIR.sub(_unescape_one, body)
+    if "\\ud" in body or "\\uD" in body:
+        return plain.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+    return plain
+
+
+def _unescape_one(found: re.Match[str]) -> str:
+    if found[1]:
+        return chr(int(found[1], 16))
+    character = found[2]
+    if character in '"\\/':
+        return str(character)
+    return _SHORT_ESCAPES.get(character, found[0])
