@@ -7,7 +7,7 @@ from uuid import NAMESPACE_OID, uuid5
 from drive_trace.analysis import Analysis, summarize_text
 from drive_trace.features.runs import JoinedRun, carried_at
 from drive_trace.scorecard.card import score
-from drive_trace.trace.references import run_id_of
+from drive_trace.trace.line import run_id_of
 from drive_trace.trace.scope import scope_at
 from drive_trace.vocabulary import EVENTS, GRADE
 from tests.support.fixtures import read, trace

@@ -11,9 +11,8 @@ from drive_trace.linter.settings import Severity
 from drive_trace.report.event_log import Event, EventWords
 from drive_trace.stopping import unless_stopped
 from drive_trace.text.escaping import printable
-from drive_trace.trace.line import Line, LineStatus, event_of, name_of
+from drive_trace.trace.line import Line, LineStatus, event_of, name_of, run_id_of
 from drive_trace.trace.reading import values_of
-from drive_trace.trace.references import run_id_of
 from drive_trace.trace.scope import Nesting, nestings
 from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import LIFETIMES, Entity, EventType, Lifetime

@@ -23,10 +23,9 @@ from drive_trace.text.escaping import code, printable
 from drive_trace.text.spans import Span
 from drive_trace.text.wording import byte_size, compact, duration, in_full, plural
 from drive_trace.trace.document import Point
-from drive_trace.trace.line import Line, Path, event_of, name_of, run_of
+from drive_trace.trace.line import Line, Path, event_of, name_of, run_id_of, run_of
 from drive_trace.trace.places import Part, Place, node_at, pair_at, path_at, resolve, syntax_of
 from drive_trace.trace.reading import values_of as values_kept
-from drive_trace.trace.references import run_id_of
 from drive_trace.trace.run import TimeSpan, span_ended_by
 from drive_trace.trace.times import milliseconds_between, moment
 from drive_trace.vocabulary import (

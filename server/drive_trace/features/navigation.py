@@ -25,10 +25,9 @@ from drive_trace.text.spans import PositionEncoding, Span
 from drive_trace.text.wording import shown
 from drive_trace.trace import occurrences
 from drive_trace.trace.document import Document, Point
-from drive_trace.trace.line import FlaggedLine, Line, event_of
+from drive_trace.trace.line import FlaggedLine, Line, event_of, run_id_of
 from drive_trace.trace.places import Part, Place, inside, pair_at, path_at, resolve
 from drive_trace.trace.reading import read_lines
-from drive_trace.trace.references import run_id_of
 from drive_trace.trace.run import Run
 from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, FieldType, Reference
 

@@ -36,8 +36,7 @@ from drive_trace.text import document as doc
 from drive_trace.text.escaping import plain, printable
 from drive_trace.text.wording import plural
 from drive_trace.trace.document import Point
-from drive_trace.trace.line import FlaggedLine, Line, run_of
-from drive_trace.trace.references import run_id_of
+from drive_trace.trace.line import FlaggedLine, Line, run_id_of, run_of
 from drive_trace.trace.scope import Scope, scope_at
 from drive_trace.trace.times import sortable
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, EVENTS, GRADE, EventType, OneOfShape

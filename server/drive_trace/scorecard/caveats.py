@@ -18,8 +18,9 @@ from typing import NamedTuple, cast
 
 from drive_trace.text.escaping import plain
 from drive_trace.text.wording import first_of, numbered_lines, plural
-from drive_trace.trace.line import FlaggedLine, Line
-from drive_trace.trace.references import (
+from drive_trace.trace.line import (
+    FlaggedLine,
+    Line,
     feed_named,
     feed_with_fields,
     named_run,

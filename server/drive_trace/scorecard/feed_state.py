@@ -26,9 +26,8 @@ from drive_trace.scorecard.run_lines import newest_grade
 from drive_trace.scorecard.run_score import Recorded, RunScore, recorded_in
 from drive_trace.trace.index import Index
 from drive_trace.trace.joined import may_be_after, repeats
-from drive_trace.trace.line import FlaggedLine
+from drive_trace.trace.line import FlaggedLine, runs_named
 from drive_trace.trace.reading import values_of
-from drive_trace.trace.references import runs_named
 from drive_trace.trace.run import Run
 from drive_trace.trace.times import is_later, latest_recorded
 from drive_trace.vocabulary import ENVELOPE, GRADE, EventType

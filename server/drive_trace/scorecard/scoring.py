@@ -42,9 +42,8 @@ from drive_trace.scorecard.run_lines import RunLines, TraceLines, event_hashes
 from drive_trace.scorecard.run_score import RunScore, Verdict, judge
 from drive_trace.trace.document import Document, Point
 from drive_trace.trace.index import Index
-from drive_trace.trace.line import LineStatus
+from drive_trace.trace.line import LineStatus, runs_named
 from drive_trace.trace.reading import read_lines
-from drive_trace.trace.references import runs_named
 from drive_trace.trace.times import moment, sortable
 from drive_trace.vocabulary import GRADE, TOKEN_FIELDS, EventType
 

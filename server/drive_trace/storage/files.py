@@ -100,7 +100,7 @@ def decoded(path: str, data: bytes) -> TraceRecords | Problem:
     if reason is not None:
         return Problem(path, reason)
     records = records_of(data)
-    from drive_trace.trace.references import why_no_trace  # noqa: PLC0415 - not for --help
+    from drive_trace.trace.line import why_no_trace  # noqa: PLC0415 - not for --help
 
     other = why_no_trace(records) if os.path.basename(path) == "trace.jsonl" else None  # noqa: PTH119
     return TraceRecords(path, records) if other is None else LeftOut(path, other)

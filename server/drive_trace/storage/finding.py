@@ -49,7 +49,7 @@ from drive_trace.storage.projects import (
     absolute,
     relative,
 )
-from drive_trace.trace.references import HEAD, fields_named
+from drive_trace.trace.line import HEAD, fields_named
 
 NO_MORE = MoreFiles()
 _LIBRARY = "node_modules"

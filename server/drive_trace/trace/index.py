@@ -15,20 +15,18 @@ import msgspec
 from drive_trace.text.spans import is_blank
 from drive_trace.trace.line import (
     EVENT_ID,
+    RUN_FIELD,
     RUN_POSITION,
     DiagnosticKind,
     FlaggedLine,
     Line,
     LineSet,
     LineStatus,
-    run_of,
-)
-from drive_trace.trace.references import (
-    RUN_FIELD,
     feed_named,
     feed_with_fields,
     named_run,
     references_of,
+    run_of,
     runs_named,
 )
 from drive_trace.trace.run import Run, in_order

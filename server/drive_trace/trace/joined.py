@@ -17,8 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 import msgspec
 
 from drive_trace.trace.index import Index
-from drive_trace.trace.line import EVENT_ID, TS, Line, name_of
-from drive_trace.trace.references import time_in
+from drive_trace.trace.line import EVENT_ID, TS, Line, name_of, time_in
 from drive_trace.trace.run import Run, in_order
 from drive_trace.trace.times import is_later, latest_recorded, sortable
 from drive_trace.vocabulary import EVENTS, GRADE, Entity

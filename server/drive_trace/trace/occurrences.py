@@ -15,15 +15,16 @@ from drive_trace.stopping import unless_stopped
 from drive_trace.text.spans import Span
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import (
+    RUN_FIELD,
     DiagnosticKind,
     Line,
     LineSet,
     earliest,
     event_of,
+    run_id_of,
     run_of,
 )
 from drive_trace.trace.places import Part, node_at, pair_at, path_at, syntax_of
-from drive_trace.trace.references import RUN_FIELD, run_id_of
 from drive_trace.vocabulary import EVENTS, LIFETIMES, NAMING, WRITERS, Entity
 
 

@@ -11,8 +11,15 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
-from drive_trace.trace.line import EVENT_ID, FlaggedLine, Line, LineSet, earliest
-from drive_trace.trace.references import references_in_text, references_of
+from drive_trace.trace.line import (
+    EVENT_ID,
+    FlaggedLine,
+    Line,
+    LineSet,
+    earliest,
+    references_in_text,
+    references_of,
+)
 from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import DISPATCH, EVENTS, ROUND, EventType, Lifetime
 
@@ -143,8 +150,8 @@ class Run:
     @property
     def dispatch_ms(self) -> int:
         """Sum of the durations on events that close a dispatch, in milliseconds."""
-        ends = self.events(DISPATCH.closer)
-        return sum(cast("int", line.fact("wall_clock_ms")) for line in ends)
+        place = EVENTS[DISPATCH.closer].positions["wall_clock_ms"]
+        return sum([cast("int", line.facts[place]) for line in self.events(DISPATCH.closer)])
 
     @cached_property
     def event_ids(self) -> Mapping[str, LineSet]:

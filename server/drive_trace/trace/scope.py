@@ -22,10 +22,11 @@ from drive_trace.trace.line import (
     event_of,
     latest,
     name_of,
+    references_in_text,
+    run_id_of,
     run_of,
 )
 from drive_trace.trace.reading import Values, values_of
-from drive_trace.trace.references import references_in_text, run_id_of
 from drive_trace.trace.run import Run
 from drive_trace.vocabulary import (
     DISPATCH,

@@ -66,8 +66,8 @@ from drive_trace.linter.rule import (
 )
 from drive_trace.text.escaping import printable
 from drive_trace.trace.index import Gap, RecordedLines
+from drive_trace.trace.line import feed_named, feed_with_fields
 from drive_trace.trace.reading import read_exactly
-from drive_trace.trace.references import feed_named, feed_with_fields
 
 _ID = "event_id"
 _MOST = 600

@@ -38,8 +38,8 @@ from drive_trace.storage.linked_files import linked_files, list_folder
 from drive_trace.storage.recording import new_stamp
 from drive_trace.text.wording import shown
 from drive_trace.trace.document import Point
+from drive_trace.trace.line import run_id_of
 from drive_trace.trace.occurrences import NamedEntity, named_at
-from drive_trace.trace.references import run_id_of
 from drive_trace.vocabulary import Entity
 
 

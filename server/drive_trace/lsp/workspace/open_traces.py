@@ -22,8 +22,7 @@ from drive_trace.storage.followed_file import KnownFile
 from drive_trace.storage.patterns import is_trace
 from drive_trace.trace.document import Point, Position
 from drive_trace.trace.joined import JoinedFiles
-from drive_trace.trace.line import Line
-from drive_trace.trace.references import HEAD, fields_named, why_no_trace
+from drive_trace.trace.line import HEAD, Line, fields_named, why_no_trace
 
 LANGUAGE = "drive-trace"
 """The id of the language of traces."""
