@@ -30,7 +30,6 @@ from drive_trace.storage.recording import (
     Merge,
     Merged,
     append_event,
-    preview_event,
     preview_feed,
     record_feed,
 )
@@ -122,11 +121,7 @@ def emit(  # noqa: PLR0913, PLR0917 - one for each option
     beside = NOTHING_BESIDE
     if may_erase(draft) and not only_this_file:
         beside = found_beside(trace_file, project_run_id)
-    outcome = (
-        preview_event(trace_file, draft, beside.paths)
-        if dry_run
-        else append_event(trace_file, draft, beside.paths, waiting=notify)
-    )
+    outcome = append_event(trace_file, draft, beside.paths, waiting=notify, dry_run=dry_run)
     written = done(outcome, trace_file, beside)
     for note in written.notes:
         notify(f"{trace_file}: {note}")

@@ -86,36 +86,22 @@ def append_event(
     beside: Sequence[str] = (),
     *,
     waiting: Callable[[str], None] | None = None,
+    dry_run: bool = False,
 ) -> Appended | Refused | Problem:
     """Append an event to a trace, which is created if need be. Never raises.
 
-    A grade that would erase what another one has recorded is refused. For ``beside`` and
-    ``waiting`` see :func:`record_feed`.
+    A grade that would erase what another one has recorded is refused. With ``dry_run`` nothing is
+    locked or written. For ``beside`` and ``waiting`` see :func:`record_feed`.
     """
     files = RunFiles(path, beside, draft.event, draft.run_id)
     try:
-        with _locked(path, files, True, waiting) as trace:
-            notes = _about_trace(draft, path, trace.read(), files)
-            if isinstance(notes, Refused):
-                return notes
-            return _append(trace, draft, new_stamp(), notes)
+        with _opened(path, files, create=True, waiting=waiting, dry_run=dry_run) as (trace, data):
+            notes = _about_trace(draft, path, data, files)
+            return (
+                notes if isinstance(notes, Refused) else _append(trace, draft, new_stamp(), notes)
+            )
     except AppendError as error:
         return error.problem
-
-
-def preview_event(
-    path: str, draft: Draft, beside: Sequence[str] = ()
-) -> Appended | Refused | Problem:
-    """The event that :func:`append_event` would append, or why it would not. Never raises."""
-    files = RunFiles(path, beside, draft.event, draft.run_id)
-    data = _looked_at(path, files, create=True)
-    if isinstance(data, Problem):
-        return data
-    notes = _about_trace(draft, path, data, files)
-    if isinstance(notes, Refused):
-        return notes
-    record = draft.record(new_stamp())
-    return Appended(record, (*notes, *cautions(record)))
 
 
 def _about_trace(
@@ -164,8 +150,8 @@ def record_feed(  # noqa: PLR0913 - what is recorded, and where
     feed = EVENTS[feed_name]
     files = RunFiles(path, beside, feed, run_id)
     try:
-        with _locked(path, files, new_run, waiting) as trace:
-            merge = _merged(files, trace.read(), run_id, changes, new_run=new_run)
+        with _opened(path, files, create=new_run, waiting=waiting) as (trace, data):
+            merge = _merged(files, data, run_id, changes, new_run=new_run)
             if isinstance(merge, Refused):
                 return merge
             written = _append(trace, merge.draft, merge.stamp, ())
@@ -192,10 +178,11 @@ def preview_feed(  # noqa: PLR0913 - as for record_feed
     what others write meanwhile is merged when it is recorded.
     """
     files = RunFiles(path, beside, EVENTS[feed_name], run_id)
-    data = _looked_at(path, files, create=new_run)
-    if isinstance(data, Problem):
-        return data
-    return _merged(files, data, run_id, changes, new_run=new_run)
+    try:
+        with _opened(path, files, create=new_run, dry_run=True) as (_, data):
+            return _merged(files, data, run_id, changes, new_run=new_run)
+    except AppendError as error:
+        return error.problem
 
 
 class Merge(NamedTuple):
@@ -236,29 +223,31 @@ def _merged(
     return Merge(draft, stamp, joined, own, data, before, traces)
 
 
-def _looked_at(path: str, files: RunFiles, *, create: bool) -> bytes | Problem:
-    """A trace as it is now, and the files of the run beside it; locks nothing."""
+@contextmanager
+def _opened(
+    path: str,
+    files: RunFiles,
+    *,
+    create: bool,
+    waiting: Callable[[str], None] | None = None,
+    dry_run: bool = False,
+) -> Iterator[tuple[LockedTrace | None, bytes]]:
+    """A trace and what it has, locked with those beside it that name the run; for a ``dry_run``
+    only what it has. Raises AppendError.
+    """
+    if not dry_run:
+        with locked_with(path, files.look(), create=create, waiting=waiting) as trace:
+            files.look()
+            yield trace, trace.read()
+        return
     data = read_bytes(path) if may_be_there(path) or not create else b""
     if isinstance(data, Problem):
-        return data
+        raise AppendError(*data)
     reason = why_not_utf8(data)
     if reason is not None:
-        return Problem(path, reason)
-    try:
-        files.look()
-    except AppendError as error:
-        return error.problem
-    return data
-
-
-@contextmanager
-def _locked(
-    path: str, files: RunFiles, create: bool, waiting: Callable[[str], None] | None
-) -> Iterator[LockedTrace]:
-    """A trace, locked with those beside it that name the run."""
-    with locked_with(path, files.look(), create=create, waiting=waiting) as trace:
-        files.look()
-        yield trace
+        raise AppendError(path, reason)
+    files.look()
+    yield None, data
 
 
 def _stamp_after(joined: JoinedFeed) -> Stamp:
@@ -272,10 +261,14 @@ def _stamp_after(joined: JoinedFeed) -> Stamp:
     return stamp
 
 
-def _append(trace: LockedTrace, draft: Draft, stamp: Stamp, notes: tuple[str, ...]) -> Appended:
+def _append(
+    trace: LockedTrace | None, draft: Draft, stamp: Stamp, notes: tuple[str, ...]
+) -> Appended:
+    """Append an event, or only say what that would be where no trace is locked."""
     record = draft.record(stamp)
-    open_line = trace.open_line
-    trace.append(record)
+    open_line = trace.open_line if trace is not None else None
+    if trace is not None:
+        trace.append(record)
     before = () if open_line is None else (_about(open_line),)
     return Appended(record, (*before, *notes, *cautions(record)))
 
