@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +34,19 @@ def write_run() -> Path:
     return path
 
 
-def command(*args: str | Path, model: str = "gpt-x", family: str = "claude") -> list[str]:
+def command(
+    *args: str | Path,
+    model: str = "gpt-x",
+    family: str | None = "claude",
+    acceptance: str = "acceptance.md",
+    diff: Sequence[str] = ("--diff", "run.diff"),
+) -> list[str]:
+    """The arguments that have a run judged; without a ``family``, that of the orchestrator is not
+    told.
+    """
     target = ["--trace-file", "trace.jsonl", "--project-run-id", RUN]
-    shown = ["--acceptance", "acceptance.md", "--diff", "run.diff"]
-    who = ["--model", model, "--orchestrator-family", family]
+    shown = ["--acceptance", acceptance, *diff]
+    who = ["--model", model, *(["--orchestrator-family", family] if family else [])]
     return ["judge", *target, *shown, *who, *map(str, args)]
 
 

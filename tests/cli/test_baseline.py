@@ -18,9 +18,8 @@ def check(*args: str | Path, stdin: str = "") -> Ran:
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+def folder(here: Path) -> Path:
+    return here
 
 
 def recorded(path: Path) -> Any:

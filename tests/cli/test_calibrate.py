@@ -26,9 +26,8 @@ GOOD = rows(fail_fail=12, fail_pass=1, pass_fail=1, pass_pass=40, pass_none=2)
 
 
 @pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("DRIVE_TRACE_CONFIG", str(tmp_path / "own"))
+def _here(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DRIVE_TRACE_CONFIG", str(here / "own"))
 
 
 def calibrated(text: str, *args: str) -> tuple[int, Any]:

@@ -30,8 +30,7 @@ ONE = '{"reasons": ["It answers a question."], "class": "illegitimate-asked"}'
 
 
 @pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def _here(here: Path) -> None:
     Path("trace.jsonl").write_text(text_of(*TRACE), "utf-8")
 
 

@@ -37,22 +37,19 @@ def test_severities_are_those_of_the_configuration(tmp_path: Path) -> None:
     assert check("--fail-on", "information", write(tmp_path, "b/trace.jsonl", REJECTED)).code == 1
 
 
-def test_a_change_has_no_say_in_how_it_is_checked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    write(tmp_path, "drive-trace.toml", "")
-    write(tmp_path, "sub/drive-trace.toml", '[rules]\nunknown-value = "warning"\n')
+def test_a_change_has_no_say_in_how_it_is_checked(here: Path) -> None:
+    write(here, "drive-trace.toml", "")
+    write(here, "sub/drive-trace.toml", '[rules]\nunknown-value = "warning"\n')
     git("init", "--quiet")
     git("add", ".")
     git("commit", "--quiet", "--message", "base")
-    write(tmp_path, "a/trace.jsonl", REJECTED)
-    write(tmp_path, "sub/trace.jsonl", REJECTED)
+    write(here, "a/trace.jsonl", REJECTED)
+    write(here, "sub/trace.jsonl", REJECTED)
     # One is changed, one is replaced by a folder, one is new, and a baseline hides all.
-    write(tmp_path, "drive-trace.toml", OFF)
-    (tmp_path / "sub/drive-trace.toml").unlink()
-    write(tmp_path, "sub/drive-trace.toml/x", "")
-    write(tmp_path, "a/drive-trace.toml", OFF)
+    write(here, "drive-trace.toml", OFF)
+    (here / "sub/drive-trace.toml").unlink()
+    write(here, "sub/drive-trace.toml/x", "")
+    write(here, "a/drive-trace.toml", OFF)
     assert run("check").code == 0
     at = ("--trust-config-at", "HEAD")
     assert "2 traces" in run("check", *at, "--write-baseline").out

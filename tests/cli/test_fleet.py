@@ -102,10 +102,9 @@ _EMPTY: dict[str, Any] = {"missing_inputs": [], "caveats": [], "rejected_lines":
 
 
 @pytest.fixture
-def fleet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    write_fleet(tmp_path)
-    return tmp_path
+def fleet(here: Path) -> Path:
+    write_fleet(here)
+    return here
 
 
 def write_fleet(tmp_path: Path) -> None:
@@ -137,15 +136,12 @@ def test_rows_are_what_score_says(fleet: Path) -> None:
 
 
 @pytest.mark.parametrize("is_joined", [True, False])
-def test_rows_of_conformance_traces_are_what_score_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_joined: bool
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_rows_of_conformance_traces_are_what_score_says(here: Path, is_joined: bool) -> None:
     texts = [json.loads(line)["text"] for line in CONFORMANCE.read_bytes().splitlines()]
     for number, text in enumerate(texts):
         own = text if is_joined else text.replace('run_id":"', f'run_id":"{number}-')
-        write(tmp_path, f"{number:03}/trace.jsonl", own)
-    write(tmp_path, "999/trace.jsonl", "\ufeff".encode("utf-16"))
+        write(here, f"{number:03}/trace.jsonl", own)
+    write(here, "999/trace.jsonl", "\ufeff".encode("utf-16"))
     expected = scored(".")
     assert len(expected) > 2
     for _ in range(2):
@@ -170,20 +166,17 @@ def test_findings_are_those_of_check(fleet: Path) -> None:
     } == {True}
 
 
-def test_a_run_in_several_files_is_judged_as_by_check(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_run_in_several_files_is_judged_as_by_check(here: Path) -> None:
     start = at(1, "dispatch-start", dispatch_id="d1", parent_dispatch_id=None)
-    write(tmp_path, "a/trace.jsonl", start + graded_at(5, "pass", "pass", "pass"))
-    write(tmp_path, "b/trace.jsonl", at(9, "dispatch-end", dispatch_id="d1", wall_clock_ms=480_000))
-    write(tmp_path, "c/trace.jsonl", triage(project_run_id="alone", ts="yesterday"))
+    write(here, "a/trace.jsonl", start + graded_at(5, "pass", "pass", "pass"))
+    write(here, "b/trace.jsonl", at(9, "dispatch-end", dispatch_id="d1", wall_clock_ms=480_000))
+    write(here, "c/trace.jsonl", triage(project_run_id="alone", ts="yesterday"))
     checked = Counter(each["code"] for each in run("check", "--output-format", "json", ".").json)
     assert {"stale-verdict", "malformed-timestamp"} <= checked.keys()
     assert "unknown-dispatch" not in checked
     for _ in range(2):
         assert found_in(".") == checked
-    write(tmp_path, "b/drive-trace.toml", "[rules]\nblank-line = 3\n")
+    write(here, "b/drive-trace.toml", "[rules]\nblank-line = 3\n")
     ungraded, joined = sorted(rows(".", "--findings", code=2), key=lambda row: len(row["files"]))
     assert ungraded["findings"] is not None
     assert joined["findings"] is None
@@ -482,15 +475,14 @@ def test_no_cluster_is_joined_that_nobody_named(
     ],
 )
 def test_an_extra_that_is_missing_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, args: tuple[str, ...], missing: str, extra: str
+    here: Path, monkeypatch: pytest.MonkeyPatch, args: tuple[str, ...], missing: str, extra: str
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, missing, None)
     monkeypatch.delitem(sys.modules, "drive_trace.fleet.parquet", raising=False)
     ran = run("fleet", ".", *args)
     needs = f"drive-trace: {args[0]} {args[1]} needs an extra: pip install '{extra}'\n"
     assert (ran.code, ran.out, ran.err) == (2, "", needs)
-    assert not [*tmp_path.iterdir()]
+    assert not [*here.iterdir()]
 
 
 def test_the_summary_names_first_what_needs_somebody(tmp_path: Path) -> None:

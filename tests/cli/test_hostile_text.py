@@ -49,10 +49,7 @@ OBEYED = re.compile(
 
 @pytest.mark.parametrize("text", HOSTILE)
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_no_line_is_a_command_of_a_runner(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], text: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_no_line_is_a_command_of_a_runner(here: Path, command: tuple[str, ...], text: str) -> None:
     folder = Path(text.replace("/", "_"))
     folder.mkdir()
     trace = (
@@ -105,10 +102,9 @@ TARGET = ("--trace-file", "trace.jsonl", "--project-run-id")
     ids=" ".join,
 )
 def test_no_argument_is_a_command_of_a_runner(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], text: str
+    here: Path, command: tuple[str, ...], text: str
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    write(tmp_path, "trace.jsonl", graded("pass", None, None, project_run_id=text))
+    write(here, "trace.jsonl", graded("pass", None, None, project_run_id=text))
     ran = run(*command, text)
     lines = (ran.out + ran.err).splitlines()
     assert lines

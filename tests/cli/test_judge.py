@@ -26,8 +26,7 @@ from tests.support.fixtures import trace as text_of
 
 
 @pytest.fixture
-def trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def trace(here: Path) -> Path:
     return write_run()
 
 
@@ -96,9 +95,7 @@ def test_a_family_that_is_told_is_no_way_around_the_one_of_the_id(trace: Path) -
 
 
 def test_the_configuration_knows_the_orchestrator_and_more_families(trace: Path) -> None:
-    args = command(*says(PASS), "--dry-run")
-    at = args.index("--orchestrator-family")
-    del args[at : at + 2]
+    args = command(*says(PASS), "--dry-run", family=None)
     ran = run(*args)
     assert (ran.code, "name the --orchestrator-family, or set" in ran.err) == (2, True)
     settings = Path("own/drive-trace.toml")
@@ -130,8 +127,7 @@ def test_nothing_that_raises_trust_comes_from_the_judged_tree(trace: Path) -> No
         '[judge]\norchestrator-family = "claude"\nfamilies.ours = ["any"]\n'
     )
     args = command(*says(PASS), "--output-format", "json")
-    at = args.index("--orchestrator-family")
-    untold = [*args[:at], *args[at + 2 :]]
+    untold = command(*says(PASS), "--output-format", "json", family=None)
     unused = "is not used: whoever is judged may have written it; --trust-config uses it"
     ran = run(*untold)
     assert (ran.code, "name the --orchestrator-family" in ran.err) == (2, True)
@@ -252,8 +248,7 @@ def test_a_case_is_a_folder(trace: Path) -> None:
     case.mkdir()
     (case / "acceptance.md").write_text("AC-7")
     (case / "reference.md").write_text("They used a queue.")
-    args = command(*says(PASS), "--dry-run")
-    args[args.index("acceptance.md")] = "case"
+    args = command(*says(PASS), "--dry-run", acceptance="case")
     assert "They used a queue." in run(*args).out
     (case / "acceptance.md").unlink()
     assert run(*args).code == 2
@@ -269,17 +264,11 @@ def test_a_range_of_commits_is_a_diff_and_runs_nothing_of_the_repository(trace: 
         (repo / ".gitattributes").write_text("*.txt diff=evil\n")
         call([*git, "add", "."], check=True)
         call([*git, "commit", "-qm", text], check=True)
-    for name in (
-        "diff.external",
-        "diff.evil.command",
-        "diff.evil.textconv",
-        "core.pager",
-        "core.fsmonitor",
-    ):
+    programs = "diff.external diff.evil.command diff.evil.textconv core.pager core.fsmonitor"
+    for name in programs.split():
         call([*git, "config", name, f"touch {mark};"], check=True)
-    args = command(*says(PASS), "--dry-run")
-    at = args.index("--diff")
-    args[at : at + 2] = ["--repo", "repo", "--range", "HEAD~1..HEAD"]
+    commits = ("--repo", "repo", "--range", "HEAD~1..HEAD")
+    args = command(*says(PASS), "--dry-run", diff=commits)
     ran = run(*args)
     assert (ran.code, mark.exists()) == (0, False)
     assert "+two" in ran.out
@@ -289,10 +278,8 @@ def test_a_range_of_commits_is_a_diff_and_runs_nothing_of_the_repository(trace: 
 
 
 def test_a_range_outside_of_a_repository_is_refused_in_a_line(trace: Path) -> None:
-    args = command(*says(PASS), "--dry-run")
-    at = args.index("--diff")
-    args[at : at + 2] = ["--repo", ".", "--range", "main..HEAD"]
-    ran = process(*args)
+    commits = ("--repo", ".", "--range", "main..HEAD")
+    ran = process(*command(*says(PASS), "--dry-run", diff=commits))
     assert ran.code == 2
     assert ran.err.splitlines() == [
         "drive-trace: .: is no git repository that can be read: git exited with 128",
@@ -350,8 +337,7 @@ def test_a_prompt_has_an_end(trace: Path) -> None:
     case.mkdir()
     for name in ("acceptance", "reference"):
         (case / f"{name}.md").write_text("x" * 600_000)
-    args = [{"acceptance.md": "case"}.get(each, each) for each in command(*says(PASS))]
-    ran = run(*args)
+    ran = run(*command(*says(PASS), acceptance="case"))
     assert ran.code == 2
     assert "characters, and may have 1,000,000; shorten case" in ran.err
 

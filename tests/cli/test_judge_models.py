@@ -33,8 +33,7 @@ from tests.support.systems import NO_SIGNALS, not_on_windows
 
 
 @pytest.fixture
-def trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def trace(here: Path) -> Path:
     return write_run()
 
 
@@ -50,11 +49,15 @@ def api(trace: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
     return str(request.param)
 
 
-def asked(api: str, server: Provider, *more: str) -> Ran:
+def over_http(api: str, server: Provider, *more: str) -> list[str]:
+    """The arguments that ask a model which is not of the orchestrator's family."""
     family, own = ("claude", "gpt") if api == "openai" else ("gpt", "claude")
-    args = command("--api", api, "--base-url", server.url, "--family", own, family=family)
-    args[args.index("gpt-x")] = "my-model"
-    return run(*args, "--output-format", "json", *more)
+    way = ("--api", api, "--base-url", server.url, "--family", own)
+    return command(*way, *more, model="my-model", family=family)
+
+
+def asked(api: str, server: Provider, *more: str) -> Ran:
+    return run(*over_http(api, server, "--output-format", "json", *more))
 
 
 MALFORMED = {
@@ -154,9 +157,7 @@ def test_no_key_is_in_the_list_of_processes(trace: Path) -> None:
     calibrate("my-model")
     environment = {**os.environ, "OPENAI_API_KEY": KEY}
     with provider(lists) as server:
-        args = command("--api", "openai", "--base-url", server.url, "--family", "gpt")
-        args[args.index("gpt-x")] = "my-model"
-        assert process(*args, env=environment).code == 0
+        assert process(*over_http("openai", server), env=environment).code == 0
     assert "--base-url" in listed
     lists_itself = f"cat /proc/[0-9]*/cmdline > listed; printf %s {shlex.quote(PASS)}"
     calibrate("gpt-x")
@@ -165,16 +166,14 @@ def test_no_key_is_in_the_list_of_processes(trace: Path) -> None:
     assert KEY not in " ".join(listed) + Path("listed").read_bytes().decode("utf-8", "replace")
 
 
-@pytest.mark.parametrize("api", ["openai", "anthropic"])
+@pytest.mark.parametrize("api", list(APIS))
 def test_a_model_is_asked_over_http_and_no_key_is_shown(
     api: str, trace: Path, tmp_path: Path
 ) -> None:
-    name = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}[api]
+    name = APIS[api]
     with provider(fails(401, f"wrong key {KEY}"), replies(PASS)) as server:
         calibrate("my-model")
-        family, own = ("claude", "gpt") if api == "openai" else ("gpt", "claude")
-        args = command("--api", api, "--base-url", server.url, "--family", own, family=family)
-        args[args.index("gpt-x")] = "my-model"
+        args = over_http(api, server)
         environment = {**os.environ, name: KEY}
         first = process(*args, env=environment)
         second = process(*args, env=environment)
@@ -201,9 +200,8 @@ def test_a_reply_of_the_orchestrators_family_is_no_verdict(
     calibrate("my-model")
     before = trace.read_bytes()
     with provider(replies(PASS)) as server:
-        args = command("--api", "anthropic", "--base-url", server.url, "--family", "qwen")
-        args[args.index("gpt-x")] = "my-model"
-        ran = run(*args)
+        way = ("--api", "anthropic", "--base-url", server.url, "--family", "qwen")
+        ran = run(*command(*way, model="my-model"))
     assert (ran.code, trace.read_bytes()) == (1, before)
     assert "claude-x-2 replied, of the orchestrator's family" in ran.err
     (call,) = record()

@@ -33,9 +33,7 @@ SPELLED = (
 """Events that somebody has wrapped, or whose keys were renamed."""
 
 
-@pytest.fixture(autouse=True)
-def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("here")
 
 
 def gate(*options: str) -> Ran:

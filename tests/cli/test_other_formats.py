@@ -43,10 +43,9 @@ def unescaped(text: str) -> str:
     return text
 
 
-def test_github_annotations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_github_annotations(here: Path) -> None:
     name = "a, 100%:b/trace.jsonl"
-    write(tmp_path, name, REJECTED + WARNED + graded("pass", None, None) + graded(None, None, None))
+    write(here, name, REJECTED + WARNED + graded("pass", None, None) + graded(None, None, None))
     ran = run("check", "--output-format", "github", name)
     assert ran.code == 1
     found = annotations(ran.out)
@@ -99,19 +98,16 @@ EVERYTHING = (
 )
 
 
-def test_links_lead_where_the_configuration_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    write(tmp_path, "trace.jsonl", event("nope"))
+def test_links_lead_where_the_configuration_says(here: Path) -> None:
+    write(here, "trace.jsonl", event("nope"))
     address = "https://wiki.example.org/{code}.md"
-    write(tmp_path, "drive-trace.toml", f'rule-url = "{address}"\n')
+    write(here, "drive-trace.toml", f'rule-url = "{address}"\n')
     expected = address.format(code="unknown-event-type")
     (finding,) = run("check", "--output-format", "json", "trace.jsonl").json
     assert finding["url"] == expected
     rules = sarif("trace.jsonl")["tool"]["driver"]["rules"]
     assert expected in [each["helpUri"] for each in rules]
-    write(tmp_path, "drive-trace.toml", 'rule-url = "wiki/{code}"\n')
+    write(here, "drive-trace.toml", 'rule-url = "wiki/{code}"\n')
     ran = run("check", "trace.jsonl")
     assert ran.code == 2
     assert "1:12: `rule-url` must be an address, such as https://…/rules/{code}.md" in ran.err
@@ -144,9 +140,8 @@ def test_links_lead_where_the_metadata_of_the_package_say(
     assert re.fullmatch(expected, finding["url"])
 
 
-def test_a_sarif_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    write(tmp_path, "a b/é:%.jsonl", EVERYTHING)
+def test_a_sarif_log(here: Path) -> None:
+    write(here, "a b/é:%.jsonl", EVERYTHING)
     run_ = sarif("a b/é:%.jsonl")
     rules = run_["tool"]["driver"]["rules"]
     assert [each["id"] for each in rules] == list(RULES)
@@ -155,7 +150,7 @@ def test_a_sarif_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert each["helpUri"].endswith(f"/{each['id']}.md")
     assert run_["columnKind"] == "unicodeCodePoints"
     root = run_["originalUriBaseIds"]["%SRCROOT%"]["uri"]
-    assert unquote(root) == f"file://{tmp_path}/"
+    assert unquote(root) == f"file://{here}/"
     found = run("check", "--output-format", "json", "a b/é:%.jsonl").json
     assert len(run_["results"]) == len(found)
     levels = {"error": "error", "warning": "warning", "information": "note", "hint": "note"}
@@ -298,13 +293,10 @@ def test_where_the_latest_says_nothing_the_others_are_erased(tmp_path: Path) -> 
     assert finding["message"] == said
 
 
-def test_configuration_and_baseline_hold_between_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    write(tmp_path, "a/trace.jsonl", graded("fail", "pass", "pass"))
-    write(tmp_path, "b/trace.jsonl", graded("pass", "pass", "pass"))
-    toml = write(tmp_path, "drive-trace.toml", '[rules]\nconflicting-verdicts = "error"\n')
+def test_configuration_and_baseline_hold_between_files(here: Path) -> None:
+    write(here, "a/trace.jsonl", graded("fail", "pass", "pass"))
+    write(here, "b/trace.jsonl", graded("pass", "pass", "pass"))
+    toml = write(here, "drive-trace.toml", '[rules]\nconflicting-verdicts = "error"\n')
     assert run("check").code == 1
     toml.write_text('[rules]\nconflicting-verdicts = "off"\n')
     assert conflicts() == []

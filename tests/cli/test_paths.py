@@ -2,14 +2,12 @@
 
 from pathlib import Path
 
-import pytest
-
 from tests.cli.support import REJECTED, git, run, write
 
 # Paths
 
 
-def test_folders_are_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folders_are_searched(here: Path) -> None:
     names = [
         "projects/a/slices/one/trace.jsonl",
         "projects/a/trace.jsonl",
@@ -19,7 +17,7 @@ def test_folders_are_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         "wip/drive-trace/orphan-x.jsonl",
     ]
     for name in names:
-        write(tmp_path, name, REJECTED)
+        write(here, name, REJECTED)
     for other in (
         "wip/other.jsonl",
         "drive-trace/x.jsonl",
@@ -29,17 +27,16 @@ def test_folders_are_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         "node_modules/p/trace.jsonl",
         ".git/trace.jsonl",
     ):
-        write(tmp_path, other, REJECTED)
+        write(here, other, REJECTED)
 
     def found(*paths: str | Path) -> list[str]:
         ran = run("check", "--output-format", "json", *paths)
         return [each["path"] for each in ran.json if each["severity"] == "error"]
 
-    assert sorted(found(tmp_path)) == [str(tmp_path / name) for name in names]
-    assert found(tmp_path) == found(tmp_path)
-    assert found(tmp_path / "wip") == [str(tmp_path / name) for name in names[-2:]]
+    assert sorted(found(here)) == [str(here / name) for name in names]
+    assert found(here) == found(here)
+    assert found(here / "wip") == [str(here / name) for name in names[-2:]]
     # No path is the current folder, and names are then as short as they can be.
-    monkeypatch.chdir(tmp_path)
     assert sorted(found()) == names
     assert sorted(found(".")) == names
     # Each once, also when it is given twice, as another spelling or behind a link.
@@ -73,15 +70,14 @@ def test_a_file_given_by_name_may_have_any_name(tmp_path: Path) -> None:
     ]
 
 
-def test_a_search_says_what_it_leaves_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    git(tmp_path, "init", "-q")
-    write(tmp_path, ".gitignore", "/wip\nout/\n")
+def test_a_search_says_what_it_leaves_out(here: Path) -> None:
+    git(here, "init", "-q")
+    write(here, ".gitignore", "/wip\nout/\n")
     read = ["trace.jsonl", "wip/drive-trace/orphan-x.jsonl"]
     hidden = [".worktrees/a/trace.jsonl", "out/trace.jsonl"]
     unseen = ["node_modules/p/trace.jsonl"]
     for name in (*read, *hidden, *unseen):
-        write(tmp_path, name, REJECTED)
+        write(here, name, REJECTED)
     said = (
         f"3 left out: in a hidden folder: {hidden[0]}; ignored by git: {hidden[1]}; "
         "a library, which has traces: node_modules "
@@ -144,18 +140,15 @@ def test_a_folder_with_nothing_but_what_is_left_out_says_so(tmp_path: Path) -> N
     assert "1 left out: in a hidden folder: " in ran.out
 
 
-def test_links_to_folders_are_counted_unless_they_lead_into_what_is_searched(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_links_to_folders_are_counted_unless_they_lead_into_what_is_searched(here: Path) -> None:
     for name in ("in/a/trace.jsonl", "out/trace.jsonl", "out2/trace.jsonl"):
-        write(tmp_path, name)
+        write(here, name)
     # The current folder is a repository: what leads out of one is no input that is left out.
-    write(tmp_path, ".git/HEAD", "")
+    write(here, ".git/HEAD", "")
     for name, target in (("twice", "out"), ("back", "in/a"), ("b/up", "in"), (".hid/x", "out2")):
-        link = tmp_path / "in" / name
+        link = here / "in" / name
         link.parent.mkdir(exist_ok=True)
-        link.symlink_to(tmp_path / target)
+        link.symlink_to(here / target)
     hint = "(name a path to read it, or leave it out with --exclude)"
     said = f"1 left out: a linked folder: in/twice {hint}"
     assert said in run("check", "in").out

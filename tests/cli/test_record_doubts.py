@@ -203,10 +203,7 @@ def test_a_run_id_that_is_nearly_one_of_the_trace(
 
 
 @pytest.mark.parametrize("command", ["emit", "record", "tokens"])
-def test_nothing_is_appended_to_a_stream(
-    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_nothing_is_appended_to_a_stream(command: str, here: Path) -> None:
     options = {
         "emit": ["--event", "triage-verdict", "--payload", TRIAGE],
         "record": ["--qa", "pass", "--new-run"],
@@ -215,7 +212,7 @@ def test_nothing_is_appended_to_a_stream(
     ran = run(command, "--trace-file", "-", "--project-run-id", "r", *options)
     assert (ran.code, ran.out) == (2, "")
     assert "- is no file to append to" in ran.err
-    assert list(tmp_path.iterdir()) == []
+    assert list(here.iterdir()) == []
     assert run(command, "--trace-file", "./-", "--project-run-id", "r", *options).code == 0
 
 

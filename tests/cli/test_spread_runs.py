@@ -202,16 +202,15 @@ def test_a_copy_has_the_findings_of_its_lines_and_no_more(tmp_path: Path) -> Non
 
 
 @pytest.fixture
-def in_two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def in_two(here: Path) -> Path:
     """The folder of a run in a/ and b/, with another run in b/, as the current one."""
-    monkeypatch.chdir(tmp_path)
-    write(tmp_path, "drive-trace.toml", "")
+    write(here, "drive-trace.toml", "")
     ended = at(4, "dispatch-end", dispatch_id="d1") + at(5, "project-closed")
     grade = graded_at(3, "pass", "pass", "pass")
-    write(tmp_path, "a/trace.jsonl", at(1, "dispatch-start", **DISPATCH) + grade)
-    write(tmp_path, "b/trace.jsonl", at(1, "dispatch-start", **DISPATCH) + ended)
-    write(tmp_path, "b/c/trace.jsonl", at(6, "project-closed").replace("run-1", "run-2") + ended)
-    return tmp_path
+    write(here, "a/trace.jsonl", at(1, "dispatch-start", **DISPATCH) + grade)
+    write(here, "b/trace.jsonl", at(1, "dispatch-start", **DISPATCH) + ended)
+    write(here, "b/c/trace.jsonl", at(6, "project-closed").replace("run-1", "run-2") + ended)
+    return here
 
 
 @pytest.mark.parametrize("path", ["a/trace.jsonl", "a", "b/trace.jsonl", "."])

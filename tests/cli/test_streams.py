@@ -64,20 +64,19 @@ def unread(*arguments: str | Path, stdin: bytes = b"", both: bool = True) -> tup
 
 
 @pytest.fixture
-def sides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def sides(here: Path) -> None:
     """Runs of which none is CORRECT in ``bad``, and all are in ``good``."""
-    monkeypatch.chdir(tmp_path)
-    write(tmp_path, "drive-trace.toml", "")
+    write(here, "drive-trace.toml", "")
     for at in range(20):
         for side, qa in (("good", "pass"), ("bad", "fail")):
             run = f"{side}-{at}"
             ids = [str(uuid5(NAMESPACE_OID, f"{run} {number}")) for number in range(2)]
             text = triage(run=run, event_id=ids[0])
             text += graded("pass", qa, "pass", run=run, event_id=ids[1])
-            write(tmp_path, f"{side}/{at}/trace.jsonl", text)
-    write(tmp_path, "rejected/trace.jsonl", REJECTED)
-    write(tmp_path, "labels.csv", "case,human,judge\nc1,fail,pass\n")
-    write(tmp_path, "turns.txt", "please\n")
+            write(here, f"{side}/{at}/trace.jsonl", text)
+    write(here, "rejected/trace.jsonl", REJECTED)
+    write(here, "labels.csv", "case,human,judge\nc1,fail,pass\n")
+    write(here, "turns.txt", "please\n")
 
 
 SIDES = ["--baseline", "good", "--candidate", "bad", "--allow-unverified"]

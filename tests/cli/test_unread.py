@@ -16,9 +16,7 @@ FORMATS = ("full", "concise", "json", "github", "sarif")
 LATIN = triage(input_ref="caf\xe9").encode("latin-1")
 
 
-@pytest.fixture(autouse=True)
-def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("here")
 
 
 def verdicts(*paths: str) -> list[str]:
