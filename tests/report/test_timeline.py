@@ -4,12 +4,11 @@ import itertools
 import re
 from itertools import pairwise
 
-from drive_trace.report.chart import REJECTED, Chart, chart_of
+from drive_trace.report.chart import REJECTED, Chart, TimeAxis, chart_of, time_axis
 from drive_trace.report.contents import LineFinding, report_on
 from drive_trace.report.event_log import SPANNING, Outcome
 from drive_trace.report.html import report_html
-from drive_trace.report.html.charts import GLYPHS
-from drive_trace.report.time_axis import TimeAxis, as_date, as_time, days, ticks, time_axis
+from drive_trace.report.html.charts import GLYPHS, as_date, as_time, days, ticks
 from drive_trace.vocabulary import EVENTS
 from tests.report.support import report_of
 from tests.scorecard.support import event

@@ -196,29 +196,20 @@ def report_on(
     :attr:`ScoreCard.left_out`.
     """
     card = scorecard.score([trace.summary for trace in traces], unread, left_out)
-    log = EventLog(traces, card.runs)
-    return FullReport(
-        card=card,
-        metrics=metrics.measure(log),
-        assertions=check_all(log),
-        timelines=timelines(log),
-        traces=tuple(traces),
-        events=log.events,
-        findings=findings,
-    )
+    return _report(card, EventLog(traces, card.runs), traces, findings)
 
 
 def report_on_run(run: RunScore, events: Sequence[Event]) -> FullReport:
     """Make the report on one run of a trace, given its events."""
     log = EventLog([TraceLog(TraceSummary(""), tuple(events), ())])
-    return FullReport(
-        card=ScoreCard((run,), ()),
-        metrics=metrics.measure(log),
-        assertions=check_all(log),
-        timelines=timelines(log),
-        traces=(),
-        events=log.events,
-    )
+    return _report(ScoreCard((run,), ()), log, (), None)
+
+
+def _report(
+    card: ScoreCard, log: EventLog, traces: Sequence[TraceLog], findings: Findings | None
+) -> FullReport:
+    measured, checked = metrics.measure(log), check_all(log)
+    return FullReport(card, measured, checked, timelines(log), tuple(traces), log.events, findings)
 
 
 # As JSON

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
+from itertools import chain, groupby
 from operator import attrgetter
 from typing import Any, cast
 
@@ -313,16 +313,11 @@ class Index:
         return after > before or is_odd
 
 
-_MADE_OF_LINES = (
-    "_unread",
-    "rejected",
-    "rejected_feeds",
-    "repeated_ids",
-    "runs_in_order",
-    "strays",
-    "uncounted",
-    "unknown",
-)
+_KEPT_UP_TO_DATE = {"ids", "named"}
+_MADE_OF_LINES = {
+    name for name, each in vars(Index).items() if isinstance(each, cached_property)
+} - _KEPT_UP_TO_DATE
+"""What an edit has made anew."""
 
 
 def _is_part_of(run: Run, other: Run) -> bool:
@@ -378,12 +373,8 @@ class RecordedLines:
 
     def gaps(self) -> Iterator[Gap]:
         """What is gone, in the order in which it was recorded."""
-        start, missing = 0, self._missing
-        while start < len(missing):
-            first = missing[start]
-            # Numbers that follow each other stand as far apart as their places.
-            end = bisect_left(
-                range(start, len(missing)), 1, key=lambda at: missing[at] - first > at - start
-            )
-            yield Gap(first, end)
-            start += end
+        # Numbers that follow each other stand as far apart as their places.
+        apart = groupby(enumerate(self._missing), lambda each: each[1] - each[0])
+        for _, same in apart:
+            (_, first), *others = same
+            yield Gap(first, 1 + len(others))

@@ -130,11 +130,10 @@ def declarations(index: Index, named: NamedEntity) -> list[Occurrence]:
         first = first_of_run(index, named.value)
         sources = [_Lines([first], RUN_FIELD)] if first is not None else []
         return _found(named, index, sources)
-    every = _found(named, index, _sources(index, named, only_declaring=True))
+    every = occurrences(index, named)
     found = [each for each in every if each.role is Role.DECLARES]
     if found or named.entity is not Entity.PATH:
         return found
-    every = occurrences(index, named)
     return [each for each in every if each.role is Role.WRITES][:1]
 
 
@@ -152,10 +151,10 @@ def taken(index: Index, named: NamedEntity, value: str) -> Occurrence | None:
     return None
 
 
-def _sources(index: Index, named: NamedEntity, *, only_declaring: bool = False) -> Iterator[_Lines]:
+def _sources(index: Index, named: NamedEntity) -> Iterator[_Lines]:
     entity, value = named.entity, named.value
     if entity in LIFETIMES:
-        yield from _of_lifetime(index, named, only_declaring=only_declaring)
+        yield from _of_lifetime(index, named)
         return
     if entity is Entity.RUN:
         run = index.runs.get(value)
@@ -164,34 +163,32 @@ def _sources(index: Index, named: NamedEntity, *, only_declaring: bool = False) 
     elif entity is Entity.EVENT:
         yield _Lines(index.with_id(value), _EVENT_FIELD)
     else:
-        yield from _of_path(index, value, only_declaring=only_declaring)
-    if not only_declaring:
-        yield from (_Lines(index.unknown, field) for field in _FIELDS[entity])
+        yield from _of_path(index, value)
+    yield from (_Lines(index.unknown, field) for field in _FIELDS[entity])
 
 
-def _of_path(index: Index, path: str, *, only_declaring: bool) -> Iterator[_Lines]:
+def _of_path(index: Index, path: str) -> Iterator[_Lines]:
     for name, event in EVENTS.items():
         for field in _FIELDS[Entity.PATH]:
-            if field in event.fields and (name in _AUTHORS or not only_declaring):
+            if field in event.fields:
                 yield _Lines(index.having(name, field, path), field)
     for run_id in index.rejected:
         for field in _FIELDS[Entity.PATH]:
             yield _Lines(index.unread_naming(run_id, field, path), field)
 
 
-def _of_lifetime(index: Index, named: NamedEntity, *, only_declaring: bool) -> Iterator[_Lines]:
+def _of_lifetime(index: Index, named: NamedEntity) -> Iterator[_Lines]:
     of, value = LIFETIMES[named.entity], named.value
     runs = runs_of(index, named)
-    names = (of.opener,) if only_declaring else of.members
     own = runs or (() if named.run is None else (named.run,))
     for run_id in (*own, None):
         run = index.runs.get(run_id) if run_id is not None else None
         if run is not None:
-            yield from (_Lines(run.table(name, of.field).of(value), of.field) for name in names)
+            yield from (
+                _Lines(run.table(name, of.field).of(value), of.field) for name in of.members
+            )
         if run_id is not None or len(runs) <= 1:
             yield _Lines(index.unread_naming(run_id, of.field, value), of.field)
-    if only_declaring:
-        return
     for field in _REFERRING[named.entity]:
         referring = chain(
             index.having(of.opener, field, value),

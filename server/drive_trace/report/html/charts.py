@@ -8,12 +8,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from datetime import UTC, datetime, timedelta
+from itertools import groupby, pairwise
+from typing import NamedTuple
 
-from drive_trace.report.chart import REJECTED, Bar, Chart, ChartMark, Cluster, Piece
+from drive_trace.report.chart import (
+    REJECTED,
+    Bar,
+    Chart,
+    ChartMark,
+    Cluster,
+    Levels,
+    Piece,
+    TimeAxis,
+    spaced,
+)
 from drive_trace.report.event_log import SPANNING, Outcome
 from drive_trace.report.sections import Places
-from drive_trace.report.time_axis import as_date, as_time, days, spaced, ticks
 from drive_trace.scorecard.caveats import LineRef
 from drive_trace.text.document import Html
 from drive_trace.text.escaping import plain
@@ -31,6 +42,13 @@ _MAP = 120
 _MOST_NAME = 60
 _CHARACTERS = 240
 """That fit into a drawing on the widest desk."""
+_LABEL = 76 / 640
+"""From one tick to the next, also where a phone leaves the drawing this many pixels."""
+_STEPS = tuple(
+    each * 1000 for each in (86_400, 43_200, 21_600, 10_800, 3600, 1800, 900, 300, 60, 30, 15, 5, 1)
+)
+_DAY = 86_400_000
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 GLYPHS = {REJECTED: "✕"} | {
     event.name: event.glyph for event in EVENTS.values() if event.name not in SPANNING
 }
@@ -286,3 +304,70 @@ def _from(level: int) -> str:
 
 def _share(share: float) -> str:
     return f"{share * 100:.3f}".rstrip("0").rstrip(".") + "%"
+
+
+# Ticks and dates
+
+
+class Tick(NamedTuple):
+    """A round moment, with the level of zoom from which on there is room for it."""
+
+    place: float
+    moment: int
+    level: int
+
+
+def ticks(axis: TimeAxis) -> list[Tick]:
+    """Round moments, the roundest first, as many as there is room for at each level of zoom."""
+    levels = Levels(_LABEL, axis.levels)
+    found = []
+    folded = {each.left for each in axis.folds}
+    segments = [
+        (start, end, left, right)
+        for (start, end), (left, right) in zip(
+            pairwise(axis.moments), pairwise(axis.places), strict=True
+        )
+        if left not in folded
+    ]
+    for step in _STEPS:
+        for start, end, left, right in segments:
+            width = (right - left) * step / (end - start)
+            if width * 2**axis.levels < _LABEL and end - start > step:
+                continue
+            for moment in range(-(-start // step) * step, end + 1, step):
+                place = left + (right - left) * (moment - start) / (end - start)
+                level = levels.take(place)
+                if level is not None and place < 1 - _LABEL / 2 ** (level + 1):
+                    found.append(Tick(place, moment, level))
+    return found
+
+
+def days(axis: TimeAxis) -> list[Tick]:
+    """Where each day begins of which something is known."""
+    first: dict[int, int] = {}
+    for moment in axis.moments:
+        first.setdefault(moment // _DAY, moment)
+    levels = Levels(_LABEL, axis.levels)
+    found = []
+    for number, (day, moment) in enumerate(first.items()):
+        midnight = day * _DAY
+        place = axis.place(midnight if number and midnight > axis.moments[0] else moment)
+        level = levels.take(place)
+        if level is not None and place < 1 - _LABEL / 2 ** (level + 1):
+            found.append(Tick(place, moment, level))
+    return found
+
+
+def as_date(moment: int) -> str:
+    """``2026-06-08``."""
+    return _at(moment).strftime("%Y-%m-%d")
+
+
+def as_time(moment: int) -> str:
+    """``14:05``, with seconds where there are some."""
+    at = _at(moment)
+    return at.strftime("%H:%M:%S" if at.second else "%H:%M")
+
+
+def _at(moment: int) -> datetime:
+    return _EPOCH + timedelta(milliseconds=moment)
