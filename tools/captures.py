@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 from lsprotocol import types
 from tests.support.aids import check_tokens, hover_text
-from tests.support.changing import edits_in
+from tests.support.changing import changes_of, edits_in
 from tests.support.completing import made, offered
 from tests.support.fixtures import actions_in, apply_edits, edits_of, findings_of, lenses_of, read
 from tests.support.moving import folds_of, links_of, selections_of, symbols_of
@@ -21,8 +21,6 @@ from drive_trace.analysis import Analysis, summarize_text
 from drive_trace.authoring.drafts import Stamp
 from drive_trace.features.filling import (
     Contents,
-    fill_from_file,
-    fill_from_run,
     fill_offers,
     known_offers,
 )
@@ -35,7 +33,7 @@ from drive_trace.features.navigation import (
     rename,
     workspace_symbols,
 )
-from drive_trace.features.new_events import appended, appending_offers
+from drive_trace.features.new_events import appending_offers
 from drive_trace.features.referents import HoverOptions
 from drive_trace.features.results import CannotMake, View, as_edits, point_at
 from drive_trace.features.runs import JoinedRun
@@ -141,9 +139,7 @@ def known(fixture: str) -> list[str]:
     analysis = Analysis(wanted.text)
     assert wanted.cursor is not None
     (offer,) = known_offers(analysis, wanted.cursor, None)
-    filled = fill_from_run(analysis, offer.data, STAMP)
-    assert not isinstance(filled, CannotMake)
-    edits = edits_in(as_edits(View(analysis, _UTF16), filled))
+    edits = edits_in(as_edits(View(analysis, _UTF16), changes_of(offer, STAMP)))
     after = apply_edits(wanted.text, edits, _UTF16).split("\n")[wanted.cursor.record]
     return [f"*{offer.title}*", "", *code(after)]
 
@@ -155,10 +151,9 @@ def added(fixture: str, title: str) -> list[str]:
     assert wanted.cursor is not None
     offers = appending_offers(analysis, wanted.cursor, None, is_crowded=False)
     (offer,) = (each for each in offers if each.title == title)
-    record = appended(analysis, offer.data, STAMP)
-    assert not isinstance(record, CannotMake)
+    (change,) = changes_of(offer, STAMP)
     menu = [f"- {each.title}" for each in offers]
-    return [*menu, "", f"*{title}* adds", "", *code(shortened(record))]
+    return [*menu, "", f"*{title}* adds", "", *code(shortened(change.text.strip()))]
 
 
 def found(fixture: str) -> list[str]:
@@ -176,10 +171,11 @@ def measured(fixture: str, length: int) -> list[str]:
     wanted = read(fixture)
     analysis = Analysis(wanted.text)
     assert wanted.cursor is not None
-    (offer,) = fill_offers(analysis, wanted.cursor, None, lambda _, __: True)
-    filled = fill_from_file(analysis, offer.data, Contents(length, ""))
-    assert not isinstance(filled, CannotMake)
-    after = apply_edits(wanted.text, edits_in(as_edits(View(analysis, _UTF16), filled)), _UTF16)
+    (offer,) = fill_offers(
+        analysis, wanted.cursor, None, lambda _, __: True, lambda _: Contents(length, "")
+    )
+    edits = edits_in(as_edits(View(analysis, _UTF16), changes_of(offer, STAMP)))
+    after = apply_edits(wanted.text, edits, _UTF16)
     return [f"*{offer.title}*", "", *code(shortened(after.split("\n")[wanted.cursor.record]))]
 
 

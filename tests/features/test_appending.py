@@ -3,12 +3,13 @@
 import pytest
 
 from drive_trace.analysis import Analysis, summarize_text
-from drive_trace.features.new_events import appended, appending_offers, closing_offers
+from drive_trace.features.findings import picked
+from drive_trace.features.new_events import appending_offers, closing_offers, graded
 from drive_trace.features.results import CannotMake
 from drive_trace.features.runs import JoinedRun
 from drive_trace.scorecard.card import score
 from drive_trace.trace.document import Point
-from tests.support.changing import NOW, check_appended, check_offers, offers_at
+from tests.support.changing import NOW, changes_of, check_appended, check_offers, offers_at
 from tests.support.fixtures import read
 
 UNGRADED = """
@@ -72,10 +73,7 @@ def test_a_grade_that_was_rejected_is_not_passed_over() -> None:
         "1 correctness line rejected (line 3), not counted: mend that first"
     )
     # Nor by a pick that was offered before.
-    data = {"make": "record", "runId": "checkout-retry", "changes": {"qa": "pass"}}
-    made = appended(Analysis(read(graded).text), data, NOW)
-    assert isinstance(made, CannotMake)
-    assert "correctness line rejected (line 3)" in made.reason
+    assert picked([offer], {"kind": offer.kind, "id": "qa: pass"}) == CannotMake(offer.disabled)
 
 
 def test_what_is_kept_of_a_stale_grade_is_told() -> None:
@@ -106,18 +104,18 @@ def test_what_is_kept_of_another_file_is_told() -> None:
     )
     text = read(UNGRADED).text
     joined = joined_with(text, read(grade).text)
-    data = {"make": "record", "runId": "checkout-retry", "changes": {"intent": "pass"}}
-    made = appended(Analysis(text), {**data, "title": "?"}, NOW, lambda _: joined)
-    assert isinstance(made, CannotMake)
-    assert "Record intent: pass → CORRECT (keeps mechanical and qa of slices/a" in made.reason
+    analysis = Analysis(text)
+    offers = appending_offers(analysis, Point(0, 0), None, lambda _: joined, is_crowded=False)
+    assert "Record intent: pass → CORRECT (keeps mechanical and qa of slices/a)" in [
+        each.title for each in offers
+    ]
 
 
 def test_nothing_is_recorded_that_would_not_count() -> None:
     """As where another file of the run has a grade of the future."""
     text, elsewhere = read(UNGRADED).text, read(LATER).text
     joined = joined_with(text, elsewhere)
-    data = {"make": "record", "runId": "checkout-retry", "changes": {"qa": "pass"}}
-    made = appended(Analysis(text), data, NOW, lambda _: joined)
+    made = graded(Analysis(text), "checkout-retry", {"qa": "pass"}, lambda _: joined, NOW)
     assert made == CannotMake(
         'slices/a: line 1 has the ts "2999-01-01T00:00:00.000Z", which is later than now: a grade '
         "recorded now would not count; a clock was wrong, so correct that ts by hand"
@@ -217,9 +215,8 @@ def test_each_of_several_open_dispatches_is_closed_by_name() -> None:
         "Close dispatch “lexer”: completed",
         "Close dispatch “implementer D1 R1”: completed",
     ]
-    record = appended(analysis, offers[1].data, NOW)
-    assert isinstance(record, str)
-    assert '"dispatch_id":"d1","result":"completed"' in record
+    (change,) = changes_of(offers[1])
+    assert '"dispatch_id":"d1","result":"completed"' in change.text
 
 
 def test_a_dispatch_that_was_open_for_over_a_day_is_not_measured() -> None:
@@ -250,22 +247,5 @@ EVENT{"event_type":"round-end","dispatch_id":"d1","round_id":"r2"}
 def test_what_was_closed_meanwhile_is_not_closed_again() -> None:
     offer = next(each for each in offers_at(OPEN) if each.title.startswith("Close"))
     closed = f'{OPEN}EVENT{{"event_type":"dispatch-end","dispatch_id":"d1"}}'
-    made = appended(Analysis(read(closed).text), offer.data, NOW)
-    assert made == CannotMake("That dispatch is not open any more.")
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        {"make": "record"},
-        {"make": "record", "runId": 5, "changes": {"qa": "pass"}},
-        {"make": "record", "runId": "checkout-retry", "changes": {}},
-        {"make": "record", "runId": "checkout-retry", "changes": {"event_id": "x"}},
-        {"make": "close", "runId": "checkout-retry", "entity": "run", "id": "", "outcome": {}},
-        {"make": "close", "runId": "checkout-retry", "entity": "x", "id": "", "outcome": {}},
-        {"make": "close", "runId": "checkout-retry", "entity": "round", "id": "", "outcome": 5},
-    ],
-)
-def test_data_that_is_no_offers(data: dict[str, object]) -> None:
-    with pytest.raises((KeyError, TypeError, ValueError)):
-        appended(Analysis(read(UNGRADED).text), data, NOW)
+    gone = picked(offers_at(closed), {"kind": offer.kind, "id": offer.id})
+    assert gone == CannotMake("This has changed meanwhile: ask again.")

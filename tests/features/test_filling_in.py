@@ -4,10 +4,9 @@ import pytest
 
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.fixing import fix_all
-from drive_trace.features.filling import fill_durations, fill_from_run, known_offers
-from drive_trace.features.results import CannotMake
+from drive_trace.features.filling import known_offers
 from drive_trace.trace.document import Point
-from tests.support.changing import NOW, check_filled_in, is_filled_in
+from tests.support.changing import changes_of, check_filled_in, is_filled_in
 from tests.support.fixtures import trace
 
 OPEN = """
@@ -53,7 +52,7 @@ def test_durations_that_are_null_are_filled_in_by_their_own_fix_one_or_all() -> 
     (offer,) = known_offers(analysis, Point(1, 0), None)
     assert offer.title == "Fill in all 3 `wall_clock_ms` that the timestamps tell"
     assert known_offers(analysis, Point(6, 0), None) == []
-    changes = fill_durations(analysis)
+    changes = changes_of(offer)
     assert [(each.start.record, each.text) for each in changes] == [
         (1, "744000"),
         (3, "744000"),
@@ -109,12 +108,3 @@ def test_only_where_fixes_are_asked_for() -> None:
     line = """{"event_type":"round-end"$0}"""
     assert is_filled_in(line, ["quickfix"])
     assert not is_filled_in(line, ["source"])
-
-
-def test_a_line_that_has_changed_meanwhile_is_left_alone() -> None:
-    (offer,) = known_offers(Analysis('{"event_type":"round-end"}'), Point(0, 0), None)
-    mended = Analysis(trace('EVENT{"event_type":"round-end"}'))
-    assert isinstance(fill_from_run(mended, offer.data, NOW), CannotMake)
-    assert isinstance(fill_from_run(mended, {**offer.data, "record": 7}, NOW), CannotMake)
-    with pytest.raises(TypeError):
-        fill_from_run(mended, {"record": "0"}, NOW)

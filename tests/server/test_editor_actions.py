@@ -231,7 +231,7 @@ def test_length_and_hash_are_filled_in_from_a_file_of_the_workspace(tmp_path: Pa
         data = (root / "briefs/d1.md").read_bytes()
         assert filled["brief_byte_length"] == len(data)
         assert filled["brief_content_hash"] == hashlib.sha256(data).hexdigest()
-        fill["data"]["path"] = "../outside.md"
+        fill["data"]["id"] = "../outside.md"
         assert refused(client, client.start_request("codeAction/resolve", fill)) == -32803
         os.utime(root / "briefs/d1.md", (2e9, 2e9))
         assert editor.actions(document, 0, kind) == []

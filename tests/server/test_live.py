@@ -454,9 +454,7 @@ def test_a_grade_in_another_file_of_the_run_is_kept(
     append(there, graded("pass", "pass", "pass"))
     told(alone, there)
     asked_for(alone, LENSES)
-    changes = {"intent": "fail"}
-    picked = {"make": "record", "uri": document.uri, "runId": "run-1", "changes": changes}
-    action = {"title": "Record intent: fail", "data": picked}
+    action = {"title": "Record intent: fail", "data": grading(document, "intent: fail")}
     resolved = alone.request("codeAction/resolve", action)
     assert resolved.keys() == {"title", "edit"}  # and no kind, as none was given
     (edits,) = resolved["edit"]["changes"].values()
@@ -470,6 +468,12 @@ def test_a_grade_in_another_file_of_the_run_is_kept(
     assert error["message"].startswith("What other files say of the run is not known; ")
 
 
+def grading(document: Document, what: str) -> dict[str, Any]:
+    """The data of an offer to record a component of a grade."""
+    kind = "refactor.driveTrace.record"
+    return {"uri": document.uri, "record": 0, "kind": kind, "id": what}
+
+
 @pytest.mark.parametrize("is_told", [False, True])
 def test_a_grade_that_another_file_was_given_just_now_is_kept(
     alone: RawClient, two: tuple[Document, Path], is_told: bool
@@ -478,8 +482,7 @@ def test_a_grade_that_another_file_was_given_just_now_is_kept(
     append(there, graded("pass", None, "pass"))
     told(alone, there)
     asked_for(alone, LENSES)
-    picked = {"make": "record", "uri": document.uri, "runId": "run-1", "changes": {"qa": "pass"}}
-    action = {"title": "Record qa: pass → CORRECT", "data": picked}
+    action = {"title": "Record qa: pass → CORRECT", "data": grading(document, "qa: pass")}
     append(there, graded("pass", None, "fail", ts="2026-05-28T15:00:00.000Z"))
     if is_told:
         told(alone, there)

@@ -12,10 +12,10 @@ from lsprotocol import types
 
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.drafts import Stamp
-from drive_trace.features.filling import fill_from_run, known_offers
-from drive_trace.features.findings import format_document, format_range
+from drive_trace.features.filling import known_offers
+from drive_trace.features.findings import FixAll, format_document, format_range
 from drive_trace.features.navigation import prepare_rename, rename
-from drive_trace.features.new_events import appended, appending_offers, at_the_end
+from drive_trace.features.new_events import appending_offers
 from drive_trace.features.results import CannotMake, View, as_edits, point_at
 from tests.support.fixtures import ENCODINGS, apply_edits, offset_in, read
 
@@ -110,6 +110,14 @@ def check_offers(before: str, only: Any = None) -> list[str]:
     return [each.title for each in offers_at(before, only)]
 
 
+def changes_of(offer: Offer, stamp: Stamp = NOW) -> Any:
+    """What an offer changes."""
+    assert not isinstance(offer.make, FixAll)
+    made = offer.make(stamp)
+    assert not isinstance(made, CannotMake), made
+    return made
+
+
 def check_filled_in(before: str, title: str, after: str) -> None:
     """The offer at the cursor is called that, and makes ``after`` of ``before``, at NOW."""
     fixture = read(before)
@@ -118,9 +126,7 @@ def check_filled_in(before: str, title: str, after: str) -> None:
         analysis = Analysis(fixture.text)
         (offer,) = known_offers(analysis, fixture.cursor, None)
         assert offer.title == title
-        made = fill_from_run(analysis, offer.data, NOW)
-        assert not isinstance(made, CannotMake), made
-        edits = edits_in(as_edits(View(analysis, encoding), made))
+        edits = edits_in(as_edits(View(analysis, encoding), changes_of(offer)))
         assert apply_edits(fixture.text, edits, encoding) == read(after).text
 
 
@@ -137,9 +143,7 @@ def check_appended(before: str, title: str, *pairs: str, only: Any = None) -> No
     (offer,) = (each for each in offers_at(before, only) if each.title == title)
     for encoding in ENCODINGS:
         analysis = Analysis(text)
-        record = appended(analysis, offer.data, NOW)
-        assert not isinstance(record, CannotMake), record
-        made = as_edits(View(analysis, encoding), [at_the_end(analysis, record)])
+        made = as_edits(View(analysis, encoding), changes_of(offer))
         after = apply_edits(text, edits_in(made), encoding)
         assert after.startswith(text)
         added = after[len(text) :].removeprefix("\n")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from lsprotocol import types
 
@@ -17,7 +17,7 @@ from drive_trace.analysis import Analysis
 from drive_trace.authoring.drafts import Stamp
 from drive_trace.authoring.events import compose
 from drive_trace.authoring.values import Certainty
-from drive_trace.features.findings import FILL_KIND, Offer, asks_for, other_by_now
+from drive_trace.features.findings import FILL_KIND, Offer, asks_for
 from drive_trace.features.results import CannotMake, TextChange
 from drive_trace.linter.edits import (
     as_json,
@@ -36,16 +36,13 @@ from drive_trace.trace.places import pair_at
 from drive_trace.trace.scope import scope_at
 from drive_trace.vocabulary import EVENTS, FILES, EventType, FileFacts
 
-KNOWN = "known"
-DURATIONS = "durations"
-FILL = "fill"
 _FIX_KIND = types.CodeActionKind.QuickFix.value
 _MOST_NAMED = 3
 _MOST_DURATIONS = 1000
 """So many rejected lines are searched for durations to fill in."""
 _CLAIM = ("wall_clock_ms",)
 _order = attrgetter("order")
-_CHANGED = CannotMake("The line has changed meanwhile: ask again.")
+_NO_FILE = CannotMake("There is no such file in the workspace, or it cannot be read.")
 
 
 class Contents(NamedTuple):
@@ -67,40 +64,33 @@ def _filled(record: int, line: Line, values: Mapping[str, str]) -> list[TextChan
     return [TextChange.within(record, edit.span, edit.text) for edit in edits]
 
 
-def _line_of(analysis: Analysis, data: Mapping[str, Any]) -> tuple[int, Line | None]:
-    record, lines = data["record"], analysis.document.lines
-    if not isinstance(record, int):
-        raise TypeError("a line has a number")
-    return record, lines[record] if 0 <= record < len(lines) else None
-
-
 # From the run
 
 
 def known_offers(analysis: Analysis, at: Point, only: object) -> list[Offer]:
-    """One offer if the line lacks a value that the run shows."""
+    """One offer if the line lacks a value that the run shows, and one if several lines lack a
+    duration that the timestamps tell.
+    """
     if not asks_for(only, _FIX_KIND):
         return []
-    known = _known(analysis, at.record, None)
+    record = at.record
+    known = _known(analysis, record, None)
     offers = []
+
+    def fill_known(stamp: Stamp) -> list[TextChange]:
+        values = _known(analysis, record, stamp)
+        texts = {name: as_json(value) for name, value in values.items()}
+        return _filled(record, analysis.document.lines[record], texts)
+
     if known:
-        data = {"make": KNOWN, "record": at.record}
-        offers.append(Offer(_known_title(known), _FIX_KIND, data))
-    if _measured(analysis, analysis.document.lines[at.record]) is not None:
-        count = len(_all_measured(analysis))
-        if count > 1:
-            title = f"Fill in all {count} `wall_clock_ms` that the timestamps tell"
-            offers.append(Offer(title, _FIX_KIND, {"make": DURATIONS}))
+        offers.append(Offer(_known_title(known), _FIX_KIND, record, fill_known, "known"))
+    if _measured(analysis, analysis.document.lines[record]) is not None:
+        edits, number = _all_measured(analysis), analysis.document.number
+        if len(edits) > 1:
+            title = f"Fill in all {len(edits)} `wall_clock_ms` that the timestamps tell"
+            changes = [TextChange.within(number(e.line), e.span, e.text) for e in edits]
+            offers.append(Offer(title, _FIX_KIND, record, lambda _: changes, "durations"))
     return offers
-
-
-def fill_durations(analysis: Analysis) -> list[TextChange]:
-    """The changes that fill in every duration that is null and that the timestamps tell."""
-    number = analysis.document.number
-    return [
-        TextChange.within(number(edit.line), edit.span, edit.text)
-        for edit in _all_measured(analysis)
-    ]
 
 
 def _all_measured(analysis: Analysis) -> list[Edit]:
@@ -115,20 +105,6 @@ def _measured(analysis: Analysis, line: Line) -> Edit | None:
         return None
     passed = measured_ms(analysis.index, line)
     return replace_value(line, _CLAIM, str(passed)) if passed is not None else None
-
-
-def fill_from_run(
-    analysis: Analysis, data: Mapping[str, Any], stamp: Stamp
-) -> list[TextChange] | CannotMake:
-    """The changes of an offer. Raises KeyError or TypeError for data of no offer."""
-    record, line = _line_of(analysis, data)
-    known = _known(analysis, record, stamp) if line is not None else {}
-    if line is None or not known:
-        return _CHANGED
-    refused = other_by_now(data, _known_title(_known(analysis, record, None)))
-    if refused is not None:
-        return refused
-    return _filled(record, line, {name: as_json(value) for name, value in known.items()})
 
 
 def _known(analysis: Analysis, record: int, stamp: Stamp | None) -> dict[str, object]:
@@ -206,10 +182,15 @@ def _in_words(name: str, value: object) -> str:
 
 
 def fill_offers(
-    analysis: Analysis, at: Point, only: object, is_file: Callable[[str, str | None], bool]
+    analysis: Analysis,
+    at: Point,
+    only: object,
+    is_file: Callable[[str, str | None], bool],
+    contents: Callable[[str], Contents | None],
 ) -> list[Offer]:
     """One offer if the line names an existing file, which ``is_file`` knows by its path and the
     line's time: a file that has changed since then is not the one that the line is about.
+    ``contents`` reads it when the offer is picked.
     """
     if not asks_for(only, FILL_KIND):
         return []
@@ -220,30 +201,19 @@ def fill_offers(
     ts = values_of(line).get("ts")
     if not is_file(path, ts if isinstance(ts, str) else None):
         return []
-    data = {"make": FILL, "record": at.record, "path": path}
-    return [Offer(_file_title(facts, path), FILL_KIND, data)]
 
+    def fill(_: Stamp) -> list[TextChange] | CannotMake:
+        found = contents(path)
+        if found is None:
+            return _NO_FILE
+        values = {facts.length: as_json(found.length)}
+        if facts.sha256 is not None:
+            values[facts.sha256] = as_json(found.sha256)
+        return _filled(at.record, line, values)
 
-def fill_from_file(
-    analysis: Analysis, data: Mapping[str, Any], contents: Contents
-) -> list[TextChange] | CannotMake:
-    """The changes of an offer. Raises KeyError or TypeError for data of no offer."""
-    record, line = _line_of(analysis, data)
-    facts, path = _file_facts(line) if line is not None else (None, None)
-    if line is None or facts is None or path != data["path"]:
-        return _CHANGED
-    refused = other_by_now(data, _file_title(facts, data["path"]))
-    if refused is not None:
-        return refused
-    values = {facts.length: as_json(contents.length)}
-    if facts.sha256 is not None:
-        values[facts.sha256] = as_json(contents.sha256)
-    return _filled(record, line, values)
-
-
-def _file_title(facts: FileFacts, path: str) -> str:
     what = "hash and length" if facts.sha256 else "length"
-    return f"Fill in {what} from {printable(path)}"
+    title = f"Fill in {what} from {printable(path)}"
+    return [Offer(title, FILL_KIND, at.record, fill, path)]
 
 
 def _file_facts(line: Line) -> tuple[FileFacts | None, str | None]:

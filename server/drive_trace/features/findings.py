@@ -5,14 +5,15 @@ file, as ``textDocument/formatting`` and ``textDocument/rangeFormatting``.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from attrs import asdict
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
+from drive_trace.authoring.drafts import Stamp
 from drive_trace.authoring.fixing import fix_all
 from drive_trace.features import results
 from drive_trace.linter.rule import Finding, Fix, Related
@@ -139,7 +140,6 @@ def _range_of(view: results.View, found: Finding | Related) -> results.PlainRang
 APPLY_FIX = "driveTrace.applyFix"
 """The command of a fix, for clients that read commands only."""
 FIX_ALL = "fixAll"
-FORMAT = "format"
 MOST_FIXED = 1000
 """The most lines that fix-all changes at once. It can be picked again for the rest."""
 _MOST_LINES = 200
@@ -164,22 +164,50 @@ KINDS = (
 """Every kind that is offered."""
 
 
+class FixAll(NamedTuple):
+    """All safe fixes, or those of one rule. They are made on a copy of the trace, which takes as
+    long as opening it.
+    """
+
+    rule: str | None = None
+
+
+Changes: TypeAlias = "results.JsonText | Sequence[results.TextChange] | results.CannotMake"
+"""What an action does: text edits, or what they are made of."""
+
+
 class Offer(NamedTuple):
-    """A code action without its edit."""
+    """A code action without its edit. When it is picked, the offers of its line are made again, and
+    the one with its kind and its id is carried out: a client only keeps its place and its title.
+    """
 
     title: str
     kind: str
-    data: dict[str, Any]
-    """What the edit is made from. It comes back from the client, so it is untrusted."""
+    record: int
+    """The number of its line."""
+    make: Callable[[Stamp], Changes] | FixAll
+    """What it does, with an id and a time for a new event."""
+    id: str = ""
+    """What distinguishes it from the other offers of its kind for the line."""
     disabled: str | None = None
     """Why it cannot be picked now, if it cannot."""
 
 
-def other_by_now(data: Mapping[str, Any], title: str) -> results.CannotMake | None:
-    """A refusal if an offer would now do something else than its title says."""
-    if data.get("title", title) == title:
-        return None
-    return results.CannotMake(f"This has changed meanwhile, and would now be “{title}”: ask again.")
+def picked(offers: Iterable[Offer], data: Mapping[str, Any]) -> Offer | results.CannotMake:
+    """The offer that somebody has picked, or why it cannot be: it may be gone by now, or do
+    something else than its title said.
+    """
+    of_kind = [each for each in offers if each.kind == data["kind"]]
+    disabled = next((each.disabled for each in of_kind if each.disabled is not None), None)
+    if disabled is not None:
+        return results.CannotMake(disabled)
+    found = next((each for each in of_kind if each.id == data["id"]), None)
+    if found is None:
+        return results.CannotMake("This has changed meanwhile: ask again.")
+    if data.get("title", found.title) != found.title:
+        now = f"would now be “{found.title}”: ask again."
+        return results.CannotMake(f"This has changed meanwhile, and {now}")
+    return found
 
 
 def asks_for(only: object, kind: str) -> bool:
@@ -331,10 +359,12 @@ def _same(
 # A whole file
 
 
-def source_offers(only: object, *, has_safe_fix: bool) -> list[Offer]:
+def source_offers(
+    view: results.View, record: int, only: object, *, has_safe_fix: bool
+) -> list[Offer]:
     """Fix-all and formatting. If the request names no kind: fix-all, beside a safe fix."""
-    fix = Offer("Fix all that can be fixed safely", FIX_ALL_KIND, {"make": FIX_ALL})
-    layout = Offer("Lay out all lines", FORMAT_KIND, {"make": FORMAT})
+    fix = Offer("Fix all that can be fixed safely", FIX_ALL_KIND, record, FixAll())
+    layout = Offer("Lay out all lines", FORMAT_KIND, record, lambda _: format_document(view))
     is_wanted = names(only, FIX_ALL_KIND) or (asks_for(only, FIX_ALL_KIND) and has_safe_fix)
     return [fix] * is_wanted + [layout] * names(only, FORMAT_KIND)
 
@@ -351,7 +381,7 @@ def rule_offers(analysis: Analysis, findings: Sequence[Finding], only: object) -
     found = Counter(each.rule.code for each in islice(analysis.findings(), _MOST_FINDINGS))
     is_long = analysis.finding_count > _MOST_FINDINGS
     return [
-        Offer(f"Fix all of {code} in the file", kind, {"make": FIX_ALL, "rule": code})
+        Offer(f"Fix all of {code} in the file", kind, 0, FixAll(code))
         for code in codes
         if is_long or found[code] > 1
     ]

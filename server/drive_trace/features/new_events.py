@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from itertools import chain, count, islice
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from lsprotocol import types
 
@@ -266,8 +267,6 @@ def _scope(analysis: Analysis, run_id: str | None) -> Scope:
 # Code actions
 
 
-RECORD = "record"
-CLOSE = "close"
 _CLOSED = (Entity.ROUND, Entity.DISPATCH)
 """What can be closed, in this order: a round ends before its dispatch."""
 UNCLOSED = {unclosed_round.RULE.code: Entity.ROUND, unclosed_dispatch.RULE.code: Entity.DISPATCH}
@@ -294,13 +293,14 @@ def appending_offers(
     if scope.run is None or (not is_end and run_of(line) is None):
         return []
     offers: list[findings.Offer] = []
+    record = at.record
     is_free = findings.asks_for_all(only) and not is_crowded
     if findings.names(only, findings.RECORD_KIND) or (
         is_free and _is_about_run(scope, line, at, is_end)
     ):
-        offers += _grades(analysis, scope, joined)
+        offers += _grades(analysis, record, scope, joined)
     if findings.names(only, findings.CLOSE_KIND) or is_free:
-        offers += _ends(scope, None if is_end else line)
+        offers += _ends(analysis, record, scope, None if is_end else line)
     return offers
 
 
@@ -311,22 +311,11 @@ def closing_offers(analysis: Analysis, finding: Finding, only: object) -> list[f
         return []
     lines = analysis.document.lines
     scope = scope_at(analysis.index, lines, len(lines), run_of(line))
-    found = _ends(scope, line) if scope.run is not None else ()
+    if scope.run is None:
+        return []
     kind = types.CodeActionKind.QuickFix.value
-    return [each._replace(kind=kind) for each in found if each.data["entity"] == entity.value]
-
-
-def appended(
-    analysis: Analysis, data: Mapping[str, Any], stamp: Stamp, joined: Joined = nothing_joined
-) -> str | CannotMake:
-    """The record of an offer, with the id and time of the stamp. A grade is merged with what counts
-    over all files of the run. Raises KeyError, TypeError or ValueError for data of no offer.
-    """
-    return (
-        _grade(analysis, data, stamp, joined)
-        if data["make"] == RECORD
-        else _end(analysis, data, stamp)
-    )
+    ends = _ends(analysis, analysis.document.number(line), scope, line)
+    return [each._replace(kind=kind) for each in ends if each.id.startswith(f"{entity.value} ")]
 
 
 def at_the_end(analysis: Analysis, record: str) -> TextChange:
@@ -360,14 +349,19 @@ def _is_about_run(scope: Scope, line: Line, at: Point, is_end: bool) -> bool:
     return 0 <= start <= at.offset <= (stop if stop >= 0 else len(line.text))
 
 
-def _grades(analysis: Analysis, scope: Scope, joined: Joined) -> Iterator[findings.Offer]:
+def _grades(
+    analysis: Analysis, record: int, scope: Scope, joined: Joined
+) -> Iterator[findings.Offer]:
     """The grades to record, missing components first, without those that change nothing."""
     assert scope.run is not None
     run_id = scope.run.run_id
     feed = feed_at(scope, GRADE, joined)
     reason = feed.reason if isinstance(feed, CannotMake) else _passed_over(feed)
     if isinstance(feed, CannotMake) or reason is not None:
-        yield findings.Offer("Record a grade", findings.RECORD_KIND, {"make": RECORD}, reason)
+        refused = CannotMake(reason or "")
+        yield findings.Offer(
+            "Record a grade", findings.RECORD_KIND, record, lambda _: refused, disabled=reason
+        )
         return
     decider = feed.deciding
     counted = decider.state.counted if decider is not None else None
@@ -376,11 +370,11 @@ def _grades(analysis: Analysis, scope: Scope, joined: Joined) -> Iterator[findin
     for name in sorted(values, key=lambda name: values[name] is not None):
         for value in choices()[name]:
             if value != values[name]:
-                merged = {**values, name: value}
                 changes = {name: value}
-                title = _grade_title(analysis, feed, changes, merged, run)
-                data = {"make": RECORD, "runId": run_id, "changes": changes}
-                yield findings.Offer(title, findings.RECORD_KIND, data)
+                title = _grade_title(analysis, feed, changes, {**values, name: value}, run)
+                make = partial(graded, analysis, run_id, changes, joined)
+                id_ = f"{name}: {value}"
+                yield findings.Offer(title, findings.RECORD_KIND, record, make, id_)
 
 
 def _passed_over(feed: JoinedFeed) -> str | None:
@@ -423,15 +417,13 @@ def _grade_title(
     return f"Record {changed}{consequence(merged)}{keeps}{of_run}"
 
 
-def _grade(
-    analysis: Analysis, data: Mapping[str, Any], stamp: Stamp, joined: Joined
-) -> str | CannotMake:
-    run_id, changes = data["runId"], data["changes"]
+def graded(
+    analysis: Analysis, run_id: str, changes: Mapping[str, object], joined: Joined, stamp: Stamp
+) -> list[TextChange] | CannotMake:
+    """The change that records some components of a grade, merged with what counts over all files of
+    the run.
+    """
     feed = EVENTS[GRADE]
-    if not isinstance(run_id, str) or not isinstance(changes, dict) or not changes:
-        raise TypeError("a grade is of a run, and changes something")
-    if not changes.keys() <= choices().keys():
-        raise ValueError("a grade has other components")
     own = feed_state(analysis.index, feed, run_id)
     counted = with_others(own, GRADE, joined(run_id))
     if isinstance(counted, CannotMake):
@@ -441,25 +433,23 @@ def _grade(
         draft = outranked(draft, counted, stamp.ts) or draft
     if isinstance(draft, Refused):
         return CannotMake("; ".join(draft.reasons))
-    merged = {**dict.fromkeys(choices()), **draft.payload}
-    run = _scored(analysis, run_id, joined)
-    superseded = counted.superseded(run, GRADE)
+    superseded = counted.superseded(_scored(analysis, run_id, joined), GRADE)
     if superseded is not None:
         return CannotMake(superseded)
-    title = _grade_title(analysis, counted, changes, merged, run)
-    return findings.other_by_now(data, title) or draft.record(stamp)
+    return [at_the_end(analysis, draft.record(stamp))]
 
 
 # Ends
 
 
-def _ends(scope: Scope, line: Line | None) -> Iterator[findings.Offer]:
+def _ends(
+    analysis: Analysis, record: int, scope: Scope, line: Line | None
+) -> Iterator[findings.Offer]:
     """The ends of the open rounds and dispatches that a line names; without a line, of the last."""
     for opened in chain.from_iterable(
         islice((each for each in scope.opened[entity] if _is_of(each, line)), _MOST_CLOSED)
         for entity in _CLOSED
     ):
-        entity = opened.of.entity
         closer = EVENTS[opened.of.closer]
         field = next(
             each
@@ -467,17 +457,22 @@ def _ends(scope: Scope, line: Line | None) -> Iterator[findings.Offer]:
             if isinstance(each.shape, OneOfShape) and len(each.shape.meanings) > 1
         )
         for outcome in cast("OneOfShape", field.shape).meanings:
-            yield findings.Offer(
-                _end_title(scope, opened, {field.name: outcome}),
-                findings.CLOSE_KIND,
-                {
-                    "make": CLOSE,
-                    "runId": scope.run_id,
-                    "entity": entity.value,
-                    "id": opened.id,
-                    "outcome": {field.name: outcome},
-                },
-            )
+            values = {field.name: outcome}
+            title = _end_title(scope, opened, values)
+            make = partial(_ended, analysis, scope, opened, values)
+            id_ = f"{opened.of.entity.value} {opened.id}: {outcome}"
+            yield findings.Offer(title, findings.CLOSE_KIND, record, make, id_)
+
+
+def _ended(
+    analysis: Analysis, scope: Scope, opened: Opened, outcome: Mapping[str, str], stamp: Stamp
+) -> list[TextChange]:
+    """The change that ends something."""
+    closer = EVENTS[opened.of.closer]
+    composed = events.compose(closer, scope, stamp, {**events.ids_of(closer, opened), **outcome})
+    # A value that only a person knows stays a gap, which is an error until it is filled.
+    text, _ = render(("{", *pairs(composed.slots), "}"), snippets=False)
+    return [at_the_end(analysis, text)]
 
 
 def _is_of(opened: Opened, line: Line | None) -> bool:
@@ -503,24 +498,3 @@ def _called(scope: Scope, opened: Opened) -> str:
             return printable(entity_name(scope, opened.of, start))
         return f"round {start.fact('round_number')}"
     return f"dispatch “{printable(start.text_fact('dispatch_name'))}”"
-
-
-def _end(analysis: Analysis, data: Mapping[str, Any], stamp: Stamp) -> str | CannotMake:
-    lines = analysis.document.lines
-    entity, name, outcome = Entity(data["entity"]), data["id"], data["outcome"]
-    run_id = data["runId"]
-    if entity not in _CLOSED or not isinstance(run_id, str) or not isinstance(outcome, dict):
-        raise TypeError("what is closed is a dispatch or a round of a run")
-    scope = scope_at(analysis.index, lines, len(lines), run_id)
-    opened = next((each for each in scope.opened[entity] if each.id == name), None)
-    if opened is None:
-        return CannotMake(f"That {entity.value} is not open any more.")
-    closer = EVENTS[opened.of.closer]
-    if not outcome.keys() <= closer.fields.keys():
-        raise ValueError("an end has other fields")
-    refused = findings.other_by_now(data, _end_title(scope, opened, outcome))
-    if refused is not None:
-        return refused
-    composed = events.compose(closer, scope, stamp, {**events.ids_of(closer, opened), **outcome})
-    # A value that only a person knows stays a gap, which is an error until it is filled.
-    return render(("{", *pairs(composed.slots), "}"), snippets=False)[0]

@@ -14,9 +14,8 @@ from lsprotocol import types
 from lsprotocol.converters import get_converter
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.findings import KINDS
+from drive_trace.features.findings import KINDS, RECORD_KIND
 from drive_trace.features.hover import hover
-from drive_trace.features.new_events import RECORD
 from drive_trace.features.referents import HoverOptions
 from drive_trace.features.results import View
 from drive_trace.features.runs import code_lenses, resolve_lens
@@ -241,7 +240,7 @@ def _refusals(data: Any) -> tuple[int, ...]:
     """A grade is offered after a short look at the lines that may be meant as one, and refused
     after a look at all of them.
     """
-    return (FAILED,) if data.get("make") == RECORD else ()
+    return (FAILED,) if data.get("kind") == RECORD_KIND else ()
 
 
 @dataclass(frozen=True)

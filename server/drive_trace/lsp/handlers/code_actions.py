@@ -9,14 +9,14 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 from urllib.parse import unquote
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
 from drive_trace.features import filling, findings, new_events
-from drive_trace.features.results import CannotMake, JsonText, TextChange, as_edits, workspace_edit
+from drive_trace.features.results import CannotMake, JsonText, as_edits, workspace_edit
 from drive_trace.features.runs import Joined
 from drive_trace.linter.rule import Finding
 from drive_trace.linter.rules import RULES
@@ -28,6 +28,7 @@ from drive_trace.storage.files import Problem
 from drive_trace.storage.linked_files import file_named, length_and_sha256, rule_url
 from drive_trace.storage.project_changes import add_known, turn_off
 from drive_trace.storage.recording import new_stamp
+from drive_trace.trace.document import Point
 from drive_trace.trace.times import epoch_milliseconds
 
 APPLY_ACTION = "driveTrace.applyAction"
@@ -36,73 +37,50 @@ _QUICK_FIX = types.CodeActionKind.QuickFix
 RECORD_GRADE = "driveTrace.recordGrade"
 """The command that records components of a run's grade in an open trace."""
 
-_Changes: TypeAlias = "JsonText | Sequence[TextChange] | CannotMake"
-"""What an action does: text edits, or what they are made of."""
-Made = dict[str, Any] | CannotMake
-"""A workspace edit, or why there is none."""
-
 
 async def made_when_picked(request: base.TraceRequest | None, data: Any) -> dict[str, Any]:
     """The edit of an action, made when somebody picks it. Raises a JsonRpcException with the reason
-    if there is none, or if the trace changes meanwhile.
+    if there is none, or if the trace changes meanwhile. The data, which is untrusted, is that of an
+    offer, or ``make`` with the word for fix-all, and maybe a ``rule``.
     """
+    given = data if isinstance(data, dict) else {}
     if request is None:
         raise JsonRpcInvalidParams("the trace is not open")
-    try:
-        made = await _when_picked(request, data)
-    except (KeyError, TypeError, ValueError) as error:
-        raise JsonRpcInvalidParams("there is no such action") from error
-    if isinstance(made, CannotMake):
-        raise JsonRpcException(made.reason, types.LSPErrorCodes.RequestFailed)
-    return made
-
-
-async def _when_picked(request: base.TraceRequest, data: Mapping[str, Any]) -> Made:
-    if data["make"] == new_events.RECORD:
+    if given.get("make") == findings.FIX_ALL:
+        edits = request.trace.edits
+        made = await in_thread(_fixing(request, given.get("rule")))
+        check_unchanged(request.trace, edits)
+        return edit_of(request, made)
+    kind = given.get("kind")
+    if kind not in findings.KINDS or type(given.get("record")) is not int or "id" not in given:
+        raise JsonRpcInvalidParams("there is no such action")
+    if kind == findings.RECORD_KIND:
         await request.following.settled()
-    making, edits = _making(request, data), request.trace.edits
-    if data["make"] != findings.FIX_ALL:
-        return _edit(request, await request.result_of(making))
-    made = await in_thread(making)
-    check_unchanged(request.trace, edits)
-    return _edit(request, made)
+    return edit_of(request, await request.result_of(partial(_picked, request, given)))
 
 
-def _making(request: base.TraceRequest, data: Mapping[str, Any]) -> Callable[[], _Changes]:
-    """What makes the edit of an action. Fix-all takes as long as opening the trace, and works on a
-    copy of its texts, so that any thread can do it. Raises KeyError, TypeError or ValueError, now
-    or when it is called, for data of no action.
-    """
-    analysis, trace = request.analysis, request.trace
-    match data["make"]:
-        case findings.FORMAT:
-            return lambda: findings.format_document(request.view)
-        case findings.FIX_ALL:
-            texts = [line.text for line in analysis.document.lines]
-            path, rules = unquote(trace.uri), trace.options.rules
-            return partial(findings.safe_fixes, texts, rules, path, data.get("rule"))
-        case filling.FILL:
-            contents = _contents(request, data["path"])
-            if contents is None:
-                return lambda: _NO_FILE
-            return partial(filling.fill_from_file, analysis, data, contents)
-        case filling.KNOWN:
-            return partial(filling.fill_from_run, analysis, data, new_stamp())
-        case filling.DURATIONS:
-            return partial(filling.fill_durations, analysis)
-        case new_events.RECORD | new_events.CLOSE:
-            return partial(_appended, request, data)
-        case _:
-            raise ValueError("there is no such action")
+def _picked(request: base.TraceRequest, data: Mapping[str, Any]) -> findings.Changes:
+    analysis, record = request.analysis, data["record"]
+    lines = analysis.document.lines
+    at = Point(min(max(record, 0), len(lines) - 1), 0)
+    found = analysis.findings_of(lines[at.record])
+    only = [data["kind"]]
+    known = filling.known_offers(analysis, at, only)
+    offers = _offers(request, at, only, request.joined, found)
+    offer = findings.picked([*known, *offers], data)
+    return offer if isinstance(offer, CannotMake) else _making(request, offer)()
 
 
-def _appended(request: base.TraceRequest, data: Mapping[str, Any]) -> _Changes:
-    record = new_events.appended(request.analysis, data, new_stamp(), request.joined)
-    return (
-        record
-        if isinstance(record, CannotMake)
-        else [new_events.at_the_end(request.analysis, record)]
-    )
+def _making(request: base.TraceRequest, offer: findings.Offer) -> Callable[[], findings.Changes]:
+    if isinstance(offer.make, findings.FixAll):
+        return _fixing(request, offer.make.rule)
+    return partial(offer.make, new_stamp())
+
+
+def _fixing(request: base.TraceRequest, rule: str | None) -> Callable[[], findings.Changes]:
+    """What makes all safe fixes: from a copy of the texts, so that any thread can do it."""
+    texts, rules = request.trace.records, request.trace.options.rules
+    return partial(findings.safe_fixes, texts, rules, unquote(request.trace.uri), rule)
 
 
 def file_of(request: base.TraceRequest, path: str) -> Path | None:
@@ -124,20 +102,18 @@ def _is_as_then(file: Path | None, ts: str | None) -> bool:
     return changed < math.inf and (then is None or changed <= then + _GRACE_MS)
 
 
-def _contents(request: base.TraceRequest, path: object) -> filling.Contents | None:
-    file = file_of(request, path) if isinstance(path, str) else None
+def _contents(request: base.TraceRequest, path: str) -> filling.Contents | None:
+    file = file_of(request, path)
     try:
         return filling.Contents(*length_and_sha256(file)) if file is not None else None
     except OSError:
         return None
 
 
-_NO_FILE = CannotMake("There is no such file in the workspace, or it cannot be read.")
-
-
-def _edit(request: base.TraceRequest, made: _Changes) -> Made:
+def edit_of(request: base.TraceRequest, made: findings.Changes) -> dict[str, Any]:
+    """The workspace edit of some changes. Raises a JsonRpcException if there are none."""
     if isinstance(made, CannotMake):
-        return made
+        raise JsonRpcException(made.reason, types.LSPErrorCodes.RequestFailed)
     if not isinstance(made, JsonText):
         made = as_edits(request.view, made)
     client = request.client
@@ -174,12 +150,12 @@ def _offered(
     # which holds values that somebody wrote, before both.
     flattening = [fix for fix in fixes if fix.title.startswith("Flatten")]
     rest = [fix for fix in fixes if fix not in flattening]
-    known = filling.known_offers(
-        request.analysis, request.point(params.range.start), params.context.only
-    )
+    only, at, end = params.context.only, *map(request.point, (params.range.start, params.range.end))
     found = list(findings.touched(request.view, params))
-    offers = _offers(request, params, joined, found)
-    about_rules = project_offers(request, found, params.context.only)
+    is_crowded = bool(found) or end.record > at.record
+    known = filling.known_offers(request.analysis, at, only)
+    offers = _offers(request, at, only, joined, found, is_crowded=is_crowded)
+    about_rules = project_offers(request, found, only)
     if client.reads_action_literals:
         return [
             *flattening,
@@ -199,24 +175,30 @@ def _offered(
     ]
 
 
-def _offers(
+def _offers(  # noqa: PLR0913 - the request, its place, and what is known already
     request: base.TraceRequest,
-    params: types.CodeActionParams,
+    at: Point,
+    only: object,
     joined: Joined,
     found: Sequence[Finding],
+    *,
+    is_crowded: bool = False,
 ) -> list[findings.Offer]:
-    analysis, only = request.analysis, params.context.only
+    """What is offered for a line beside the fixes of its findings."""
+    analysis = request.analysis
     # With a single finding, fix-all would do no more than its fix.
     has_safe_fix = analysis.finding_count > 1 and any(
         fix.safe for each in found for fix in analysis.fixes(each)
     )
-    at, end = request.point(params.range.start), request.point(params.range.end)
-    is_crowded = bool(found) or end.record > at.record
     return [
         *(offer for each in found for offer in new_events.closing_offers(analysis, each, only)),
         *new_events.appending_offers(analysis, at, only, joined, is_crowded=is_crowded),
         *filling.fill_offers(
-            analysis, at, only, lambda path, ts: _is_as_then(file_of(request, path), ts)
+            analysis,
+            at,
+            only,
+            lambda path, ts: _is_as_then(file_of(request, path), ts),
+            partial(_contents, request),
         ),
         # Trying all fixes takes as long as opening the trace: not before somebody picks it.
         *(
@@ -224,7 +206,7 @@ def _offers(
             if request.client.resolves_action_edits
             else ()
         ),
-        *findings.source_offers(only, has_safe_fix=has_safe_fix),
+        *findings.source_offers(request.view, at.record, only, has_safe_fix=has_safe_fix),
     ]
 
 
@@ -243,14 +225,19 @@ def _action(
         return types.CodeAction(offer.title, offer.kind, disabled=disabled)
     if request.client.resolves_action_edits:
         return types.CodeAction(offer.title, offer.kind, data=_data(request, offer))
-    made = _edit(request, _making(request, offer.data)())
+    made = _making(request, offer)()
     if isinstance(made, CannotMake):
         return None
-    return {"title": offer.title, "kind": offer.kind, "edit": made}
+    return {"title": offer.title, "kind": offer.kind, "edit": edit_of(request, made)}
 
 
 def _data(request: base.TraceRequest, offer: findings.Offer) -> dict[str, Any]:
-    return {"uri": request.trace.uri, "title": offer.title, **offer.data}
+    uri, make = request.trace.uri, offer.make
+    if isinstance(make, findings.FixAll):
+        rule = {"rule": make.rule} if make.rule is not None else {}
+        return {"uri": uri, "make": findings.FIX_ALL, **rule}
+    data = {"title": offer.title, "kind": offer.kind, "record": offer.record, "id": offer.id}
+    return {"uri": uri, **data}
 
 
 @base.resolves(types.CODE_ACTION_RESOLVE)

@@ -10,17 +10,23 @@ from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from drive_trace.analysis import events_of_run
 from drive_trace.authoring.drafts import Refused, draft_of_record
 from drive_trace.features.findings import APPLY_FIX, edit_of_fix
-from drive_trace.features.new_events import RECORD
+from drive_trace.features.new_events import graded
 from drive_trace.features.results import markup
-from drive_trace.features.runs import SHOW_RUN
-from drive_trace.lsp.handlers.base import Handlers, says_yes, show_document, show_message
-from drive_trace.lsp.handlers.code_actions import RECORD_GRADE, made_when_picked
+from drive_trace.features.runs import SHOW_RUN, choices
+from drive_trace.lsp.handlers.base import (
+    Handlers,
+    TraceRequest,
+    says_yes,
+    show_document,
+    show_message,
+)
+from drive_trace.lsp.handlers.code_actions import RECORD_GRADE, edit_of, made_when_picked
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.threads import in_thread
 from drive_trace.storage.files import Problem
 from drive_trace.storage.linked_files import write_run_page
-from drive_trace.storage.recording import append_event, record_feed
-from drive_trace.vocabulary import EVENTS, GRADE
+from drive_trace.storage.recording import append_event, new_stamp, record_feed
+from drive_trace.vocabulary import GRADE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,26 +84,32 @@ class ServerCommands(Handlers):
 
     async def apply_action(self, argument: Any = None) -> bool:
         """Let the client apply the edit of an action. The result is whether it did."""
-        return await self._apply(await self._made(argument), "Drive Trace")
+        uri = argument.get("uri") if isinstance(argument, dict) else None
+        made = await made_when_picked(self.request(uri), argument)
+        return await self._apply(made, "Drive Trace")
 
     async def record_grade(self, argument: Any = None) -> bool | dict[str, object]:
         """Let the client append a run's grade with some changes. The result is whether it did.
         With ``inFile``, it is appended to the file, which the client has not edited; see ``append``
         for the result.
         """
-        _, run_id = _strings(RECORD_GRADE, argument, "uri", "runId")
+        uri, run_id = _strings(RECORD_GRADE, argument, "uri", "runId")
         changes = argument.get("changes")
+        if not isinstance(changes, dict) or not changes or not changes.keys() <= choices().keys():
+            raise JsonRpcInvalidParams(f"{RECORD_GRADE}: changes are components of a grade")
         if argument.get("inFile") is True:
-            if not isinstance(changes, dict) or not changes.keys() <= EVENTS[GRADE].fields.keys():
-                raise JsonRpcInvalidParams(f"{RECORD_GRADE}: changes are components of a grade")
-            path, beside = await self._files(argument["uri"], run_id)
+            path, beside = await self._files(uri, run_id)
             merged = await in_thread(
                 lambda: record_feed(path, GRADE, run_id, changes, beside=beside)
             )
             done = _done(merged)
             return {"line": done.line, "notes": list(done.written.notes)}
-        made = await self._made({**argument, "make": RECORD})
-        return await self._apply(made, "Record a grade")
+        request = self._open(uri)
+        await request.following.settled()
+        made = await request.result_of(
+            lambda: graded(request.analysis, run_id, changes, request.joined, new_stamp())
+        )
+        return await self._apply(edit_of(request, made), "Record a grade")
 
     async def append(self, argument: Any = None) -> dict[str, object]:
         """Append an event to the file of an open trace, which the client has not edited, with an id
@@ -111,10 +123,9 @@ class ServerCommands(Handlers):
 
     async def _files(self, uri: str, run_id: str) -> tuple[str, list[str]]:
         """The file of an open trace, and the others that its run stands in."""
-        request = self.request(uri)
-        path = path_of(uri)
-        if request is None or path is None:
-            raise JsonRpcInvalidParams(f"{uri} is not open, or no file")
+        request, path = self._open(uri), path_of(uri)
+        if path is None:
+            raise JsonRpcInvalidParams(f"{uri} is no file")
         await request.following.settled()
         run = request.joined(run_id)
         if run is None:
@@ -125,9 +136,11 @@ class ServerCommands(Handlers):
         others = (path_of(each) for each in run.uris if each != run.own_uri)
         return str(path), [str(each) for each in others if each is not None]
 
-    async def _made(self, data: Any) -> dict[str, Any]:
-        uri = data.get("uri") if isinstance(data, dict) else None
-        return await made_when_picked(self.request(uri), data)
+    def _open(self, uri: str) -> TraceRequest:
+        request = self.request(uri)
+        if request is None:
+            raise JsonRpcInvalidParams(f"{uri} is not open")
+        return request
 
     async def _apply(self, edit: types.WorkspaceEdit | dict[str, Any], label: str) -> bool:
         params = {"label": label, "edit": edit}
