@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.results import View, point_at
+from drive_trace.authoring.drafts import Refused
+from drive_trace.features.results import CannotMake, View, point_at
 from drive_trace.features.runs import Joined, JoinedRun
 from drive_trace.lsp.rpc.capabilities import Client
 from drive_trace.lsp.rpc.protocol import TraceProtocol
@@ -22,6 +24,7 @@ from drive_trace.lsp.workspace.following import Following
 from drive_trace.lsp.workspace.linting import Linting, Publisher
 from drive_trace.lsp.workspace.open_traces import OpenTrace, check_unchanged
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
+from drive_trace.storage.files import Problem
 from drive_trace.trace.document import Point
 
 Result = TypeVar("Result")
@@ -35,6 +38,8 @@ class TraceRequest(NamedTuple):
     settings: Settings
     runs: WorkspaceRuns
     following: Following
+    edits: int
+    """How many changes the trace had had when the request came, which is about the text of then."""
 
     @property
     def analysis(self) -> Analysis:
@@ -64,6 +69,17 @@ class TraceRequest(NamedTuple):
         """The result of some work on the trace, see :meth:`Workspace.result_of`."""
         return await self.runs.open.result_of(self.trace, work)
 
+    def check_unchanged(self) -> None:
+        """Raise JsonRpcContentModified if the trace has changed since the request came."""
+        check_unchanged(self.trace, self.edits)
+
+    async def on_others(self, run_id: str, work: Callable[[Analysis, str], Result]) -> list[Result]:
+        """The results of some work on each other trace that holds a run, after a look at these."""
+        await self.following.settled()
+        found = await self.runs.run_on_others(run_id, self.trace.uri, work)
+        self.check_unchanged()
+        return found
+
     def merging(self, make: Callable[[Joined], object]) -> object:
         """A result that may merge what other files say of a run. If it does, and these files are
         known, it is made again if a look finds them changed. If they are not known, it does not
@@ -77,12 +93,12 @@ class TraceRequest(NamedTuple):
             needs_look |= run is None or run.lack is None
             return run
 
-        edits, version = self.trace.edits, self.runs.version
+        version = self.runs.version
         made = make(joined)
 
         async def after_look() -> object:
             await self.following.settled(searches=False)
-            check_unchanged(self.trace, edits)
+            self.check_unchanged()
             return made if self.runs.version == version else make(self.joined)
 
         return after_look() if needs_look else made
@@ -171,7 +187,7 @@ class Handlers:
         if trace is None:
             return None
         client, settings = self._protocol.client, self._settings.now
-        return TraceRequest(trace, client, settings, self._runs, self._following)
+        return TraceRequest(trace, client, settings, self._runs, self._following, trace.edits)
 
 
 class Responder(Handlers):
@@ -186,8 +202,8 @@ class Responder(Handlers):
         make = partial(handler.handle, request, params)
         waits = handler.shows_other_traces and self._following.is_due
         if request.trace.is_large:
-            return self._made_in_thread(request, request.trace.edits, make, waits=waits)
-        return self._made_after_look(request.trace, make) if waits else make()
+            return self._made_in_thread(request, make, waits=waits)
+        return self._made_after_look(request, make) if waits else make()
 
     def resolve(self, handler: ResolveHandler, item: Any) -> object:
         """A completed item, or a coroutine that returns it."""
@@ -195,24 +211,38 @@ class Responder(Handlers):
         request = self.request(uri)
         make = partial(handler.handle, self._protocol.client, request, item)
         if request is not None and request.trace.is_large:
-            return self._made_in_thread(request, request.trace.edits, make)
+            return self._made_in_thread(request, make)
         return make()
 
     async def _made_in_thread(
-        self, request: TraceRequest, edits: int, make: Callable[[], object], *, waits: bool = False
+        self, request: TraceRequest, make: Callable[[], object], *, waits: bool = False
     ) -> object:
         if waits:
             await self._following.fresh()
-        # The request is about the text as it was when it came, which was before this is begun.
-        check_unchanged(request.trace, edits)
+        request.check_unchanged()
         made = await request.result_of(make)
         return await made if isawaitable(made) else made
 
-    async def _made_after_look(self, trace: OpenTrace, make: Callable[[], object]) -> object:
-        before, edits = make(), trace.edits
+    async def _made_after_look(self, request: TraceRequest, make: Callable[[], object]) -> object:
+        before = make()
         await self._following.fresh()
-        # The request is about the text as it was then.
-        return make() if trace.edits == edits else before
+        return make() if request.trace.edits == request.edits else before
+
+
+def refusal(reason: str) -> JsonRpcException:
+    """The error of a request that was understood and cannot be carried out."""
+    return JsonRpcException(reason, types.LSPErrorCodes.RequestFailed)
+
+
+def done(outcome: Result | CannotMake | Refused | Problem) -> Result:
+    """What came of some work. Raises its reason as an error if nothing did."""
+    match outcome:
+        case CannotMake(reason) | Problem(message=reason):
+            raise refusal(reason)
+        case Refused(reasons):
+            raise refusal("; ".join(reasons))
+        case _:
+            return outcome
 
 
 async def show_document(protocol: TraceProtocol, uri: str) -> bool:

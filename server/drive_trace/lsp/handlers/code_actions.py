@@ -13,10 +13,15 @@ from typing import Any
 from urllib.parse import unquote
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
+from pygls.exceptions import JsonRpcInvalidParams
 
 from drive_trace.features import filling, findings, new_events
-from drive_trace.features.results import CannotMake, JsonText, as_edits, workspace_edit
+from drive_trace.features.results import (
+    CannotMake,
+    JsonText,
+    as_edits,
+    workspace_edit,
+)
 from drive_trace.features.runs import Joined
 from drive_trace.linter.rule import Finding
 from drive_trace.linter.rules import RULES
@@ -24,7 +29,6 @@ from drive_trace.lsp.handlers import base
 from drive_trace.lsp.rpc.capabilities import Client, path_of
 from drive_trace.lsp.rpc.threads import in_thread
 from drive_trace.lsp.workspace.open_traces import check_unchanged
-from drive_trace.storage.files import Problem
 from drive_trace.storage.linked_files import file_named, length_and_sha256, rule_url
 from drive_trace.storage.project_changes import add_known, turn_off
 from drive_trace.storage.recording import new_stamp
@@ -112,14 +116,12 @@ def _contents(request: base.TraceRequest, path: str) -> filling.Contents | None:
 
 def edit_of(request: base.TraceRequest, made: findings.Changes) -> dict[str, Any]:
     """The workspace edit of some changes. Raises a JsonRpcException if there are none."""
-    if isinstance(made, CannotMake):
-        raise JsonRpcException(made.reason, types.LSPErrorCodes.RequestFailed)
-    if not isinstance(made, JsonText):
+    if not isinstance(made, CannotMake | JsonText):
         made = as_edits(request.view, made)
     client = request.client
     # Clients that take commands only get all their edits as ``changes``.
     with_document_changes = client.reads_document_changes and client.reads_action_literals
-    return workspace_edit(request.document, made, with_document_changes=with_document_changes)
+    return workspace_edit(request.document, base.done(made), with_document_changes=with_document_changes)
 
 
 @base.handles(
@@ -297,7 +299,7 @@ def _found(request: base.TraceRequest, code: str, number: object) -> tuple[str, 
     found = [any(each.rule.code == code for each in analysis.findings_of(line)) for line in same]
     if True not in found:
         reason = f"{code} finds nothing on line {number} any more"
-        raise JsonRpcException(reason, types.LSPErrorCodes.RequestFailed)
+        raise base.refusal(reason)
     return text, found.count(True)
 
 
@@ -316,7 +318,7 @@ class ProjectCommands(base.Handlers):
         async with self._writing:
             project = await self._linting.project_now(uri)
             trace = project.path_of(path) if is_here else None
-            file = self._checked(await in_thread(turn_off, project, code, trace))
+            file = base.done(await in_thread(turn_off, project, code, trace))
         done = f"{code} is off for {'this file' if is_here else 'the project'} now: see {file}"
         (options,) = await self._linting.options_now([uri])
         if options.rules.severity(RULES[code]) is not None:
@@ -332,7 +334,7 @@ class ProjectCommands(base.Handlers):
             text, count = _found(request, code, number)
             project = await self._linting.project_now(request.trace.uri)
             inner = project.path_of(path)
-            file = self._checked(await in_thread(add_known, project, inner, code, text, count))
+            file = base.done(await in_thread(add_known, project, inner, code, text, count))
         self._done(f"{code} is known on line {number} now: see {file}")
 
     async def show_rule(self, argument: Any = None) -> None:
@@ -351,11 +353,6 @@ class ProjectCommands(base.Handlers):
         if request is None or path is None or not isinstance(code, str) or code not in RULES:
             raise JsonRpcInvalidParams("a command about a rule takes an open file and the rule")
         return request, str(path), code
-
-    def _checked(self, outcome: Problem | str) -> str:
-        if isinstance(outcome, Problem):
-            raise JsonRpcException(outcome.message, types.LSPErrorCodes.RequestFailed)
-        return outcome
 
     def _done(self, message: str) -> None:
         self._linting.look_at_all()

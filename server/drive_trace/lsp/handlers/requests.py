@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcContentModified, JsonRpcException
+from pygls.exceptions import JsonRpcContentModified
 
 from drive_trace.analysis import Analysis
 from drive_trace.features import hover, navigation, structure
@@ -29,15 +30,14 @@ from drive_trace.features.results import (
     workspace_edits,
 )
 from drive_trace.features.runs import code_lenses, resolve_lens
-from drive_trace.lsp.handlers.base import TraceRequest, handles, resolves
+from drive_trace.lsp.handlers.base import TraceRequest, done, handles, refusal, resolves
 from drive_trace.lsp.rpc.capabilities import Client, path_of
 from drive_trace.lsp.rpc.threads import in_thread
-from drive_trace.lsp.workspace.open_traces import OpenTrace, check_unchanged
+from drive_trace.lsp.workspace.open_traces import OpenTrace
 from drive_trace.stopping import unless_stopped
 from drive_trace.storage.linked_files import linked_files, list_folder
 from drive_trace.storage.recording import new_stamp
 from drive_trace.text.wording import shown
-from drive_trace.trace.document import Point
 from drive_trace.trace.line import run_id_of
 from drive_trace.trace.occurrences import NamedEntity, named_at
 from drive_trace.vocabulary import Entity
@@ -122,40 +122,22 @@ def _definition(request: TraceRequest, params: types.DefinitionParams) -> object
         return navigation.definition(View(analysis, request.client.encoding), named, uri, origin)
 
     own = partial(work, analysis, request.trace.uri)
+
+    async def file_or_start() -> navigation.Targets:
+        """The file of the workspace that a path means; without one, the event that wrote it."""
+        trace, path = request.trace, named.value
+        files = await in_thread(_files, [path], path_of(trace.uri), request.folders)
+        request.check_unchanged()
+        return navigation.opening(files[path], origin) if files else await request.result_of(own)
+
+    async def where_else() -> object:
+        """The beginnings of a run in other traces; if there are none, the one in this trace."""
+        found = [*chain(*await request.on_others(named.value, work))]
+        return found or await request.result_of(own)
+
     if named.entity is Entity.PATH:
-        return _file_or_start(request, request.trace.edits, named.value, origin, own)
-    if not navigation.begins_run(analysis, point):
-        return own()
-    return _where_else(request, request.trace.edits, named.value, work, own)
-
-
-async def _file_or_start(
-    request: TraceRequest,
-    edits: int,
-    path: str,
-    origin: types.Range | None,
-    own: Callable[[], navigation.Targets],
-) -> navigation.Targets:
-    """The file of the workspace that a path means; if there is none, the event that wrote it."""
-    trace = request.trace
-    files = await in_thread(_files, [path], path_of(trace.uri), request.folders)
-    check_unchanged(trace, edits)
-    return navigation.opening(files[path], origin) if files else await request.result_of(own)
-
-
-async def _where_else(
-    request: TraceRequest,
-    edits: int,
-    run_id: str,
-    work: Callable[[Analysis, str], navigation.Targets],
-    own: Callable[[], navigation.Targets],
-) -> Sequence[object]:
-    """The beginnings of a run in other traces; if there are none, the one in this trace."""
-    await request.following.settled()
-    others = await request.runs.run_on_others(run_id, request.trace.uri, work)
-    check_unchanged(request.trace, edits)
-    found = [each for part in others for each in part]
-    return found or await request.result_of(own)
+        return file_or_start()
+    return where_else() if navigation.begins_run(analysis, point) else own()
 
 
 @handles(types.TEXT_DOCUMENT_REFERENCES)
@@ -171,20 +153,13 @@ def _references(request: TraceRequest, params: types.ReferenceParams) -> object:
             View(analysis, encoding), named, uri, with_declarations=with_declarations
         )
 
-    if named.entity is Entity.RUN:
-        return _in_all_traces(request, request.trace.edits, named.value, work)
-    return work(request.analysis, request.trace.uri)
+    async def in_all_traces() -> JsonText:
+        """The references to a run: those of this trace first."""
+        others = await request.on_others(named.value, work)
+        return joined([await request.result_of(own), *others])
 
-
-async def _in_all_traces(
-    request: TraceRequest, edits: int, run_id: str, work: Callable[[Analysis, str], JsonText]
-) -> JsonText:
-    """The references to a run: those of this trace first."""
-    await request.following.settled()
-    others = await request.runs.run_on_others(run_id, request.trace.uri, work)
-    check_unchanged(request.trace, edits)
-    own = await request.result_of(partial(work, request.analysis, request.trace.uri))
-    return joined([own, *others])
+    own = partial(work, request.analysis, request.trace.uri)
+    return in_all_traces() if named.entity is Entity.RUN else own()
 
 
 @handles(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
@@ -220,19 +195,16 @@ def _selections(
 
 
 @handles(types.TEXT_DOCUMENT_DOCUMENT_LINK, if_closed=())
-def _links(request: TraceRequest, _params: types.DocumentLinkParams) -> object:
-    return _links_that_lead_somewhere(request, request.trace.edits)
-
-
-async def _links_that_lead_somewhere(request: TraceRequest, edits: int) -> JsonText:
+async def _links(request: TraceRequest, _params: types.DocumentLinkParams) -> JsonText:
     trace, folders = request.trace, request.folders
     names = [str(folder) for folder in folders]
+    request.check_unchanged()
     links = await request.result_of(
         lambda: navigation.find_links(request.analysis, request.settings.links, names)
     )
     paths = navigation.paths_in(links)
     files = await in_thread(_files, paths, path_of(trace.uri), folders) if paths else {}
-    check_unchanged(trace, edits)
+    request.check_unchanged()
     with_tooltips = request.client.reads_link_tooltips
     return await request.result_of(
         lambda: navigation.document_links(request.view, links, files, with_tooltips=with_tooltips)
@@ -323,13 +295,14 @@ def _rename(request: TraceRequest, params: types.RenameParams) -> object:
     found = navigation.renamable(request.analysis, point)
     run = found[0] if found is not None and found[0].entity is Entity.RUN else None
     if run is not None and request.runs.folder_of(request.trace.uri) is not None:
-        return _rename_run(request, request.trace.edits, run, params.new_name)
-    return _rename_here(request, point, params)
+        return _rename_run(request, run, params.new_name)
+    edits = done(navigation.rename(request.view, point, params.new_name))
+    return workspace_edit(
+        request.document, edits, with_document_changes=request.client.reads_document_changes
+    )
 
 
-async def _rename_run(
-    request: TraceRequest, edits: int, run: NamedEntity, new_name: str
-) -> dict[str, Any]:
+async def _rename_run(request: TraceRequest, run: NamedEntity, new_name: str) -> dict[str, Any]:
     """The edits of all files of the workspace folder that name a run, or why there are none."""
     await request.following.settled()
     client, uri = request.client, request.trace.uri
@@ -337,32 +310,27 @@ async def _rename_run(
     annotation = "rename-run" if is_annotated else None
 
     def work(analysis: Analysis, each: str) -> tuple[str, JsonText | CannotMake]:
-        made = navigation.rename_named(
-            View(analysis, request.client.encoding), run, new_name, annotation
-        )
-        return each, made
+        view = View(analysis, client.encoding)
+        return each, navigation.rename_named(view, run, new_name, annotation)
 
-    check_unchanged(request.trace, edits)
+    request.check_unchanged()
     others, before = request.runs.others_with(run.value, uri), _as_they_are(request, run.value)
     uris = [uri, *(each.uri for each in others)]
     reason = _why_not(request, run.value, new_name) or await in_thread(_not_writable, uris)
     if reason is not None:
-        raise JsonRpcException(reason, types.LSPErrorCodes.RequestFailed)
+        raise refusal(reason)
     found = await request.runs.run_on_others(run.value, uri, work)
     found.insert(0, await request.result_of(partial(work, request.analysis, uri)))
     if _as_they_are(request, run.value) != before:
         raise JsonRpcContentModified("a trace of the run has changed meanwhile")
     versions = {each.uri: each.trace.version for each in others if each.trace is not None}
     versions[uri] = request.trace.version
-    made = []
-    for each, text in found:
-        if isinstance(text, CannotMake):
-            raise JsonRpcException(text.reason, types.LSPErrorCodes.RequestFailed)
-        document = types.OptionalVersionedTextDocumentIdentifier(each, versions.get(each))
-        made.append((document, text))
+    made = [
+        (types.OptionalVersionedTextDocumentIdentifier(each, versions.get(each)), done(text))
+        for each, text in found
+    ]
     if len(made) <= len(others):
-        reason = "A file that names the run cannot be read any more: nothing was renamed."
-        raise JsonRpcException(reason, types.LSPErrorCodes.RequestFailed)
+        raise refusal("A file that names the run cannot be read any more: nothing was renamed.")
     count = len(made)
     label = f"Rename run {shown(run.value)} to {shown(new_name)}"
     about = types.ChangeAnnotation(label, description=f"in {count} file{'s' * (count > 1)}")
@@ -400,12 +368,3 @@ def _not_writable(uris: Sequence[str]) -> str | None:
         if os.path.exists(path) and not os.access(path, os.W_OK):  # noqa: PTH110 - Path.exists raises
             return f"{path} cannot be written: nothing was renamed."
     return None
-
-
-def _rename_here(request: TraceRequest, point: Point, params: types.RenameParams) -> dict[str, Any]:
-    edits = navigation.rename(request.view, point, params.new_name)
-    if isinstance(edits, CannotMake):
-        raise JsonRpcException(edits.reason, types.LSPErrorCodes.RequestFailed)
-    return workspace_edit(
-        request.document, edits, with_document_changes=request.client.reads_document_changes
-    )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
+from pygls.exceptions import JsonRpcInvalidParams
 
 from drive_trace.analysis import events_of_run
-from drive_trace.authoring.drafts import Refused, draft_of_record
+from drive_trace.authoring.drafts import draft_of_record
 from drive_trace.features.findings import APPLY_FIX, edit_of_fix
 from drive_trace.features.new_events import graded
 from drive_trace.features.results import markup
@@ -16,6 +16,8 @@ from drive_trace.features.runs import SHOW_RUN, choices
 from drive_trace.lsp.handlers.base import (
     Handlers,
     TraceRequest,
+    done,
+    refusal,
     says_yes,
     show_document,
     show_message,
@@ -23,7 +25,6 @@ from drive_trace.lsp.handlers.base import (
 from drive_trace.lsp.handlers.code_actions import RECORD_GRADE, edit_of, made_when_picked
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.threads import in_thread
-from drive_trace.storage.files import Problem
 from drive_trace.storage.linked_files import write_run_page
 from drive_trace.storage.recording import append_event, new_stamp, record_feed
 from drive_trace.vocabulary import GRADE
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from drive_trace.features.runs import JoinedRun
     from drive_trace.trace.line import Line
 
-Outcome = TypeVar("Outcome")
 APPEND = "driveTrace.append"
 """The command that appends an event to the file of an open trace."""
 
@@ -102,8 +102,8 @@ class ServerCommands(Handlers):
             merged = await in_thread(
                 lambda: record_feed(path, GRADE, run_id, changes, beside=beside)
             )
-            done = _done(merged)
-            return {"line": done.line, "notes": list(done.written.notes)}
+            recorded = done(merged)
+            return {"line": recorded.line, "notes": list(recorded.written.notes)}
         request = self._open(uri)
         await request.following.settled()
         made = await request.result_of(
@@ -116,9 +116,9 @@ class ServerCommands(Handlers):
         and a time of this moment. The result has what the person should know about it.
         """
         uri, record = _strings(APPEND, argument, "uri", "record")
-        draft = _done(draft_of_record(record))
+        draft = done(draft_of_record(record))
         path, beside = await self._files(uri, draft.run_id)
-        written = _done(await in_thread(append_event, path, draft, beside))
+        written = done(await in_thread(append_event, path, draft, beside))
         return {"notes": list(written.notes)}
 
     async def _files(self, uri: str, run_id: str) -> tuple[str, list[str]]:
@@ -132,7 +132,7 @@ class ServerCommands(Handlers):
             return str(path), []
         if run.lack is not None:
             reason = f"What other files say of the run is not known; {run.lack}."
-            raise JsonRpcException(reason, types.LSPErrorCodes.RequestFailed)
+            raise refusal(reason)
         others = (path_of(each) for each in run.uris if each != run.own_uri)
         return str(path), [str(each) for each in others if each is not None]
 
@@ -159,13 +159,6 @@ def _write_page(uri: str, run: JoinedRun, lines: Sequence[Line]) -> Path:
     run_id = run.run.run_id
     text = run_report_markdown(run.run, events_of_run(lines, run_id), run.full_headline)
     return write_run_page(uri, run_id, text)
-
-
-def _done(outcome: Outcome | Refused | Problem) -> Outcome:
-    if isinstance(outcome, Refused | Problem):
-        reasons = outcome.reasons if isinstance(outcome, Refused) else (outcome.message,)
-        raise JsonRpcException("; ".join(reasons), types.LSPErrorCodes.RequestFailed)
-    return outcome
 
 
 def _strings(command: str, argument: object, *names: str) -> list[str]:

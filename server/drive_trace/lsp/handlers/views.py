@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
+from pygls.exceptions import JsonRpcInvalidParams
 
 from drive_trace.features import new_events
 from drive_trace.features.events import Rows, event_json
-from drive_trace.features.results import CannotMake, JsonText, dumps
+from drive_trace.features.results import JsonText, dumps
 from drive_trace.features.runs import (
     JoinedRun,
     RunFile,
@@ -26,7 +26,7 @@ from drive_trace.features.runs import (
     run_near,
 )
 from drive_trace.linter.settings import RuleSettings
-from drive_trace.lsp.handlers.base import Handlers, Services, TraceRequest
+from drive_trace.lsp.handlers.base import Handlers, Services, TraceRequest, done
 from drive_trace.lsp.handlers.reports import NO_RUN
 from drive_trace.lsp.rpc import messages
 from drive_trace.lsp.rpc.capabilities import path_of
@@ -168,9 +168,9 @@ class Views(Handlers):
         if request is None:
             return None
         chosen = params.run_id, params.event, params.kind
-        made = new_events.composed_at_end(request.analysis, *chosen, new_stamp(), request.joined)
-        if isinstance(made, CannotMake):
-            raise JsonRpcException(made.reason, types.LSPErrorCodes.RequestFailed)
+        made = done(
+            new_events.composed_at_end(request.analysis, *chosen, new_stamp(), request.joined)
+        )
         if made is None:
             raise JsonRpcInvalidParams("there is no such event, or no such kind of it")
         version = request.trace.version
