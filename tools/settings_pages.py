@@ -9,7 +9,7 @@ from typing import Any
 
 from tools.json_schemas import rules_setting
 
-from drive_trace.features.options import Setting
+from drive_trace.features import Setting
 from drive_trace.lsp.workspace.client_settings import DECLARED, RULES_PROSE, SECTION, described
 
 _OWN_FIRST = ("server.command", "server.python")

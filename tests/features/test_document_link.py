@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from drive_trace.features.options import LinkOptions
+from drive_trace.features import LinkOptions
 from drive_trace.storage.linked_files import linked_files
 from tests.support.moving import links_of
 

@@ -4,8 +4,8 @@ import pytest
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
+from drive_trace.features import HintOptions
 from drive_trace.features.hover import MOST_LINES, resolve_hint
-from drive_trace.features.options import HintOptions
 from drive_trace.linter.settings import RuleSettings
 from drive_trace.trace.document import Point
 from tests.support.aids import check_hints, explained, hints_in

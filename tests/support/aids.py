@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
+from drive_trace.features import HintOptions
 from drive_trace.features.hover import hover, inlay_hints, resolve_hint
-from drive_trace.features.options import HintOptions
 from drive_trace.features.referents import HoverOptions
 from drive_trace.features.results import JsonText, View, point_at
 from drive_trace.features.semantic_tokens import LEGEND, TokenLook, tokens, tokens_in

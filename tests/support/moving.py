@@ -10,6 +10,7 @@ from typing import Any
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
+from drive_trace.features import LinkOptions
 from drive_trace.features.navigation import (
     definition,
     document_highlights,
@@ -19,7 +20,6 @@ from drive_trace.features.navigation import (
     paths_in,
     references,
 )
-from drive_trace.features.options import LinkOptions
 from drive_trace.features.results import View, point_at, range_of
 from drive_trace.features.structure import (
     FoldingOptions,

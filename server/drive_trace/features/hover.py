@@ -12,8 +12,7 @@ from itertools import islice
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
-from drive_trace.features import referents
-from drive_trace.features.options import HintOptions
+from drive_trace.features import HintOptions, referents
 from drive_trace.features.results import View, markup, point_at, range_of, without_markup
 from drive_trace.features.runs import JoinedRun, of_one_file
 from drive_trace.json_text import NodeKind

@@ -16,7 +16,7 @@ from lsprotocol import types
 
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.values import STALE, Carried, clock
-from drive_trace.features.options import LensOptions
+from drive_trace.features import LensOptions
 from drive_trace.features.results import CannotMake, markup
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.caveats import CaveatCode, rejected_lines

@@ -13,7 +13,8 @@ from pygls.lsp.server import LanguageServer
 from drive_trace import __version__
 from drive_trace.features.findings import APPLY_FIX, DiagnosticMaker
 from drive_trace.features.runs import SHOW_RUN
-from drive_trace.lsp.handlers.base import HANDLERS, RESOLVE_HANDLERS, Responder, Services
+from drive_trace.lsp.handlers import HANDLERS, RESOLVE_HANDLERS, Responder, Services
+from drive_trace.lsp.handlers import requests as _requests  # noqa: F401 - it declares handlers
 from drive_trace.lsp.handlers.code_actions import (
     ADD_TO_BASELINE,
     APPLY_ACTION,
@@ -24,7 +25,7 @@ from drive_trace.lsp.handlers.code_actions import (
 )
 from drive_trace.lsp.handlers.reports import Reports
 from drive_trace.lsp.handlers.server_commands import APPEND, ServerCommands
-from drive_trace.lsp.handlers.views import Comparing, Views
+from drive_trace.lsp.handlers.views import Views
 from drive_trace.lsp.handlers.workspace import PulledDiagnostics, Symbols
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.messages import strict_converter
@@ -119,7 +120,7 @@ class TraceServer(LanguageServer):
         self._on(types.WORKSPACE_SYMBOL, symbols.find, resolved_later)
         self._on(types.WORKSPACE_SYMBOL_RESOLVE, symbols.resolve)
         self._on(types.WINDOW_WORK_DONE_PROGRESS_CANCEL, self._cancel_progress)
-        for group in (Views(services), Reports(services), Comparing(services)):
+        for group in (Views(services), Reports(services)):
             for method, handle in group.handlers.items():
                 self._on(method, handle)
         self.command(SHOW_RUN)(partial(self._commands.show_run))

@@ -25,7 +25,7 @@ from drive_trace.features.results import (
 from drive_trace.features.runs import Joined
 from drive_trace.linter.rule import Finding
 from drive_trace.linter.rules import RULES
-from drive_trace.lsp.handlers import base
+from drive_trace.lsp import handlers as base
 from drive_trace.lsp.rpc.capabilities import Client, path_of
 from drive_trace.lsp.rpc.threads import in_thread
 from drive_trace.lsp.workspace.open_traces import check_unchanged
@@ -116,12 +116,13 @@ def _contents(request: base.TraceRequest, path: str) -> filling.Contents | None:
 
 def edit_of(request: base.TraceRequest, made: findings.Changes) -> dict[str, Any]:
     """The workspace edit of some changes. Raises a JsonRpcException if there are none."""
-    if not isinstance(made, CannotMake | JsonText):
-        made = as_edits(request.view, made)
+    if isinstance(made, CannotMake):
+        raise base.refusal(made.reason)
+    edits = made if isinstance(made, JsonText) else as_edits(request.view, made)
     client = request.client
     # Clients that take commands only get all their edits as ``changes``.
     with_document_changes = client.reads_document_changes and client.reads_action_literals
-    return workspace_edit(request.document, base.done(made), with_document_changes=with_document_changes)
+    return workspace_edit(request.document, edits, with_document_changes=with_document_changes)
 
 
 @base.handles(
@@ -342,7 +343,7 @@ class ProjectCommands(base.Handlers):
         request, _, code = self._asked(argument)
         page = _page(request, code)
         if page is None or not await base.show_document(self._protocol, page):
-            base.show_message(self._protocol, f"The page of {code} could not be shown: {page}")
+            self._protocol.show_message(f"The page of {code} could not be shown: {page}")
 
     def _asked(self, argument: object) -> tuple[base.TraceRequest, str, str]:
         """The trace, its path and the rule in an argument, which is untrusted."""
@@ -356,4 +357,4 @@ class ProjectCommands(base.Handlers):
 
     def _done(self, message: str) -> None:
         self._linting.look_at_all()
-        base.show_message(self._protocol, message)
+        self._protocol.show_message(message)

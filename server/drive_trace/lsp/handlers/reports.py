@@ -15,7 +15,7 @@ from drive_trace import __version__
 from drive_trace.analysis import Analysis, events_of_run, read_log
 from drive_trace.features.runs import JoinedRun, graded_json, of_one_file
 from drive_trace.linter.settings import RuleSettings
-from drive_trace.lsp.handlers.base import Handlers, Services
+from drive_trace.lsp.handlers import Handlers, Services
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.messages import REPORT, RUN, TIMELINE, ReportParams, RunParams
 from drive_trace.lsp.rpc.threads import SharedWork, in_thread

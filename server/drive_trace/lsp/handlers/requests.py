@@ -30,7 +30,7 @@ from drive_trace.features.results import (
     workspace_edits,
 )
 from drive_trace.features.runs import code_lenses, resolve_lens
-from drive_trace.lsp.handlers.base import TraceRequest, done, handles, refusal, resolves
+from drive_trace.lsp.handlers import TraceRequest, done, handles, refusal, resolves
 from drive_trace.lsp.rpc.capabilities import Client, path_of
 from drive_trace.lsp.rpc.threads import in_thread
 from drive_trace.lsp.workspace.open_traces import OpenTrace

@@ -13,14 +13,13 @@ from drive_trace.features.findings import APPLY_FIX, edit_of_fix
 from drive_trace.features.new_events import graded
 from drive_trace.features.results import markup
 from drive_trace.features.runs import SHOW_RUN, choices
-from drive_trace.lsp.handlers.base import (
+from drive_trace.lsp.handlers import (
     Handlers,
     TraceRequest,
     done,
     refusal,
     says_yes,
     show_document,
-    show_message,
 )
 from drive_trace.lsp.handlers.code_actions import RECORD_GRADE, edit_of, made_when_picked
 from drive_trace.lsp.rpc.capabilities import path_of
@@ -53,18 +52,18 @@ class ServerCommands(Handlers):
         client = self._protocol.client
         card = markup(run.markdown, client.hover_format).value
         if not client.shows_documents:
-            show_message(self._protocol, run.title)
+            self._protocol.show_message(run.title)
             return card
         try:
             lines = tuple(request.analysis.document.lines)  # as they are now; typing goes on
             page = await in_thread(_write_page, uri, run, lines)
         except OSError as error:
-            show_message(
-                self._protocol, f"{run.title} (its page could not be written: {error.strerror})"
+            self._protocol.show_message(
+                f"{run.title} (its page could not be written: {error.strerror})"
             )
             return card
         if not await show_document(self._protocol, page.as_uri()):
-            show_message(self._protocol, run.title)
+            self._protocol.show_message(run.title)
         return card
 
     async def apply_fix(self, argument: Any = None) -> bool:
@@ -72,9 +71,7 @@ class ServerCommands(Handlers):
         uri, title = _strings(APPLY_FIX, argument, "uri", "title")
         request = self.request(uri)
         if request is None or argument.get("version") != request.trace.version:
-            show_message(
-                self._protocol, "The trace has changed meanwhile: ask for its fixes again."
-            )
+            self._protocol.show_message("The trace has changed meanwhile: ask for its fixes again.")
             return False
         try:
             edit = edit_of_fix(argument)

@@ -26,7 +26,7 @@ from drive_trace.features.runs import (
     run_near,
 )
 from drive_trace.linter.settings import RuleSettings
-from drive_trace.lsp.handlers.base import Handlers, Services, TraceRequest, done
+from drive_trace.lsp.handlers import Handlers, Services, TraceRequest, done
 from drive_trace.lsp.handlers.reports import NO_RUN
 from drive_trace.lsp.rpc import messages
 from drive_trace.lsp.rpc.capabilities import path_of
@@ -65,6 +65,7 @@ class Views(Handlers):
             messages.COMPOSE_EVENT: self._compose_event,
             messages.EVENTS: self._page,
             messages.EVENT: self._event,
+            messages.COMPARE: self._compare,
         }
         self._rows: WeakKeyDictionary[OpenTrace, tuple[int, Rows]] = WeakKeyDictionary()
         """The lines of open traces as rows, and how many edits there had been."""
@@ -212,26 +213,7 @@ class Views(Handlers):
         at = request.analysis.document.point_at(Position(params.line, 0), request.client.encoding)
         return event_json(request.analysis, at.record)
 
-
-def _files(parts: Sequence[RunPart], counts: _Counts) -> list[RunFile]:
-    files = []
-    for uri, run, _, _, trace in parts:
-        (part,) = run.parts
-        record = part.first_line - 1
-        line = record if trace is None else trace.analysis.document.protocol_line(record)
-        findings = counts.get(uri, {}).get(run.run_id, 0)
-        grade = dict(part.correctness.values) if part.correctness is not None else None
-        files.append(RunFile(uri, part.path, line, part.event_count, findings, grade))
-    return files
-
-
-class Comparing(Handlers):
-    """Handles ``driveTrace/compare``."""
-
-    @property
-    def handlers(self) -> Mapping[str, Callable[[Any], object]]:
-        """The handlers by their methods."""
-        return {messages.COMPARE: self._compare}
+    # Two sides of runs
 
     async def _compare(self, params: messages.CompareParams) -> dict[str, object]:
         return await in_thread(self._compared, params)
@@ -278,6 +260,18 @@ class Comparing(Handlers):
             for real, path in self._runs.closed.folders.search().items()
             if any(Path(real).is_relative_to(each) for each in wanted)
         ]
+
+
+def _files(parts: Sequence[RunPart], counts: _Counts) -> list[RunFile]:
+    files = []
+    for uri, run, _, _, trace in parts:
+        (part,) = run.parts
+        record = part.first_line - 1
+        line = record if trace is None else trace.analysis.document.protocol_line(record)
+        findings = counts.get(uri, {}).get(run.run_id, 0)
+        grade = dict(part.correctness.values) if part.correctness is not None else None
+        files.append(RunFile(uri, part.path, line, part.event_count, findings, grade))
+    return files
 
 
 def _read(path: Path) -> TraceRecords | Problem:

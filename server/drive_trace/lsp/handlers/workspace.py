@@ -12,7 +12,7 @@ from lsprotocol import types
 
 from drive_trace.features import navigation
 from drive_trace.features.findings import DiagnosticOptions
-from drive_trace.lsp.handlers.base import Handlers
+from drive_trace.lsp.handlers import Handlers
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.messages import DiagnosticReport
 from drive_trace.lsp.rpc.threads import in_thread

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -96,21 +96,22 @@ class Client:
     """Whether the server can request its settings."""
 
 
-def _value(declared: object, path: str) -> object:
-    for step in path.split("."):
-        declared = declared.get(step) if isinstance(declared, dict) else None
-    return declared
+def member_at(given: object, path: Iterable[str]) -> object:
+    """The value at a path of members; None if there is none."""
+    for step in path:
+        given = given.get(step) if isinstance(given, dict) else None
+    return given
 
 
 def _at(declared: object, path: str, kind: type[Value]) -> Value | None:
     """The value at a path, step by step; None if there is none of this type."""
-    value = _value(declared, path)
+    value = member_at(declared, path.split("."))
     return value if isinstance(value, kind) and not isinstance(value, bool) else None
 
 
 def _has(declared: object, path: str) -> bool:
     """Whether a capability is declared: by true, or by an object that says more."""
-    value = _value(declared, path)
+    value = member_at(declared, path.split("."))
     return value is True or isinstance(value, dict)
 
 

@@ -177,8 +177,7 @@ class TraceProtocol(LanguageServerProtocol):
         text = f"the messages of the editor cannot be read on ({why}); drive-trace ends"
         log.error(text)
         if self._initialized:
-            params = types.ShowMessageParams(types.MessageType.Error, text)
-            self.notify(types.WINDOW_SHOW_MESSAGE, params)
+            self.show_message(text, types.MessageType.Error)
         self.exit_code = 1
 
     def _receive_request(self, message: dict[str, Any], method: str, msg_id: MsgId) -> None:
@@ -342,6 +341,10 @@ class TraceProtocol(LanguageServerProtocol):
         """Send a notification."""
         plain = self._converter.unstructure(params)
         self._write({"jsonrpc": "2.0", "method": method, "params": plain})
+
+    def show_message(self, text: str, kind: types.MessageType = types.MessageType.Info) -> None:
+        """Let the client show a message to the person."""
+        self.notify(types.WINDOW_SHOW_MESSAGE, types.ShowMessageParams(kind, text))
 
     def notify_json(self, method: str, *params: bytes) -> None:
         """Send a notification whose params are JSON text already, in one or several pieces."""

@@ -7,7 +7,7 @@ read, and others may wait for the same turn.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable, Coroutine, Hashable
 from concurrent.futures import Future
 from contextlib import suppress
 from threading import Event, Lock, Thread
@@ -46,6 +46,18 @@ async def in_thread(work: Callable[..., Result], *given: Any) -> Result:
 
     Thread(target=run, daemon=True).start()
     return await asyncio.wrap_future(done)
+
+
+_running: set[asyncio.Future[Any]] = set()
+"""What goes on by itself; asyncio keeps no reference to it."""
+
+
+def in_background(work: Coroutine[Any, Any, Result]) -> asyncio.Future[Result]:
+    """Start some work that goes on whether or not anybody waits for it."""
+    task = asyncio.ensure_future(work)
+    _running.add(task)
+    task.add_done_callback(_running.discard)
+    return task
 
 
 class _ThreadReader(NamedTuple):

@@ -4,16 +4,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from lsprotocol import types
 
-from drive_trace.features.options import (
+from drive_trace.features import (
     HintOptions,
     HoverSettings,
     LensOptions,
@@ -23,8 +22,10 @@ from drive_trace.features.options import (
     settings_of,
 )
 from drive_trace.linter.settings import DEFAULTS, RuleSettings
+from drive_trace.lsp.rpc.capabilities import member_at
 from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.stream import LEVELS
+from drive_trace.lsp.rpc.threads import in_background
 from drive_trace.storage.configuration_text import read_client_rules
 from drive_trace.storage.linked_files import rule_url
 from drive_trace.text.wording import listed, shown
@@ -98,7 +99,7 @@ def read_settings(given: object, before: Settings) -> Settings:
     settings = before
     problems: list[str] = []
     for declared in DECLARED:
-        value = _at(section, declared.path)
+        value = member_at(section, declared.path)
         if isinstance(value, list):
             value = tuple(value)
         if _fits(value, declared):
@@ -111,13 +112,6 @@ def read_settings(given: object, before: Settings) -> Settings:
         rules, rule_problems = read_client_rules(section["rules"])
         settings = replace(settings, rules=rules, rule_problems=rule_problems)
     return settings
-
-
-def _at(section: Mapping[str, Any], path: tuple[str, ...]) -> object:
-    value: object = section
-    for step in path:
-        value = value.get(step) if isinstance(value, dict) else None
-    return value
 
 
 def _fits(value: object, declared: Setting) -> bool:
@@ -168,7 +162,6 @@ class ClientSettings:
         self._initial = self.now
         """The settings with which the client started the server."""
         self._requests = 0
-        self._tasks: set[asyncio.Future[None]] = set()
 
     def start(self, options: object) -> None:
         """Take the settings of ``initializationOptions``."""
@@ -184,9 +177,7 @@ class ClientSettings:
             self._take(read_settings(sent, self.now))
             return
         self._requests += 1
-        task = asyncio.ensure_future(self._request(self._requests, sent))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        in_background(self._request(self._requests, sent))
 
     async def _request(self, number: int, sent: object) -> None:
         params = types.ConfigurationParams([types.ConfigurationItem(section=SECTION)])

@@ -17,7 +17,7 @@ from lsprotocol import types
 from drive_trace.linter.settings import RuleSettings
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.protocol import TraceProtocol
-from drive_trace.lsp.rpc.threads import Debouncer, in_thread
+from drive_trace.lsp.rpc.threads import Debouncer, in_background, in_thread
 from drive_trace.lsp.workspace.closed_traces import real_path
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
 from drive_trace.storage.followed_file import QUIET
@@ -100,7 +100,6 @@ class Following:
         self._runs = runs
         self._closed = runs.closed
         self._changed = changed
-        self._tasks: set[asyncio.Future[None]] = set()
         self._first: Progress | None = None
         """The progress of the first reading of all traces, running or done."""
         self._looking: asyncio.Future[None] | None = None
@@ -216,10 +215,7 @@ class Following:
         return self._first is not None and self._first.is_cancelled
 
     def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Future[None]:
-        task = asyncio.ensure_future(_logged(work))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
+        return in_background(_logged(work))
 
     def _read_all(self, opened: str | None) -> None:
         """Begin the first reading."""

@@ -26,7 +26,7 @@ from drive_trace.linter.settings import RuleSettings, Severity
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.messages import CHANGED
 from drive_trace.lsp.rpc.protocol import TraceProtocol
-from drive_trace.lsp.rpc.threads import Debouncer, SharedWork, in_thread
+from drive_trace.lsp.rpc.threads import Debouncer, SharedWork, in_background, in_thread
 from drive_trace.lsp.workspace.client_settings import ClientSettings, Settings
 from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
@@ -281,8 +281,6 @@ class Linting:
         """The newest look for each trace, while it lasts."""
         self._late: set[str] = set()
         """The traces whose look takes so long that findings are no longer held back."""
-        self._tasks: set[asyncio.Future[None]] = set()
-        """What goes on; asyncio keeps no reference to it."""
         self._unsent: set[str] = set()
         """The traces whose findings are to be published."""
 
@@ -336,9 +334,7 @@ class Linting:
         for trace in traces:
             options = self.options(trace.uri)
             if trace.is_large and options.rules != trace.options.rules:
-                task = asyncio.ensure_future(self._run_later(trace))
-                self._tasks.add(task)
-                task.add_done_callback(self._tasks.discard)
+                in_background(self._run_later(trace))
                 continue
             if trace.use(options):
                 has_changed = True

@@ -7,18 +7,18 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from lsprotocol import types
 
 from drive_trace.features.results import TextChange, View, as_edits
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.protocol import TraceProtocol
-from drive_trace.lsp.rpc.threads import in_thread
+from drive_trace.lsp.rpc.threads import in_background, in_thread
 from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.storage.appending import AppendError
 from drive_trace.storage.followed_file import KnownFile, LockedFile, among, lines_of, without
@@ -38,6 +38,7 @@ _PAUSE = 0.5
 """Seconds in which lines that were removed may be put elsewhere, before the person is asked."""
 _MOST_FILES = 20
 """So many files are remembered: an editor may open one again, with what can be undone."""
+_WARNING = types.MessageType.Warning
 _ANSWERS = [{"title": "Remove Them"}, {"title": "Keep Them"}]
 
 
@@ -49,8 +50,6 @@ class Saving:
         self._traces = traces
         self._recent: dict[str, KnownFile] = {}
         self._held: dict[str, LockedFile] = {}
-        self._tasks: set[asyncio.Future[object]] = set()
-        """What goes on; asyncio keeps no reference to it."""
 
     def opened(self, trace: OpenTrace) -> None:
         """The client has read a trace."""
@@ -70,12 +69,12 @@ class Saving:
         """The client may have read more of the file, or a person has removed lines."""
         self.look(trace)
         if trace.file is not None and trace.file.removed:
-            self._start(self._ask(trace, trace.file))
+            in_background(self._ask(trace, trace.file))
 
     def look(self, trace: OpenTrace, *, is_told: bool = False) -> None:
         """Look at the file of a trace. ``is_told`` is the client's word that it has changed."""
         if (file := trace.file) is not None:
-            self._start(_in_turn(file, partial(file.look, is_told=is_told), trace.records))
+            in_background(_in_turn(file, partial(file.look, is_told=is_told), trace.records))
 
     async def will_save(self, params: types.WillSaveTextDocumentParams) -> object:
         """The edits that put in what others have appended, where the text does not have it."""
@@ -102,7 +101,7 @@ class Saving:
         trace = self._traces.get(params.text_document.uri)
         self._release(params.text_document.uri)
         if trace is not None and trace.file is not None:
-            self._start(self._check(trace.file, trace.records))
+            in_background(self._check(trace.file, trace.records))
 
     async def _check(self, file: KnownFile, written: list[str]) -> None:
         """Append again what a save has dropped: a client may not wait, or overwrite the file."""
@@ -113,7 +112,7 @@ class Saving:
             return
         if dropped:
             text = f"Saving dropped {_counted(dropped, file)} which others had appended."
-            self._tell(f"{text} Drive Trace has appended them again.")
+            self._protocol.show_message(f"{text} Drive Trace has appended them again.", _WARNING)
 
     async def _ask(self, trace: OpenTrace, file: KnownFile) -> None:
         """Ask whether lines of the file that a person has removed are to go."""
@@ -126,22 +125,14 @@ class Saving:
         then = f"puts back {kept:,} which others have appended" if kept else "drops them"
         text = f"You have removed {_counted(lost, file)}. The next save {then}."
         if not self._protocol.client.asks:
-            self._tell(text)
+            self._protocol.show_message(text, _WARNING)
             return
-        params = {"type": types.MessageType.Warning, "message": text, "actions": _ANSWERS}
+        params = {"type": _WARNING, "message": text, "actions": _ANSWERS}
         response = await self._protocol.request(types.WINDOW_SHOW_MESSAGE_REQUEST, params)
         async with file.lock:
             if response is not None and response.result in _ANSWERS:
                 file.foreign = without(file.foreign, lost)  # what is not to go is as foreign
                 file.foreign += lost if response.result == _ANSWERS[1] else []
-
-    def _start(self, work: Coroutine[Any, Any, object]) -> None:
-        self._tasks.add(task := asyncio.ensure_future(work))
-        task.add_done_callback(self._tasks.discard)
-
-    def _tell(self, text: str) -> None:
-        params = types.ShowMessageParams(types.MessageType.Warning, text)
-        self._protocol.notify(types.WINDOW_SHOW_MESSAGE, params)
 
     def _release(self, uri: str, only: LockedFile | None = None) -> None:
         held = self._held.get(uri)
