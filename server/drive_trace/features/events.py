@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from itertools import islice
 
 from drive_trace.analysis import Analysis
 from drive_trace.linter.edits import as_json
@@ -27,28 +28,17 @@ _WORDS = EventWords(())
 _DISPATCH, _ROUND = LIFETIMES[Entity.DISPATCH], LIFETIMES[Entity.ROUND]
 
 
-class Rows:
-    """The lines of a trace as it is now, with what each is in."""
-
-    def __init__(self, analysis: Analysis) -> None:
-        self._analysis = analysis
-        self._lines = tuple(analysis.document.lines)
-        self._nestings: Sequence[Nesting] = ()
-
-    def page_json(self, first: int) -> dict[str, object]:
-        """The rows of the lines from one on, counted from 0; ``next`` is where the next page
-        begins.
-        """
-        lines, first = self._lines, max(first, 0)
-        stop = min(first + MOST_ROWS, len(lines))
-        if not self._nestings:
-            self._nestings = [*nestings(self._analysis.index, unless_stopped(self._lines))]
-        made = [
-            _row(self._analysis, lines[number], self._nestings[number], number)
-            for number in unless_stopped(range(first, stop))
-            if lines[number].status is not LineStatus.BLANK
-        ]
-        return {"total": len(lines), "next": stop if stop < len(lines) else None, "rows": made}
+def page_json(analysis: Analysis, first: int) -> dict[str, object]:
+    """The rows of the lines from one on, counted from 0; ``next`` is where the next page begins."""
+    lines, first = tuple(analysis.document.lines), max(first, 0)
+    stop = min(first + MOST_ROWS, len(lines))
+    within = zip(lines, nestings(analysis.index, lines), strict=True)
+    rows = [
+        _row(analysis, line, nesting, number)
+        for number, (line, nesting) in enumerate(unless_stopped(islice(within, stop)))
+        if number >= first and line.status is not LineStatus.BLANK
+    ]
+    return {"total": len(lines), "next": stop if stop < len(lines) else None, "rows": rows}
 
 
 def _row(analysis: Analysis, line: Line, nesting: Nesting, number: int) -> dict[str, object]:

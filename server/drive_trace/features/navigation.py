@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 import heapq
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, cast
+from itertools import chain
+from typing import NamedTuple
 from urllib.parse import quote
 
 from lsprotocol import types
@@ -24,8 +24,8 @@ from drive_trace.text.spans import PositionEncoding, Span
 from drive_trace.text.wording import shown
 from drive_trace.trace import occurrences
 from drive_trace.trace.document import Document, Point
-from drive_trace.trace.line import FlaggedLine, Line, event_of, run_id_of
-from drive_trace.trace.places import Part, Place, inside, pair_at, path_at, resolve
+from drive_trace.trace.line import Line, event_of, name_of, run_id_of
+from drive_trace.trace.places import Part, Place, inside, path_at, resolve
 from drive_trace.trace.reading import read_lines
 from drive_trace.trace.run import Run
 from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, FieldType, Reference
@@ -254,20 +254,13 @@ _String = tuple[Line, FieldType, str, Span]
 
 
 def _strings(analysis: Analysis) -> Iterator[_String]:
-    for run in analysis.index.runs.values():
-        for name, fields in _LINKING.items():
-            for line in run.by_event.get(name, ()):
-                for field in fields:
-                    pair = pair_at(line.text, (field.name,))
-                    span = pair.value if pair is not None else None
-                    if span is not None and line.text.startswith('"', span.start):
-                        value = json.loads(line.text[span.start : span.end])
-                        yield line, field, value, inside(span)
-    for lines in analysis.index.rejected.values():
-        for line in lines:
-            for field in _LINKING.get(cast("FlaggedLine", line).event_name or "", ()):
-                for value, span in strings_named(line.text, field.name):
-                    yield line, field, value, inside(span)
+    valid = chain.from_iterable(
+        run.by_event.get(name, ()) for run in analysis.index.runs.values() for name in _LINKING
+    )
+    for line in chain(valid, *analysis.index.rejected.values()):
+        for field in _LINKING.get(name_of(line) or "", ()):
+            for value, span in strings_named(line.text, field.name):
+                yield line, field, value, inside(span)
 
 
 def _link(string: _String, options: LinkOptions, folders: Sequence[str]) -> Link | None:

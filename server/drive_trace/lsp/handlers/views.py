@@ -4,18 +4,16 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
 from drive_trace.features import new_events
-from drive_trace.features.events import Rows, event_json
+from drive_trace.features.events import event_json, page_json
 from drive_trace.features.results import JsonText, dumps
 from drive_trace.features.runs import (
     JoinedRun,
@@ -25,15 +23,13 @@ from drive_trace.features.runs import (
     run_json,
     run_near,
 )
-from drive_trace.linter.settings import RuleSettings
 from drive_trace.lsp.handlers import Handlers, Services, TraceRequest, done
 from drive_trace.lsp.handlers.reports import NO_RUN
 from drive_trace.lsp.rpc import messages
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.threads import SharedWork, in_thread
-from drive_trace.lsp.workspace.closed_traces import ClosedTrace, real_path
-from drive_trace.lsp.workspace.open_traces import OpenTrace
-from drive_trace.lsp.workspace.runs import Beside, RunPart, beside_of, score_parts
+from drive_trace.lsp.workspace.closed_traces import real_path
+from drive_trace.lsp.workspace.runs import RunPart, beside_of, score_parts
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.stopping import unless_stopped
@@ -44,9 +40,6 @@ from drive_trace.trace.document import Position
 if TYPE_CHECKING:
     from drive_trace.comparison.runs import Side
 
-
-_STRETCH = 0.25
-"""Seconds for which a thread counts findings in one go; most have been counted already."""
 
 _Counts = Mapping[str, Mapping[str | None, int]]
 """Findings by the URI of a trace and the id of a run."""
@@ -67,8 +60,6 @@ class Views(Handlers):
             messages.EVENT: self._event,
             messages.COMPARE: self._compare,
         }
-        self._rows: WeakKeyDictionary[OpenTrace, tuple[int, Rows]] = WeakKeyDictionary()
-        """The lines of open traces as rows, and how many edits there had been."""
 
     # Runs
 
@@ -92,26 +83,16 @@ class Views(Handlers):
         ]
         rules = await self._linting.rules_now([each.path for each in traces])
         besides = [beside_of(self._runs, each.place.uri, each.parts) for each in traces]
-        left = [*zip(traces, rules, besides, strict=True)]
-        counts: dict[str, Mapping[str | None, int]] = {}
-        while left:
-            counted = await in_thread(self._counts_of, left)
-            counts.update(counted)
-            left = left[len(counted) :]
-        return counts
+        count = self._runs.closed.findings_by_run
 
-    def _counts_of(
-        self, traces: Sequence[tuple[ClosedTrace, RuleSettings, Beside | None]]
-    ) -> _Counts:
-        """Those of the first of some traces: no trace is begun after a while."""
-        end = time.monotonic() + _STRETCH
-        counts = {}
-        for trace, rules, beside in traces:
-            found = self._runs.closed.findings_by_run(trace.real, rules, beside)
-            counts[trace.place.uri] = found
-            if time.monotonic() > end:
-                break
-        return counts
+        def counts() -> _Counts:
+            given = zip(traces, rules, besides, strict=True)
+            return {
+                trace.place.uri: count(trace.real, settings, beside)
+                for trace, settings, beside in given
+            }
+
+        return await in_thread(counts)
 
     def _runs_json(self, closed: _Counts) -> JsonText:
         runs = self._runs.all_runs()
@@ -194,17 +175,9 @@ class Views(Handlers):
         request = self.request(params.uri)
         if request is None:
             return None
-        trace = request.trace
         return await request.runs.open.readers.read_anew(
-            lambda: self._rows_of(trace).page_json(params.first)
+            lambda: page_json(request.analysis, params.first)
         )
-
-    def _rows_of(self, trace: OpenTrace) -> Rows:
-        edits, rows = self._rows.get(trace, (-1, None))
-        if rows is None or edits != trace.edits:
-            rows = Rows(trace.analysis)
-            self._rows[trace] = trace.edits, rows
-        return rows
 
     def _event(self, params: messages.EventParams) -> object:
         request = self.request(params.uri)
