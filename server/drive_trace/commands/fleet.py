@@ -107,7 +107,7 @@ def fleet(  # noqa: PLR0913, PLR0917 - one for each option
     table = _table(out)
     named, refused = _expanded(paths or (".",))
     found = chain(find_traces(named, options=search), map(link_out, refused))
-    inputs = Inputs(_but_not(out, found), say, findings=findings)
+    inputs = Inputs(_but_not(out, found), say, search.above, findings=findings)
     summary = FleetSummary(has_findings=findings)
 
     def rows(scan: FleetScan | EngineScan) -> Iterator[Row]:

@@ -23,6 +23,7 @@ from drive_trace.fleet.kept import (
     in_bytes,
     read,
 )
+from drive_trace.linter.settings import DEFAULTS
 from drive_trace.report.fleet import Row
 from drive_trace.scorecard.card import CHANGED, ILLEGIBLE
 from drive_trace.scorecard.caveats import StrayGrade, Unread
@@ -139,10 +140,15 @@ class Inputs:
     """Goes once through what was found, and notes what cannot be used."""
 
     def __init__(
-        self, found: Iterable[Found], say: Callable[[str], None], *, findings: bool
+        self,
+        found: Iterable[Found],
+        say: Callable[[str], None],
+        above: Above | None = None,
+        *,
+        findings: bool,
     ) -> None:
-        """What a person should know at once is said, in one sentence. ``findings`` says whether the
-        rules run, too.
+        """What a person should know at once is said, in one sentence. ``above`` is what the search
+        knows of the folders; ``findings`` says whether the rules run, too.
         """
         self.unread: list[Unread] = []
         """What could not be read so far."""
@@ -155,7 +161,7 @@ class Inputs:
         self._findings = findings
         self._said: set[str] = set()
         self._projects = Projects(".")
-        self._above = Above()
+        self._above = {} if above is None else above
 
     def __iter__(self) -> Iterator[File]:
         for each in self._found:
@@ -180,6 +186,8 @@ class Inputs:
         self.unread.append(Unread(problem.path, problem.reason))
 
     def _file(self, path: str) -> File:
+        if not self._projects.may_configure(path, self._above):
+            return File(path, path, DEFAULTS if self._findings else None)
         project = self._projects.of(path, self._above)
         for each in project.problems:
             self.failed = True

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Iterator,
 from enum import StrEnum
 from functools import cache, partial
 from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -116,17 +117,24 @@ class SearchOptions(msgspec.Struct):
     """Patterns as in a .gitignore, from the current folder on."""
     projects: Projects | None = _CONFIGURED
     """Whose configurations have an ``exclude``, too; None if none counts."""
-    _above: Above = {}
+    above: Above = {}
 
     def excluded(self, path: str) -> Omission | None:
         """Why a file is not read although it is found; None if it is."""
         if self.exclude and patterns_of(self.exclude).hold(relative(path, ".")):
             return Omission.EXCLUDED
-        project = self.projects.of(path, self._above) if self.projects is not None else None
-        globs = project.configuration.exclude if project is not None else ()
-        if project is None or not (globs and patterns_of(globs).hold(project.path_of(path))):
+        if self.projects is None or not self.projects.may_configure(path, self.above):
+            return None
+        project = self.projects.of(path, self.above)
+        globs = project.configuration.exclude
+        if not (globs and patterns_of(globs).hold(project.path_of(path))):
             return None
         return Omission.TRUSTED if project.trusted else Omission.CONFIGURED
+
+    def note_folder(self, folder: str, names: Container[str]) -> None:
+        """Take in which names are in a folder, after those above it in the search."""
+        if self.projects is not None:
+            self.projects.note_folder(folder, names, self.above)
 
 
 class LinkOut(Problem):
@@ -170,27 +178,36 @@ def find_traces(
     they lead into a folder that is searched; and what is excluded. A link that leads out of the
     repository, or else out of the folder, is a Problem.
     """
+    return (found for _, found in find_real_traces(paths, more, options))
+
+
+def find_real_traces(
+    paths: Sequence[str],
+    more: MoreFiles = NO_MORE,
+    options: SearchOptions | None = None,
+) -> Iterator[tuple[str, Found]]:
+    """The same, each with its :func:`identity`, or with the message of a Problem."""
     options = options or SearchOptions()
     seen: set[str] = set()
     searched = [Path(identity(each)) for each in paths if each != STDIN]
     left_out: dict[str, Problem] = {}
     known = cache(Repository)  # git is not asked for each path what a repository tracks
     for path in paths:
-        for found in _expand(path, more, options, known):
+        for real, found in _expand(path, more, options, known):
             if isinstance(found, LeftOut | LinkedFolderOut):
                 left_out.setdefault(identity(found.path), found)
                 continue
-            key = found.message if isinstance(found, Problem) else identity(found)
+            key = found.message if isinstance(found, Problem) else real
             if key not in seen:
                 seen.add(key)
-                yield found
+                yield key, found
     for key, each in left_out.items():
         is_inside = any(map(Path(key).is_relative_to, searched))
         is_read = is_inside and not _leads_to_wip(Path(each.path))
         is_link = each.reason == Omission.LINKED or isinstance(each, LinkedFolderOut)
         is_known = key in seen and each.reason not in GONE  # an emptied file is there
         if not is_known and not (is_link and is_read):
-            yield each
+            yield each.message, each
 
 
 def omitted(left_out: Sequence[LeftOut]) -> Omitted:
@@ -237,30 +254,33 @@ def identity(path: str) -> str:
 
 def _expand(
     path: str, more: MoreFiles, options: SearchOptions, known: Callable[[Path, Path], Repository]
-) -> Iterator[Found]:
+) -> Iterator[tuple[str, Found]]:
     if not path:
-        yield Problem("", "the empty path names no file or folder")
+        yield "", Problem("", "the empty path names no file or folder")
     # Not Path.is_dir, which raises for names that the system refuses.
     elif path == STDIN or not os.path.isdir(path):  # noqa: PTH112
-        yield path
+        yield identity(path), path
     else:
         search, found = _Search(path, more, options, known), False
         try:
-            for each in search:
+            for real, each in search:
                 found = found or not isinstance(each, LeftOut)
-                yield each
+                yield real, each
         except OSError as error:
             search.note(error)
-        yield from search.problems
+        yield from (("", each) for each in search.problems)
         if not found and not search.problems:
             looked_for = "trace.jsonl and wip/drive-trace/*.jsonl"
-            yield NoTraces(path, f"holds no trace (looked for {looked_for} in it)")
+            yield "", NoTraces(path, f"holds no trace (looked for {looked_for} in it)")
 
 
 class _Place(NamedTuple):
     """Where a folder of a search is."""
 
     repository: Repository | None
+    inner: str = ""
+    """Its path from the folder that is searched, with a separator at the end; empty for that."""
+    is_hidden: bool = False
     unsearched: str | None = None
     """The library or other repository that it is in, as a path for people."""
 
@@ -268,10 +288,15 @@ class _Place(NamedTuple):
 class _Candidate(NamedTuple):
     """What may be a trace, or lead to some."""
 
-    path: Path
+    name: str
     place: _Place
-    is_link: bool = False
-    """Whether it is a link to a folder."""
+    is_link: bool
+    is_folder: bool = False
+
+    @property
+    def inner(self) -> str:
+        """Its path from the folder that is searched. Plain text, as there are many of them."""
+        return self.place.inner + self.name
 
 
 class _Search:
@@ -288,121 +313,149 @@ class _Search:
         """What could not be searched."""
         self._root = root
         self._base = Path(identity(root))
+        self._real_base = os.path.join(self._base, "")  # noqa: PTH118 - with a separator
+        plain = str(Path(root))
+        self._shown_base = "" if plain == "." else os.path.join(plain, "")  # noqa: PTH118 - as above
         self._more = more
         self._options = options
         self._known = known
         around = repository_around(self._base, known)
         self._repositories = [around] if around is not None else []
         """All that were come upon; the first one is around the folder, if any is."""
-        self._ignored: frozenset[Path] = frozenset()
-        """The files that git ignores."""
+        self._ignored: set[str] = set()
+        """The real paths of the files that git ignores."""
         self._unsearched: dict[str, Omission] = {}
         """The libraries and other repositories, by their paths for people."""
 
-    def __iter__(self) -> Iterator[Found]:
+    def __iter__(self) -> Iterator[tuple[str, Found]]:
         candidates = [*self._walk()]
         for repository in self._repositories:  # git is asked once, as starting it takes long
             self._ignored |= self._ignored_in(repository, candidates)
         for each in candidates:
-            yield from (self._link if each.is_link else self._decide)(each)
+            found = self._of_link(each) if each.is_link and each.is_folder else self._of_file(each)
+            if found is not None:
+                # Links are few, and to follow one takes as long as to read a small trace.
+                is_plain = isinstance(found, Problem) or not self._may_lead(each)
+                yield self._real(each) if is_plain else identity(self._shown(each)), found
         for repository in self._repositories:
-            yield from self._gone(repository)
-        yield from (LeftOut(*each) for each in self._unsearched.items())
+            yield from (("", each) for each in self._gone(repository))
+        yield from (("", LeftOut(*each)) for each in self._unsearched.items())
 
     def _walk(self) -> Iterator[_Candidate]:
-        places = {self._root: _Place(next(iter(self._repositories), None))}
-        for folder, folders, files in os.walk(self._root, onerror=self.note):
-            place = places.pop(folder)
-            if folder != self._root:
-                place = self._place(Path(folder), place, {*folders, *files})
-            for name in sorted(files):
-                if re.search(_MAY_BE_TRACE, name) or self._more.may_name(name):
-                    yield _Candidate(Path(folder, name), place)
-            folders[:] = sorted(each for each in folders if each not in HISTORIES)
-            for name in folders:
-                inner = os.path.join(folder, name)  # noqa: PTH118 - as os.walk names it
-                places[inner] = place
-                if name.endswith(".jsonl"):  # reading a trace reports that it is a folder
-                    yield _Candidate(Path(inner), place)
-                elif os.path.islink(inner) and place.unsearched is None:  # noqa: PTH114 - raises for some names
-                    yield _Candidate(Path(inner), place, is_link=True)
+        left = [_Place(next(iter(self._repositories), None))]
+        while left:
+            place = left.pop()
+            files, folders = self._entries(place)
+            names = {each.name for each in (*files, *folders)}
+            self._options.note_folder(f"{self._shown_base}{place.inner}", names)
+            if place.inner:
+                place = self._place(place, names)
+            for each in sorted(files, key=attrgetter("name")):
+                if re.search(_MAY_BE_TRACE, each.name) or self._more.may_name(each.name):
+                    yield _Candidate(each.name, place, each.is_symlink())
+            inside: list[_Place] = []
+            for each in sorted(folders, key=attrgetter("name")):
+                name, is_link = each.name, each.is_symlink()
+                if name in HISTORIES:
+                    continue
+                # Reading what is called as a trace reports that it is a folder.
+                if name.endswith(".jsonl") or (is_link and place.unsearched is None):
+                    yield _Candidate(name, place, is_link, is_folder=not name.endswith(".jsonl"))
+                if not is_link:
+                    is_hidden = place.is_hidden or name.startswith(".")
+                    inner = f"{place.inner}{name}{os.sep}"
+                    inside.append(place._replace(inner=inner, is_hidden=is_hidden))
+            left += reversed(inside)
 
-    def _place(self, folder: Path, above: _Place, names: Container[str]) -> _Place:
-        """The place of a folder with these names in it, given that of the folder above."""
-        if above.unsearched is not None:
-            return above
-        git_folder = git_folder_of(folder) if ".git" in names else None
-        if git_folder is not None and above.repository is None:
-            self._repositories.append(self._known(self._real(folder), git_folder))
-            return _Place(self._repositories[-1])
-        reason = Omission.LIBRARY if folder.name == _LIBRARY else None
+    def _entries(self, place: _Place) -> tuple[list[os.DirEntry[str]], list[os.DirEntry[str]]]:
+        """The files and the folders in a folder, links to such included."""
+        found: tuple[list[os.DirEntry[str]], list[os.DirEntry[str]]] = [], []
+        try:
+            with os.scandir(os.path.join(self._root, place.inner)) as entries:  # noqa: PTH118 - fast
+                for each in entries:
+                    found[_is_folder(each)].append(each)
+        except OSError as error:
+            self.note(error)
+        return found
+
+    def _place(self, place: _Place, names: Container[str]) -> _Place:
+        """A place, given the names that are in it, as the walk comes upon it."""
+        if place.unsearched is not None:
+            return place
+        folder = Path(place.inner) if ".git" in names else None
+        git_folder = git_folder_of(self._root / folder) if folder is not None else None
+        if folder is not None and git_folder is not None and place.repository is None:
+            self._repositories.append(self._known(self._base / folder, git_folder))
+            return place._replace(repository=self._repositories[-1])
+        name = place.inner[:-1].rpartition(os.sep)[2]
+        reason = Omission.LIBRARY if name == _LIBRARY else None
         reason = Omission.REPOSITORY if git_folder is not None else reason
         if reason is None or self._options.everywhere:
-            return above
-        self._unsearched[self._shown(folder)] = reason
-        return above._replace(unsearched=self._shown(folder))
+            return place
+        shown = f"{self._shown_base}{place.inner}"[:-1]
+        self._unsearched[shown] = reason
+        return place._replace(unsearched=shown)
 
-    def _ignored_in(
-        self, repository: Repository, candidates: Sequence[_Candidate]
-    ) -> frozenset[Path]:
+    def _ignored_in(self, repository: Repository, candidates: Sequence[_Candidate]) -> set[str]:
         """What git ignores in a repository; nothing where it ignores the folder that a person has
         named.
         """
         if self._options.everywhere:
-            return frozenset()
+            return set()
         asked = [
-            self._real(path)
-            for path, place, _ in candidates
-            if place.repository is repository and place.unsearched is None
-            if not in_wip(path) and not self._is_tracked(path, place)
+            Path(self._real(each))
+            for each in candidates
+            if each.place.repository is repository and each.place.unsearched is None
+            if not self._is_tracked(each) and not in_wip(self._path(each))
         ]
         base = [self._base] if asked and self._base != repository.root else []
         inner = (each for each in base if each.is_relative_to(repository.root))
         ignored = repository.ignored([*asked, *inner])
-        return frozenset() if self._base in ignored else ignored
+        return set() if self._base in ignored else set(map(str, ignored))
 
-    def _link(self, link: _Candidate) -> Iterator[Problem]:
+    def _of_link(self, link: _Candidate) -> Problem | None:
         """A link to a folder, unless the folder would be left out anyway."""
-        if is_trace(link.path) or self._reason(link) is not None:
-            return
-        shown = self._shown(link.path)
+        if is_trace(self._path(link)) or self._reason(link) is not None:
+            return None
+        shown = self._shown(link)
         excluded = self._options.excluded(f"{shown}/-")
-        out = leads_out(link.path, self._root) if excluded is None else None
+        out = leads_out(shown, self._root) if excluded is None else None
         if out is not None:
-            yield LinkedFolderOut(shown, _why_out(out))
-        else:
-            yield LeftOut(shown, excluded or Omission.LINKED)
+            return LinkedFolderOut(shown, _why_out(out))
+        return LeftOut(shown, excluded or Omission.LINKED)
 
-    def _real(self, path: Path) -> Path:
+    def _real(self, candidate: _Candidate) -> str:
         """Where something that was found stands, as git knows it: behind no link to the folder."""
-        return self._base / path.relative_to(self._root)
+        return self._real_base + candidate.inner
 
-    def _shown(self, path: Path) -> str:
-        return os.path.relpath(path, self._root) if self._root == "." else str(path)
+    def _shown(self, candidate: _Candidate) -> str:
+        return self._shown_base + candidate.inner
 
-    def _decide(self, candidate: _Candidate) -> Iterator[Found]:
-        path, place, _ = candidate
-        # Links are few, and to follow one takes as long as to read a small trace.
-        may_lead = _ON_WINDOWS or os.path.islink(path)  # noqa: PTH114 - raises for some names
-        is_out = may_lead and leads_out(path, self._root) is not None
-        is_named = self._is_named(path)
-        if not is_named and (is_out or not _looks_like_trace(path)):
-            return
-        shown, other = self._shown(path), None if is_named else Omission.OTHER_NAME
+    def _path(self, candidate: _Candidate) -> Path:
+        return Path(self._root, candidate.inner)
+
+    def _may_lead(self, candidate: _Candidate) -> bool:
+        return _ON_WINDOWS or candidate.is_link
+
+    def _of_file(self, candidate: _Candidate) -> Found | None:
+        place, shown = candidate.place, self._shown(candidate)
+        is_out = self._may_lead(candidate) and leads_out(shown, self._root) is not None
+        is_named = candidate.name == "trace.jsonl" or self._is_named(self._path(candidate))
+        if not is_named and (is_out or not _looks_like_trace(Path(shown))):
+            return None
         excluded = self._options.excluded(shown)
-        if place.unsearched is not None and not self._is_tracked(path, place):
+        if place.unsearched is not None and not self._is_tracked(candidate):
             if not is_out and excluded in _NOBODYS:
                 self._note_held(shown, place.unsearched)
-            return
+            return None
+        other = None if is_named else Omission.OTHER_NAME
         reason = excluded or other or self._reason(candidate)
-        if is_out and reason is None:
-            yield link_out(shown)
-            return
+        if reason is None:
+            return link_out(shown) if is_out else shown
         kept = {Omission.HIDDEN, Omission.IGNORED}
         found = read_trace(shown) if reason in kept and not is_out else None
         # What is no trace at all is no reason to fail.
-        left_out = found if isinstance(found, LeftOut) else LeftOut(shown, reason or "")
-        yield shown if reason is None else left_out
+        return found if isinstance(found, LeftOut) else LeftOut(shown, reason)
 
     def _note_held(self, trace: str, unsearched: str) -> None:
         """Take in that a trace stands in what is not searched, unless it is no trace at all."""
@@ -413,23 +466,24 @@ class _Search:
     def _is_named(self, path: Path) -> bool:
         return is_trace(path) or self._more.hold(path, Path(self._root))
 
-    def _is_tracked(self, path: Path, place: _Place) -> bool:
-        if place.repository is None:
+    def _is_tracked(self, candidate: _Candidate) -> bool:
+        repository = candidate.place.repository
+        if repository is None:
             return False
-        inner = self._real(path).relative_to(place.repository.root)
-        return inner.as_posix() in place.repository.tracked
+        inner = self._real(candidate)[len(os.path.join(repository.root, "")) :]  # noqa: PTH118 - fast
+        return inner.replace(os.sep, "/") in repository.tracked
 
     def _reason(self, candidate: _Candidate) -> Omission | None:
         """Why a trace is left out by where it is; None if it is not."""
-        path, place, is_link = candidate
         if self._options.everywhere:
             return None
-        reason, above = None, path.relative_to(self._root).parts
-        if any(each.startswith(".") for each in (above if is_link else above[:-1])):
+        reason, name = None, candidate.name
+        is_link_to_folder = candidate.is_link and candidate.is_folder
+        if candidate.place.is_hidden or (is_link_to_folder and name.startswith(".")):
             reason = Omission.HIDDEN
-        elif self._real(path) in self._ignored:
+        elif self._real(candidate) in self._ignored:
             reason = Omission.IGNORED
-        return reason if reason is not None and not self._is_tracked(path, place) else None
+        return reason if reason is not None and not self._is_tracked(candidate) else None
 
     def _gone(self, repository: Repository) -> Iterator[LeftOut]:
         """The traces that git tracks and that have been deleted or emptied: whoever is judged may
@@ -440,18 +494,27 @@ class _Search:
             may_be = re.search(_MAY_BE_TRACE, path.name) or self._more.may_name(path.name)
             if not (may_be and content and path.is_relative_to(self._base)):
                 continue
-            there = Path(self._root, path.relative_to(self._base))
-            reason = _why_gone(path, content) if self._is_named(there) else None
+            inner = path.relative_to(self._base)
+            is_named = self._is_named(Path(self._root, inner))
+            reason = _why_gone(path, content) if is_named else None
             if reason is not None:
-                excluded = self._options.excluded(self._shown(there))
+                shown = f"{self._shown_base}{inner}"
+                excluded = self._options.excluded(shown)
                 told = reason if excluded is None or excluded in _NOBODYS else excluded
-                yield LeftOut(self._shown(there), told)
+                yield LeftOut(shown, told)
 
     def note(self, error: OSError) -> None:
         """Take in why a folder cannot be searched."""
         self.problems.append(
             Problem(error.filename or self._root, f"cannot be searched: {why(error)}")
         )
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # as where a link leads in a circle
+        return False
 
 
 def _why_gone(path: Path, content: str) -> Omission | None:

@@ -12,7 +12,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Generic, NamedTuple, TypeAlias, TypeVar
@@ -373,6 +373,26 @@ class Projects:
         return Project(
             folder, configuration, baseline, tuple(problems), found, trusted=self._trusted
         )
+
+    def note_folder(self, folder: str, names: Container[str], known: Above) -> None:
+        """Take in which names a search has found in a folder: no trace in it looks for them."""
+        if self._commit is not None:  # which has other files than the disk
+            return
+        path = absolute(folder)
+        above, _ = os.path.split(path)
+        for name in (CONFIGURATION_NAME, BASELINE_NAME):
+            if name not in names and (above, name) in known:
+                known[path, name] = known[above, name]
+            else:
+                known[path, name] = self._nearest(Path(path, STDIN), name, known)
+
+    def may_configure(self, path: str, known: Above) -> bool:
+        """Whether a trace may have a configuration or a baseline. False costs little."""
+        if self._given is not None or path == STDIN:
+            return True
+        folder, _ = os.path.split(absolute(path))
+        names = CONFIGURATION_NAME, BASELINE_NAME
+        return any(known.get((folder, each), self._base) is not None for each in names)
 
     def _unconfigured(self, above: Path, known: Above) -> Path:
         """The folder for the baseline of a trace without a configuration. It is above the trace,
