@@ -371,7 +371,8 @@ class _Search:
         """The files and the folders in a folder, links to such included."""
         found: tuple[list[os.DirEntry[str]], list[os.DirEntry[str]]] = [], []
         try:
-            with os.scandir(os.path.join(self._root, place.inner)) as entries:  # noqa: PTH118 - fast
+            folder = os.path.join(self._root, place.inner[:-1]) if place.inner else self._root  # noqa: PTH118 - fast
+            with os.scandir(folder) as entries:
                 for each in entries:
                     found[_is_folder(each)].append(each)
         except OSError as error:
