@@ -256,14 +256,14 @@ def _made_up() -> frozenset[int]:
 def read_regular(path: str | Path, most: int = SMALL) -> bytes:
     """All bytes of a regular file. Raises OSError, also where it has more than ``most``."""
     with io.BufferedReader(open_regular(path)) as file:
-        refuse_large(file, most)
-        return read_stream(file, most)
+        size = refuse_large(file, most)
+        return read_stream(file, most, size or _PIECE)  # in one piece, which is never copied
 
 
-def read_stream(stream: BinaryIO, most: int = LARGEST) -> bytes:
+def read_stream(stream: BinaryIO, most: int = LARGEST, piece_size: int = _PIECE) -> bytes:
     """All bytes until the end. Raises OSError where there are more than ``most``."""
     pieces, size = [], 0
-    while piece := stream.read(_PIECE):
+    while piece := stream.read(piece_size):
         pieces.append(piece)
         size += len(piece)
         if size > most:
@@ -271,10 +271,14 @@ def read_stream(stream: BinaryIO, most: int = LARGEST) -> bytes:
     return b"".join(pieces)
 
 
-def refuse_large(file: BinaryIO | io.RawIOBase, most: int = LARGEST) -> None:
-    """Raise OSError where an open file has more than ``most`` bytes, before one is read."""
-    if os.fstat(file.fileno()).st_size > most:
+def refuse_large(file: BinaryIO | io.RawIOBase, most: int = LARGEST) -> int:
+    """The size of an open file in bytes. Raises OSError where it has more than ``most``, before one
+    is read.
+    """
+    size = os.fstat(file.fileno()).st_size
+    if size > most:
         raise _too_large(most)
+    return size
 
 
 def _too_large(most: int) -> OSError:

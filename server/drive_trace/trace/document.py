@@ -193,4 +193,4 @@ def _mark_end(lines: list[Line]) -> None:
 
 
 def _is_divided(line: Line) -> bool:
-    return "\r" in line.text[:-1]
+    return line.text.find("\r", 0, -1) >= 0

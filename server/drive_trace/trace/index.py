@@ -29,7 +29,7 @@ from drive_trace.trace.line import (
     run_of,
     runs_named,
 )
-from drive_trace.trace.run import Run, in_order
+from drive_trace.trace.run import Run, by_repeated_id, in_order
 from drive_trace.vocabulary import (
     DISPATCH,
     EVENTS,
@@ -203,16 +203,17 @@ class Index:
         return found
 
     def naming(self, key: Key) -> Sequence[Line]:
-        """The events that name something."""
-        return self.ids.get(key[1], ()) if key[0] == "event_id" else self.named.get(key, ())
+        """The events that name something; of an id that one alone has, maybe none."""
+        if key[0] != "event_id":
+            return self.named.get(key, ())
+        # Before there are edits, nobody needs a table of all ids.
+        return (self.ids if "ids" in self.__dict__ else self.repeated_ids).get(key[1], ())
 
     @cached_property
     def repeated_ids(self) -> Mapping[object, Sequence[Line]]:
         """The events of each id that several have."""
-        lines = list(chain.from_iterable(self._valid.values()))
-        if len({line.facts[EVENT_ID] for line in lines}) == len(lines):
-            return {}
-        return {event_id: same for event_id, same in self.ids.items() if len(same) > 1}
+        repeated = by_repeated_id([*chain.from_iterable(self._valid.values())])
+        return by_repeated_id(in_order(chain.from_iterable(repeated.values())))
 
     def with_id(self, event_id: object) -> Sequence[Line]:
         """The events with an id."""

@@ -46,6 +46,19 @@ class FieldTable(dict[object, LineSet]):
         return self.get(value) or LineSet()
 
 
+def by_repeated_id(lines: Sequence[Line]) -> Mapping[object, LineSet]:
+    """The events of each ``event_id`` that several of them have: most often there is none, and
+    only these few are grouped.
+    """
+    ids = [line.facts[EVENT_ID] for line in lines]
+    counts = Counter(ids) if len(set(ids)) < len(ids) else Counter[object]()
+    found = defaultdict[object, LineSet](LineSet)
+    for event_id, line in zip(ids, lines, strict=True) if counts else ():
+        if counts[event_id] > 1:
+            found[event_id].append(line)
+    return found
+
+
 class Run:
     """All lines that name a run, in their order. What is computed of it is kept; an edit makes a
     new run of each whose lines changed.
@@ -154,20 +167,9 @@ class Run:
         return sum([cast("int", line.facts[place]) for line in self.events(DISPATCH.closer)])
 
     @cached_property
-    def event_ids(self) -> Mapping[str, LineSet]:
-        """The events by their ``event_id``."""
-        found = defaultdict[str, LineSet](LineSet)
-        for line in self.lines:
-            found[line.text_fact("event_id")].append(line)
-        return found
-
-    @cached_property
-    def repeated_ids(self) -> Mapping[str, LineSet]:
-        """Those of them that several events have."""
-        ids = {line.facts[EVENT_ID] for line in self.lines}
-        if len(ids) == len(self.lines):
-            return {}
-        return {event_id: lines for event_id, lines in self.event_ids.items() if len(lines) > 1}
+    def repeated_ids(self) -> Mapping[object, LineSet]:
+        """The events of each ``event_id`` that several have."""
+        return by_repeated_id(self.lines)
 
     # What cannot be read
 
