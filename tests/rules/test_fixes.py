@@ -9,7 +9,7 @@ from tools.generate import fix_levels
 
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.fixing import fix_all
-from drive_trace.linter.edits import values_of
+from drive_trace.linter.edits import object_on
 from drive_trace.linter.rule import Level
 from drive_trace.linter.rules import RULES
 from drive_trace.trace.line import event_of
@@ -199,7 +199,7 @@ def pairs_of(analysis: Analysis) -> Iterator[tuple[FieldType | None, str, object
     """The pairs of each event, also of one in a wrapper; keys without their case and separators."""
     for line in analysis.document.lines:
         event = event_of(line)
-        for pairs in (values_of(line), *values_of(line).values()) if event is not None else ():
+        for pairs in (object_on(line), *object_on(line).values()) if event is not None else ():
             for key, value in pairs.items() if isinstance(pairs, dict) else ():
                 if event is not None and not isinstance(value, dict):
                     yield event.fields.get(key), re.sub("[^a-z]", "", key.lower()), value

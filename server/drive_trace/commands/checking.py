@@ -29,12 +29,12 @@ from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span
 from drive_trace.text.wording import first_of, plural
 from drive_trace.trace.joined import (
+    Identity,
     JoinedFile,
     JoinedFiles,
-    Kind,
     SharedEvent,
     SharedIds,
-    kinds_of,
+    identities,
     sharing,
 )
 from drive_trace.trace.places import resolve
@@ -77,7 +77,7 @@ class _Checked(msgspec.Struct, frozen=True):
     findings: Sequence[Reported]
     hidden: int
     """How many more a baseline knows."""
-    events: Sequence[tuple[Kind, int]]
+    events: Sequence[tuple[Identity, int]]
     """By what its events are known in other traces, with their lines."""
 
 
@@ -107,11 +107,11 @@ def _join(traces: Sequence[_Trace], analyses: Sequence[Analysis]) -> None:
 def _checked(trace: _Trace, analysis: Analysis) -> _Checked:
     lines = (line for line in analysis.document.lines if line.event is not None)
     if trace.is_beside:
-        return _Checked((), 0, kinds_of(lines))
+        return _Checked((), 0, identities(lines))
     # Not before: what a fix mends may be what was committed.
     analysis.compare_with(trace.recorded)
     found = list(reported(analysis, trace.trace.path))
-    return _Checked(found, analysis.hidden_count, kinds_of(lines) if not trace.is_alone else ())
+    return _Checked(found, analysis.hidden_count, identities(lines) if not trace.is_alone else ())
 
 
 class Checking:

@@ -15,7 +15,7 @@ from drive_trace.commands.checking import Checking
 from drive_trace.commands.reading import Reading
 from drive_trace.commands.terminal import format_of, write_document
 from drive_trace.report import contents
-from drive_trace.report.contents import Findings, FullReport
+from drive_trace.report.contents import FindingsByPath, FullReport
 from drive_trace.report.event_log import TraceLog
 from drive_trace.report.sections import report_markdown
 from drive_trace.storage.files import TraceRecords, with_judgements
@@ -93,7 +93,7 @@ class _Logging(Reading):
             pass
 
 
-def _findings(reading: _Logging, projects: Projects | None) -> Findings:
+def _findings(reading: _Logging, projects: Projects | None) -> FindingsByPath:
     """What ``check`` finds, by the paths of the traces that it could check."""
     checking = Checking(projects)
     found: dict[str, list[contents.LineFinding]] = {}

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from drive_trace.comparison.comparability import Fact, Reason, comparability
 from drive_trace.comparison.costs import Cost, costs_of, rank, spent_for_each_correct
 from drive_trace.comparison.runs import (
-    FACTS,
+    DIFFERENCES,
     SUMS,
     ComparedRun,
     RunsOfCase,
@@ -322,7 +322,7 @@ def to_json(found: Comparison) -> dict[str, object]:
         "differences": {
             title: _by_side([side.facts[title].all_runs for side in found.sides])
             | {"per_run": _by_side([side.facts[title].per_run for side in found.sides])}
-            for title in FACTS
+            for title in DIFFERENCES
         },
         "known": [
             {

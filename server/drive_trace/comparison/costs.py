@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 from drive_trace.comparison.runs import (
-    METRICS,
+    COSTS,
     WALL_CLOCK,
     ComparedRun,
     CostMetric,
@@ -26,7 +26,7 @@ from drive_trace.scorecard.run_score import Verdict
 from drive_trace.scorecard.scoring import TraceSummary
 from drive_trace.vocabulary import COST, GRADE
 
-_KEYS = [each.key for each in METRICS]
+_KEYS = [each.key for each in COSTS]
 _LOST = {"": _KEYS, COST: _KEYS[:2], GRADE: [], None: _KEYS[2:]}
 """What a line of an unknown type may say, by the feed that was meant; a rejected one, all."""
 Told: TypeAlias = tuple[tuple[int, int], tuple[int, int]]
@@ -78,7 +78,7 @@ def lost_in(trace: TraceSummary) -> Iterator[tuple[str, set[str]]]:
 def costs_of(cases: Sequence[RunsOfCase]) -> tuple[Cost, ...]:
     """The metrics that both sides tell, of CORRECT runs that no caveat qualifies."""
     told = []
-    for metric in METRICS:
+    for metric in COSTS:
         samples = {case.name: found for case in cases if (found := _sample(case, metric))}
         if samples:
             told.append((metric, samples, *rank_test([*samples.values()])))

@@ -10,7 +10,7 @@ from drive_trace.comparison.answer import Answer, Comparison, CorrectShare, Flip
 from drive_trace.comparison.comparability import Reason, State
 from drive_trace.comparison.costs import Cost, spent_for_each_correct
 from drive_trace.comparison.runs import (
-    FACTS,
+    DIFFERENCES,
     SUMS,
     WALL_CLOCK,
     ComparedRun,
@@ -321,7 +321,7 @@ def _run(run: ComparedRun) -> str:
 def _facts(sides: tuple[Side, Side]) -> doc.Section:
     rows = [
         (title, *map(_figure, (at for side in sides for at in side.facts[title])))
-        for title in FACTS
+        for title in DIFFERENCES
     ]
     headers = ("fact", "baseline", "per run", "candidate", "per run")
     return _section("Differences", (_FACTS,), headers, rows, numbers_from=1)

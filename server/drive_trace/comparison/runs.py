@@ -65,7 +65,7 @@ SUMS = (
     CostMetric("output_tokens", "output tokens"),
     WALL_CLOCK,
 )
-METRICS = (*SUMS, CostMetric("rounds_per_dispatch", "rounds per dispatch"))
+COSTS = (*SUMS, CostMetric("rounds_per_dispatch", "rounds per dispatch"))
 
 
 class ComparedRun(NamedTuple):
@@ -162,7 +162,7 @@ def _doubted(score: RunScore, found: Collection[str]) -> frozenset[str]:
     is_copied = any(each.tokens and each.tokens.line in each.copies for each in costs)
     if is_copied or set(score.measured.tokens.values()) == {0}:
         doubts |= score.measured.tokens.keys()
-    return frozenset(each.key for each in METRICS if each.key in doubts)
+    return frozenset(each.key for each in COSTS if each.key in doubts)
 
 
 def distinct(runs: Sequence[ComparedRun]) -> tuple[list[ComparedRun], list[ComparedRun]]:
@@ -229,7 +229,7 @@ class Side(NamedTuple):
     @property
     def doubted(self) -> Mapping[CostMetric, Sequence[str]]:
         """By a cost, the ids of the runs of which it is doubted."""
-        found = {each: [r.run_id for r in self.runs if each.key in r.doubted] for each in METRICS}
+        found = {each: [r.run_id for r in self.runs if each.key in r.doubted] for each in COSTS}
         return {each: runs for each, runs in found.items() if runs}
 
     @property
@@ -349,7 +349,7 @@ class _Where(NamedTuple):
     is_rate: bool = False
 
 
-FACTS = {
+DIFFERENCES = {
     "briefs reissued": _Where(("rework", "brief_stability", "overall", "reissue")),
     "briefs amended": _Where(("rework", "brief_stability", "overall", "amended")),
     "halts on falsified assumptions": _Where(("planning_quality", "i12_halts", "count")),
@@ -371,7 +371,7 @@ def facts_of(logs: Sequence[TraceLog], runs: Sequence[RunScore]) -> Mapping[str,
     measured = to_json(measure(EventLog(own, runs)))
     return {
         title: _happened(_at(measured, where.path), 0 if where.is_rate else len(runs))
-        for title, where in FACTS.items()
+        for title, where in DIFFERENCES.items()
     }
 
 

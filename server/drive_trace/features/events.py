@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from drive_trace.analysis import Analysis
-from drive_trace.linter.edits import as_json
-from drive_trace.linter.edits import values_of as values_read
+from drive_trace.linter.edits import as_json, object_on
 from drive_trace.linter.settings import Severity
 from drive_trace.report.event_log import Event, EventWords
 from drive_trace.stopping import unless_stopped
@@ -46,7 +45,7 @@ def _row(analysis: Analysis, line: Line, nesting: Nesting, number: int) -> dict[
     findings = analysis.findings_of(line)
     dispatch = _start(analysis, nesting.run, _DISPATCH, nesting.dispatch)
     round_ = _start(analysis, nesting.run, _ROUND, nesting.round)
-    ts = values_read(line).get("ts") if line.event is None else line.text_fact("ts")
+    ts = object_on(line).get("ts") if line.event is None else line.text_fact("ts")
     row: dict[str, object] = {
         "line": analysis.document.protocol_line(number),
         "ts": printable(ts, 40) if isinstance(ts, str) else None,
@@ -130,7 +129,7 @@ def event_json(analysis: Analysis, number: int) -> dict[str, object] | None:
 
 def _fields(analysis: Analysis, line: Line, event: EventType | None) -> Iterator[dict[str, object]]:
     document = analysis.document
-    for name, value in list(values_read(line).items())[:100]:
+    for name, value in list(object_on(line).items())[:100]:
         field = event.fields.get(name) if event is not None else None
         of = LIFETIMES.get(field.names) if field is not None and field.names is not None else None
         run_id = line.run if line.event is not None else None

@@ -23,9 +23,9 @@ from drive_trace.linter.edits import (
     as_json,
     insert_fields,
     measured_ms,
+    object_on,
     replace_value,
     undeclared,
-    values_of,
 )
 from drive_trace.linter.rule import Edit
 from drive_trace.text.escaping import printable
@@ -117,7 +117,7 @@ def _known(analysis: Analysis, record: int, stamp: Stamp | None) -> dict[str, ob
     event = _event(line)
     if event is None or undeclared(line):  # that may be what the line lacks, by another name
         return {}
-    values = values_of(line)
+    values = object_on(line)
     said = {name for each in line.diagnostics for name in _said_by_fix(each)}
     if _measured(analysis, line) is not None:
         said.add(_CLAIM[0])
@@ -198,7 +198,7 @@ def fill_offers(
     facts, path = _file_facts(line)
     if facts is None or path is None:
         return []
-    ts = values_of(line).get("ts")
+    ts = object_on(line).get("ts")
     if not is_file(path, ts if isinstance(ts, str) else None):
         return []
 
@@ -222,6 +222,6 @@ def _file_facts(line: Line) -> tuple[FileFacts | None, str | None]:
     fields = event.fields if event is not None else {}
     for each in FILES:
         if each.length in fields and (each.path in fields or each.sha256 in fields):
-            path = values_of(line).get(each.path)
+            path = object_on(line).get(each.path)
             return each, path if isinstance(path, str) and path else None
     return None, None

@@ -16,7 +16,7 @@ from drive_trace.features import HintOptions, referents
 from drive_trace.features.results import View, markup, point_at, range_of, without_markup
 from drive_trace.features.runs import JoinedRun, of_one_file
 from drive_trace.json_text import NodeKind
-from drive_trace.linter.edits import values_of
+from drive_trace.linter.edits import object_on
 from drive_trace.linter.rules import wall_clock_below_timestamps, wall_clock_exceeds_timestamps
 from drive_trace.text.escaping import code, printable
 from drive_trace.text.spans import Span
@@ -24,7 +24,7 @@ from drive_trace.text.wording import byte_size, compact, duration, in_full, plur
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line, Path, event_of, name_of, run_id_of, run_of
 from drive_trace.trace.places import Part, Place, node_at, pair_at, path_at, resolve, syntax_of
-from drive_trace.trace.reading import values_of as values_kept
+from drive_trace.trace.reading import values_of
 from drive_trace.trace.run import TimeSpan, span_ended_by
 from drive_trace.trace.times import milliseconds_between, moment
 from drive_trace.vocabulary import (
@@ -346,7 +346,7 @@ def _landmarks(at: referents.Pointed) -> Iterator[tuple[str, Line]]:
 def _dispatch_start(at: referents.Pointed) -> Line | None:
     if at.event is None or _DISPATCH.field not in at.event.fields:
         return None
-    value = values_of(at.line).get(_DISPATCH.field)
+    value = object_on(at.line).get(_DISPATCH.field)
     found = referents.referent_of(at.analysis, at.line, at.event.fields[_DISPATCH.field], value)
     return found.starts.before(at.line) if found is not None else None
 
@@ -461,8 +461,8 @@ def _of_line(
 def _values(line: Line) -> Mapping[str, object]:
     """The fields of a line, as far as it can be read."""
     if line.event is not None:
-        return values_kept(line)
-    return values_of(line) if line.is_rejected else {}
+        return values_of(line)
+    return object_on(line) if line.is_rejected else {}
 
 
 def _hint_label(

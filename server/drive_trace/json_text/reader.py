@@ -15,7 +15,7 @@ from enum import Enum, auto
 from drive_trace.json_text import Member, Node, NodeKind, ProblemKind, Syntax, SyntaxProblem
 from drive_trace.json_text.lexemes import WHITESPACE, split_strings
 from drive_trace.json_text.problems import MergedProblems, no_record_at_all, putting, quote
-from drive_trace.json_text.tokens import SCALAR_WORD, Token, TokenPlace, Tokens, value_of
+from drive_trace.json_text.tokens import SCALAR_WORD, Token, TokenPlace, TokenReader, value_of
 from drive_trace.text.spans import Span, replace_spans
 
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
@@ -150,7 +150,7 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.text = text
         self.report = MergedProblems(text)
-        self.tokens = Tokens(text, self.report)
+        self.tokens = TokenReader(text, self.report)
         self.frames: list[_OpenValue] = []
         self.root: Node | None = None
         self.expect = _Expect.VALUE

@@ -91,7 +91,7 @@ class Token(NamedTuple):
     node: Node | None = None
 
 
-class Tokens:
+class TokenReader:
     """Reads tokens on demand, and reports what is wrong inside and between them."""
 
     def __init__(self, text: str, report: MergedProblems) -> None:

@@ -124,7 +124,7 @@ def replace_id(finding: Finding, of: Lifetime) -> Fixes:
 
 
 @lru_cache(maxsize=2)  # asked for each undeclared key of a line in turn
-def values_of(line: Line) -> Mapping[str, Any]:
+def object_on(line: Line) -> Mapping[str, Any]:
     """The keys and values of the object on a line; none where there is no object."""
     try:
         data = orjson.loads(line.text)
@@ -224,7 +224,7 @@ def measured_ms(index: Index, line: Line) -> int | None:
     run = index.runs.get(line.run_id or "") if isinstance(line, FlaggedLine) else None
     if of is None or run is None:
         return None
-    values = values_of(line)
+    values = object_on(line)
     named, ts = values.get(of.field), values.get("ts")
     if not isinstance(named, str) or not isinstance(ts, str):
         return None
@@ -260,12 +260,12 @@ def disposition(index: Index, line: Line) -> str | None:
     """
     of = DISPATCH
     run = index.runs.get(line.run_id or "") if isinstance(line, FlaggedLine) else None
-    values = values_of(line)
+    values = object_on(line)
     named = values.get(of.field)
     if run is None or name_of(line) != _BRIEF or not isinstance(named, str):
         return None
     unread = [
-        values_of(each)
+        object_on(each)
         for each in index.unread_naming(run.run_id, of.field, named)[:_MOST_BRIEFS]
         if each.order < line.order and name_of(each) == _BRIEF
     ]

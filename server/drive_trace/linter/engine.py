@@ -43,7 +43,7 @@ from drive_trace.vocabulary import DISPATCH
 _order = attrgetter("order")
 
 Check = Callable[[Any], Iterable[Finding]]
-Subject = str | Key | None
+Unit = str | Key | None
 """A run's id, what events of several runs name, or None for the whole trace."""
 _NAMED = {"event_id": SameId, "path": SameFile, "dispatch_id": SameDispatch}
 
@@ -69,7 +69,7 @@ class Engine:
                 self._checks[rule.looks_at].append(_check_of(rule, settings))
         self._joined = joined
         self._settings = settings
-        self._found: dict[Subject, Sequence[Finding]] = {}
+        self._found: dict[Unit, Sequence[Finding]] = {}
 
     def run(self) -> Iterable[Finding]:
         """Run all rules over the whole trace."""
@@ -108,7 +108,7 @@ class Engine:
         keys.update((DISPATCH.field, line.fact(DISPATCH.field)) for line in starts)
         return self._check([*run_ids, *keys, None])
 
-    def _check(self, subjects: Iterable[Subject]) -> tuple[list[Finding], list[Finding]]:
+    def _check(self, subjects: Iterable[Unit]) -> tuple[list[Finding], list[Finding]]:
         before: list[Finding] = []
         now: list[Finding] = []
         for subject in subjects:
@@ -119,7 +119,7 @@ class Engine:
                 now += found
         return before, now
 
-    def _findings_of(self, subject: Subject) -> Iterable[Finding]:
+    def _findings_of(self, subject: Unit) -> Iterable[Finding]:
         if subject is None:
             whole = WholeTrace(self._lines, self._index)
             return self._all(WholeTrace, whole)

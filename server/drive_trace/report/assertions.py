@@ -48,7 +48,7 @@ class Checked(NamedTuple):
     outcome: AssertionResult
 
 
-class Looked(NamedTuple):
+class Considered(NamedTuple):
     """The events that an assertion is about."""
 
     at: Sequence[Event]
@@ -69,13 +69,13 @@ def assertion(
     passed: str,
     failed: str = "",
     without: AssertionResult = _DOES_NOT_APPLY,
-) -> Callable[[Callable[[EventLog], Looked]], Callable[[EventLog], Looked]]:
+) -> Callable[[Callable[[EventLog], Considered]], Callable[[EventLog], Considered]]:
     """Declare an assertion by the function that says which events it is about, and which of these
     break it. It says so in the words of ``passed`` and ``failed``; where there are no such events,
     its result is ``without``.
     """
 
-    def declare(look: Callable[[EventLog], Looked]) -> Callable[[EventLog], Looked]:
+    def declare(look: Callable[[EventLog], Considered]) -> Callable[[EventLog], Considered]:
         def check(log: EventLog) -> AssertionResult:
             looked_at, broken_by, borne_out_by = look(log)
             if broken_by:
@@ -108,11 +108,11 @@ def _least(values: Iterable[tuple[Hashable, Any]]) -> dict[Hashable, Any]:
     passed="Each slice was completed once.",
     failed="A slice_slug has more than one slice-completed, in one run or in several.",
 )
-def one_pull_request_a_slice(log: EventLog) -> Looked:
+def one_pull_request_a_slice(log: EventLog) -> Considered:
     """I1: no ``slice_slug`` has two ``slice-completed``."""
     completed = log.of("slice-completed")
     times = Counter(event.text("slice_slug") for event in completed)
-    return Looked(completed, [each for each in completed if times[each.text("slice_slug")] > 1])
+    return Considered(completed, [each for each in completed if times[each.text("slice_slug")] > 1])
 
 
 @assertion(
@@ -121,7 +121,7 @@ def one_pull_request_a_slice(log: EventLog) -> Looked:
     passed="Each project has a slice, or was triaged as a direct change.",
     failed="A project has neither a slice-started nor a direct-change triage-verdict.",
 )
-def projects_have_slices(log: EventLog) -> Looked:
+def projects_have_slices(log: EventLog) -> Considered:
     """I4: a run with ``project-started`` has a slice, or was triaged as a direct change."""
     delivering = {event.run_id for event in log.of("slice-started")} | {
         event.run_id for event in log.of("triage-verdict") if event.text("verdict") == _CHANGE
@@ -130,7 +130,7 @@ def projects_have_slices(log: EventLog) -> Looked:
     for event in log.of("project-started"):
         firsts.setdefault(event.run_id, event)
     without = [event for run_id, event in firsts.items() if run_id not in delivering]
-    return Looked(list(firsts.values()), without)
+    return Considered(list(firsts.values()), without)
 
 
 _DIRECT = "direct-"
@@ -144,7 +144,7 @@ _CHANGE = "direct-change"
     passed="Each dispatch started after its run's spec and plan; runs named direct-… need none.",
     failed="Dispatches started before their run had both a spec-authored and a plan-authored.",
 )
-def spec_and_plan_come_first(log: EventLog) -> Looked:
+def spec_and_plan_come_first(log: EventLog) -> Considered:
     """I6: each ``dispatch-start`` has a spec and a plan of its run with an earlier ``ts``."""
     specs, plans = (
         _least((event.run_id, event.ts) for event in log.of(name))
@@ -160,7 +160,7 @@ def spec_and_plan_come_first(log: EventLog) -> Looked:
             for authored in (specs, plans)
         )
     ]
-    return Looked(starts, early)
+    return Considered(starts, early)
 
 
 @assertion(
@@ -170,7 +170,7 @@ def spec_and_plan_come_first(log: EventLog) -> Looked:
     failed="No brief was issued by the time these dispatches started. Most traces fail this: "
     "the protocol itself issues a brief after the dispatch has started, within a round.",
 )
-def brief_before_each_dispatch(log: EventLog) -> Looked:
+def brief_before_each_dispatch(log: EventLog) -> Considered:
     """I8: each ``dispatch-start`` has a ``brief-issued`` of its dispatch, no later than it."""
 
     def of(event: Event) -> tuple[str, str]:
@@ -179,7 +179,7 @@ def brief_before_each_dispatch(log: EventLog) -> Looked:
     issued = _least((of(event), event.ts) for event in log.of("brief-issued"))
     starts = log.of("dispatch-start")
     unbriefed = [each for each in starts if of(each) not in issued or issued[of(each)] > each.ts]
-    return Looked(starts, unbriefed)
+    return Considered(starts, unbriefed)
 
 
 @assertion(
@@ -188,7 +188,7 @@ def brief_before_each_dispatch(log: EventLog) -> Looked:
     passed="Each project spec has items in its definition of done.",
     failed="A project spec has no item in its definition of done.",
 )
-def projects_define_done(log: EventLog) -> Looked:
+def projects_define_done(log: EventLog) -> Considered:
     """I10: each project-kind spec has items in its definition of done, whenever it is written.
 
     It rests on the authored specs alone, but an amendment can break it.
@@ -199,7 +199,7 @@ def projects_define_done(log: EventLog) -> Looked:
         if event.text("spec_kind") == "project"
     ]
     without = [event for event in specs if event.number("dod_items_count") == 0]
-    return Looked(specs, without, [event for event in specs if event.name == "spec-authored"])
+    return Considered(specs, without, [event for event in specs if event.name == "spec-authored"])
 
 
 @assertion(
@@ -207,9 +207,9 @@ def projects_define_done(log: EventLog) -> Looked:
     "Triage ends in a delivery shape",
     passed="Each triage-verdict names a delivery shape; the vocabulary allows nothing else.",
 )
-def triage_ends_in_a_shape(log: EventLog) -> Looked:
+def triage_ends_in_a_shape(log: EventLog) -> Considered:
     """Cascade-3: the vocabulary lets a ``triage-verdict`` be nothing but a delivery shape."""
-    return Looked(log.of("triage-verdict"))
+    return Considered(log.of("triage-verdict"))
 
 
 @assertion(
@@ -223,7 +223,7 @@ def triage_ends_in_a_shape(log: EventLog) -> Looked:
         "No run here has both a brief and a slice's spec, so there is nothing to compare.",
     ),
 )
-def briefs_are_shorter_than_specs(log: EventLog) -> Looked:
+def briefs_are_shorter_than_specs(log: EventLog) -> Considered:
     """BD-8: a brief is shorter than the shortest slice-kind ``spec-authored`` of its run."""
     shortest = _least(
         (event.run_id, event.number("byte_length"))
@@ -232,7 +232,7 @@ def briefs_are_shorter_than_specs(log: EventLog) -> Looked:
     )
     briefs = [event for event in log.of("brief-issued") if event.run_id in shortest]
     long = [each for each in briefs if each.number("brief_byte_length") >= shortest[each.run_id]]
-    return Looked(briefs, long)
+    return Considered(briefs, long)
 
 
 # Those that no trace decides

@@ -18,7 +18,7 @@ from itertools import pairwise
 from math import ceil, log2
 from typing import NamedTuple
 
-from drive_trace.report.event_log import SPANNING, DispatchSpan, Event, Outcome, Period, RoundSpan
+from drive_trace.report.event_log import SPANNING, DispatchSpan, Ending, Event, Period, RoundSpan
 from drive_trace.scorecard.caveats import LineRef
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.text.wording import plural, short_time
@@ -172,12 +172,12 @@ class Levels:
 # What stands on it
 
 
-class Piece(NamedTuple):
+class RoundBar(NamedTuple):
     """A round in its dispatch, in shares of the axis."""
 
     left: float
     right: float
-    outcome: Outcome
+    outcome: Ending
     words: str
     lines: Sequence[LineRef]
     """Those of its start and its end, as far as they are recorded, and then of its first brief."""
@@ -191,11 +191,11 @@ class Bar(NamedTuple):
     right: float
     claimed: float | None
     """Where it would end by its author's claim."""
-    outcome: Outcome
+    outcome: Ending
     name: str
     words: str
     lines: Sequence[LineRef]
-    rounds: Sequence[Piece]
+    rounds: Sequence[RoundBar]
     level: int
     """Of zoom, from which on it is shown by itself."""
     rounds_level: int
@@ -337,14 +337,14 @@ def _bar(
     return Bar(lane, left, right, claim, span.outcome, name, said, lines, pieces, level, most)
 
 
-def _piece(axis: TimeAxis, span: RoundSpan, at: _Timed, brief: LineRef | None) -> Piece:
+def _piece(axis: TimeAxis, span: RoundSpan, at: _Timed, brief: LineRef | None) -> RoundBar:
     number = "?" if span.number is None else f"{span.number:,}"
     words = [f"round {number}", span.said or "no end recorded"]
     words += [plural(span.findings, "finding")] if span.findings else []
     left, right = axis.place(at.begin), axis.place(at.end)
     said = " · ".join([*words, *_lengths(span)])
     lines = [*_lines(span), *([brief] if brief else [])]
-    return Piece(left, right, span.outcome, said, lines)
+    return RoundBar(left, right, span.outcome, said, lines)
 
 
 def _lengths(span: Period) -> Iterator[str]:

@@ -83,7 +83,7 @@ class LineFinding(NamedTuple):
     """Whether an editor has a safe fix for it."""
 
 
-Findings = Mapping[str, Sequence[LineFinding]]
+FindingsByPath = Mapping[str, Sequence[LineFinding]]
 """The findings of each trace that was checked, by its path."""
 
 
@@ -111,7 +111,7 @@ class FullReport(NamedTuple):
     traces: Sequence[TraceLog]
     events: Sequence[Event]
     """Every event that counts, in the order of :class:`EventLog`."""
-    findings: Findings | None = None
+    findings: FindingsByPath | None = None
     """None if nobody checked the traces."""
 
     def by_run(self) -> dict[str, list[Event]]:
@@ -189,7 +189,7 @@ def report_on(
     traces: Sequence[TraceLog],
     unread: Sequence[Unread] = (),
     left_out: Omitted = NOTHING_OMITTED,
-    findings: Findings | None = None,
+    findings: FindingsByPath | None = None,
 ) -> FullReport:
     """Make the report on traces. Runs are joined by their id, and their events as
     :class:`EventLog` says. ``unread`` are the inputs that could not be read; for ``left_out`` see
@@ -206,7 +206,7 @@ def report_on_run(run: RunScore, events: Sequence[Event]) -> FullReport:
 
 
 def _report(
-    card: ScoreCard, log: EventLog, traces: Sequence[TraceLog], findings: Findings | None
+    card: ScoreCard, log: EventLog, traces: Sequence[TraceLog], findings: FindingsByPath | None
 ) -> FullReport:
     measured, checked = metrics.measure(log), check_all(log)
     return FullReport(card, measured, checked, timelines(log), tuple(traces), log.events, findings)

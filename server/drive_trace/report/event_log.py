@@ -140,7 +140,7 @@ class EventLog:
 # Dispatches and their rounds in time: by the clock, and as the author claims
 
 
-class Outcome(StrEnum):
+class Ending(StrEnum):
     """How a dispatch or round came out, as far as somebody who looks has to tell them apart."""
 
     PASSED = "passed"
@@ -153,13 +153,13 @@ class Outcome(StrEnum):
 
 
 _OUTCOMES = {
-    "completed": Outcome.PASSED,
-    "failed": Outcome.FAILED,
-    "aborted": Outcome.HALTED,
-    "satisfied": Outcome.PASSED,
-    "another-round-needed": Outcome.AGAIN,
-    "escalating-to-user": Outcome.HALTED,
-    "stop-condition": Outcome.HALTED,
+    "completed": Ending.PASSED,
+    "failed": Ending.FAILED,
+    "aborted": Ending.HALTED,
+    "satisfied": Ending.PASSED,
+    "another-round-needed": Ending.AGAIN,
+    "escalating-to-user": Ending.HALTED,
+    "stop-condition": Ending.HALTED,
 }
 
 
@@ -198,9 +198,9 @@ class Period:
         return self.end.text("result" if self.end.name == "dispatch-end" else "verdict")
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> Ending:
         """The same, for who draws it."""
-        return _OUTCOMES[self.said] if self.said is not None else Outcome.OPEN
+        return _OUTCOMES[self.said] if self.said is not None else Ending.OPEN
 
 
 @dataclass(frozen=True)

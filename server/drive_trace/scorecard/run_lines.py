@@ -19,7 +19,7 @@ from drive_trace.scorecard.caveats import (
 )
 from drive_trace.scorecard.run_score import Recorded, RunInFile, recorded_in
 from drive_trace.trace.index import Index
-from drive_trace.trace.joined import SpreadRun, kind_of, repeats
+from drive_trace.trace.joined import SpreadRun, identity_of, repeats
 from drive_trace.trace.line import Line
 from drive_trace.trace.run import Run
 from drive_trace.trace.times import sortable
@@ -167,7 +167,9 @@ def event_hashes(index: Index) -> Mapping[str, bytes]:
 
 
 def _hashes(lines: Iterable[Line]) -> bytes:
-    texts = ("\0".join(map(str, kind_of(line))).encode("utf-8", "surrogatepass") for line in lines)
+    texts = (
+        "\0".join(map(str, identity_of(line))).encode("utf-8", "surrogatepass") for line in lines
+    )
     from hashlib import blake2b  # noqa: PLC0415 - takes long to load, and is seldom needed
 
     digests = [blake2b(each, digest_size=HASH).digest() for each in texts]
@@ -180,7 +182,7 @@ def runs_sharing_events(index: Index) -> set[str]:
     for lines in index.repeated_ids.values() if len(index.runs) > 1 else ():
         runs: dict[Hashable, set[str]] = {}
         for line in lines:
-            runs.setdefault(kind_of(line), set()).add(line.run)
+            runs.setdefault(identity_of(line), set()).add(line.run)
         found |= {run_id for ids in runs.values() if len(ids) > 1 for run_id in ids}
     return found
 

@@ -17,7 +17,7 @@ from drive_trace.json_text.lexemes import INSIDE, STRING, TOKEN, is_closed, outs
 from drive_trace.text.spans import JS_WHITESPACE, Span
 from drive_trace.trace.line import Path
 
-MOST = 1 << 16
+_LONGEST = 1 << 16
 """The longest record that is read: nobody writes longer ones by hand."""
 
 _REST = re.compile(f'{INSIDE}"', re.DOTALL)
@@ -89,7 +89,7 @@ class _Frame:
 
 def cursor_at(text: str, offset: int) -> Cursor | None:
     """What can be written at a code point of a record; None if nothing can."""
-    if len(text) > MOST:
+    if len(text) > _LONGEST:
         return None
     whole = text.strip(JS_WHITESPACE)
     if _BARE.fullmatch(whole):

@@ -151,11 +151,11 @@ def sharing(run_ids: Sequence[Iterable[str]]) -> Sequence[Sequence[int]]:
 
 # A run file by file
 
-Kind: TypeAlias = tuple[object, ...]
+Identity: TypeAlias = tuple[object, ...]
 """The id, type and ``ts`` of an event."""
 
 
-def kind_of(line: Line) -> Kind:
+def identity_of(line: Line) -> Identity:
     """What an event and its copies have in common, wherever they stand: paths, slugs and run ids
     may have been changed.
     """
@@ -168,13 +168,13 @@ def repeats(run: Run) -> Sequence[Line]:
     found: list[Line] = []
     for lines in run.repeated_ids.values():
         first: dict[Hashable, Line] = {}
-        found += [line for line in lines if first.setdefault(kind_of(line), line) is not line]
+        found += [line for line in lines if first.setdefault(identity_of(line), line) is not line]
     return sorted(found, key=lambda line: line.order)
 
 
-def kinds_of(lines: Iterable[Line]) -> list[tuple[Kind, int]]:
+def identities(lines: Iterable[Line]) -> list[tuple[Identity, int]]:
     """By what events are known in other files, with their numbers from 1."""
-    return [(kind_of(line), line.order + 1) for line in lines]
+    return [(identity_of(line), line.order + 1) for line in lines]
 
 
 class SharedEvent(msgspec.Struct, frozen=True):
@@ -195,13 +195,13 @@ class SharedIds:
 
     def __init__(self) -> None:
         self._count = 0
-        self._first: Iterable[tuple[Kind, int]] = ()
+        self._first: Iterable[tuple[Identity, int]] = ()
         """The events of the first file, until there is another one."""
-        self._known: dict[object, dict[Kind, tuple[int, int]]] = {}
+        self._known: dict[object, dict[Identity, tuple[int, int]]] = {}
         """By id, and by all that copies have in common, the first file and line."""
 
     def add(
-        self, events: Iterable[tuple[Kind, int]]
+        self, events: Iterable[tuple[Identity, int]]
     ) -> tuple[list[SharedEvent], list[SharedEvent]]:
         """What of a file stands in earlier ones: copies, and the ids of other events."""
         file, self._count = self._count, self._count + 1
@@ -213,11 +213,11 @@ class SharedIds:
         return self._look(file, events)
 
     def _look(
-        self, file: int, events: Iterable[tuple[Kind, int]]
+        self, file: int, events: Iterable[tuple[Identity, int]]
     ) -> tuple[list[SharedEvent], list[SharedEvent]]:
         copies: list[SharedEvent] = []
         conflicts: list[SharedEvent] = []
-        own: dict[Kind, tuple[int, int]] = {}
+        own: dict[Identity, tuple[int, int]] = {}
         for kind, line in events:
             if kind in own:
                 continue
@@ -244,7 +244,7 @@ class SpreadRun:
         """The same of those that have the id of another one."""
         if len(runs) > 1:
             shared = SharedIds()
-            found = [shared.add(kinds_of(each.lines)) for each in runs]
+            found = [shared.add(identities(each.lines)) for each in runs]
             self.copies, self.conflicts = zip(*found, strict=True)
         self.grades = [each.events(GRADE).last for each in runs]
         """Each file's own last grade."""

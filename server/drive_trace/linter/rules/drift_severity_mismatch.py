@@ -19,12 +19,12 @@ EVENT{"event_type":"health-check-fired","drift_signal_count":0,"max_drift_severi
 EVENT{"event_type":"health-check-fired","drift_signal_count":1,"max_drift_severity":"low"}
 """
 
-from drive_trace.linter.edits import Fixes, Level, replacing, values_of
+from drive_trace.linter.edits import Fixes, Level, object_on, replacing
 from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Rule, Severity, shown
 
 
 def _check(subject: LineDiagnostic) -> Findings:
-    count = values_of(subject.line)["drift_signal_count"]
+    count = object_on(subject.line)["drift_signal_count"]
     message = (
         f'must be "none" where there are no signals; found {shown(subject.diagnostic.found)}'
         if count == 0

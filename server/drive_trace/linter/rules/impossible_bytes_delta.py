@@ -15,14 +15,14 @@ EVENT{"event_type":"spec-amended","byte_length":976,"bytes_delta":976}
 EVENT{"event_type":"plan-amended","byte_length":976,"bytes_delta":-15881}
 """
 
-from drive_trace.linter.edits import values_of
+from drive_trace.linter.edits import object_on
 from drive_trace.linter.rule import Findings, LineDiagnostic, Rule, Severity, shown
 
 _LENGTH = "byte_length"
 
 
 def _check(subject: LineDiagnostic) -> Findings:
-    grown, length = shown(subject.diagnostic.found), shown(values_of(subject.line)[_LENGTH])
+    grown, length = shown(subject.diagnostic.found), shown(object_on(subject.line)[_LENGTH])
     message = f"a file of {length} bytes cannot have grown by {grown}"
     yield subject.finding(RULE, message, None, (_LENGTH, "its length now"))
 

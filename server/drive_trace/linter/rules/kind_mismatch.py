@@ -40,7 +40,7 @@ EVENT{"event_type":"spec-authored","spec_kind":"slice","edge_cases_count":0}
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from drive_trace.linter.edits import Fix, Fixes, Level, as_json, replace_value, replacing, values_of
+from drive_trace.linter.edits import Fix, Fixes, Level, as_json, object_on, replace_value, replacing
 from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Rule, Severity, shown
 from drive_trace.text.wording import fields_listed, listed
 from drive_trace.vocabulary import KINDS
@@ -48,7 +48,7 @@ from drive_trace.vocabulary import KINDS
 
 def _check(subject: LineDiagnostic) -> Findings:
     line, diagnostic = subject
-    kind_field, values = _kind_field(diagnostic.names[0]), values_of(line)
+    kind_field, values = _kind_field(diagnostic.names[0]), object_on(line)
     of_kind = f"for a {values[kind_field]} {kind_field.removesuffix('_kind')}"
     given, null = _split(diagnostic.names, values)
     said = []
@@ -64,7 +64,7 @@ def _check(subject: LineDiagnostic) -> Findings:
 
 def _fixes(finding: Finding) -> Fixes:
     line, names = finding.line, finding.cause.names
-    kind_field, values = _kind_field(names[0]), values_of(finding.line)
+    kind_field, values = _kind_field(names[0]), object_on(finding.line)
     if _fits_the_other(kind_field, values):
         other = as_json("project" if values[kind_field] == "slice" else "slice")
         title = f"Change `{kind_field}` to {other}"

@@ -26,7 +26,7 @@ EVENT{"event_type":"retro-landed","trigger_class":"mandatory-final","is_mandator
 EVENT{"event_type":"retro-landed","trigger_class":"drift-event","is_mandatory_final":false}
 """
 
-from drive_trace.linter.edits import Fixes, Level, as_json, replacing, values_of
+from drive_trace.linter.edits import Fixes, Level, as_json, object_on, replacing
 from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Rule, Severity, shown
 
 _FINAL = '"mandatory-final"'
@@ -35,7 +35,7 @@ _CLASS = "trigger_class"
 
 def _check(subject: LineDiagnostic) -> Findings:
     line, diagnostic = subject
-    trigger = shown(values_of(line)["trigger_class"])
+    trigger = shown(object_on(line)["trigger_class"])
     expected = shown(not diagnostic.found)
     message = f"`is_mandatory_final` must be {expected} where `trigger_class` is {trigger}"
     yield subject.finding(RULE, message, None, (_CLASS, "the trigger class is given here"))

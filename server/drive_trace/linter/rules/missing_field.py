@@ -82,9 +82,9 @@ from drive_trace.linter.edits import (
     insert_fields,
     is_gap,
     names_a_feed,
+    object_on,
     placeholder,
     undeclared,
-    values_of,
 )
 from drive_trace.linter.rule import (
     Finding,
@@ -136,7 +136,7 @@ def _anchor(line: Line, path: Path) -> Place:
 
 
 def _event_meant(line: Line) -> EventType | None:
-    return event_of(line) or EVENTS.get(event_under_alias(values_of(line)) or "")
+    return event_of(line) or EVENTS.get(event_under_alias(object_on(line)) or "")
 
 
 def _missing(line: Line, diagnostic: Diagnostic) -> list[FieldType]:
@@ -171,7 +171,7 @@ def _insertions(finding: Finding) -> Fixes:
     if any(map(_may_hold_fields, undeclared(line))):
         return  # the fields may stand in there
     missing = _missing(line, diagnostic)
-    inferred = event_with(values_of(line)) if "event_type" in diagnostic.names else None
+    inferred = event_with(object_on(line)) if "event_type" in diagnostic.names else None
     texts = {field.name: placeholder(field) for field in missing}
     gaps = sum(map(is_gap, missing)) - (inferred is not None)
     if inferred is not None:

@@ -15,7 +15,7 @@ EVENT{"event_type":"project-started","project_run_id":"cart-tax","project_slug":
 EVENT{"event_type":"project-started","project_run_id":"cart","project_slug":"cart"}
 """
 
-from drive_trace.linter.edits import Fixes, Level, as_json, replacing, values_of
+from drive_trace.linter.edits import Fixes, Level, as_json, object_on, replacing
 from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Rule, Severity, shown
 
 _RUN = "project_run_id"
@@ -27,7 +27,7 @@ def _check(subject: LineDiagnostic) -> Findings:
 
 
 def _run(finding: LineDiagnostic | Finding) -> object:
-    return values_of(finding.line)[_RUN]
+    return object_on(finding.line)[_RUN]
 
 
 def _fixes(finding: Finding) -> Fixes:

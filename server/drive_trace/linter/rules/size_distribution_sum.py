@@ -14,7 +14,7 @@ EVENT{"event_type":"plan-authored","dispatch_count":5,"dispatch_size_distributio
 EVENT{"event_type":"plan-authored","dispatch_count":6,"dispatch_size_distribution":{"S":3,"M":2,"L":0,"XL":1}}
 """
 
-from drive_trace.linter.edits import Fixes, Level, replacing, values_of
+from drive_trace.linter.edits import Fixes, Level, object_on, replacing
 from drive_trace.linter.rule import Finding, Findings, Line, LineDiagnostic, Rule, Severity, shown
 from drive_trace.vocabulary import SIZES
 
@@ -23,7 +23,7 @@ _COUNT = "dispatch_count"
 
 def _check(subject: LineDiagnostic) -> Findings:
     line = subject.line
-    count = shown(values_of(line)["dispatch_count"])
+    count = shown(object_on(line)["dispatch_count"])
     message = f"{' + '.join(SIZES)} is {_sum(line)}, but `dispatch_count` is {count}"
     yield subject.finding(RULE, message, None, (_COUNT, "the count is given here"))
 
@@ -35,7 +35,7 @@ def _fixes(finding: Finding) -> Fixes:
 
 
 def _sum(line: Line) -> int:
-    sizes = values_of(line)["dispatch_size_distribution"]
+    sizes = object_on(line)["dispatch_size_distribution"]
     return sum(int(sizes[size]) for size in SIZES)
 
 

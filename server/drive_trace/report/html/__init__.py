@@ -10,7 +10,7 @@ from gzip import compress
 from importlib.resources import files
 
 from drive_trace.report import sections
-from drive_trace.report.chart import Bar, Chart, Piece, chart_of
+from drive_trace.report.chart import Bar, Chart, RoundBar, chart_of
 from drive_trace.report.contents import (
     SCOPES,
     SEVERITIES,
@@ -352,7 +352,7 @@ class _Page:
         chart = self.charts[run.run_id]
         if chart is None:
             return {}
-        drawn: list[Bar | Piece] = [*chart.bars, *(p for bar in chart.bars for p in bar.rounds)]
+        drawn: list[Bar | RoundBar] = [*chart.bars, *(p for bar in chart.bars for p in bar.rounds)]
         places = self.places
         marks = {places.id_of(each.line): places.id_of(each.line, "b") for each in chart.marks}
         return marks | {
