@@ -128,11 +128,6 @@ def _at(message: object, path: Path) -> object:
     return message
 
 
-def _shape_of(message: object) -> _Shape | None:
-    """The shape of a message that tells usage."""
-    return next((shape for shape in _SHAPES if _has_shape(message, shape)), None)
-
-
 def _has_shape(message: object, shape: _Shape) -> bool:
     if any(_at(message, path) not in texts.split("|") for path, texts in shape.marks.items()):
         return False
@@ -270,7 +265,9 @@ def _read_log(
     log: str, found: Sequence[tuple[int, object]], is_named: bool
 ) -> Iterator[_UsageMessage | str]:
     """The messages of one log that tell usage, and what is wrong with some."""
-    shapes = [_shape_of(value) for _, value in found]
+    shapes = [
+        next((shape for shape in _SHAPES if _has_shape(value, shape)), None) for _, value in found
+    ]
     has_others = any(shape is not None and shape.is_log for shape in shapes)
     session: object = log
     for number, ((line, value), shape) in enumerate(zip(found, shapes, strict=True), 1):

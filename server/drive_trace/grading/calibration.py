@@ -180,11 +180,10 @@ def once_each(labels: Sequence[LabelledCase]) -> list[LabelledCase]:
     found: dict[str, list[LabelledCase]] = {}
     for each in labels:
         found.setdefault(each.case, []).append(each)
-    return [max(rows, key=_doubt) for rows in found.values()]
-
-
-def _doubt(label: LabelledCase) -> int:
-    return 0 if label.judge is None else 2 if label.judge != label.human else 1
+    return [
+        max(rows, key=lambda row: (row.judge is not None, row.judge != row.human))
+        for rows in found.values()
+    ]
 
 
 def wilson(hits: float, of: float) -> tuple[float, float]:

@@ -46,14 +46,6 @@ Known = Mapping[str, Mapping[str, int]]
 """The findings in one file by the code of their rule: on how many lines, by fingerprint."""
 
 
-class BaselineError(Exception):
-    """A text is no baseline: why, and where in it."""
-
-    def __init__(self, fault: Fault) -> None:
-        super().__init__(fault.message)
-        self.at = fault.at
-
-
 FINGERPRINT = re.compile(r"[0-9a-f]{32}")
 _Fingerprint = Annotated[str, msgspec.Meta(pattern=rf"^{FINGERPRINT.pattern}\Z")]
 _Count = Annotated[int, msgspec.Meta(ge=1)]
@@ -86,21 +78,31 @@ class Baseline(msgspec.Struct, frozen=True):
         return Baseline({path: known for path, known in {**self.files, **files}.items() if known})
 
 
-def read_baseline(text: str) -> Baseline:
-    """Read a baseline. Raises BaselineError for anything else."""
+def read_baseline(text: str) -> Baseline | tuple[TextProblem, ...]:
+    """Read a baseline, or say why a text is none."""
     try:
         data = json.loads(text, **STRICT)
         found = msgspec.convert(data, _Counted | _Uncounted)
     except json.JSONDecodeError as error:
-        raise BaselineError(Fault(error.pos, f"it is not JSON: {error.msg}")) from None
-    except (RecursionError, ValueError):
-        raise BaselineError(first_fault(text)) from None
+        return _no_baseline(text, error.pos, f"it is not JSON: {error.msg}")
+    except (RecursionError, ValueError):  # what some readers of JSON accept
+        root = parse(text).root
+        assert root is not None
+        faults = chain(_refused_by_some(root), _faults(text, root))
+        return _no_baseline(text, *next(faults, (0, "it holds a number that is too large")))
     return Baseline(
         {
             path: {code: _counts(each) for code, each in known.items()}
             for path, known in found.files.items()
         }
     )
+
+
+def _no_baseline(text: str, at: int, message: str) -> tuple[TextProblem, ...]:
+    record, start = text.count("\n", 0, at), text.rfind("\n", 0, at) + 1
+    spot = Spot(record, Span(at - start, at - start))
+    phrase = f"is no baseline: {message}; remove it, and write it again with --write-baseline"
+    return (TextProblem(spot, phrase),)
 
 
 def _counts(found: Mapping[str, int | None] | Sequence[str]) -> Mapping[str, int]:
@@ -127,50 +129,38 @@ _DEEPEST = 4
 """The levels of a baseline: files, their rules, and the fingerprints of a rule."""
 
 
-class Fault(msgspec.Struct, frozen=True):
-    """One thing that is wrong."""
-
-    at: int
-    """In code points of the text."""
-    message: str
+_Fault = tuple[int, str]
+"""One thing that is wrong: where, in code points of the text, and what."""
 
 
-def first_fault(text: str) -> Fault:
-    """What is wrong with a text that some JSON readers accept, and that is no baseline."""
-    root = parse(text).root
-    assert root is not None
-    faults = chain(_refused_by_some(root), _faults(text, root))
-    return next(faults, Fault(0, "it holds a number that is too large"))
-
-
-def _refused_by_some(root: Node) -> Iterator[Fault]:
+def _refused_by_some(root: Node) -> Iterator[_Fault]:
     """What some readers of JSON refuse, or take otherwise, whatever it is about."""
     level, depth = [root], 1
     while level:
         for node in level:
             if node.kind is NodeKind.BROKEN:
-                yield Fault(node.span.start, f"it is not JSON: {node.value}")
+                yield node.span.start, f"it is not JSON: {node.value}"
             if depth > _DEEPEST and node.kind in (NodeKind.OBJECT, NodeKind.ARRAY):
-                yield Fault(node.span.start, "it is nested too deeply")
+                yield node.span.start, "it is nested too deeply"
             seen: set[str] = set()
             for member in node.members:
                 if member.key in seen:
-                    yield Fault(member.key_span.start, f"{shown(member.key)} stands in it twice")
+                    yield member.key_span.start, f"{shown(member.key)} stands in it twice"
                 seen.add(member.key)
         inner = (member.value for node in level for member in node.members)
         level = [*filter(None, inner), *(item for node in level for item in node.items)]
         depth += 1
 
 
-def _faults(text: str, root: Node) -> Iterator[Fault]:
+def _faults(text: str, root: Node) -> Iterator[_Fault]:
     version = find_member(root, "version")
     found = version.value if version is not None else None
     if found is None or found.kind is not NodeKind.NUMBER or found.value not in (VERSION, 1):
-        yield Fault((found or root).span.start, f'it must be an object with "version": {VERSION}')
+        yield (found or root).span.start, f'it must be an object with "version": {VERSION}'
         return
     files = find_member(root, "files")
     if files is None:
-        yield Fault(root.span.start, '"files" is missing')
+        yield root.span.start, '"files" is missing'
     inner = NodeKind.OBJECT if found.value == VERSION else NodeKind.ARRAY
     level = [files.value] if files is not None else []
     for kind, words in (
@@ -179,23 +169,23 @@ def _faults(text: str, root: Node) -> Iterator[Fault]:
         (inner, f"a rule must hold an {inner} of fingerprints"),
     ):
         nodes = [each for each in level if each is not None]
-        yield from (Fault(each.span.start, words) for each in nodes if each.kind is not kind)
+        yield from ((each.span.start, words) for each in nodes if each.kind is not kind)
         level = [member.value for each in nodes for member in each.members]
     for rule in nodes:
         yield from _wrong_in(text, rule)
 
 
-def _wrong_in(text: str, rule: Node) -> Iterator[Fault]:
+def _wrong_in(text: str, rule: Node) -> Iterator[_Fault]:
     """What is wrong with the fingerprints of a rule."""
     fingerprints = [(each.key, each.key_span) for each in rule.members]
     fingerprints += [(str(each.value), each.span) for each in rule.items]
     for fingerprint, span in fingerprints:
         if not FINGERPRINT.fullmatch(fingerprint):
-            yield Fault(span.start, "a fingerprint must be 32 hexadecimal digits")
+            yield span.start, "a fingerprint must be 32 hexadecimal digits"
     for each in rule.members:
         written = text[slice(*each.value.span)] if each.value is not None else ""
         if written != "null" and not (written.isdigit() and written.strip("0")):
-            yield Fault(each.key_span.end, "a fingerprint must have a number of lines, or null")
+            yield each.key_span.end, "a fingerprint must have a number of lines, or null"
 
 
 # The configuration, and where both are
@@ -348,7 +338,7 @@ class Projects:
         self._given = Path(absolute(configuration)) if configuration is not None else None
         self._with_baseline = with_baseline
         self._configurations = ParsedFiles(_configuration_in, Configuration(), commit)
-        self._baselines = ParsedFiles(_baseline_in, Baseline(), commit)
+        self._baselines = ParsedFiles(read_baseline, Baseline(), commit)
 
     def of(self, path: str, known: Above | None = None) -> Project:
         """The project of a trace: that of the nearest configuration in the folders above it, or
@@ -450,7 +440,7 @@ def write_known(project: Project, files: Mapping[str, Known]) -> Problem | None:
     before: list[FileProblem] = []
     known = Baseline()
     if may_be_there(path):
-        known = ParsedFiles(_baseline_in, known).read(path, before)
+        known = ParsedFiles(read_baseline, known).read(path, before)
     if before:
         place, reason = before[0].problem
         return Problem(place, f"{reason} (it is not replaced)")
@@ -478,16 +468,6 @@ def _configuration_in(text: str) -> Configuration | tuple[TextProblem, ...]:
     from drive_trace.storage.configuration_text import read_configuration  # noqa: PLC0415
 
     return read_configuration(text)
-
-
-def _baseline_in(text: str) -> Baseline | tuple[TextProblem, ...]:
-    try:
-        return read_baseline(text)
-    except BaselineError as error:
-        record, start = text.count("\n", 0, error.at), text.rfind("\n", 0, error.at) + 1
-        spot = Spot(record, Span(error.at - start, error.at - start))
-        phrase = f"is no baseline: {error}; remove it, and write it again with --write-baseline"
-        return (TextProblem(spot, phrase),)
 
 
 class ParsedFiles(Generic[Content]):
@@ -520,7 +500,10 @@ class ParsedFiles(Generic[Content]):
                 text = data.decode("utf-8-sig")
                 read = self._parse(text)
                 if isinstance(read, tuple):
-                    found = _file_problems(path, text, read)
+                    lines = text.split("\n")
+                    found = tuple(
+                        FileProblem(path, phrase, spot, lines[spot.record]) for spot, phrase in read
+                    )
                 else:
                     content, found = read, ()
         except UnicodeDecodeError as error:
@@ -533,13 +516,6 @@ class ParsedFiles(Generic[Content]):
         self._known[path] = (version, content, found)
         problems += found
         return content
-
-
-def _file_problems(
-    path: Path, text: str, problems: tuple[TextProblem, ...]
-) -> tuple[FileProblem, ...]:
-    lines = text.split("\n")
-    return tuple(FileProblem(path, phrase, spot, lines[spot.record]) for spot, phrase in problems)
 
 
 def shown_path(path: Path) -> str:
