@@ -26,7 +26,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import TypeAlias
 
 import orjson
 
@@ -49,21 +49,8 @@ QUIET = 5.0
 """Seconds without a change after which nobody seems to be writing."""
 
 
-class Whole(NamedTuple):
-    """The text of the file has changed."""
-
-    records: list[str]
-    """All of it, split at each ``\\n``, but what waits."""
-
-
-class FileState(NamedTuple):
-    """If this is different, the file may have changed."""
-
-    device: int
-    file: int
-    size: int
-    modified: int
-    changed: int
+FileState: TypeAlias = tuple[int, ...]
+"""The size of a file, and what else is different if the file may have changed."""
 
 
 class FollowedFile:
@@ -90,17 +77,17 @@ class FollowedFile:
         except (OSError, ValueError):
             return None
         state, age = _state_of(status)
-        is_file = stat.S_ISREG(status.st_mode) and state.size <= self._most
+        is_file = stat.S_ISREG(status.st_mode) and status.st_size <= self._most
         return state if is_file and abs(age) >= QUIET else None
 
     def adopt(self, state: FileState, digest: bytes) -> None:
         """Go on where somebody else has read the whole file, which had this :meth:`quiet_state`
         before that, and this digest.
         """
-        self._state, self.content, self.size, self.is_settled = state, digest, state.size, True
+        self._state, self.content, self.size, self.is_settled = state, digest, state[0], True
 
-    def look(self, *, anew: bool = False, settle: bool = False) -> Whole | Problem | None:
-        """The text if it has changed; None if it has not.
+    def look(self, *, anew: bool = False, settle: bool = False) -> list[str] | Problem | None:
+        """All records but what waits, if the text has changed; None if it has not.
 
         With ``anew``, the text, changed or not. With ``settle``, the caller has seen no change for
         :data:`QUIET` seconds.
@@ -113,7 +100,7 @@ class FollowedFile:
     def _real(self) -> Path:
         return self.path if self._base is None else inside(self.path, self._base)
 
-    def _look(self, *, anew: bool, settle: bool) -> Whole | Problem | None:
+    def _look(self, *, anew: bool, settle: bool) -> list[str] | Problem | None:
         state, age = _state_of(self.path.stat())
         is_same = state == self._state
         is_quiet = (is_same and (settle or self.is_settled)) or abs(age) >= QUIET
@@ -131,7 +118,7 @@ class FollowedFile:
         if self.content == before and not anew:
             return None
         found = decoded(str(self.path), text)
-        return found if isinstance(found, Problem) else Whole(found.records)
+        return found if isinstance(found, Problem) else found.records
 
     def _lost(self, problem: Problem) -> Problem:
         self._state, self.content, self.is_settled = None, b"", True
@@ -140,9 +127,8 @@ class FollowedFile:
 
 def _state_of(status: os.stat_result) -> tuple[FileState, float]:
     """A file's state, and its age in seconds."""
-    state = FileState(
-        status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
-    )
+    # The last one changes also where the time of the file is set back.
+    state = (status.st_size, *version_of(status), status.st_ctime_ns)
     return state, time.time() - status.st_mtime
 
 

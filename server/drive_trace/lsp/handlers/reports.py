@@ -26,7 +26,7 @@ from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import TraceSummary
 from drive_trace.stopping import unless_stopped
 from drive_trace.storage.files import with_judgements
-from drive_trace.storage.followed_file import FollowedFile, Whole
+from drive_trace.storage.followed_file import FollowedFile
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import Line, run_of
 
@@ -174,10 +174,10 @@ class Reports(Handlers):
 
 def _text_outside(path: Path, run_id: str | None, name: str) -> _Text | None:
     """A trace that is no part of the workspace, and is not kept for that reason."""
-    news = FollowedFile(path, MOST_BYTES).look(anew=True)
-    if not isinstance(news, Whole):
+    records = FollowedFile(path, MOST_BYTES).look(anew=True)
+    if not isinstance(records, list):
         return None
-    return _text(Analysis(news.records, path=str(path)), run_id, name)
+    return _text(Analysis(records, path=str(path)), run_id, name)
 
 
 def _text(analysis: Analysis, run_id: str | None, name: str, *, checks: bool = False) -> _Text:

@@ -549,10 +549,10 @@ class ClosedTraces:
             self._lose(entry, news)
             return None
         if entry.file.content != seen.version or seen.problem is not None or completes:
-            lines = Document(news.records, read_lines).lines
+            lines = Document(news, read_lines).lines
             summary = with_hashes(summarize(Index(lines), seen.place.name))
             self._note_summary(entry, summary, lines)
-        return news.records
+        return news
 
     def _analysis(
         self, entry: _Entry, rules: RuleSettings, beside: Neighbours | None = None
