@@ -75,8 +75,10 @@ class Breakdown(NamedTuple):
     caption: str
     key: str
     """What the first column holds."""
-    columns: Mapping[str, Sequence[str]]
-    """By their headers, the keys that lead to the cell from a row's value."""
+    columns: str | Mapping[str, Sequence[str]]
+    """By their headers, the keys that lead to the cell from a row's value; the header alone where
+    the value is the cell.
+    """
     at: str = ""
     """The key of the value that has the rows; empty where the value is the rows."""
     unit: FigureUnit = COUNT
@@ -195,7 +197,7 @@ UNSPECIFIED_MODEL = "(unspecified)"
 
 @metric("rework", "Rounds per dispatch", LOWER, COUNTED, needs="round-start")
 @shows(Figure("mean", "mean", RATIO))
-@shows(Breakdown("Rounds by dispatch", "dispatch", {"rounds": ()}, "per_dispatch"))
+@shows(Breakdown("Rounds by dispatch", "dispatch", "rounds", "per_dispatch"))
 def rounds_per_dispatch(log: EventLog) -> Value:
     """``round-start`` events by dispatch, and their mean."""
     rounds = _counts(log.of("round-start"), "dispatch_id")
@@ -239,7 +241,7 @@ _DISPOSITIONS = ("initial", "reissue", "amended")
 
 
 @metric("rework", "Brief stability", NEITHER, ASSERTED, needs="brief-issued")
-@shows(Breakdown("Briefs by disposition", "disposition", {"briefs": ()}, "overall"))
+@shows(Breakdown("Briefs by disposition", "disposition", "briefs", "overall"))
 @shows(
     Breakdown(
         "Briefs by dispatch and disposition",
@@ -261,7 +263,7 @@ def brief_stability(log: EventLog) -> Value:
 
 
 @metric("rework", "Tier mix", NEITHER, ASSERTED, needs="dispatch-start")
-@shows(Breakdown("Dispatches by model", "model", {"dispatches": ()}))
+@shows(Breakdown("Dispatches by model", "model", "dispatches"))
 def tier_mix(log: EventLog) -> Value:
     """Dispatches by the model that they ran on."""
     starts = _grouped(log.of("dispatch-start"), "model", UNSPECIFIED_MODEL)
@@ -272,9 +274,7 @@ def tier_mix(log: EventLog) -> Value:
 @shows(Figure("mean", "mean", MILLISECONDS))
 @shows(Figure("total", "total", MILLISECONDS))
 @shows(
-    Breakdown(
-        "Claimed time by dispatch", "dispatch", {"wall-clock": ()}, "per_dispatch", MILLISECONDS
-    )
+    Breakdown("Claimed time by dispatch", "dispatch", "wall-clock", "per_dispatch", MILLISECONDS)
 )
 def dispatch_wallclock_ms(log: EventLog) -> Value:
     """The dispatches' own ``wall_clock_ms``: each one's last, mean and total over all ends."""
@@ -288,7 +288,7 @@ def dispatch_wallclock_ms(log: EventLog) -> Value:
 
 
 @metric("rework", "Round wall-clock, as claimed", LOWER, ASSERTED, needs="round-end")
-@shows(Breakdown("Claimed time by round", "round", {"wall-clock": ()}, unit=MILLISECONDS))
+@shows(Breakdown("Claimed time by round", "round", "wall-clock", unit=MILLISECONDS))
 def round_wallclock_ms(log: EventLog) -> Value:
     """Each round's own ``wall_clock_ms``, the last one recorded."""
     return _claimed(log.of("round-end"), "round_id")
@@ -324,8 +324,8 @@ def _amendments(log: EventLog, what: str) -> Value:
 
 @metric("planning_quality", "Spec amendments", LOWER, COUNTED)
 @shows(Figure("amendments", "count"))
-@shows(Breakdown("Spec amendments by path", "path", {"amendments": ()}, "per_path"))
-@shows(Breakdown("Spec amendments by reason", "reason", {"amendments": ()}, "reason_distribution"))
+@shows(Breakdown("Spec amendments by path", "path", "amendments", "per_path"))
+@shows(Breakdown("Spec amendments by reason", "reason", "amendments", "reason_distribution"))
 def spec_amendments(log: EventLog) -> Value:
     """``spec-amended`` events, by path and by reason."""
     return _amendments(log, "spec")
@@ -333,8 +333,8 @@ def spec_amendments(log: EventLog) -> Value:
 
 @metric("planning_quality", "Plan amendments", LOWER, COUNTED)
 @shows(Figure("amendments", "count"))
-@shows(Breakdown("Plan amendments by path", "path", {"amendments": ()}, "per_path"))
-@shows(Breakdown("Plan amendments by reason", "reason", {"amendments": ()}, "reason_distribution"))
+@shows(Breakdown("Plan amendments by path", "path", "amendments", "per_path"))
+@shows(Breakdown("Plan amendments by reason", "reason", "amendments", "reason_distribution"))
 def plan_amendments(log: EventLog) -> Value:
     """``plan-amended`` events, by path and by reason."""
     return _amendments(log, "plan")
@@ -359,7 +359,7 @@ def dispatch_sizes(log: EventLog) -> Value:
 
 @metric("planning_quality", "I12 halts", LOWER, COUNTED)
 @shows(Figure("falsified assumptions", "count"))
-@shows(Breakdown("Halts by trigger", "trigger", {"halts": ()}, "triggered_by_distribution"))
+@shows(Breakdown("Halts by trigger", "trigger", "halts", "triggered_by_distribution"))
 def i12_halts(log: EventLog) -> Value:
     """``falsified-assumption`` events, by what brought the assumption to light."""
     halts = log.of("falsified-assumption")
@@ -392,7 +392,7 @@ def triage_stability(log: EventLog) -> Value:
 
 @metric("artefact_churn", "Write amplification", LOWER, COUNTED)
 @shows(Figure("mean writes a path", "mean", RATIO))
-@shows(Breakdown("Writes by path", "path", {"writes": ()}, "per_path"))
+@shows(Breakdown("Writes by path", "path", "writes", "per_path"))
 def write_amplification(log: EventLog) -> Value:
     """How often each spec or plan was written: authored or amended."""
     writes = dict(Counter(map(_path, log.of(*_AUTHORED, *_AMENDED))))
@@ -402,11 +402,7 @@ def write_amplification(log: EventLog) -> Value:
 @metric("artefact_churn", "Time to stability", LOWER, CLOCK)
 @shows(
     Breakdown(
-        "From first authored to last amended, by path",
-        "path",
-        {"time": ()},
-        "per_path",
-        MILLISECONDS,
+        "From first authored to last amended, by path", "path", "time", "per_path", MILLISECONDS
     )
 )
 def time_to_stability_ms(log: EventLog) -> Value:
@@ -454,9 +450,7 @@ def project_wallclock_ms(log: EventLog) -> Value:
     CLOCK,
     no_signal="no slice-started and no slice-completed was recorded",
 )
-@shows(
-    Breakdown("Last completed − last started, by slice", "slice", {"time": ()}, unit=MILLISECONDS)
-)
+@shows(Breakdown("Last completed − last started, by slice", "slice", "time", unit=MILLISECONDS))
 def slice_wallclock_ms(log: EventLog) -> Value:
     """From a slice's last ``slice-started`` to its last ``slice-completed``, by slug."""
     started = {event.text("slice_slug"): event.ts for event in log.of("slice-started")}
@@ -472,7 +466,7 @@ def slice_wallclock_ms(log: EventLog) -> Value:
 @metric("lifecycle", "Health checks", NEITHER, ASSERTED)
 @shows(Figure("checks", "count"))
 @shows(Figure("worst drift found", "max_drift_severity", WORD))
-@shows(Breakdown("Health checks by cadence", "cadence", {"checks": ()}, "cadence_distribution"))
+@shows(Breakdown("Health checks by cadence", "cadence", "checks", "cadence_distribution"))
 def health_check_cadence(log: EventLog) -> Value:
     """``health-check-fired`` events by what made them fire, and the worst drift they found."""
     checks = log.of("health-check-fired")
@@ -487,15 +481,9 @@ def health_check_cadence(log: EventLog) -> Value:
 @metric("lifecycle", "Retros", NEITHER, ASSERTED)
 @shows(Figure("retros", "count"))
 @shows(
-    Breakdown(
-        "Retros by trigger class", "trigger class", {"retros": ()}, "trigger_class_distribution"
-    )
+    Breakdown("Retros by trigger class", "trigger class", "retros", "trigger_class_distribution")
 )
-@shows(
-    Breakdown(
-        "Retros by landing surface", "surface", {"retros": ()}, "landing_surfaces_distribution"
-    )
-)
+@shows(Breakdown("Retros by landing surface", "surface", "retros", "landing_surfaces_distribution"))
 def retro_distribution(log: EventLog) -> Value:
     """``retro-landed`` events by what they were held for, and by where the lessons went."""
     retros = log.of("retro-landed")

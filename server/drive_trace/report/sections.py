@@ -260,11 +260,12 @@ def _tables(metric: Metric, value: Value, most: int) -> list[doc.Section]:
 
 
 def _table(shape: Breakdown, value: Mapping[str, Value] | list[Value], most: int) -> doc.Table:
+    columns = {shape.columns: ()} if isinstance(shape.columns, str) else shape.columns
     rows = [
-        [doc.name(key, 80), *(_cell(_at(item, *at), shape.unit) for at in shape.columns.values())]
+        [doc.name(key, 80), *(_cell(_at(item, *at), shape.unit) for at in columns.values())]
         for key, item in islice(_items(value), most)
     ]
-    headers = [shape.key, *shape.columns]
+    headers = [shape.key, *columns]
     return doc.Table(headers, rows, numbers_from=1, left_out=len(value) - len(rows))
 
 
