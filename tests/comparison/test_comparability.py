@@ -79,12 +79,33 @@ def test_what_differs_is_refused_whatever_is_allowed(
     assert "Answer: not comparable" in sides.compare("--allow-unverified").out.splitlines()
 
 
-def test_a_side_of_several_models_is_no_side(sides: Sides) -> None:
-    known(sides, "b")
-    known(sides, "b", model="m2")
-    known(sides, "c", model="m2")
-    found = sides.allowed()
-    assert found["reasons"] == ["the model differs within a side: m2, sonnet against m2"]
+@pytest.mark.parametrize(
+    ("baseline", "candidate", "reason"),
+    [
+        (
+            [{}, {"model": "m2"}],
+            [{"model": "m2"}],
+            "the model differs within a side: m2, sonnet against m2",
+        ),
+        # One run that is silent does not allow away what differs.
+        (
+            [*[{}] * 5, {"model": None, "bundle": None}],
+            [{"model": "opus", "bundle": "v2"}] * 5,
+            "model and bundle vary between the sides, and only one of them may",
+        ),
+        ([{}], [{}, {"case": None}], "the case of some runs is known, and not that of all: c-3"),
+    ],
+)
+def test_what_differs_within_a_side_is_refused_whatever_is_allowed(
+    sides: Sides, baseline: list[dict[str, Any]], candidate: list[dict[str, Any]], reason: str
+) -> None:
+    for side, runs in (("b", baseline), ("c", candidate)):
+        for changes in runs:
+            known(sides, side, **changes)
+    ran = sides.compare("--allow-unverified", "--output-format", "json")
+    assert (ran.code, ran.json["reasons"]) == (3, [reason])
+    if "case" in reason:
+        assert_not_blamed_on_k(sides)
 
 
 @pytest.mark.parametrize("fact", ["model", "bundle", "base", "prompt"])
@@ -125,34 +146,12 @@ def test_a_record_of_the_judging_that_does_not_count_is_told(
     assert sides.json("--allow-unverified", "calibration")["answer"] == "cannot-tell"
 
 
-def test_what_differs_is_not_allowed_away_by_one_run_that_is_silent(sides: Sides) -> None:
-    for _ in range(5):
-        known(sides, "b")
-        known(sides, "c", model="opus", bundle="v2")
-    known(sides, "b", model=None, bundle=None)
-    ran = sides.compare("--allow-unverified", "--output-format", "json")
-    assert ran.code == 3
-    assert ran.json["reasons"] == [
-        "model and bundle vary between the sides, and only one of them may"
-    ]
-
-
 def test_one_thing_may_vary_where_one_run_is_silent_and_that_is_allowed(sides: Sides) -> None:
     known(sides, "b")
     known(sides, "b", model=None)
     known(sides, "c", model="opus")
     assert sides.compare().code == 3
     assert sides.compare("--allow-unverified", "model").code == 0
-
-
-def test_the_case_of_some_runs_alone_is_no_case_of_the_others(sides: Sides) -> None:
-    known(sides, "b")
-    known(sides, "c")
-    known(sides, "c", case=None)
-    ran = sides.compare("--allow-unverified", "--output-format", "json")
-    assert ran.code == 3
-    assert_not_blamed_on_k(sides)
-    assert ran.json["reasons"] == ["the case of some runs is known, and not that of all: c-3"]
 
 
 def test_a_case_may_have_the_name_of_all_runs(sides: Sides) -> None:

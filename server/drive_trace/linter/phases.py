@@ -21,19 +21,18 @@ MOST = 16
 new.
 """
 CLAIM = "wall_clock_ms"
-TOLERANCES = (
-    Option(
-        "tolerance-ms",
-        2000,
-        "Milliseconds that a duration may differ from its timestamps, whatever its length.",
-        minimum=0,
-    ),
-    Option(
-        "tolerance-percent",
-        10,
-        "Percent of the time between the timestamps that a duration may differ from it.",
-        minimum=0,
-    ),
+
+
+def tolerances(percent: int, of_time: str, of_share: str) -> tuple[Option, Option]:
+    """The options of a rule on durations, with what each lets pass, a sentence each."""
+    time = Option("tolerance-ms", 2000, of_time, minimum=0)
+    return time, Option("tolerance-percent", percent, of_share, minimum=0)
+
+
+TOLERANCES = tolerances(
+    10,
+    "Milliseconds that a duration may differ from its timestamps, whatever its length.",
+    "Percent of the time between the timestamps that a duration may differ from it.",
 )
 """What rules about durations let pass; see :meth:`Duration.excess_ms`."""
 _BRIEF = "brief-issued"

@@ -30,8 +30,8 @@ EVENT{"event_type":"round-end","wall_clock_ms":9000000}
 from collections.abc import Sequence
 from typing import cast
 
-from drive_trace.linter.phases import CLAIM
-from drive_trace.linter.rule import Finding, Findings, Line, Option, Rule, Run, Severity
+from drive_trace.linter.phases import CLAIM, tolerances
+from drive_trace.linter.rule import Finding, Findings, Line, Rule, Run, Severity
 from drive_trace.trace.times import in_words
 from drive_trace.vocabulary import DISPATCH, ROUND
 
@@ -66,18 +66,9 @@ def _finding(line: Line, rounds: Sequence[Line], total: str, claimed: str) -> Fi
 RULE = Rule(
     Severity.INFORMATION,
     _check,
-    options=(
-        Option(
-            "tolerance-ms",
-            2000,
-            "Milliseconds by which the rounds may claim more, however long the dispatch is.",
-            minimum=0,
-        ),
-        Option(
-            "tolerance-percent",
-            5,
-            "Percent of the dispatch's duration by which the rounds may claim more.",
-            minimum=0,
-        ),
+    options=tolerances(
+        5,
+        "Milliseconds by which the rounds may claim more, however long the dispatch is.",
+        "Percent of the dispatch's duration by which the rounds may claim more.",
     ),
 )
