@@ -17,12 +17,11 @@ from drive_trace.analysis import Analysis, summarize_text
 from drive_trace.comparison.answer import Comparison
 from drive_trace.comparison.answer import compare as compare_sides
 from drive_trace.comparison.comparability import allowed_of
-from drive_trace.comparison.runs import Side
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.card import score as join
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.scorecard.scoring import TraceSummary
-from drive_trace.storage.compared_sides import read_case_file, read_side
+from drive_trace.storage.compared_sides import read_case_file, read_sides
 from drive_trace.storage.files import LeftOut, Problem, TraceRecords, read_trace, with_judgements
 from drive_trace.storage.finding import SearchOptions, among, find_traces, omitted, traces_beside
 from drive_trace.trace.line import REJECTING, LineStatus, name_of
@@ -125,8 +124,7 @@ def score(*paths: AnyPath, no_ignore: bool = False, exclude: Collection[str] = (
     run_ids = {run.run_id for each in traces for run in each.runs}
     beside = traces_beside(named, [each.path for each in traces], lambda: run_ids, options)
     traces = among(traces, scored(beside), attrgetter("path"))
-    card = join(traces, unread, omitted(left_out))
-    return card._replace(runs=tuple(run for run in card.runs if run.run_id in run_ids))
+    return join(traces, unread, omitted(left_out), only=run_ids)
 
 
 def _found(paths: list[str], options: SearchOptions) -> Iterator[TraceRecords | Problem]:
@@ -154,15 +152,14 @@ def compare(  # noqa: PLR0913 - one for each option
     if isinstance(case_file, Problem):
         raise UnreadableError(case_file.message)
 
-    def side(name: str, given: AnyPath | Iterable[AnyPath]) -> Side:
-        named = [given] if isinstance(given, str | os.PathLike) else given
+    given = {}
+    for name, side in (("baseline", baseline), ("candidate", candidate)):
+        named = [side] if isinstance(side, str | os.PathLike) else side
         paths = [os.fspath(each) for each in named]
-        read = read_side(name, paths, _found(paths, options), case_file)
-        if isinstance(read, Problem):
-            raise UnreadableError(read.message)
-        return read
-
-    sides = side("baseline", baseline), side("candidate", candidate)
+        given[name] = (paths, _found(paths, options))
+    sides = read_sides(given, case_file, options)
+    if isinstance(sides, Problem):
+        raise UnreadableError(sides.message)
     misfit = case_file.misfit(sides) if case_file is not None else None
     if misfit is not None:
         raise UnreadableError(misfit.message)

@@ -227,6 +227,27 @@ def test_the_score_of_a_file_is_that_of_its_folder(in_two: Path, path: str) -> N
     assert [each.run_id for each in api_score(path).runs] == ids
 
 
+@pytest.mark.parametrize("path", ["a/trace.jsonl", "a", "b/trace.jsonl"])
+@pytest.mark.parametrize("output_format", ["json", "markdown", "html"])
+def test_the_report_on_a_file_is_on_its_runs_in_all_files(
+    in_two: Path, path: str, output_format: str
+) -> None:
+    other = in_two / "b/c/trace.jsonl"
+    of_another, *own = other.read_text().splitlines(keepends=True)
+    rejected = of_another.replace('"dod_status":', '"dod_status_now":')
+    other.write_text("".join([of_another, *own, rejected]))
+    report = run("report", "--format", output_format, path)
+    score = run("score", "--format", "json", path)
+    assert report.err == score.err != ""
+    assert [each for each in ("run-2", "dod_status_now", "not checked") if each in report.out] == []
+    if output_format == "json":
+        assert report.json["scorecard"] == score.json
+        other.write_text("".join(["\n", *own]))
+        alone = run("report", "--format", "json", ".").json
+        same = ("metrics", "assertions", "lines", "warning")
+        assert [report.json[key] for key in same] == [alone[key] for key in same]
+
+
 @pytest.mark.parametrize("path", ["a/trace.jsonl", "a", "b", "b/trace.jsonl"])
 def test_a_folder_is_checked_as_its_files_are_among_all(in_two: Path, path: str) -> None:
     def found(at: str) -> list[tuple[str, int, str]]:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import drive_trace
 from tests.cli.judging import PASS, labels
 from tests.cli.support import REJECTED, Ran, run, write
 from tests.comparison.support import CORRECT, INCORRECT, Sides
@@ -177,3 +178,69 @@ def test_a_baseline_loses_nothing_by_grades_that_readers_reject(tmp_path: Path) 
     assert made.allowed()["answer"] == "cannot-tell"
     assert ran.err == "drive-trace: --fail-on: nobody can tell while 20 lines cannot be counted\n"
     assert made.compare("--allow-unverified").code == 0
+
+
+# The other files of the runs, which nobody named
+
+
+@pytest.fixture
+def searched(sides: Sides, monkeypatch: pytest.MonkeyPatch) -> Sides:
+    """The same in the current folder, in which other files of the runs are looked for."""
+    monkeypatch.chdir(sides.folder)
+    write(sides.folder, "drive-trace.toml", "")
+    return sides
+
+
+def named(*options: str) -> Ran:
+    """The first run of each side, by its file."""
+    given = ("--baseline", "b/b-1/trace.jsonl", "--candidate", "c/c-3/trace.jsonl")
+    return run("compare", "--allow-unverified", "--format", "json", *given, *options)
+
+
+FAILED_LATER = graded("pass", "pass", "fail", run="c-3", ts="2026-06-01T00:00:00.000Z")
+
+
+def test_a_run_that_is_named_is_judged_over_all_its_files(searched: Sides) -> None:
+    assert named().json["gate"]["candidate"]["correct"] == 1
+    write(searched.folder, "later/trace.jsonl", FAILED_LATER + triage(run="another"))
+    ran = named()
+    assert (ran.json["gate"]["candidate"]["k"], ran.json["gate"]["candidate"]["incorrect"]) == (
+        1,
+        1,
+    )
+    assert ran.err == "drive-trace: read, too, for the same runs: later/trace.jsonl\n"
+    paths = [each["path"] for each in ran.json["inputs"]["candidate"]["files"]]
+    assert paths == ["c/c-3/trace.jsonl", "later/trace.jsonl"]
+    assert named("--exclude", "later").json["gate"]["candidate"]["correct"] == 1
+    api = drive_trace.compare("b/b-1/trace.jsonl", "c/c-3/trace.jsonl", allow_unverified=["all"])
+    assert api.gate.candidate.incorrect == 1
+
+
+def test_a_run_done_again_under_its_id_is_no_other_file_of_it(searched: Sides) -> None:
+    """What one side has is of that side alone."""
+    candidate = searched.folder / "c/c-3/trace.jsonl"
+    candidate.write_text(candidate.read_text().replace("c-3", "b-1"))
+    ran = named()
+    assert (ran.code, ran.err) == (0, "")
+    files = {
+        side: [each["path"] for each in read["files"]] for side, read in ran.json["inputs"].items()
+    }
+    assert files == {"baseline": ["b/b-1/trace.jsonl"], "candidate": ["c/c-3/trace.jsonl"]}
+    write(searched.folder, "later/trace.jsonl", FAILED_LATER.replace("c-3", "b-1"))
+    ran = named()
+    said = "later/trace.jsonl: holds a run that both sides have: name it on one of them"
+    assert (ran.code, ran.err.count(said)) == (2, 1)
+    assert ran.json["answer"] == "not-comparable"
+    assert named("--exclude", "later").code == 0
+    assert named("--candidate", "later/trace.jsonl").json["gate"]["candidate"]["incorrect"] == 1
+
+
+def test_what_may_hold_a_run_and_cannot_be_read_makes_sides_not_comparable(
+    searched: Sides,
+) -> None:
+    write(searched.folder, "later/trace.jsonl", "garbage\n")
+    ran = named()
+    assert (ran.code, ran.json["answer"]) == (2, "not-comparable")
+    assert ran.err == "drive-trace: later/trace.jsonl: no line of it names a run\n"
+    write(searched.folder, "later/trace.jsonl", triage(run="another"))
+    assert (named().code, named().err) == (0, "")

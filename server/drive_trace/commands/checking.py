@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from drive_trace.analysis import Analysis
+from drive_trace.analysis import Analysis, log_of
 from drive_trace.commands.formats import Location, RelatedPlace, Reported, reported, unreadable
 from drive_trace.commands.reading import Reading
 from drive_trace.commands.terminal import notify
@@ -42,6 +42,7 @@ from drive_trace.trace.reading import read_exactly
 
 if TYPE_CHECKING:
     from drive_trace.commands.fixes import Fixes
+    from drive_trace.report.event_log import TraceLog
 
 _LITTLE = 1_000_000
 """Characters that are checked before other processes help: to start these takes as long."""
@@ -81,11 +82,17 @@ class _Checked(msgspec.Struct, frozen=True):
     """By what its events are known in other traces, with their lines."""
 
 
-def _check(task: _Task) -> list[_Checked]:
-    """Check traces, each with the lines that its runs have in the others."""
+def _check(task: _Task, logs: dict[str, TraceLog] | None = None) -> list[_Checked]:
+    """Check traces, each with the lines that its runs have in the others. Their ``logs`` are taken
+    down where somebody wants them.
+    """
     _, traces = task
     analyses = [_analysed(each) for each in traces]
     _join(traces, analyses)
+    if logs is not None:
+        for each, analysis in zip(traces, analyses, strict=True):
+            path, records = each.trace
+            logs[path] = log_of(analysis, records, path)
     return [_checked(*each) for each in zip(traces, analyses, strict=True)]
 
 
@@ -118,11 +125,17 @@ class Checking:
     """Checks traces, and collects what the end of the output says."""
 
     def __init__(
-        self, projects: Projects | None, off: Collection[str] = (), fixes: Fixes | None = None
+        self,
+        projects: Projects | None,
+        off: Collection[str] = (),
+        fixes: Fixes | None = None,
+        logs: dict[str, TraceLog] | None = None,
     ) -> None:
         """Without ``projects`` the rules run as they are by default, but for those that are off.
-        With ``fixes``, traces are fixed before they are checked.
+        With ``fixes``, traces are fixed before they are checked. The ``logs`` of traces that this
+        process checks are put into a dictionary, by their paths.
         """
+        self._logs = logs
         self._off = RuleSettings(dict.fromkeys(off))
         self._projects = projects
         self._fixes = fixes
@@ -254,7 +267,8 @@ class Checking:
         """What each task gives: of the first ones in this process, as others take long to start."""
         size = 0
         for task in tasks:
-            yield self._fixed(task, self._fixes) if self._fixes else (task, _check(task))
+            fixes = self._fixes
+            yield self._fixed(task, fixes) if fixes else (task, _check(task, self._logs))
             size += sum(len(record) for each in task[1] for record in each.trace.records)
             if size > _LITTLE and self._fixes is None:
                 break

@@ -11,13 +11,12 @@ import click
 
 from drive_trace import __version__
 from drive_trace.commands import options
-from drive_trace.commands.reading import Reading, usable
+from drive_trace.commands.reading import Reading, tell_others, usable
 from drive_trace.commands.terminal import EXIT_UNUSABLE, format_of, notify, write_document
 from drive_trace.comparison.answer import Answer, Comparison, to_json
 from drive_trace.comparison.answer import compare as compare_sides
 from drive_trace.comparison.comparability import UNVERIFIABLE, allowed_of
-from drive_trace.comparison.runs import Side
-from drive_trace.storage.compared_sides import CaseFile, manifests_of, read_case_file, read_side
+from drive_trace.storage.compared_sides import manifests_of, read_case_file, read_sides
 from drive_trace.storage.files import Problem, TraceRecords
 from drive_trace.storage.finding import SearchOptions
 from drive_trace.storage.projects import CONFIGURATION_NAME
@@ -119,6 +118,9 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
     only where the gate does not, and no case loses CORRECT runs. Nothing is compared of which it
     is unknown whether it is alike, such as the judge, unless --allow-unverified says so.
 
+    A run is judged over all its files, as by score: those that neither side names are read, too.
+    With a run that both sides have, such a file is not read, as nobody knows of which it is.
+
     A manifest trace.run.json beside trace.jsonl says the case of a run, and how it came about.
     Without manifests and --cases, all runs of a side are one case.
 
@@ -134,10 +136,16 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
       drive-trace compare --baseline a --candidate b --out compared.html --fail-on worse
     """
     case_file = usable(read_case_file(cases)) if cases is not None else None
-    sides = (
-        _side("baseline", baseline, case_file, search),
-        _side("candidate", candidate, case_file, search),
-    )
+    readings = [Reading(baseline, search), Reading(candidate, search)]
+    given = {
+        "baseline": (baseline, _found(readings[0])),
+        "candidate": (candidate, _found(readings[1])),
+    }
+    sides = usable(read_sides(given, case_file, search))
+    told = {each for reading in readings for each in reading.unread}
+    for each in dict.fromkeys(each for side in sides for each in side.unread):
+        if each not in told:
+            notify(f"{each.path}: {each.reason}")
     usable(case_file.misfit(sides) if case_file is not None else None)
     found = compare_sides(*sides, allowed, ranked=rank)
     chosen = output_format or format_of(out, "text")
@@ -147,6 +155,9 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
     inputs += [str(PurePath(out or "-").parent / CONFIGURATION_NAME), *([cases] if cases else [])]
     rendered = _rendered(found, chosen)
     write_document(rendered, out, traces=traces, inputs=inputs, is_html=chosen == "html")
+    named = {path for reading in readings for path in reading.found}
+    read = [each.path for side in sides for each in side.files if each.path not in named]
+    tell_others([*dict.fromkeys(read)])
     if any(side.not_read for side in sides):
         sys.exit(EXIT_UNUSABLE)
     if found.answer is Answer.NOT_COMPARABLE:
@@ -159,15 +170,6 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
         notify(f"--fail-on: nobody can tell while {plural(uncounted, 'line')} cannot be counted")
         sys.exit(1)
     sys.exit(1 if found.answer in fail_on else 0)
-
-
-def _side(name: str, paths: tuple[str, ...], cases: CaseFile | None, search: SearchOptions) -> Side:
-    reading = Reading(paths, search)
-    side = usable(read_side(name, paths, _found(reading), cases))
-    for each in side.unread:
-        if each not in reading.unread:  # which it has told
-            notify(f"{each.path}: {each.reason}")
-    return side
 
 
 def _found(reading: Reading) -> Iterator[TraceRecords | Problem]:

@@ -4,14 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
+from operator import attrgetter
 from typing import TypeVar
 
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, ProgressBar, notify, say_waiting
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.files import LeftOut, Problem, TraceRecords, read_bytes, read_trace
-from drive_trace.storage.finding import NoTraces, SearchOptions, find_traces, omitted, traces_beside
+from drive_trace.storage.finding import (
+    NoTraces,
+    SearchOptions,
+    among,
+    find_traces,
+    omitted,
+    run_ids_in,
+    traces_beside,
+)
+from drive_trace.text.escaping import printable
+from drive_trace.text.wording import first_of
 
 T = TypeVar("T")
+
+MOST_NAMED = 10
+"""A line on standard error names so many files, or runs."""
 
 
 def usable(outcome: T | Problem) -> T:
@@ -36,6 +50,13 @@ def read_text(source: str, most: int) -> str:
         raise Ended(EXIT_UNUSABLE, what) from error
 
 
+def tell_others(paths: Sequence[str]) -> None:
+    """Say on standard error which traces were read although nobody named them."""
+    if paths:
+        named = [printable(each, 4096) for each in paths]
+        notify(f"read, too, for the same runs: {first_of(named, MOST_NAMED)}")
+
+
 class Reading:
     """Reads the traces that paths mean, one after another, and reports what it cannot read."""
 
@@ -48,10 +69,17 @@ class Reading:
         """What the search of folders found and did not read."""
         self.search = search
         self._paths = paths or (".",)
-        self._found: list[str] = []
+        self.found: list[str] = []
+        """The traces that were read."""
+        self._whole: list[TraceRecords] | None = None
+        self.others_found: list[str] = []
+        """The other traces of their runs, which nobody named."""
         self.progress = ProgressBar("reading traces")
 
     def __iter__(self) -> Iterator[TraceRecords]:
+        if self._whole is not None:
+            yield from self._whole
+            return
         for found in self.progress.over(find_traces(self._paths, options=self.search)):
             if isinstance(found, str):
                 say_waiting(found)
@@ -60,7 +88,7 @@ class Reading:
                 self.left_out.append(trace)
                 continue
             if isinstance(trace, TraceRecords):
-                self._found.append(trace.path)
+                self.found.append(trace.path)
                 yield trace
                 continue
             self.progress.clear()
@@ -79,7 +107,31 @@ class Reading:
         self, run_ids: Callable[[], Collection[str]], most: float = math.inf
     ) -> Iterator[TraceRecords | Problem]:
         """The other traces of runs in what was read, see :func:`traces_beside`."""
-        return traces_beside(self._paths, self._found, run_ids, self.search, most)
+        if self._whole is not None:
+            return iter(())
+        return traces_beside(self._paths, self.found, run_ids, self.search, most)
+
+    def others(self, run_ids: Collection[str]) -> Iterator[TraceRecords]:
+        """The other traces of some runs in what was read, for who judges the runs: what of them
+        cannot be read is noted as if somebody had named it.
+        """
+        for each in self.beside(lambda: run_ids):
+            if isinstance(each, LeftOut):
+                self.left_out.append(each)
+            elif isinstance(each, Problem):
+                self.note_unread(each)
+            else:
+                self.others_found.append(each.path)
+                yield each
+
+    def read_whole(self) -> frozenset[str]:
+        """Read all traces at once, with the others of their runs: from now on, these are as if
+        somebody had named them. Gives the runs that are asked for.
+        """
+        named = [*self]
+        run_ids = frozenset().union(*(run_ids_in(each.records) for each in named))
+        self._whole = among(named, self.others(run_ids), attrgetter("path"))
+        return run_ids
 
     def notes(self) -> list[str]:
         """What a person must know about the search."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
 
 import click
 
@@ -12,13 +11,13 @@ from drive_trace import __version__
 from drive_trace.analysis import read_log
 from drive_trace.commands import options
 from drive_trace.commands.checking import Checking
-from drive_trace.commands.reading import Reading
+from drive_trace.commands.reading import Reading, tell_others
 from drive_trace.commands.terminal import format_of, write_document
 from drive_trace.report import contents
 from drive_trace.report.contents import FindingsByPath, FullReport
 from drive_trace.report.event_log import TraceLog
 from drive_trace.report.sections import report_markdown
-from drive_trace.storage.files import TraceRecords, with_judgements
+from drive_trace.storage.files import with_judgements
 from drive_trace.storage.finding import SearchOptions, omitted
 from drive_trace.storage.projects import Projects
 from drive_trace.text.escaping import in_json
@@ -45,8 +44,9 @@ def report(
     The metrics are facts, not a score. Nothing in a report says that a run is good, but the
     verdict CORRECT. The html format is one file that loads nothing and runs its own script only.
 
-    Several traces are joined by run id, and otherwise read as if they were one file. --out
-    replaces a file that is there, but never a trace, a configuration or a baseline.
+    Several traces are joined by run id, and otherwise read as if they were one file. As for score,
+    the other files of their runs are read, too, and named on standard error. --out replaces a file
+    that is there, but never a trace, a configuration or a baseline.
 
     Exit code: 0 whatever the verdicts, 2 some input could not be read (the report is on the
     rest), or the report could not be written.
@@ -59,43 +59,30 @@ def report(
     """
     chosen = output_format or format_of(out, "markdown")
     search.projects = None if no_config else Projects(".", trusted=options.trusted())
-    reading = _Logging(paths, search)
-    findings = _findings(reading, search.projects) if chosen != "json" else None
-    if findings is None:
-        reading.read()
+    reading = Reading(paths, search)
+    run_ids = reading.read_whole()
+    logs: dict[str, TraceLog] = {}
+    findings = _findings(reading, search.projects, logs) if chosen != "json" else None
+    traces = []
+    for each in reading:
+        # What was not checked, or by another process, is read here.
+        log = logs.get(each.path) or read_log(each.records, each.path)
+        traces.append(log._replace(summary=with_judgements(log.summary, each.path)))
     # What cannot be checked, as its configuration is broken, is read all the same.
-    read = {each.path for each in reading.logs}
+    read = {each.path for each in traces}
     unread = [each for each in reading.unread if each.path not in read]
-    logs = [
-        each._replace(summary=with_judgements(each.summary, each.path)) for each in reading.logs
-    ]
-    made = contents.report_on(logs, unread, omitted(reading.left_out), findings)
+    made = contents.report_on(traces, unread, omitted(reading.left_out), findings, run_ids)
     inputs = [*(trace.path for trace in made.traces), *(each.path for each in unread)]
     write_document(_rendered(made, chosen), out, traces=inputs, is_html=chosen == "html")
+    tell_others(reading.others_found)
     sys.exit(2 if made.card.unread else 0)
 
 
-class _Logging(Reading):
-    """Keeps what a report needs of each trace, on its way to whoever checks it."""
-
-    def __init__(self, paths: tuple[str, ...], search: SearchOptions) -> None:
-        super().__init__(paths, search)
-        self.logs: list[TraceLog] = []
-
-    def __iter__(self) -> Iterator[TraceRecords]:
-        for trace in super().__iter__():
-            self.logs.append(read_log(trace.records, trace.path))
-            yield trace
-
-    def read(self) -> None:
-        """Read all traces for their logs alone."""
-        for _ in self:
-            pass
-
-
-def _findings(reading: _Logging, projects: Projects | None) -> FindingsByPath:
-    """What ``check`` finds, by the paths of the traces that it could check."""
-    checking = Checking(projects)
+def _findings(
+    reading: Reading, projects: Projects | None, logs: dict[str, TraceLog]
+) -> FindingsByPath:
+    """What ``check`` finds, by the paths of the traces that it could check, and their logs."""
+    checking = Checking(projects, logs=logs)
     found: dict[str, list[contents.LineFinding]] = {}
     for each in checking.reports(reading):
         path, line = each.location.path, each.location.line

@@ -4,31 +4,21 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from operator import attrgetter
 
 import click
 
 from drive_trace.commands import options
-from drive_trace.commands.reading import Reading
-from drive_trace.commands.terminal import columns, is_terminal, notify, paint
+from drive_trace.commands.reading import MOST_NAMED, Reading, tell_others
+from drive_trace.commands.terminal import columns, is_terminal, paint
 from drive_trace.scorecard import card, render
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, without_lines
-from drive_trace.storage.files import (
-    STDIN,
-    LeftOut,
-    Problem,
-    TraceRecords,
-    records_at,
-    with_judgements,
-)
+from drive_trace.storage.files import STDIN, Problem, TraceRecords, records_at, with_judgements
 from drive_trace.storage.finding import SearchOptions, among, omitted
-from drive_trace.text.escaping import in_json, plain, printable
-from drive_trace.text.wording import first_of
+from drive_trace.text.escaping import in_json, plain
 from drive_trace.trace.index import Index
-
-_MOST_NAMED = 10
 
 
 @click.command()
@@ -71,29 +61,16 @@ def score(
     found = Reading(paths, search)  # the files that PATH means, one after another
     traces = _read(found)
     run_ids = {run.run_id for each in traces for run in each.runs}
-    beside = _read(_others(found, run_ids))  # of the same runs
-    traces = among(traces, beside, attrgetter("path"))
-    scored = card.score(traces, found.unread, omitted(found.left_out), _read_again)
-    scored = scored._replace(runs=tuple(run for run in scored.runs if run.run_id in run_ids))
+    others = _read(found.others(run_ids))  # of the same runs
+    traces = among(traces, others, attrgetter("path"))
+    left_out = omitted(found.left_out)
+    scored = card.score(traces, found.unread, left_out, _read_again, only=run_ids)
     click.echo(_rendered(scored, output_format or _default_format()))
     is_short = require_correct and not scored.all_earned
     for reason in _shortcomings(scored) if is_short else ():
         click.echo(f"drive-trace: --require-correct: {reason}", err=True)
-    if beside:
-        paths_beside = [printable(each.path, 4096) for each in beside]
-        notify(f"read, too, for the same runs: {first_of(paths_beside, _MOST_NAMED)}")
+    tell_others(found.others_found)
     sys.exit(_exit_code(scored, is_short=is_short))
-
-
-def _others(found: Reading, run_ids: Collection[str]) -> Iterator[TraceRecords]:
-    """The other files of the runs."""
-    for each in found.beside(lambda: run_ids):
-        if isinstance(each, LeftOut):
-            found.left_out.append(each)
-        elif isinstance(each, Problem):
-            found.note_unread(each)
-        else:
-            yield each
 
 
 def _read(found: Iterable[TraceRecords]) -> list[TraceSummary]:
@@ -136,10 +113,10 @@ def _shortcomings(scored: ScoreCard) -> Iterator[str]:
     if not scored.runs:
         yield "there are no runs"
     short = [run for run in scored.runs if not run.is_earned]
-    for run in short[:_MOST_NAMED]:
+    for run in short[:MOST_NAMED]:
         yield f"{plain(run.run_id)}: {run.headline}"
-    if len(short) > _MOST_NAMED:
-        yield f"and {len(short) - _MOST_NAMED:,} more runs"
+    if len(short) > MOST_NAMED:
+        yield f"and {len(short) - MOST_NAMED:,} more runs"
     if scored.left_out.missed:
         yield scored.left_out.sentence()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -190,13 +190,42 @@ def report_on(
     unread: Sequence[Unread] = (),
     left_out: Omitted = NOTHING_OMITTED,
     findings: FindingsByPath | None = None,
+    only: Collection[str] | None = None,
 ) -> FullReport:
     """Make the report on traces. Runs are joined by their id, and their events as
     :class:`EventLog` says. ``unread`` are the inputs that could not be read; for ``left_out`` see
-    :attr:`ScoreCard.left_out`.
+    :attr:`ScoreCard.left_out`. ``only`` are the ids of the runs that it is on, if not on all: what
+    the traces hold of others has no place in it.
     """
-    card = scorecard.score([trace.summary for trace in traces], unread, left_out)
+    card = scorecard.score([trace.summary for trace in traces], unread, left_out, only=only)
+    if only is not None:
+        elsewhere = {trace.path: _lines_of_others(trace, only) for trace in traces}
+        traces = [_without(trace, elsewhere[trace.path]) for trace in traces]
+        findings = findings and {
+            path: [each for each in found if each.line not in elsewhere[path]]
+            for path, found in findings.items()
+        }
     return _report(card, EventLog(traces, card.runs), traces, findings)
+
+
+def _lines_of_others(trace: TraceLog, only: Collection[str]) -> set[int]:
+    """The numbers of the lines that are of other runs alone."""
+    odd: dict[bool, set[int]] = {True: set(), False: set()}
+    for run in trace.summary.runs:
+        for part in run.parts:
+            odd[run.run_id in only].update(each.line for each in part.rejected)
+            odd[run.run_id in only].update(each.line for each in part.unknown)
+    valid = {each.line for each in trace.events if each.run_id not in only}
+    return valid | odd[False] - odd[True]
+
+
+def _without(trace: TraceLog, lines: Collection[int]) -> TraceLog:
+    unknown = tuple(each for each in trace.summary.unknown if each.line not in lines)
+    return trace._replace(
+        summary=trace.summary._replace(unknown=unknown),
+        events=tuple(each for each in trace.events if each.line not in lines),
+        invalid_lines=tuple(each for each in trace.invalid_lines if each not in lines),
+    )
 
 
 def report_on_run(run: RunScore, events: Sequence[Event]) -> FullReport:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, UnknownEvent, Unread
@@ -122,12 +122,13 @@ def score(
     unread: Sequence[Unread] = (),
     left_out: Omitted = NOTHING_OMITTED,
     read_again: Callable[[str], Index | None] = lambda _: None,
+    only: Collection[str] | None = None,
 ) -> ScoreCard:
     """The runs of traces, those in several joined by their id, in first-seen order; those without
     a valid event come last. ``unread`` are the inputs that could not be read: each run may have had
     something in them, and in what a search has left out. So may a file without one line that names
     a run, such as a pointer to a file elsewhere. ``read_again`` gives the lines of a trace, by its
-    path, that are not at hand.
+    path, that are not at hand. ``only`` are the ids of the runs that are asked for, if not all are.
     """
     valid = {run.run_id: None for each in traces for run in each.runs if run.event_count}
     files: dict[str, list[TraceSummary]] = {run_id: [] for run_id in valid}
@@ -151,6 +152,7 @@ def score(
             [each.verdicts.get(run_id, ()) for each in files[run_id]],
         )
         for run_id in files
+        if only is None or run_id in only
         for run, missing in (scores[run_id],)
     )
     return card._replace(runs=runs)

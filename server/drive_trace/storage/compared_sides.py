@@ -7,10 +7,10 @@ from __future__ import annotations
 import json
 import re
 from array import array
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, cast
 
 import msgspec
 
@@ -31,7 +31,15 @@ from drive_trace.storage.files import (
     may_be_there,
     with_judgements,
 )
-from drive_trace.storage.finding import NoTraces, omitted
+from drive_trace.storage.finding import (
+    NamedRuns,
+    NoTraces,
+    SearchOptions,
+    among,
+    omitted,
+    runs_in,
+    traces_beside,
+)
 from drive_trace.storage.patterns import is_pattern, patterns_of
 from drive_trace.storage.projects import FileProblem, ParsedFiles, TextProblem, relative
 from drive_trace.text.escaping import printable
@@ -190,62 +198,130 @@ def _wrong_in(data: Mapping[str, object]) -> tuple[tuple[str | int, ...], str] |
 
 
 _MOST_RUNS = 1000
+_OF_BOTH = "holds a run that both sides have: name it on one of them, or exclude it"
+"""Why a file is not read that nobody named: a run may have been done again under its id."""
+
+_Found: TypeAlias = Iterable[TraceRecords | Problem]
+_File: TypeAlias = tuple[TraceLog, Analysis]
+
+
+def read_sides(
+    given: Mapping[str, tuple[Sequence[str], _Found]],
+    cases: CaseFile | None,
+    options: SearchOptions,
+) -> tuple[Side, Side] | Problem:
+    """Two sides, by their names: each with the paths that somebody named, and what was found there.
+
+    Each side also has the other files of its runs, as in a score. What one side has is of that side
+    alone, whatever runs stand in it. So it is for a file that nobody named, unless both sides have
+    a run of it: then nobody knows of which it is, and it is not read.
+    """
+    sides = [_SideFiles(name, paths) for name, (paths, _) in given.items()]
+    for side, (_, found) in zip(sides, given.values(), strict=True):
+        side.take_in(found)
+    run_ids = [side.run_ids for side in sides]
+    named = chain.from_iterable(paths for paths, _ in given.values())
+    files = [path for side in sides for path in side.paths_read]
+    for each in traces_beside(named, files, lambda: frozenset().union(*run_ids), options):
+        runs = NamedRuns(frozenset()) if isinstance(each, Problem) else runs_in(each.records)
+        is_of_any = isinstance(each, Problem) or runs.may_grade_any
+        is_of_both = not runs.ids.isdisjoint(frozenset.intersection(*run_ids))
+        for side, own in zip(sides, run_ids, strict=True):
+            if is_of_both:
+                side.take_in([Problem(each.path, _OF_BOTH)])
+            elif is_of_any or not runs.ids.isdisjoint(own):
+                side.take_in([each], are_named=False)
+    made = [side.made(cases, own) for side, own in zip(sides, run_ids, strict=True)]
+    problem = next((each for each in made if isinstance(each, Problem)), None)
+    return problem or cast("tuple[Side, Side]", tuple(made))
 
 
 def read_side(
-    name: str,
-    paths: Sequence[str],
-    found: Iterable[TraceRecords | Problem],
-    cases: CaseFile | None = None,
-    only: Container[str] | None = None,
+    name: str, paths: Sequence[str], found: _Found, only: Collection[str] | None = None
 ) -> Side | Problem:
-    """The runs of what was found at ``paths``, joined by their ids. What cannot be read stands in
-    ``unread``: a trace, its manifest, or a file of which no line names a run. A run that has events
-    of one before it is left out, as it is no repetition. A Problem where there are too many runs.
-    ``only`` are the ids of the runs that count, if not all do.
+    """A side of what was found at ``paths``, and nothing else. ``only`` are the ids of the runs
+    that count, if not all do.
     """
-    logs: list[TraceLog] = []
-    manifests: dict[str, RunManifest] = {}
-    unread: list[Unread] = []
-    left_out: list[LeftOut] = []
-    found_in: dict[str | None, set[str]] = {}
-    analyses: list[Analysis] = []
-    for each in found:
-        if isinstance(each, LeftOut):
-            left_out.append(each)
-        elif isinstance(each, Problem):
-            unread += [] if isinstance(each, NoTraces) else [Unread(*each)]
-        else:
-            analysis = Analysis(each.records)
-            analyses.append(analysis)
-            log = log_of(analysis, each.records, each.path)
-            logs.append(log._replace(summary=with_judgements(log.summary, each.path), records=()))
-            manifest = manifest_beside(each.path)
-            if isinstance(manifest, Problem):
-                unread.append(Unread(*manifest))
-            elif manifest is not None:
-                manifests[each.path] = manifest
-    join_all([log.path for log in logs], analyses)
-    for analysis, log in zip(analyses, logs, strict=True):
-        for run_id, codes in (*analysis.findings_by_rule().items(), *lost_in(log.summary)):
-            found_in.setdefault(run_id, set()).update(codes)
-    omission = omitted(left_out)
-    card = score([log.summary for log in logs], unread, omission)
-    hashes = [without_lines(log.summary).hashes for log in logs]
-    scores = [each for each in card.runs if only is None or each.run_id in only]
-    if len(scores) > _MOST_RUNS:
-        return Problem("", f"the {name} has more than {_MOST_RUNS:,} runs")
-    runs = []
-    for run in scores:
-        files = [part.path for part in run.parts]
-        hashed = [array("Q", each.get(run.run_id, b"")) for each in hashes]
-        case = cases.case_of(run.run_id, files) if cases is not None else None
-        said = [manifests[each] for each in files if each in manifests]
-        found_here = found_in.get(run.run_id, ())
-        runs.append(compared(run, said, case, found_here, chain(*hashed)))
-    kept, copies = distinct(runs)
-    traces = tuple(SideFile(each.path, each.invalid_lines, each.unknown_lines) for each in logs)
-    facts = facts_of(logs, [each.score for each in kept])
-    return Side(
-        name, tuple(paths), tuple(kept), traces, card.unread, omission, tuple(copies), facts
-    )
+    side = _SideFiles(name, paths)
+    side.take_in(found)
+    return side.made(None, only)
+
+
+class _SideFiles:
+    """The files of a side, and what is not read of it: a trace, its manifest, or a file of which no
+    line names a run.
+    """
+
+    def __init__(self, name: str, paths: Sequence[str]) -> None:
+        self._name, self._paths = name, tuple(paths)
+        self._files: list[_File] = []
+        self._others: list[_File] = []
+        """Those that nobody named."""
+        self._manifests: dict[str, RunManifest] = {}
+        self._unread: list[Unread] = []
+        self._left_out: list[LeftOut] = []
+
+    @property
+    def paths_read(self) -> list[str]:
+        """The files that were read at its paths."""
+        return [log.path for log, _ in self._files]
+
+    @property
+    def run_ids(self) -> frozenset[str]:
+        """The runs in these."""
+        return frozenset(run.run_id for log, _ in self._files for run in log.summary.runs)
+
+    def take_in(self, found: _Found, *, are_named: bool = True) -> None:
+        """Take in what was found."""
+        for each in found:
+            if isinstance(each, LeftOut):
+                self._left_out.append(each)
+            elif isinstance(each, Problem):
+                self._unread += [] if isinstance(each, NoTraces) else [Unread(*each)]
+            else:
+                analysis = Analysis(each.records)
+                log = log_of(analysis, each.records, each.path)
+                summary = with_judgements(log.summary, each.path)
+                log = log._replace(summary=summary, records=())
+                (self._files if are_named else self._others).append((log, analysis))
+                manifest = manifest_beside(each.path)
+                if isinstance(manifest, Problem):
+                    self._unread.append(Unread(*manifest))
+                elif manifest is not None:
+                    self._manifests[each.path] = manifest
+
+    def made(self, cases: CaseFile | None, only: Collection[str] | None) -> Side | Problem:
+        """The side, with its runs joined by their ids. A run that has events of one before it is
+        left out, as it is no repetition. A Problem where there are too many runs.
+        """
+        files = among(self._files, self._others, lambda each: each[0].path)
+        logs = [log for log, _ in files]
+        join_all([log.path for log in logs], [analysis for _, analysis in files])
+        found_in: dict[str | None, set[str]] = {}
+        for log, analysis in files:
+            for run_id, codes in (*analysis.findings_by_rule().items(), *lost_in(log.summary)):
+                found_in.setdefault(run_id, set()).update(codes)
+        omission = omitted(self._left_out)
+        card = score([log.summary for log in logs], self._unread, omission, only=only)
+        hashes = [without_lines(log.summary).hashes for log in logs]
+        if len(card.runs) > _MOST_RUNS:
+            return Problem("", f"the {self._name} has more than {_MOST_RUNS:,} runs")
+        runs = []
+        for run in card.runs:
+            paths = [part.path for part in run.parts]
+            hashed = [array("Q", each.get(run.run_id, b"")) for each in hashes]
+            case = cases.case_of(run.run_id, paths) if cases is not None else None
+            said = [self._manifests[each] for each in paths if each in self._manifests]
+            found_here = found_in.get(run.run_id, ())
+            runs.append(compared(run, said, case, found_here, chain(*hashed)))
+        kept, copies = distinct(runs)
+        return Side(
+            self._name,
+            self._paths,
+            tuple(kept),
+            tuple(SideFile(each.path, each.invalid_lines, each.unknown_lines) for each in logs),
+            card.unread,
+            omission,
+            tuple(copies),
+            facts_of(logs, [each.score for each in kept]),
+        )
