@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic_core import SchemaValidator, ValidationError, core_schema
 
-from drive_trace.json_text.lexemes import compacted, first_space, space_count
+from drive_trace.json_text import compacted, first_space, space_count
 from drive_trace.trace.line import REJECTING, DiagnosticKind, FlaggedLine, Line
 from drive_trace.trace.reading import read_exactly, read_lines
 from drive_trace.vocabulary import EVENTS, Form

@@ -17,8 +17,7 @@ from lsprotocol import types
 
 from drive_trace.analysis import Analysis
 from drive_trace.features.results import JsonText, View, dumps, point_at
-from drive_trace.json_text import ProblemKind
-from drive_trace.json_text.lexemes import TOKEN, is_closed
+from drive_trace.json_text import TOKEN, ProblemKind, is_closed
 from drive_trace.stopping import unless_stopped
 from drive_trace.text.spans import PositionEncoding, units_before
 from drive_trace.trace.document import Document

@@ -14,8 +14,7 @@ from lsprotocol.types import SymbolKind, SymbolTag
 from drive_trace.analysis import Analysis
 from drive_trace.features.results import JsonText, View, dumps, plain_between, range_between
 from drive_trace.features.runs import Joined, nothing_joined, of_one_file
-from drive_trace.json_text import Node, NodeKind
-from drive_trace.json_text.lexemes import strings_named
+from drive_trace.json_text import Node, NodeKind, strings_named
 from drive_trace.scorecard.run_score import Verdict
 from drive_trace.stopping import unless_stopped
 from drive_trace.text.escaping import plain

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from operator import attrgetter
 
-from drive_trace.json_text import ProblemKind, Repair, SyntaxProblem
-from drive_trace.json_text.lexemes import WHITESPACE
+from drive_trace.json_text import WHITESPACE, ProblemKind, Repair, SyntaxProblem
 from drive_trace.text.escaping import visible
 from drive_trace.text.spans import Span
 

@@ -12,8 +12,16 @@ import json
 import re
 from enum import Enum, auto
 
-from drive_trace.json_text import Member, Node, NodeKind, ProblemKind, Syntax, SyntaxProblem
-from drive_trace.json_text.lexemes import WHITESPACE, split_strings
+from drive_trace.json_text import (
+    WHITESPACE,
+    Member,
+    Node,
+    NodeKind,
+    ProblemKind,
+    Syntax,
+    SyntaxProblem,
+    split_strings,
+)
 from drive_trace.json_text.problems import MergedProblems, no_record_at_all, putting, quote
 from drive_trace.json_text.tokens import SCALAR_WORD, Token, TokenPlace, TokenReader, value_of
 from drive_trace.text.spans import Span, replace_spans

@@ -10,8 +10,7 @@ from operator import attrgetter
 
 import orjson
 
-from drive_trace.json_text import NodeKind, ProblemKind, parse
-from drive_trace.json_text.lexemes import compacted, outside_strings
+from drive_trace.json_text import NodeKind, ProblemKind, compacted, outside_strings, parse
 from drive_trace.linter.rule import LINES_BELOW, Edit, Fix, Level
 from drive_trace.text.spans import Span
 from drive_trace.trace.line import Line

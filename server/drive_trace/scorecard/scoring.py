@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from drive_trace.json_text.lexemes import strings_named
+from drive_trace.json_text import strings_named
 from drive_trace.scorecard.caveats import (
     MOST_STRAYS,
     Caveat,

@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from drive_trace.json_text.lexemes import STRING
+from drive_trace.json_text import STRING
 from drive_trace.scorecard.card import ILLEGIBLE
 from drive_trace.scorecard.caveats import Omitted, Unread
 from drive_trace.scorecard.feed_state import mentions

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
-from drive_trace.json_text.lexemes import INSIDE, STRING, TOKEN, is_closed, outside_strings
+from drive_trace.json_text import INSIDE, STRING, TOKEN, is_closed, outside_strings
 from drive_trace.text.spans import JS_WHITESPACE, Span
 from drive_trace.trace.line import Path
 

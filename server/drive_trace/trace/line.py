@@ -13,8 +13,7 @@ from typing import ClassVar, NamedTuple, cast
 import msgspec
 import orjson
 
-from drive_trace.json_text import SyntaxProblem
-from drive_trace.json_text.lexemes import strings_named
+from drive_trace.json_text import SyntaxProblem, strings_named
 from drive_trace.text.spans import Span
 from drive_trace.text.wording import listed, plural
 from drive_trace.vocabulary import (

@@ -10,7 +10,7 @@ from enum import StrEnum
 from itertools import chain
 from typing import NamedTuple
 
-from drive_trace.json_text.lexemes import strings_named
+from drive_trace.json_text import strings_named
 from drive_trace.stopping import unless_stopped
 from drive_trace.text.spans import Span
 from drive_trace.trace.index import Index

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from drive_trace.json_text import Member, Node, NodeKind, Syntax, find_member, parse
-from drive_trace.json_text.lexemes import STRING
+from drive_trace.json_text import STRING, Member, Node, NodeKind, Syntax, find_member, parse
 from drive_trace.text.spans import JS_WHITESPACE, Span
 from drive_trace.trace.line import Path
 

@@ -18,8 +18,16 @@ from typing import Annotated, Any, Literal, NamedTuple, cast
 import msgspec
 import orjson
 
-from drive_trace.json_text import Node, NodeKind, ProblemKind, Syntax, find_member, parse
-from drive_trace.json_text.lexemes import compacted, space_count
+from drive_trace.json_text import (
+    Node,
+    NodeKind,
+    ProblemKind,
+    Syntax,
+    compacted,
+    find_member,
+    parse,
+    space_count,
+)
 from drive_trace.text.spans import BrokenText, is_blank
 from drive_trace.trace.exact import diagnostics_of_object, whole_number
 from drive_trace.trace.line import (

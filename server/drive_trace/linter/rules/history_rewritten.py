@@ -49,7 +49,7 @@ EVENT{"event_type":"correctness-recorded","qa":"fail"}
 from collections.abc import Sequence
 from itertools import islice
 
-from drive_trace.json_text.lexemes import compacted, strings_named
+from drive_trace.json_text import compacted, strings_named
 from drive_trace.linter.edits import Edit, Fix, Fixes, Level
 from drive_trace.linter.phases import MOST
 from drive_trace.linter.rule import (

@@ -20,7 +20,7 @@ EVENT{"event_type":"dispatch-end","result":"\u0063ompleted","wall_clock_ms":1.68
 EVENT{"event_type":"dispatch-start","dispatch_name":"a, b: c\"}
 """
 
-from drive_trace.json_text.lexemes import compacted, first_space, space_count
+from drive_trace.json_text import compacted, first_space, space_count
 from drive_trace.linter.edits import Edit, Fix, Fixes, Level
 from drive_trace.linter.rule import Finding, Findings, Line, LineDiagnostic, Rule, Severity, Span
 
