@@ -65,17 +65,17 @@ def test_a_trace_that_comes_during_a_search_is_found(
 ) -> None:
     old = write(tmp_path / "a" / "trace.jsonl", triage())
     folders = TraceFolders([tmp_path])
-    find = closed_traces.find_traces
+    find = closed_traces.find_real_traces
     new = tmp_path / "b" / "trace.jsonl"
 
-    def passed_by(paths: Sequence[str], *given: object) -> list[Found]:
+    def passed_by(paths: Sequence[str], *given: object) -> list[tuple[str, Found]]:
         found = list(find(paths, *given))
         if not new.exists():
             write(new, triage())
             folders.expire()  # the client tells of it
         return found
 
-    monkeypatch.setattr(closed_traces, "find_traces", passed_by)
+    monkeypatch.setattr(closed_traces, "find_real_traces", passed_by)
     assert list(folders.search().values()) == [old, new]
     assert list(folders.search().values()) == [old, new]
 
@@ -84,14 +84,14 @@ def test_a_new_trace_is_found_after_some_seconds_however_long_a_search_takes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 100.0
-    find = closed_traces.find_traces
+    find = closed_traces.find_real_traces
 
-    def takes_long(paths: Sequence[str], *given: object) -> list[Found]:
+    def takes_long(paths: Sequence[str], *given: object) -> list[tuple[str, Found]]:
         nonlocal now
         now += 2.0
         return list(find(paths, *given))
 
-    monkeypatch.setattr(closed_traces, "find_traces", takes_long)
+    monkeypatch.setattr(closed_traces, "find_real_traces", takes_long)
     monkeypatch.setattr(closed_traces.time, "monotonic", lambda: now)
     folders = TraceFolders([tmp_path])
     assert folders.search() == {}

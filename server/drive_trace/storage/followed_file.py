@@ -73,7 +73,9 @@ class FollowedFile:
     def quiet_state(self) -> FileState | None:
         """The state of a file that can be read and that nobody seems to be writing; else None."""
         try:
-            status = self._real().stat()
+            status = os.lstat(self.path)
+            if stat.S_ISLNK(status.st_mode):  # a search follows no other link on the way
+                status = self._real().stat()
         except (OSError, ValueError):
             return None
         state, age = _state_of(status)

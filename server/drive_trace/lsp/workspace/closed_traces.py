@@ -33,7 +33,14 @@ from drive_trace.scorecard.run_lines import TraceLines
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import TraceSummary, summarize, with_hashes
 from drive_trace.storage.files import DIGEST, LeftOut, Problem
-from drive_trace.storage.finding import GONE, NO_MORE, LinkOut, SearchOptions, find_traces, identity
+from drive_trace.storage.finding import (
+    GONE,
+    NO_MORE,
+    LinkOut,
+    SearchOptions,
+    find_real_traces,
+    identity,
+)
 from drive_trace.storage.followed_file import FollowedFile
 from drive_trace.storage.patterns import MoreFiles, is_trace
 from drive_trace.storage.projects import Projects
@@ -132,7 +139,7 @@ class TraceFolders:
         there = [str(folder) for folder in folders if os.path.isdir(folder)]  # noqa: PTH112 - Path.is_dir raises
         projects = Projects(".", with_baseline=False, trusted=self.trusted)
         options = SearchOptions(projects=projects)
-        for each in find_traces(there, more, options):
+        for real, each in find_real_traces(there, more, options):
             if (folders, more) != (self.folders, self.more):
                 return self.search()
             if isinstance(each, LeftOut):
@@ -140,7 +147,7 @@ class TraceFolders:
             elif isinstance(each, LinkOut):
                 links_out[real_path(Path(each.path))] = Path(each.path)
             elif not isinstance(each, Problem):
-                paths.setdefault(real_path(Path(each)), Path(each))
+                paths.setdefault(real, Path(each))
         if expired != self._expired:  # the search may have missed what came meanwhile
             return self.search()
         now = time.monotonic()
@@ -183,13 +190,16 @@ class TraceFolders:
         """The place of a trace, and what its URI is."""
         *above, name = path.parts
         order = (*((True, each) for each in above), (False, name))
-        return TracePlace(self.folder_of(path), order, self.name_of(path), uri or path.as_uri())
+        folder = self.folder_of(path)
+        return TracePlace(folder, order, self._name_in(folder, path), uri or path.as_uri())
 
     def name_of(self, path: Path) -> str:
         """The name of a trace for people: its path in its folder. If there are several folders, the
         folder's name comes first.
         """
-        folder = self.folder_of(path)
+        return self._name_in(self.folder_of(path), path)
+
+    def _name_in(self, folder: Path | None, path: Path) -> str:
         if folder is None:
             return "/".join(path.parts[-2:])
         inner = path.relative_to(folder).as_posix()

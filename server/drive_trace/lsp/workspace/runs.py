@@ -176,6 +176,10 @@ class WorkspaceRuns:
 
     def neighbours(self, uri: str, run_ids: Iterable[str]) -> list[FolderTrace]:
         """The other traces of the folder with lines of some runs, in the order of their paths."""
+        run_ids = [*run_ids]
+        held = (each.place.uri != uri for run_id in run_ids for each in self.closed.holders(run_id))
+        if not (any(True for _ in self.open) or any(held)):  # as of most closed traces
+            return []
         return [each for each in self._holding(uri, run_ids) if each.place.uri != uri]
 
     async def run_on_others(
@@ -265,25 +269,32 @@ class WorkspaceRuns:
         found: list[EventOwners] = []
         if folder is not None:
             version = self.closed.revision, self.open_reals()
-            found.append(self._owners_in(folder.as_uri(), version, self._closed_in(folder)))
+            closed = partial(self._closed_in, folder)
+            found.append(self._owners_in(folder.as_uri(), version, closed))
         opened = [self._edited(part.trace) for part in parts if part.trace is not None]
         for each in self._open_in(folder) or opened:
             if own != [each.place.uri]:
-                found.append(self._owners_in(each.place.uri, each.version, [each]))
+                found.append(self._owners_in(each.place.uri, each.version, partial(_only, each)))
             elif run_id in runs_sharing_events(each.trace.analysis.index):  # costs less
                 return each.place.name
         if not any(each.first for each in found):
             return None
-        found += [self._owners_in(each.place.uri, each.version, [each]) for each in opened]
+        found += [
+            self._owners_in(each.place.uri, each.version, partial(_only, each)) for each in opened
+        ]
         hashes = [some for each in found for some in each.hashes.get(run_id, ())]
         others = (each.other(run_id, chain(*hashes)) for each in found)
         return next((path for path in others if path is not None), None)
 
-    def _owners_in(self, key: str, version: object, traces: Iterable[FolderTrace]) -> EventOwners:
-        """Which runs have an event, in these traces of that version."""
+    def _owners_in(
+        self, key: str, version: object, traces: Callable[[], Sequence[FolderTrace]]
+    ) -> EventOwners:
+        """Which runs have an event, in these traces of that version. They are asked for once: each
+        run of a workspace asks this.
+        """
         if self._owners.get(key, (None,))[0] != version:
             owners = EventOwners()
-            for each in traces:
+            for each in traces():
                 owners.add_all(each.place.name, each.hashes)
             self._owners[key] = version, owners
         return self._owners[key][1]
@@ -393,6 +404,10 @@ class WorkspaceRuns:
     def _real(self, trace: OpenTrace) -> str | None:
         path = path_of(trace.uri)
         return self._reals.get(trace.uri, str(path)) if path is not None else None
+
+
+def _only(trace: FolderTrace) -> Sequence[FolderTrace]:
+    return [trace]
 
 
 def score_parts(
