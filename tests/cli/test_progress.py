@@ -26,6 +26,7 @@ def test_it_is_told_and_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
     said = told(Terminal(), monkeypatch)
     assert "reading traces" in said
     assert "33%" in said
+    assert "/s" in said
     assert said.endswith("\r\x1b[K")
 
 

@@ -168,13 +168,20 @@ class ProgressBar:
         if count is None:
             items = list(items)
             count = len(items)
-        bar = click.progressbar(length=count, label=self._label, file=sys.stderr)
-        due = monotonic() + _PATIENCE
+        start, done = monotonic(), 0
+        bar: Any = click.progressbar(
+            length=count,
+            label=self._label,
+            file=sys.stderr,
+            item_show_func=lambda _: f"{done / max(monotonic() - start, 0.001):,.0f}/s",
+        )
+        due = start + _PATIENCE
         for item in items:
             if monotonic() >= due:
                 bar.render_progress()
                 self._is_shown, due = True, monotonic() + _PAUSE
             yield item
+            done += 1
             bar.make_step(1)
         self.clear()
 

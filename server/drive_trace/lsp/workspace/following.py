@@ -102,6 +102,8 @@ class Following:
         self._changed = changed
         self._first: Progress | None = None
         """The progress of the first reading of all traces, running or done."""
+        self._has_read = False
+        """Whether that is done."""
         self._looking: asyncio.Future[None] | None = None
         """The look at all traces that is running."""
         self._since = 0.0
@@ -168,9 +170,12 @@ class Following:
     def is_due(self) -> bool:
         """Whether a request should wait for a look, or for what is left of one."""
         now = asyncio.get_running_loop().time()
+        client = self._protocol.client
         if self._looking is not None:
-            return now < self._since + _PATIENCE
-        if self._protocol.client.registers_watchers or self._first is None or self._is_cancelled:
+            # No lens waits for the first reading: the client asks anew when it has ended.
+            may_wait = self._has_read or not client.refreshes_lenses
+            return may_wait and now < self._since + _PATIENCE
+        if client.registers_watchers or self._first is None or self._is_cancelled:
             return False
         return now >= self._good_until
 
@@ -256,6 +261,7 @@ class Following:
         await in_thread(self._runs.look_at_records, [*reals, *self._runs.open_reals()])
         await self._complete()
         if progress is not None:
+            self._has_read = True
             progress.end()
         else:
             now = loop.time()
