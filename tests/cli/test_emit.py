@@ -174,10 +174,13 @@ def test_what_readers_would_reject_or_ignore(
 
 
 def test_a_grade_takes_nothing_back(trace: Path) -> None:
+    grade = '{"mechanical":"pass","qa":null,"intent":"pass"}'
+    write(trace.parent, trace.name, graded("pass", None, None) + graded("pass", "failed", None))
+    (reason,) = refused(trace, "correctness-recorded", grade)
+    assert "1 correctness line rejected (line 2)" in reason
+    assert emit(trace, "correctness-recorded", grade.replace("null", '"fail"')).code == 0
     write(trace.parent, trace.name, triage() + graded("pass", "fail", None) + tokens(1, 2, 3, 4))
-    (reason,) = refused(
-        trace, "correctness-recorded", '{"mechanical":"pass","qa":null,"intent":"pass"}'
-    )
+    (reason,) = refused(trace, "correctness-recorded", grade)
     assert reason.startswith('`qa` was "fail" on line 2; this null would erase it')
     whole = '{"mechanical":"fail","qa":"pass","intent":null}'
     assert emit(trace, "correctness-recorded", whole).code == 0
@@ -191,16 +194,6 @@ def test_a_grade_takes_nothing_back(trace: Path) -> None:
     # Of another run nothing is taken back.
     other = ("--trace-file", trace, "--project-run-id", "run-2", "--event", "correctness-recorded")
     assert run("emit", *other, "--payload", whole.replace('"pass"', "null")).code == 0
-
-
-def test_a_grade_after_a_rejected_one_leaves_nothing_out(trace: Path) -> None:
-    write(trace.parent, trace.name, graded("pass", None, None) + graded("pass", "failed", None))
-    (reason,) = refused(
-        trace, "correctness-recorded", '{"mechanical":"pass","qa":null,"intent":"pass"}'
-    )
-    assert "1 correctness line rejected (line 2)" in reason
-    whole = '{"mechanical":"pass","qa":"fail","intent":"pass"}'
-    assert emit(trace, "correctness-recorded", whole).code == 0
 
 
 def test_what_is_not_refused_is_told(trace: Path, monkeypatch: pytest.MonkeyPatch) -> None:

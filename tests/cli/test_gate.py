@@ -247,14 +247,6 @@ def test_a_report_that_is_not_there_says_nothing(trace: Path, tmp_path: Path) ->
     assert "none.xml: no such file" in ran.err
 
 
-def test_what_cannot_be_recorded_is_not_run(trace: Path, tmp_path: Path) -> None:
-    mark = tmp_path / "ran"
-    args = ["--project-run-id", "checkout-rety", "--component", "qa", "--run", f"touch {mark}"]
-    ran = run("gate", "--trace-file", trace, *args)
-    assert (ran.code, mark.exists()) == (3, False)
-    assert 'did you mean "checkout-retry"' in ran.err
-
-
 @pytest.mark.parametrize(
     "args", [[], ["--run", "true", "--result", "x"], ["--result", "x", "--log", "y"]]
 )
@@ -297,14 +289,17 @@ def test_what_cannot_be_recorded_is_refused_before_a_command_runs(tmp_path: Path
     for each in (trace, other):
         each.parent.mkdir()
     mark = tmp_path / "ran"
+
+    def not_run(said: str, *args: str | Path) -> None:
+        ran = gate(trace, "--run", f"touch {mark}", *args)
+        assert (ran.code, mark.exists()) == (3, False)
+        assert said in ran.err
+
     trace.write_bytes("{}".encode("utf-16"))
-    ran = gate(trace, "--run", f"touch {mark}", "--new-run")
-    assert (ran.code, mark.exists()) == (3, False)
-    assert "save it as UTF-8" in ran.err
+    not_run("save it as UTF-8", "--new-run")
     # The grade with the latest ts is a copy of one that the other file replaces further down.
     copied = graded("pass", None, "pass", event_id="twice", ts="2026-05-28T15:00:00.000Z")
     trace.write_text(text_of(event("round-start"), copied), "utf-8")
     other.write_text(text_of(copied, graded(None, None, "fail")), "utf-8")
-    ran = gate(trace, "--run", f"touch {mark}", other)
-    assert (ran.code, mark.exists()) == (3, False)
-    assert "name every component" in ran.err
+    not_run("name every component", other)
+    not_run('did you mean "checkout-retry"', "--project-run-id", "checkout-rety")

@@ -515,11 +515,17 @@ def test_a_grade_whose_line_was_not_ended_counts(trace: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "options",
-    [[], ["--qa", "passed"], ["--qa", "null"], ["--qa", ""], ["--new-run"], ["--tests", "pass"]],
+    "said",
+    [
+        # There is no way to set a component back.
+        *("record", "record --qa passed", "record --qa null", "record --qa=", "record --new-run"),
+        "record --tests pass",
+        *("tokens", "tokens --usage - --input-tokens 5", "tokens --input-tokens=-5"),
+        "tokens --input-tokens many",
+    ],
 )
-def test_there_is_no_way_to_set_a_component_back(trace: Path, options: list[str]) -> None:
-    ran = record(trace, *options)
+def test_what_cannot_be_meant_is_wrong_usage(trace: Path, said: str) -> None:
+    ran = run(*said.split(), "--trace-file", trace, "--project-run-id", "run-1")
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith("Usage: ")
     assert trace.read_text() == triage()
@@ -540,21 +546,6 @@ def test_figures_replace_and_are_not_added_up(trace: Path) -> None:
         "",
     )
     assert last(trace, COUNTS) == [1000, 20, 0, None]
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        [],
-        ["--usage", "-", "--input-tokens", "5"],
-        ["--input-tokens", "-5"],
-        ["--input-tokens", "many"],
-    ],
-)
-def test_usage_errors(trace: Path, options: list[str]) -> None:
-    ran = add_tokens(trace, *options)
-    assert (ran.code, ran.out) == (2, "")
-    assert trace.read_text() == triage()
 
 
 def test_figures_after_rejected_ones(trace: Path) -> None:
