@@ -2,13 +2,12 @@
 
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.cli.support import CLEAN, REJECTED, WARNED, Ran, process, run, write
+from tests.cli.support import CLEAN, REJECTED, WARNED, Ran, git, process, run, write
 from tests.support.client_text import apart, event, graded, triage
 
 OFF = '[rules]\nunknown-value = "off"\n'
@@ -40,9 +39,9 @@ def test_severities_are_those_of_the_configuration(tmp_path: Path) -> None:
 def test_a_change_has_no_say_in_how_it_is_checked(here: Path) -> None:
     write(here, "drive-trace.toml", "")
     write(here, "sub/drive-trace.toml", '[rules]\nunknown-value = "warning"\n')
-    git("init", "--quiet")
-    git("add", ".")
-    git("commit", "--quiet", "--message", "base")
+    git(Path(), "init", "--quiet")
+    git(Path(), "add", ".")
+    git(Path(), "commit", "--quiet", "--message", "base")
     write(here, "a/trace.jsonl", REJECTED)
     write(here, "sub/trace.jsonl", REJECTED)
     # One is changed, one is replaced by a folder, one is new, and a baseline hides all.
@@ -72,9 +71,9 @@ def test_git_is_asked_as_often_for_many_traces_as_for_few(
     write(tree, "drive-trace.toml", OFF)
     write(tree, "7/drive-trace.toml", "")
     monkeypatch.chdir(tree)
-    git("init", "--quiet")
-    git("add", ".")
-    git("commit", "--quiet", "--message", "base")
+    git(Path(), "init", "--quiet")
+    git(Path(), "add", ".")
+    git(Path(), "commit", "--quiet", "--message", "base")
     script = f'#!/bin/sh\necho "$@" >> "{log}"\nexec "{shutil.which("git")}" "$@"\n'
     write(tmp_path, "bin/git", script).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
@@ -88,11 +87,6 @@ def test_git_is_asked_as_often_for_many_traces_as_for_few(
     assert counts[0] == counts[1]
 
 
-def git(*args: str) -> None:
-    who = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
-    subprocess.run(["git", *who, *args], check=True, timeout=60)
-
-
 def test_the_scorecard_knows_no_configuration(tmp_path: Path) -> None:
     path = write(tmp_path, "trace.jsonl", graded("pass", "pass", "pass") + REJECTED)
     before = run("score", "--format", "json", path)
@@ -102,17 +96,14 @@ def test_the_scorecard_knows_no_configuration(tmp_path: Path) -> None:
     assert before.json["runs"][0]["rejected_lines"] == [2]
 
 
-def test_each_trace_has_its_own(tmp_path: Path) -> None:
-    write(tmp_path, "a/drive-trace.toml", OFF)
-    for name in ("a/trace.jsonl", "b/trace.jsonl"):
-        write(tmp_path, name, REJECTED)
-    ran = run("check", "--output-format", "json", tmp_path)
-    assert [each["path"] for each in ran.json] == [str(tmp_path / "b/trace.jsonl")]
+OVERRIDE = '[[overrides]]\npaths = ["legacy"]\nrules.unknown-value = "off"\n'
 
 
-def test_overrides(tmp_path: Path) -> None:
-    text = '[[overrides]]\npaths = ["legacy"]\nrules.unknown-value = "off"\n'
-    write(tmp_path, "drive-trace.toml", text)
+@pytest.mark.parametrize(
+    ("path", "text"), [("legacy/drive-trace.toml", OFF), ("drive-trace.toml", OVERRIDE)]
+)
+def test_each_trace_has_its_own_and_its_overrides(path: str, text: str, tmp_path: Path) -> None:
+    write(tmp_path, path, text)
     for name in ("legacy/trace.jsonl", "trace.jsonl"):
         write(tmp_path, name, REJECTED)
     ran = run("check", "--output-format", "json", tmp_path)
