@@ -125,17 +125,13 @@ class Checking:
     """Checks traces, and collects what the end of the output says."""
 
     def __init__(
-        self,
-        projects: Projects | None,
-        off: Collection[str] = (),
-        fixes: Fixes | None = None,
-        logs: dict[str, TraceLog] | None = None,
+        self, projects: Projects | None, off: Collection[str] = (), fixes: Fixes | None = None
     ) -> None:
         """Without ``projects`` the rules run as they are by default, but for those that are off.
-        With ``fixes``, traces are fixed before they are checked. The ``logs`` of traces that this
-        process checks are put into a dictionary, by their paths.
+        With ``fixes``, traces are fixed before they are checked.
         """
-        self._logs = logs
+        self.logs: dict[str, TraceLog] | None = None
+        """Where the logs of the traces that this process checks are put, if somebody wants them."""
         self._off = RuleSettings(dict.fromkeys(off))
         self._projects = projects
         self._fixes = fixes
@@ -268,7 +264,7 @@ class Checking:
         size = 0
         for task in tasks:
             fixes = self._fixes
-            yield self._fixed(task, fixes) if fixes else (task, _check(task, self._logs))
+            yield self._fixed(task, fixes) if fixes else (task, _check(task, self.logs))
             size += sum(len(record) for each in task[1] for record in each.trace.records)
             if size > _LITTLE and self._fixes is None:
                 break

@@ -142,10 +142,8 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
         "candidate": (candidate, _found(readings[1])),
     }
     sides = usable(read_sides(given, case_file, search))
-    told = {each for reading in readings for each in reading.unread}
     for each in dict.fromkeys(each for side in sides for each in side.unread):
-        if each not in told:
-            notify(f"{each.path}: {each.reason}")
+        notify(f"{each.path}: {each.reason}")
     usable(case_file.misfit(sides) if case_file is not None else None)
     found = compare_sides(*sides, allowed, ranked=rank)
     chosen = output_format or format_of(out, "text")
@@ -173,6 +171,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
 
 
 def _found(reading: Reading) -> Iterator[TraceRecords | Problem]:
+    reading.tells_unread = False  # as what is wrong with a side is told once, of both
     yield from reading
     yield from (Problem(*each) for each in reading.unread)
     yield from reading.left_out

@@ -82,7 +82,8 @@ def _findings(
     reading: Reading, projects: Projects | None, logs: dict[str, TraceLog]
 ) -> FindingsByPath:
     """What ``check`` finds, by the paths of the traces that it could check, and their logs."""
-    checking = Checking(projects, logs=logs)
+    checking = Checking(projects)
+    checking.logs = logs
     found: dict[str, list[contents.LineFinding]] = {}
     for each in checking.reports(reading):
         path, line = each.location.path, each.location.line

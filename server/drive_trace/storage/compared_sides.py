@@ -200,6 +200,8 @@ def _wrong_in(data: Mapping[str, object]) -> tuple[tuple[str | int, ...], str] |
 _MOST_RUNS = 1000
 _OF_BOTH = "holds a run that both sides have: name it on one of them, or exclude it"
 """Why a file is not read that nobody named: a run may have been done again under its id."""
+_OF_ANY = NamedRuns(frozenset(), may_grade_any=True)
+"""What a file that cannot be read may name."""
 
 _Found: TypeAlias = Iterable[TraceRecords | Problem]
 _File: TypeAlias = tuple[TraceLog, Analysis]
@@ -219,17 +221,18 @@ def read_sides(
     sides = [_SideFiles(name, paths) for name, (paths, _) in given.items()]
     for side, (_, found) in zip(sides, given.values(), strict=True):
         side.take_in(found)
-    run_ids = [side.run_ids for side in sides]
+    run_ids = [
+        frozenset(run.run_id for log, _ in side.files for run in log.summary.runs) for side in sides
+    ]
     named = chain.from_iterable(paths for paths, _ in given.values())
-    files = [path for side in sides for path in side.paths_read]
+    files = [log.path for side in sides for log, _ in side.files]
     for each in traces_beside(named, files, lambda: frozenset().union(*run_ids), options):
-        runs = NamedRuns(frozenset()) if isinstance(each, Problem) else runs_in(each.records)
-        is_of_any = isinstance(each, Problem) or runs.may_grade_any
+        runs = _OF_ANY if isinstance(each, Problem) else runs_in(each.records)
         is_of_both = not runs.ids.isdisjoint(frozenset.intersection(*run_ids))
         for side, own in zip(sides, run_ids, strict=True):
             if is_of_both:
                 side.take_in([Problem(each.path, _OF_BOTH)])
-            elif is_of_any or not runs.ids.isdisjoint(own):
+            elif runs.may_grade_any or not runs.ids.isdisjoint(own):
                 side.take_in([each], are_named=False)
     made = [side.made(cases, own) for side, own in zip(sides, run_ids, strict=True)]
     problem = next((each for each in made if isinstance(each, Problem)), None)
@@ -254,22 +257,12 @@ class _SideFiles:
 
     def __init__(self, name: str, paths: Sequence[str]) -> None:
         self._name, self._paths = name, tuple(paths)
-        self._files: list[_File] = []
+        self.files: list[_File] = []
         self._others: list[_File] = []
         """Those that nobody named."""
         self._manifests: dict[str, RunManifest] = {}
         self._unread: list[Unread] = []
         self._left_out: list[LeftOut] = []
-
-    @property
-    def paths_read(self) -> list[str]:
-        """The files that were read at its paths."""
-        return [log.path for log, _ in self._files]
-
-    @property
-    def run_ids(self) -> frozenset[str]:
-        """The runs in these."""
-        return frozenset(run.run_id for log, _ in self._files for run in log.summary.runs)
 
     def take_in(self, found: _Found, *, are_named: bool = True) -> None:
         """Take in what was found."""
@@ -283,7 +276,7 @@ class _SideFiles:
                 log = log_of(analysis, each.records, each.path)
                 summary = with_judgements(log.summary, each.path)
                 log = log._replace(summary=summary, records=())
-                (self._files if are_named else self._others).append((log, analysis))
+                (self.files if are_named else self._others).append((log, analysis))
                 manifest = manifest_beside(each.path)
                 if isinstance(manifest, Problem):
                     self._unread.append(Unread(*manifest))
@@ -294,7 +287,7 @@ class _SideFiles:
         """The side, with its runs joined by their ids. A run that has events of one before it is
         left out, as it is no repetition. A Problem where there are too many runs.
         """
-        files = among(self._files, self._others, lambda each: each[0].path)
+        files = among(self.files, self._others, lambda each: each[0].path)
         logs = [log for log, _ in files]
         join_all([log.path for log in logs], [analysis for _, analysis in files])
         found_in: dict[str | None, set[str]] = {}
