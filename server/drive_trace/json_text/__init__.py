@@ -288,6 +288,11 @@ def strings_named(text: str, field: str) -> Iterator[tuple[str, Span]]:
         at = text.find(key, key_end)
 
 
+def first_string(text: str, field: str) -> str | None:
+    """The value of the first of them; None where there is none."""
+    return next((value for value, _ in strings_named(text, field)), None)
+
+
 def _string_after(text: str, key_end: int) -> tuple[str, Span] | None:
     if text.startswith(':"', key_end):
         start = key_end + 2

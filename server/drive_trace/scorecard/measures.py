@@ -251,16 +251,15 @@ def _some(lines: Sequence[Line]) -> Sequence[Line]:
 
 def _spans(run: Run) -> list[TimeSpan]:
     """The ways from a start to the end that most likely is its own: no table is needed for that."""
-    found = []
+    pairs = []
     for of in TIMED:
         opened, closed = EVENTS[of.opener].positions[of.field], EVENTS[of.closer].positions
         starts = run.events(of.opener)
         for end in _some(run.events(of.closer)):
             start = starts.before(end)
-            if start is None or start.facts[opened] != end.facts[closed[of.field]]:
-                continue
-            measured = milliseconds_between(str(start.facts[TS]), str(end.facts[TS]))
-            if measured is not None and measured >= 0:
-                claimed = cast("int", end.facts[closed["wall_clock_ms"]])
-                found.append(TimeSpan(start, end, claimed, measured))
-    return found
+            if start is not None and start.facts[opened] == end.facts[closed[of.field]]:
+                pairs.append((start, end, cast("int", end.facts[closed["wall_clock_ms"]])))
+    moments = [(str(start.facts[TS]), str(end.facts[TS])) for start, end, _ in pairs]
+    measured = [milliseconds_between(*each) for each in moments]
+    spans = zip(pairs, measured, strict=True)
+    return [TimeSpan(*pair, ms) for pair, ms in spans if ms is not None and ms >= 0]

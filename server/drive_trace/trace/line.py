@@ -13,7 +13,7 @@ from typing import ClassVar, NamedTuple, cast
 import msgspec
 import orjson
 
-from drive_trace.json_text import SyntaxProblem, strings_named
+from drive_trace.json_text import SyntaxProblem, first_string, strings_named
 from drive_trace.text.spans import Span
 from drive_trace.text.wording import listed, plural
 from drive_trace.vocabulary import (
@@ -318,7 +318,7 @@ def references_of(line: Line) -> Sequence[tuple[str, object]]:
 
 def time_in(text: str) -> str | None:
     """The ``ts`` in the text of a line; None if it has none."""
-    return next((value for value, _ in strings_named(text, "ts")), None)
+    return first_string(text, "ts")
 
 
 def names_several(text: str, key: str) -> bool:
@@ -360,7 +360,7 @@ def run_id_of(line: Line) -> str | None:
     """The run that a line names, as far as it can be read."""
     known = run_of(line)
     if known is None and line.status is not LineStatus.BLANK:
-        known = next((value for value, _ in strings_named(line.text, RUN_FIELD)), None)
+        known = first_string(line.text, RUN_FIELD)
     return known
 
 

@@ -49,7 +49,7 @@ EVENT{"event_type":"correctness-recorded","qa":"fail"}
 from collections.abc import Sequence
 from itertools import islice
 
-from drive_trace.json_text import compacted, strings_named
+from drive_trace.json_text import compacted, first_string
 from drive_trace.linter.edits import Edit, Fix, Fixes, Level
 from drive_trace.linter.phases import MOST
 from drive_trace.linter.rule import (
@@ -124,12 +124,8 @@ def _recorded(line: Line, place: Place | Span, old: str, number: int) -> Explain
     return (line, place, f"line {number} of HEAD: {printable(old, _MOST)}")
 
 
-def _id_of(text: str) -> str | None:
-    return next((value for value, _ in strings_named(text, _ID)), None)
-
-
 def _line_with(trace: WholeTrace, text: str) -> Line | None:
-    lines = trace.index.with_id(_id_of(text))
+    lines = trace.index.with_id(first_string(text, _ID))
     return next((each for each in lines if each.text.removesuffix("\r") == text), None)
 
 
@@ -139,14 +135,16 @@ def _instead_of(
     """The line that stands for one that was recorded: it has the same id, wherever it stands, or
     beside it if readers reject it.
     """
-    event_id = _id_of(old)
+    event_id = first_string(old, _ID)
     if event_id is None:
         return None
     lines = [each for each in trace.index.with_id(event_id) if not recorded.has(each)]
     # Where several have the id, one of them may be the line as it was, laid out anew.
     same = compacted(old)
     alike = (each for each in lines[:MOST] if compacted(each.text) == same)
-    odd = (each for each in beside if each.event is None and _id_of(each.text) == event_id)
+    odd = (
+        each for each in beside if each.event is None and first_string(each.text, _ID) == event_id
+    )
     return next(alike, None) or next(iter(lines), None) or next(odd, None)
 
 
