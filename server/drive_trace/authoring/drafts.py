@@ -14,8 +14,7 @@ from typing import NamedTuple, cast
 
 import msgspec
 
-from drive_trace.json_text import STRICT, parse, refuse_number
-from drive_trace.linter.edits import as_json
+from drive_trace.json_text import STRICT, as_json, parse, refuse_number
 from drive_trace.scorecard.feed_state import JoinedFeed
 from drive_trace.text.wording import are, shown
 from drive_trace.trace.line import REJECTING, DiagnosticKind

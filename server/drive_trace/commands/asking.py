@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,7 +18,7 @@ from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, notify
 from drive_trace.grading.prompts import JudgedCase, Prompt, is_diff
 from drive_trace.storage.files import Problem, inside, read_bytes, read_regular, why
 from drive_trace.storage.git import run_git
-from drive_trace.text.escaping import in_json, printable, visible
+from drive_trace.text.escaping import json_document, printable, visible
 from drive_trace.text.spans import decode
 from drive_trace.trace.reading import read_lines
 from drive_trace.trace.times import sortable
@@ -112,7 +111,7 @@ def _spellings(character: str) -> str:
 
 def echo_json(value: object) -> None:
     """Print what a program reads."""
-    click.echo(in_json(json.dumps(value, indent=2)))
+    click.echo(json_document(value))
 
 
 def echo_prompt(prompt: Prompt, destination: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import PurePath
@@ -20,7 +19,7 @@ from drive_trace.storage.compared_sides import manifests_of, read_case_file, rea
 from drive_trace.storage.files import Problem, TraceRecords
 from drive_trace.storage.finding import SearchOptions
 from drive_trace.storage.projects import CONFIGURATION_NAME
-from drive_trace.text.escaping import in_json
+from drive_trace.text.escaping import json_document
 from drive_trace.text.wording import plural
 
 _EXIT_NOT_COMPARABLE = 3
@@ -179,7 +178,7 @@ def _found(reading: Reading) -> Iterator[TraceRecords | Problem]:
 
 def _rendered(found: Comparison, output_format: str) -> str:
     if output_format == "json":
-        return in_json(json.dumps(to_json(found), indent=2)) + "\n"
+        return json_document(to_json(found)) + "\n"
     from drive_trace.comparison.render import as_markdown, as_text, html_page  # noqa: PLC0415
 
     if output_format == "html":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 import click
@@ -20,7 +19,7 @@ from drive_trace.report.sections import report_markdown
 from drive_trace.storage.files import with_judgements
 from drive_trace.storage.finding import SearchOptions, omitted
 from drive_trace.storage.projects import Projects
-from drive_trace.text.escaping import in_json
+from drive_trace.text.escaping import json_document
 
 
 @click.command()
@@ -98,5 +97,5 @@ def _rendered(report: FullReport, output_format: str) -> str:
 
         return report_html(report, f"drive-trace {__version__}")
     if output_format == "json":
-        return in_json(json.dumps(contents.to_json(report), indent=2)) + "\n"
+        return json_document(contents.to_json(report)) + "\n"
     return report_markdown(report) + "\n"

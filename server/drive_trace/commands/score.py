@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
@@ -17,7 +16,7 @@ from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, without_lines
 from drive_trace.storage.files import STDIN, Problem, TraceRecords, records_at, with_judgements
 from drive_trace.storage.finding import SearchOptions, among, omitted
-from drive_trace.text.escaping import in_json, plain
+from drive_trace.text.escaping import json_document, plain
 from drive_trace.trace.index import Index
 
 
@@ -100,7 +99,7 @@ def _default_format() -> str:
 def _rendered(scored: ScoreCard, output_format: str) -> str:
     match output_format:
         case "json":
-            return in_json(json.dumps(card.to_json(scored), indent=2))
+            return json_document(card.to_json(scored))
         case "markdown":
             return render.markdown(scored)
         case "table":

@@ -26,7 +26,7 @@ from drive_trace.features.hover import about_event, about_field, field_at
 from drive_trace.features.new_events import END, Piece, Stop, pair, pairs, render, value
 from drive_trace.features.results import View, markup, range_of, without_markup
 from drive_trace.features.runs import Joined, carried_at, completing, nothing_joined
-from drive_trace.linter.edits import as_json
+from drive_trace.json_text import as_json
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span
 from drive_trace.trace.cursor import Cursor, Where, cursor_at

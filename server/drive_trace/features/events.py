@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from itertools import islice
 
 from drive_trace.analysis import Analysis
-from drive_trace.linter.edits import as_json, object_on
+from drive_trace.json_text import as_json
+from drive_trace.linter.edits import object_on
 from drive_trace.linter.settings import Severity
 from drive_trace.report.event_log import Event, EventWords
 from drive_trace.stopping import unless_stopped

@@ -16,8 +16,7 @@ from lsprotocol import types
 
 from drive_trace.analysis import Analysis
 from drive_trace.features import LinkOptions, results
-from drive_trace.json_text import strings_named
-from drive_trace.linter.edits import as_json
+from drive_trace.json_text import as_json, strings_named
 from drive_trace.stopping import unless_stopped
 from drive_trace.text.escaping import plain
 from drive_trace.text.spans import PositionEncoding, Span

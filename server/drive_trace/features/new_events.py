@@ -27,7 +27,8 @@ from drive_trace.features.runs import (
     nothing_joined,
     with_others,
 )
-from drive_trace.linter.edits import as_json, placeholder
+from drive_trace.json_text import as_json
+from drive_trace.linter.edits import placeholder
 from drive_trace.linter.rule import Finding
 from drive_trace.linter.rules import unclosed_dispatch, unclosed_round
 from drive_trace.scorecard.feed_state import JoinedFeed, feed_state

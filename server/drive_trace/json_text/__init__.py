@@ -320,6 +320,16 @@ def first_space(text: str) -> Span | None:
     return None
 
 
+def as_json(value: object) -> str:
+    """Compact JSON text of a value; a lone surrogate is written as its escape."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, separators=(",", ":"))
+    return text
+
+
 def compacted(text: str) -> str:
     """A JSON record without white space between its tokens, which stay as they are written.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
@@ -12,7 +11,7 @@ from typing import Any, cast
 
 import orjson
 
-from drive_trace.json_text import ProblemKind
+from drive_trace.json_text import ProblemKind, as_json
 from drive_trace.linter.rule import Edit, Finding, Fix, Fixes, Level
 from drive_trace.text.spans import Span, replace_spans
 from drive_trace.text.wording import shown
@@ -203,16 +202,6 @@ def is_gap(field: FieldType) -> bool:
     return not field.nullable and not (
         isinstance(field.shape, OneOfShape) and len(field.shape.meanings) == 1
     )
-
-
-def as_json(value: object) -> str:
-    """Compact JSON text of a value; a lone surrogate is written as its escape."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return json.dumps(value, separators=(",", ":"))
-    return text
 
 
 def measured_ms(index: Index, line: Line) -> int | None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from heapq import merge
 from typing import Any, NamedTuple
+
+import msgspec
 
 from drive_trace.scorecard.caveats import LineRef
 from drive_trace.scorecard.measures import as_double
@@ -163,8 +164,7 @@ _OUTCOMES = {
 }
 
 
-@dataclass(frozen=True)
-class Period:
+class Period(msgspec.Struct, frozen=True):
     """Something that starts and ends. None is *not recorded*."""
 
     start: Event | None
@@ -203,8 +203,7 @@ class Period:
         return _OUTCOMES[self.said] if self.said is not None else Ending.OPEN
 
 
-@dataclass(frozen=True)
-class RoundSpan(Period):
+class RoundSpan(Period, frozen=True):
     """One round."""
 
     round_id: str
@@ -220,8 +219,7 @@ class RoundSpan(Period):
         return self.end.number("findings_filed") if self.end else None
 
 
-@dataclass(frozen=True)
-class DispatchSpan(Period):
+class DispatchSpan(Period, frozen=True):
     """One dispatch of a run."""
 
     dispatch_id: str

@@ -1,0 +1,58 @@
+"""What a command loads before it does anything: users start them a thousand times a day.
+
+A package more here is felt at each start. Load it where it is needed, or say why all need it.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import CLEAN, write
+
+_HELP = {"commands", "interrupts", "storage", "text"}
+_SCORE = {*_HELP, "json_text", "linter.settings", "scorecard", "trace", "vocabulary"}
+_WRITE = {*_SCORE, "authoring"}
+_CHECK = {*_SCORE, "analysis", "linter", "report", "stopping"}
+
+_RUN = ("--trace-file", "trace.jsonl", "--project-run-id", "run-1")
+_STARTED = '{"slice_slug":"retry","slice_index":1,"linear_ref":null}'
+_SLOW = {"asyncio", "difflib", "hashlib", "lsprotocol", "platformdirs", "pydantic", "pygls"}
+"""What takes long to load, and most commands do without."""
+
+
+def loaded(folder: Path, *args: str) -> set[str]:
+    """The names of all modules that a command loads."""
+    write(folder, "trace.jsonl", CLEAN)
+    command = [sys.executable, "-X", "importtime", "-m", "drive_trace", *args]
+    ran = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=True)
+    return set(re.findall(r"^import time:.*\| +(\S+)$", ran.stderr, re.MULTILINE))
+
+
+def package_of(module: str) -> str:
+    """The package that a module of ours is in; settings of rules load none of them."""
+    inner = module.removeprefix("drive_trace.")
+    return inner if inner == "linter.settings" else inner.partition(".")[0]
+
+
+@pytest.mark.parametrize(
+    ("packages", "args"),
+    [
+        (_HELP, ("--help",)),
+        (_SCORE, ("score", "trace.jsonl")),
+        (_WRITE, ("emit", *_RUN, "--event", "slice-started", "--payload", _STARTED)),
+        (_WRITE, ("record", *_RUN, "--qa", "pass")),
+        (_WRITE, ("tokens", *_RUN, "--input-tokens", "1")),
+        (_CHECK, ("check", "trace.jsonl")),
+    ],
+    ids=["--help", "score", "emit", "record", "tokens", "check"],
+)
+def test_a_command_loads_what_it_needs(
+    packages: set[str], args: tuple[str, ...], tmp_path: Path
+) -> None:
+    modules = loaded(tmp_path, *args)
+    ours = {each for each in modules if each.startswith("drive_trace.")} - {"drive_trace.linter"}
+    assert {package_of(each) for each in ours} == packages
+    assert not _SLOW & modules
