@@ -4,8 +4,10 @@ and ends, how long it took, and what starts or ends twice. All of it is told onc
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 from typing import Any, cast
 
 import msgspec
@@ -89,8 +91,9 @@ class Phase(msgspec.Struct, frozen=True):
     @property
     def unstarted(self) -> Sequence[Line]:
         """Its lines up to its end if it has no start at all, as far as can be read."""
-        is_started = any(_is_a(each, self.of.opener) for each in self.members)
-        if self.begin is not None or is_started or self.unread:
+        if self.begin is not None or self.unread:
+            return ()
+        if any(_is_a(each, self.of.opener) for each in self.members):
             return ()
         return [line for line in (*self.lines, self.end) if line is not None]
 
@@ -107,14 +110,14 @@ class Phase(msgspec.Struct, frozen=True):
     @property
     def lines(self) -> Iterator[Line]:
         """Its lines between the two, the first ones of each event."""
-        seen = Counter[str]()
-        for line in self.members:
-            name = line.event.name if line.event is not None else ""
-            is_below = self.begin is None or line.order > self.begin.order
-            if not is_below or name in (self.of.opener, self.of.closer):
-                continue
-            if self.end is not None and line.order > self.end.order:
+        seen, first = Counter[str](), 0
+        if self.begin is not None:
+            first = bisect_right(self.members, self.begin.order, key=attrgetter("order"))
+        # By number, as a slice would copy what all phases of the same id share.
+        for line in map(self.members.__getitem__, range(first, len(self.members))):
+            if line is self.end:
                 return
+            name = line.event.name if line.event is not None else ""
             seen[name] += 1
             if seen[name] <= MOST:
                 yield line

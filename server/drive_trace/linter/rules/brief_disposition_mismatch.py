@@ -44,6 +44,9 @@ from drive_trace.vocabulary import DISPATCH, Form
 def _check(run: Run) -> Findings:
     for dispatch_id, briefs in run.table("brief-issued", DISPATCH.field).items():
         found = [*_of_dispatch(briefs)] if run.meant is None else []
+        hashes = (brief.text_fact("brief_content_hash") for brief in briefs)
+        if found and not all(each in Form.SHA256 for each in hashes):
+            continue  # they cannot be compared
         if found and run.of(DISPATCH.opener, DISPATCH.field, dispatch_id):
             yield from found if not run.in_doubt(DISPATCH.field, dispatch_id) else ()
 
@@ -51,16 +54,14 @@ def _check(run: Run) -> Findings:
 def _of_dispatch(briefs: Sequence[Line]) -> Findings:
     if len(briefs) == 1 and briefs[0].fact("brief_disposition") == "initial":
         return
-    hashes = [brief.text_fact("brief_content_hash") for brief in briefs]
     latest_with: dict[str, Line] = {}
-    for line, content in zip(briefs, map(str.lower, hashes), strict=True):
+    for line in briefs:
+        content = line.text_fact("brief_content_hash").lower()
         same = latest_with.get(content)
         first = briefs[0] if line is not briefs[0] else None
         expected = "initial" if first is None else "amended" if same is None else "reissue"
         is_copy = same is not None and line.is_copy_of(same)  # duplicate-event-id says it
         if line.fact("brief_disposition") != expected and not is_copy:
-            if not all(each in Form.SHA256 for each in hashes):
-                return  # then they cannot be compared
             yield _finding(line, first, same, expected)
         latest_with[content] = line
 
