@@ -31,7 +31,6 @@ def said(fixture: str) -> str:
     field means.
     """
     text = hover_text(fixture)
-    assert text is not None
     return _WRONG.sub("", text).partition("\n\n**")[0]
 
 
@@ -132,7 +131,6 @@ def test_a_reader_in_utc_is_told_once() -> None:
         'EVENT{"event_type":"project-started","ts":"$02026-05-28T14:00:00Z"}',
         HoverOptions(zone=UTC),
     )
-    assert text is not None
     assert text.startswith("**Thursday 28 May 2026, 14:00:00 UTC**\n\n**ts**")
 
 
@@ -142,7 +140,6 @@ def test_no_timestamp_is_too_odd(ts: str, hours: int) -> None:
     zone = timezone(timedelta(hours=hours))
     options = HoverOptions(now=datetime(2026, 5, 31, tzinfo=UTC), zone=zone)
     text = hover_text(f'EVENT{{"event_type":"project-started","ts":$0"{ts}"}}', options)
-    assert text is not None
     assert "**ts** — " in text
 
 
@@ -172,7 +169,6 @@ def test_a_duration_is_told_in_full_beside_the_clock() -> None:
 )
 def test_tokens_are_told_in_full_and_in_short(pair: str, words: str) -> None:
     text = hover_text(f'EVENT{{"event_type":"tokens-recorded",{pair}}}')
-    assert text is not None
     assert words in text
 
 
@@ -269,14 +265,12 @@ def test_null_is_explained_wherever_it_may_stand(event: EventType) -> None:
         assert (field.null_means is not None) == field.nullable
         if field.nullable:
             text = hover_text(f'EVENT{{"event_type":"{event.name}","{name}":n$0ull}}')
-            assert text is not None
             listed = f"- **`null`** — {field.null_means}"
             assert f"`null`: {field.null_means}." in text or listed in text
 
 
 def test_null_that_is_not_allowed_has_no_meaning() -> None:
     text = hover_text('EVENT{"event_type":"dispatch-end","wall_clock_ms":nu$0ll}')
-    assert text is not None
     assert "`null`" not in text
     assert text.startswith("**error** ")
 
@@ -291,7 +285,6 @@ def test_null_that_is_not_allowed_has_no_meaning() -> None:
 )
 def test_items_and_booleans_are_explained(pair: str, words: str) -> None:
     text = hover_text(f'EVENT{{"event_type":"retro-landed",{pair}}}')
-    assert text is not None
     assert words in text
 
 
@@ -317,16 +310,13 @@ def test_what_is_wrong_with_the_token_comes_first_with_its_fix_and_the_rules_pag
     options = HoverOptions(url_of=lambda code: f"https://example.org/{code}")
     wrong = 'EVENT{"event_type":"round-end","verdict":"$0another-round"}'
     text = hover_text(wrong, options)
-    assert text is not None
     message, fix, line, _ = text.split("\n\n", 3)
     assert message.startswith("**error** `` `verdict` must be ")
     assert message.endswith(" ([unknown-value](https://example.org/unknown-value))")
     assert (fix, line) == ('Fix: `Replace with "another-round-needed"`', "---")
     text = hover_text(wrong, options._replace(messages=False))
-    assert text is not None
     assert text.startswith("**verdict**")
     text = hover_text('EVENT{"event_type":"round-end","verdict":"$0satisfied","x":1}', options)
-    assert text is not None
     assert text.startswith("**verdict**")
 
 
@@ -337,7 +327,6 @@ def test_a_null_that_the_clock_can_replace_shows_what_it_says() -> None:
         EVENT{"event_type":"dispatch-end","ts":"2026-05-28T14:12:24.000Z","wall_clock_ms":nu$0ll}
         """
     )
-    assert text is not None
     assert "Fill in `wall_clock_ms`: 744000 (12m 24s)" in text
 
 
@@ -349,7 +338,6 @@ def test_a_client_without_markdown_gets_plain_words() -> None:
         """,
         kind=types.MarkupKind.PlainText,
     )
-    assert text is not None
     assert text.startswith(
         "[a](b) on composer-2: started on line 1, not ended. 1 round.\n\ndispatch_id — The"
     )
@@ -374,7 +362,6 @@ def test_links_lead_to_the_trace_where_it_can_be_opened(uri: str, link: str) -> 
         """,
         HoverOptions(uri=uri),
     )
-    assert text is not None
     assert f"started on {link}" in text
 
 
@@ -387,7 +374,6 @@ def test_a_grade_that_another_file_supersedes_says_so_below_the_card_of_all_file
     uris = [f"file:///{name}" for name in texts]
     joined = JoinedRun(run, own, uris, uris[0])
     text = hover_text(here.replace('"qa"', '"q$0a"'), HoverOptions(joined=joined))
-    assert text is not None
     card, _, _ = text.partition("\n\n---\n\n")
     assert card.startswith("**INCORRECT — qa failed** · run")
     assert card.endswith("\n\nThis event counts no more: `line 1 of b.jsonl` supersedes it.")
@@ -400,4 +386,4 @@ def test_a_broken_line_and_one_of_another_run_are_explained_too() -> None:
     """
     assert said(fixture.replace("RUN", "a")).startswith("`implementer D1 R1` on `composer-2`")
     assert said(fixture.replace('"RUN"', '"b"')).startswith("`implementer D1 R1` on `composer-2`")
-    assert hover_text("$0") is None
+    assert hover_text("$0") == ""

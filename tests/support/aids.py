@@ -118,7 +118,7 @@ def hover_text(
     fixture: str,
     options: HoverOptions | None = None,
     kind: types.MarkupKind = types.MarkupKind.Markdown,
-) -> str | None:
+) -> str:
     """What a reader in Vienna sees at the cursor, three days after the examples."""
     wanted = read(fixture)
     analysis = Analysis(wanted.text)
@@ -126,6 +126,6 @@ def hover_text(
     options = options or HoverOptions(uri=URI, now=NOW, zone=VIENNA)
     found = hover(View(analysis, ENCODINGS[0]), point, kind, options)
     if found is None:
-        return None
+        return ""
     assert isinstance(found.contents, types.MarkupContent)
     return found.contents.value

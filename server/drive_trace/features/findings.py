@@ -201,6 +201,7 @@ def picked(offers: Iterable[Offer], data: Mapping[str, Any]) -> Offer | results.
     disabled = next((each.disabled for each in of_kind if each.disabled is not None), None)
     if disabled is not None:
         return results.CannotMake(disabled)
+    # Not by its title: dispatches of one name have offers of one title.
     found = next((each for each in of_kind if each.id == data["id"]), None)
     if found is None:
         return results.CannotMake("This has changed meanwhile: ask again.")

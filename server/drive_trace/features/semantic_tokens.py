@@ -136,7 +136,7 @@ def _starts(event: EventType, field: FieldType) -> bool:
 class TokenLook(NamedTuple):
     """What a client knows of tokens, and how it counts."""
 
-    encoding: PositionEncoding
+    encoding: PositionEncoding = PositionEncoding.UTF16
     types: frozenset[str] = frozenset(LEGEND.token_types)
     """The types that it knows."""
     modifiers: frozenset[str] = frozenset(LEGEND.token_modifiers)

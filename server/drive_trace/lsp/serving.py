@@ -167,7 +167,9 @@ def wait_for_end(pid: int) -> None:
         with suppress(OSError):  # old kernels, and sandboxes that forbid it
             descriptor = os.pidfd_open(pid)
             try:
-                select.select([descriptor], [], [])  # readable when the process ends
+                # Readable when the process has ended, also while nobody has waited for it: a look
+                # by ``os.kill`` still finds such a process.
+                select.select([descriptor], [], [])
             finally:
                 os.close(descriptor)
             return

@@ -93,19 +93,14 @@ def _resolve_hint(
     return hover.resolve_hint(request.analysis if request is not None else None, hint)
 
 
-def _look(request: TraceRequest) -> tokens.TokenLook:
-    client = request.client
-    return tokens.TokenLook(client.encoding, client.token_types, client.token_modifiers)
-
-
 @handles(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, tokens.LEGEND)
 def _tokens(request: TraceRequest, _params: types.SemanticTokensParams) -> JsonText:
-    return tokens.tokens(request.analysis, _look(request))
+    return tokens.tokens(request.analysis, request.client.tokens)
 
 
 @handles(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE)
 def _tokens_in(request: TraceRequest, params: types.SemanticTokensRangeParams) -> JsonText:
-    return tokens.tokens_in(request.analysis, params.range, _look(request))
+    return tokens.tokens_in(request.analysis, params.range, request.client.tokens)
 
 
 @handles(types.TEXT_DOCUMENT_DEFINITION)

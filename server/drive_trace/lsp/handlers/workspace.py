@@ -17,13 +17,10 @@ from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.messages import DiagnosticReport
 from drive_trace.lsp.rpc.threads import in_thread
 from drive_trace.lsp.workspace.closed_traces import real_path
-from drive_trace.lsp.workspace.open_traces import OpenTrace
 from drive_trace.lsp.workspace.runs import Beside, beside_of
 
 log = logging.getLogger(__name__)
 
-_AT_ONCE = 50
-"""Closed traces that a thread looks at in one go. A cancellation is noticed between two."""
 _BATCH_SECONDS = 0.1
 """A partial result waits so long for more before it is sent."""
 
@@ -34,9 +31,7 @@ class Symbols(Handlers):
     async def find(self, params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
         """The runs, slices and dispatches whose names match best."""
         reals = await self._following.everything()
-        closed: list[navigation.FoundSymbol] = []
-        for start in range(0, len(reals), _AT_ONCE):
-            closed += await in_thread(self._in_closed, reals[start : start + _AT_ONCE])
+        closed = await in_thread(self._in_closed, reals)
         found = [*self._in_open(params.query), *closed]
         client = self._protocol.client
         best = navigation.best_matches(found, params.query)
@@ -126,7 +121,7 @@ class PulledDiagnostics(Handlers):
         rest = await in_thread(self._runs.closed.folders.spelled, list(previous))
         options, parts = await self._linting.options_now([uri for *_, uri in rest]), self._parts()
         for (real, path, uri), given in zip(rest, options, strict=True):
-            if real in map(self._real_path, self._runs.open):
+            if real in self._runs.open_reals():
                 continue
             report = await self._of_closed(path, uri, previous.get(uri), given, parts)
             # If it has been opened meanwhile, the file on disk does not count.
@@ -141,10 +136,6 @@ class PulledDiagnostics(Handlers):
                 uri not in done and self._runs.open.get(uri) is None
             ):  # gone, or out of the workspace
                 yield _workspace_report(uri, b"[]", value)
-
-    def _real_path(self, trace: OpenTrace) -> str | None:
-        path = path_of(trace.uri)
-        return real_path(path) if path is not None else None
 
     async def _of_open(self, uri: str, previous: str | None) -> DiagnosticReport | None:
         trace = self._runs.open.get(uri)

@@ -21,7 +21,7 @@ from lsprotocol import types
 from pygls.uris import to_fs_path
 
 from drive_trace.features.completion import Abilities
-from drive_trace.features.semantic_tokens import LEGEND
+from drive_trace.features.semantic_tokens import TokenLook
 from drive_trace.features.structure import FIRST_KINDS, FoldingOptions, SymbolOptions
 from drive_trace.text.spans import PositionEncoding
 
@@ -62,9 +62,7 @@ class Client:
     completion: Abilities = field(default_factory=Abilities)
     symbols: SymbolOptions = field(default_factory=SymbolOptions)
     folding: FoldingOptions = field(default_factory=FoldingOptions)
-    token_types: frozenset[str] = frozenset(LEGEND.token_types)
-    """The types of semantic tokens that it knows."""
-    token_modifiers: frozenset[str] = frozenset(LEGEND.token_modifiers)
+    tokens: TokenLook = field(default_factory=TokenLook)
     reads_location_links: bool = _declared_at("textDocument.definition.linkSupport")
     """Whether a definition may say which token it leads from."""
     reads_link_tooltips: bool = _declared_at("textDocument.documentLink.tooltipSupport")
@@ -137,13 +135,15 @@ def read_client(params: Mapping[str, Any]) -> Client:
         for each in fields(Client)
         if (path := each.metadata.get("path"))
     }
+    encoding = next(known, PositionEncoding.UTF16)
     client = Client(
-        encoding=next(known, PositionEncoding.UTF16),
+        encoding=encoding,
         process_id=_at(params, "processId", int),
         folders=tuple(_folders(params)),
         hover_format=_markup(text, "hover.contentFormat") or types.MarkupKind.Markdown,
         completion=_completion(text),
         symbols=_symbols(text),
+        tokens=_tokens(text, encoding),
         folding=FoldingOptions(
             _at(text, "foldingRange.rangeLimit", int),
             has_text=_has(text, "foldingRange.foldingRange.collapsedText"),
@@ -158,12 +158,6 @@ def read_client(params: Mapping[str, Any]) -> Client:
         ),
         **flags,
     )
-    if tokens := _at(text, "semanticTokens", dict):
-        client = replace(
-            client,
-            token_types=frozenset(_strings(tokens, "tokenTypes")),
-            token_modifiers=frozenset(_strings(tokens, "tokenModifiers")),
-        )
     # The members are declared for pushed or for pulled diagnostics, which have the same ones.
     pushed = _at(text, "publishDiagnostics", dict)
     if pushed is not None:
@@ -236,6 +230,13 @@ def _markup(text: object, path: str) -> types.MarkupKind | None:
     """The first format of the client's list that is one."""
     known = [each for each in _strings(text, path) if each in list(types.MarkupKind)]
     return types.MarkupKind(known[0]) if known else None
+
+
+def _tokens(text: object, encoding: PositionEncoding) -> TokenLook:
+    if not _at(text, at := "semanticTokens", dict):
+        return TokenLook(encoding)
+    known = (frozenset(_strings(text, f"{at}.{each}")) for each in ("tokenTypes", "tokenModifiers"))
+    return TokenLook(encoding, *known)
 
 
 def _symbols(text: object) -> SymbolOptions:
