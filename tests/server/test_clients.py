@@ -149,8 +149,9 @@ def test_edits_that_are_none(commands_only: CommandsOnly) -> None:
     client = commands_only.client
     document = Document(client, REJECTED)
     fix = {"uri": document.uri, "version": 1, "title": "x"}
-    wrong = ({"start": [0], "end": [0, 1], "text": ""}, {"start": [-1, 0], "end": [0, 1]}, 5, None)
-    for edits in (None, 5, [wrong[0]], [wrong[1]], [wrong[2]], [wrong[3]]):
+    start, end = {"line": -1, "character": 0}, {"line": 0, "character": 1}
+    wrong = ({"range": {"start": start, "end": end}, "newText": ""}, {"range": {"start": end}}, 5)
+    for edits in (None, 5, *([each] for each in (*wrong, None))):
         params = {"command": "driveTrace.applyFix", "arguments": [{**fix, "edits": edits}]}
         assert refused(client, client.start_request("workspace/executeCommand", params)) == -32602
     assert commands_only.edits == []

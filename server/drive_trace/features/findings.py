@@ -264,33 +264,8 @@ def as_command(action: types.CodeAction, uri: str, version: int) -> types.Comman
     """A fix for clients that read commands only. They send its edits back as the argument."""
     assert action.edit is not None
     edits = (action.edit.changes or {}).get(uri, ())
-    argument = {
-        "uri": uri,
-        "version": version,
-        "title": action.title,
-        "edits": [
-            {
-                "start": [edit.range.start.line, edit.range.start.character],
-                "end": [edit.range.end.line, edit.range.end.character],
-                "text": edit.new_text,
-            }
-            for edit in edits
-        ],
-    }
+    argument = {"uri": uri, "version": version, "title": action.title, "edits": list(edits)}
     return types.Command(title=action.title, command=APPLY_FIX, arguments=[argument])
-
-
-def edit_of_fix(argument: Mapping[str, Any]) -> types.WorkspaceEdit:
-    """The edit in an argument of :func:`as_command`. Raises KeyError, TypeError or ValueError for
-    other arguments.
-    """
-    edits = [
-        types.TextEdit(
-            types.Range(types.Position(*each["start"]), types.Position(*each["end"])), each["text"]
-        )
-        for each in argument["edits"]
-    ]
-    return types.WorkspaceEdit(changes={argument["uri"]: edits})
 
 
 def touched(view: results.View, params: types.CodeActionParams) -> Iterator[Finding]:

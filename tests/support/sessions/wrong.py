@@ -309,10 +309,11 @@ class Reversed:
 _NAMES = st.sampled_from(IDS[2:])
 _EDITS: list[Any] = [
     {"edits": each}
-    for each in (None, 5, "x", {}, [5], [{}], {"a": 1}, [{"start": 5, "end": [0, 0], "text": ""}])
+    for each in (None, 5, "x", {}, [5], [{}], {"a": 1}, [{"range": 5, "newText": ""}])
 ] + [
-    {"edits": [{"start": start, "end": [0, 0], "text": text}]}
-    for start in ([0], [0, 0, 0], [-1, 0], ["a", 0], [2**40, 0], [0.5, 0], [None, None], "ab")
+    {"edits": [{"range": {"start": {"line": line, "character": 0}, "end": end}, "newText": text}]}
+    for line in (-1, "a", 2**40, 0.5, None, [])
+    for end in ({"line": 0, "character": 0}, {}, None)
     for text in ("x", None, 5)
 ]
 WRONG = st.one_of(

@@ -9,7 +9,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 
 from drive_trace.analysis import events_of_run
 from drive_trace.authoring.drafts import draft_of_record
-from drive_trace.features.findings import APPLY_FIX, edit_of_fix
+from drive_trace.features.findings import APPLY_FIX
 from drive_trace.features.new_events import graded
 from drive_trace.features.results import markup
 from drive_trace.features.runs import SHOW_RUN, choices
@@ -74,10 +74,10 @@ class ServerCommands(Handlers):
             self._protocol.show_message("The trace has changed meanwhile: ask for its fixes again.")
             return False
         try:
-            edit = edit_of_fix(argument)
-        except (KeyError, TypeError, ValueError) as error:
+            edits = self._protocol.structured(argument.get("edits"), list[types.TextEdit])
+        except Exception as error:
             raise JsonRpcInvalidParams(f"{APPLY_FIX}: the edits are not those of a fix") from error
-        return await self._apply(edit, title)
+        return await self._apply(types.WorkspaceEdit(changes={uri: edits}), title)
 
     async def apply_action(self, argument: Any = None) -> bool:
         """Let the client apply the edit of an action. The result is whether it did."""
