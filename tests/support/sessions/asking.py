@@ -14,7 +14,7 @@ from lsprotocol.converters import get_converter
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.drafts import Stamp
 from drive_trace.features.completion import completion
-from drive_trace.features.events import Rows, event_json
+from drive_trace.features.events import event_json, page_json
 from drive_trace.features.findings import code_actions, format_document, format_range
 from drive_trace.features.navigation import (
     begins_run,
@@ -193,7 +193,7 @@ def _check_links(asked: _Asked, result: Any) -> None:
 
 
 def _check_events(asked: _Asked, result: Any) -> None:
-    assert result == json.loads(json.dumps(Rows(asked.analysis).page_json(0)))
+    assert result == json.loads(json.dumps(page_json(asked.analysis, 0)))
 
 
 def _check_event(asked: _Asked, result: Any) -> None:
