@@ -237,7 +237,7 @@ def test_what_cannot_be_read_back_is_not_kept(
     fleet: Path, kept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = rows(".", "--no-cache")
-    for part in ("facts_from", "rows_from", "summary_from"):
+    for part in ("facts_from", "_read_back", "summary_from"):
         with monkeypatch.context() as patched:
             patched.setattr(f"drive_trace.fleet.kept.{part}", lambda *_: None)
             for _ in range(2):

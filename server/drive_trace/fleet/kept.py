@@ -41,6 +41,7 @@ if TYPE_CHECKING:  # the rules take long to load, and run where somebody asks fo
     from drive_trace.linter.settings import RuleSettings
 
 Item = TypeVar("Item")
+Part = TypeVar("Part")
 
 _SETTLED = 2_000_000_000
 """Nanoseconds: what was written less long ago may be written again with the same timestamp."""
@@ -65,16 +66,6 @@ def in_batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
 
 FindingCounts = Mapping[str, Mapping[str, int]]
 """By run, how often each rule found something in a trace."""
-
-
-class Stored(NamedTuple):
-    """A trace without its lines, and what the rules found."""
-
-    summary: TraceSummary
-    findings: FindingCounts | None
-    """None where the rules did not run."""
-    is_clean: bool = False
-    """Whether they have found nothing, on lines of no run either."""
 
 
 class AllFiles(NamedTuple):
@@ -124,8 +115,9 @@ class Facts(NamedTuple):
     rules: bytes
     """Identifies the settings by which the rules ran; empty where they did not."""
     findings: FindingCounts | None
+    """None where they did not."""
     is_clean: bool
-    """As the findings in :class:`Stored`."""
+    """Whether they have found nothing, on lines of no run either."""
     runs: Mapping[str, bool]
     """The ids of the runs, each with whether readers count a line of it."""
     strays: tuple[StrayGrade, ...]
@@ -156,14 +148,20 @@ def to_bytes(part: Facts | _Rows | TraceSummary) -> bytes:
     return msgspec.msgpack.encode(part)
 
 
-def facts_from(data: bytes) -> Facts | None:
-    """What :func:`to_bytes` made of facts; None where the data are anything else."""
+def _read_back(decoder: msgspec.msgpack.Decoder[Part], data: bytes) -> Part | None:
+    """What :func:`to_bytes` made; None where the data are anything else."""
     try:
-        facts = _FACTS.decode(data)
+        return decoder.decode(data)
     except _BROKEN:
         return None
-    is_whole = all(len(each) % HASH == 0 for each in facts.hashes.values())
-    return facts if is_whole and len(facts.digest) == 2 * DIGEST else None
+
+
+def facts_from(data: bytes) -> Facts | None:
+    """What was kept as facts; None where the data are anything else."""
+    facts = _read_back(_FACTS, data)
+    if facts is None or any(len(each) % HASH for each in facts.hashes.values()):
+        return None
+    return facts if len(facts.digest) == 2 * DIGEST else None
 
 
 def summary_from(data: bytes, path: str) -> TraceSummary | None:
@@ -179,14 +177,6 @@ def summary_from(data: bytes, path: str) -> TraceSummary | None:
         return None
     before = summary.path
     return summary if before == path else _renamed(summary, before, path)
-
-
-def rows_from(data: bytes) -> _Rows | None:
-    """The same of rows."""
-    try:
-        return _ROWS.decode(data)
-    except _BROKEN:
-        return None
 
 
 def _renamed(value: Any, before: str, path: str) -> Any:
@@ -273,8 +263,12 @@ def read(path: str) -> tuple[TraceRecords, bytes] | Problem:
     return found, digest_of(data) + digest_of(read_record_beside(path))
 
 
-def summarized(records: Sequence[str], file: File) -> Stored:
-    """What the score needs of a trace, and what the rules find in it by its settings."""
+def summarized(
+    records: Sequence[str], file: File
+) -> tuple[TraceSummary, FindingCounts | None, bool]:
+    """What the score needs of a trace; by its settings what the rules find in its runs, and whether
+    they find nothing at all.
+    """
     if file.settings is None:
         summary, findings, is_clean = ScoredTrace(records, file.name).summary(), None, False
     else:
@@ -283,7 +277,7 @@ def summarized(records: Sequence[str], file: File) -> Stored:
         by_run = analysis.findings_by_rule()
         findings = {run_id: dict(each) for run_id, each in by_run.items() if run_id is not None}
         is_clean = not by_run
-    return Stored(with_judgements(without_lines(summary), file.path), findings, is_clean)
+    return with_judgements(without_lines(summary), file.path), findings, is_clean
 
 
 def analysed(records: Sequence[str], file: File, settings: RuleSettings) -> Analysis:
@@ -360,7 +354,7 @@ class KeptTraces:
         """
         found: dict[tuple[int, str], Row] = {}
         for number, (file, _), part in self._parts(numbers, b"rows"):
-            kept = rows_from(part) if isinstance(part, bytes) else part
+            kept = _read_back(_ROWS, part) if isinstance(part, bytes) else part
             if isinstance(kept, _Rows) and kept.name == file.name:
                 found |= {(number, row.run_id): row for row in kept.rows}
         return found
@@ -382,7 +376,7 @@ class KeptTraces:
         if isinstance(trace, Problem) or trace[1] != expected:
             raise ScanError("the cache can no longer be read; try again")
         self._cache.put_many({file.key + b"facts": b""})
-        return summarized(trace[0].records, file._replace(settings=None)).summary
+        return summarized(trace[0].records, file._replace(settings=None))[0]
 
     def _parts(
         self, numbers: Iterable[int], part: bytes
