@@ -61,7 +61,10 @@ def in_json(text: str) -> str:
 def json_document(value: object) -> str:
     """A value as JSON in ASCII, indented by two, harmless as by :func:`in_json`."""
     # To indent while writing would take 20 times as long.
-    return in_json(msgspec.json.format(json.dumps(value), indent=2))
+    try:
+        return in_json(msgspec.json.format(json.dumps(value), indent=2))
+    except msgspec.DecodeError:  # it refuses half of a character
+        return in_json(json.dumps(value, indent=2))
 
 
 def _disarmed(text: str, colon: str, hash_sign: str) -> str:
