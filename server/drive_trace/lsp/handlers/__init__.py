@@ -199,7 +199,9 @@ class Responder(Handlers):
         waits = handler.shows_other_traces and self._following.is_due
         if request.trace.is_large:
             return self._made_in_thread(request, make, waits=waits)
-        return self._made_after_look(request, make) if waits else make()
+        # Made at once also where it waits: a change may come before a task begins.
+        made = make()
+        return self._made_after_look(request, made, make) if waits else made
 
     def resolve(self, handler: ResolveHandler, item: Any) -> object:
         """A completed item, or a coroutine that returns it."""
@@ -219,8 +221,9 @@ class Responder(Handlers):
         made = await request.result_of(make)
         return await made if isawaitable(made) else made
 
-    async def _made_after_look(self, request: TraceRequest, make: Callable[[], object]) -> object:
-        before = make()
+    async def _made_after_look(
+        self, request: TraceRequest, before: object, make: Callable[[], object]
+    ) -> object:
         await self._following.fresh()
         return make() if request.trace.edits == request.edits else before
 
