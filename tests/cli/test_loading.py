@@ -41,13 +41,14 @@ def package_of(module: str) -> str:
     ("packages", "args"),
     [
         (_HELP, ("--help",)),
+        ({*_HELP, "fleet"}, ("fleet", "--help")),
         (_SCORE, ("score", "trace.jsonl")),
         (_WRITE, ("emit", *_RUN, "--event", "slice-started", "--payload", _STARTED)),
         (_WRITE, ("record", *_RUN, "--qa", "pass")),
         (_WRITE, ("tokens", *_RUN, "--input-tokens", "1")),
         (_CHECK, ("check", "trace.jsonl")),
     ],
-    ids=["--help", "score", "emit", "record", "tokens", "check"],
+    ids=["--help", "fleet --help", "score", "emit", "record", "tokens", "check"],
 )
 def test_a_command_loads_what_it_needs(
     packages: set[str], args: tuple[str, ...], tmp_path: Path

@@ -10,30 +10,32 @@ from contextlib import closing, contextmanager
 from glob import has_magic, iglob
 from itertools import chain
 from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
 
 import click
 
 from drive_trace.commands import options
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, ProgressBar, notify
-from drive_trace.fleet.engine import DAFT, RAY, EngineScan
-from drive_trace.fleet.kept import ScanError
-from drive_trace.fleet.scan import FleetScan, Inputs
-from drive_trace.report.fleet import FleetSummary, Row, as_csv, as_jsonl, csv_header
+from drive_trace.fleet import DAFT, RAY
 from drive_trace.storage.files import STDIN, leads_out
-from drive_trace.storage.finding import Found, SearchOptions, find_traces, link_out, omitted
-from drive_trace.storage.fleet_cache import Cache, open_cache
-from drive_trace.storage.replace import write_table
+
+# What reads traces and writes tables is loaded in the functions: its help needs none of it.
+if TYPE_CHECKING:
+    from drive_trace.fleet.engine import EngineScan
+    from drive_trace.fleet.scan import FleetScan, Inputs
+    from drive_trace.report.fleet import Row
+    from drive_trace.storage.finding import Found, SearchOptions
 
 _PATIENCE = 2.0
 """Seconds that a scan waits for the cache, which an editor may have open for a moment."""
-_LINES = {".jsonl": as_jsonl, ".ndjson": as_jsonl, ".csv": as_csv}
-_PARQUET = ".parquet"
+_CSV, _PARQUET = ".csv", ".parquet"
+_FORMATS = (".jsonl", ".ndjson", _CSV, _PARQUET)
 _LOCAL = "local"
 
 
 def _out(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
-    if value not in {None, STDIN} and _suffix(value) not in {*_LINES, _PARQUET}:
-        raise click.BadParameter(f"ends with none of {', '.join((*_LINES, _PARQUET))}")
+    if value not in {None, STDIN} and _suffix(value) not in _FORMATS:
+        raise click.BadParameter(f"ends with none of {', '.join(_FORMATS)}")
     return value
 
 
@@ -96,6 +98,11 @@ def fleet(  # noqa: PLR0913, PLR0917 - one for each option
         raise click.UsageError("--address is empty")
     if address is not None and runner != RAY:
         raise click.UsageError("--address is for --runner ray")
+    from drive_trace.fleet.kept import ScanError  # noqa: PLC0415 - see above
+    from drive_trace.fleet.scan import Inputs  # noqa: PLC0415
+    from drive_trace.report.fleet import FleetSummary  # noqa: PLC0415
+    from drive_trace.storage.finding import find_traces, link_out, omitted  # noqa: PLC0415
+
     gc.enable()  # this may go on for hours, see main
     reading, joining = ProgressBar("reading traces"), ProgressBar("joining runs")
 
@@ -133,8 +140,13 @@ def _scanning(
     inputs: Inputs, progress: ProgressBar, runner: str, address: str | None, *, no_cache: bool
 ) -> Iterator[FleetScan | EngineScan]:
     if runner != _LOCAL:
+        from drive_trace.fleet.engine import EngineScan  # noqa: PLC0415 - see above
+
         yield EngineScan(inputs, runner, address)
         return
+    from drive_trace.fleet.scan import FleetScan  # noqa: PLC0415
+    from drive_trace.storage.fleet_cache import Cache, open_cache  # noqa: PLC0415
+
     kept = Cache(None) if no_cache else open_cache(_warn, _PATIENCE)
     with closing(kept) as cache:
         yield FleetScan(inputs, cache, progress.over)
@@ -155,6 +167,8 @@ def _suffix(out: str | None) -> str:
 
 def _table(out: str | None) -> Callable[[Iterable[Row]], Iterable[bytes]]:
     """What makes the table of rows, by the name of its file."""
+    from drive_trace.report.fleet import as_csv, as_jsonl, csv_header  # noqa: PLC0415 - see above
+
     if out is None:
         return lambda rows: (b"" for _ in rows)
     if _suffix(out) == _PARQUET:
@@ -164,8 +178,8 @@ def _table(out: str | None) -> Callable[[Iterable[Row]], Iterable[bytes]]:
             needed = f"--out {out} needs an extra: pip install 'drive-trace[fleet]'"
             raise Ended(EXIT_UNUSABLE, needed) from error
         return as_parquet
-    as_text = _LINES.get(_suffix(out), as_jsonl)
-    head = (csv_header(),) if as_text is as_csv else ()
+    is_csv = _suffix(out) == _CSV
+    as_text, head = (as_csv, (csv_header(),)) if is_csv else (as_jsonl, ())
     return lambda rows: (
         line.encode("utf-8", "backslashreplace") for line in chain(head, map(as_text, rows))
     )
@@ -177,6 +191,8 @@ def _write(pieces: Iterable[bytes], out: str | None) -> None:
             click.echo(piece, nl=False)
         return
     assert out is not None
+    from drive_trace.storage.replace import write_table  # noqa: PLC0415 - see above
+
     problem = write_table(out, pieces)
     if problem is not None:
         raise Ended(EXIT_UNUSABLE, problem.message)

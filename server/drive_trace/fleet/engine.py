@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from drive_trace import __version__
+from drive_trace.fleet import DAFT, RAY
 from drive_trace.fleet.kept import AllFiles, File, FindingCounts, ScanError, read, summarized
 from drive_trace.fleet.scan import Group, Inputs, Joiner
 from drive_trace.grading.judgements import Verdicts
@@ -29,7 +30,6 @@ from drive_trace.scorecard.run_lines import copied_runs
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.storage.files import Problem, why
 
-DAFT, RAY = "daft", "ray"
 _EXTRAS = {DAFT: "fleet", RAY: "fleet-ray"}
 _QUIET = {
     "DO_NOT_TRACK": "1",
