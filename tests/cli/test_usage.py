@@ -120,11 +120,11 @@ def test_a_total_of_something_else_is_refused(trace: Path) -> None:
         ('{"inputTokens":"5"}', 'found "5"'),
         ('{"inputTokens":true}', "found true"),
         ('{"inputTokens":1.5}', "found 1.5"),
-        ('{"inputTokens":NaN}', "line 1 of the usage is not JSON"),
+        ('{"inputTokens":NaN}', "line 1 of the usage cannot be read"),
         ('{"inputTokens":5}\n{"inputTokens":', "line 2 of the usage is not JSON"),
         ('{"inputTokens":5}\noops', "line 2 of the usage is not JSON"),
         ("[" * 100_000, "line 1 of the usage is nested too deeply"),
-        ("9" * 5000, "line 1 of the usage is not JSON"),
+        ("9" * 5000, "line 1 of the usage cannot be read"),
         (
             '{"usage":{"inputTokens":5},"inputTokens":9}',
             "object 1 (line 1) tells usage in several places (the top, `usage`): which one counts "
@@ -132,7 +132,7 @@ def test_a_total_of_something_else_is_refused(trace: Path) -> None:
         ),
         (
             '\n\n{"inputTokens":5,"inputTokens":6}',
-            'line 3 of the usage is not JSON: a key stands twice in one object ("inputTokens")',
+            'line 3 of the usage cannot be read: a key stands twice in one object ("inputTokens")',
         ),
         (
             '{"message":{"usage":{"inputTokens":5}}}',

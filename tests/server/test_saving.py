@@ -24,7 +24,7 @@ from tests.server.test_live import append
 from tests.support.client_text import apart, apply_edits, event, graded, range_at, triage
 from tests.support.editor import Document
 from tests.support.presets import VSCODE
-from tests.support.raw_client import RawClient
+from tests.support.raw_client import RawClient, ResponseError
 
 pytestmark = pytest.mark.end_to_end
 
@@ -259,3 +259,14 @@ def test_an_event_is_appended_to_the_file(alone: RawClient, trace: Path) -> None
     last = events(trace)[-1]
     assert (last["event_type"], last["slice_slug"]) == ("slice-completed", "a")
     assert last["event_id"] != json.loads(record)["event_id"]
+
+
+def test_a_record_in_which_a_grade_stands_twice_is_not_appended(
+    alone: RawClient, trace: Path
+) -> None:
+    started(alone)
+    document, before = Editor(alone, trace), trace.read_bytes()
+    record = graded("pass", "fail", "pass").replace('"intent"', '"qa":"pass","intent"')
+    with pytest.raises(ResponseError, match="it is no record of an event"):
+        run(alone, "append", uri=document.uri, record=record)
+    assert trace.read_bytes() == before

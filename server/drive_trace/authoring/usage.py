@@ -470,7 +470,7 @@ def values(text: str) -> Iterator[tuple[int, object]]:
         except RecursionError as error:
             raise UsageLogError(f"line {line} of the usage is nested too deeply") from error
         except ValueError as error:
-            raise UsageLogError(f"line {line} of the usage is not JSON: {error}") from error
+            raise UsageLogError(f"line {line} of the usage cannot be read: {error}") from error
         for each in value if isinstance(value, list) else [value]:
             yield line, each
         line += text.count("\n", start, end)
