@@ -222,6 +222,24 @@ def test_a_second_scan_opens_what_has_changed(fleet: Path) -> None:
     assert [alike(each) for each in rows(fleet)] == scored(fleet)
 
 
+@pytest.mark.parametrize("options", [(), ("--findings",)])
+def test_what_is_kept_says_nothing_of_where_a_trace_was_found(
+    here: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+) -> None:
+    """A line that may grade any run: that of another file, whatever the file was called before."""
+    stray = graded("fail", "fail", "fail").replace('"project_run_id":"run-1",', "")
+    own = triage(project_run_id="own") + graded("pass", "pass", "pass", project_run_id="own")
+    write(here, "own/t.jsonl", apart(own))
+    other = triage(project_run_id="other") + graded("pass", "pass", "pass", project_run_id="other")
+    write(here, "other/t.jsonl", apart(other + stray))
+    monkeypatch.chdir(here / "other")
+    rows("t.jsonl", *options)
+    monkeypatch.chdir(here / "own")
+    found = rows("t.jsonl", "../other/t.jsonl", *options)
+    assert found == rows("t.jsonl", "../other/t.jsonl", *options, "--no-cache")
+    assert [each["caveats"] for each in found] == [["rejected-grade"]] * 2
+
+
 def test_what_was_just_written_is_read_again(fleet: Path) -> None:
     """A file may change twice within one tick of the clock that its timestamp comes from."""
     trace = fleet / "judged/trace.jsonl"

@@ -156,12 +156,16 @@ def _read_back(decoder: msgspec.msgpack.Decoder[Part], data: bytes) -> Part | No
         return None
 
 
-def facts_from(data: bytes) -> Facts | None:
-    """What was kept as facts; None where the data are anything else."""
+def facts_from(data: bytes, path: str) -> Facts | None:
+    """What was kept as facts, of a trace that is known by this path now; None where the data are
+    anything else.
+    """
     facts = _read_back(_FACTS, data)
     if facts is None or any(len(each) % HASH for each in facts.hashes.values()):
         return None
-    return facts if len(facts.digest) == 2 * DIGEST else None
+    if len(facts.digest) != 2 * DIGEST:
+        return None
+    return facts._replace(strays=tuple(each._replace(path=path) for each in facts.strays))
 
 
 def summary_from(data: bytes, path: str) -> TraceSummary | None:
@@ -391,7 +395,7 @@ class KeptTraces:
         kept = self._cache.get_many([key + b"facts" for key in keys])
         for file, key in zip(files, keys, strict=True):
             rules, data = self._rules_of(file.settings), kept.get(key + b"facts")
-            facts = facts_from(data) if data is not None else None
+            facts = facts_from(data, file.name) if data is not None else None
             if facts is not None and file.settings is not None and facts.rules != rules:
                 facts = None
             yield file._replace(rules=rules, key=key, known=facts)
