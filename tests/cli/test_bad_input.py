@@ -140,7 +140,7 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_done(make: Any, tmp_path: P
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("os.walk", "cannot be searched: Input/output error"),
+        ("os.scandir", "cannot be searched: Input/output error"),
         ("drive_trace.storage.files.open_regular", "Input/output error"),
     ],
 )

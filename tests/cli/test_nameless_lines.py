@@ -78,6 +78,32 @@ def test_at_the_end_of_another_file_of_the_run_it_does_too(tmp_path: Path) -> No
     assert run("score", "--require-correct", torn, path).code == 0
 
 
+EARLY = event(
+    "slice-started", ts="2026-05-28T13:00:00.000Z", slice_slug="x", slice_index=1, linear_ref=None
+).strip()
+FAILED = graded("pass", "fail", "pass", ts="2026-05-28T15:00:00.000Z").strip()
+BOTH = {
+    "behind a torn line": f"{EARLY[:150]}{FAILED}\n",
+    "behind a line without an end": f"{EARLY}{FAILED}\n",
+    "in an array": f"[{EARLY},{FAILED}]\n",
+    "in an object": f'{{"a":{EARLY},"b":{FAILED}}}\n',
+    "with a moment of another thing": FAILED.replace(
+        '"ts":"2026-05-28T15:00:00.000Z"', '"ts":null,"x":{"ts":"2026-05-28T13:00:00.000Z"}'
+    )
+    + "\n",
+}
+
+
+@pytest.mark.parametrize("line", BOTH.values(), ids=BOTH)
+def test_a_failing_grade_is_not_dated_by_what_stands_before_it(tmp_path: Path, line: str) -> None:
+    above = write(tmp_path, "one/trace.jsonl", line + GRADED)
+    ran = run("score", "--require-correct", above)
+    assert (ran.code, "CORRECT, but " in ran.out) == (1, True)
+    other = write(tmp_path, "two/b/trace.jsonl", line)
+    ran = run("score", "--require-correct", write(tmp_path, "two/a/trace.jsonl", GRADED), other)
+    assert (ran.code, "CORRECT, but " in ran.out) == (1, True)
+
+
 def test_a_link_that_makes_traces_of_what_it_leads_to_is_counted(tmp_path: Path) -> None:
     write(tmp_path, "a/trace.jsonl", GRADED)
     write(tmp_path, "h/x.jsonl", graded("pass", "fail", "pass"))

@@ -317,8 +317,10 @@ def references_of(line: Line) -> Sequence[tuple[str, object]]:
 
 
 def time_in(text: str) -> str | None:
-    """The ``ts`` in the text of a line; None if it has none."""
-    return first_string(text, "ts")
+    """The ``ts`` in the text of a line; None if it has none, or several: nobody can say of which
+    of them the rest is.
+    """
+    return first_string(text, "ts") if text.count('"ts"') == 1 else None
 
 
 def names_several(text: str, key: str) -> bool:
