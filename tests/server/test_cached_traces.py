@@ -3,13 +3,16 @@
 import os
 import sys
 import time
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from drive_trace.fleet import kept
 from drive_trace.linter.settings import DEFAULTS
+from drive_trace.lsp.workspace import closed_traces
 from drive_trace.lsp.workspace.closed_traces import ClosedTraces
 from drive_trace.lsp.workspace.open_traces import Workspace
 from drive_trace.lsp.workspace.runs import WorkspaceRuns, score_parts
@@ -105,6 +108,21 @@ def test_what_is_kept_says_what_the_files_say(
     assert look(closed) == {"alone"}
     append(path, "{\n")
     assert b"invalid-json" in report(closed, path)
+
+
+@pytest.mark.parametrize(("copies", "begun"), [(1200, 1), (1, 3)])
+def test_the_clock_is_looked_at_after_each_large_trace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, copies: int, begun: int
+) -> None:
+    for name in "abc":
+        path = write(tmp_path / name / "trace.jsonl", triage(project_run_id=name) * copies)
+        assert (path.stat().st_size > 1 << 18) == (copies > 1)
+        settled(path)
+    closed = ClosedTraces([tmp_path])
+    traces = [(real, DEFAULTS) for real in closed.search()]
+    clock = SimpleNamespace(monotonic=count().__next__)
+    monkeypatch.setattr(closed_traces, "time", clock)
+    assert closed.look_first(traces, Cache(None), seconds=1) == begun
 
 
 LATER = """

@@ -16,6 +16,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import accumulate, groupby
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
@@ -60,8 +61,9 @@ MOST_BYTES = 64 << 20
 """Larger files are left to the command line, as editors do not open them either."""
 _NO_RULES = RuleSettings(dict.fromkeys(RULES))
 """For traces whose findings nobody has requested."""
-_TOGETHER = 32
-"""So many traces are looked at between two looks at the clock."""
+_TOGETHER = 1 << 18
+"""After so many bytes there is a look at the clock; a file counts for :data:`_LEAST` at least."""
+_LEAST = 1 << 13
 _SHARE = 20
 """Folders are searched again after this many times the time that it took."""
 _LONGEST = 5.0
@@ -349,15 +351,16 @@ class ClosedTraces:
         self, traces: Sequence[tuple[str, RuleSettings]], cache: Cache, *, seconds: float
     ) -> int:
         """The same for traces that nobody has looked at, each with its rules. What the cache keeps
-        of their runs and findings is not made again. No file is begun after so many seconds; gives
-        how many were looked at.
+        of their runs and findings is not made again. After so many seconds nothing is begun, but
+        for small files of one batch; gives how many were looked at.
         """
-        from drive_trace.fleet.kept import in_batches  # noqa: PLC0415 - takes a moment to load
-
         end, done = time.monotonic() + seconds, 0
-        for some in in_batches(traces, _TOGETHER):
+        sizes = accumulate(_size_of(real) for real, _ in traces)
+        batches = groupby(zip(traces, sizes, strict=True), lambda each: each[1] // _TOGETHER)
+        for _, batch in batches:
             if time.monotonic() > end:
                 break
+            some = [trace for trace, _ in batch]
             self._look_first(some, cache)
             done += len(some)
         return done
@@ -632,6 +635,13 @@ class ClosedTraces:
                     del holders[now.real]
                 if not holders:
                     del self._holders[run_id]
+
+
+def _size_of(real: str) -> int:
+    try:
+        return max(_LEAST, Path(real).stat().st_size)
+    except (OSError, ValueError):
+        return _LEAST
 
 
 def _versions_of(beside: Neighbours | None) -> object:
