@@ -10,10 +10,11 @@ import pytest
 
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.usage import UsageLogError, values
+from drive_trace.features import events
 from drive_trace.json_text import parse
 from drive_trace.linter.joining import join
 from drive_trace.lsp import server as server_module
-from tests.support.client_text import position
+from tests.support.client_text import position, triage
 from tests.support.growth import Work, assert_all_linear, assert_linear
 from tests.support.sessions.channels import InProcess
 
@@ -178,6 +179,22 @@ def test_quotes_on_the_line_below_an_object_that_is_open() -> None:
         return partial(join, first, 1, below)
 
     assert_linear(joined, SIZE)
+
+
+def test_all_pages_of_the_list_of_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events, "MOST_ROWS", 100)
+
+    def read(size: int) -> Work:
+        analysis = Analysis(triage() * size)
+
+        def pages() -> None:
+            first = 0
+            while first is not None:
+                first = events.page_json(analysis, first)["next"]
+
+        return pages
+
+    assert_linear(read, SIZE)
 
 
 def test_a_key_that_stands_twice_far_behind_in_a_usage() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 
 from drive_trace.analysis import Analysis
 from drive_trace.json_text import as_json
@@ -14,7 +13,7 @@ from drive_trace.stopping import unless_stopped
 from drive_trace.text.escaping import printable
 from drive_trace.trace.line import Line, LineStatus, event_of, name_of, run_id_of
 from drive_trace.trace.reading import values_of
-from drive_trace.trace.scope import Nesting, nestings
+from drive_trace.trace.scope import Nesting, kept_nestings
 from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import LIFETIMES, Entity, EventType, Lifetime
 from drive_trace.vocabulary.registry import ENVELOPE
@@ -30,13 +29,13 @@ _DISPATCH, _ROUND = LIFETIMES[Entity.DISPATCH], LIFETIMES[Entity.ROUND]
 
 def page_json(analysis: Analysis, first: int) -> dict[str, object]:
     """The rows of the lines from one on, counted from 0; ``next`` is where the next page begins."""
-    lines, first = tuple(analysis.document.lines), max(first, 0)
+    lines, first = analysis.document.lines, max(first, 0)
     stop = min(first + MOST_ROWS, len(lines))
-    within = zip(lines, nestings(analysis.index, lines), strict=True)
+    within = kept_nestings(analysis.index, lines)
     rows = [
-        _row(analysis, line, nesting, number)
-        for number, (line, nesting) in enumerate(unless_stopped(islice(within, stop)))
-        if number >= first and line.status is not LineStatus.BLANK
+        _row(analysis, lines[number], within[number], number)
+        for number in unless_stopped(range(first, stop))
+        if lines[number].status is not LineStatus.BLANK
     ]
     return {"total": len(lines), "next": stop if stop < len(lines) else None, "rows": rows}
 

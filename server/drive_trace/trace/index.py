@@ -224,6 +224,11 @@ class Index:
         runs = self.runs.values()
         return in_order(chain.from_iterable(run.of(name, field, value) for run in runs))
 
+    @cached_property
+    def kept(self) -> dict[Any, Any]:
+        """What was made of all lines as they are, by what made it."""
+        return {}
+
     # The runs, and the lines that readers do not count
 
     @cached_property

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import NamedTuple, cast
 
+from drive_trace.stopping import unless_stopped
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import (
     FlaggedLine,
@@ -374,3 +375,10 @@ def nestings(index: Index, lines: Iterable[Line]) -> Iterator[Nesting]:
             above = walks[run_id] = _Above(index, run_id)
         yield above.nesting(line)
         above.note(line)
+
+
+def kept_nestings(index: Index, lines: Iterable[Line]) -> Sequence[Nesting]:
+    """The same, made once until an edit."""
+    if nestings not in index.kept:
+        index.kept[nestings] = [*nestings(index, unless_stopped(lines))]
+    return cast("Sequence[Nesting]", index.kept[nestings])
