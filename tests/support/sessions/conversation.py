@@ -36,6 +36,7 @@ SLOW = {
     "textDocument/willSaveWaitUntil",
     "textDocument/completion",
     "textDocument/hover",
+    "textDocument/codeLens",
     "textDocument/semanticTokens/full",
     "textDocument/selectionRange",
     "codeLens/resolve",
