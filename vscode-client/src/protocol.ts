@@ -1,4 +1,4 @@
-/** The server's own requests: `lsp/rpc/own_messages.py` and `features/` say what each member means. */
+/** The server's own requests: `lsp/rpc/messages.py` and `features/` say what each member means. */
 
 export type Verdict = "correct" | "incorrect" | "not-computable";
 export type Grade = "pass" | "fail";
