@@ -1,7 +1,7 @@
 """The server on a clock of its own: closed traces that were written to just now."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +18,27 @@ REJECTED = f"{MISSING} · 1 correctness line rejected (line 2), not counted"
 class Client:
     """An editor with one folder. What it does next it does at once, before any time passes."""
 
-    def __init__(self, channel: InProcess, folder: Path) -> None:
+    def __init__(self, channel: InProcess, folder: Path, workspace: Any = None) -> None:
         self._channel = channel
         self._answers = 0
         folders = [{"uri": folder.as_uri(), "name": "here"}]
-        params = {"processId": None, "rootUri": None, "capabilities": {}}
+        params = {
+            "processId": None,
+            "rootUri": None,
+            "capabilities": {"workspace": workspace or {}},
+        }
         self.ask("initialize", {**params, "workspaceFolders": folders})
 
-    def ask(self, method: str, params: Any, *then: tuple[str, Any]) -> Any:
-        """The answer to a request. When it is there notifications follow, and then time passes
-        until the server has come to rest; it fails where it never does.
+    def ask(
+        self,
+        method: str,
+        params: Any,
+        *then: tuple[str, Any],
+        first: Sequence[tuple[str, Any]] = (),
+    ) -> Any:
+        """The answer to a request, before which notifications come ``first``. When it is there
+        others follow, and then time passes until the server has come to rest; it fails where it
+        never does.
         """
         answers: list[Any] = []
 
@@ -36,9 +47,9 @@ class Client:
                 answers.append(message["result"])
                 yield from (_encoded({"method": name, "params": said}) for name, said in then)
 
-        self._channel.exchange(
-            [_encoded({"id": 1, "method": method, "params": params})], take, lambda: bool(answers)
-        )
+        before = [_encoded({"method": name, "params": said}) for name, said in first]
+        asked = _encoded({"id": 1, "method": method, "params": params})
+        self._channel.exchange([*before, asked], take, lambda: bool(answers))
         (answer,) = answers
         return answer
 
@@ -95,3 +106,18 @@ def test_a_trace_that_was_open_meanwhile_is_waited_for(channel: InProcess, trace
     client.said(opening(trace))
     assert client.said(closing(trace)) == REJECTED
     assert client.said() == REJECTED
+
+
+def test_a_hover_waits_for_the_first_reading_where_lenses_are_asked_for_anew(
+    channel: InProcess, tmp_path: Path
+) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "trace.jsonl").write_text(graded("pass", "pass", "pass"), "utf-8")
+    here = tmp_path / "trace.jsonl"
+    here.write_text(triage(), "utf-8")
+    client = Client(channel, tmp_path, {"codeLens": {"refreshSupport": True}})
+    place = {"line": 0, "character": triage().index('"run-1"') + 2}
+    params = {"textDocument": {"uri": here.as_uri()}, "position": place}
+    hover = client.ask("textDocument/hover", params, first=[opening(here)])
+    assert "CORRECT" in json.dumps(hover)
+    assert "not read yet" not in json.dumps(hover)

@@ -196,7 +196,7 @@ class Responder(Handlers):
             return handler.if_closed
 
         make = partial(handler.handle, request, params)
-        waits = handler.shows_other_traces and self._following.is_due
+        waits = handler.shows_other_traces and self._following.is_due(handler.method)
         if request.trace.is_large:
             return self._made_in_thread(request, make, waits=waits)
         # Made at once also where it waits: a change may come before a task begins.

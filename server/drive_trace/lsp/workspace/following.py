@@ -166,15 +166,14 @@ class Following:
 
     # Waiting for a look
 
-    @property
-    def is_due(self) -> bool:
+    def is_due(self, method: str = "") -> bool:
         """Whether a request should wait for a look, or for what is left of one."""
         now = asyncio.get_running_loop().time()
         client = self._protocol.client
         if self._looking is not None:
             # No lens waits for the first reading: the client asks anew when it has ended.
-            may_wait = self._has_read or not client.refreshes_lenses
-            return may_wait and now < self._since + _PATIENCE
+            comes_anew = method == types.TEXT_DOCUMENT_CODE_LENS and client.refreshes_lenses
+            return (self._has_read or not comes_anew) and now < self._since + _PATIENCE
         if client.registers_watchers or self._first is None or self._is_cancelled:
             return False
         return now >= self._good_until
@@ -210,7 +209,7 @@ class Following:
             self._read_all(None)
         if self._looking is not None:
             await asyncio.wait([self._looking])
-        if self.is_due:
+        if self.is_due():
             await self.fresh()
 
     # Looking
