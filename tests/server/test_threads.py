@@ -1,14 +1,19 @@
 """Answers that take long, without a server around them: in threads, and shared."""
 
 import asyncio
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
 from itertools import repeat
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcContentModified
 
+from drive_trace.features.navigation import SymbolName
+from drive_trace.lsp.handlers.workspace import Symbols
 from drive_trace.lsp.rpc.threads import SharedWork
 from drive_trace.lsp.workspace.closed_traces import ClosedTraces
 from drive_trace.lsp.workspace.open_traces import LARGE, OpenTrace, Workspace
@@ -149,3 +154,37 @@ async def test_what_goes_wrong_is_told_to_all_who_wait_and_the_next_turn_comes()
         with pytest.raises(ValueError, match="no such run"):
             await each
     assert await shared.result_of("x", works) == 1
+
+
+async def test_a_search_of_symbols_that_is_given_up_leaves_traces_unread() -> None:
+    begun, given_up, asked = threading.Event(), threading.Event(), list[str]()
+
+    def names(real: str, *, looks: bool) -> Sequence[SymbolName]:
+        assert looks
+        asked.append(real)
+        begun.set()
+        given_up.wait()
+        return ()
+
+    async def everything() -> list[str]:
+        return [*map(str, range(500))]
+
+    closed = SimpleNamespace(names=names, uri_of=str)
+    client = SimpleNamespace(registers_watchers=False)
+    services: Any = (
+        SimpleNamespace(client=client),
+        SimpleNamespace(closed=closed),
+        SimpleNamespace(everything=everything),
+        *[None] * 3,
+    )
+    before = {*threading.enumerate()}
+    search = asyncio.ensure_future(Symbols(services).find(types.WorkspaceSymbolParams("")))
+    while not begun.is_set():
+        await a_while()
+    search.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await search
+    given_up.set()
+    for thread in {*threading.enumerate()} - before:
+        thread.join()
+    assert len(asked) < 100

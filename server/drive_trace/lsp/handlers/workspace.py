@@ -21,6 +21,8 @@ from drive_trace.lsp.workspace.runs import Beside, beside_of
 
 log = logging.getLogger(__name__)
 
+_AT_ONCE = 50
+"""Closed traces that a thread looks at in one go. A cancellation is noticed between two."""
 _BATCH_SECONDS = 0.1
 """A partial result waits so long for more before it is sent."""
 
@@ -31,7 +33,9 @@ class Symbols(Handlers):
     async def find(self, params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
         """The runs, slices and dispatches whose names match best."""
         reals = await self._following.everything()
-        closed = await in_thread(self._in_closed, reals)
+        closed: list[navigation.FoundSymbol] = []
+        for start in range(0, len(reals), _AT_ONCE):
+            closed += await in_thread(self._in_closed, reals[start : start + _AT_ONCE])
         found = [*self._in_open(params.query), *closed]
         client = self._protocol.client
         best = navigation.best_matches(found, params.query)
