@@ -3,6 +3,7 @@
 import os
 import sys
 import time
+from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
@@ -125,6 +126,26 @@ def test_the_clock_is_looked_at_after_each_large_trace(
     assert closed.look_first(traces, Cache(None), seconds=1) == begun
 
 
+def test_traces_are_looked_at_anew_where_the_cache_and_a_writer_spoil_what_is_kept(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache, get = Cache(tmp_path / "cache"), Cache.get_many
+
+    def spoiled(self: Cache, keys: Sequence[bytes]) -> Any:
+        if not any(key.endswith(b"summary") for key in keys):
+            return get(self, keys)
+        append(folder / "alone" / "trace.jsonl", triage(project_run_id="new"))
+        return {}
+
+    monkeypatch.setattr(Cache, "get_many", spoiled)
+    closed = ClosedTraces([folder])
+    traces = [(real, DEFAULTS) for real in closed.search()]
+    assert closed.look_first(traces, cache, seconds=60) == len(TEXTS)
+    cache.close()
+    assert {each.is_unread for each in closed.seen()} == {False}
+    assert "new" in {run_id for each in closed.seen() for run_id in each.parts}
+
+
 LATER = """
 import sys, time
 from drive_trace.commands import main
@@ -157,6 +178,23 @@ def test_a_server_lists_the_second_time_what_it_listed_the_first(
         assert (cache / "fleet.sqlite").is_file()
     assert lists[0] == lists[1]
     assert {each["runId"] for each in lists[0]["runs"]} == {"run-1", "alone", "faulty"}
+
+
+@pytest.mark.end_to_end
+def test_a_first_reading_that_fails_ends(folder: Path) -> None:
+    for number in range(120):
+        write(folder / f"{number:03}" / "trace.jsonl", triage())
+    fails = (
+        "from drive_trace.lsp.workspace.closed_traces import ClosedTraces\n"
+        "ClosedTraces.look_first = lambda *_, **__: time.sleep(1) or 1 / 0"
+    )
+    given = [{"uri": folder.as_uri(), "name": "traces"}]
+    with RawClient((sys.executable, "-c", LATER, fails, "serve")) as client:
+        client.initialize(WATCHES, workspaceFolders=given)
+        own = opened(client, folder / "own" / "trace.jsonl", apart(triage(project_run_id="own")))
+        client.notification("$/progress", lambda said: said["value"]["kind"] == "end")
+        assert own.lenses()
+        assert "closed traces cannot be looked at" in client.stderr()
 
 
 def follows(client: RawClient, folder: Path) -> None:

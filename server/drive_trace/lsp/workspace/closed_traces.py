@@ -369,7 +369,7 @@ class ClosedTraces:
         """Look at traces for the first time, for what the score needs of them and the number of
         their findings; at those to which somebody writes as at any other time.
         """
-        from drive_trace.fleet.kept import File, KeptTraces  # noqa: PLC0415 - as above
+        from drive_trace.fleet.kept import File, KeptTraces, ScanError  # noqa: PLC0415 - as above
 
         entries = [(each, rules) for real, rules in traces if (each := self._entries.get(real))]
         quiet = {
@@ -384,7 +384,10 @@ class ClosedTraces:
         ]
         looked = dict(zip(quiet, kept.look_at(files), strict=True))
         readable = {real: each for real, each in looked.items() if not isinstance(each, Problem)}
-        summaries = kept.summaries(range(len(readable)))
+        try:
+            summaries = kept.summaries(range(len(readable)))
+        except ScanError:  # the cache has none of one to which somebody has written since
+            readable, summaries = {}, {}
         for (real, facts), summary in zip(readable.items(), summaries.values(), strict=True):
             entry, rules, state = quiet[real]
             with entry.lock:

@@ -248,6 +248,16 @@ class Following:
     async def _look_at_all(self, progress: Progress | None, opened: str | None = None) -> None:
         loop = asyncio.get_running_loop()
         start = loop.time()
+        await _logged(self._look_at_each(progress, opened))
+        if progress is not None:
+            self._has_read = True
+            progress.end()
+        else:
+            now = loop.time()
+            self._good_until = now + (now - start) * _SHARE
+        self._after_look()
+
+    async def _look_at_each(self, progress: Progress | None, opened: str | None) -> None:
         if opened is not None:
             await self._note_open(opened)
         reals = await self.everything()
@@ -259,13 +269,6 @@ class Following:
         await self._look_first(new, progress)
         await in_thread(self._runs.look_at_records, [*reals, *self._runs.open_reals()])
         await self._complete()
-        if progress is not None:
-            self._has_read = True
-            progress.end()
-        else:
-            now = loop.time()
-            self._good_until = now + (now - start) * _SHARE
-        self._after_look()
 
     async def _look_first(
         self, traces: Sequence[tuple[str, Path]], progress: Progress | None
