@@ -11,10 +11,12 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import msgspec
 import pytest
 
 from drive_trace.fleet import kept as looking
@@ -369,20 +371,36 @@ def test_a_corrupt_or_foreign_cache_is_not_believed(fleet: Path, kept: Path) -> 
     assert rows(".") == expected
 
 
+def _cut(value: bytes) -> bytes:
+    return value[:-9]
+
+
+def _with_a_text_for_a_number(value: bytes) -> bytes:
+    """The same, whole, but that the rows in it have a text where their events are counted."""
+    whole = msgspec.msgpack.decode(value)
+    for row in whole[1] if isinstance(whole, list) and isinstance(whole[1], list) else [whole]:
+        if isinstance(row, dict) and "events" in row:
+            row["events"] = "many"
+    return msgspec.msgpack.encode(whole)
+
+
 @pytest.mark.usefixtures("later")
-def test_what_has_another_type_is_not_believed(fleet: Path, kept: Path) -> None:
+@pytest.mark.parametrize("forge", [_cut, _with_a_text_for_a_number])
+def test_what_has_another_type_is_not_believed(
+    fleet: Path, kept: Path, forge: Callable[[bytes], bytes]
+) -> None:
     """Not even with the right checksum."""
     expected = rows(".")
     with sqlite3.connect(kept / "fleet.sqlite") as database:
         found = database.execute("SELECT key, value FROM kept").fetchall()
         for key, value in found:
-            forged = value[:-9]
+            forged = forge(value)
             database.execute(
                 "UPDATE kept SET value = ?, sum = ? WHERE key = ?",
                 (forged, digest(key, forged), key),
             )
     database.close()
-    assert len(found) > 15
+    assert sum(forge(value) != value for _, value in found) > 15
     assert rows(".") == expected
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from drive_trace.analysis import summarize_text
-from drive_trace.fleet.kept import summary_from, to_bytes
+from drive_trace.fleet.kept import File, Looked, facts_from, look_at_file, summary_from, to_bytes
 from drive_trace.scorecard.scoring import without_lines
 
 LINES = (Path(__file__).parent.parent / "conformance/traces.jsonl").read_bytes().splitlines()
@@ -32,3 +32,18 @@ def test_what_cannot_be_true_is_no_summary() -> None:
         summary._replace(runs=(run._replace(judgement={"agreement": 1}),)),  # type: ignore[arg-type]
     ):
         assert summary_from(to_bytes(told), "") is None
+
+
+def test_what_cannot_be_true_are_no_facts(tmp_path: Path) -> None:
+    path = tmp_path / "trace.jsonl"
+    path.write_text(json.loads(LINES[0])["text"], "utf-8")
+    looked = look_at_file(File(str(path), "trace.jsonl", None))
+    assert isinstance(looked, Looked)
+    facts = looked.facts
+    assert all(facts.hashes.values())
+    assert facts_from(to_bytes(facts), "trace.jsonl") == facts
+    for told in (
+        facts._replace(hashes={run: each[:-1] for run, each in facts.hashes.items()}),
+        facts._replace(digest=facts.digest[:-1]),
+    ):
+        assert facts_from(to_bytes(told), "trace.jsonl") is None

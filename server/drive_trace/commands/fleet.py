@@ -103,7 +103,7 @@ def fleet(  # noqa: PLR0913, PLR0917 - one for each option
     from drive_trace.report.fleet import FleetSummary  # noqa: PLC0415
     from drive_trace.storage.finding import find_traces, link_out, omitted  # noqa: PLC0415
 
-    gc.enable()  # this may go on for hours, see main
+    gc.enable()  # this may go on for hours, see __main__.py
     reading, joining = ProgressBar("reading traces"), ProgressBar("joining runs")
 
     def say(message: str) -> None:

@@ -101,11 +101,10 @@ class AllFiles(NamedTuple):
         return not (self.unread or self.strays or run_id in self.copied)
 
 
-# What is kept of a trace, in three parts, as few need all. Whoever reads one back believes nothing:
-# it has the declared types, or it is none
+# What is kept of a trace, in three parts, as few need all. Each is checked when it is read back
 
 
-class Facts(NamedTuple):
+class TraceState(NamedTuple):
     """What a trace was when it was read, and what concerns runs that stand in other files, too."""
 
     version: str
@@ -135,7 +134,7 @@ class _Rows(NamedTuple):
 
 
 _Verdicts = dict[str, tuple[tuple[str, tuple[Judgement, ...]], ...]]
-_FACTS = msgspec.msgpack.Decoder(Facts)
+_FACTS = msgspec.msgpack.Decoder(TraceState)
 _ROWS = msgspec.msgpack.Decoder(_Rows)
 _SUMMARY = msgspec.msgpack.Decoder(TraceSummary)
 _BROKEN = (msgspec.MsgspecError, ValueError, RecursionError)
@@ -143,7 +142,7 @@ _UNFIT = (OverflowError, UnicodeEncodeError)
 """What :func:`to_bytes` raises where some text or number does not fit, as a lone surrogate."""
 
 
-def to_bytes(part: Facts | _Rows | TraceSummary) -> bytes:
+def to_bytes(part: TraceState | _Rows | TraceSummary) -> bytes:
     """The part in short. Raises :data:`_UNFIT`."""
     return msgspec.msgpack.encode(part)
 
@@ -156,7 +155,7 @@ def _read_back(decoder: msgspec.msgpack.Decoder[Part], data: bytes) -> Part | No
         return None
 
 
-def facts_from(data: bytes, path: str) -> Facts | None:
+def facts_from(data: bytes, path: str) -> TraceState | None:
     """What was kept as facts, of a trace that is known by this path now; None where the data are
     anything else.
     """
@@ -209,14 +208,14 @@ class File(NamedTuple):
     """Identifies the settings; empty without any."""
     key: bytes = b""
     """Of where it is and of this version of the program; empty where nothing is kept."""
-    known: Facts | None = None
+    known: TraceState | None = None
     """What was found when it was looked at last, with the findings that are asked for now."""
 
 
 class Looked(NamedTuple):
     """What a look at a trace gave."""
 
-    facts: Facts
+    facts: TraceState
     rows: bytes | _Rows | None = None
     """As bytes, where it can be kept; None where the trace is as it was."""
     summary: bytes | TraceSummary | None = None
@@ -232,7 +231,7 @@ def look_at_file(file: File) -> Looked | Problem:
     if file.known is not None and file.known.digest == content:
         return Looked(file.known._replace(version=version))
     summary, findings, is_clean = summarized(records.records, file)
-    facts = Facts(
+    facts = TraceState(
         version,
         content,
         file.rules,
@@ -331,7 +330,7 @@ class KeptTraces:
         """What it is to take next."""
         self._rules: dict[int, tuple[RuleSettings, bytes]] = {}
 
-    def look_at(self, files: Iterable[File]) -> Iterator[Facts | Problem]:
+    def look_at(self, files: Iterable[File]) -> Iterator[TraceState | Problem]:
         """The facts of each trace, in their order; those that can be read get numbers, from 0."""
         asked = [each for some in in_batches(files, IN_BULK) for each in self._with_known(some)]
         # A trace that is as it was is not looked at; the others are, on all cores.
@@ -427,7 +426,7 @@ class KeptTraces:
         self._new = {}
 
 
-def _is_as_known(file: File, known: Facts) -> bool:
+def _is_as_known(file: File, known: TraceState) -> bool:
     return bool(known.version) and known.version == _version(file.path)
 
 
