@@ -79,8 +79,9 @@ def fleet(  # noqa: PLR0913, PLR0917 - one for each option
     runs that went on after their grade and runs without one, how many are CORRECT by project and
     month (with 95 % Wilson intervals), and with --findings the commonest findings.
 
-    PATH is a file, a folder, or a pattern such as 'runs/**/*.jsonl'. The verdicts are those of
-    score. What was found in a file is kept in the user's cache folder until the file changes.
+    PATH is a file, a folder, or a pattern such as 'runs/**/*.jsonl'. The verdicts are those that
+    score gives for the folder of the same files: unlike score, fleet takes no files in that nobody
+    named. What was found in a file is kept in the user's cache folder until the file changes.
 
     Exit code: 0 whatever the verdicts, 2 some input could not be read or some configuration used
     (the rest is still in the table), or the table could not be written.
