@@ -23,14 +23,14 @@ def as_json(row: dict[str, Any]) -> dict[str, Any]:
 
 def made(folder: Path) -> Any:
     out = folder.parent / "runs.parquet"
-    assert run("fleet", folder, "--no-cache", "--out", out).code == 0
+    assert run("fleet", folder, "--findings", "--no-cache", "--out", out).code == 0
     return pq.read_table(out)
 
 
 def test_rows_are_those_of_json_lines(tmp_path: Path) -> None:
     write_fleet(tmp_path / "in")
     rows = [as_json(each) for each in made(tmp_path / "in").to_pylist()]
-    ran = run("fleet", tmp_path / "in", "--no-cache", "--out", "-")
+    ran = run("fleet", tmp_path / "in", "--findings", "--no-cache", "--out", "-")
     expected = [json.loads(line) for line in ran.out.splitlines()]
     odd = expected.pop()
     assert rows[:-1] == expected
