@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
@@ -156,7 +157,7 @@ RuleUrl = Callable[[str], str | None]
 """Gives the address of a rule's page by its code."""
 
 
-class FindingWriter:
+class FindingWriter(ABC):
     """Writes one finding after another."""
 
     shows_totals = False
@@ -165,11 +166,11 @@ class FindingWriter:
     def __init__(self, out: TextIO, url_of: RuleUrl) -> None:
         self._out, self._url_of = out, cache(url_of)
 
+    @abstractmethod
     def write(self, report: Reported) -> None:
         """Write a finding."""
-        raise NotImplementedError
 
-    def finish(self, totals: Totals) -> None:
+    def finish(self, totals: Totals) -> None:  # noqa: B027 - most formats end with nothing
         """Write what comes after all."""
 
 
