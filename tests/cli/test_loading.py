@@ -56,4 +56,5 @@ def test_a_command_loads_what_it_needs(
     modules = loaded(tmp_path, *args)
     ours = {each for each in modules if each.startswith("drive_trace.")} - {"drive_trace.linter"}
     assert {package_of(each) for each in ours} == packages
-    assert not _SLOW & modules
+    # Whoever writes takes down the digest of what was written.
+    assert not (_SLOW - {"hashlib"} if "authoring" in packages else _SLOW) & modules

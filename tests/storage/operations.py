@@ -15,6 +15,8 @@ from tests.support.client_text import graded, triage
 TRACE = triage() + graded("pass", None, None)
 TARGET = ("--trace-file", "trace.jsonl", "--project-run-id", "run-1")
 EVENT = ("--event", "slice-started", "--payload", SLICE)
+PROVENANCE = "trace.jsonl.provenance.ndjson"
+"""Written after the trace: without it, an event is recorded all the same."""
 MISTAKE = triage()[:-2] + ",}\n"
 
 
@@ -89,29 +91,29 @@ def change_configuration() -> Ran:
 
 
 OPERATIONS = {
-    "emit": Operation(cli("emit", *TARGET, *EVENT), write_trace, ("trace.jsonl",)),
+    "emit": Operation(cli("emit", *TARGET, *EVENT), write_trace, ("trace.jsonl", PROVENANCE)),
     "emit-new": Operation(
         cli("emit", "--trace-file", "new/trace.jsonl", *TARGET[2:], *EVENT),
         write_trace,
-        ("trace.jsonl",),
+        ("trace.jsonl", PROVENANCE),
         folder="new",
     ),
     "record": Operation(
         cli("record", *TARGET, "--intent", "pass", "other.jsonl"),
         write_traces,
-        ("trace.jsonl",),
+        ("trace.jsonl", PROVENANCE),
         read=("other.jsonl", "drive-trace.toml"),
     ),
     "tokens": Operation(
         cli("tokens", *TARGET, "--usage", "usage.json"),
         write_usage,
-        ("trace.jsonl",),
+        ("trace.jsonl", PROVENANCE),
         read=("usage.json",),
     ),
     "judge": Operation(
         cli(*command("--replay", "replies.ndjson", "--allow-uncalibrated")),
         write_judged,
-        ("trace.jsonl.judgements.ndjson", "trace.jsonl"),
+        ("trace.jsonl.judgements.ndjson", "trace.jsonl", PROVENANCE),
         read=("drive-trace.toml",),
     ),
     "fix": Operation(

@@ -22,6 +22,7 @@ from drive_trace.storage.files import STDIN, Problem, read_bytes, refuse_special
 from drive_trace.storage.processes import run_shell
 from drive_trace.storage.replace import may_be_trace
 from drive_trace.text.wording import duration
+from drive_trace.trace.provenance import Origin
 from drive_trace.vocabulary import GRADE
 
 EXIT_FAIL, EXIT_NOTHING = 1, 3
@@ -132,7 +133,9 @@ def gate(  # noqa: PLR0913, PLR0917 - one for each option
         notes = [f"nothing was written to {request.trace_file}"]
         raise Ended(EXIT_NOTHING, ended.message, notes=notes)
     notify(ended.message)
-    request = request._replace(changes={component: ended.outcome})
+    request = request._replace(
+        changes={component: ended.outcome}, origin=Origin("gate", (component,))
+    )
     with _or_nothing():
         recorded = writing.append_feed(request)
     writing.show_graded(request, recorded)

@@ -32,6 +32,7 @@ from drive_trace.storage.projects import (
 from drive_trace.storage.recording import Merged, new_stamp
 from drive_trace.text.escaping import printable, visible
 from drive_trace.text.wording import first_of, listed, writable
+from drive_trace.trace.provenance import Origin
 from drive_trace.vocabulary import GRADE
 
 _EXIT_NO_VERDICT = 3
@@ -141,7 +142,7 @@ def judge(dry_run: bool, output_format: str, **given: Any) -> None:
     """
     asked = Asked(*(given.pop(each) for each in Asked._fields))
     criteria = Criteria(*(given.pop(each) for each in Criteria._fields))
-    request = writing.RecordRequest(GRADE, {"intent": "pass"}, **given)
+    request = writing.RecordRequest(GRADE, {"intent": "pass"}, **given, origin=Origin("judge"))
     judging = Judging(request, asked, criteria)
     as_json = output_format == "json"
     try:

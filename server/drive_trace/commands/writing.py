@@ -27,6 +27,7 @@ from drive_trace.storage.finding import (
 )
 from drive_trace.storage.projects import shown_path
 from drive_trace.storage.recording import (
+    RECORDED,
     Merge,
     Merged,
     append_event,
@@ -34,6 +35,7 @@ from drive_trace.storage.recording import (
     record_feed,
 )
 from drive_trace.text.escaping import printable, visible
+from drive_trace.trace.provenance import Origin
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, COST, EVENTS, GRADE, TOKEN_FIELDS, OneOfShape
 
 if TYPE_CHECKING:
@@ -243,7 +245,8 @@ def tokens(usage: tuple[str, ...], **given: Any) -> None:
             changes = dict(total.figures)
     if not changes:
         raise click.UsageError("name what to record: at least one figure, or --usage with one")
-    request = RecordRequest(COST, changes, **given)
+    measured = tuple(changes) if total is not None else ()
+    request = RecordRequest(COST, changes, **given, origin=Origin("tokens", measured))
     recorded = append_feed(request)
     if total is not None:
         _show(total)
@@ -319,6 +322,7 @@ class RecordRequest(NamedTuple):
     paths: Sequence[str]
     """Where to look for the run, beside the repository."""
     new_run: bool = False
+    origin: Origin = RECORDED
 
 
 def append_feed(request: RecordRequest) -> Merged:
@@ -333,6 +337,7 @@ def append_feed(request: RecordRequest) -> Merged:
         request.changes,
         new_run=request.new_run,
         beside=beside.paths,
+        origin=request.origin,
         waiting=notify,
     )
     merged = done(recorded, request.trace_file, beside)

@@ -34,6 +34,8 @@ from drive_trace.storage.files import (
 _COMMON = getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _FLAGS = os.O_RDWR | os.O_APPEND | _COMMON
 _READING = os.O_RDONLY | _COMMON | getattr(os, "O_NONBLOCK", 0)
+_TAIL = 1 << 14
+"""The bytes in which the last line of a file stands, as good as always."""
 _ATTEMPTS = 1000
 """How often a file may be replaced while we wait for its lock."""
 
@@ -82,14 +84,27 @@ class LockedTrace:
         data = self.read()
         return OpenLine(data.count(b"\n") + 1, data.rpartition(b"\n")[2])
 
-    def append(self, record: str) -> None:
-        """Append one record and what ends it, as the line before it is ended, on a line of its own.
-        Raises AppendError, and then leaves the file as it was, or says what stands in it.
+    @property
+    def last_line(self) -> bytes:
+        """The last line that is not blank, without white space around it; empty if there is none.
+        It may not be ended.
         """
-        assert "\n" not in record
+        size = os.fstat(self._handle).st_size
+        tail = self._bytes(max(size - _TAIL, 0), _TAIL).rstrip()
+        if size > _TAIL and b"\n" not in tail:
+            tail = self.read().rstrip()
+        return tail.rpartition(b"\n")[2].strip()
+
+    def append(self, *records: str) -> None:
+        """Append records in one write, and what ends them, as the line before is ended, each on a
+        line of its own. Raises AppendError, and then leaves the file as it was, or says what
+        stands in it.
+        """
+        assert not any("\n" in record for record in records)
         size = os.fstat(self._handle).st_size
         ending = b"\r\n" if self._bytes(max(size - 2, 0), 2) == b"\r\n" else b"\n"
-        data = (b"" if self._is_ended(size) else b"\n") + record.encode() + ending
+        lines = (record.encode() + ending for record in records)
+        data = (b"" if self._is_ended(size) else b"\n") + b"".join(lines)
         rest = memoryview(data)
         try:
             while rest:  # an almost full disk takes a part, and fails then

@@ -42,7 +42,13 @@ from drive_trace.storage.files import (
     why_not_read,
 )
 from drive_trace.storage.git import Repository, has_content, indexed_records, repository_around
-from drive_trace.storage.patterns import MoreFiles, in_wip, is_trace, patterns_of
+from drive_trace.storage.patterns import (
+    PROVENANCE_SUFFIX,
+    MoreFiles,
+    in_wip,
+    is_trace,
+    patterns_of,
+)
 from drive_trace.storage.projects import (
     CONFIGURATION_NAME,
     Above,
@@ -51,6 +57,7 @@ from drive_trace.storage.projects import (
     relative,
 )
 from drive_trace.trace.line import HEAD, fields_named
+from drive_trace.trace.provenance import PROVENANCE_VERSION
 
 NO_MORE = MoreFiles()
 _LIBRARY = "node_modules"
@@ -533,14 +540,18 @@ def _why_gone(path: Path, content: str) -> Omission | None:
 
 
 def _looks_like_trace(path: Path) -> bool:
-    """Whether a file has a trace's fields where it begins, after blanks."""
+    """Whether a file has a trace's fields where it begins, after blanks, and is no record of where
+    events come from, which names them, too.
+    """
     if not re.search(_MAY_BE_TRACE, path.name):
         return False
     try:
         with open_regular(path) as file:
             while (head := file.read(HEAD)).isspace():
                 pass
-            return len(fields_named((head + file.read(HEAD)).decode("latin-1"))) > 1
+            text = (head + file.read(HEAD)).decode("latin-1")
+            is_record = path.name.endswith(PROVENANCE_SUFFIX) and PROVENANCE_VERSION in text
+            return len(fields_named(text)) > 1 and not is_record
     except (OSError, ValueError):
         return False
 

@@ -19,6 +19,10 @@ TRACE_GLOBS = ("**/trace.jsonl", "**/wip/drive-trace/*.jsonl")
 """The files that a search of a folder takes for traces."""
 JUDGEMENTS_SUFFIX = ".judgements.ndjson"
 """Behind a trace's name: the record of the judging, which no pattern makes a trace."""
+PROVENANCE_SUFFIX = ".provenance.ndjson"
+"""The same of the record of where its events come from."""
+RECORD_SUFFIXES = (JUDGEMENTS_SUFFIX, PROVENANCE_SUFFIX)
+"""Of all that stands beside a trace."""
 BASELINE_NAME = "drive-trace-baseline.json"
 
 
@@ -169,7 +173,7 @@ class MoreFiles(msgspec.Struct, frozen=True, dict=True):
 
     def hold(self, path: Path, folder: Path) -> bool:
         """Whether a path inside a folder matches."""
-        if not self._globs or path.name.endswith(JUDGEMENTS_SUFFIX):
+        if not self._globs or path.name.endswith(RECORD_SUFFIXES):
             return False
         inner, whole = path.relative_to(folder).parts, path.parts[1:]
         return any(each.matches(inner) or each.matches(whole) for each in self._globs)

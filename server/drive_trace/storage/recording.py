@@ -10,14 +10,15 @@ from __future__ import annotations
 import os
 import re
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import msgspec
 
+from drive_trace import __version__
 from drive_trace.authoring.drafts import (
     Draft,
     Refused,
@@ -32,7 +33,13 @@ from drive_trace.scorecard.caveats import lookalike_phrase, rejected_phrase
 from drive_trace.scorecard.feed_state import FeedState, FileFeed, JoinedFeed, mentions
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import ScoredTrace, score_joined
-from drive_trace.storage.appending import AppendError, LockedTrace, OpenLine, locked_with
+from drive_trace.storage.appending import (
+    AppendError,
+    LockedTrace,
+    OpenLine,
+    locked_trace,
+    locked_with,
+)
 from drive_trace.storage.files import (
     Problem,
     may_be_there,
@@ -42,11 +49,16 @@ from drive_trace.storage.files import (
     version_of,
     why_not_utf8,
 )
+from drive_trace.storage.patterns import PROVENANCE_SUFFIX
 from drive_trace.text.wording import shown
 from drive_trace.trace.line import run_of
+from drive_trace.trace.provenance import Origin, digest_of_line, entry_line
 from drive_trace.trace.reading import read_exactly, read_lines
 from drive_trace.vocabulary import EVENTS, GRADE, EventType
 from drive_trace.vocabulary.slips import nearest
+
+EMITTED = Origin("emit")
+RECORDED = Origin("record")
 
 
 class Appended(NamedTuple):
@@ -80,28 +92,94 @@ def new_stamp() -> Stamp:
     return Stamp(str(uuid.uuid4()), ts.removesuffix("+00:00") + "Z", str(uuid.uuid4()))
 
 
-def append_event(
+class NewEvent(NamedTuple):
+    """An event that is to be appended."""
+
+    draft: Draft
+    origin: Origin
+    """Where it comes from: kept in the record of provenance beside the trace."""
+    ts: str | None = None
+    """When it happened, where a log says so; None: now."""
+
+
+Composed: TypeAlias = "Sequence[NewEvent] | Refused"
+
+
+def append_event(  # noqa: PLR0913 - what is appended, and where
     path: str,
     draft: Draft,
     beside: Sequence[str] = (),
     *,
+    origin: Origin = EMITTED,
     waiting: Callable[[str], None] | None = None,
     dry_run: bool = False,
 ) -> Appended | Refused | Problem:
-    """Append an event to a trace, which is created if need be. Never raises.
+    """:func:`append_events` for one event; ``beside`` are the other files of its run."""
+    events, others = [NewEvent(draft, origin)], {draft.run_id: beside}
+    outcome = append_events(path, events, others, waiting=waiting, dry_run=dry_run)
+    return outcome if isinstance(outcome, Refused | Problem) else outcome[0]
 
-    A grade that would erase what another one has recorded is refused. With ``dry_run`` nothing is
-    locked or written. For ``beside`` and ``waiting`` see :func:`record_feed`.
+
+def append_events(
+    path: str,
+    events: Composed | Callable[[bytes], Composed],
+    beside: Mapping[str, Sequence[str]] = {},
+    *,
+    waiting: Callable[[str], None] | None = None,
+    dry_run: bool = False,
+) -> Sequence[Appended] | Refused | Problem:
+    """Append events to a trace in their order, under one lock and in one write: all, or none. The
+    trace is created if need be. Never raises.
+
+    ``events`` may be a function, which makes them of the trace's bytes as they are when it is
+    locked (empty where there is no trace yet): what depends on what stands there, such as the
+    number of the next round, is right then, whoever else writes.
+
+    A grade that would erase what another one has recorded is refused; ``beside`` has by run the
+    other files that may hold such a grade, see :func:`record_feed`, as for ``waiting``. With
+    ``dry_run`` nothing is locked or written.
+
+    The record of provenance beside the trace gets an entry for each event after the trace has it,
+    under the same lock. Where that cannot be written, a note says so.
     """
-    files = RunFiles(path, beside, draft.event, draft.run_id)
+    grade = EVENTS[GRADE]
+    looked = {run_id: RunFiles(path, each, grade, run_id) for run_id, each in beside.items()}
     try:
-        with _opened(path, files, create=True, waiting=waiting, dry_run=dry_run) as (trace, data):
-            notes = _about_trace(draft, path, data, files)
+        opened = _opened(path, looked.values(), create=True, waiting=waiting, dry_run=dry_run)
+        with opened as (trace, data):
+            made = events(data) if callable(events) else events
             return (
-                notes if isinstance(notes, Refused) else _append(trace, draft, new_stamp(), notes)
+                made if isinstance(made, Refused) else _append_all(path, trace, data, made, looked)
             )
     except AppendError as error:
         return error.problem
+
+
+def _append_all(
+    path: str,
+    trace: LockedTrace | None,
+    data: bytes,
+    events: Sequence[NewEvent],
+    looked: Mapping[str, RunFiles],
+) -> Sequence[Appended] | Refused:
+    """Append events, if none of them is refused in a trace that has those before it."""
+    found, now = list[tuple[str, Origin, tuple[str, ...]]](), data
+    for number, (draft, origin, ts) in enumerate(events, 1):
+        known = looked.get(draft.run_id) if draft.event.name == GRADE else None
+        files = known or RunFiles(path, (), draft.event, draft.run_id)
+        notes = _about_trace(draft, path, now, files)
+        if isinstance(notes, Refused):
+            where = f"event {number} ({draft.event.name}): " if len(events) > 1 else ""
+            return notes._replace(reasons=tuple(f"{where}{each}" for each in notes.reasons))
+        stamp = new_stamp()
+        record = draft.record(stamp if ts is None else stamp._replace(ts=ts))
+        found.append((record, origin, notes))
+        now = b"%b%b%b\n" % (now, b"\n" * (not now.endswith(b"\n")), record.encode())
+    written = _write(trace, [(record, origin) for record, origin, _ in found])
+    return [
+        Appended(record, (*written * (number == 0), *notes, *cautions(record)))
+        for number, (record, _, notes) in enumerate(found)
+    ]
 
 
 def _about_trace(
@@ -138,6 +216,7 @@ def record_feed(  # noqa: PLR0913 - what is recorded, and where
     *,
     new_run: bool = False,
     beside: Sequence[str] = (),
+    origin: Origin = RECORDED,
     waiting: Callable[[str], None] | None = None,
 ) -> Merged | Refused | Problem:
     """Append what counts of a run's feed, with some components changed, which have the names of
@@ -145,16 +224,19 @@ def record_feed(  # noqa: PLR0913 - what is recorded, and where
 
     ``beside`` are other files that may hold the run, in the order in which they are joined. If one
     cannot be read, that is the Problem. ``new_run`` allows a run, and a trace, that does not exist
-    yet. ``waiting`` is called with a sentence if another process keeps the trace locked for long.
+    yet. ``origin`` is kept as of :func:`append_events`. ``waiting`` is called with a sentence if
+    another process keeps the trace locked for long.
     """
     feed = EVENTS[feed_name]
     files = RunFiles(path, beside, feed, run_id)
     try:
-        with _opened(path, files, create=new_run, waiting=waiting) as (trace, data):
+        with _opened(path, [files], create=new_run, waiting=waiting) as (trace, data):
             merge = _merged(files, data, run_id, changes, new_run=new_run)
             if isinstance(merge, Refused):
                 return merge
-            written = _append(trace, merge.draft, merge.stamp, ())
+            record = merge.draft.record(merge.stamp)
+            notes = _write(trace, [(record, origin)])
+            written = Appended(record, (*notes, *cautions(record)))
             own, before, is_grade = merge.own, merge.before, feed_name == GRADE
             line = _next_line(merge.data)
             own.append(written.record)
@@ -179,7 +261,7 @@ def preview_feed(  # noqa: PLR0913 - as for record_feed
     """
     files = RunFiles(path, beside, EVENTS[feed_name], run_id)
     try:
-        with _opened(path, files, create=new_run, dry_run=True) as (_, data):
+        with _opened(path, [files], create=new_run, dry_run=True) as (_, data):
             return _merged(files, data, run_id, changes, new_run=new_run)
     except AppendError as error:
         return error.problem
@@ -226,18 +308,20 @@ def _merged(
 @contextmanager
 def _opened(
     path: str,
-    files: RunFiles,
+    files: Collection[RunFiles],
     *,
     create: bool,
     waiting: Callable[[str], None] | None = None,
     dry_run: bool = False,
 ) -> Iterator[tuple[LockedTrace | None, bytes]]:
-    """A trace and what it has, locked with those beside it that name the run; for a ``dry_run``
-    only what it has. Raises AppendError.
+    """A trace and what it has, locked with those beside it that name a run; for a ``dry_run`` only
+    what it has. Raises AppendError.
     """
     if not dry_run:
-        with locked_with(path, files.look(), create=create, waiting=waiting) as trace:
-            files.look()
+        others = [each for run in files for each in run.look()]
+        with locked_with(path, others, create=create, waiting=waiting) as trace:
+            for run in files:
+                run.look()
             yield trace, trace.read()
         return
     data = read_bytes(path) if may_be_there(path) or not create else b""
@@ -246,7 +330,8 @@ def _opened(
     reason = why_not_utf8(data)
     if reason is not None:
         raise AppendError(path, reason)
-    files.look()
+    for run in files:
+        run.look()
     yield None, data
 
 
@@ -261,16 +346,28 @@ def _stamp_after(joined: JoinedFeed) -> Stamp:
     return stamp
 
 
-def _append(
-    trace: LockedTrace | None, draft: Draft, stamp: Stamp, notes: tuple[str, ...]
-) -> Appended:
-    """Append an event, or only say what that would be where no trace is locked."""
-    record = draft.record(stamp)
-    open_line = trace.open_line if trace is not None else None
-    if trace is not None:
-        trace.append(record)
-    before = () if open_line is None else (_about(open_line),)
-    return Appended(record, (*before, *notes, *cautions(record)))
+def _write(trace: LockedTrace | None, records: Sequence[tuple[str, Origin]]) -> tuple[str, ...]:
+    """Append records, and then an entry for each to the record of provenance; nothing where no
+    trace is locked. Gives what the caller should know.
+    """
+    if trace is None or not records:
+        return ()
+    open_line = trace.open_line
+    trace.append(*(record for record, _ in records))
+    notes = () if open_line is None else (_about(open_line),)
+    try:
+        # Before its own lock is waited for by anybody, this process has that of the trace.
+        with locked_trace(f"{trace.path}{PROVENANCE_SUFFIX}") as beside:
+            last = beside.last_line
+            previous = digest_of_line(last) if last else None
+            lines = list[str]()
+            for record, origin in records:
+                lines.append(entry_line(record, origin, previous, __version__))
+                previous = digest_of_line(lines[-1].encode())
+            beside.append(*lines)
+    except AppendError as error:
+        return (*notes, f"the event was appended, but not where it comes from: {error}")
+    return notes
 
 
 def _about(open_line: OpenLine) -> str:

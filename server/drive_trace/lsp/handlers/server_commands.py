@@ -26,6 +26,7 @@ from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.threads import in_thread
 from drive_trace.storage.linked_files import write_run_page
 from drive_trace.storage.recording import append_event, new_stamp, record_feed
+from drive_trace.trace.provenance import Origin
 from drive_trace.vocabulary import GRADE
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 APPEND = "driveTrace.append"
 """The command that appends an event to the file of an open trace."""
+_EDITOR = Origin("editor")
 
 
 class ServerCommands(Handlers):
@@ -97,7 +99,7 @@ class ServerCommands(Handlers):
         if argument.get("inFile") is True:
             path, beside = await self._files(uri, run_id)
             merged = await in_thread(
-                lambda: record_feed(path, GRADE, run_id, changes, beside=beside)
+                lambda: record_feed(path, GRADE, run_id, changes, beside=beside, origin=_EDITOR)
             )
             recorded = done(merged)
             return {"line": recorded.line, "notes": list(recorded.written.notes)}
@@ -115,7 +117,7 @@ class ServerCommands(Handlers):
         uri, record = _strings(APPEND, argument, "uri", "record")
         draft = done(draft_of_record(record))
         path, beside = await self._files(uri, draft.run_id)
-        written = done(await in_thread(append_event, path, draft, beside))
+        written = done(await in_thread(lambda: append_event(path, draft, beside, origin=_EDITOR)))
         return {"notes": list(written.notes)}
 
     async def _files(self, uri: str, run_id: str) -> tuple[str, list[str]]:
