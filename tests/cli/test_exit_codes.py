@@ -89,7 +89,7 @@ def test_a_defect_is_one_line_and_exit_code_2(
 
     monkeypatch.setattr(commands, "cli", broken)
     monkeypatch.setattr(commands, "_leave", leave)
-    monkeypatch.setattr(commands, "open_streams", lambda: None)
+    monkeypatch.setattr(commands.terminal, "open_streams", lambda: None)
     monkeypatch.delenv(commands.TRACEBACK, raising=False)
     with pytest.raises(SystemExit) as end:
         commands.main()

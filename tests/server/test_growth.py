@@ -12,7 +12,7 @@ from drive_trace.analysis import Analysis
 from drive_trace.authoring.usage import UsageLogError, values
 from drive_trace.features import events
 from drive_trace.json_text import parse
-from drive_trace.linter.joining import join
+from drive_trace.linter.edits import join
 from drive_trace.lsp import server as server_module
 from tests.support.client_text import position, triage
 from tests.support.growth import Work, assert_all_linear, assert_linear

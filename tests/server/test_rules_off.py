@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from drive_trace.storage.configuration_text import turn_off
 from drive_trace.storage.files import Problem
-from drive_trace.storage.project_changes import turn_off
 from drive_trace.storage.projects import Projects
 from tests.server.support import write
 from tests.support.client_text import triage

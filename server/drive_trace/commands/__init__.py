@@ -10,21 +10,8 @@ from typing import NoReturn
 
 import click
 
-from drive_trace import __version__
-from drive_trace.commands.terminal import (
-    EXIT_UNUSABLE,
-    colour_option,
-    notify,
-    open_streams,
-    take_failure,
-    wanted_colour,
-)
-from drive_trace.interrupts import (
-    EXIT_INTERRUPTED,
-    Interrupted,
-    end_when_interrupted,
-    raise_when_interrupted,
-)
+from drive_trace import __version__, interrupts
+from drive_trace.commands import terminal
 
 TRACEBACK = "DRIVE_TRACE_TRACEBACK"
 """Environment variable: set, an unforeseen error is shown in full."""
@@ -71,8 +58,8 @@ def _command(name: str) -> click.Command:
     command: click.Command = getattr(import_module(f"{__name__}.{module}"), name)
     command.short_help = what
     # Not before: an exception in the midst of loading can crash what is written in C.
-    raise_when_interrupted()
-    return colour_option(command)
+    interrupts.raise_when_interrupted()
+    return terminal.colour_option(command)
 
 
 @click.group(
@@ -80,7 +67,7 @@ def _command(name: str) -> click.Command:
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="drive-trace")
-@colour_option
+@terminal.colour_option
 @click.pass_context
 def cli(ctx: click.Context) -> None:
     """Validates Drive trace.jsonl files line by line, scores their runs, and appends to them.
@@ -97,18 +84,18 @@ def cli(ctx: click.Context) -> None:
       drive-trace serve                     the language server, for editors
     """
     if ctx.color is None:
-        ctx.color = wanted_colour()
+        ctx.color = terminal.wanted_colour()
 
 
 def main() -> None:
     """Run the command line: exit code 0 fine, 1 errors found, 2 usage or unreadable input, 130
     after Ctrl-C.
     """
-    open_streams()
+    terminal.open_streams()
     try:
         code = _run()
-    except Interrupted:
-        code = EXIT_INTERRUPTED
+    except interrupts.Interrupted:
+        code = interrupts.EXIT_INTERRUPTED
     _leave(code)
 
 
@@ -120,20 +107,20 @@ def _run() -> int | str | None:
             cli(prog_name="drive-trace")
         except SystemExit as end:
             code = end.code
-        failure = take_failure()
+        failure = terminal.take_failure()
         if failure is not None:
-            code = EXIT_UNUSABLE
-            notify(f"cannot write the output: {failure.strerror or failure}")
+            code = terminal.EXIT_UNUSABLE
+            terminal.notify(f"cannot write the output: {failure.strerror or failure}")
     except Exception as error:
         if os.environ.get(TRACEBACK):
             raise
-        code = EXIT_UNUSABLE
-        notify(
+        code = terminal.EXIT_UNUSABLE
+        terminal.notify(
             f"a defect of drive-trace itself ({type(error).__name__}); "
             f"set {TRACEBACK}=1 to see where, and report it"
         )
     finally:
-        end_when_interrupted()
+        interrupts.end_when_interrupted()
     return code
 
 

@@ -12,17 +12,7 @@ import click
 from drive_trace.commands import options
 from drive_trace.commands.reading import read_text
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, notify
-from drive_trace.grading import judgements, prompts
-from drive_trace.grading.calibration import (
-    LabelError,
-    LabelledCase,
-    Labels,
-    calibration_in_words,
-    calibration_json,
-    once_each,
-    read_labels,
-    repeats,
-)
+from drive_trace.grading import calibration, judgements, prompts
 from drive_trace.grading.calibration import calibrate as tabulate
 from drive_trace.grading.judgements import Judge
 from drive_trace.storage.files import config_folder, inside, read_regular, why
@@ -88,9 +78,11 @@ def calibrate(
     table = tabulate(rows.rows)
     lacks = (*table.lacks, *_of_cases(rows))
     if output_format == "json":
-        click.echo(json.dumps(calibration_json(table, lacks), indent=2))
+        click.echo(json.dumps(calibration.calibration_json(table, lacks), indent=2))
     else:
-        click.echo("\n".join(calibration_in_words(table, lacks, repeats(rounds))))
+        click.echo(
+            "\n".join(calibration.calibration_in_words(table, lacks, calibration.repeats(rounds)))
+        )
     if judge is None:
         which = "no case has a verdict in --judgements" if record else "name the --model"
         notify(f"nothing is kept for judge, as nobody says which model this is: {which}")
@@ -108,25 +100,27 @@ def judge_now(model: str) -> Judge:
     )
 
 
-def _labels(path: str) -> Labels:
+def _labels(path: str) -> calibration.Labels:
     try:
-        return read_labels(read_text(path, _LARGEST))
-    except LabelError as error:
+        return calibration.read_labels(read_text(path, _LARGEST))
+    except calibration.LabelError as error:
         raise Ended(EXIT_UNUSABLE, f"{path}: {error}") from error
 
 
-def _of_cases(rows: Labels) -> tuple[str, ...]:
+def _of_cases(rows: calibration.Labels) -> tuple[str, ...]:
     """What is not enough where each case counts once, and rules by which people labelled."""
     lacks = []
     if len(rows.rules) > 1:
         lacks.append(f"the labels follow {len(rows.rules)} rules, so they say several things")
-    cases = once_each(rows.rows)
+    cases = calibration.once_each(rows.rows)
     if len(cases) < len(rows.rows) and not tabulate(rows.rows).lacks:
         lacks += [f"with each case once, {each}" for each in tabulate(cases).lacks]
     return tuple(lacks)
 
 
-def _judged(path: str, rows: Labels) -> tuple[Judge | None, Labels, tuple[LabelledCase, ...]]:
+def _judged(
+    path: str, rows: calibration.Labels
+) -> tuple[Judge | None, calibration.Labels, tuple[calibration.LabelledCase, ...]]:
     """Whose verdicts a record has, the labels with them, and the same for each time that a judge
     was asked for one.
     """
@@ -156,10 +150,10 @@ def _judged(path: str, rows: Labels) -> tuple[Judge | None, Labels, tuple[Labell
     return next(iter(judges), None), rows._replace(rows=tuple(labels)), tuple(rounds)
 
 
-def _keep(judge: Judge, rows: Labels, out: str | None) -> None:
+def _keep(judge: Judge, rows: calibration.Labels, out: str | None) -> None:
     """Write the calibration. Nothing takes the place of a file that is none."""
     path = Path(out) if out is not None else config_folder() / CALIBRATION_NAME
-    table = tabulate(once_each(rows.rows))
+    table = tabulate(calibration.once_each(rows.rows))
     kept = judgements.Calibrated(
         ts=new_stamp().ts,
         judge=judge,

@@ -168,19 +168,19 @@ def _suffix(out: str | None) -> str:
 
 def _table(out: str | None) -> Callable[[Iterable[Row]], Iterable[bytes]]:
     """What makes the table of rows, by the name of its file."""
-    from drive_trace.report.fleet import as_csv, as_jsonl, csv_header  # noqa: PLC0415 - see above
+    from drive_trace.report import fleet as table  # noqa: PLC0415 - see above
 
     if out is None:
         return lambda rows: (b"" for _ in rows)
     if _suffix(out) == _PARQUET:
         try:
-            from drive_trace.fleet.parquet import as_parquet  # noqa: PLC0415 - an extra
+            import pyarrow.parquet  # noqa: F401, PLC0415 - an extra
         except ImportError as error:
             needed = f"--out {out} needs an extra: pip install 'drive-trace[fleet]'"
             raise Ended(EXIT_UNUSABLE, needed) from error
-        return as_parquet
+        return table.as_parquet
     is_csv = _suffix(out) == _CSV
-    as_text, head = (as_csv, (csv_header(),)) if is_csv else (as_jsonl, ())
+    as_text, head = (table.as_csv, (table.csv_header(),)) if is_csv else (table.as_jsonl, ())
     return lambda rows: (
         line.encode("utf-8", "backslashreplace") for line in chain(head, map(as_text, rows))
     )

@@ -9,16 +9,8 @@ from typing import TypeVar
 
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, ProgressBar, notify, say_waiting
 from drive_trace.scorecard.caveats import Unread
+from drive_trace.storage import finding
 from drive_trace.storage.files import LeftOut, Problem, TraceRecords, read_bytes, read_trace
-from drive_trace.storage.finding import (
-    NoTraces,
-    SearchOptions,
-    among,
-    find_traces,
-    omitted,
-    run_ids_in,
-    traces_beside,
-)
 from drive_trace.text.escaping import printable
 from drive_trace.text.wording import first_of
 
@@ -60,7 +52,7 @@ def tell_others(paths: Sequence[str]) -> None:
 class Reading:
     """Reads the traces that paths mean, one after another, and reports what it cannot read."""
 
-    def __init__(self, paths: Sequence[str], search: SearchOptions) -> None:
+    def __init__(self, paths: Sequence[str], search: finding.SearchOptions) -> None:
         self.unread: list[Unread] = []
         """What could not be read so far."""
         self.tells_unread = True
@@ -80,7 +72,7 @@ class Reading:
         if self._whole is not None:
             yield from self._whole
             return
-        for found in self.progress.over(find_traces(self._paths, options=self.search)):
+        for found in self.progress.over(finding.find_traces(self._paths, options=self.search)):
             if isinstance(found, str):
                 say_waiting(found)
             trace = found if isinstance(found, Problem) else read_trace(found)
@@ -92,7 +84,7 @@ class Reading:
                 yield trace
                 continue
             self.progress.clear()
-            if isinstance(trace, NoTraces):
+            if isinstance(trace, finding.NoTraces):
                 notify(f"warning: {trace.message}")
             else:
                 self.note_unread(trace)
@@ -109,7 +101,7 @@ class Reading:
         """The other traces of runs in what was read, see :func:`traces_beside`."""
         if self._whole is not None:
             return iter(())
-        return traces_beside(self._paths, self.found, run_ids, self.search, most)
+        return finding.traces_beside(self._paths, self.found, run_ids, self.search, most)
 
     def others(self, run_ids: Collection[str]) -> Iterator[TraceRecords]:
         """The other traces of some runs in what was read, for who judges the runs: what of them
@@ -129,11 +121,11 @@ class Reading:
         somebody had named them. Gives the runs that are asked for.
         """
         named = [*self]
-        run_ids = frozenset().union(*(run_ids_in(each.records) for each in named))
-        self._whole = among(named, self.others(run_ids), attrgetter("path"))
+        run_ids = frozenset().union(*(finding.run_ids_in(each.records) for each in named))
+        self._whole = finding.among(named, self.others(run_ids), attrgetter("path"))
         return run_ids
 
     def notes(self) -> list[str]:
         """What a person must know about the search."""
-        sentence = omitted(self.left_out).sentence()
+        sentence = finding.omitted(self.left_out).sentence()
         return [sentence] if sentence else []

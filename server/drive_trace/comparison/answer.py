@@ -9,15 +9,18 @@ from itertools import product
 from typing import NamedTuple
 
 from drive_trace.comparison.comparability import Fact, Reason, comparability
-from drive_trace.comparison.costs import Cost, costs_of, rank, spent_for_each_correct
 from drive_trace.comparison.runs import (
     DIFFERENCES,
     SUMS,
     ComparedRun,
+    Cost,
     RunsOfCase,
     Side,
     Tally,
     cases_of,
+    costs_of,
+    rank,
+    spent_for_each_correct,
     tally,
 )
 from drive_trace.comparison.statistics import (

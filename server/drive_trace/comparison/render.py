@@ -8,16 +8,17 @@ from typing import NamedTuple
 
 from drive_trace.comparison.answer import Answer, Comparison, CorrectShare, Flip, in_digits, p_is
 from drive_trace.comparison.comparability import Reason, State
-from drive_trace.comparison.costs import Cost, spent_for_each_correct
 from drive_trace.comparison.runs import (
     DIFFERENCES,
     SUMS,
     WALL_CLOCK,
     ComparedRun,
+    Cost,
     CostMetric,
     RunsOfCase,
     Side,
     Tally,
+    spent_for_each_correct,
     tally,
 )
 from drive_trace.comparison.statistics import ALPHA, Interval, is_significant

@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from drive_trace.linter.joining import CUT_OFF, SpreadObjects
+from drive_trace.linter.edits import CUT_OFF, SpreadObjects
 from drive_trace.linter.rule import (
     Finding,
     Fix,

@@ -13,16 +13,8 @@ from pygls.lsp.server import LanguageServer
 from drive_trace import __version__
 from drive_trace.features.findings import APPLY_FIX, DiagnosticMaker
 from drive_trace.features.runs import SHOW_RUN
-from drive_trace.lsp.handlers import HANDLERS, RESOLVE_HANDLERS, Responder, Services
+from drive_trace.lsp.handlers import HANDLERS, RESOLVE_HANDLERS, Responder, Services, code_actions
 from drive_trace.lsp.handlers import requests as _requests  # noqa: F401 - it declares handlers
-from drive_trace.lsp.handlers.code_actions import (
-    ADD_TO_BASELINE,
-    APPLY_ACTION,
-    RECORD_GRADE,
-    SHOW_RULE,
-    TURN_RULE_OFF,
-    ProjectCommands,
-)
 from drive_trace.lsp.handlers.reports import Reports
 from drive_trace.lsp.handlers.server_commands import APPEND, ServerCommands
 from drive_trace.lsp.handlers.views import Views
@@ -124,10 +116,10 @@ class TraceServer(LanguageServer):
             for method, handle in group.handlers.items():
                 self._on(method, handle)
         self.command(SHOW_RUN)(partial(self._commands.show_run))
-        project = ProjectCommands(services)
-        self.command(TURN_RULE_OFF)(partial(project.turn_rule_off))
-        self.command(ADD_TO_BASELINE)(partial(project.add_to_baseline))
-        self.command(SHOW_RULE)(partial(project.show_rule))
+        project = code_actions.ProjectCommands(services)
+        self.command(code_actions.TURN_RULE_OFF)(partial(project.turn_rule_off))
+        self.command(code_actions.ADD_TO_BASELINE)(partial(project.add_to_baseline))
+        self.command(code_actions.SHOW_RULE)(partial(project.show_rule))
 
     def _on(self, method: str, handler: Callable[[Any], object], options: object = None) -> None:
         # pygls sets attributes on handlers, which a bound method does not allow.
@@ -146,9 +138,9 @@ class TraceServer(LanguageServer):
         self._use(self._settings.now)
         client = self.protocol.client
         if client.applies_edits:
-            self.command(RECORD_GRADE)(partial(self._commands.record_grade))
+            self.command(code_actions.RECORD_GRADE)(partial(self._commands.record_grade))
             self.command(APPEND)(partial(self._commands.append))
-            self.command(APPLY_ACTION)(partial(self._commands.apply_action))
+            self.command(code_actions.APPLY_ACTION)(partial(self._commands.apply_action))
         if client.applies_edits and not client.reads_action_literals:
             self.command(APPLY_FIX)(partial(self._commands.apply_fix))
 

@@ -9,18 +9,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
+from drive_trace.report import contents
 from drive_trace.report.assertions import Checked, CheckResult
-from drive_trace.report.contents import (
-    FACTS,
-    NOTHING_RIGHT,
-    PROVENANCE,
-    RUN_FACTS,
-    SCOPES,
-    FullReport,
-    LineFinding,
-    findings_phrase,
-    report_on_run,
-)
 from drive_trace.report.event_log import DispatchSpan, Event
 from drive_trace.report.metrics import (
     GROUPS,
@@ -63,7 +53,7 @@ class Places:
     bar of the timeline that begins there. The file of a line is named where there are several.
     """
 
-    def __init__(self, report: FullReport) -> None:
+    def __init__(self, report: contents.FullReport) -> None:
         self.is_many = len(report.traces) > 1
         self._files: dict[str, int] = {
             trace.path: n for n, trace in reversed([*enumerate(report.traces)])
@@ -114,7 +104,7 @@ def runs_table(
     runs: Sequence[RunScore],
     places: Places,
     events: Mapping[str, Sequence[Event]],
-    found: Mapping[str, Sequence[LineFinding] | None],
+    found: Mapping[str, Sequence[contents.LineFinding] | None],
     *,
     is_page: bool,
 ) -> doc.Table:
@@ -134,7 +124,9 @@ def runs_table(
                 verdict if is_page else run.headline,
                 doc.Lines(notes or ["none"], len(notes)),
                 *(run_figures(run) if has_figures else ()),
-                doc.Lines([findings_phrase(findings)], -1 if findings is None else len(findings)),
+                doc.Lines(
+                    [contents.findings_phrase(findings)], -1 if findings is None else len(findings)
+                ),
                 run.provenance.origin or "not told",
                 _last_event(events.get(run.run_id, ())),
             ]
@@ -211,11 +203,11 @@ def _dispatch(span: DispatchSpan, places: Places) -> list[doc.Words]:
 # All events together
 
 
-def metrics(report: FullReport, most: int, facts: str = FACTS) -> doc.Section:
+def metrics(report: contents.FullReport, most: int, facts: str = contents.FACTS) -> doc.Section:
     """Every metric, group by group, with at most so many rows of a table."""
     blocks: list[doc.Block] = [doc.Paragraph(facts)]
     if report.warning:
-        blocks.append(doc.Paragraph(f"{NOTHING_RIGHT}.", is_warning=True))
+        blocks.append(doc.Paragraph(f"{contents.NOTHING_RIGHT}.", is_warning=True))
     for group, title in GROUPS.items():
         measured = [each for each in report.metrics if each.metric.group == group]
         shown = _group(title, measured, most)
@@ -315,7 +307,7 @@ def _number(value: float) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"
 
 
-def assertions(report: FullReport, places: Places) -> doc.Section:
+def assertions(report: contents.FullReport, places: Places) -> doc.Section:
     """What failed; folded, what passed, what does not apply and what no trace can tell."""
     by_status: dict[CheckResult, list[Checked]] = {each: [] for each in CheckResult}
     for each in report.assertions:
@@ -351,7 +343,7 @@ def _evidence(events: Sequence[Event], places: Places) -> Iterator[doc.Words]:
         yield f"and {len(events) - _MOST_EVIDENCE:,} more"
 
 
-def lines(report: FullReport, places: Places, most: int) -> doc.Section:
+def lines(report: contents.FullReport, places: Places, most: int) -> doc.Section:
     """What became of the lines of each of ``most`` files."""
     rows = [
         [
@@ -383,7 +375,7 @@ def _count_and_numbers(numbers: Sequence[int]) -> str:
 def provenance(*others: str) -> doc.Section:
     """Where values come from."""
     return doc.Section(
-        "Where the values come from", [doc.Bullets([*PROVENANCE, *others])], "provenance"
+        "Where the values come from", [doc.Bullets([*contents.PROVENANCE, *others])], "provenance"
     )
 
 
@@ -397,7 +389,7 @@ _LEAST_RUN_ROWS = 20
 """The table of runs has so many rows, however short the rest has to be."""
 
 
-def report_markdown(report: FullReport) -> str:
+def report_markdown(report: contents.FullReport) -> str:
     """The whole report, as long as a comment on GitHub may be. What is cut is said."""
     places, runs, text = Places(report), len(report.card.runs), ""
     shown = report.card.runs[:_MOST_RUNS]
@@ -415,7 +407,7 @@ def report_markdown(report: FullReport) -> str:
     return text
 
 
-def _verdicts(report: FullReport) -> list[doc.Block]:
+def _verdicts(report: contents.FullReport) -> list[doc.Block]:
     said = not_read_blocks(report.card)
     if len(report.card.runs) == 1:
         (run,) = report.card.runs
@@ -426,7 +418,7 @@ def _verdicts(report: FullReport) -> list[doc.Block]:
     return [*said, *map(doc.Paragraph, filter(None, [report.warning, report.line_counts]))]
 
 
-def _parts(report: FullReport, places: Places, most: int) -> list[doc.Section]:
+def _parts(report: contents.FullReport, places: Places, most: int) -> list[doc.Section]:
     """``most`` runs in full, and as many files and rows."""
     cut, runs = doc.more(len(report.card.runs) - most, "runs in full"), report.card.runs
     card = [*card_document(report.card, most), *([doc.Paragraph(doc.soft(cut))] if cut else [])]
@@ -436,7 +428,7 @@ def _parts(report: FullReport, places: Places, most: int) -> list[doc.Section]:
         _dispatch_sections(report, places, most, rows),
         assertions(report, places),
         lines(report, places, max(most, 3)),
-        provenance(SCOPES),
+        provenance(contents.SCOPES),
     )
     title = "Scorecard" if len(runs) == 1 else "Scorecard of each run"
     return [
@@ -445,7 +437,9 @@ def _parts(report: FullReport, places: Places, most: int) -> list[doc.Section]:
     ]
 
 
-def _dispatch_sections(report: FullReport, places: Places, runs: int, rows: int) -> doc.Section:
+def _dispatch_sections(
+    report: contents.FullReport, places: Places, runs: int, rows: int
+) -> doc.Section:
     blocks: list[doc.Block] = [
         doc.Section(f"Dispatches of {doc.name(run_id)}", dispatches(spans, places, rows, ""))
         for run_id, spans in [*report.timelines.items()][:runs]
@@ -459,11 +453,11 @@ def run_report_markdown(run: RunScore, events: Sequence[Event], verdict: str | N
     """A page on one run: its card, and below it the report on its events. ``verdict`` replaces the
     run's headline.
     """
-    report = report_on_run(run, events)
+    report = contents.report_on_run(run, events)
     places = Places(report)
     page = run_page(run, verdict)
     parts = (
-        metrics(report, _MOST_ROWS, RUN_FACTS),
+        metrics(report, _MOST_ROWS, contents.RUN_FACTS),
         _dispatch_sections(report, places, 1, _MOST_ROWS),
         assertions(report, places),
         provenance(),

@@ -6,18 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from drive_trace.scorecard import measures
 from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, UnknownEvent, Unread
-from drive_trace.scorecard.measures import (
-    Efficiency,
-    Provenance,
-    Rounds,
-    Tokens,
-    as_double,
-    runs_with,
-    tokens_of,
-    total_tokens,
-    total_wall_clock,
-)
 from drive_trace.scorecard.run_lines import TraceLines, copied_runs, runs_sharing_events
 from drive_trace.scorecard.run_score import STANDINGS, RunScore, Verdict, what_would_change_it
 from drive_trace.scorecard.scoring import TraceSummary, among, score_run, without_lines
@@ -93,22 +83,22 @@ class ScoreCard(NamedTuple):
         return NO_RUN_CORRECT if self.has_any_correctness_signal else NO_RUN_SIGNAL
 
     @property
-    def efficiency(self) -> Efficiency | None:
+    def efficiency(self) -> measures.Efficiency | None:
         """Tier 2 over the CORRECT runs."""
         if not (correct := self.correct):
             return None
-        return Efficiency(
+        return measures.Efficiency(
             self.correct_tokens,
-            total_wall_clock([run.measured.wall_clock for run in correct]),
-            Rounds(*map(sum, zip(*(run.measured.rounds for run in correct), strict=True))),
+            measures.total_wall_clock([run.measured.wall_clock for run in correct]),
+            measures.Rounds(*map(sum, zip(*(run.measured.rounds for run in correct), strict=True))),
             len(correct),
-            runs_with([tokens_of(run.tokens) for run in correct]),
+            measures.runs_with([measures.tokens_of(run.tokens) for run in correct]),
         )
 
     @property
-    def correct_tokens(self) -> Tokens:
+    def correct_tokens(self) -> measures.Tokens:
         """The token feed summed over the CORRECT runs."""
-        return total_tokens(tokens_of(run.tokens) for run in self.correct)
+        return measures.total_tokens(measures.tokens_of(run.tokens) for run in self.correct)
 
 
 ILLEGIBLE = "no line of it names a run"
@@ -223,7 +213,7 @@ def to_json(card: ScoreCard) -> dict[str, object]:
 
 def run_json(run: RunScore) -> dict[str, Any]:
     """A run as in :func:`to_json`."""
-    tokens = tokens_of(run.tokens)
+    tokens = measures.tokens_of(run.tokens)
     deciding = run.correctness
     efficiency = run.efficiency
     return {
@@ -259,7 +249,7 @@ def run_json(run: RunScore) -> dict[str, Any]:
     }
 
 
-def _provenance_json(found: Provenance) -> dict[str, object] | None:
+def _provenance_json(found: measures.Provenance) -> dict[str, object] | None:
     if found.origin is None:
         return None
     return {"origin": str(found.origin), "evidence": list(found.evidence), **found._asdict()}
@@ -279,11 +269,11 @@ def _judged_json(run: RunScore) -> dict[str, object] | None:
     }
 
 
-def _efficiency_json(efficiency: Efficiency) -> dict[str, object]:
+def _efficiency_json(efficiency: measures.Efficiency) -> dict[str, object]:
     clock, rounds = efficiency.wall_clock, efficiency.rounds
     figures: dict[str, object] = {
         "tokens": _numbers(efficiency.tokens),
-        "wall_clock_ms": as_double(clock.ms),
+        "wall_clock_ms": measures.as_double(clock.ms),
         "wall_clock": {"counted": clock.counted, "of": clock.of, "by_the_clock": clock.clocked},
         "rounds_per_dispatch": rounds.mean,
         "rounds": {"counted": rounds.counted, "of": rounds.of},
@@ -294,5 +284,5 @@ def _efficiency_json(efficiency: Efficiency) -> dict[str, object]:
     return figures
 
 
-def _numbers(tokens: Tokens) -> dict[str, object]:
-    return {name: as_double(value) for name, value in tokens.items()}
+def _numbers(tokens: measures.Tokens) -> dict[str, object]:
+    return {name: measures.as_double(value) for name, value in tokens.items()}

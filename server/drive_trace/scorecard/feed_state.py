@@ -13,15 +13,7 @@ from typing import NamedTuple, cast
 
 import msgspec
 
-from drive_trace.scorecard.caveats import (
-    Rejected,
-    UnknownEvent,
-    lookalike_phrase,
-    meant_feed,
-    rejected_lines,
-    rejected_phrase,
-    unknown_lines,
-)
+from drive_trace.scorecard import caveats
 from drive_trace.scorecard.run_lines import newest_grade
 from drive_trace.scorecard.run_score import Recorded, RunScore, recorded_in
 from drive_trace.trace.index import Index
@@ -42,11 +34,11 @@ class FeedState(NamedTuple):
     """Whether the trace has a valid event of the run."""
     counted: Recorded | None
     """The last valid event of the feed."""
-    rejected: tuple[Rejected, ...]
+    rejected: tuple[caveats.Rejected, ...]
     """Lines that readers drop and that are of the run's feed, or may be, as where two events were
     written on one line; in their order.
     """
-    lookalikes: tuple[UnknownEvent, ...]
+    lookalikes: tuple[caveats.UnknownEvent, ...]
     """Lines of unknown types that look like the feed, and that are the run's, or may be."""
     agent_id: str | None
     """The orchestrator's session, as all events of the run have it that name one; None where they
@@ -58,7 +50,7 @@ class FeedState(NamedTuple):
     """See :attr:`RunInFile.newest_grade`."""
 
     @property
-    def rejected_since(self) -> tuple[Rejected, ...]:
+    def rejected_since(self) -> tuple[caveats.Rejected, ...]:
         """The rejected lines below the event that counts."""
         last = self.counted.line if self.counted is not None else 0
         return tuple(each for each in self.rejected if each.line > last)
@@ -133,17 +125,20 @@ class JoinedFeed(msgspec.Struct, frozen=True):
                 rejected, alike = tuple(filter(is_after, rejected)), tuple(filter(is_after, alike))
                 found += _rival(path, state.counted, counted)
                 found += _disorder(path, state, counted)
-            phrases = (rejected_phrase(rejected), lookalike_phrase(alike))
+            phrases = (caveats.rejected_phrase(rejected), caveats.lookalike_phrase(alike))
             found += [Doubt(path, phrase, is_event=False) for phrase in phrases if phrase]
         return found
 
 
 def _is_after(
-    counted: Recorded, state: FeedState, decider: FileFeed, each: Rejected | UnknownEvent
+    counted: Recorded,
+    state: FeedState,
+    decider: FileFeed,
+    each: caveats.Rejected | caveats.UnknownEvent,
 ) -> bool:
     is_below = state.counted is None or each.line > state.counted.line
     is_latest = state is decider.state
-    grades = (each.feed if isinstance(each, Rejected) else each.meant) == GRADE
+    grades = (each.feed if isinstance(each, caveats.Rejected) else each.meant) == GRADE
     return may_be_after(each.ts, counted.ts, is_below=is_below, is_latest=is_latest, grades=grades)
 
 
@@ -178,15 +173,15 @@ def feed_state(index: Index, feed: EventType, run_id: str) -> FeedState:
         recorded_in(counted) if counted is not None else None,
         tuple(
             sorted(
-                rejected_lines(
+                caveats.rejected_lines(
                     line for line in dropped if _may_be_of_feed(index, line, feed, run_id)
                 )
             )
         ),
-        unknown_lines(
+        caveats.unknown_lines(
             line
             for line in unknown
-            if _may_be_of_run(index, line, run_id) and meant_feed(line) == feed.name
+            if _may_be_of_run(index, line, run_id) and caveats.meant_feed(line) == feed.name
         ),
         _agent_of(run) if run is not None else None,
         [line.order + 1 for line in repeats(run)] if run is not None else (),

@@ -10,13 +10,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 
-from drive_trace.scorecard.caveats import (
-    MOST_STRAYS,
-    Rejected,
-    UnknownEvent,
-    rejected_lines,
-    unknown_lines,
-)
+from drive_trace.scorecard import caveats
 from drive_trace.scorecard.run_score import Recorded, RunInFile, recorded_in
 from drive_trace.trace.index import Index
 from drive_trace.trace.joined import SpreadRun, identity_of, repeats
@@ -34,27 +28,27 @@ class TraceLines:
         self.index, self.path = index, path
 
     @cached_property
-    def unknown(self) -> tuple[UnknownEvent, ...]:
+    def unknown(self) -> tuple[caveats.UnknownEvent, ...]:
         """All lines of unknown types."""
-        return unknown_lines(self.index.unknown, self.path)
+        return caveats.unknown_lines(self.index.unknown, self.path)
 
     @cached_property
-    def strays(self) -> tuple[Rejected, ...]:
+    def strays(self) -> tuple[caveats.Rejected, ...]:
         """See :attr:`RunInFile.strays`."""
-        return rejected_lines(self.index.strays[0][-MOST_STRAYS:])
+        return caveats.rejected_lines(self.index.strays[0][-caveats.MOST_STRAYS :])
 
     @cached_property
-    def _unknown_by_run(self) -> Mapping[str | None, Sequence[UnknownEvent]]:
+    def _unknown_by_run(self) -> Mapping[str | None, Sequence[caveats.UnknownEvent]]:
         """Under None the last of those that look like a feed's and may be of any run: they name
         none, or one without a valid event, as its id may be bent.
         """
-        found: dict[str | None, list[UnknownEvent]] = {}
+        found: dict[str | None, list[caveats.UnknownEvent]] = {}
         for each in self.unknown:
             found.setdefault(each.run_id if each.run_id in self.index.runs else None, []).append(
                 each
             )
         strays = [each for each in found.get(None, ()) if each.meant is not None]
-        return {**found, None: strays[-MOST_STRAYS:]}
+        return {**found, None: strays[-caveats.MOST_STRAYS :]}
 
     def part_of(self, run_id: str) -> RunInFile:
         """What the trace has of a run, which it names."""
@@ -62,8 +56,8 @@ class TraceLines:
         run = index.runs.get(run_id)
         if run is None:
             lines = index.uncounted[run_id]
-            rejected = rejected_lines(each for each in lines if each.is_rejected)
-            others = unknown_lines((each for each in lines if not each.is_rejected), path)
+            rejected = caveats.rejected_lines(each for each in lines if each.is_rejected)
+            others = caveats.unknown_lines((each for each in lines if not each.is_rejected), path)
             return RunInFile(path, lines[0].order + 1, rejected=rejected, unknown=others)
         unknown = self._unknown_by_run
         grade, cost = run.events(GRADE).last, run.events(COST).last
@@ -74,7 +68,7 @@ class TraceLines:
             recorded_in(grade, path) if grade is not None else None,
             recorded_in(cost, path) if cost is not None else None,
             run.last_line.text_fact("ts"),
-            rejected=rejected_lines(index.rejected.get(run_id, ())),
+            rejected=caveats.rejected_lines(index.rejected.get(run_id, ())),
             strays=self.strays,
             stray_count=len(index.strays[0]),
             unknown=tuple(sorted((*unknown.get(run_id, ()), *unknown[None]))),

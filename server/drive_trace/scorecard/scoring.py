@@ -13,6 +13,7 @@ from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from drive_trace.json_text import strings_named
+from drive_trace.scorecard import measures
 from drive_trace.scorecard.caveats import (
     MOST_STRAYS,
     Caveat,
@@ -29,14 +30,6 @@ from drive_trace.scorecard.finding_caveats import (
     caveats_from_elsewhere,
     caveats_of_coverage,
     caveats_of_lines,
-)
-from drive_trace.scorecard.measures import (
-    Efficiency,
-    Provenance,
-    mean_rounds,
-    provenance,
-    tokens_of,
-    wall_clock,
 )
 from drive_trace.scorecard.run_lines import RunLines, TraceLines, event_hashes
 from drive_trace.scorecard.run_score import RunScore, Verdict, judge
@@ -73,10 +66,10 @@ def score_run(run_id: str, files: Iterable[TraceLines]) -> RunScore | None:
     is_counted = any(run.runs)
     gate = judge(run.correctness, None if is_counted else uncounted_phrase(rejected, unknown))
     started, closed = run.first_ts("project-started"), run.first_ts("project-closed")
-    measured = Efficiency(
-        tokens_of(run.tokens) or dict.fromkeys(TOKEN_FIELDS),
-        wall_clock(run.counted_once, started, closed),
-        mean_rounds(run.counted_once),
+    measured = measures.Efficiency(
+        measures.tokens_of(run.tokens) or dict.fromkeys(TOKEN_FIELDS),
+        measures.wall_clock(run.counted_once, started, closed),
+        measures.mean_rounds(run.counted_once),
     )
     caveats = list(caveats_of_lines(run))
     if gate.verdict is Verdict.CORRECT:
@@ -89,7 +82,7 @@ def score_run(run_id: str, files: Iterable[TraceLines]) -> RunScore | None:
         gate,
         measured,
         _in_order(caveats),
-        reduce(Provenance.plus, map(provenance, run.without_copies)),
+        reduce(measures.Provenance.plus, map(measures.provenance, run.without_copies)),
         started,
         closed,
     )

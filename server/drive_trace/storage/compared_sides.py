@@ -15,13 +15,14 @@ from typing import NamedTuple, TypeAlias, cast
 import msgspec
 
 from drive_trace.analysis import Analysis, join_all, log_of
-from drive_trace.comparison.costs import lost_in
-from drive_trace.comparison.runs import RunManifest, Side, SideFile, compared, distinct, facts_of
+from drive_trace.comparison import runs as comparing
+from drive_trace.comparison.runs import RunManifest, Side, SideFile
 from drive_trace.json_text import find_member, parse
 from drive_trace.report.event_log import TraceLog
 from drive_trace.scorecard.card import score
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.scorecard.scoring import without_lines
+from drive_trace.storage import finding
 from drive_trace.storage.configuration_text import Spots, read_toml, toml_places
 from drive_trace.storage.files import (
     STDIN,
@@ -30,15 +31,6 @@ from drive_trace.storage.files import (
     TraceRecords,
     may_be_there,
     with_judgements,
-)
-from drive_trace.storage.finding import (
-    NamedRuns,
-    NoTraces,
-    SearchOptions,
-    among,
-    omitted,
-    runs_in,
-    traces_beside,
 )
 from drive_trace.storage.patterns import is_pattern, patterns_of
 from drive_trace.storage.projects import FileProblem, ParsedFiles, TextProblem, relative
@@ -200,7 +192,7 @@ def _wrong_in(data: Mapping[str, object]) -> tuple[tuple[str | int, ...], str] |
 _MOST_RUNS = 1000
 _OF_BOTH = "holds a run that both sides have: name it on one of them, or exclude it"
 """Why a file is not read that nobody named: a run may have been done again under its id."""
-_OF_ANY = NamedRuns(frozenset(), may_grade_any=True)
+_OF_ANY = finding.NamedRuns(frozenset(), may_grade_any=True)
 """What a file that cannot be read may name."""
 
 _Found: TypeAlias = Iterable[TraceRecords | Problem]
@@ -210,7 +202,7 @@ _File: TypeAlias = tuple[TraceLog, Analysis]
 def read_sides(
     given: Mapping[str, tuple[Sequence[str], _Found]],
     cases: CaseFile | None,
-    options: SearchOptions,
+    options: finding.SearchOptions,
 ) -> tuple[Side, Side] | Problem:
     """Two sides, by their names: each with the paths that somebody named, and what was found there.
 
@@ -226,8 +218,8 @@ def read_sides(
     ]
     named = chain.from_iterable(paths for paths, _ in given.values())
     files = [log.path for side in sides for log, _ in side.files]
-    for each in traces_beside(named, files, lambda: frozenset().union(*run_ids), options):
-        runs = _OF_ANY if isinstance(each, Problem) else runs_in(each.records)
+    for each in finding.traces_beside(named, files, lambda: frozenset().union(*run_ids), options):
+        runs = _OF_ANY if isinstance(each, Problem) else finding.runs_in(each.records)
         is_of_both = not runs.ids.isdisjoint(frozenset.intersection(*run_ids))
         for side, own in zip(sides, run_ids, strict=True):
             if is_of_both:
@@ -270,7 +262,7 @@ class _SideFiles:
             if isinstance(each, LeftOut):
                 self._left_out.append(each)
             elif isinstance(each, Problem):
-                self._unread += [] if isinstance(each, NoTraces) else [Unread(*each)]
+                self._unread += [] if isinstance(each, finding.NoTraces) else [Unread(*each)]
             else:
                 analysis = Analysis(each.records)
                 log = log_of(analysis, each.records, each.path)
@@ -287,14 +279,17 @@ class _SideFiles:
         """The side, with its runs joined by their ids. A run that has events of one before it is
         left out, as it is no repetition. A Problem where there are too many runs.
         """
-        files = among(self.files, self._others, lambda each: each[0].path)
+        files = finding.among(self.files, self._others, lambda each: each[0].path)
         logs = [log for log, _ in files]
         join_all([log.path for log in logs], [analysis for _, analysis in files])
         found_in: dict[str | None, set[str]] = {}
         for log, analysis in files:
-            for run_id, codes in (*analysis.findings_by_rule().items(), *lost_in(log.summary)):
+            for run_id, codes in (
+                *analysis.findings_by_rule().items(),
+                *comparing.lost_in(log.summary),
+            ):
                 found_in.setdefault(run_id, set()).update(codes)
-        omission = omitted(self._left_out)
+        omission = finding.omitted(self._left_out)
         card = score([log.summary for log in logs], self._unread, omission, only=only)
         hashes = [without_lines(log.summary).hashes for log in logs]
         if len(card.runs) > _MOST_RUNS:
@@ -306,8 +301,8 @@ class _SideFiles:
             case = cases.case_of(run.run_id, paths) if cases is not None else None
             said = [self._manifests[each] for each in paths if each in self._manifests]
             found_here = found_in.get(run.run_id, ())
-            runs.append(compared(run, said, case, found_here, chain(*hashed)))
-        kept, copies = distinct(runs)
+            runs.append(comparing.compared(run, said, case, found_here, chain(*hashed)))
+        kept, copies = comparing.distinct(runs)
         return Side(
             self._name,
             self._paths,
@@ -316,5 +311,5 @@ class _SideFiles:
             card.unread,
             omission,
             tuple(copies),
-            facts_of(logs, [each.score for each in kept]),
+            comparing.facts_of(logs, [each.score for each in kept]),
         )

@@ -1,4 +1,4 @@
-"""Reads a ``drive-trace.toml``, and says what is wrong with it in its own terms.
+"""Reads a ``drive-trace.toml``, says what is wrong with it in its own terms, and turns a rule off.
 
 What it may say is declared once, as a :class:`Shape`. All mistakes are told at once: msgspec tells
 the first one alone, and pydantic takes longer to load than checking a small trace. The JSON Schema
@@ -20,15 +20,20 @@ from typing import Any, NamedTuple
 from drive_trace.linter.rule import Option, Rule
 from drive_trace.linter.rules import RULES, SETTABLE
 from drive_trace.linter.settings import DEFAULTS, RuleSettings
+from drive_trace.storage.files import Problem, inside, may_be_there, read_regular, why
 from drive_trace.storage.patterns import is_pattern
 from drive_trace.storage.projects import (
+    CONFIGURATION_NAME,
     RULE_URL,
     SEVERITIES,
     Configuration,
     JudgeSettings,
     Override,
+    Project,
     TextProblem,
+    shown_path,
 )
+from drive_trace.storage.replace import write_whole
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span, Spot
 from drive_trace.text.wording import listed
@@ -546,3 +551,67 @@ def _shown(value: object) -> str:
     if isinstance(value, dict):
         return "a table"
     return "an empty array" if value == [] else shown_json(value)
+
+
+# Changed on a person's word
+
+_SPECIAL = re.compile(r"[*?\[]| $")
+"""What means something in a pattern, or ends it."""
+
+
+def turn_off(project: Project, code: str, trace: str | None) -> Problem | str:
+    """Turn a rule off in a project's configuration, for one trace or for all. A trace is named as
+    by :meth:`Project.path_of`. Comments and layout of the configuration stay. Returns the name of
+    the file, or why it is as it was.
+    """
+    path = project.configuration_path or project.folder / CONFIGURATION_NAME
+    shown = shown_path(path)
+    if project.problems:
+        return project.problems[0].problem
+    try:
+        text = read_regular(path).decode("utf-8-sig") if may_be_there(path) else ""
+        changed = _without_rule(text, code, trace)
+        if changed is None:
+            return Problem(shown, f"cannot be changed by a tool: turn {code} off by hand")
+        write_whole(inside(path), changed.encode())
+    except (OSError, UnicodeDecodeError) as error:
+        reason = why(error) if isinstance(error, OSError) else "it is not UTF-8"
+        return Problem(shown, f"cannot be changed: {reason}")
+    return shown
+
+
+def _without_rule(text: str, code: str, trace: str | None) -> str | None:
+    """The text of a configuration with a rule off; None if it cannot be made so."""
+    import tomlkit  # noqa: PLC0415 - slow to load, and only wanted here
+    from tomlkit.exceptions import TOMLKitError  # noqa: PLC0415
+
+    try:
+        document: Any = tomlkit.parse(text)
+        if trace is None:
+            _set(document.setdefault("rules", tomlkit.table()), code)
+        else:
+            pattern = "/" + _SPECIAL.sub(r"[\g<0>]", trace)
+            if "overrides" not in document:
+                document["overrides"] = tomlkit.aot()
+            of_trace = next(
+                (each for each in document["overrides"] if each["paths"] == [pattern]), None
+            )
+            if of_trace is None:
+                of_trace = tomlkit.table()
+                of_trace.update({"paths": [pattern], "rules": {}})
+                document["overrides"].append(of_trace)
+            _set(of_trace.setdefault("rules", tomlkit.table()), code)
+        changed = tomlkit.dumps(document)
+    except (TOMLKitError, AttributeError, KeyError, TypeError, ValueError):
+        return None
+    read = read_configuration(changed)
+    if not isinstance(read, Configuration) or read.settings_for(trace).severity(RULES[code]):
+        return None
+    return changed
+
+
+def _set(rules: Any, code: str) -> None:
+    if isinstance(rules.get(code), Mapping):
+        rules[code]["severity"] = "off"
+    else:
+        rules[code] = "off"

@@ -23,24 +23,7 @@ from drive_trace.scorecard.card import ILLEGIBLE
 from drive_trace.scorecard.caveats import Omitted, Unread
 from drive_trace.scorecard.feed_state import mentions
 from drive_trace.scorecard.scoring import ScoredTrace, stray_grades
-from drive_trace.storage.files import (
-    HISTORIES,
-    STDIN,
-    LeftOut,
-    LinkOutError,
-    Problem,
-    TraceRecords,
-    git_folder_of,
-    holds_home,
-    leads_out,
-    may_be_there,
-    open_regular,
-    read_regular,
-    read_trace,
-    records_at,
-    why,
-    why_not_read,
-)
+from drive_trace.storage import files as disk
 from drive_trace.storage.git import Repository, has_content, indexed_records, repository_around
 from drive_trace.storage.patterns import (
     PROVENANCE_SUFFIX,
@@ -144,7 +127,7 @@ class SearchOptions(msgspec.Struct):
             self.projects.note_folder(folder, names, self.above)
 
 
-class LinkOut(Problem):
+class LinkOut(disk.Problem):
     """A link leads out of what is searched."""
 
     __slots__ = ()
@@ -156,11 +139,11 @@ class LinkedFolderOut(LinkOut):
     __slots__ = ()
 
 
-class NoTraces(Problem):
+class NoTraces(disk.Problem):
     """A folder was searched and holds no trace."""
 
 
-Found = str | Problem
+Found = str | disk.Problem
 
 
 def find_traces(
@@ -196,15 +179,15 @@ def find_real_traces(
     """The same, each with its :func:`identity`, or with the message of a Problem."""
     options = options or SearchOptions()
     seen: set[str] = set()
-    searched = [Path(identity(each)) for each in paths if each != STDIN]
-    left_out: dict[str, Problem] = {}
+    searched = [Path(identity(each)) for each in paths if each != disk.STDIN]
+    left_out: dict[str, disk.Problem] = {}
     known = cache(Repository)  # git is not asked for each path what a repository tracks
     for path in paths:
         for real, found in _expand(path, more, options, known):
-            if isinstance(found, LeftOut | LinkedFolderOut):
+            if isinstance(found, disk.LeftOut | LinkedFolderOut):
                 left_out.setdefault(identity(found.path), found)
                 continue
-            key = found.message if isinstance(found, Problem) else real
+            key = found.message if isinstance(found, disk.Problem) else real
             if key not in seen:
                 seen.add(key)
                 yield key, found
@@ -217,7 +200,7 @@ def find_real_traces(
             yield each.message, each
 
 
-def omitted(left_out: Sequence[LeftOut]) -> Omitted:
+def omitted(left_out: Sequence[disk.LeftOut]) -> Omitted:
     """What a search left out, for people and programs."""
     told = tuple(Unread(*each) for each in left_out if each.reason != Omission.LIBRARY)
     missed = tuple(each for each in told if each.reason in MISSED)
@@ -239,11 +222,11 @@ def project_of(trace: str) -> str:
 
 def link_out(path: str) -> LinkOut:
     """Why a link is not read, and what can be done about it."""
-    return LinkOut(path, _why_out(leads_out(path) or LinkOutError(path)))
+    return LinkOut(path, _why_out(disk.leads_out(path) or disk.LinkOutError(path)))
 
 
-def _why_out(error: LinkOutError) -> str:
-    return f"{why_not_read(error)}; exclude it to do without it"
+def _why_out(error: disk.LinkOutError) -> str:
+    return f"{disk.why_not_read(error)}; exclude it to do without it"
 
 
 def _leads_to_wip(link: Path) -> bool:
@@ -254,7 +237,7 @@ def _leads_to_wip(link: Path) -> bool:
 def identity(path: str) -> str:
     """One spelling for all paths to a file, as far as links can be followed."""
     try:
-        return path if path == STDIN else os.path.realpath(path)
+        return path if path == disk.STDIN else os.path.realpath(path)
     except (OSError, ValueError):  # as in a current folder that is gone
         return path
 
@@ -263,15 +246,15 @@ def _expand(
     path: str, more: MoreFiles, options: SearchOptions, known: Callable[[Path, Path], Repository]
 ) -> Iterator[tuple[str, Found]]:
     if not path:
-        yield "", Problem("", "the empty path names no file or folder")
+        yield "", disk.Problem("", "the empty path names no file or folder")
     # Not Path.is_dir, which raises for names that the system refuses.
-    elif path == STDIN or not os.path.isdir(path):  # noqa: PTH112
+    elif path == disk.STDIN or not os.path.isdir(path):  # noqa: PTH112
         yield identity(path), path
     else:
         search, found = _Search(path, more, options, known), False
         try:
             for real, each in search:
-                found = found or not isinstance(each, LeftOut)
+                found = found or not isinstance(each, disk.LeftOut)
                 yield real, each
         except OSError as error:
             search.note(error)
@@ -316,7 +299,7 @@ class _Search:
         options: SearchOptions,
         known: Callable[[Path, Path], Repository],
     ) -> None:
-        self.problems: list[Problem] = []
+        self.problems: list[disk.Problem] = []
         """What could not be searched."""
         self._root = root
         self._base = Path(identity(root))
@@ -342,11 +325,11 @@ class _Search:
             found = self._of_link(each) if each.is_link and each.is_folder else self._of_file(each)
             if found is not None:
                 # Links are few, and to follow one takes as long as to read a small trace.
-                is_plain = isinstance(found, Problem) or not self._may_lead(each)
+                is_plain = isinstance(found, disk.Problem) or not self._may_lead(each)
                 yield self._real(each) if is_plain else identity(self._shown(each)), found
         for repository in self._repositories:
             yield from (("", each) for each in self._gone(repository))
-        yield from (("", LeftOut(*each)) for each in self._unsearched.items())
+        yield from (("", disk.LeftOut(*each)) for each in self._unsearched.items())
 
     def _walk(self) -> Iterator[_Candidate]:
         left = [_Place(next(iter(self._repositories), None))]
@@ -363,7 +346,7 @@ class _Search:
             inside: list[_Place] = []
             for each in sorted(folders, key=attrgetter("name")):
                 name, is_link = each.name, each.is_symlink()
-                if name in HISTORIES:
+                if name in disk.HISTORIES:
                     continue
                 # Reading what is called as a trace reports that it is a folder.
                 if name.endswith(".jsonl") or (is_link and place.unsearched is None):
@@ -391,7 +374,7 @@ class _Search:
         if place.unsearched is not None:
             return place
         folder = Path(place.inner) if ".git" in names else None
-        git_folder = git_folder_of(self._root / folder) if folder is not None else None
+        git_folder = disk.git_folder_of(self._root / folder) if folder is not None else None
         if folder is not None and git_folder is not None and place.repository is None:
             self._repositories.append(self._known(self._base / folder, git_folder))
             return place._replace(repository=self._repositories[-1])
@@ -421,16 +404,16 @@ class _Search:
         ignored = repository.ignored([*asked, *inner])
         return set() if self._base in ignored else set(map(str, ignored))
 
-    def _of_link(self, link: _Candidate) -> Problem | None:
+    def _of_link(self, link: _Candidate) -> disk.Problem | None:
         """A link to a folder, unless the folder would be left out anyway."""
         if is_trace(self._path(link)) or self._reason(link) is not None:
             return None
         shown = self._shown(link)
         excluded = self._options.excluded(f"{shown}/-")
-        out = leads_out(shown, self._root) if excluded is None else None
+        out = disk.leads_out(shown, self._root) if excluded is None else None
         if out is not None:
             return LinkedFolderOut(shown, _why_out(out))
-        return LeftOut(shown, excluded or Omission.LINKED)
+        return disk.LeftOut(shown, excluded or Omission.LINKED)
 
     def _real(self, candidate: _Candidate) -> str:
         """Where something that was found stands, as git knows it: behind no link to the folder."""
@@ -447,7 +430,7 @@ class _Search:
 
     def _of_file(self, candidate: _Candidate) -> Found | None:
         place, shown = candidate.place, self._shown(candidate)
-        is_out = self._may_lead(candidate) and leads_out(shown, self._root) is not None
+        is_out = self._may_lead(candidate) and disk.leads_out(shown, self._root) is not None
         is_named = candidate.name == "trace.jsonl" or self._is_named(self._path(candidate))
         if not is_named and (is_out or not _looks_like_trace(Path(shown))):
             return None
@@ -461,14 +444,14 @@ class _Search:
         if reason is None:
             return link_out(shown) if is_out else shown
         kept = {Omission.HIDDEN, Omission.IGNORED}
-        found = read_trace(shown) if reason in kept and not is_out else None
+        found = disk.read_trace(shown) if reason in kept and not is_out else None
         # What is no trace at all is no reason to fail.
-        return found if isinstance(found, LeftOut) else LeftOut(shown, reason)
+        return found if isinstance(found, disk.LeftOut) else disk.LeftOut(shown, reason)
 
     def _note_held(self, trace: str, unsearched: str) -> None:
         """Take in that a trace stands in what is not searched, unless it is no trace at all."""
         held = _HELD.get(self._unsearched[unsearched])
-        if held is not None and not isinstance(read_trace(trace), LeftOut):
+        if held is not None and not isinstance(disk.read_trace(trace), disk.LeftOut):
             self._unsearched[unsearched] = held
 
     def _is_named(self, path: Path) -> bool:
@@ -493,7 +476,7 @@ class _Search:
             reason = Omission.IGNORED
         return reason if reason is not None and not self._is_tracked(candidate) else None
 
-    def _gone(self, repository: Repository) -> Iterator[LeftOut]:
+    def _gone(self, repository: Repository) -> Iterator[disk.LeftOut]:
         """The traces that git tracks and that have been deleted or emptied: whoever is judged may
         have done that.
         """
@@ -509,12 +492,12 @@ class _Search:
                 shown = f"{self._shown_base}{inner}"
                 excluded = self._options.excluded(shown)
                 told = reason if excluded is None or excluded in _NOBODYS else excluded
-                yield LeftOut(shown, told)
+                yield disk.LeftOut(shown, told)
 
     def note(self, error: OSError) -> None:
         """Take in why a folder cannot be searched."""
         self.problems.append(
-            Problem(error.filename or self._root, f"cannot be searched: {why(error)}")
+            disk.Problem(error.filename or self._root, f"cannot be searched: {disk.why(error)}")
         )
 
 
@@ -530,7 +513,7 @@ def _why_gone(path: Path, content: str) -> Omission | None:
     try:
         if path.lstat().st_size > _MOST_OF_BLANK:
             return None
-        data = read_regular(path)
+        data = disk.read_regular(path)
     except (FileNotFoundError, NotADirectoryError):
         return Omission.DELETED
     except (OSError, ValueError) as error:
@@ -546,7 +529,7 @@ def _looks_like_trace(path: Path) -> bool:
     if not re.search(_MAY_BE_TRACE, path.name):
         return False
     try:
-        with open_regular(path) as file:
+        with disk.open_regular(path) as file:
             while (head := file.read(HEAD)).isspace():
                 pass
             text = (head + file.read(HEAD)).decode("latin-1")
@@ -559,15 +542,15 @@ def _looks_like_trace(path: Path) -> bool:
 # The other files of a run
 
 
-def may_be_missed(left_out: Problem, run_ids: Collection[str]) -> bool:
+def may_be_missed(left_out: disk.Problem, run_ids: Collection[str]) -> bool:
     """Whether something that a search left out may hold one of some runs. Whatever cannot be looked
     into may, and so may a grade, or a whole trace, of which the run cannot be read.
     """
     if left_out.reason not in MISSED or left_out.reason == Omission.LINKED:
         return left_out.reason == Omission.LINKED
     path, is_gone = left_out.path, left_out.reason in GONE
-    found = indexed_records(Path(absolute(path))) if is_gone else records_at(path)
-    if found is None or isinstance(found, Problem):
+    found = indexed_records(Path(absolute(path))) if is_gone else disk.records_at(path)
+    if found is None or isinstance(found, disk.Problem):
         return True
     trace = ScoredTrace(found)
     is_unclear = trace.index.is_illegible or bool(stray_grades(trace.lines))
@@ -582,11 +565,11 @@ def search_folder(trace: str) -> tuple[Path | None, str | None]:
     the home folder in it is not searched, as that could be a whole disk.
     """
     above = Path(os.path.realpath(trace)).parents
-    repositories = (each for each in above if git_folder_of(each) is not None)
-    configured = (each for each in above if may_be_there(each / CONFIGURATION_NAME))
+    repositories = (each for each in above if disk.git_folder_of(each) is not None)
+    configured = (each for each in above if disk.may_be_there(each / CONFIGURATION_NAME))
     too_large = None
     for each in chain(repositories, configured):
-        if not holds_home(each):
+        if not disk.holds_home(each):
             return each, None
         too_large = too_large or each
     if too_large is None:
@@ -595,7 +578,7 @@ def search_folder(trace: str) -> tuple[Path | None, str | None]:
             "only this file was looked at, as it stands in no repository and no drive-trace.toml "
             "is above it; pass --only-this-file if it is the only one",
         )
-    folder = above[0] if not holds_home(above[0]) else None
+    folder = above[0] if not disk.holds_home(above[0]) else None
     where = "only this file was" if folder is None else "only its folder was"
     return folder, f"{where} looked at, as {too_large} has the home folder in it"
 
@@ -667,14 +650,14 @@ def traces_beside(
     run_ids: Callable[[], Collection[str]],
     options: SearchOptions,
     most: float = math.inf,
-) -> Iterator[TraceRecords | Problem]:
+) -> Iterator[disk.TraceRecords | disk.Problem]:
     """The other traces of some runs, as far as they have ``most`` characters together: those in the
     repositories of the files that were ``found`` at the paths that somebody ``named``. Also what
     cannot be looked at, which is no finding in a file that somebody named, and a LeftOut for what
     the search leaves out and may hold one of the runs. Paths are relative where one of those is.
     ``run_ids`` is asked when there is another trace.
     """
-    files = [each for each in found if each != STDIN]
+    files = [each for each in found if each != disk.STDIN]
     known = set(map(identity, files))
     searched = set(map(identity, named))
     folders = {Path(each).parent: each for each in known}.values()
@@ -685,24 +668,24 @@ def traces_beside(
     for trace_path in find_traces(sorted(places - searched), options=options):
         if isinstance(trace_path, str) and identity(trace_path) in known:
             continue
-        trace = trace_path if isinstance(trace_path, Problem) else read_trace(trace_path)
-        if isinstance(trace, LeftOut):
+        trace = trace_path if isinstance(trace_path, disk.Problem) else disk.read_trace(trace_path)
+        if isinstance(trace, disk.LeftOut):
             if not is_told(trace) and may_be_missed(trace, run_ids()):
                 yield trace._replace(path=shown_as(trace.path))
-        elif isinstance(trace, Problem):
+        elif isinstance(trace, disk.Problem):
             if not isinstance(trace, NoTraces):
                 yield trace._replace(path=shown_as(trace.path))
         else:
             named_in, shown = runs_in(trace.records), shown_as(trace.path)
             if named_in.is_illegible:
-                yield Problem(shown, ILLEGIBLE)
+                yield disk.Problem(shown, ILLEGIBLE)
             elif named_in.may_grade_any or not named_in.ids.isdisjoint(run_ids()):
                 most -= sum(map(len, trace.records))
                 is_too_much = most < 0
-                yield Problem(shown, _TOO_MUCH) if is_too_much else trace._replace(path=shown)
+                yield disk.Problem(shown, _TOO_MUCH) if is_too_much else trace._replace(path=shown)
 
 
-def _is_told(searched: Collection[str], known: Collection[str], left_out: LeftOut) -> bool:
+def _is_told(searched: Collection[str], known: Collection[str], left_out: disk.LeftOut) -> bool:
     """Whether it is known what a search left out: another search told of it, or it was read, or its
     copy was, which holds as much.
     """
@@ -718,7 +701,7 @@ def _is_copy(path: str, known: Iterable[str]) -> bool:
     try:
         size = Path(path).stat().st_size
         same = (Path(each) for each in known if Path(each).stat().st_size == size)
-        return any(read_regular(Path(path)) == read_regular(each) for each in same)
+        return any(disk.read_regular(Path(path)) == disk.read_regular(each) for each in same)
     except (OSError, ValueError):
         return False
 

@@ -21,7 +21,7 @@ import msgspec
 from msgspec.structs import replace
 
 from drive_trace.json_text import STRICT, Node, NodeKind, find_member, parse
-from drive_trace.linter.settings import DEFAULTS, RuleSettings, Severity
+from drive_trace.linter.settings import DEFAULTS, RuleSettings, Severity, fingerprint
 from drive_trace.storage.files import (
     SMALL,
     STDIN,
@@ -179,8 +179,8 @@ def _wrong_in(text: str, rule: Node) -> Iterator[_Fault]:
     """What is wrong with the fingerprints of a rule."""
     fingerprints = [(each.key, each.key_span) for each in rule.members]
     fingerprints += [(str(each.value), each.span) for each in rule.items]
-    for fingerprint, span in fingerprints:
-        if not FINGERPRINT.fullmatch(fingerprint):
+    for written, span in fingerprints:
+        if not FINGERPRINT.fullmatch(written):
             yield span.start, "a fingerprint must be 32 hexadecimal digits"
     for each in rule.members:
         written = text[slice(*each.value.span)] if each.value is not None else ""
@@ -455,6 +455,19 @@ def write_known(project: Project, files: Mapping[str, Known]) -> Problem | None:
     except OSError as error:
         return Problem(shown, f"cannot be written: {why(error)}")
     return None
+
+
+def add_known(project: Project, trace: str, code: str, text: str, count: int) -> Problem | str:
+    """Add what a rule finds on so many lines of a text to a project's baseline, beside what is
+    known of that text already. Returns the name of the file, or why it is as it was.
+    """
+    if project.problems:
+        return project.problems[0].problem
+    known: Known = project.baseline.files.get(trace, {})
+    of_rule, found_by = known.get(code, {}), fingerprint(code, text)
+    count = min(of_rule.get(found_by, 0) + count, ANY_NUMBER)
+    added = {**known, code: {**of_rule, found_by: count}}
+    return write_known(project, {trace: added}) or shown_path(project.baseline_path)
 
 
 def _committed(commit: str, path: Path | str) -> bytes | None:

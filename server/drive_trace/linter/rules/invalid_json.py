@@ -70,8 +70,7 @@ EVENT{"event_type":"dispatch-start","dispatch_name":"{'D1',} // NaN"}
 """
 
 from drive_trace.json_text import ProblemKind
-from drive_trace.linter.edits import Fixes, Level, remove_line, repairs
-from drive_trace.linter.joining import CUT_OFF, join
+from drive_trace.linter.edits import CUT_OFF, Fixes, Level, join, remove_line, repairs
 from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Rule, Severity, Surroundings
 
 _AROUND = {ProblemKind.FENCE: Level.SAFE, ProblemKind.ARRAY: Level.IN_BULK}

@@ -25,21 +25,13 @@ from drive_trace.features.results import (
 from drive_trace.features.runs import Joined
 from drive_trace.linter.rule import Finding
 from drive_trace.linter.rules import RULES
-from drive_trace.lsp.handlers import (
-    Handlers,
-    Services,
-    TraceRequest,
-    done,
-    handles,
-    refusal,
-    resolves,
-    show_document,
-)
+from drive_trace.lsp import handlers
 from drive_trace.lsp.rpc.capabilities import Client, path_of
 from drive_trace.lsp.rpc.threads import in_thread
 from drive_trace.lsp.workspace.open_traces import check_unchanged
+from drive_trace.storage.configuration_text import turn_off
 from drive_trace.storage.linked_files import file_named, length_and_sha256, rule_url
-from drive_trace.storage.project_changes import add_known, turn_off
+from drive_trace.storage.projects import add_known
 from drive_trace.storage.recording import new_stamp
 from drive_trace.trace.document import Point
 from drive_trace.trace.times import epoch_milliseconds
@@ -51,7 +43,7 @@ RECORD_GRADE = "driveTrace.recordGrade"
 """The command that records components of a run's grade in an open trace."""
 
 
-async def made_when_picked(request: TraceRequest | None, data: Any) -> dict[str, Any]:
+async def made_when_picked(request: handlers.TraceRequest | None, data: Any) -> dict[str, Any]:
     """The edit of an action, made when somebody picks it. Raises a JsonRpcException with the reason
     if there is none, or if the trace changes meanwhile. The data are untrusted: those of an offer
     have ``kind``, ``record``, ``id`` and ``title``; fix-all has ``make`` and perhaps ``rule``.
@@ -72,7 +64,7 @@ async def made_when_picked(request: TraceRequest | None, data: Any) -> dict[str,
     return edit_of(request, await request.result_of(partial(_picked, request, given)))
 
 
-def _picked(request: TraceRequest, data: Mapping[str, Any]) -> findings.Changes:
+def _picked(request: handlers.TraceRequest, data: Mapping[str, Any]) -> findings.Changes:
     analysis, record = request.analysis, data["record"]
     lines = analysis.document.lines
     at = Point(min(max(record, 0), len(lines) - 1), 0)
@@ -84,19 +76,21 @@ def _picked(request: TraceRequest, data: Mapping[str, Any]) -> findings.Changes:
     return offer if isinstance(offer, CannotMake) else _making(request, offer)()
 
 
-def _making(request: TraceRequest, offer: findings.Offer) -> Callable[[], findings.Changes]:
+def _making(
+    request: handlers.TraceRequest, offer: findings.Offer
+) -> Callable[[], findings.Changes]:
     if isinstance(offer.make, findings.FixAll):
         return _fixing(request, offer.make.rule)
     return partial(offer.make, new_stamp())
 
 
-def _fixing(request: TraceRequest, rule: str | None) -> Callable[[], findings.Changes]:
+def _fixing(request: handlers.TraceRequest, rule: str | None) -> Callable[[], findings.Changes]:
     """What makes all safe fixes: from a copy of the texts, so that any thread can do it."""
     texts, rules = request.trace.records, request.trace.options.rules
     return partial(findings.safe_fixes, texts, rules, unquote(request.trace.uri), rule)
 
 
-def file_of(request: TraceRequest, path: str) -> Path | None:
+def file_of(request: handlers.TraceRequest, path: str) -> Path | None:
     """The file of the workspace that a path in the trace names."""
     return file_named(path, request.folders, path_of(request.trace.uri))
 
@@ -115,7 +109,7 @@ def _is_as_then(file: Path | None, ts: str | None) -> bool:
     return changed < math.inf and (then is None or changed <= then + _GRACE_MS)
 
 
-def _contents(request: TraceRequest, path: str) -> filling.Contents | None:
+def _contents(request: handlers.TraceRequest, path: str) -> filling.Contents | None:
     file = file_of(request, path)
     try:
         return filling.Contents(*length_and_sha256(file)) if file is not None else None
@@ -123,10 +117,10 @@ def _contents(request: TraceRequest, path: str) -> filling.Contents | None:
         return None
 
 
-def edit_of(request: TraceRequest, made: findings.Changes) -> dict[str, Any]:
+def edit_of(request: handlers.TraceRequest, made: findings.Changes) -> dict[str, Any]:
     """The workspace edit of some changes. Raises a JsonRpcException if there are none."""
     if isinstance(made, CannotMake):
-        raise refusal(made.reason)
+        raise handlers.refusal(made.reason)
     edits = made if isinstance(made, JsonText) else as_edits(request.view, made)
     client = request.client
     # Clients that take commands only get all their edits as ``changes``.
@@ -134,12 +128,12 @@ def edit_of(request: TraceRequest, made: findings.Changes) -> dict[str, Any]:
     return workspace_edit(request.document, edits, with_document_changes=with_document_changes)
 
 
-@handles(
+@handlers.handles(
     types.TEXT_DOCUMENT_CODE_ACTION,
     types.CodeActionOptions(code_action_kinds=list(findings.KINDS), resolve_provider=True),
     if_closed=(),
 )
-def _code_action(request: TraceRequest, params: types.CodeActionParams) -> object:
+def _code_action(request: handlers.TraceRequest, params: types.CodeActionParams) -> object:
     client = request.client
     if not client.reads_action_literals and not client.applies_edits:
         return []
@@ -148,7 +142,9 @@ def _code_action(request: TraceRequest, params: types.CodeActionParams) -> objec
     return _offered(request, params, request.joined)  # a grade is merged when it is picked
 
 
-def _offered(request: TraceRequest, params: types.CodeActionParams, joined: Joined) -> list[object]:
+def _offered(
+    request: handlers.TraceRequest, params: types.CodeActionParams, joined: Joined
+) -> list[object]:
     client = request.client
     fixes = findings.code_actions(
         request.view,
@@ -186,7 +182,7 @@ def _offered(request: TraceRequest, params: types.CodeActionParams, joined: Join
 
 
 def _offers(  # noqa: PLR0913 - the request, its place, and what is known already
-    request: TraceRequest,
+    request: handlers.TraceRequest,
     at: Point,
     only: object,
     joined: Joined,
@@ -220,12 +216,12 @@ def _offers(  # noqa: PLR0913 - the request, its place, and what is known alread
     ]
 
 
-def _actions(request: TraceRequest, offers: Iterable[findings.Offer]) -> Iterator[object]:
+def _actions(request: handlers.TraceRequest, offers: Iterable[findings.Offer]) -> Iterator[object]:
     return filter(None, (_action(request, each) for each in offers))
 
 
 def _action(
-    request: TraceRequest, offer: findings.Offer
+    request: handlers.TraceRequest, offer: findings.Offer
 ) -> types.CodeAction | dict[str, Any] | None:
     """An offer in the form that the client reads; None if there is nothing to show."""
     if offer.disabled is not None:
@@ -241,7 +237,7 @@ def _action(
     return {"title": offer.title, "kind": offer.kind, "edit": edit_of(request, made)}
 
 
-def _data(request: TraceRequest, offer: findings.Offer) -> dict[str, Any]:
+def _data(request: handlers.TraceRequest, offer: findings.Offer) -> dict[str, Any]:
     uri, make = request.trace.uri, offer.make
     if isinstance(make, findings.FixAll):
         rule = {"rule": make.rule} if make.rule is not None else {}
@@ -250,9 +246,9 @@ def _data(request: TraceRequest, offer: findings.Offer) -> dict[str, Any]:
     return {"uri": uri, **data}
 
 
-@resolves(types.CODE_ACTION_RESOLVE)
+@handlers.resolves(types.CODE_ACTION_RESOLVE)
 async def _resolve(
-    _client: Client, request: TraceRequest | None, action: types.CodeAction
+    _client: Client, request: handlers.TraceRequest | None, action: types.CodeAction
 ) -> object:
     if action.command is not None:
         return action  # VS Code resolves actions that a command carries out, too
@@ -272,7 +268,7 @@ _MOST_RULES = 3
 
 
 def project_offers(
-    request: TraceRequest, found: Iterable[Finding], only: object
+    request: handlers.TraceRequest, found: Iterable[Finding], only: object
 ) -> Iterator[types.Command]:
     """What else a person may do about findings, as commands."""
     uri = request.trace.uri
@@ -292,11 +288,11 @@ def project_offers(
             )
 
 
-def _page(request: TraceRequest, code: str) -> str | None:
+def _page(request: handlers.TraceRequest, code: str) -> str | None:
     return rule_url(code, request.settings.rule_url)
 
 
-def _found(request: TraceRequest, code: str, number: object) -> tuple[str, int]:
+def _found(request: handlers.TraceRequest, code: str, number: object) -> tuple[str, int]:
     """The text of a line, and the number of lines of that text on which a rule finds something."""
     analysis = request.analysis
     lines = analysis.document.lines
@@ -307,14 +303,14 @@ def _found(request: TraceRequest, code: str, number: object) -> tuple[str, int]:
     found = [any(each.rule.code == code for each in analysis.findings_of(line)) for line in same]
     if True not in found:
         reason = f"{code} finds nothing on line {number} any more"
-        raise refusal(reason)
+        raise handlers.refusal(reason)
     return text, found.count(True)
 
 
-class ProjectCommands(Handlers):
+class ProjectCommands(handlers.Handlers):
     """The commands, each a coroutine that takes the client's one argument."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: handlers.Services) -> None:
         super().__init__(services)
         self._writing = asyncio.Lock()
         """A change begins with what the one before it has written."""
@@ -326,7 +322,7 @@ class ProjectCommands(Handlers):
         async with self._writing:
             project = await self._linting.project_now(uri)
             trace = project.path_of(path) if is_here else None
-            file = done(await in_thread(turn_off, project, code, trace))
+            file = handlers.done(await in_thread(turn_off, project, code, trace))
         message = f"{code} is off for {'this file' if is_here else 'the project'} now: see {file}"
         (options,) = await self._linting.options_now([uri])
         if options.rules.severity(RULES[code]) is not None:
@@ -342,17 +338,17 @@ class ProjectCommands(Handlers):
             text, count = _found(request, code, number)
             project = await self._linting.project_now(request.trace.uri)
             inner = project.path_of(path)
-            file = done(await in_thread(add_known, project, inner, code, text, count))
+            file = handlers.done(await in_thread(add_known, project, inner, code, text, count))
         self._tell(f"{code} is known on line {number} now: see {file}")
 
     async def show_rule(self, argument: Any = None) -> None:
         """Show a rule's page."""
         request, _, code = self._asked(argument)
         page = _page(request, code)
-        if page is None or not await show_document(self._protocol, page):
+        if page is None or not await handlers.show_document(self._protocol, page):
             self._protocol.show_message(f"The page of {code} could not be shown: {page}")
 
-    def _asked(self, argument: object) -> tuple[TraceRequest, str, str]:
+    def _asked(self, argument: object) -> tuple[handlers.TraceRequest, str, str]:
         """The trace, its path and the rule in an argument, which is untrusted."""
         given = argument if isinstance(argument, dict) else {}
         uri, code = given.get("uri"), given.get("rule")

@@ -12,15 +12,7 @@ from typing import Any
 
 from lsprotocol import types
 
-from drive_trace.features import (
-    HintOptions,
-    HoverSettings,
-    LensOptions,
-    LinkOptions,
-    Setting,
-    setting,
-    settings_of,
-)
+from drive_trace import features
 from drive_trace.linter.settings import DEFAULTS, RuleSettings
 from drive_trace.lsp.rpc.capabilities import member_at
 from drive_trace.lsp.rpc.protocol import TraceProtocol
@@ -40,7 +32,7 @@ SECTION = "driveTrace"
 class Settings:
     """The settings under ``driveTrace``, in the protocol's camel case there."""
 
-    files: tuple[str, ...] = setting(
+    files: tuple[str, ...] = features.setting(
         (),
         "More files that are traces, as glob patterns such as `logs/**/*.jsonl`, beside "
         "`trace.jsonl` and `wip/drive-trace/*.jsonl`. They count from the workspace's folders on. "
@@ -50,23 +42,23 @@ class Settings:
         items={"type": "string"},
         scope="resource",
     )
-    max_findings: int = setting(
+    max_findings: int = features.setting(
         1000,
         "The most findings shown for one file. Errors and findings near the last edit are always "
         "among them; a last one says how many more there are.",
         minimum=1,
     )
-    rule_url: str = setting(
+    rule_url: str = features.setting(
         "",
         "Address of a rule's page, linked from its findings; `{code}` stands for the rule. "
         "Empty: the pages installed with the server.",
         placeholder="code",
     )
-    hover: HoverSettings = field(default_factory=HoverSettings)
-    lens: LensOptions = field(default_factory=LensOptions)
-    inlay_hints: HintOptions = field(default_factory=HintOptions)
-    links: LinkOptions = field(default_factory=LinkOptions)
-    log_to_client: str = setting(
+    hover: features.HoverSettings = field(default_factory=features.HoverSettings)
+    lens: features.LensOptions = field(default_factory=features.LensOptions)
+    inlay_hints: features.HintOptions = field(default_factory=features.HintOptions)
+    links: features.LinkOptions = field(default_factory=features.LinkOptions)
+    log_to_client: str = features.setting(
         "off",
         "What the server notes in its own log is also shown in the *Drive Trace* output, from "
         "this level on. Warnings and errors are there in any case, from its standard error.",
@@ -85,7 +77,7 @@ RULES_PROSE = (
     "them), or a table with `severity` and the rule's options, as in `drive-trace.toml`. Lies "
     "over the configuration of the project."
 )
-DECLARED = tuple(settings_of(Settings))
+DECLARED = tuple(features.settings_of(Settings))
 """Every setting but ``rules``, whose values are a configuration's."""
 
 
@@ -114,7 +106,7 @@ def read_settings(given: object, before: Settings) -> Settings:
     return settings
 
 
-def _fits(value: object, declared: Setting) -> bool:
+def _fits(value: object, declared: features.Setting) -> bool:
     if type(value) is not type(declared.default):
         return False
     schema = declared.schema
@@ -127,7 +119,7 @@ def _fits(value: object, declared: Setting) -> bool:
     return not isinstance(value, int) or value >= schema.get("minimum", value)
 
 
-def described(declared: Setting) -> str:
+def described(declared: features.Setting) -> str:
     """What a setting may be, in words."""
     schema, default = declared.schema, declared.default
     if "enum" in schema:
