@@ -569,5 +569,5 @@ def test_a_usage_log_is_not_read_without_end(trace: Path, tmp_path: Path) -> Non
         file.truncate((256 << 20) + 1)
     ran = add_tokens(trace, "--usage", str(usage))
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err == f"drive-trace: {usage}: is too large: it has more than 256 MB\n"
+    assert ran.err == f"drive-trace: {usage}: line 1 has more than 256 MB\n"
     assert trace.read_text() == triage()

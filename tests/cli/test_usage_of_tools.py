@@ -162,11 +162,11 @@ def test_what_is_not_known_is_not_taken_from_earlier_messages(trace: Path) -> No
 
 def test_a_part_of_a_cost_is_not_recorded_as_the_cost(trace: Path) -> None:
     started = [{"type": "user", "toolUseResult": {"agentId": each}} for each in ("a1", "a2", "a1")]
-    main, missing = log(claude_line("m1", 1), *started), "name the files in the session's folder"
+    main, missing = log(claude_line("m1", 1), *started), "name what is missing, too"
     (why,) = refused(trace, main)
     assert why == (
-        "2 subagents of the session logged elsewhere, and the rest is not what the run cost; "
-        f"{missing} subagents, too: agent-a1.jsonl, agent-a2.jsonl"
+        "2 logs of the session are not here, and the rest is not what the run cost; "
+        f"{missing}, or print the rest with --partial: agent-a1.jsonl, agent-a2.jsonl"
     )
     progress = {"type": "progress", "agentId": "a1"}  # says that it works, and not what it cost
     assert missing in refused(trace, main + log(progress))[0]
@@ -179,7 +179,7 @@ def test_a_part_of_a_cost_is_not_recorded_as_the_cost(trace: Path) -> None:
     agents = [log(claude_line(f"m-{each}", 4, agentId=each)) for each in ("a1", "a2")]
     ran = add_all(main, agents[0])
     assert (ran.code, trace.read_text()) == (1, triage())
-    assert "1 subagent of the session" in ran.err
+    assert "1 log of the session is not here" in ran.err
     assert add_all(main, *agents).code == 0
     assert json.loads(trace.read_text().splitlines()[-1])["output_tokens"] == 9
     # A result has summed them up.

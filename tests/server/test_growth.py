@@ -204,7 +204,7 @@ def test_a_key_that_stands_twice_far_behind_in_a_usage() -> None:
 
         def refused() -> None:
             with pytest.raises(UsageLogError, match="a key stands twice in one object"):
-                list(values(text))
+                list(values([text]))
 
         return refused
 

@@ -12,132 +12,32 @@ cache. OpenAI's tools count these within the input, and they are taken out of it
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import NamedTuple
 
 from drive_trace.authoring.drafts import Refused
+from drive_trace.authoring.trajectories import file_name, ids_in, is_trajectory, named_in, parts_of
+from drive_trace.authoring.usage_shapes import (
+    CLAUDE_SESSION,
+    CODEX_SESSION,
+    SDK,
+    SDK_SHAPE,
+    SHAPES,
+    TRAJECTORY,
+    Figures,
+    Shape,
+    at,
+    cost_of,
+    figures_of,
+    has_shape,
+)
 from drive_trace.json_text import STRICT
 from drive_trace.text.escaping import printable
-from drive_trace.text.wording import first_of, plural, shown
-from drive_trace.trace.exact import whole_number
-from drive_trace.vocabulary import COST, EVENTS, TOKEN_FIELDS
-
-# The formats
-
-_INPUT, _, _CACHE_READ, _ = TOKEN_FIELDS
-Path: TypeAlias = str
-"""Keys from a message down to a value, with dots in between: ``message.usage``."""
-Names: TypeAlias = tuple[Path, ...]
-"""Where a usage object has its figures, in the order of the vocabulary. Where there are three, what
-was written to a cache is never known, and the input counts what was read from it, too.
-"""
-_SDK: Names = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
-"""The agents' SDK, after which the vocabulary is made."""
-_CLAUDE: Names = (
-    "input_tokens",
-    "output_tokens",
-    "cache_read_input_tokens",
-    "cache_creation_input_tokens",
-)
-_CLAUDE_MODEL: Names = (
-    "inputTokens",
-    "outputTokens",
-    "cacheReadInputTokens",
-    "cacheCreationInputTokens",
-)
-_CHAT: Names = ("prompt_tokens", "completion_tokens", "prompt_tokens_details.cached_tokens")
-_RESPONSES: Names = ("input_tokens", "output_tokens", "input_tokens_details.cached_tokens")
-_CODEX: Names = ("input_tokens", "output_tokens", "cached_input_tokens")
-
-
-class _Shape(NamedTuple):
-    """A message that tells usage."""
-
-    name: str
-    """As a person calls what it stands in."""
-    marks: Mapping[Path, str]
-    """What it has where: one of some texts, with ``|`` in between."""
-    usage: Path
-    """Where its usage object is; empty where that is the message itself."""
-    names: Names
-    id: Path | None = None
-    """Where the message's id is. Of messages with one id, and of those without any in one session,
-    the last counts: tools log them again while they grow.
-    """
-    request: Path = ""
-    """Where the id of the request is, which identifies a message that has none."""
-    model: Path = "model"
-    replaces: str | None = None
-    """The shape of messages that this one adds up."""
-    is_log: bool = False
-    """Whether it stands in a log whose other messages tell nothing that counts."""
-    by_model: bool = False
-    """Whether there is a usage object for each model, by its name."""
-
-
-_CLAUDE_SESSION = "Claude Code session"
-_IN_RESULT = {"type": "result"}
-"""What it has are sums of the session so far, with those of its subagents."""
-_SHAPES = (
-    _Shape(
-        *("Claude Code result", _IN_RESULT, "modelUsage", _CLAUDE_MODEL, "session_id"),
-        replaces=_CLAUDE_SESSION,
-        by_model=True,
-    ),
-    _Shape(
-        *("Claude Code result", _IN_RESULT, "usage", _CLAUDE, "session_id"),
-        replaces=_CLAUDE_SESSION,
-    ),
-    _Shape(
-        _CLAUDE_SESSION,
-        {"type": "assistant", "message.role": "assistant"},
-        *("message.usage", _CLAUDE, "message.id", "requestId", "message.model"),
-        is_log=True,
-    ),
-    _Shape("Claude API response", {"type": "message", "role": "assistant"}, "usage", _CLAUDE, "id"),
-    _Shape(
-        "OpenAI chat completion",
-        {"object": "chat.completion|chat.completion.chunk"},
-        *("usage", _CHAT, "id"),
-    ),
-    _Shape("OpenAI response", {"object": "response"}, "usage", _RESPONSES, "id"),
-    _Shape(
-        "OpenAI response",
-        {"type": "response.completed|response.incomplete", "response.object": "response"},
-        *("response.usage", _RESPONSES, "response.id"),
-        model="response.model",
-        is_log=True,
-    ),
-    # Both of Codex' are sums of the session so far.
-    _Shape(
-        "Codex session",
-        {"type": "event_msg", "payload.type": "token_count"},
-        *("payload.info.total_token_usage", _CODEX),
-        is_log=True,
-    ),
-    _Shape("Codex exec", {"type": "turn.completed"}, "usage", _CODEX, is_log=True),
-)
-_SDK_SHAPE = _Shape("usage of an SDK", {}, "", _SDK)
-
-
-def _at(message: object, path: Path) -> object:
-    """What stands at a path; None where nothing does."""
-    for key in path.split(".") if path else ():
-        message = message.get(key) if isinstance(message, Mapping) else None
-    return message
-
-
-def _has_shape(message: object, shape: _Shape) -> bool:
-    if any(_at(message, path) not in texts.split("|") for path, texts in shape.marks.items()):
-        return False
-    usage = _at(message, shape.usage)
-    if shape.by_model:
-        return isinstance(usage, Mapping) and bool(usage)
-    return any(_at(usage, path) is not None for path in shape.names)
-
-
-# What is added up
+from drive_trace.text.wording import are, first_of, plural, shown
+from drive_trace.vocabulary import TOKEN_FIELDS
 
 _IDS = ("id", "uuid", "messageId", "message_id", "turnId", "turn_id")
 """Keys that identify a message of the SDK."""
@@ -146,13 +46,27 @@ _TOTALS = ("result", "total", "summary")
 _FOREIGN = ("inputtokens", "outputtokens", "prompttokens", "completiontokens", "totaltokens")
 """Names of figures in other SDKs, in lower case and without underscores."""
 _SUBAGENT = "toolUseResult.agentId"
-"""Where a session says which subagent has done something for it."""
+"""Where a session of Claude Code says which subagent has done something for it."""
+_THREADS = ("payload.new_thread_id", "payload.agent_thread_id", "payload.item.agent_thread_id")
+"""Where one of Codex does."""
+_PARENTS = (
+    "payload.forked_from_id",
+    "payload.parent_thread_id",
+    "payload.source.subagent.thread_spawn.parent_thread_id",
+)
+"""Where one of Codex says from which other it was started. It repeats that one's history, and goes
+on with its sums.
+"""
+_SESSIONS = (CLAUDE_SESSION, CODEX_SESSION, TRAJECTORY.name)
+"""Shapes of logs that name others."""
+_MOST_REASONS = 1_000
+_MOST = 256 << 20
+"""Characters of a value, or several, that are not on a line each."""
+_ID = re.compile(r"[\w-]{1,100}", re.ASCII)
 _PLAIN_KEY = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _NO_SPACE = re.compile(r"[^ \t\r\n]")
 
 Place = tuple[str | int, ...]
-Figures = Mapping[str, int | None]
-"""By the vocabulary's names; None is not known."""
 
 
 class UsageRow(NamedTuple):
@@ -163,6 +77,8 @@ class UsageRow(NamedTuple):
     """Untrusted; None where none is named."""
     messages: int
     figures: Figures
+    cost: float | None
+    """What the provider says that they cost, in US dollars; None where it does not of all."""
 
 
 class Usage(NamedTuple):
@@ -173,6 +89,11 @@ class Usage(NamedTuple):
     """Of all; a figure that some message does not have is not known."""
     notes: Sequence[str]
     """What was left out, a sentence each."""
+    cost: float | None
+    missing: Sequence[str]
+    """Names of logs that are not there; the figures are a part, if there are any."""
+    sessions: Sequence[str]
+    """The ids of the first ten sessions that were counted."""
 
 
 class _UsageMessage(NamedTuple):
@@ -180,11 +101,13 @@ class _UsageMessage(NamedTuple):
 
     log: str
     name: str
-    shape: _Shape
+    shape: Shape
     figures: Figures
     keys: Sequence[tuple[str, object]] = ()
     """What identifies it, each with how it is called."""
     model: str | None = None
+    cost: float | None = None
+    session: str = ""
     type: object = None
     lost: Sequence[str] = ()
     """The keys of figures that the token feed has no place for."""
@@ -197,41 +120,68 @@ class UsageLogError(Exception):
     """The usage cannot be summed up; ``args`` are the reasons, a sentence each."""
 
 
-def total_usage(logs: Mapping[str, str]) -> Usage | Refused:
+def total_usage(logs: Mapping[str, Iterable[str]], *, partial: bool = False) -> Usage | Refused:
     """Add up the usage objects of some logs, by their names: those of a tool that ``shapes`` knows,
     and those of the agents' SDK, each by itself or as the ``usage`` of a message. Messages without
-    any are passed over. Refused where anything is not what it should be. Never raises.
+    any are passed over. Refused where anything is not what it should be, and but for ``partial``
+    where a log is missing. Raises only what reading the lines raises.
+
+    A log comes line by line, as it is long: what is kept is a little of each message that counts.
     """
+    read = [_Log(name, lines, is_named=len(logs) > 1) for name, lines in logs.items()]
     try:
-        found = {log: list(values(text)) for log, text in logs.items()}
-        read = [each for log in found for each in _read_log(log, found[log], len(found) > 1)]
-        messages = _messages(read)
-        once = _without_repeated(messages)
+        once = _without_repeated(_messages(read))
         counted = _without_parts_of_totals(once)
-        sessions = {each.log for each in counted if each.shape.name == _CLAUDE_SESSION}
-        _refuse_lost_subagents(found, sessions)
+        logged = {each.log for each in counted if each.shape.name in _SESSIONS}
+        logged |= {each.name for each in read} - {each.log for each in once}
+        missing = _missing([each for each in read if each.name in logged], read)
+        counted, orphans = _without_history(counted, {each.name: each for each in read})
     except UsageLogError as error:
         return Refused(error.args)
-    objects = [value for each in found.values() for _, value in each]
-    passed = len(objects) - len({each.name for each in messages})
-    notes: list[str] = []
+    except (RecursionError, OverflowError):
+        return Refused(("the usage is nested too deeply, or has too large numbers",))
+    missing = [*missing, *orphans]
+    if missing and not (partial and counted):
+        return Refused((_about_missing(missing),))
+    notes = [*_notes(read, once, counted), *_losses(counted)]
+    cost = _cost_in([each.cost for each in counted])
+    ids = {each.session for each in counted} - logs.keys()
+    sessions = sorted(filter(_ID.fullmatch, ids))[:10]
+    return Usage(_rows(counted), _sums(counted), notes, cost, missing, sessions)
+
+
+def _notes(read: Sequence[_Log], once: Messages, counted: Messages) -> Iterator[str]:
+    objects, messages = sum(each.objects for each in read), sum(each.messages for each in read)
+    passed = objects - sum(each.telling for each in read)
+    for each in read:
+        if each.is_torn:
+            yield f"the last line of {each.name} is cut off, as while it is written: passed over"
     if passed:
-        notes.append(f"{passed} of {len(objects)} objects tell no usage: passed over")
-    if len(once) < len(messages):
-        again = f"{len(messages) - len(once)} of {len(messages)} usage objects"
-        notes.append(f"{again} only repeat a message: counted once")
-    if len(counted) < len(once):
+        yield f"{passed} of {objects} objects tell no usage: passed over"
+    if len(once) < messages:
+        again = f"{messages - len(once)} of {messages} usage objects"
+        yield f"{again} only repeat a message: counted once"
+    if counted and len(counted) < len(once):
         others = len(once) - len(counted)
-        notes.append(f"{counted[-1].name} adds up the {others} others, which are not counted again")
-    return Usage(_rows(counted), _sums(counted), [*notes, *_losses(counted)])
+        yield f"{counted[-1].name} adds up the {others} others, which are not counted again"
 
 
-def _messages(read: Sequence[_UsageMessage | str]) -> Messages:
-    """Raises UsageLogError where something is wrong, or nothing is there."""
-    reasons = [each for each in read if isinstance(each, str)]
-    if reasons or not read:
+def _messages(logs: Iterable[_Log]) -> Iterator[_UsageMessage]:
+    """What all logs tell. Raises UsageLogError after the last where something is wrong, or nothing
+    is there.
+    """
+    reasons: list[str] = []
+    is_empty = True
+    for each in chain.from_iterable(log.read() for log in logs):
+        is_empty = False
+        if not isinstance(each, str):
+            yield each
+            continue
+        reasons.append(each)
+        if len(reasons) == _MOST_REASONS:
+            break
+    if reasons or is_empty:
         raise UsageLogError(*reasons or ["there is no usage object"])
-    return [each for each in read if not isinstance(each, str)]
 
 
 def _rows(messages: Messages) -> Sequence[UsageRow]:
@@ -239,58 +189,172 @@ def _rows(messages: Messages) -> Sequence[UsageRow]:
     for each in messages:
         parts.setdefault((each.shape.name, each.model), []).append(each)
     return [
-        UsageRow(shape, model, len(part), _sums(part)) for (shape, model), part in parts.items()
+        UsageRow(shape, model, len(part), _sums(part), _cost_in([each.cost for each in part]))
+        for (shape, model), part in parts.items()
     ]
 
 
-def _refuse_lost_subagents(
-    found: Mapping[str, Sequence[tuple[int, object]]], sessions: Collection[str]
-) -> None:
-    """Claude Code logs what its subagents do in files of their own. Raises UsageLogError where one
-    that a session of ``sessions`` has started is in no log: the rest is not the run's cost.
-    """
-    objects = [(log, each) for log in found for _, each in found[log]]
-    started = {str(_at(each, _SUBAGENT) or "") for log, each in objects if log in sessions}
-    logged = {str(_at(each, "agentId")) for _, each in objects if _at(each, "message")}
-    lost = sorted(started - logged - {""})
-    if lost:
-        files = first_of([f"agent-{printable(each, 100)}.jsonl" for each in lost], 10)
-        raise UsageLogError(
-            f"{plural(len(lost), 'subagent')} of the session logged elsewhere, and the rest is not "
-            f"what the run cost; name the files in the session's folder subagents, too: {files}"
-        )
+def _cost_in(costs: Sequence[float | None]) -> float | None:
+    """The sum of all costs; None where one of them is not known."""
+    known = [each for each in costs if each is not None]
+    return math.fsum(known) if known and len(known) == len(costs) else None
 
 
-def _read_log(
-    log: str, found: Sequence[tuple[int, object]], is_named: bool
-) -> Iterator[_UsageMessage | str]:
-    """The messages of one log that tell usage, and what is wrong with some."""
-    shapes = [
-        next((shape for shape in _SHAPES if _has_shape(value, shape)), None) for _, value in found
-    ]
-    has_others = any(shape is not None and shape.is_log for shape in shapes)
-    session: object = log
-    for number, ((line, value), shape) in enumerate(zip(found, shapes, strict=True), 1):
-        name = f"object {number} (line {line})" + (f" of {log}" if is_named else "")
+# What a log tells beside its figures: which others there are
+
+
+class _Log:
+    """A log, and what was found when it was read, once."""
+
+    def __init__(self, name: str, lines: Iterable[str], *, is_named: bool) -> None:
+        self.name, self._lines = name, lines
+        self._of, self._last = f" of {name}" if is_named else "", ""
+        self.objects = self.telling = self.messages = 0
+        self.is_torn = self._is_tools = False
+        self.started: dict[str, str] = {}
+        """Other logs that it says are there: what they log, and how they are called."""
+        self.logged: set[str] = {file_name(name)}
+        """What it logs itself."""
+        self.thread = self.parent = ""
+        self.totals: list[Figures] = []
+        """Of Codex: the thread, that from which it was forked, and the sums so far."""
+
+    def read(self) -> Iterator[_UsageMessage | str]:
+        """The messages that tell usage, and what is wrong with some."""
+        waiting: list[tuple[bool, _UsageMessage | str]] = []
+        try:
+            for line, value in values(self._lines):
+                self.objects += 1
+                name = f"object {self.objects} (line {line}){self._of}"
+                self._note(value)
+                shape = next((each for each in SHAPES if has_shape(value, each)), None)
+                is_known = shape is not None or is_trajectory(value)
+                self._is_tools = self._is_tools or (shape is not None and shape.is_log)
+                if is_known or not self._is_tools:
+                    waiting += [(is_known, each) for each in self._found(name, value, shape)]
+                if self._is_tools:
+                    yield from self._counted(each for known, each in waiting if known)
+                    waiting = []
+        except _CutOffError as error:
+            if not self._is_tools:
+                raise UsageLogError(*error.args) from error
+            self.is_torn = True
+        yield from self._counted(each for _, each in waiting)
+
+    def _counted(self, found: Iterable[_UsageMessage | str]) -> Iterator[_UsageMessage | str]:
+        for each in found:
+            if not isinstance(each, str):
+                self.messages += 1
+                self.telling += each.name != self._last
+                self._last = each.name
+            yield each
+
+    def _found(
+        self, name: str, value: object, shape: Shape | None
+    ) -> Iterator[_UsageMessage | str]:
         if shape is not None:
-            yield from _known(log, name, value, shape, session)
-        elif not has_others:
-            yield from _read(log, name, value)
-        elif _at(value, "type") == "thread.started":
-            session = str(_at(value, "thread_id"))  # of Codex, whose sums are those of a thread
+            for each in _known(self.name, name, value, shape, self.thread or self.name):
+                if shape.name == CODEX_SESSION and not isinstance(each, str):
+                    self.totals.append(each.figures)
+                yield each
+        elif isinstance(value, dict) and is_trajectory(value):
+            for part in parts_of(value):
+                if isinstance(part, str):
+                    yield f"{name}: {part}"
+                else:
+                    yield from _known(self.name, name, part, TRAJECTORY, None)
+        else:
+            yield from _read(self.name, name, value)
+
+    def _note(self, value: object) -> None:
+        """Which others a value names, and what is logged here."""
+        type_ = at(value, "type")
+        if type_ == "thread.started":
+            self.thread = str(at(value, "thread_id"))  # of Codex, whose sums are those of a thread
+        elif type_ == "session_meta" and not self.thread:
+            self.thread = str(at(value, "payload.id") or at(value, "payload.session_id") or "")
+            self.logged.add(self.thread)
+            self.parent = str(next(filter(None, (at(value, each) for each in _PARENTS)), ""))
+        elif isinstance(value, dict) and is_trajectory(value):
+            self.started |= {each: each for each in named_in(value)}
+            self.logged |= set(ids_in(value))
+        elif at(value, "message"):
+            agent, session = at(value, "agentId"), str(at(value, "sessionId") or "")
+            self.logged.add(session if agent is None else str(agent))
+            if agent is not None and at(value, "isSidechain") is True:
+                self.started[session] = f"{session}.jsonl"
+        if agent := at(value, _SUBAGENT):
+            self.started[str(agent)] = f"agent-{agent}.jsonl"
+        if type_ == "event_msg":
+            for thread in filter(None, (at(value, each) for each in _THREADS)):
+                self.started[str(thread)] = f"rollout-…-{thread}.jsonl"
+
+
+def _missing(naming: Sequence[_Log], logs: Sequence[_Log]) -> list[str]:
+    """The logs that some name and that are not there: Claude Code and Codex log what subagents do
+    in files of their own, and without them the rest is not the run's cost.
+    """
+    logged = {each for log in logs for each in log.logged} | {""}
+    return sorted(
+        {name for log in naming for each, name in log.started.items() if each not in logged}
+    )
+
+
+def _about_missing(missing: Sequence[str]) -> str:
+    count, files = len(missing), first_of([printable(each, 200) for each in missing], 100)
+    return (
+        f"{plural(count, 'log')} of the session {are(count)} not here, and the rest is not what "
+        f"the run cost; name what is missing, too, or print the rest with --partial: {files}"
+    )
+
+
+def _without_history(counted: Messages, logs: Mapping[str, _Log]) -> tuple[Messages, Sequence[str]]:
+    """The messages without the sums that a session of Codex has repeated from the one it was forked
+    from, and the logs of such that are missing: what they forked is left out.
+    """
+    threads = {log.thread: log for log in logs.values() if log.totals}
+    own, missing = [], []
+    for each in counted:
+        log = logs[each.log]
+        if each.shape.name != CODEX_SESSION or not log.parent:
+            own.append(each)
+        elif log.parent not in threads:
+            missing.append(f"rollout-…-{log.parent}.jsonl")
+        else:
+            own.append(each._replace(figures=_less(each.figures, _history(log, threads))))
+    return own, missing
+
+
+def _history(log: _Log, threads: Mapping[str, _Log]) -> Figures:
+    """The last of the sums that a log begins with and that the one before it has, too."""
+    before, last = threads[log.parent].totals, dict[str, int | None]()
+    known = {tuple(each.values()) for each in before}
+    for each in log.totals:
+        if tuple(each.values()) not in known:
+            break
+        last = dict(each)
+    return last
+
+
+def _less(figures: Figures, before: Figures) -> Figures:
+    return {
+        name: count if count is None else count - (before.get(name) or 0)
+        for name, count in figures.items()
+    }
 
 
 def _known(
-    log: str, name: str, message: object, shape: _Shape, session: object
+    log: str, name: str, message: object, shape: Shape, session: object
 ) -> Iterator[_UsageMessage | str]:
     """What a tool's message tells, one for each model, and what is wrong with it."""
-    usage = _at(message, shape.usage)
-    assert isinstance(usage, dict)
-    named = _at(message, shape.model)
+    usage = at(message, shape.usage)
+    named = at(message, shape.model)
     by_model = usage if shape.by_model else {named if isinstance(named, str) else None: usage}
-    id_ = _at(message, shape.id) or _at(message, shape.request) if shape.id else session
+    assert isinstance(by_model, dict)
+    id_ = at(message, shape.id) or at(message, shape.request) if shape.id else session
+    of = (at(message, "session_id") or at(message, "sessionId")) if shape.id else session
     for model, each in by_model.items():
-        figures = _figures(name, each, shape.names)
+        figures = figures_of(name, each, shape.names)
         if isinstance(figures, list):
             yield from figures
             continue
@@ -299,25 +363,8 @@ def _known(
             continue
         key = (f"{shape.name} {model if shape.by_model else ''}", id_)
         keys = [key] if isinstance(id_, str) else []
-        yield _UsageMessage(log, name, shape, figures, keys, model)
-
-
-def _figures(name: str, usage: object, names: Names) -> Figures | list[str]:
-    """The figures of a usage object, or what is wrong with some."""
-    figures: dict[str, int | None] = dict.fromkeys(TOKEN_FIELDS)
-    wrong = []
-    for known, path in zip(TOKEN_FIELDS, names, strict=False):
-        found = _at(usage, path)
-        figures[known] = count = whole_number(found)
-        if found is not None and (count is None or count < 0):
-            expected = EVENTS[COST].fields[known].describe()
-            wrong.append(f"`{path}` of {name} must be {expected}; found {shown(found)}")
-    read, cached = figures[_INPUT], figures[_CACHE_READ]
-    if len(names) < len(TOKEN_FIELDS) and not wrong and read is not None and cached is not None:
-        if cached > read:
-            wrong.append(f"{name} has {read:,} input tokens, of which {cached:,} were cached")
-        figures[_INPUT] = read - cached
-    return wrong or figures
+        cost = cost_of(message, each, shape)
+        yield _UsageMessage(log, name, shape, figures, keys, model, cost, str(of or log))
 
 
 def _read(log: str, name: str, message: object) -> Iterator[_UsageMessage | str]:
@@ -335,20 +382,20 @@ def _read(log: str, name: str, message: object) -> Iterator[_UsageMessage | str]
         )
     elif path not in {(), ("usage",)}:
         yield f"{name} tells its usage at {_dotted(path)}, which is not read; {_alone(path)}"
-    elif any(each in usage for each in _SDK):
-        figures = _figures(name, usage, _SDK)
+    elif any(each in usage for each in SDK):
+        figures = figures_of(name, usage, SDK)
         if isinstance(figures, list):
             yield from figures
         else:
             keys = [(key, message[key]) for key in _IDS if isinstance(message.get(key), str | int)]
-            others = (key for key in usage if key not in _SDK)
+            others = (key for key in usage if key not in SDK)
             lost = [key for key in others if path or key.lower().endswith("tokens")]
             yield _UsageMessage(
-                log, name, _SDK_SHAPE, figures, keys, type=message.get("type"), lost=lost
+                log, name, SDK_SHAPE, figures, keys, type=message.get("type"), lost=lost
             )
     elif places or foreign:
         phrase = f"; found {_quoted(foreign)}: rename them" if foreign else ""
-        yield f"the usage of {name} has none of {', '.join(_SDK)}{phrase}"
+        yield f"the usage of {name} has none of {', '.join(SDK)}{phrase}"
 
 
 def _places(value: object) -> Iterator[tuple[Place, Mapping[str, object]]]:
@@ -357,14 +404,14 @@ def _places(value: object) -> Iterator[tuple[Place, Mapping[str, object]]]:
     while waiting:
         path, each = waiting.pop()
         if isinstance(each, dict):
-            if any(key in each for key in _SDK) or path[-1:] == ("usage",):
+            if any(key in each for key in SDK) or path[-1:] == ("usage",):
                 yield path, each
             waiting += [((*path, key), inner) for key, inner in reversed(each.items())]
         elif isinstance(each, list):
             waiting += [((*path, at), inner) for at, inner in enumerate(each)]
 
 
-def _without_repeated(messages: Messages) -> Messages:
+def _without_repeated(messages: Iterable[_UsageMessage]) -> Messages:
     """Each message once. Raises UsageLogError where two of one id cannot both be true."""
     kept: dict[object, _UsageMessage] = {}
     reasons: list[str] = []
@@ -376,13 +423,17 @@ def _without_repeated(messages: Messages) -> Messages:
         before = kept.setdefault(place, each)
         if key is None or before.figures == each.figures:
             continue
-        if each.shape is _SDK_SHAPE:
+        figures, known = each.figures, before.figures
+        is_less = any((figures[name] or 0) < (known[name] or 0) for name in TOKEN_FIELDS)
+        if each.shape is SDK_SHAPE:
             reasons.append(
                 f"{before.name} and {each.name} have the same `{key[0]}` {shown(key[1])}, and "
                 "different figures: one message must not be counted twice; hand over only the "
                 "one that counts"
             )
-        elif any((each.figures[name] or 0) < (before.figures[name] or 0) for name in TOKEN_FIELDS):
+        elif is_less and each.shape.name == CLAUDE_SESSION and each.log != before.log:
+            continue  # a session and its subagent log the same, one of them while it grows
+        elif is_less:
             reasons.append(
                 f"{each.name} has smaller figures than {before.name}, which it replaces: which one "
                 "counts cannot be told; hand over one session at a time"
@@ -395,15 +446,19 @@ def _without_repeated(messages: Messages) -> Messages:
 
 def _without_parts_of_totals(messages: Messages) -> Messages:
     """Without the messages that totals add up. Raises UsageLogError where the sums differ."""
-    replaced = {(each.log, each.shape.replaces) for each in messages}
-    kept = [each for each in messages if (each.log, each.shape.name) not in replaced]
-    own = [each for each in kept if each.shape is _SDK_SHAPE]
+    replaced = {(of, each.shape.replaces) for each in messages for of in (each.log, each.session)}
+    kept = [
+        each
+        for each in messages
+        if not {(each.log, each.shape.name), (each.session, each.shape.name)} & replaced
+    ]
+    own = [each for each in kept if each.shape is SDK_SHAPE]
     totals = [each for each in own if each.type in _TOTALS]
     others = [each for each in own if each.type not in _TOTALS]
     if not totals or not others:
         return kept
     if _sums(totals) == _sums(others):
-        return [each for each in kept if each.shape is not _SDK_SHAPE or each.type in _TOTALS]
+        return [each for each in kept if each.shape is not SDK_SHAPE or each.type in _TOTALS]
     type_ = totals[0].type
     raise UsageLogError(
         f"{totals[0].name} is of the type `{type_}`, which adds up others, but its figures "
@@ -452,12 +507,50 @@ def _alone(path: Place) -> str:
     return f"hand over what is there{example}"
 
 
-def values(text: str) -> Iterator[tuple[int, object]]:
+class _CutOffError(UsageLogError):
+    """The last line has no newline, and is no JSON."""
+
+
+def values(lines: Iterable[str]) -> Iterator[tuple[int, object]]:
     """The JSON values of a text, each with the line that it begins in, from 1. Those of an array
     come one by one. Raises UsageLogError.
+
+    Lines with whole values are read one by one; from the first other one on, they are taken
+    together.
     """
-    text = text.removeprefix("\ufeff")
-    line, end = 1, 0
+    number, rest = 1, iter(lines)
+    for line in rest:
+        text = line.removeprefix("\ufeff") if number == 1 else line
+        try:
+            yield from list(_values_in(text, number))
+        except _NotJsonError as error:
+            others = _together(rest)
+            if not others and not line.endswith("\n") and number > 1:
+                raise _CutOffError(*error.args) from error
+            yield from _values_in(text + others, number)
+            return
+        number += line.count("\n")
+
+
+def _together(lines: Iterable[str]) -> str:
+    read, size = list[str](), 0
+    for line in lines:
+        read.append(line)
+        size += len(line)
+        if size > _MOST:
+            raise UsageLogError(
+                f"the usage is not a value a line, and has more than {_MOST >> 20} MB"
+            )
+    return "".join(read)
+
+
+class _NotJsonError(UsageLogError):
+    """A text is no JSON."""
+
+
+def _values_in(text: str, line: int) -> Iterator[tuple[int, object]]:
+    """The values of a text that begins in a line."""
+    first, end = line, 0
     decoder = json.JSONDecoder(**STRICT)
     while found := _NO_SPACE.search(text, end):
         start = found.start()
@@ -466,7 +559,8 @@ def values(text: str) -> Iterator[tuple[int, object]]:
             value, end = decoder.raw_decode(text, start)
         except json.JSONDecodeError as error:
             phrase = f"is not JSON: {error.msg}, column {error.colno}"
-            raise UsageLogError(f"line {error.lineno} of the usage {phrase}") from error
+            where = first + error.lineno - 1
+            raise _NotJsonError(f"line {where} of the usage {phrase}") from error
         except RecursionError as error:
             raise UsageLogError(f"line {line} of the usage is nested too deeply") from error
         except ValueError as error:

@@ -33,7 +33,7 @@ COMMANDS = {
     "schema": ("integration", "Print the JSON Schema of an event."),
     "score": ("score", "Show the verdict of every run."),
     "serve": ("integration", "Run the language server."),
-    "tokens": ("writing", "Record what a run cost in tokens."),
+    "tokens": ("tokens", "Record what a run cost in tokens."),
 }
 """By name, the module of each command in this package, and what it does in a few words."""
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, ProgressBar, notify, say_waiting
 from drive_trace.scorecard.caveats import Unread
-from drive_trace.storage import finding
+from drive_trace.storage import files, finding
 from drive_trace.storage.files import LeftOut, Problem, TraceRecords, read_bytes, read_trace
 from drive_trace.text.escaping import printable
 from drive_trace.text.wording import first_of
@@ -40,6 +40,18 @@ def read_text(source: str, most: int) -> str:
         found = f"byte 0x{data[error.start]:02x} in line {line}"
         what = f"{source}: is not UTF-8 ({found}); save it as UTF-8 and try again"
         raise Ended(EXIT_UNUSABLE, what) from error
+
+
+def lines_of_log(path: str) -> Iterator[str]:
+    """The lines of the log of an agent's session. Ends the command if it cannot be read."""
+    from drive_trace.storage.session_logs import LogError, log_lines  # noqa: PLC0415 - few read one
+
+    say_waiting(path)
+    try:
+        yield from log_lines(path)
+    except (LogError, OSError, ValueError) as error:
+        reason = str(error) if isinstance(error, LogError) else files.why_not_read(error)
+        raise Ended(EXIT_UNUSABLE, f"{path}: {reason}") from error
 
 
 def tell_others(paths: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""``emit``, ``record`` and ``tokens``: append to a trace. ``gate`` and ``judge`` use what stands
+"""``emit`` and ``record``: append to a trace. ``tokens``, ``gate`` and ``judge`` use what stands
 here, too: the other files of the run, and what is shown of a grade.
 """
 
@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import click
 
@@ -34,27 +34,17 @@ from drive_trace.storage.recording import (
     preview_feed,
     record_feed,
 )
-from drive_trace.text.escaping import printable, visible
+from drive_trace.text.escaping import printable
 from drive_trace.trace.provenance import Origin
-from drive_trace.vocabulary import CORRECTNESS_FIELDS, COST, EVENTS, GRADE, TOKEN_FIELDS, OneOfShape
-
-if TYPE_CHECKING:
-    from drive_trace.authoring.usage import Usage
+from drive_trace.vocabulary import CORRECTNESS_FIELDS, EVENTS, GRADE, OneOfShape
 
 T = TypeVar("T")
 
-_LARGEST_PAYLOAD, _LARGEST_LOG = 16 << 20, 256 << 20
-"""In bytes. A usage log is read whole."""
+_LARGEST_PAYLOAD = 16 << 20
+"""In bytes."""
 _SHAPE = EVENTS[GRADE].fields[CORRECTNESS_FIELDS[0]].shape
 assert isinstance(_SHAPE, OneOfShape)
 _OUTCOME = click.Choice(list(_SHAPE.meanings))
-
-
-class _Count(click.IntRange):
-    name = "integer"  # as it is called where something else is given
-
-
-_COUNT = _Count(min=0)
 
 
 @click.command()
@@ -177,100 +167,6 @@ def record(mechanical: str | None, qa: str | None, intent: str | None, **where: 
         raise click.UsageError("name what to record: --mechanical, --qa or --intent")
     request = RecordRequest(GRADE, changes, **where)
     show_graded(request, append_feed(request))
-
-
-@click.command()
-@options.trace_file
-@options.run_id
-@click.option("--input-tokens", metavar="N", type=_COUNT, help="Tokens read by the models.")
-@click.option("--output-tokens", metavar="N", type=_COUNT, help="Tokens written by the models.")
-@click.option("--cache-read-tokens", metavar="N", type=_COUNT, help="Tokens read from the cache.")
-@click.option("--cache-write-tokens", metavar="N", type=_COUNT, help="Tokens written to the cache.")
-@options.file(
-    "--usage",
-    "Add up what a tool has logged in FILE, which may be given several times; - is standard input.",
-    multiple=True,
-)
-@options.new_run
-@options.only_this_file
-@options.paths
-def tokens(usage: tuple[str, ...], **given: Any) -> None:
-    """Record the tokens that a whole run has cost, or some of the four figures.
-
-    A figure replaces the one that was recorded before: nothing is added to it. A figure that is
-    not given stays what it was, and null where it was never recorded: missing is not 0. All four
-    are appended as one new event, as the last one of a run counts as a whole.
-
-    --usage reads what tools log, and knows it by its shape: sessions of Claude Code (from its
-    projects folder, or as printed with --output-format json or stream-json), sessions of Codex (or
-    as printed by codex exec --json), responses of the Claude API and the OpenAI API, and objects of
-    the agents' SDK like {"inputTokens": 1200, "outputTokens": 80, "cacheReadTokens": 900,
-    "cacheWriteTokens": null}, each by itself or below the key usage of a message. What was added
-    up is printed, and recorded as a whole: a figure that is not known is null then, whatever was
-    recorded before. Input tokens are those that were not read from a cache.
-
-    Messages without usage are passed over. A message that is logged again counts once, as it was
-    last, and so does a running total. Where a sum could be wrong or is of a part, as without the
-    log of a subagent, nothing is counted: it is refused, and why is told.
-
-    What is refused, which agent the event has, and in which files the run is looked for is as by
-    record.
-
-    Exit code: 0 recorded, 1 refused, 2 wrong usage, or something cannot be read or written. After
-    1 and 2 the file is as it was, or the message says what stands in it.
-
-    \b
-    Examples:
-      drive-trace tokens --trace-file projects/shop/trace.jsonl \\
-        --project-run-id shop --input-tokens 1912408 --output-tokens 42117
-      drive-trace tokens --trace-file trace.jsonl --project-run-id shop \\
-        --usage ~/.claude/projects/-home-me-shop/6f1c9a0e.jsonl
-      codex exec --json "mend the tests" | drive-trace tokens \\
-        --trace-file trace.jsonl --project-run-id shop --usage -
-    """
-    counts = {name: given.pop(name) for name in TOKEN_FIELDS}
-    changes = {name: count for name, count in counts.items() if count is not None}
-    total = None
-    if usage:
-        if changes:
-            raise click.UsageError("--usage does not go with single figures")
-        logs = {name: read_text(name, _LARGEST_LOG) for name in usage}
-        from drive_trace.authoring.usage import total_usage  # noqa: PLC0415 - seldom needed
-
-        total = done(total_usage(logs), given["trace_file"])
-        for note in total.notes:
-            notify(note)
-        if any(count is not None for count in total.figures.values()):
-            # What was recorded before is of other messages: it has no place beside these.
-            changes = dict(total.figures)
-    if not changes:
-        raise click.UsageError("name what to record: at least one figure, or --usage with one")
-    measured = tuple(changes) if total is not None else ()
-    request = RecordRequest(COST, changes, **given, origin=Origin("tokens", measured))
-    recorded = append_feed(request)
-    if total is not None:
-        _show(total)
-    show_recorded(request, recorded, "tokens recorded")
-
-
-def _show(total: Usage) -> None:
-    """Print what was added up: a line for each format and model."""
-    rows = [
-        (f"{row.shape}, {row.model}" if row.model else row.shape, row.messages, row.figures)
-        for row in total.rows
-    ]
-    if len(rows) > 1:
-        rows.append(("all", sum(messages for _, messages, _ in rows), total.figures))
-    headings = (name.removesuffix("_tokens").replace("_", " ").upper() for name in TOKEN_FIELDS)
-    cells = [("USAGE", "MESSAGES", *headings)]
-    cells += [
-        (visible(name)[:60], f"{messages:,}", *map(_shown, figures.values()))
-        for name, messages, figures in rows
-    ]
-    first, *others = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    for name, *figures in cells:
-        line = "  ".join(map(str.rjust, figures, others))
-        click.echo(f"{name:<{first}}  {line}")
 
 
 # The files of a run
@@ -469,7 +365,7 @@ def _counted_before(request: RecordRequest, recorded: Merged) -> tuple[Mapping[s
 def _kept(request: RecordRequest, recorded: Merged) -> list[str]:
     """The components that the new event repeats."""
     return [
-        f"{name} {_shown(value)}"
+        f"{name} {figure(value)}"
         for name, value in recorded.values.items()
         if name not in request.changes and value is not None
     ]
@@ -477,10 +373,11 @@ def _kept(request: RecordRequest, recorded: Merged) -> list[str]:
 
 def _given(name: str, value: object, was: object) -> str:
     differs = was is not None and was != value
-    return f"{name} {_shown(value)}" + (f" (was {_shown(was)})" if differs else "")
+    return f"{name} {figure(value)}" + (f" (was {figure(was)})" if differs else "")
 
 
-def _shown(value: object) -> str:
+def figure(value: object) -> str:
+    """A component of a feed for a person."""
     if value is None:
         return "—"
     return f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,0 +1,119 @@
+"""Finds the logs of an agent's session, and reads them line by line.
+
+A session is named by its log, by the folder beside that, or by its id. The logs of its subagents
+are looked for in its own folder alone, and links there are not followed: no path that a log names
+is opened.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import BinaryIO
+
+from drive_trace.storage.files import STDIN, Problem, is_open_already, open_regular, why_not_read
+from drive_trace.text.wording import first_of
+
+LONGEST = 256 << 20
+"""The most bytes of a line, and of a document that has several."""
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{3,127}")
+_SUBAGENTS = "subagents"
+
+
+class LogError(Exception):
+    """Why a log cannot be read; without its path."""
+
+
+def logs_of(sessions: Iterable[str]) -> list[str] | Problem:
+    """The logs of some sessions, each once: their own, and those of their subagents."""
+    logs: dict[str, str] = {}
+    for session in sessions:
+        try:
+            found = _logs_of(session)
+        except (OSError, ValueError) as error:
+            found = Problem(session, why_not_read(error))
+        if isinstance(found, Problem):
+            return found
+        for each in found:
+            logs.setdefault(os.path.realpath(each), each)
+    return list(logs.values())
+
+
+def _logs_of(session: str) -> list[str] | Problem:
+    if session in {"", STDIN} or is_open_already(session, "/dev/stdin"):
+        return [session]
+    if not os.path.lexists(session) and _ID.fullmatch(session):
+        found = sorted(_of_id(session))
+        if not found:
+            homes = " or ".join(map(str, _homes()))
+            return Problem(session, f"there is no such file, nor a session of this id in {homes}")
+        if len(found) > 1:
+            return Problem(session, f"several logs have this id; name one: {first_of(found, 10)}")
+        session = found[0]
+    path = Path(session)
+    if os.path.isdir(session):  # noqa: PTH112 - Path may raise, and reading it says why
+        if not (path / _SUBAGENTS).is_dir():
+            return Problem(session, "is a folder, not a file")
+        # Where its own log is not there, who reads the others finds out.
+        own = path.with_name(f"{path.name}.jsonl")
+        return [*[str(own)] * own.is_file(), *_agents_in(path)]
+    return [session, *_agents_in(path.with_suffix(""))]
+
+
+def log_lines(path: str) -> Iterator[str]:
+    """The lines of a log, each with its newline; a log is read while others may write to it. Raises
+    LogError, OSError or ValueError.
+    """
+    with _opened(path) as stream:
+        for number, line in enumerate(iter(lambda: stream.readline(LONGEST + 1), b""), 1):
+            if len(line) > LONGEST:
+                raise LogError(f"line {number} has more than {LONGEST >> 20} MB")
+            yield _decoded(line, number)
+
+
+def _homes() -> tuple[Path, Path]:
+    """Where Claude Code and Codex keep their sessions."""
+    claude = os.environ.get("CLAUDE_CONFIG_DIR") or "~/.claude"
+    codex = os.environ.get("CODEX_HOME") or "~/.codex"
+    return Path(claude).expanduser() / "projects", Path(codex).expanduser() / "sessions"
+
+
+def _of_id(id_: str) -> Iterator[str]:
+    claude, codex = _homes()
+    yield from (str(path) for path in claude.glob(f"*/{id_}.jsonl"))
+    yield from (str(path) for path in codex.glob(f"*/*/*/rollout-*-{id_}.jsonl"))
+
+
+def _agents_in(folder: Path) -> list[str]:
+    """Where Claude Code logs what a session's subagents do: files, and no links."""
+    top = folder / _SUBAGENTS
+    found = (
+        Path(inside, name)
+        for inside, _, names in (os.walk(top) if not top.is_symlink() else ())
+        for name in names
+        if name.startswith("agent-") and name.endswith(".jsonl")
+    )
+    return sorted(str(each) for each in found if not each.is_symlink())
+
+
+def _opened(path: str) -> AbstractContextManager[BinaryIO | io.BufferedReader]:
+    if path == STDIN:
+        return nullcontext(sys.stdin.buffer)
+    if is_open_already(path, "/dev/stdin"):
+        return Path(path).open("rb")
+    return io.BufferedReader(open_regular(path))
+
+
+def _decoded(line: bytes, number: int) -> str:
+    try:
+        return line.decode()
+    except UnicodeDecodeError as error:
+        if error.end == len(line) and error.reason == "unexpected end of data":
+            return line[: error.start].decode()  # somebody is writing the rest
+        found = f"byte 0x{line[error.start]:02x} in line {number}"
+        raise LogError(f"is not UTF-8 ({found}); save it as UTF-8 and try again") from error
