@@ -426,7 +426,9 @@ def test_a_file_that_changes_meanwhile_puts_its_runs_in_doubt(fleet: Path) -> No
         assert next(found).caveats == ("uncalibrated-judge",)
         with (fleet / "made/projects/p1/trace.jsonl").open("a") as file:
             file.write(REJECTED)
-        assert ["unread-input" in each.caveats for each in found] == [True] * 3
+        doubted = list(found)
+        assert ["unread-input" in each.caveats for each in doubted] == [True] * 3
+        assert [each.files for each in doubted] == [paths[1:]] * 3
     assert {each.reason for each in inputs.unread} == {"changed while runs were joined"}
 
 

@@ -195,12 +195,12 @@ def _joined(
     in_order = sorted(pieces, key=lambda each: each["number"])
     parts: list[_Part] = [pickle.loads(each["data"]) for each in in_order]  # noqa: S301 - as above
     first = parts[0]
-    if len(parts) > 1:
-        made = joiner(Group(first.run.run_id, [(each.file, each.digest) for each in parts]))
-        if isinstance(made, Row):
-            return made, None
-        return known.and_changed(made).row(first.run, [first.verdicts], first.findings), made
-    return known.row(first.run, [first.verdicts], first.findings), None
+    group = Group(first.run.run_id, [(each.file, each.digest) for each in parts])
+    made = joiner(group) if len(parts) > 1 else None
+    if isinstance(made, Row):
+        return made, None
+    known = known.and_changed(made) if made is not None else known
+    return group.in_all(known.row(first.run, [first.verdicts], first.findings)), made
 
 
 def _check_worker(here: bytes) -> None:

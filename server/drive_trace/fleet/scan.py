@@ -59,6 +59,10 @@ class Group(NamedTuple):
     kept: bytes | None = None
     """The row in short, where it is kept."""
 
+    def in_all(self, row: Row) -> Row:
+        """The row that one of the files gives, where another has changed: it names them all."""
+        return msgspec.structs.replace(row, files=tuple(file.name for file, _ in self.files))
+
 
 class Joiner:
     """Joins runs in several files, and judges them there as ``check`` does. It reads the files
@@ -275,7 +279,8 @@ class FleetScan:
             self._inputs.cannot_read(Problem(made, CHANGED))
             number = self._runs[group.run_id][0]
             known = self._all.and_changed(made)
-            yield self._row(group.run_id, number, self._traces.summaries([number])[number], known)
+            summary = self._traces.summaries([number])[number]
+            yield group.in_all(self._row(group.run_id, number, summary, known))
         self._cache.put_many(new)
 
     def _row(self, run_id: str, number: int, trace: TraceSummary, known: AllFiles) -> Row:

@@ -250,8 +250,6 @@ TOKEN = re.compile(
 _VALUE = re.compile(rf"[ \t]*:[ \t]*({STRING})")
 _ESCAPE = re.compile(r"\\.", re.DOTALL)
 WHITESPACE = " \t\n\r"
-_USUAL = {": ": ":", ", ": ",", ":": ":", ",": ","}
-"""The usual text between two strings, and the same without white space."""
 
 
 def split_strings(text: str) -> list[str]:
@@ -320,9 +318,12 @@ def first_space(text: str) -> Span | None:
     return None
 
 
+_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+
 def as_json(value: object) -> str:
     """Compact JSON text of a value; a lone surrogate is written as its escape."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    text = _COMPACT.encode(value)
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -335,10 +336,6 @@ def compacted(text: str) -> str:
 
     The ``\\r`` of a line break is white space here, too.
     """
-    if "\\" not in text:  # then each quote opens or closes a string
-        pieces = text.split('"')
-        pieces[::2] = [_USUAL.get(between) or "".join(between.split()) for between in pieces[::2]]
-        return '"'.join(pieces)
     pieces = re.split(f"({STRING})", text)
     pieces[::2] = ["".join(between.split()) for between in pieces[::2]]
     return "".join(pieces)

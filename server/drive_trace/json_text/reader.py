@@ -175,6 +175,11 @@ class _Reader:
             ):
                 self._give_up()
                 break
+            if self.expect is _Expect.KEY and (pair := self.tokens.pair()) is not None:
+                self.frames[-1].add_members([pair])
+                self.last = Token(",", Span(self.tokens.at - 1, self.tokens.at))
+                self.frames[-1].comma = self.last.span
+                continue
             token = self.tokens.next(self._place())
             if token.type == "end":
                 break

@@ -107,9 +107,8 @@ def insert_fields(line: Line, path: Path, fields: Iterable[tuple[str, str]]) -> 
 
 def nearest_started(run: Run, of: Lifetime, line: Line, name: str) -> str | None:
     """The id that a wrong one is most likely a slip of: of what was started last before a line."""
-    starts = run.events(of.opener)
-    place = starts.position(line)
-    ids = [start.text_fact(of.field) for start in starts[max(0, place - _LATEST) : place]]
+    starts = run.events(of.opener).nearest_before(line, _LATEST)
+    ids = [start.text_fact(of.field) for start in starts]
     ids = [each for each in ids if each != name]
     likely = [each for each in ids if each[:_END] == name[:_END] or each[-_END:] == name[-_END:]]
     return nearest(name, reversed(likely)) if likely else None

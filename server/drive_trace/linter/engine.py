@@ -378,7 +378,7 @@ class FindingStore:
             if self._known:
                 hidden = {each for each in dict.fromkeys(codes) if self._hides(each, line)}
                 self._hidden[line] = [each for each in codes if each in hidden]
-            shown = self.codes_of(line)
+            shown = [each for each in codes if self._shows(each, line)]
             self.hidden_total += len(codes) - len(shown)
             if shown:
                 self.revision += 1

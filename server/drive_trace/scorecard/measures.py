@@ -258,7 +258,7 @@ def _spans(run: Run) -> list[TimeSpan]:
         for end in _some(run.events(of.closer)):
             start = starts.before(end)
             if start is not None and start.facts[opened] == end.facts[closed[of.field]]:
-                pairs.append((start, end, cast("int", end.facts[closed["wall_clock_ms"]])))
+                pairs.append((start, end, end.facts[closed["wall_clock_ms"]]))
     moments = [(str(start.facts[TS]), str(end.facts[TS])) for start, end, _ in pairs]
     measured = [milliseconds_between(*each) for each in moments]
     spans = zip(pairs, measured, strict=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from operator import itemgetter
 from typing import NamedTuple
@@ -54,10 +54,15 @@ class Document:
         self._number(0, len(self._lines))
         self.shape = 0
         """Changes when an edit may have moved lines: equal shapes mean equal line numbers."""
-        self._divided = sum(map(_is_divided, self._lines))
-        """How many records have a ``\\r`` inside, and are several lines to the protocol."""
         self._known_starts: tuple[int, list[int]] | None = None
         """Of a document of some shape, see :meth:`_starts`."""
+
+    @cached_property
+    def _divided(self) -> int:
+        """How many records have a ``\\r`` inside, and are several lines to the protocol. An edit
+        keeps it up to date.
+        """
+        return sum(map(_is_divided, self._lines))
 
     @property
     def lines(self) -> Sequence[Line]:

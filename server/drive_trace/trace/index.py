@@ -100,7 +100,7 @@ class Index:
             self._copies[line.run].append(line)
         for line in lines:
             if line.event is not None:
-                self._valid[cast("str", line.facts[RUN_POSITION])].append(line)
+                self._valid[line.facts[RUN_POSITION]].append(line)
             elif line.status is not LineStatus.BLANK:
                 self._odd[run_of(line)].append(cast("FlaggedLine", line))
         self._make_runs({*self._valid})

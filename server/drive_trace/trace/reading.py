@@ -414,13 +414,13 @@ def _facts(event: EventType, keeps: tuple[str, ...]) -> Callable[[Any], Facts]:
 
 def _agreement(event: EventType) -> Callable[[Any], bool] | None:
     checks = [_check(event, each) for each in AGREEMENTS[event.name]]
-    texts = _of_all(
+    names = [
         name
         for name, field in event.fields.items()
         if name not in ENVELOPE and is_nullable_text(field)
-    )
-    if texts is not None and not checks:
-        return lambda typed: NULL_TEXTS.isdisjoint(texts(typed))
+    ]
+    # The first one twice: the value of a single name would come bare.
+    texts = attrgetter(names[0], *names) if names else None
 
     def agrees(typed: Any) -> bool:
         if texts is not None and not NULL_TEXTS.isdisjoint(texts(typed)):
@@ -430,7 +430,7 @@ def _agreement(event: EventType) -> Callable[[Any], bool] | None:
                 return False
         return True
 
-    return agrees if checks else None
+    return agrees if checks or names else None
 
 
 def _check(event: EventType, agreement: Agreement) -> Callable[[Any], bool]:
@@ -441,15 +441,6 @@ def _check(event: EventType, agreement: Agreement) -> Callable[[Any], bool]:
     if any(isinstance(event.fields[name].shape, ObjectShape) for name in agreement.fields):
         return lambda typed: holds(*msgspec.to_builtins(read(typed)))
     return lambda typed: holds(*read(typed))
-
-
-def _of_all(names: Iterable[str]) -> Callable[[Any], tuple[Any, ...]] | None:
-    """Reads some fields; None where there are none."""
-    every = list(names)
-    if not every:
-        return None
-    # One of them twice: the value of a single name would come bare.
-    return attrgetter(*every, *(every if len(every) == 1 else ()))
 
 
 def _typed(event: EventType, *, forms: bool) -> type[msgspec.Struct]:

@@ -21,7 +21,7 @@ from drive_trace.trace.line import (
     references_of,
 )
 from drive_trace.trace.times import milliseconds_between
-from drive_trace.vocabulary import DISPATCH, EVENTS, ROUND, EventType, Lifetime
+from drive_trace.vocabulary import DISPATCH, EVENTS, ROUND, Lifetime
 
 _NO_LINES: Sequence[Line] = ()
 _order = attrgetter("order")
@@ -83,14 +83,11 @@ class Run:
         """The events that most likely are its own, and name it by a slip."""
         self.copies: Sequence[Line] | None = None
         """Where files are joined: its events that stand once more in another one."""
-        self.by_event: dict[str, LineSet] = {}
-        """The events by their names; never an empty set."""
+        by_event = defaultdict[str, LineSet](LineSet)
         for line in self.lines:
-            name = cast("EventType", line.event).name
-            if name in self.by_event:
-                self.by_event[name].append(line)
-            else:
-                self.by_event[name] = LineSet((line,))
+            by_event[line.event.name].append(line)  # type: ignore[union-attr]  # all have one
+        self.by_event = dict(by_event)
+        """The events by their names; never an empty set."""
         self._tables: dict[tuple[str, str], FieldTable] = {}
         self._kept: dict[Callable[[Run], Any], Any] = {}
 
@@ -164,7 +161,7 @@ class Run:
     def dispatch_ms(self) -> int:
         """Sum of the durations on events that close a dispatch, in milliseconds."""
         place = EVENTS[DISPATCH.closer].positions["wall_clock_ms"]
-        return sum([cast("int", line.facts[place]) for line in self.events(DISPATCH.closer)])
+        return sum([line.facts[place] for line in self.events(DISPATCH.closer)])
 
     @cached_property
     def repeated_ids(self) -> Mapping[object, LineSet]:
