@@ -24,7 +24,8 @@ from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Spot
 from drive_trace.trace.document import Document, Point
-from drive_trace.trace.index import Index, RecordedLines
+from drive_trace.trace.history import Version
+from drive_trace.trace.index import Index
 from drive_trace.trace.joined import JoinedFile, JoinedFiles, sharing
 from drive_trace.trace.line import Line, LineStatus, run_of
 from drive_trace.trace.places import resolve
@@ -78,7 +79,6 @@ class Analysis:
         self._findings.forget(removed)
         added = document.apply(splice)
         self.index.add(added)
-        self._note_recorded()
         self._findings.learn(added)
         self.score_revision += any(map(_counts, added))
         return before, splice.texts
@@ -106,20 +106,22 @@ class Analysis:
         self._note_recorded()
         self._judge_all(self.settings, revision)
 
-    def compare_with(self, recorded: Sequence[str] | None) -> bool:
-        """Judge by what the trace was when it was recorded last. Gives whether that is news."""
-        if recorded == self._recorded:
+    def compare_with(
+        self, recorded: Sequence[str] | None, versions: Sequence[Version] = ()
+    ) -> bool:
+        """Judge by what the trace was when it was recorded last, and by ``versions`` before that.
+        Gives whether that is news.
+        """
+        if recorded == self._recorded and not versions:
             return False
         self._recorded = recorded
-        self._note_recorded()
+        self._note_recorded(versions)
         self._findings.learn(())
         return True
 
-    def _note_recorded(self) -> None:
-        if self._recorded is not None:
-            self.index.recorded = RecordedLines(self._recorded, self.document.lines)
-        else:
-            self.index.recorded = None
+    def _note_recorded(self, versions: Sequence[Version] = ()) -> None:
+        last = (Version(self._recorded),) if self._recorded is not None else ()
+        self.index.recorded = (*versions, *last)
 
     def _judge_all(self, settings: RuleSettings, revision: int) -> None:
         lines = self.document.lines

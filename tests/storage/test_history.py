@@ -1,5 +1,6 @@
 """What git has of a trace: lines that were changed or removed since, and what git must not run."""
 
+import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -10,7 +11,7 @@ from drive_trace.storage.finding import find_traces
 from drive_trace.storage.git import CommittedTraces, committed_records
 from tests.cli.support import Ran, git, run
 from tests.storage.support import first_on_path
-from tests.support.client_text import graded, triage
+from tests.support.client_text import apart, graded, triage
 from tests.support.systems import NO_MODES, NO_SCRIPTS, not_on_windows
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
@@ -47,6 +48,68 @@ def test_a_line_that_is_gone_is_told_at_its_place(path: Path) -> None:
     path.write_text(triage(run="other") + FAILED)
     (only,) = [each for each in check(path).out.splitlines() if "history-rewritten" in each]
     assert ":1:" in only
+
+
+def told(path: Path, *options: str) -> list[str]:
+    """The findings on rewritten lines: line and message."""
+    found = [each for each in check(path, *options).out.splitlines() if "[history-rewr" in each]
+    return [f"{each.split(':')[1]}: {each.partition('rewritten] ')[2]}" for each in found]
+
+
+def many(count: int) -> str:
+    """Events with ids of their own, a failed grade last."""
+    return apart(triage() * count + FAILED)
+
+
+def test_a_flipped_grade_is_told_among_many_edits(path: Path) -> None:
+    lines = many(57).splitlines()
+    path.write_text("\n".join(lines))
+    git(path.parent, "commit", "-q", "-am", "more")
+    lines[1:51:3] = [each.replace("chat-ask", "chat") for each in lines[1:51:3]]
+    lines[-1] = lines[-1].replace('"fail"', '"pass"')
+    path.write_text("\n".join(lines))
+    found = told(path)
+    assert [each.partition(":")[0] for each in found] == [*map(str, range(2, 50, 3)), "58"]
+    path.write_text(path.read_text().replace("chat-ask", "chat"))
+    found = told(path)
+    assert len(found) == 17
+    assert found[-1] == "58: this line was changed since it was committed, as line 58 of HEAD"
+    assert found[-2].endswith("line 16 of HEAD; so it is with 41 more lines of no feed")
+
+
+@pytest.mark.parametrize("layout", ["spaces", "joined", "keys"])
+def test_what_is_laid_out_anew_is_no_rewriting(path: Path, layout: str) -> None:
+    lines = many(57).splitlines()
+    if layout == "joined":  # as they were committed, objects went over several lines
+        pretty = [json.dumps(json.loads(each), indent=1) for each in lines]
+        path.write_text("\n".join([*pretty[:3], *lines[3:]]))
+        git(path.parent, "commit", "-q", "-am", "pretty")
+    else:
+        path.write_text("\n".join(lines))
+        git(path.parent, "commit", "-q", "-am", "more")
+        lines = [json.dumps(json.loads(each), sort_keys=layout == "keys") for each in lines]
+    path.write_text("\n".join(lines))
+    assert not told(path)
+    path.write_text("\n".join([*lines[:2], *lines[3:]]))
+    assert len(told(path)) == 1
+
+
+def test_a_line_that_was_moved_is_told(path: Path) -> None:
+    lines = apart(triage() + graded("pass", "pass", "pass") + FAILED).splitlines()
+    path.write_text("\n".join(lines))
+    git(path.parent, "commit", "-q", "-am", "more")
+    path.write_text("\n".join([lines[0], lines[2], lines[1], triage(run="new")]))
+    assert told(path) == ["3: this line was moved since it was committed, as line 2 of HEAD"]
+
+
+def test_a_feed_of_which_no_word_is_lost_may_be_mended(path: Path) -> None:
+    one, two, other = apart(FAILED + graded("pass", "pass", "pass") + triage()).splitlines()
+    path.write_text(f"12: {one}{two}\n{other.replace('}', ',}')}\n")
+    git(path.parent, "commit", "-q", "-am", "glued")
+    path.write_text(f"{one}\n{two}\n{other.replace('chat', 'a chat')}\n")
+    assert not told(path)
+    path.write_text(f"{two}\n")
+    assert told(path) == ["1: 2 lines above this one are gone, which HEAD has from line 1 on"]
 
 
 def test_what_is_appended_or_laid_out_anew_is_no_rewriting(path: Path) -> None:

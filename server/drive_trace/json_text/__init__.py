@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple, NoReturn
 
@@ -265,6 +265,25 @@ def outside_strings(text: str) -> str | None:
     """What is outside of the strings; None if the last string is not closed."""
     pieces = split_strings(text)
     return "".join(pieces[::2]) if len(pieces) % 2 else None
+
+
+def line_count(texts: Iterable[str]) -> int:
+    """Over how many of some lines an object goes that begins on the first one, by its brackets; 0
+    if it does not end on another one.
+
+    No object goes on behind a line that begins with a brace, as no event has objects in an array.
+    So each line is read once, whatever the trace consists of.
+    """
+    depth = 0
+    for count, text in enumerate(texts, 1):
+        signs = outside_strings(text)
+        begins = text.lstrip(WHITESPACE).startswith("{")
+        if signs is None or begins is not (count == 1):
+            return 0
+        depth += sum(map(signs.count, "{[")) - sum(map(signs.count, "}]"))
+        if depth <= 0:
+            return count if depth == 0 and count > 1 else 0
+    return 0
 
 
 def is_closed(string: str) -> bool:

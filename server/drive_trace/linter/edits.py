@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import orjson
 
-from drive_trace.json_text import NodeKind, ProblemKind, as_json, compacted, outside_strings, parse
+from drive_trace.json_text import NodeKind, ProblemKind, as_json, compacted, line_count, parse
 from drive_trace.linter.rule import LINES_BELOW, Edit, Finding, Fix, Fixes, Level
 from drive_trace.text.spans import Span, replace_spans
 from drive_trace.text.wording import shown
@@ -328,7 +328,7 @@ class SpreadObjects:
         problems = (each.problem for each in line.diagnostics)
         if not any(each is not None and each.kind in CUT_OFF for each in problems):
             return ()
-        count = _line_count(line, self._lines[place + 1 : place + LINES_BELOW])
+        count = line_count(each.text for each in self._lines[place : place + LINES_BELOW])
         rest = tuple(self._lines[place + 1 : place + count])
         if rest:
             self._rest[line] = rest
@@ -341,7 +341,7 @@ def join(first: Line, number: int, below: Sequence[Line]) -> Fix | None:
 
     ``number`` is the first line's, ``below`` what follows, one line more than may belong to it.
     """
-    count = _line_count(first, below[: LINES_BELOW - 1])
+    count = line_count(each.text for each in (first, *below[: LINES_BELOW - 1]))
     lines = (first, *below[: count - 1])
     text = _one_object(" ".join(line.text.strip(_SPACE) for line in lines)) if count > 1 else None
     if text is None:
@@ -352,37 +352,6 @@ def join(first: Line, number: int, below: Sequence[Line]) -> Fix | None:
         edits.append(Edit(line, Span(0, len(line.text) + has_newline), ""))
     title = f"Join lines {number:,}–{number + count - 1:,} into one"
     return Fix(title, Level.IN_BULK, tuple(edits))
-
-
-def _line_count(first: Line, below: Sequence[Line]) -> int:
-    """Over how many lines an object goes, by its brackets; 0 if it does not end.
-
-    No object goes on behind a line that begins with a brace, as no event has objects in an array.
-    So each line is read once, whatever the trace consists of.
-    """
-    depth = _depth(first.text)
-    if depth is None or depth <= 0 or not _begins(first):
-        return 0
-    for count, line in enumerate(below, 2):
-        change = _depth(line.text)
-        if change is None or _begins(line):
-            return 0
-        depth += change
-        if depth <= 0:
-            return count if depth == 0 else 0
-    return 0
-
-
-def _begins(line: Line) -> bool:
-    return line.text.lstrip(_SPACE).startswith("{")
-
-
-def _depth(text: str) -> int | None:
-    """How many more brackets a line opens than it closes; None if it ends inside a string."""
-    signs = outside_strings(text)
-    if signs is None:
-        return None
-    return sum(map(signs.count, "{[")) - sum(map(signs.count, "}]"))
 
 
 def _one_object(text: str) -> str | None:

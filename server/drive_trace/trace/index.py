@@ -6,13 +6,10 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain, groupby
+from itertools import chain
 from operator import attrgetter
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-import msgspec
-
-from drive_trace.text.spans import is_blank
 from drive_trace.trace.line import (
     EVENT_ID,
     RUN_FIELD,
@@ -40,6 +37,9 @@ from drive_trace.vocabulary import (
     Form,
 )
 from drive_trace.vocabulary.slips import is_slip_of_name
+
+if TYPE_CHECKING:
+    from drive_trace.trace.history import Version
 
 _FEEDS = {event.name for event in EVENTS.values() if event.is_feed}
 _BY_FIELD = {each.field: each for each in LIFETIMES.values() if each.entity is not Entity.SLICE}
@@ -86,8 +86,8 @@ class Index:
         self._finds_slips = finds_slips
         self.path = path
         """Where the trace lies, as far as that is known."""
-        self.recorded: RecordedLines | None = None
-        """What was recorded of the trace, as in git's ``HEAD``, where that is known."""
+        self.recorded: Sequence[Version] = ()
+        """What the trace was, as in git's ``HEAD``, as far as that is known; the oldest first."""
         self.runs: dict[str, Run] = {}
         """Every run that has a valid event, in no particular order."""
         self.slips: Mapping[str, str] = {}
@@ -345,42 +345,3 @@ def _starts(run: Run) -> bool:
         and all(each.kind is not mismatch for each in line.diagnostics)
         for line in run.lines
     )
-
-
-# What the trace was when it was recorded last
-
-
-class Gap(msgspec.Struct, frozen=True):
-    """Lines that stood below each other and are gone."""
-
-    first: int
-    """The first one's number in what was recorded, from 0."""
-    size: int
-
-
-class RecordedLines:
-    """The lines that were recorded of a trace, compared with those that it has. One that was
-    recorded is there if any line has its text: copies may go.
-    """
-
-    def __init__(self, texts: Iterable[str], lines: Iterable[Line]) -> None:
-        self.texts: Sequence[str] = [text.removesuffix("\r") for text in texts]
-        """As they were recorded."""
-        self._known = set(self.texts)
-        there = {line.text.removesuffix("\r") for line in lines}
-        first = dict(zip(reversed(self.texts), range(len(self.texts) - 1, -1, -1), strict=True))
-        self._missing = sorted(
-            place for text, place in first.items() if text not in there and not is_blank(text)
-        )
-
-    def has(self, line: Line) -> bool:
-        """Whether a line was recorded as it is."""
-        return line.text.removesuffix("\r") in self._known
-
-    def gaps(self) -> Iterator[Gap]:
-        """What is gone, in the order in which it was recorded."""
-        # Numbers that follow each other stand as far apart as their places.
-        apart = groupby(enumerate(self._missing), lambda each: each[1] - each[0])
-        for _, same in apart:
-            (_, first), *others = same
-            yield Gap(first, 1 + len(others))

@@ -1,19 +1,21 @@
-"""A line that was committed to git was changed or removed.
+"""A line that was committed to git was changed, removed or moved.
 
 A trace is append-only: what was recorded stays as it is, and what came later stands below. In a
-git checkout, this rule compares the trace with the last commit, `HEAD`: a line that `HEAD` has was
-changed, or is gone. A verdict that is changed without a trace of it is worth nothing.
+git checkout, this rule compares the trace with the last commit, `HEAD`, and for
+`drive-trace check --history` with all commits that changed it: a line was changed, is gone, or
+stands in another order. A verdict that is changed without a trace of it is worth nothing.
 
 A line may be laid out anew, and the copy of a line may go. A line that readers reject may be
-mended, but one of a feed: what it was meant to say decides a verdict. Lines that were put in
-between are not reported. A moved line is still there. At most 16 places are marked.
+mended, but no word of a feed's line: what it was meant to say decides a verdict. Lines that were
+put in between are not reported. Lines of a feed are all told; of the others 16 places, and a last
+one that counts the rest.
 
 Outside of a git checkout, of a file that is not committed, and where git does not respond within
-10 seconds, the rule is silent. It runs `git cat-file`, in `check` once for all traces of a
-repository, and nothing that the repository names, and never asks the network. An editor looks at
-`HEAD` again when a trace is opened or saved.
+10 seconds, the rule is silent, unless `--history` asks for more. It runs `git cat-file`, in `check`
+once for all traces of a repository, and nothing that the repository names, and never asks the
+network. An editor looks at `HEAD` again when a trace is opened or saved.
 
-**Fix.** The line as `HEAD` has it, as a suggestion.
+**Fix.** The line as it was committed, as a suggestion.
 
 Examples:
 EVENT{"event_type":"dispatch-end","result":"failed"}
@@ -47,13 +49,10 @@ EVENT{"event_type":"correctness-recorded","qa":"fail"}
 """
 
 from collections.abc import Sequence
-from itertools import islice
 
-from drive_trace.json_text import compacted, first_string
 from drive_trace.linter.edits import Edit, Fix, Fixes, Level
 from drive_trace.linter.phases import MOST
 from drive_trace.linter.rule import (
-    Explained,
     Finding,
     Findings,
     Line,
@@ -65,92 +64,72 @@ from drive_trace.linter.rule import (
     plural,
 )
 from drive_trace.text.escaping import printable
-from drive_trace.trace.index import Gap, RecordedLines
-from drive_trace.trace.line import feed_named, feed_with_fields
-from drive_trace.trace.reading import read_exactly
+from drive_trace.text.wording import are
+from drive_trace.trace.history import Fate, Rewriting, Version, rewritings
 
-_ID = "event_id"
-_MOST = 600
+_LONGEST = 600
 """The most characters that are shown of an old line."""
 
 
 def _check(trace: WholeTrace) -> Findings:
-    if (recorded := trace.index.recorded) is not None:
-        for gap in islice(recorded.gaps(), MOST):
-            yield from _of_gap(trace, recorded, gap)
+    versions = trace.index.recorded
+    found = rewritings(versions, [line.text for line in trace.lines]) if versions else ()
+    by_place: dict[tuple[bool, int | None], list[Rewriting]] = {}
+    for each in sorted(found, key=lambda each: not each.is_feed):
+        by_place.setdefault((each.fate is Fate.REMOVED, each.new), []).append(each)
+    feeds = [same for same in by_place.values() if same[0].is_feed]
+    others = [*by_place.values()][len(feeds) :]
+    *told, last = (*feeds, *others[:MOST]) or (None,)
+    yield from (_finding(trace.lines, same) for same in told if same is not None)
+    if last is not None:
+        yield _finding(trace.lines, last, more=sum(map(len, others[MOST:])))
 
 
-def _of_gap(trace: WholeTrace, recorded: RecordedLines, gap: Gap) -> Findings:
-    """The findings on what became of lines that were recorded below each other. What only looks
-    different is none, nor a rejected line that was mended.
-    """
-    above = _line_with(trace, recorded.texts[gap.first - 1]) if gap.first else None
-    start = above.order + 1 if above is not None else 0
-    beside = [each for each in trace.lines[start : start + MOST] if not recorded.has(each)]
-    gone, size = list[int](), min(gap.size, MOST)
-    for place in range(gap.first, gap.first + size):
-        old = recorded.texts[place]
-        line = _instead_of(trace, recorded, old, beside)
-        if line is None:
-            if not _may_be_mended(old):
-                gone.append(place)
-        elif compacted(old) != compacted(line.text) and not _may_be_mended(old):
-            yield _changed_line(line, old, place + 1)
-    count = len(gone) + gap.size - size
-    if count:
-        first = gone[0] if gone else gap.first + size
-        line = above or trace.lines[0]
-        yield _gone(line, recorded.texts[first], first + 1, count, is_below=above is not None)
+def _finding(lines: Sequence[Line], same: Sequence[Rewriting], more: int = 0) -> Finding:
+    """What became of lines that stood at one place."""
+    first = same[0]
+    line = lines[first.new or 0]
+    text = line.text.removesuffix("\r")
+    at = Place.value("event_type") if line.event is not None else Span(0, len(text))
+    is_changed = first.fate is Fate.CHANGED
+    where = _changed(first.text, text) if is_changed else at
+    related = [
+        (line, where, f"line {each.old + 1} {_of(each.version)}: {printable(each.text, _LONGEST)}")
+        for each in same[:MOST]
+    ]
+    message = _gone(same) if first.fate is Fate.REMOVED else _altered(same)
+    message += f"; so it is with {plural(more, 'more line')} of no feed" if more else ""
+    return RULE.finding(line, where, message, *related, expected=first.text if is_changed else None)
 
 
-def _changed_line(line: Line, old: str, number: int) -> Finding:
-    message = f"this line was changed since it was committed, as line {number} of HEAD"
-    place = _changed(old, line.text.removesuffix("\r"))
-    return RULE.finding(line, place, message, _recorded(line, place, old, number), expected=old)
+def _altered(same: Sequence[Rewriting]) -> str:
+    first, number = same[0], same[0].old + 1
+    how = f"since it was committed, as line {number} of HEAD"
+    if first.version.commit:
+        how = f"by {_name(first.version)}, before which it was line {number}"
+    more = len(same) - 1
+    return f"this line was {first.fate} {how}" + f", and {plural(more, 'more time')}" * bool(more)
 
 
-def _gone(line: Line, old: str, number: int, count: int, *, is_below: bool) -> Finding:
-    where, are = "below" if is_below else "above", "is" if count == 1 else "are"
-    message = (
-        f"{plural(count, 'line')} {where} this one {are} gone, which HEAD has from line {number} on"
-    )
-    place = Place.value("event_type")
-    span = Span(0, len(line.text.removesuffix("\r")))
-    at = place if line.event is not None else span
-    return RULE.finding(line, at, message, _recorded(line, at, old, number))
+def _gone(same: Sequence[Rewriting]) -> str:
+    version, count = same[0].version, len(same)
+    where = "below" if same[0].new is not None else "above"
+    number = min(each.old for each in same if each.version is version) + 1
+    what = f"{plural(count, 'line')} {where} this one {are(count)} gone, which"
+    if not version.commit:
+        return f"{what} HEAD has from line {number} on"
+    more = len({each.version.commit for each in same}) - 1
+    others = f" and {plural(more, 'other commit')}" * bool(more)
+    return f"{what} stood from line {number} on before {_name(version)}{others}"
 
 
-def _recorded(line: Line, place: Place | Span, old: str, number: int) -> Explained:
-    return (line, place, f"line {number} of HEAD: {printable(old, _MOST)}")
+def _name(version: Version) -> str:
+    said = printable(version.subject)
+    return f"commit {version.short}" + f" ({said})" * bool(said)
 
 
-def _line_with(trace: WholeTrace, text: str) -> Line | None:
-    lines = trace.index.with_id(first_string(text, _ID))
-    return next((each for each in lines if each.text.removesuffix("\r") == text), None)
-
-
-def _instead_of(
-    trace: WholeTrace, recorded: RecordedLines, old: str, beside: Sequence[Line]
-) -> Line | None:
-    """The line that stands for one that was recorded: it has the same id, wherever it stands, or
-    beside it if readers reject it.
-    """
-    event_id = first_string(old, _ID)
-    if event_id is None:
-        return None
-    lines = [each for each in trace.index.with_id(event_id) if not recorded.has(each)]
-    # Where several have the id, one of them may be the line as it was, laid out anew.
-    same = compacted(old)
-    alike = (each for each in lines[:MOST] if compacted(each.text) == same)
-    odd = (
-        each for each in beside if each.event is None and first_string(each.text, _ID) == event_id
-    )
-    return next(alike, None) or next(iter(lines), None) or next(odd, None)
-
-
-def _may_be_mended(old: str) -> bool:
-    is_feed = feed_named(old) is not None or feed_with_fields(old) is not None
-    return not is_feed and read_exactly(old).is_rejected
+def _of(version: Version) -> str:
+    return f"before {version.short}" if version.commit else "of HEAD"
 
 
 def _changed(old: str, new: str) -> Span:
@@ -170,7 +149,7 @@ def _fixes(finding: Finding) -> Fixes:
     if finding.expected is not None:
         whole = Span(0, len(finding.line.text.removesuffix("\r")))
         edit = Edit(finding.line, whole, str(finding.expected))
-        yield Fix("Put back the line that HEAD has", Level.BY_HAND, (edit,))
+        yield Fix("Put back the line as it was committed", Level.BY_HAND, (edit,))
 
 
 RULE = Rule(Severity.WARNING, _check, fixes=_fixes)
