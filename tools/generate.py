@@ -29,8 +29,10 @@ from drive_trace.comparison.runs import RunManifest
 from drive_trace.grading.judgements import Calibrated, Judgement
 from drive_trace.linter.rule import Finding, Level, Rule, Severity, UnreadFile
 from drive_trace.linter.rules import RULES, documentation
+from drive_trace.linter.told import CAUSES, MISSING
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span, encode_exactly
+from drive_trace.text.wording import listed
 from drive_trace.vocabulary import ENVELOPE, EVENTS, Family, FieldType, OneOfShape
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -113,6 +115,7 @@ def rule_page(rule: Rule[Any]) -> str:
             "",
             documentation(rule),
             "",
+            *_telling(rule),
             "**Example.** What `drive-trace check` says:",
             "",
             "```text",
@@ -126,6 +129,20 @@ def rule_page(rule: Rule[Any]) -> str:
             "",
         ]
     )
+
+
+def _telling(rule: Rule[Any]) -> list[str]:
+    """Which of its findings are told as one, and beside which others they are not told."""
+    said = []
+    if rule.sums is not None:
+        where = "on one line" if rule.sums_by == "line" else "in a run"
+        same = " of one value" if rule.sums_by == "value" else ""
+        said.append(f"Several{same} {where} are one finding, with all places.")
+    causes = [f"`{code}`" for code in CAUSES.get(rule.code, ())]
+    causes += ["a rejected line that may hold what it misses"] * (rule.code in MISSING)
+    if causes:
+        said.append(f"What follows from {listed(causes, 'or')} is not told beside it.")
+    return [f"**Told once.** {' '.join(said)}", ""] if said else []
 
 
 def example_output(rule: Rule[Any]) -> str:
@@ -142,7 +159,7 @@ def example_output(rule: Rule[Any]) -> str:
             is_other = example.encoding != "utf-8"
             data = source.encode(example.encoding) if is_other else encode_exactly(source)
             Path(name).write_bytes(data)
-        output = CliRunner().invoke(cli, ["check", *files]).stdout
+        output = CliRunner().invoke(cli, ["check", "--select", rule.code, *files]).stdout
     shown = next(part for part in output.split("\n\n") if f"[{rule.code}]" in part)
     return "\n".join(line.rstrip() for line in shown.splitlines())
 

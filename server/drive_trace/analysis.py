@@ -15,6 +15,7 @@ from drive_trace.linter.edits import capped
 from drive_trace.linter.engine import FindingStore, Selection, fixes_in_its_file
 from drive_trace.linter.rule import LINES_BELOW, Finding, Fix, Message, Related, Rule, Surroundings
 from drive_trace.linter.settings import DEFAULTS, RuleSettings, Severity
+from drive_trace.linter.told import Told, tell
 from drive_trace.report.event_log import Event, TraceLog
 from drive_trace.scorecard import scoring
 from drive_trace.scorecard.card import ScoreCard, score
@@ -133,6 +134,10 @@ class Analysis:
         """Every finding, by line and then by where on it."""
         for line in self._findings.lines():
             yield from self._findings.of(line)
+
+    def told(self) -> list[Told]:
+        """What of the findings is told: each cause and each run of one rule once."""
+        return tell(self.findings(), self.index, self.severity_of)
 
     def findings_of(self, line: Line) -> Sequence[Finding]:
         """The findings of one line, by where on it."""

@@ -141,7 +141,7 @@ def test_the_envelope_is_not_for_the_payload(trace: Path, key: str) -> None:
     ("event", "payload", "why"),
     [
         ("dispatch-edn", END, 'did you mean "dispatch-end"?'),
-        ("dispatch-end", END.replace("result", "resutl"), "did you mean it by `resutl`?"),
+        ("dispatch-end", END.replace("result", "resutl"), "did you write it as `resutl`?"),
         ("dispatch-end", END.replace("}", ',"result":"failed"}'), "stands again later"),
         ("dispatch-end", END.replace("5", "1e400"), "a number too large"),
         ("dispatch-end", END.replace("5", "9" * 5000), "a number too large"),

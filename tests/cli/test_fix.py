@@ -25,7 +25,9 @@ def test_safe_fixes_are_made_and_counted(tmp_path: Path) -> None:
     ran = fix(path)
     assert path.read_text() == apart(CLEAN + CLEAN + WARNED + CLEAN)
     assert ran.code == 0
-    assert ran.out.endswith("4 findings were fixed; 1 more can be in an editor, one at a time\n")
+    assert ran.out.endswith(
+        "4 findings were fixed; 1 more can be fixed in an editor, one at a time\n"
+    )
     assert "duplicate-key" not in ran.out
 
 
@@ -43,7 +45,9 @@ def test_suggestions_are_made_in_bulk_when_they_are_wanted(tmp_path: Path) -> No
     path = write(tmp_path, "trace.jsonl", before)
     ran = fix("--unsafe-fixes", path)
     assert path.read_text() == before.replace('"schema_version":1', '"schema_version":"1"')
-    assert ran.out.endswith("1 finding was fixed; 2 more can be in an editor, one at a time\n")
+    assert ran.out.endswith(
+        "1 finding was fixed; 2 more can be fixed in an editor, one at a time\n"
+    )
     assert ran.code == 1
 
 
@@ -61,7 +65,7 @@ def test_no_fact_is_made_up(tmp_path: Path) -> None:
     assert ran.code == 1
     assert path.read_text() == text
     assert "error[missing-field]" in ran.out
-    assert ran.out.endswith("; 1 more can be in an editor, one at a time\n")
+    assert ran.out.endswith("; 1 more can be fixed in an editor, one at a time\n")
 
 
 def test_what_no_fix_touches_stays_to_the_byte(tmp_path: Path) -> None:
@@ -187,7 +191,7 @@ def test_a_diff_changes_nothing(tmp_path: Path) -> None:
         f" {third}",
     ]
     assert ran.err == (
-        "drive-trace: 1 finding would be fixed; 1 more can be in an editor, one at a time\n"
+        "drive-trace: 1 finding would be fixed; 1 more can be fixed in an editor, one at a time\n"
     )
     assert ran.code == 1
     assert diff("--unsafe-fixes", write(tmp_path, "b.jsonl", VERSION)).code == 0
@@ -237,7 +241,9 @@ def test_no_grade_is_fixed_in_bulk(tmp_path: Path) -> None:
     ran = fix("--unsafe-fixes", path)
     assert ran.code == 1
     assert path.read_text() == broken
-    assert ran.out.endswith("0 findings were fixed; 1 more can be in an editor, one at a time\n")
+    assert ran.out.endswith(
+        "0 findings were fixed; 1 more can be fixed in an editor, one at a time\n"
+    )
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from drive_trace import score as api_score
+from drive_trace.analysis import Analysis, join_all
 from drive_trace.commands import score as score_command
 from drive_trace.linter.rule import SameId, SharedEvents, WholeTrace
 from drive_trace.linter.rules import RULES
@@ -275,7 +276,7 @@ def test_fixes_are_counted_once_files_are_joined(tmp_path: Path) -> None:
     near = {"dispatch_id": "dispatch-one", "parent_dispatch_id": None}
     ended = at(3, "dispatch-end", dispatch_id="dispatch-onn", wall_clock_ms=120_000)
     named = write(tmp_path, "a/trace.jsonl", at(2, "dispatch-start", **near) + ended)
-    assert "more can be in an editor" in run("check", "--fix", named).out
+    assert "more can be fixed in an editor" in run("check", "--fix", named).out
     started = at(1, "dispatch-start", **near | {"dispatch_id": "dispatch-onn"})
     write(tmp_path, "b/trace.jsonl", started)
     assert run("check", "--fix", named).out.endswith("0 findings were fixed\n")
@@ -400,16 +401,24 @@ def layouts(folder: Path) -> None:
             write(folder, f"spread/{number:04}/{file}/trace.jsonl", text)
 
 
-def said(finding: Any) -> tuple[str, ...]:
-    """A finding, wherever its line is: the text of that, what is found, and where on it."""
-    line = Path(finding["path"]).read_text(encoding="utf-8").split("\n")[finding["line"] - 1]
-    message = LINE_OF.sub(r"\1N", finding["message"])
-    return line, finding["code"], message, f"{finding['column']}-{finding['end_column']}"
-
-
-def found_in(folder: Path) -> Counter[tuple[str, ...]]:
-    found = run("check", "--no-config", "--output-format", "json", folder).json
-    return Counter(said(each) for each in found if each["code"] not in OF_A_FILE)
+def found_in(folder: Path) -> Counter[tuple[object, ...]]:
+    """What is found in all traces, told or not: the text of the line, what it is, and where on it,
+    wherever that line is.
+    """
+    paths = sorted(folder.rglob("trace.jsonl"))
+    analyses = [Analysis(each.read_text("utf-8"), path=str(each)) for each in paths]
+    join_all([*map(str, paths)], analyses)
+    return Counter(
+        (
+            each.line.text,
+            each.rule.code,
+            LINE_OF.sub(r"\1N", analysis.message(each.message)),
+            analysis.where(each).span,
+        )
+        for analysis in analyses
+        for each in analysis.findings()
+        if each.rule.code not in OF_A_FILE
+    )
 
 
 def scores_of(folder: Path) -> dict[str, Any]:

@@ -46,7 +46,7 @@ CASES = {
     "what is missing and what is misspelt is said once each": """
         EVENT{"event_type":"dispatch-end","result":<absent>,"wall_clock_ms":<absent>,"wallClockMs":9}
                            ^^^^^^^^^^^^^^ missing-field: `result` is missing: expected
-        missing-field: `wall_clock_ms` is missing: did you mean it by                ^^^^^^^^^^^^^
+        missing-field: `wall_clock_ms` is missing: did you write it as               ^^^^^^^^^^^^^
         """,
     "what is no event is no alias of one": """
         EVENT{"event_type":<absent>,"type":"tool-called"}

@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +127,9 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
     A run is judged over all files that hold it. The other files of the runs that are found are
     looked at, too, in their repository or below the drive-trace.toml above them, up to four million
     characters; nothing is reported on them. Standard input has no other files.
+
+    What a rule finds again and again in a run is one finding with all its places (in JSON:
+    places), and what only follows from another finding is not told beside it.
 
     The nearest drive-trace.toml in the folders above a trace says which rules are run over it, and
     how severe they are. Findings in the drive-trace-baseline.json beside it are known, and neither
@@ -278,8 +282,9 @@ def _write_baselines(
 
 def _known(found: Iterable[Reported]) -> Known:
     by_code: dict[str, Counter[str]] = {}
+    every = chain.from_iterable((each, *each.places, *each.follows) for each in found)
     # Several findings of one rule on one line count once.
-    lines = dict.fromkeys((each.code, each.text or "", each.location.line) for each in found)
+    lines = dict.fromkeys((each.code, each.text or "", each.location.line) for each in every)
     for code, text, _ in lines:
         by_code.setdefault(code, Counter())[fingerprint(code, text)] += 1
     return by_code

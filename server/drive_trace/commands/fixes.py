@@ -67,7 +67,7 @@ class Fixes:
         were = "would be" if self._only_show else "was" if one else "were"
         message = f"{plural(self._fixed, 'finding')} {were} fixed"
         if self._left:
-            message += f"; {self._left} more can be in an editor, one at a time"
+            message += f"; {self._left} more can be fixed in an editor, one at a time"
         for reason, count in self._withheld.items():
             message += f"; {reason} ({plural(count, 'finding')})"
         return message

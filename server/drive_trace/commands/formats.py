@@ -25,7 +25,7 @@ from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.files import STDIN
 from drive_trace.text.escaping import cells, in_json, printable, visible, without_links
 from drive_trace.text.spans import Span, terminal_columns
-from drive_trace.text.wording import plural
+from drive_trace.text.wording import numbered_lines, plural
 
 
 class Location(NamedTuple):
@@ -77,11 +77,15 @@ class Reported(msgspec.Struct, frozen=True):
     """The text of its line; None if nothing could be read."""
     related: Sequence[RelatedPlace] = ()
     fixes: Sequence[ReportedFix] = ()
+    places: Sequence[Reported] = ()
+    """The others that it sums up."""
+    follows: Sequence[Reported] = ()
+    """What is not told, as it follows from it."""
 
     @property
     def is_fixable(self) -> bool:
-        """Whether ``--fix`` mends it."""
-        return any(fix.safe for fix in self.fixes)
+        """Whether ``--fix`` mends it, or one of its places."""
+        return any(fix.safe for each in (self, *self.places) for fix in each.fixes)
 
 
 class Totals(msgspec.Struct, frozen=True):
@@ -97,33 +101,53 @@ class Totals(msgspec.Struct, frozen=True):
 
 
 def reported(analysis: Analysis, path: str) -> Iterator[Reported]:
-    """The findings of a trace, in order."""
-    number = analysis.document.number
-    for finding in analysis.findings():
-        related = [
-            RelatedPlace(_location(analysis, path, each), analysis.message(each.message))
-            for each in finding.related
-        ]
-        fixes = [
-            ReportedFix(
-                fix.title,
-                fix.safe,
-                [
-                    (Location.of(path, number(line), line.text, span), text)
-                    for line, span, text in fix.edits
-                ],
-            )
-            for fix in analysis.fixes(finding)
-        ]
-        yield Reported(
-            finding.rule.code,
-            analysis.severity_of(finding),
-            _location(analysis, path, finding),
-            analysis.message(finding.message),
-            finding.line.text,
-            related,
-            fixes,
+    """What is told of the findings of a trace, in order."""
+    for told in analysis.told():
+        others = (
+            [_reported(analysis, path, each) for each in some]
+            for some in (told.places, told.follows)
         )
+        found = _reported(analysis, path, told.finding, *others)
+        same = (each for each in found.places if each.location.line == found.location.line)
+        fixes = [*found.fixes, *(fix for each in same for fix in each.fixes)]
+        titles = {fix.title: fix for fix in reversed(fixes)}
+        yield msgspec.structs.replace(found, fixes=[*reversed(titles.values())])
+
+
+def _reported(
+    analysis: Analysis,
+    path: str,
+    finding: Finding,
+    places: Sequence[Reported] = (),
+    follows: Sequence[Reported] = (),
+) -> Reported:
+    number = analysis.document.number
+    related = [
+        RelatedPlace(_location(analysis, path, each), analysis.message(each.message))
+        for each in finding.related
+    ]
+    fixes = [
+        ReportedFix(
+            fix.title,
+            fix.safe,
+            [
+                (Location.of(path, number(line), line.text, span), text)
+                for line, span, text in fix.edits
+            ],
+        )
+        for fix in analysis.fixes(finding)
+    ]
+    return Reported(
+        finding.rule.code,
+        analysis.severity_of(finding),
+        _location(analysis, path, finding),
+        analysis.message(finding.message),
+        finding.line.text,
+        related,
+        fixes,
+        places,
+        follows,
+    )
 
 
 def unreadable(unread: Unread, severity: Severity = Severity.ERROR) -> Reported:
@@ -267,6 +291,9 @@ class FullWriter(ConciseWriter):
             f"{gutter} = {'fix' if fix.safe else 'suggestion'}: {fix.title}"
             for fix in report.fixes[:1]
         ]
+        if report.places:
+            also = dict.fromkeys(each.location.line for each in report.places)
+            lines.append(f"{gutter} = also on {numbered_lines([*also], 12)}")
         self._say("\n".join(lines) + "\n")
 
 
@@ -304,8 +331,9 @@ class StatisticsWriter(ConciseWriter):
         super().finish(totals)
 
     def _write(self, report: Reported) -> None:
-        self._found[report.code, report.severity] += 1
-        self._safe[report.code, report.severity] += report.is_fixable
+        for each in (report, *report.places):
+            self._found[report.code, report.severity] += 1
+            self._safe[report.code, report.severity] += any(fix.safe for fix in each.fixes)
 
 
 def _plural(severity: Severity) -> str:
@@ -375,15 +403,29 @@ class JsonWriter(FindingWriter):
             "severity": report.severity.label,
             "message": report.message,
             "url": self._url_of(report.code),
-            "fixes": [
-                {
-                    "title": fix.title,
-                    "safe": fix.safe,
-                    "edits": [{**where.range(), "text": text} for where, text in fix.edits],
-                }
-                for fix in report.fixes
-            ],
+            "fixes": _fixes(report),
+            **({"related": [*map(_related, report.related)]} if report.related else {}),
+            **({"places": [*map(_place_of, report.places)]} if report.places else {}),
         }
+
+
+def _related(place: RelatedPlace) -> Mapping[str, object]:
+    return {**place.location._asdict(), "message": place.message}
+
+
+def _place_of(report: Reported) -> Mapping[str, object]:
+    return {**report.location._asdict(), "message": report.message, "fixes": _fixes(report)}
+
+
+def _fixes(report: Reported) -> Sequence[Mapping[str, object]]:
+    return [
+        {
+            "title": fix.title,
+            "safe": fix.safe,
+            "edits": [{**where.range(), "text": text} for where, text in fix.edits],
+        }
+        for fix in report.fixes
+    ]
 
 
 class GithubWriter(FindingWriter):
@@ -481,7 +523,10 @@ class SarifWriter(JsonWriter):
         self._seen[seen] += 1
         related = [
             {"physicalLocation": self._place(location), "message": {"text": without_links(message)}}
-            for location, message in report.related
+            for location, message in (
+                *report.related,
+                *(RelatedPlace(each.location, each.message) for each in report.places),
+            )
         ]
         fixes = [self._fix(fix) for fix in report.fixes]
         return {

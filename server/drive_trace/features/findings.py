@@ -17,7 +17,8 @@ from drive_trace.authoring.drafts import Stamp
 from drive_trace.authoring.fixing import fix_all
 from drive_trace.features import results
 from drive_trace.linter.rule import Finding, Fix, Related
-from drive_trace.linter.settings import DEFAULTS, RuleSettings
+from drive_trace.linter.settings import DEFAULTS, RuleSettings, Severity
+from drive_trace.linter.told import tell
 from drive_trace.stopping import unless_stopped
 from drive_trace.text.spans import PositionEncoding, Span, units_before
 from drive_trace.trace.document import Point
@@ -31,6 +32,8 @@ from drive_trace.trace.reading import laid_out
 SOURCE = "drive-trace"
 _UNNECESSARY = 1
 _INFORMATION = 3
+_MOST_RELATED = 20
+"""So many other places does a diagnostic name; all are marked themselves."""
 
 
 class DiagnosticOptions(NamedTuple):
@@ -68,14 +71,38 @@ class DiagnosticMaker:
         state = (analysis.finding_revision, document.shape, place, odd_end)
         if state != self._last[0]:
             selection = analysis.select_findings(most, near)
-            made: list[dict[str, object]] = []
-            for line in selection.lines:
-                kept = selection.kept if line is selection.cut else most
-                made += map(self._diagnostic, analysis.findings_of(line)[:kept])
+            found = [
+                each
+                for line in selection.lines
+                for each in analysis.findings_of(line)[
+                    : selection.kept if line is selection.cut else most
+                ]
+            ]
+            made = self._diagnostics(found)
             if left_out:
                 made.append(self._more(left_out))
             self._last = (state, results.dumps(made))
         return self._last[1]
+
+    def _diagnostics(self, found: Sequence[Finding]) -> list[dict[str, object]]:
+        """What is told of some findings, in their order. The other places of one are hints: each is
+        marked, and has its fix.
+        """
+        analysis = self.analysis
+        told = tell(found, analysis.index, analysis.severity_of)
+        places = {id(each) for one in told for each in one.places}
+        silent = {id(each) for one in told for each in one.follows}
+        firsts = iter(told)
+        made = []
+        for each in found:
+            if id(each) in places:
+                made.append(self._diagnostic(each) | {"severity": int(Severity.HINT)})
+            elif id(each) not in silent:
+                first = next(firsts)
+                others = (Related(*other[1:4]) for other in first.places[:_MOST_RELATED])
+                related = (*first.finding.related, *others)
+                made.append(self._diagnostic(first.finding._replace(related=related)))
+        return made
 
     def _diagnostic(self, finding: Finding) -> dict[str, object]:
         rule, members = finding.rule, self.options.members
@@ -92,7 +119,9 @@ class DiagnosticMaker:
         if rule.unnecessary and "tags" in members:
             diagnostic["tags"] = [_UNNECESSARY]
         if finding.related and "relatedInformation" in members:
-            diagnostic["relatedInformation"] = [*map(self._related, finding.related)]
+            diagnostic["relatedInformation"] = [
+                *map(self._related, finding.related[:_MOST_RELATED])
+            ]
         return diagnostic
 
     def _related(self, related: Related) -> dict[str, object]:

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, Concatenate, Generic, NamedTuple, TypeVar, get_type_hints
+from typing import Any, Concatenate, Generic, Literal, NamedTuple, TypeVar, get_type_hints
 
 import msgspec
 
@@ -241,6 +241,14 @@ class Rule(msgspec.Struct, Generic[Subject], frozen=True, eq=False, dict=True):
     """
     is_settable: bool = True
     """Whether configurations have a say in it."""
+    sums: str | None = None
+    """What is so of all that it finds in a run, after their number: "dispatches have no brief". It
+    is told as one finding then; None: each is told.
+    """
+    sums_among: tuple[str, ...] = ()
+    """The events that could be so, where it is told how many of them are."""
+    sums_by: Literal["field", "value", "line"] = "field"
+    """What those share that are told as one: the field that they mark, its value, or the line."""
 
     def finding(
         self,

@@ -81,4 +81,9 @@ def _finding(line: Line, first: Line | None, same: Line | None, expected: str) -
     return RULE.finding(line, field, alone, expected=expected)
 
 
-RULE = Rule(Severity.WARNING, _check, fixes=replace_with_expected)
+RULE = Rule(
+    Severity.WARNING,
+    _check,
+    fixes=replace_with_expected,
+    sums="dispositions disagree with the hashes",
+)

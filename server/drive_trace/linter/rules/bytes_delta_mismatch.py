@@ -60,4 +60,9 @@ def _length(line: Line) -> int:
     return cast("int", line.fact("byte_length"))
 
 
-RULE = Rule(Severity.INFORMATION, _check, fixes=replace_with_expected)
+RULE = Rule(
+    Severity.INFORMATION,
+    _check,
+    fixes=replace_with_expected,
+    sums="changes in length do not add up",
+)

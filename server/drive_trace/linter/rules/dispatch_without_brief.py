@@ -33,4 +33,9 @@ def _check(run: Run) -> Findings:
             yield phase.finding(RULE, line, message, (end, "event_type", "it ended here"))
 
 
-RULE = Rule(Severity.INFORMATION, _check)
+RULE = Rule(
+    Severity.INFORMATION,
+    _check,
+    sums="dispatches ended without a brief",
+    sums_among=("dispatch-end",),
+)

@@ -55,4 +55,4 @@ def _fixes(finding: Finding) -> Fixes:
     yield replacing(finding, as_json(new), Level.BY_HAND, title)
 
 
-RULE = Rule(Severity.WARNING, _check, fixes=_fixes)
+RULE = Rule(Severity.WARNING, _check, fixes=_fixes, sums="events stand twice")

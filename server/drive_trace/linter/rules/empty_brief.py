@@ -19,4 +19,4 @@ def _check(subject: LineDiagnostic) -> Findings:
     yield subject.finding(RULE, "a brief of 0 bytes says nothing: was its length not measured?")
 
 
-RULE = Rule(Severity.INFORMATION, _check)
+RULE = Rule(Severity.INFORMATION, _check, sums="briefs have no length")

@@ -51,4 +51,4 @@ def _check(run: Run) -> Findings:
                 yield phase.finding(RULE, line, (f"this {what} ended on line ", end), ended)
 
 
-RULE = Rule(Severity.INFORMATION, _check)
+RULE = Rule(Severity.INFORMATION, _check, sums="events follow this end", sums_by="value")

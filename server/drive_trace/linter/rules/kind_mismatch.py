@@ -96,4 +96,4 @@ def _fits_the_other(kind_field: str, values: Mapping[str, Any]) -> bool:
     )
 
 
-RULE = Rule(Severity.WARNING, _check, fixes=_fixes)
+RULE = Rule(Severity.WARNING, _check, fixes=_fixes, sums="events have fields of the other kind")

@@ -39,4 +39,4 @@ def _fixes(finding: Finding) -> Fixes:
         yield replacing(finding, as_json(path), Level.BY_HAND, f"Replace with {shown(path)}")
 
 
-RULE = Rule(Severity.INFORMATION, _check, fixes=_fixes)
+RULE = Rule(Severity.INFORMATION, _check, fixes=_fixes, sums="paths in this field are odd")

@@ -85,4 +85,4 @@ def _moment(text: str) -> str | None:
     return written if written in Form.TIMESTAMP else None
 
 
-RULE = Rule(Severity.WARNING, _check, fixes=_fixes)
+RULE = Rule(Severity.WARNING, _check, fixes=_fixes, sums="times are not written in UTC")

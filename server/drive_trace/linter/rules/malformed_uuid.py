@@ -44,4 +44,4 @@ def _fixes(finding: Finding) -> Fixes:
         yield replacing(finding, as_json("-".join(parts)), Level.BY_HAND)
 
 
-RULE = Rule(Severity.INFORMATION, _check, fixes=_fixes)
+RULE = Rule(Severity.INFORMATION, _check, fixes=_fixes, sums="ids in this field are no UUIDs")

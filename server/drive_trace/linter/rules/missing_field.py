@@ -42,14 +42,14 @@ EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":1,"M":0,"L"
 EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":1,"M":0,"L":2,"XL":null}}
 --- A slip in the key is one mistake, not two.
 EVENT{"event_type":"slice-started","linear_ref":<absent>,"linearRef":"SHOP-214"}
-… did you mean it by `linearRef`?                        ^^^^^^^^^^^
+… did you write it as `linearRef`?                       ^^^^^^^^^^^
 => Rename to `linear_ref`
 EVENT{"event_type":"slice-started","linear_ref":"SHOP-214"}
 --- The envelope as another tool writes it.
 EVENT{"type":"slice-started","event_type":<absent>,"ts":<absent>,"time":"2026-05-28T14:00Z"}
-      ^^^^^^ … `event_type` is missing: did you mean it by `type`?
+      ^^^^^^ … `event_type` is missing: did you write it as `type`?
              ^^^^^^^^^^^^^^^ … `slice_slug`, `slice_index` and `linear_ref` are missing
-… `ts` is missing: did you mean it by `time`?                    ^^^^^^
+… `ts` is missing: did you write it as `time`?                   ^^^^^^
 =>
 {"event_id":"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90","schema_version":"1","project_run_id":"checkout-retry","orchestrator_agent_id":null,"event_type":"slice-started","ts":"2026-05-28T14:00Z"}
 --- Only one event has such fields.
@@ -116,7 +116,7 @@ def _check(subject: LineDiagnostic) -> Findings:
         yield subject.finding(RULE, f"{message}, not inside `{wrapper}`", Place(Part.KEY, path))
     elif diagnostic.field is not None:
         name, key = diagnostic.field.name, printable(str(path[-1]))
-        message = f"`{name}` is missing: did you mean it by `{key}`?"
+        message = f"`{name}` is missing: did you write it as `{key}`?"
         yield subject.finding(RULE, message, Place(Part.KEY, path))
     else:
         missing = _missing(line, diagnostic)
@@ -255,4 +255,6 @@ def _flatten(line: Line, wrapper: str) -> Fixes:
     )
 
 
-RULE = Rule(Severity.ERROR, _check, fixes=_fixes)
+RULE = Rule(
+    Severity.ERROR, _check, fixes=_fixes, sums="keys of this line are no fields", sums_by="line"
+)

@@ -46,4 +46,4 @@ def _without_line_break(line: Line) -> str:
     return line.text.removesuffix("\r")
 
 
-RULE = Rule(Severity.HINT, _check, fixes=_fixes)
+RULE = Rule(Severity.HINT, _check, fixes=_fixes, sums="lines are not compact")

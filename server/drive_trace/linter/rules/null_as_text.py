@@ -38,4 +38,4 @@ def _fixes(finding: Finding) -> Fixes:
     yield replacing(finding, "null", Level.BY_HAND, "Replace with null")
 
 
-RULE = Rule(Severity.INFORMATION, _check, fixes=_fixes)
+RULE = Rule(Severity.INFORMATION, _check, fixes=_fixes, sums="texts in this field mean null")

@@ -52,4 +52,4 @@ def _stem(path: str) -> str:
     return path.rpartition("/")[2].partition(".")[0].lower()
 
 
-RULE = Rule(Severity.INFORMATION, _check)
+RULE = Rule(Severity.INFORMATION, _check, sums="plans have the path of a spec")

@@ -47,7 +47,8 @@ def _check(run: Run) -> Findings:
             number = cast("int", line.fact(_NUMBER))
             is_other = number != expected and not _is_again(run, line)
             if is_other and _is_expected(run, dispatch_id, previous, line):
-                yield _finding(line, previous, expected)
+                before = previous or run.open_at(DISPATCH, dispatch_id, line)
+                yield _finding(line, previous, expected, before)
             previous, expected = line, number + 1
 
 
@@ -66,14 +67,15 @@ def _is_again(run: Run, line: Line) -> bool:
     return run.of(ROUND.opener, ROUND.field, line.fact(ROUND.field))[0] is not line
 
 
-def _finding(line: Line, previous: Line | None, expected: int) -> Finding:
+def _finding(line: Line, previous: Line | None, expected: int, before: Line | None) -> Finding:
     found = shown(line.fact(_NUMBER))
     if previous is None:
         message = f"the first round of a dispatch has number 1; found {found}"
-        return RULE.finding(line, _NUMBER, message, expected=expected)
+        started = [(before, DISPATCH.field, "the dispatch starts here")] if before else []
+        return RULE.finding(line, _NUMBER, message, *started, expected=expected)
     after = (f"expected {shown(expected)} after the round on line ", previous, f"; found {found}")
-    before = (previous, _NUMBER, "the round before it in the dispatch")
-    return RULE.finding(line, _NUMBER, after, before, expected=expected)
+    round_before = (previous, _NUMBER, "the round before it in the dispatch")
+    return RULE.finding(line, _NUMBER, after, round_before, expected=expected)
 
 
 RULE = Rule(Severity.WARNING, _check, fixes=replace_with_expected, distrusts="rounds_per_dispatch")

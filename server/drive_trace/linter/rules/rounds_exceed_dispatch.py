@@ -71,4 +71,5 @@ RULE = Rule(
         "Milliseconds by which the rounds may claim more, however long the dispatch is.",
         "Percent of the dispatch's duration by which the rounds may claim more.",
     ),
+    sums="dispatches claim less time than their rounds",
 )

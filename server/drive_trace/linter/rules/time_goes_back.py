@@ -52,4 +52,4 @@ def _check(run: Run) -> Findings:
             )
 
 
-RULE = Rule(Severity.INFORMATION, _check, distrusts="clock")
+RULE = Rule(Severity.INFORMATION, _check, distrusts="clock", sums="events are out of order")

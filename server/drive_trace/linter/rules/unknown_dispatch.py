@@ -41,4 +41,10 @@ def _check(run: Run) -> Findings:
             yield phase.finding(RULE, line, message)
 
 
-RULE = Rule(Severity.WARNING, _check, fixes=partial(replace_id, of=DISPATCH))
+RULE = Rule(
+    Severity.WARNING,
+    _check,
+    fixes=partial(replace_id, of=DISPATCH),
+    sums="events name this dispatch",
+    sums_by="value",
+)

@@ -44,4 +44,4 @@ def _fixes(finding: Finding) -> Fixes:
         yield replacing(finding, as_json(guess), Level.BY_HAND)
 
 
-RULE = Rule(Severity.WARNING, _check, fixes=_fixes)
+RULE = Rule(Severity.WARNING, _check, fixes=_fixes, sums="events have this name", sums_by="value")

@@ -75,4 +75,4 @@ def _fixes(finding: Finding) -> Fixes:
     return (replacing(finding, as_json(other), Level.BY_HAND, title, DISPATCH.field),)
 
 
-RULE = Rule(Severity.WARNING, _check, fixes=_fixes)
+RULE = Rule(Severity.WARNING, _check, fixes=_fixes, sums="events name this round", sums_by="value")

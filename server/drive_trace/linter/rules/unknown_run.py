@@ -74,4 +74,4 @@ def _check(run: Run) -> Findings:
         yield RULE.finding(line, "project_run_id", message, expected=run.meant)
 
 
-RULE = Rule(Severity.WARNING, _check, fixes=replace_with_expected)
+RULE = Rule(Severity.WARNING, _check, fixes=replace_with_expected, sums="events name this run")

@@ -42,4 +42,6 @@ RULE = Rule(
     fixes=replace_with_measured,
     distrusts="claims",
     options=TOLERANCES,
+    sums="durations are shorter than the timestamps say",
+    sums_among=("dispatch-end", "round-end"),
 )

@@ -51,5 +51,11 @@ def _check(run: Run, tolerance_ms: float, tolerance_percent: float) -> Findings:
 
 
 RULE = Rule(
-    Severity.WARNING, _check, fixes=replace_with_measured, distrusts="claims", options=TOLERANCES
+    Severity.WARNING,
+    _check,
+    fixes=replace_with_measured,
+    distrusts="claims",
+    options=TOLERANCES,
+    sums="durations are longer than the timestamps allow",
+    sums_among=("dispatch-end", "round-end"),
 )

@@ -1,0 +1,230 @@
+"""What of the findings of a trace is told: a cause alone without what follows from it, and what a
+rule finds again and again in a run once, with all places.
+
+Every finding stays one, with its fixes: for a baseline, for counts, and where somebody points.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from enum import Enum
+from functools import partial
+from operator import itemgetter
+from typing import NamedTuple
+
+from drive_trace.linter.rule import Finding, Related
+from drive_trace.linter.settings import Severity
+from drive_trace.trace.index import Index
+from drive_trace.trace.line import Line, run_of
+from drive_trace.trace.places import Place, resolve
+
+
+class Told(NamedTuple):
+    """A finding that is told, in the words for all of it."""
+
+    finding: Finding
+    places: Sequence[Finding] = ()
+    """The others that it sums up."""
+    follows: Sequence[Finding] = ()
+    """What is not told, as it follows from it or its places."""
+
+
+class _Where(Enum):
+    """Where a cause is seen from what follows from it."""
+
+    ON = "on one of its lines"
+    WITHIN = "between the first and the last of its lines"
+
+
+_ON, _WITHIN = _Where
+
+CAUSES: Mapping[str, Mapping[str, _Where]] = {
+    "undeclared-field": {"missing-field": _ON},
+    "malformed-hash": {"empty-brief": _ON},
+    "time-goes-back": {"duplicate-key": _ON},
+    "wall-clock-below-timestamps": {
+        "time-goes-back": _ON,
+        "malformed-timestamp": _ON,
+        "duplicate-key": _ON,
+    },
+    "rounds-exceed-dispatch": {
+        "wall-clock-exceeds-timestamps": _ON,
+        "wall-clock-below-timestamps": _ON,
+    },
+    "event-after-end": {"time-goes-back": _WITHIN},
+    "unknown-round": {"unknown-dispatch": _ON},
+    "round-number-gap": {"unknown-round": _WITHIN, "unknown-dispatch": _WITHIN},
+    "dispatch-without-brief": {"unknown-dispatch": _WITHIN},
+    "unclosed-round": {"unknown-round": _WITHIN, "unknown-dispatch": _WITHIN},
+    "unclosed-dispatch": {"unknown-dispatch": _WITHIN},
+}
+"""By what follows from them in the same run: the causes, which are at least as severe."""
+
+MISSING = frozenset(
+    {
+        "unknown-dispatch",
+        "unknown-round",
+        "slice-never-started",
+        "amended-before-authored",
+        "round-number-gap",
+        "dispatch-without-brief",
+        "unclosed-round",
+        "unclosed-dispatch",
+        "final-retro-missing",
+    }
+)
+"""What misses something that may stand on a rejected line: one that has the id as a word, wherever
+that is, or stands between the lines of the finding, or right above them.
+"""
+_WORD = re.compile(r"[\w./-]+")
+
+
+class _Causes:
+    """Findings from which others of their run may follow."""
+
+    def __init__(self, found: Iterable[Finding]) -> None:
+        touched = [(line, each) for each in found for line in _lines_of(each)]
+        self._on = dict(reversed(touched))
+        placed = sorted(((line.order, each) for line, each in touched), key=itemgetter(0))
+        self._orders, self._found = [each[0] for each in placed], [each[1] for each in placed]
+
+    def on(self, finding: Finding) -> Finding | None:
+        """One on a line of a finding."""
+        return next(filter(None, map(self._on.get, _lines_of(finding))), None)
+
+    def within(self, finding: Finding, above: int = 0) -> Finding | None:
+        """One between the lines of a finding, or so many lines above them."""
+        orders = [line.order for line in _lines_of(finding)]
+        place = bisect_left(self._orders, min(orders) - above)
+        is_there = place < len(self._orders) and self._orders[place] <= max(orders)
+        return self._found[place] if is_there else None
+
+
+class _Rejected:
+    """The findings on lines that readers reject."""
+
+    def __init__(self, found: Iterable[Finding]) -> None:
+        self._by_run = defaultdict[str | None, list[Finding]](list)
+        self._naming: dict[str, Finding] = {}
+        for line, each in {each.line: each for each in found}.items():
+            self._by_run[run_of(line)].append(each)
+            self._naming.update(dict.fromkeys(_WORD.findall(line.text), each))
+        self._causes: dict[str | None, _Causes] = {}
+
+    def cause_of(self, finding: Finding, run_id: str | None) -> Finding | None:
+        """The one on a line that may have what a finding misses."""
+        if not self._by_run:
+            return None
+        if run_id not in self._causes:
+            self._causes[run_id] = _Causes(self._by_run[run_id] + self._by_run[None])
+        marked = _marked(finding)
+        named = self._naming.get(marked.strip('"')) if marked.startswith('"') else None
+        return named or self._causes[run_id].within(finding, above=1)
+
+
+def tell(
+    findings: Iterable[Finding], index: Index, severity_of: Callable[[Finding], Severity]
+) -> list[Told]:
+    """What is told of the findings of a trace, given in the order in which it shall be told."""
+    found = [*findings]
+    cause_of = _consequences(found, severity_of)
+    groups: dict[Hashable, list[Finding]] = {}
+    for each in found:
+        if id(each) not in cause_of:
+            groups.setdefault(_key(each), []).append(each)
+    first = {id(each): group[0] for group in groups.values() for each in group}
+    follows = defaultdict[int, list[Finding]](list)
+    for each in found:
+        cause = each
+        while id(cause) in cause_of:
+            cause = cause_of[id(cause)]
+        if cause is not each:
+            follows[id(first[id(cause)])].append(each)
+    told = (Told(group[0], group[1:], follows[id(group[0])]) for group in groups.values())
+    return [_worded(each, index) for each in told]
+
+
+def _consequences(
+    found: Sequence[Finding], severity_of: Callable[[Finding], Severity]
+) -> Mapping[int, Finding]:
+    by_rule = defaultdict[tuple[str, str | None], list[Finding]](list)
+    for each in found:
+        by_rule[each.rule.code, run_of(each.line)].append(each)
+    errors = (each for each in found if severity_of(each) is Severity.ERROR)
+    rejected = _Rejected(each for each in errors if each.line.is_rejected)
+    cause_of: dict[int, Finding] = {}
+    for (code, run_id), some in by_rule.items():
+        for cause, where in CAUSES.get(code, {}).items():
+            given = by_rule.get((cause, run_id))
+            if given is not None and severity_of(given[0]) <= severity_of(some[0]):
+                causes = _Causes(given)
+                _note(cause_of, some, causes.on if where is _ON else causes.within)
+        if code in MISSING:
+            _note(cause_of, some, partial(rejected.cause_of, run_id=run_id))
+    return cause_of
+
+
+def _note(
+    cause_of: dict[int, Finding],
+    found: Iterable[Finding],
+    cause: Callable[[Finding], Finding | None],
+) -> None:
+    """Note the cause of each finding; of what is told as one for a value, that of the first."""
+    first: dict[Hashable, Finding | None] = {}
+    for each in found:
+        if each.rule.sums_by != "value":
+            given = cause(each)
+        else:
+            key = _key(each)
+            given = first[key] if key in first else first.setdefault(key, cause(each))
+        if given is not None:
+            cause_of[id(each)] = given
+
+
+def _lines_of(finding: Finding) -> Iterator[Line]:
+    """The lines of the trace itself that a finding is about."""
+    yield finding.line
+    if finding.last is not None:
+        yield finding.last
+    there = finding.joined[0] if finding.joined is not None else None
+    for place, each in enumerate(finding.related):
+        if there is None or there.related[place].line.file == there.line.file:
+            yield each.line
+
+
+def _marked(finding: Finding) -> str:
+    text = finding.line.text
+    span = resolve(text, finding.place)
+    return text[span.start : span.end]
+
+
+def _key(finding: Finding) -> Hashable:
+    """What findings share that are told as one."""
+    rule, line, place = finding.rule, finding.line, finding.place
+    if rule.sums is None or (finding.diagnostic is not None and finding.diagnostic.more):
+        return id(finding)
+    if rule.sums_by == "line":
+        return rule.code, line
+    field = place.path[-1:] if isinstance(place, Place) else ()
+    return rule.code, run_of(line), field, rule.sums_by == "value" and _marked(finding)
+
+
+def _worded(told: Told, index: Index) -> Told:
+    """With what follows on its line beside what explains it, and in the words for all places."""
+    first, places, follows = told
+    beside = [each for each in follows if each.line is first.line]
+    related = [Related(each.line, each.place, each.message) for each in beside]
+    if related:
+        first = first._replace(related=(*first.related, *related))
+    rule, count = first.rule, 1 + len(places)
+    if places:
+        run = index.runs.get(run_of(first.line) or "")
+        total = sum(len(run.events(name)) for name in rule.sums_among) if run is not None else 0
+        of = f" of {total:,}" if total >= count else ""
+        message = first.message if isinstance(first.message, tuple) else (first.message,)
+        parts = (f"{count:,}{of} {rule.sums}: ", *message, f", and {count - 1:,} more")
+        first = first._replace(message=parts)
+    return Told(first, places, follows)

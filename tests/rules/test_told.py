@@ -1,0 +1,84 @@
+"""What a rule finds again and again in a run is told once, and nothing of it is lost."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from drive_trace.analysis import Analysis
+from drive_trace.features.findings import DiagnosticMaker, DiagnosticOptions
+from drive_trace.linter.settings import RuleSettings, Severity
+from drive_trace.text.spans import PositionEncoding
+from tests.cli.support import run
+from tests.support.fixtures import event_id, trace
+
+EXTRA = 'EVENT{"event_type":"slice-started","slice_slug":"a%s","brief_path":"b.md"}'
+THRICE = trace(*(EXTRA % number for number in range(3)))
+
+
+def test_check_tells_a_run_of_findings_once_with_all_places_and_their_fixes() -> None:
+    (finding,) = run("check", "-", "--output-format", "json", stdin=THRICE).json
+    assert finding["line"] == 1
+    assert finding["message"].startswith("3 fields of this name are not declared: `brief_path` is")
+    assert finding["message"].endswith(", and 2 more")
+    assert [each["line"] for each in finding["places"]] == [2, 3]
+    titles = [fix["title"] for each in finding["places"] for fix in each["fixes"]]
+    assert titles == ["Delete `brief_path`"] * 2
+    for each in finding["places"]:
+        (edit,) = each["fixes"][0]["edits"]
+        assert edit["line"] == each["line"]
+
+
+def test_people_are_told_where_else() -> None:
+    out = run("check", "-", stdin=THRICE).out
+    assert "= also on lines 2, 3\n" in out
+    assert out.count("undeclared-field") == 1
+    assert "1 warning in 1 trace" in out
+
+
+def test_statistics_count_every_place() -> None:
+    (row,) = run("check", "-", "--statistics", "--output-format", "json", stdin=THRICE).json
+    assert row["count"] == 3
+
+
+def test_an_editor_marks_the_other_places_as_hints() -> None:
+    analysis = Analysis(THRICE)
+    options = DiagnosticOptions("file:///t.jsonl", PositionEncoding.UTF16, 1000, lambda _: None)
+    shown = json.loads(DiagnosticMaker(analysis, options).as_json())
+    assert [(each["range"]["start"]["line"], each["severity"]) for each in shown] == [
+        (0, Severity.WARNING),
+        (1, Severity.HINT),
+        (2, Severity.HINT),
+    ]
+    assert len(shown[0]["relatedInformation"]) == 2
+    assert all(analysis.fixes(each) for each in analysis.findings())
+
+
+def test_another_key_and_another_run_are_another_finding() -> None:
+    other = 'EVENT{"event_type":"slice-started","slice_slug":"c","briefs":1}'
+    of_other_run = (EXTRA % 9)[:-1] + ',"project_run_id":"another-one"}'
+    text = trace(EXTRA % 1, other, of_other_run)
+    found = run("check", "-", "--output-format", "json", "--select", "undeclared-field", stdin=text)
+    assert [each["line"] for each in found.json] == [1, 2, 3]
+
+
+def test_a_baseline_knows_each_place_and_not_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "trace.jsonl"
+    path.write_text(THRICE, encoding="utf-8")
+    run("check", "trace.jsonl", "--write-baseline")
+    assert run("check", "trace.jsonl", "--output-format", "json").json == []
+    one_more = trace(EXTRA % 7).replace(event_id(0), event_id(77))
+    path.write_text(THRICE + one_more, encoding="utf-8")
+    (finding,) = run("check", "trace.jsonl", "--output-format", "json").json
+    assert finding["line"] == 4
+
+
+def test_what_follows_is_told_where_its_cause_is_off() -> None:
+    lacking = trace('EVENT{"event_type":"slice-started","x":1}').replace("slice_slug", "y")
+    assert [each.finding.rule.code for each in Analysis(lacking).told()] == ["missing-field"]
+    off = RuleSettings({"missing-field": None})
+    codes = {each.finding.rule.code for each in Analysis(lacking, off).told()}
+    assert codes == {"undeclared-field"}
