@@ -15,6 +15,7 @@ from tests.cli.support import CLEAN, write
 _HELP = {"commands", "interrupts", "storage", "text"}
 _SCORE = {*_HELP, "json_text", "linter.settings", "scorecard", "trace", "vocabulary"}
 _WRITE = {*_SCORE, "authoring"}
+_EMIT = {*_WRITE, "stopping"}
 _CHECK = {*_SCORE, "analysis", "linter", "report", "stopping"}
 
 _RUN = ("--trace-file", "trace.jsonl", "--project-run-id", "run-1")
@@ -43,12 +44,13 @@ def package_of(module: str) -> str:
         (_HELP, ("--help",)),
         ({*_HELP, "fleet"}, ("fleet", "--help")),
         (_SCORE, ("score", "trace.jsonl")),
-        (_WRITE, ("emit", *_RUN, "--event", "slice-started", "--payload", _STARTED)),
+        (_EMIT, ("emit", *_RUN, "--event", "slice-started", "--payload", _STARTED)),
+        (_EMIT, ("emit", *_RUN, "slice-started", "slice_slug=retry")),
         (_WRITE, ("record", *_RUN, "--qa", "pass")),
         (_WRITE, ("tokens", *_RUN, "--input-tokens", "1")),
         (_CHECK, ("check", "trace.jsonl")),
     ],
-    ids=["--help", "fleet --help", "score", "emit", "record", "tokens", "check"],
+    ids=["--help", "fleet --help", "score", "emit --event", "emit", "record", "tokens", "check"],
 )
 def test_a_command_loads_what_it_needs(
     packages: set[str], args: tuple[str, ...], tmp_path: Path

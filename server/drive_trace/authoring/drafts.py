@@ -72,7 +72,7 @@ _ANY_STAMP = Stamp(str(ENVELOPE_EXAMPLE["event_id"]), str(ENVELOPE_EXAMPLE["ts"]
 def draft_event(name: str, run_id: str, agent_id: str | None, payload: str) -> Draft | Refused:
     """Make an event of a payload, given as the text of a JSON object. Never raises."""
     # The exact reader, which can say what is wrong, takes as long to load as half of all else.
-    values = _plain(payload)
+    values = plain_object(payload)
     if values is not None and name in EVENTS:
         draft = Draft(EVENTS[name], run_id, agent_id, values)
         is_its_own = values.keys() <= draft.event.fields.keys() - ENVELOPE.keys()
@@ -106,7 +106,7 @@ def draft_event(name: str, run_id: str, agent_id: str | None, payload: str) -> D
 
 def draft_of_record(record: str) -> Draft | Refused:
     """Make an event of a whole record, whose id and time are not taken over. Never raises."""
-    fields = _plain(record)
+    fields = plain_object(record)
     own = {name: fields.pop(name, None) for name in ENVELOPE} if fields is not None else {}
     name, run_id = own.get("event_type"), own.get("project_run_id")
     agent_id = own.get("orchestrator_agent_id")
@@ -116,7 +116,7 @@ def draft_of_record(record: str) -> Draft | Refused:
     return draft_event(cast("str", name), cast("str", run_id), agent_id, as_json(fields))
 
 
-def _plain(text: str) -> dict[str, object] | None:
+def plain_object(text: str) -> dict[str, object] | None:
     """The object that a text is: without a key twice, or a number written as a fraction."""
     with suppress(ValueError, RecursionError):
         value = json.loads(text, **STRICT, parse_float=refuse_number)

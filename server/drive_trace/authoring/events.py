@@ -85,6 +85,9 @@ def context_of(
     known_values = {name: value for name, value in given.items() if value is not None}
     is_ambiguous = False
     # A round implies its dispatch, so it comes first.
+    rounds = scope.of(_ROUND.opener, _ROUND.field, known_values.get(_ROUND.field))
+    if rounds and _DISPATCH.field in event.fields:
+        known_values.setdefault(_DISPATCH.field, rounds[-1].fact(_DISPATCH.field))
     for of in (_ROUND, _DISPATCH, _SLICE):
         if of.field not in event.fields or of.field in known_values or event.opens is of.entity:
             continue

@@ -13,6 +13,7 @@ from itertools import islice
 from typing import NamedTuple, cast
 
 from drive_trace.authoring.drafts import Stamp
+from drive_trace.text.wording import shown
 from drive_trace.trace.line import Line
 from drive_trace.trace.run import FORGOTTEN_MS
 from drive_trace.trace.scope import Scope
@@ -76,6 +77,12 @@ class Slot:
         """What is known, or likely."""
         assert self.certainty is not Certainty.OPEN
         return self.choices[0].value
+
+    @property
+    def is_fact(self) -> bool:
+        """Whether the value follows from the trace. What is likely of others is a habit."""
+        is_likely = self.certainty is Certainty.LIKELY and self.field.name in _MEASURES
+        return is_likely or self.certainty is Certainty.KNOWN
 
 
 class Carried(NamedTuple):
@@ -223,12 +230,14 @@ def _of_entity(field: FieldType, of: Lifetime, context: EventContext) -> Slot:
         return _resumed(field, of, context)
     if context.event.opens is of.entity:
         return open_slot(field, [])
+    meant = context.given.get(of.field)
+    is_told = of is _DISPATCH and _ROUND.field in context.given and not context.is_ambiguous
     choices = [
         Choice(each.id, about(context.scope, of, each.start, context.stamp.ts))
         for each in context.scope.opened[of.entity]
         if of is not _ROUND or _is_within(each.start, context.stated.get(_DISPATCH.field))
+        if not is_told or each.id == meant
     ]
-    meant = context.given.get(of.field)
     if not choices:
         return open_slot(field, _recent(of, context))
     choices.sort(key=lambda choice: choice.value != meant)
@@ -300,8 +309,8 @@ def _slice_index(field: FieldType, context: EventContext) -> Slot | None:
 
 
 def _slices_completed(field: FieldType, context: EventContext) -> Slot | None:
-    count = context.scope.count(_SLICE.closer)
-    return likely(field, [Choice(count, "counted in the run")])
+    merged = context.scope.of(_SLICE.closer, "result", "merged")
+    return likely(field, [Choice(len(merged), "merged in the run")])
 
 
 def _final_retro_done(field: FieldType, context: EventContext) -> Slot | None:
@@ -396,6 +405,32 @@ _MEASURES: Mapping[str, Callable[[FieldType, EventContext], Slot | None]] = {
     "bytes_delta": _bytes_delta,
 }
 """By field: how to derive its value from the trace; None if the trace says nothing about it."""
+
+
+_AS_EXACT_MS = 2000
+"""A duration that differs by no more was measured by another clock."""
+
+
+def contrary(field: FieldType, value: object, context: EventContext) -> str | None:
+    """What the trace says against a value of a field, in words; None where it says nothing.
+    ``context`` is of all other fields that have one.
+    """
+    scope = context.scope
+    of = LIFETIMES.get(field.names) if field.names is not None else None
+    if of is not None and field.name == of.field:
+        start, is_start = scope.start_of(of, value), context.event.opens is of.entity
+        is_open = any(each.id == value for each in scope.opened[of.entity])
+        if start is not None and (is_start or not is_open):
+            return about(scope, of, start, context.stamp.ts)
+        if start is None:
+            return None if is_start else f"no {of.entity} of that name was started"
+    slot = slot_of(field, context)
+    if not slot.is_fact or slot.value == value:
+        return None
+    off = cast("int", value) - cast("int", slot.value) if field.name == "wall_clock_ms" else None
+    if off is not None and abs(off) <= _AS_EXACT_MS:
+        return None
+    return ", ".join(filter(None, (shown(slot.value), slot.choices[0].note)))
 
 
 # Any other field

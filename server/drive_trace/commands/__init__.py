@@ -22,7 +22,7 @@ COMMANDS = {
     "check": ("check", "Report what is wrong with traces."),
     "compare": ("compare", "Say whether one side of runs is better than another."),
     "completion": ("integration", "Print what makes a shell complete."),
-    "emit": ("writing", "Append one event to a trace."),
+    "emit": ("emit", "Append an event to a trace."),
     "explain": ("explain", "Explain a rule, or list them all."),
     "fleet": ("fleet", "Make a table of the runs of many traces."),
     "gate": ("gate", "Run a gate, and record whether it passed."),

@@ -10,7 +10,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Sequence
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -86,6 +86,17 @@ def complete_events(_: click.Context, __: click.Parameter, incomplete: str) -> l
         for event in EVENTS.values()
         if event.name.startswith(incomplete)
     ]
+
+
+def complete_words(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+    """The events of the vocabulary; after one its fields, each with its ``=``."""
+    from drive_trace.vocabulary import ENVELOPE, EVENTS  # noqa: PLC0415 - only when a shell asks
+
+    if not ctx.params.get("words"):
+        return [*complete_events(ctx, param, incomplete)]
+    event = EVENTS.get(ctx.params["words"][0])
+    names = [f"{name}=" for name in (event.fields if event else ()) if name not in ENVELOPE]
+    return [each for each in names if each.startswith(incomplete)]
 
 
 def _complete_runs(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
@@ -235,6 +246,8 @@ def trace_file(command: Command) -> Command:
         "--trace-file",
         metavar="FILE",
         required=True,
+        envvar="DRIVE_TRACE_FILE",
+        show_envvar=True,
         callback=_can_be_appended_to,
         type=FILE,
         help="The trace to append to.",
@@ -242,14 +255,17 @@ def trace_file(command: Command) -> Command:
     return option(follow_links(exclude(command)))
 
 
-run_id = click.option(
+_run_id = partial(
+    click.option,
     "--project-run-id",
     metavar="ID",
-    required=True,
+    envvar="DRIVE_TRACE_RUN",
+    show_envvar=True,
     callback=is_text,
     shell_complete=_complete_runs,
-    help="The run that the event belongs to.",
 )
+run_id = _run_id(required=True, help="The run that the event belongs to.")
+run_id_or_open = _run_id(help="The run that the event belongs to; by default the one that is open.")
 new_run = click.option(
     "--new-run",
     is_flag=True,

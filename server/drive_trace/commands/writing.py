@@ -1,5 +1,5 @@
-"""``emit`` and ``record``: append to a trace. ``tokens``, ``gate`` and ``judge`` use what stands
-here, too: the other files of the run, and what is shown of a grade.
+"""``record``: grades a run. ``emit``, ``tokens``, ``gate`` and ``judge`` use what stands here, too:
+the other files of the run, and what is shown of a grade.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import click
 
-from drive_trace.authoring.drafts import Refused, draft_event, may_erase
+from drive_trace.authoring.drafts import Refused
 from drive_trace.commands import options
-from drive_trace.commands.reading import read_text, usable
+from drive_trace.commands.reading import usable
 from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, notify, take_failure
 from drive_trace.scorecard.caveats import lookalike_phrase, rejected_phrase
-from drive_trace.storage.files import STDIN, LeftOut, Problem
+from drive_trace.storage.files import LeftOut, Problem
 from drive_trace.storage.finding import (
     GONE,
     NoTraces,
@@ -30,7 +30,6 @@ from drive_trace.storage.recording import (
     RECORDED,
     Merge,
     Merged,
-    append_event,
     preview_feed,
     record_feed,
 )
@@ -40,85 +39,9 @@ from drive_trace.vocabulary import CORRECTNESS_FIELDS, EVENTS, GRADE, OneOfShape
 
 T = TypeVar("T")
 
-_LARGEST_PAYLOAD = 16 << 20
-"""In bytes."""
 _SHAPE = EVENTS[GRADE].fields[CORRECTNESS_FIELDS[0]].shape
 assert isinstance(_SHAPE, OneOfShape)
 _OUTCOME = click.Choice(list(_SHAPE.meanings))
-
-
-@click.command()
-@options.trace_file
-@options.run_id
-@click.option(
-    "--event",
-    metavar="TYPE",
-    required=True,
-    callback=options.is_text,
-    shell_complete=options.complete_events,
-    help="Which of the events it is, such as dispatch-start.",
-)
-@click.option(
-    "--payload",
-    metavar="JSON",
-    required=True,
-    callback=options.is_text,
-    help="The event's own fields as a JSON object; - reads it from standard input.",
-)
-@click.option(
-    "--orchestrator-agent-id",
-    metavar="ID",
-    callback=options.is_text,
-    help="The orchestrator's session, where it is known.",
-)
-@click.option("--dry-run", is_flag=True, help="Print the line, and write nothing.")
-@options.only_this_file
-def emit(  # noqa: PLR0913, PLR0917 - one for each option
-    trace_file: str,
-    project_run_id: str,
-    event: str,
-    payload: str,
-    orchestrator_agent_id: str | None,
-    dry_run: bool,
-    only_this_file: bool,
-) -> None:
-    """Append one event to a trace as one line, or nothing.
-
-    The envelope (event_id, event_type, schema_version, ts, project_run_id and
-    orchestrator_agent_id) is written by drive-trace: a payload that has one of its fields is
-    refused. So is everything that readers would reject, keep apart or ignore: a field that is
-    missing, has a wrong value, stands twice or is not declared, an unknown event, and a grade that
-    takes back what was graded before (record merges). Each is named on standard error.
-
-    For a grade with a null, what was graded before is looked for in all files of the run, as by
-    record; --only-this-file does without them.
-
-    The file and its folders are made if need be. Several processes may write to one trace at once.
-    A last line without a newline is left as it is, and the event put on a line of its own.
-
-    Exit code: 0 appended, 1 the event was refused, 2 wrong usage, or the file cannot be written.
-    After 1 and 2 the file is as it was, or the message says what stands in it.
-
-    \b
-    Examples:
-      drive-trace emit --trace-file projects/shop/trace.jsonl \\
-        --project-run-id shop --event slice-started \\
-        --payload '{"slice_slug":"retry","slice_index":1,"linear_ref":null}'
-      jq -c . dispatch.json | drive-trace emit --trace-file trace.jsonl \\
-        --project-run-id shop --event dispatch-start --payload -
-      drive-trace schema dispatch-start     what its payload has to be
-    """
-    text = read_text(STDIN, _LARGEST_PAYLOAD) if payload == STDIN else payload
-    draft = done(draft_event(event, project_run_id, orchestrator_agent_id, text), trace_file)
-    beside = NOTHING_BESIDE
-    if may_erase(draft) and not only_this_file:
-        beside = found_beside(trace_file, project_run_id)
-    outcome = append_event(trace_file, draft, beside.paths, waiting=notify, dry_run=dry_run)
-    written = done(outcome, trace_file, beside)
-    for note in written.notes:
-        notify(f"{trace_file}: {note}")
-    if dry_run:
-        click.echo(written.record)
 
 
 @click.command()
@@ -184,10 +107,13 @@ NOTHING_BESIDE = FilesBeside((), ())
 
 
 def done(
-    outcome: T | Refused | Problem, trace_file: str, beside: FilesBeside = NOTHING_BESIDE
+    outcome: T | Refused | Problem,
+    trace_file: str,
+    beside: FilesBeside = NOTHING_BESIDE,
+    refused: int = EXIT_REFUSED,
 ) -> T:
     """The outcome, if there is one, after notes on what the search may have missed.
-    Otherwise raises Ended with why not.
+    Otherwise raises Ended with why not; ``refused`` is the exit code of what is refused.
     """
     match outcome:
         case Problem(path) if path in beside.paths and path != trace_file:
@@ -197,7 +123,7 @@ def done(
             known = {each.name for each in click.get_current_context().command.params}
             if for_unknown_run and "new_run" in known:
                 notes.insert(0, "--new-run takes it all the same")
-            raise Ended(EXIT_REFUSED, *reasons, notes=notes)
+            raise Ended(refused, *reasons, notes=notes)
     result = usable(outcome)
     for note in beside.notes:
         notify(note)

@@ -107,10 +107,12 @@ def _measured(analysis: Analysis, line: Line) -> Edit | None:
     return replace_value(line, _CLAIM, str(passed)) if passed is not None else None
 
 
-def _known(analysis: Analysis, record: int, stamp: Stamp | None) -> dict[str, object]:
+def _known(
+    analysis: Analysis, record: int, stamp: Stamp | None, measured: Mapping[str, object] = {}
+) -> dict[str, object]:
     """The known values of fields that the line lacks, or that are null and must not be; but for
     what a fix of a finding puts there. Without a stamp, as for a menu, what belongs to the moment
-    of writing is empty.
+    of writing is empty. What was ``measured`` of a file holds.
     """
     lines = analysis.document.lines
     line = lines[record]
@@ -126,14 +128,14 @@ def _known(analysis: Analysis, record: int, stamp: Stamp | None) -> dict[str, ob
         for name, field in event.fields.items()
         if (name not in values and field.is_required)
         or (name in values and values[name] is None and not field.nullable)
-    } - said
+    } - said.union(measured)
     if not lacking:
         return {}
     given = {
         name: value
         for name, value in values.items()
         if name not in lacking and isinstance(value, str | int | None)
-    }
+    } | dict(measured)
     run_id = given.get("project_run_id")
     scope = scope_at(analysis.index, lines, record, run_id if isinstance(run_id, str) else None)
     if stamp is None:
@@ -202,14 +204,17 @@ def fill_offers(
     if not is_file(path, ts if isinstance(ts, str) else None):
         return []
 
-    def fill(_: Stamp) -> list[TextChange] | CannotMake:
+    def fill(stamp: Stamp) -> list[TextChange] | CannotMake:
         found = contents(path)
         if found is None:
             return _NO_FILE
-        values = {facts.length: as_json(found.length)}
+        values: dict[str, object] = {facts.length: found.length}
         if facts.sha256 is not None:
-            values[facts.sha256] = as_json(found.sha256)
-        return _filled(at.record, line, values)
+            values[facts.sha256] = found.sha256
+        before = _known(analysis, at.record, stamp)
+        after = _known(analysis, at.record, stamp, values)
+        values |= {name: after[name] for name in after.keys() - before.keys()}
+        return _filled(at.record, line, {name: as_json(value) for name, value in values.items()})
 
     what = "hash and length" if facts.sha256 else "length"
     title = f"Fill in {what} from {printable(path)}"

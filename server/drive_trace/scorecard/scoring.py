@@ -201,9 +201,11 @@ def stray_grades(lines: TraceLines) -> tuple[StrayGrade, ...]:
 class ScoredTrace:
     """What the scorecard needs of a trace. Events can be appended to it."""
 
-    def __init__(self, records: Sequence[str], path: str = "") -> None:
-        """Read the records, given without their newlines; ``path`` is shown in messages."""
-        self.document = Document(records, partial(read_lines, only_score=True))
+    def __init__(self, records: Sequence[str], path: str = "", *, only_score: bool = True) -> None:
+        """Read the records, given without their newlines; ``path`` is shown in messages. For other
+        uses than scoring the events are read whole.
+        """
+        self.document = Document(records, partial(read_lines, only_score=only_score))
         self.index = Index(self.document.lines)
         self.path = path
 

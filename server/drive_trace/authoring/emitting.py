@@ -1,0 +1,205 @@
+"""An event made of what somebody says of it and of what can be known, or refused with the choices.
+
+What is filled in is a fact: an id, a number or a count of the trace, a time of the clock, the
+length and hash of a file. What was used before is a habit, and offered as a choice. No outcome,
+grade or count of findings is filled in, but what the values given leave as the only one, and
+whether the run had its final retro. Of a feed nothing is: its last event counts as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+from drive_trace.authoring.drafts import Draft, Refused, Stamp, draft_event, plain_object
+from drive_trace.authoring.events import compose, context_of
+from drive_trace.authoring.values import Certainty, Given, Slot, contrary
+from drive_trace.json_text import as_json
+from drive_trace.scorecard.scoring import ScoredTrace
+from drive_trace.text.wording import fields_listed, shown, writable
+from drive_trace.trace.provenance import Origin
+from drive_trace.trace.scope import Scope, scope_at
+from drive_trace.vocabulary import DISPATCH, ENVELOPE, EVENTS, LIFETIMES, ROUND, Entity, EventType
+
+_MOST = 10
+"""So many choices are named."""
+_MOST_RUNS = 100
+"""The last runs of a trace, among which the one that is open is looked for."""
+_SAYS_IT = {DISPATCH.field: "--dispatch NAME", ROUND.field: "--round N"}
+
+
+class Wanted(NamedTuple):
+    """An event that somebody wants to record, and what they say of it."""
+
+    event: str
+    """Its name, which need not be one."""
+    given: Mapping[str, object] = {}
+    """By field, as Python reads JSON, in need of a check."""
+    facts: Mapping[str, object] = {}
+    """What was measured, by field: of a file, or in the log of a session."""
+    dispatch: object = None
+    """The name or the id of the open dispatch that is meant."""
+    round: object = None
+    """The number of the open round that is meant."""
+    agent_id: str | None = None
+    """The orchestrator's session; None for that of the run."""
+    as_given: bool = False
+    """Whether what is given holds where the trace or a file contradicts it."""
+
+
+class Filled(NamedTuple):
+    """An event that readers accept."""
+
+    draft: Draft
+    origin: Origin
+    """Where its values are from, as of the writer ``emit``."""
+
+
+def fill(
+    wanted: Wanted, trace: ScoredTrace, stamp: Stamp, run_id: str | None, promised: str | None
+) -> Filled | Refused:
+    """Make the event for the end of a trace that was read whole: of the run ``run_id``, else of the
+    one that is open, else of the one that the path of the trace promises or the project is called.
+    Never raises.
+    """
+    said = {**wanted.facts, **wanted.given}
+    # It has to be right whatever stands beside it.
+    example = EVENTS[wanted.event].example if wanted.event in EVENTS else {}
+    beside = {name: value for name, value in example.items() if name not in ENVELOPE}
+    draft = draft_event(wanted.event, "", wanted.agent_id, as_json({**beside, **said}))
+    if isinstance(draft, Refused):
+        return draft
+    event = draft.event
+    scope = _scope_for(event, trace, run_id, promised or said.get("project_slug"))
+    if isinstance(scope, Refused):
+        return scope
+    scope = _narrowed(scope, wanted)
+    reasons = (*_contradicted(event, wanted, scope, stamp),)
+    found = Refused(reasons) if reasons else _found(event, said, scope, stamp)
+    if isinstance(found, Refused):
+        return found
+    agent_id = wanted.agent_id or scope.agent_id
+    draft = draft_event(event.name, str(scope.run_id), agent_id, as_json({**found, **said}))
+    if isinstance(draft, Refused):
+        return draft
+    clock = found.keys() & {"wall_clock_ms"}
+    measured = ("ts", *clock, *(name for name in wanted.facts if name not in wanted.given))
+    run = () if run_id is not None else ("project_run_id",)
+    known = (name for name in found if found[name] is not None and name not in clock)
+    return Filled(draft, Origin("emit", measured, ("event_id", *run, *known)))
+
+
+def said_in(event: str, words: Iterable[str]) -> dict[str, object] | Refused:
+    """The fields in words like ``verdict=satisfied``. A value is null, the text of a field that
+    takes text, else JSON.
+    """
+    fields = EVENTS[event].fields if event in EVENTS else {}
+    given: dict[str, object] = {}
+    for word in words:
+        name, _, text = word.partition("=")
+        if not name or not text.strip() or name in given or word != writable(word):
+            return Refused((f"expected FIELD=VALUE, each field once; found {shown(word)}",))
+        is_text = name in fields and fields[name].plain[0] is str and text != "null"
+        read = plain_object(f'{{"":{text}}}') if not is_text else None
+        # What is no JSON is of the wrong type.
+        given[name] = read[""] if read is not None and len(read) == 1 else text
+    return given
+
+
+# What is refused
+
+
+def _scope_for(
+    event: EventType, trace: ScoredTrace, run_id: str | None, named: object
+) -> Scope | Refused:
+    index, lines = trace.index, trace.document.lines
+    of_run = partial(scope_at, index, lines, len(lines))
+    if run_id is not None:
+        return of_run(run_id)
+    scopes = [of_run(run.run_id) for run in index.runs_in_order[-_MOST_RUNS:]]
+    fitting = [each for each in scopes if event.is_feed or not each.has_ended]
+    is_new = event.opens is Entity.RUN or not (fitting or named in index.runs)
+    if is_new and isinstance(named, str):
+        return of_run(named)
+    if len(fitting) == 1:
+        return fitting[0]
+    names = ", ".join(shown(each.run_id) for each in (fitting or scopes)[:_MOST])
+    which = f"{'open' if fitting else 'ended'}: {names}" if names else "the trace names none"
+    return Refused((f"which run? {which}; --project-run-id ID says it",))
+
+
+def _narrowed(scope: Scope, wanted: Wanted) -> Scope:
+    """The scope as if of the open dispatches and rounds there were those alone that are meant."""
+    dispatches, rounds = scope.opened[Entity.DISPATCH], scope.opened[Entity.ROUND]
+    if wanted.dispatch is not None:
+        named = {each: (each.id, each.start.fact("dispatch_name")) for each in dispatches}
+        dispatches = tuple(each for each in dispatches if wanted.dispatch in named[each])
+        ids = {each.id for each in dispatches}
+        rounds = tuple(each for each in rounds if each.start.fact(DISPATCH.field) in ids)
+    if wanted.round is not None:
+        rounds = tuple(each for each in rounds if each.start.fact("round_number") == wanted.round)
+    opened = {**scope.opened, Entity.DISPATCH: dispatches, Entity.ROUND: rounds}
+    return replace(scope, opened=opened)
+
+
+def _contradicted(event: EventType, wanted: Wanted, scope: Scope, stamp: Stamp) -> Iterator[str]:
+    """What the event, the trace or a file says against what is given."""
+    for of, meant in ((DISPATCH, wanted.dispatch), (ROUND, wanted.round)):
+        if meant is not None and (of.field not in event.fields or event.opens is of.entity):
+            yield f"`{event.name}` belongs to no open {of.entity}: leave out {shown(meant)}"
+    if wanted.as_given:
+        return
+    kept = "--as-given keeps what is given"
+    is_over = scope.has_ended and (event.is_work or event.closes is Entity.RUN)
+    if is_over or (event.opens is Entity.RUN and scope.count(event.name)):
+        yield f"the run {shown(scope.run_id)} {'has ended' if is_over else 'was started'}; {kept}"
+    said = {**wanted.facts, **wanted.given}
+    for name, value in wanted.given.items():
+        others = {key: each for key, each in said.items() if key != name}
+        against = contrary(event.fields[name], value, context_of(event, scope, stamp, others))
+        says = f"the trace says {against}" if against is not None else ""
+        if wanted.facts.get(name, value) != value:
+            says = f"the file says {shown(wanted.facts[name])}"
+        if says:
+            yield f"`{name}` is given as {shown(value)}, and {says}; {kept}"
+
+
+# What is filled in
+
+
+def _found(event: EventType, said: Given, scope: Scope, stamp: Stamp) -> Given | Refused:
+    """What is known of the fields that nobody gives, and null where that is a value."""
+    slots = compose(event, scope, stamp, said).slots
+    slots = tuple(each for each in slots if each.field.name not in ENVELOPE.keys() | said.keys())
+    if slots and event.is_feed:
+        lacks = fields_listed(slot.field.name for slot in slots)
+        merge = "`drive-trace record` and `drive-trace tokens` keep what was recorded before"
+        return Refused((f"`{event.name}` counts as a whole, and lacks {lacks}: {merge}",))
+    belongs = {of.field for of in LIFETIMES.values() if event.opens is not of.entity}
+    vague = [slot for slot in slots if slot.field.name in belongs and not slot.is_fact]
+    if vague:
+        return Refused((_which(min(vague, key=lambda slot: slot.certainty is not Certainty.OPEN)),))
+    nulls = [slot for slot in slots if any(each.value is None for each in slot.choices)]
+    missing = [_missing(slot) for slot in slots if not slot.is_fact and slot not in nulls]
+    found = {slot.field.name: slot.value if slot.is_fact else None for slot in slots}
+    return Refused(tuple(missing)) if missing else found
+
+
+def _which(slot: Slot) -> str:
+    """Which of the open dispatches, rounds or slices could be meant, or that none is open."""
+    name, entity = slot.field.name, slot.field.names
+    choices = "; ".join(f"{each.note} ({each.value})" for each in slot.choices[:_MOST])
+    if slot.certainty is Certainty.OPEN:
+        return f"no open {entity} fits" + (f"; the last: {choices}" if choices else "")
+    return f"which {entity}? Open: {choices}; {_SAYS_IT.get(name, f'{name}=…')} says it"
+
+
+def _missing(slot: Slot) -> str:
+    """What a field that nobody can fill in can be, and has been."""
+    field = slot.field
+    used = [shown(each.value) for each in slot.choices if each.note.startswith("used ")][:_MOST]
+    before = f", before: {', '.join(used)}" if used else ""
+    by_file = "; --file FILE tells it" if field.name.endswith(("_length", "_hash", "_path")) else ""
+    return f"`{field.name}` is missing: expected {field.describe()}{before}{by_file}"

@@ -1,0 +1,471 @@
+"""`emit EVENT FIELD=VALUE`, from outside: what can be known is filled in, and else refused with the
+choices.
+"""
+
+import json
+import os
+import re
+import shlex
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from drive_trace.authoring.drafts import Stamp
+from drive_trace.storage import emitting
+from drive_trace.vocabulary import ENVELOPE, EVENTS
+from tests.cli.support import Ran, git, process, run, write
+
+BRIEF = "Build the retry queue.\n"
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository that is worked in, with a clock that goes on by a minute for each event."""
+    git(tmp_path, "init", "-q")
+    write(tmp_path, "brief.md", BRIEF)
+    write(tmp_path, "projects/shop/spec.md", "# Shop\n")
+    write(tmp_path, "projects/shop/plan.md", "# Plan of the shop\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DRIVE_TRACE_FILE", "projects/shop/trace.jsonl")
+    start, minutes = datetime(2026, 5, 28, 14, tzinfo=UTC), count()
+
+    def stamp() -> Stamp:
+        number = next(minutes)
+        ts = (start + timedelta(minutes=number)).isoformat(timespec="milliseconds")
+        ids = (f"0b6f2c5e-8f0d-4c1b-{kind}a3e-{number:04}6f2ac08d" for kind in "89")
+        return Stamp(next(ids), ts.replace("+00:00", "Z"), next(ids))
+
+    monkeypatch.setattr(emitting, "new_stamp", stamp)
+    return tmp_path
+
+
+def emit(line: str, *options: str, stdin: str = "") -> Ran:
+    return run("emit", *shlex.split(line), *options, stdin=stdin)
+
+
+def recorded(*lines: str) -> Any:
+    """What the last of some commands appends. Each prints what it has appended."""
+    for line in lines:
+        ran = emit(line)
+        assert (ran.code, ran.err) == (0, ""), (line, ran)
+        event = ran.json
+    assert trace()[-1] == event
+    return event
+
+
+def trace() -> list[Any]:
+    path = Path("projects/shop/trace.jsonl")
+    return (
+        [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
+    )
+
+
+def refused(line: str, stdin: str = "") -> str:
+    """Why a command is refused: it writes nothing."""
+    before = trace()
+    ran = emit(line, stdin=stdin)
+    assert (ran.code, ran.out, trace()) == (2, "", before), (line, ran)
+    nothing = "\ndrive-trace: nothing was written to projects/shop/trace.jsonl\n"
+    return ran.err.removesuffix(nothing).replace("drive-trace: ", "")
+
+
+STARTED = "project-started origin=new-project has_linear_project=false"
+SLICE = "slice-started slice_slug=retry"
+DISPATCH = "dispatch-start dispatch_name=builder subagent_type=implementer"
+REVIEW = "dispatch-start dispatch_name=reviewer subagent_type=reviewer"
+SATISFIED = "round-end verdict=satisfied findings_filed=0"
+AGAIN = "round-end verdict=another-round-needed findings_filed=2"
+BRIEFED = ("round-start", "brief-issued --file brief.md")
+
+
+# A whole run
+
+
+WHOLE_RUN = (
+    STARTED,
+    "spec-authored --file projects/shop/spec.md spec_kind=project open_questions_count=0 "
+    "dod_items_count=3",
+    "plan-authored --file projects/shop/plan.md plan_kind=project slice_count=2 open_items_count=0",
+    SLICE,
+    *(DISPATCH, *BRIEFED, AGAIN, *BRIEFED, SATISFIED, "dispatch-end result=completed"),
+    *("slice-completed result=merged pr_ref=#1", "slice-started slice_slug=cart"),
+    *("dispatch-start dispatch_name=D2 subagent_type=implementer", *BRIEFED, AGAIN),
+    *("dispatch-start dispatch_name=D3 subagent_type=reviewer", "round-start --dispatch D3"),
+    *("brief-issued --file brief.md --dispatch D3", f"{SATISFIED} --dispatch D3"),
+    *("dispatch-end result=completed --dispatch D3", *BRIEFED, SATISFIED),
+    *("dispatch-end result=completed", "slice-completed result=merged pr_ref=#2"),
+    "health-check-fired cadence=closing-rollup drift_signal_count=0",
+    """retro-landed trigger_class=mandatory-final landing_surfaces='["adr"]'""",
+    "project-closed dod_status=all-met",
+)
+
+
+@pytest.mark.usefixtures("repository")
+def test_a_whole_run_takes_few_characters_and_has_no_finding() -> None:
+    typed = []
+    for line in WHOLE_RUN:
+        recorded(line)
+        typed.append(len(f"drive-trace emit {line}"))
+    names = [each["event_type"] for each in trace()]
+    starts = ("slice-started", "dispatch-start", "round-start")
+    assert [names.count(each) for each in starts] == [2, 3, 5]
+    assert sum(typed) / len(typed) < 70
+    assert run("check", "--output-format", "json", "projects/shop/trace.jsonl").json == []
+    closed = trace()[-1]
+    assert (closed["slices_completed"], closed["final_retro_done"]) == (2, True)
+    assert {each["project_run_id"] for each in trace()} == {"shop"}
+
+
+# What is filled in
+
+
+def test_open_things_numbers_and_durations(repository: Path) -> None:
+    slice_ = recorded(STARTED, SLICE)
+    assert (slice_["slice_index"], slice_["linear_ref"]) == (1, None)
+    dispatch = recorded(DISPATCH)
+    assert (dispatch["model"], dispatch["parent_dispatch_id"]) == (None, None)
+    first = recorded("round-start")
+    assert (first["dispatch_id"], first["round_number"]) == (dispatch["dispatch_id"], 1)
+    ended = recorded(AGAIN)
+    assert (ended["round_id"], ended["wall_clock_ms"]) == (first["round_id"], 60_000)
+    assert recorded("round-start")["round_number"] == 2
+    assert recorded(SATISFIED, "dispatch-end result=completed")["wall_clock_ms"] == 5 * 60_000
+    assert recorded("slice-completed result=abandoned")["slice_slug"] == "retry"
+    assert recorded("slice-started slice_slug=cart")["slice_index"] == 2
+    # What was given up is no merged slice, and without its event there was no final retro.
+    closed = recorded(
+        "slice-completed result=merged pr_ref=#2", "project-closed dod_status=some-deferred"
+    )
+    assert (closed["slices_completed"], closed["final_retro_done"]) == (1, False)
+    entries = (repository / "projects/shop/trace.jsonl.provenance.ndjson").read_text().splitlines()
+    origins = {each["event_type"]: each for each in map(json.loads, entries)}
+    assert origins["round-end"]["writer"] == "emit"
+    assert set(origins["round-end"]["measured"]) == {"ts", "wall_clock_ms"}
+    assert {"dispatch_id", "round_id"} <= set(origins["round-end"]["computed"])
+    claimed = {"verdict", "findings_filed", "result", "dispatch_name", "linear_ref"}
+    assert not any(claimed & {*each["measured"], *each["computed"]} for each in origins.values())
+
+
+def test_files_are_measured(repository: Path) -> None:
+    spec = "--file projects/shop/spec.md spec_kind=project open_questions_count=0 dod_items_count=1"
+    authored = recorded(STARTED, f"spec-authored {spec}")
+    assert (authored["spec_path"], authored["byte_length"]) == ("projects/shop/spec.md", 7)
+    assert authored["edge_cases_count"] is None
+    write(repository, "projects/shop/spec.md", "# Shop, again\n")
+    reason = """reason=scope-shift sections_changed='["Shop"]'"""
+    assert recorded(f"spec-amended {spec} {reason}")["bytes_delta"] == 7
+    brief = recorded(DISPATCH, *BRIEFED)
+    assert brief["brief_byte_length"] == len(BRIEF)
+    assert brief["brief_content_hash"] == sha256(BRIEF.encode()).hexdigest()
+    found = [brief["brief_disposition"]]
+    for text in (BRIEF, "Build another one.\n", BRIEF):
+        write(repository, "brief.md", text)
+        found.append(recorded(AGAIN, *BRIEFED)["brief_disposition"])
+    assert found == ["initial", "reissue", "amended", "reissue"]
+    (origin,) = [
+        json.loads(line)
+        for line in (repository / "projects/shop/trace.jsonl.provenance.ndjson").open()
+        if '"spec-amended"' in line
+    ]
+    assert origin["measured"] == ["ts", "spec_path", "byte_length"]
+    assert "bytes_delta" in origin["computed"]
+    assert "no such file" in refused("brief-issued --file gone.md")
+    assert refused("round-start --file brief.md") == "`round-start` is about no file"
+
+
+def test_a_path_is_that_in_the_repository(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    recorded(STARTED)
+    spec = "spec_kind=project open_questions_count=0 dod_items_count=1"
+    outside = write(tmp_path_factory.mktemp("outside"), "spec.md")
+    assert "stands in no repository" in refused(f"spec-authored {spec} --file {outside}")
+    monkeypatch.setenv("DRIVE_TRACE_FILE", str(repository / "projects/shop/trace.jsonl"))
+    monkeypatch.chdir(repository / "projects")
+    assert emit(f"spec-authored {spec} --file shop/spec.md").json["spec_path"] == (
+        "projects/shop/spec.md"
+    )
+
+
+@pytest.mark.usefixtures("repository")
+def test_values_are_text_null_or_json() -> None:
+    event = recorded(STARTED, "dispatch-start dispatch_name=7 subagent_type='a=b c' model=null")
+    assert [event[each] for each in ("dispatch_name", "subagent_type", "model")] == [
+        "7",
+        "a=b c",
+        None,
+    ]
+    plan = recorded(
+        "plan-authored plan_path=plan.md plan_kind=slice byte_length=5 dispatch_count=1 "
+        """open_items_count=0 dispatch_size_distribution='{"S":1,"M":0,"L":0,"XL":0}'"""
+    )
+    assert (plan["slice_count"], plan["dispatch_size_distribution"]["S"]) == (None, 1)
+    for line, why in (
+        ("slice-started slice_slug", "expected FIELD=VALUE, each field once; found"),
+        ("slice-started slice_slug=", "expected FIELD=VALUE"),
+        ("slice-started slice_slug=a slice_slug=b", "each field once"),
+        ("slice-started slice_slug=a slice_index=one", "`slice_index` must be an integer"),
+        ("slice-started slice_slug=a slice_index='1,\"x\":2'", "`slice_index` must be an integer"),
+        ("slice-started slice_slug=a index=1", "`index` is not declared"),
+        ("slice-started slice_slug=null", "`slice_slug` must be a string; found null"),
+        ("slice-started slice_slug=a ts=now", "`ts` belongs to the envelope"),
+        ("slice-strated slice_slug=a", 'did you mean "slice-started"?'),
+        ("retro-landed landing_surfaces=adr", "`landing_surfaces` must be an array"),
+        ("slice-started slice_slug=caf\udce9", "expected FIELD=VALUE"),
+    ):
+        assert why in refused(line), line
+
+
+# What is refused
+
+
+@pytest.mark.usefixtures("repository")
+def test_several_open_things_are_named() -> None:
+    first = recorded(STARTED, DISPATCH)["dispatch_id"]
+    second = recorded(REVIEW)["dispatch_id"]
+    assert refused("round-start") == (
+        f"which dispatch? Open: reviewer, open since 14:02 ({second}); "
+        f"builder, open since 14:01 ({first}); --dispatch NAME says it"
+    )
+    assert recorded("round-start --dispatch builder")["dispatch_id"] == first
+    # One round is open: it says of which dispatch.
+    assert recorded("brief-issued --file brief.md")["dispatch_id"] == first
+    assert recorded(f"round-start --dispatch {second}")["dispatch_id"] == second
+    assert "which dispatch?" in refused(SATISFIED)
+    assert recorded(f"{AGAIN} --dispatch reviewer")["dispatch_id"] == second
+    assert recorded("round-start --dispatch reviewer")["round_number"] == 2
+    assert "no open dispatch fits" in refused(f"{SATISFIED} --dispatch painter")
+    assert "no open dispatch fits" in refused("dispatch-end result=failed --dispatch painter")
+    assert recorded(f"{SATISFIED} --round 2")["dispatch_id"] == second
+    assert "no open round fits; the last: round 2 of reviewer, ended" in refused(
+        f"{SATISFIED} --dispatch reviewer"
+    )
+    assert refused("slice-started slice_slug=a --dispatch builder") == (
+        '`slice-started` belongs to no open dispatch: leave out "builder"'
+    )
+    recorded(SLICE, "slice-started slice_slug=cart")
+    assert refused("slice-completed result=abandoned").endswith("slice_slug=… says it")
+    assert refused("slice-completed result=abandoned slice_slug=tax").startswith(
+        '`slice_slug` is given as "tax", and the trace says no slice of that name was started'
+    )
+
+
+@pytest.mark.usefixtures("repository")
+def test_what_nobody_can_know_is_missing() -> None:
+    assert refused("dispatch-end result=failed") == "no open dispatch fits"
+    recorded(STARTED, DISPATCH, "round-start")
+    assert refused("round-end").split("\n") == [
+        '`verdict` is missing: expected "satisfied", "another-round-needed", "escalating-to-user" '
+        'or "stop-condition"',
+        "`findings_filed` is missing: expected an integer of at least 0",
+    ]
+    assert refused("dispatch-start dispatch_name=D2") == (
+        '`subagent_type` is missing: expected a string, before: "implementer"'
+    )
+    assert "--file FILE tells it" in refused("brief-issued")
+    assert "no open slice fits" in refused("slice-completed result=merged")
+    assert "`edge_cases_count` is missing" in refused(
+        "spec-authored spec_path=a spec_kind=slice byte_length=1 open_questions_count=0 "
+        "dod_items_count=0"
+    )
+
+
+@pytest.mark.parametrize("name", [each.name for each in EVENTS.values() if not each.is_feed])
+def test_no_outcome_or_count_is_made_up(repository: Path, name: str) -> None:
+    recorded(STARTED, SLICE, DISPATCH, "round-start")
+    event = EVENTS[name]
+    given = {key: each for key, each in event.example.items() if key not in ENVELOPE}
+    computed = {"slice_slug", "round_number", "slices_completed", "final_retro_done"}
+    given = {key: each for key, each in given.items() if key not in computed}
+    given = {key: each for key, each in given.items() if not key.endswith(("_id", "_ms"))}
+    words = {
+        key: f"{key}={each if isinstance(each, str) else json.dumps(each)}"
+        for key, each in given.items()
+    }
+    for key, field in event.fields.items():
+        is_claim = field.is_outcome or key.endswith(("_count", "_filed"))
+        if is_claim and key != "final_retro_done" and not field.nullable:
+            ran = run("emit", name, *(each for other, each in words.items() if other != key))
+            assert (ran.code, f"`{key}` is missing" in ran.err) == (2, True), ran
+    assert len(trace()) == 4
+    assert repository.exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "both"),
+    [
+        ("round-start round_number=5", "`round_number` is given as 5, and the trace says 2"),
+        (f"{DISPATCH} dispatch_id=ID", "and the trace says builder, open since 14:02"),
+        (
+            "dispatch-end result=failed dispatch_id=x wall_clock_ms=5",
+            "no dispatch of that name was started",
+        ),
+        (
+            "dispatch-end result=failed wall_clock_ms=5",
+            "given as 5, and the trace says 120000, 2 min",
+        ),
+        ("brief-issued --file brief.md brief_byte_length=9", "given as 9, and the file says 23"),
+        ("brief-issued --file brief.md brief_disposition=amended", 'the trace says "initial"'),
+        (SLICE, "the trace says slice 1, open since 14:01"),
+        (STARTED, 'the run "shop" was started'),
+        (
+            "project-closed dod_status=all-met slices_completed=4",
+            "given as 4, and the trace says 0",
+        ),
+        ("project-closed dod_status=all-met final_retro_done=true", "the trace says false"),
+        (
+            "health-check-fired cadence=trigger-fired drift_signal_count=0 max_drift_severity=low",
+            '"none"',
+        ),
+    ],
+)
+@pytest.mark.usefixtures("repository")
+def test_what_contradicts_the_trace_is_refused_with_both(line: str, both: str) -> None:
+    dispatch = recorded(STARTED, SLICE, DISPATCH)
+    recorded("round-start", *([AGAIN] if "round_number" in line else []))
+    line = line.replace("=ID", f"={dispatch['dispatch_id']}")
+    why = refused(line)
+    assert both in why
+    assert why.endswith("; --as-given keeps what is given")
+    assert emit(line, "--as-given").code == 0
+
+
+@pytest.mark.usefixtures("repository")
+def test_a_duration_by_another_clock_is_no_contradiction() -> None:
+    recorded(STARTED, DISPATCH)
+    event = recorded("dispatch-end result=completed wall_clock_ms=59100")
+    assert event["wall_clock_ms"] == 59_100
+
+
+@pytest.mark.usefixtures("repository")
+def test_which_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DRIVE_TRACE_FILE", "runs.jsonl")
+    assert "the trace names none" in emit(SLICE).err
+    assert emit(f"{STARTED} project_slug=a").json["project_run_id"] == "a"
+    assert emit(SLICE).json["project_run_id"] == "a"
+    assert emit(f"{STARTED} project_slug=b").json["project_run_id"] == "b"
+    ran = emit(DISPATCH)
+    assert (ran.code, 'which run? open: "a", "b"; --project-run-id ID says it' in ran.err) == (
+        2,
+        True,
+    )
+    monkeypatch.setenv("DRIVE_TRACE_RUN", "b")
+    assert emit(DISPATCH).json["project_run_id"] == "b"
+    assert emit("project-closed dod_status=all-met", "--project-run-id", "a").code == 0
+    assert emit("project-closed dod_status=all-met").code == 0
+    ran = emit(DISPATCH)
+    assert (ran.code, 'the run "b" has ended' in ran.err) == (2, True)
+    monkeypatch.delenv("DRIVE_TRACE_RUN")
+    assert 'which run? ended: "a", "b"' in emit(DISPATCH).err
+
+
+@pytest.mark.usefixtures("repository")
+def test_a_feed_counts_as_a_whole() -> None:
+    recorded(STARTED)
+    assert refused("correctness-recorded qa=pass") == (
+        "`correctness-recorded` counts as a whole, and lacks `mechanical` and `intent`: "
+        "`drive-trace record` and `drive-trace tokens` keep what was recorded before"
+    )
+    assert "lacks `output_tokens`" in refused("tokens-recorded input_tokens=5")
+    recorded("correctness-recorded mechanical=pass qa=pass intent=pass")
+    whole = "correctness-recorded mechanical=pass qa=null intent=pass"
+    assert "needs --project-run-id" in emit(whole).err
+    assert '`qa` was "pass" on line 2' in refused(f"{whole} --project-run-id shop")
+
+
+# Several at once, and the rest of the command
+
+
+@pytest.mark.usefixtures("repository")
+def test_a_batch_is_appended_as_a_whole_or_not_at_all() -> None:
+    recorded(STARTED)
+    lines = [
+        {"event": "dispatch-start", "dispatch_name": "builder", "subagent_type": "implementer"},
+        {"event": "dispatch-start", "dispatch_name": "reviewer", "subagent_type": "reviewer"},
+        {"event": "round-start", "dispatch": "builder"},
+        {"event": "brief-issued", "file": "brief.md"},
+        {"event": "round-end", "round": 1, "verdict": "satisfied", "findings_filed": 0},
+        {"event": "dispatch-end", "dispatch": "builder", "result": "completed"},
+    ]
+    text = "".join(f"{json.dumps(line)}\n\n" for line in lines)
+    ran = emit("--batch -", stdin=text)
+    assert (ran.code, ran.err) == (0, "")
+    printed = [json.loads(line) for line in ran.out.splitlines()]
+    assert printed == trace()[1:]
+    assert printed[4]["wall_clock_ms"] == 2 * 60_000
+    for more, why in (
+        ('{"event":"round-start"}\n{"event":"round-end"}', "line 2: `verdict` is missing"),
+        ('{"event":"round-start"}\nround-end', 'line 2: expected {"event": EVENT'),
+        ('{"event":"round-start","event":"round-start"}', "each key once"),
+        ('{"event":"round-start","round":"x"}', "line 1: `round-start` belongs to no open round"),
+        ('{"event":["round-start"]}', "line 1: "),
+        ('{"event":"brief-issued","file":7}', "7: no such file"),
+        ("[]", "line 1: expected"),
+    ):
+        before = trace()
+        ran = emit("--batch -", stdin=more)
+        assert (ran.code, ran.out, trace(), why in ran.err) == (2, "", before, True), (more, ran)
+
+
+@pytest.mark.usefixtures("repository")
+def test_dry_run_writes_nothing() -> None:
+    assert emit(STARTED, "--dry-run").json["project_slug"] == "shop"
+    assert trace() == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",
+        "slice-started --event slice-started",
+        "slice-started --batch -",
+        "--event slice-started",
+        "--event slice-started --payload {}",
+        "--event slice-started --payload {} --project-run-id a --as-given",
+        "--event slice-started --payload {} --project-run-id a --dispatch x",
+        "round-end --round two",
+    ],
+)
+@pytest.mark.usefixtures("repository")
+def test_the_forms_do_not_mix(line: str) -> None:
+    ran = emit(line)
+    assert (ran.code, ran.out, trace()) == (2, "", [])
+    assert "Error: " in ran.err
+
+
+def test_shells_complete_events_and_fields(repository: Path) -> None:
+    def completed(*words: str) -> list[str]:
+        typed = {"COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)}
+        found = process(
+            env={**os.environ, "_DRIVE_TRACE_COMPLETE": "bash_complete", **typed}, cwd=repository
+        )
+        return re.findall(r"^plain,(.*)$", found.out, re.MULTILINE)
+
+    assert completed("drive-trace", "emit", "round-") == ["round-start", "round-end"]
+    assert completed("drive-trace", "emit", "round-end", "") == [
+        "dispatch_id=",
+        "round_id=",
+        "verdict=",
+        "findings_filed=",
+        "wall_clock_ms=",
+    ]
+    assert completed("drive-trace", "emit", "round-end", "verdict=satisfied", "f") == [
+        "findings_filed="
+    ]
+
+
+def test_several_writers_take_no_number_twice(tmp_path: Path) -> None:
+    path = tmp_path / "projects/shop/trace.jsonl"
+    env = {**os.environ, "DRIVE_TRACE_FILE": str(path)}
+    for line in (STARTED, DISPATCH):
+        assert process("emit", *line.split(), env=env).code == 0
+    with ThreadPoolExecutor(8) as pool:
+        ran = [*pool.map(lambda _: process("emit", "round-start", env=env), range(8))]
+    assert {each.code for each in ran} == {0}
+    events = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [each["round_number"] for each in events[2:]] == [*range(1, 9)]
