@@ -9,6 +9,8 @@ import pytest
 
 from drive_trace.storage.finding import find_traces
 from drive_trace.storage.git import CommittedTraces, committed_records
+from drive_trace.storage.histories import Histories
+from drive_trace.trace.history import History
 from tests.cli.support import Ran, git, run
 from tests.storage.support import first_on_path
 from tests.support.client_text import apart, graded, triage
@@ -30,6 +32,12 @@ def path(tmp_path: Path) -> Path:
     git(tmp_path, "add", ".")
     git(tmp_path, "commit", "-q", "-m", "trace")
     return path
+
+
+def ask(folder: Path, *arguments: str) -> str:
+    """What git answers."""
+    found = subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True)
+    return found.stdout.decode().strip()
 
 
 def check(path: Path, *options: str) -> Ran:
@@ -176,10 +184,7 @@ def test_a_damaged_object_hides_no_other_trace(path: Path, tmp_path: Path) -> No
     (tmp_path / "trace.jsonl").write_text(TEXT + triage(run="other"))
     git(tmp_path, "add", ".")
     git(tmp_path, "commit", "-q", "-m", "other")
-    found = subprocess.run(
-        ["git", "rev-parse", "HEAD:trace.jsonl"], cwd=tmp_path, check=True, capture_output=True
-    )
-    name = found.stdout.decode().strip()
+    name = ask(tmp_path, "rev-parse", "HEAD:trace.jsonl")
     damaged = tmp_path / ".git" / "objects" / name[:2] / name[2:]
     damaged.chmod(0o600)
     damaged.write_bytes(b"nothing")
@@ -202,6 +207,9 @@ def test_a_repository_runs_nothing(path: Path, tmp_path: Path) -> None:
         "core.sshCommand",
         "core.alternateRefsCommand",
         "diff.x.textconv",
+        "diff.x.command",
+        "diff.external",
+        "gpg.program",
         "filter.x.smudge",
         "filter.x.clean",
         "alias.cat-file",
@@ -209,6 +217,8 @@ def test_a_repository_runs_nothing(path: Path, tmp_path: Path) -> None:
         "credential.helper",
     ):
         git(tmp_path, "config", key, f"!{script}" if key.startswith("alias") else str(script))
+    for key in ("log.showSignature", "diff.orderFile", "log.follow"):
+        git(tmp_path, "config", key, "true")
     git(tmp_path, "config", "extensions.partialClone", "origin")
     git(tmp_path, "config", "remote.origin.url", f"ext::{script}")
     git(tmp_path, "config", "protocol.ext.allow", "always")
@@ -216,6 +226,16 @@ def test_a_repository_runs_nothing(path: Path, tmp_path: Path) -> None:
     for hook in ("post-index-change", "reference-transaction"):
         shutil.copy(script, tmp_path / ".git" / "hooks" / hook)
     assert committed_records(str(path)) == [*TEXT.split("\n")]
+    tree = ask(tmp_path, "rev-parse", "HEAD^{tree}")
+    signed = f"tree {tree}\nauthor a <> 1 +0000\ncommitter a <> 1 +0000\ngpgsig x\n\nsigned\n"
+    (tmp_path / "signed").write_text(signed)
+    commit = ask(tmp_path, "hash-object", "-w", "-t", "commit", "signed")
+    git(tmp_path, "reset", "-q", "--soft", commit)
+    witness.unlink()  # that was a hook of this test's own git
+    for since in ("", "HEAD"):
+        found = Histories(since).of(str(path))
+        assert isinstance(found, History), found
+        assert found.since == commit
     missing = next((tmp_path / ".git" / "objects").glob("??/*"))
     missing.unlink()  # now git would like to fetch
     committed_records(str(path))

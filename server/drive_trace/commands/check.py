@@ -44,7 +44,7 @@ def _rules(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> fro
     return frozenset(codes)
 
 
-@click.command()
+@click.command(cls=options.WithHistory)
 @options.paths
 @options.search
 @click.option(
@@ -96,6 +96,7 @@ def _rules(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> fro
     is_flag=True,
     help="Take all present findings for known: later checks report new ones only.",
 )
+@options.history
 @options.file("--config", "Use this drive-trace.toml for all traces.")
 @options.no_config
 @click.option("--no-baseline", is_flag=True, help="Report known findings, too.")
@@ -143,6 +144,11 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
     --diff is exact, so that it can be applied; but in a terminal, and in the log of a CI runner
     (CI is set, and the output is no file), what these would obey is replaced.
 
+    In a git checkout, what HEAD has of a trace is compared with it; --history compares what any
+    commit recorded (first parents, renames followed), --history=REF what REF has and the commits
+    after it made. Nothing that the repository names is run. A clone that is too shallow for that
+    counts as an input that was not read.
+
     What cannot be read at all is a finding, unreadable-file, which nothing hides.
 
     Exit code: 0 nothing found at the level of --fail-on, 1 something found, 2 some input could not
@@ -156,6 +162,7 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
       git show HEAD:trace.jsonl | drive-trace check -
       drive-trace check --select missing-field,wrong-type --statistics
       drive-trace check --diff
+      drive-trace check --history=origin/main
       drive-trace check --fix --fail-on warning
       drive-trace check --write-baseline
     """
@@ -172,7 +179,7 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
 
         fixes = Fixes(suggestions=unsafe_fixes, only_show=diff)
     search.projects = projects
-    reading = Reading(tuple(map(options.followed, paths)), search)
+    reading = Reading(tuple(map(options.followed, paths)), search, options.histories())
     off = ((RULES.keys() - select) if select else frozenset()) | ignore
     run = Checking(projects, off, fixes)
     reports: Iterable[Reported] = run.reports(reading)

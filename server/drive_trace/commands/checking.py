@@ -28,6 +28,7 @@ from drive_trace.storage.replace import Unsynced
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span
 from drive_trace.text.wording import first_of, plural
+from drive_trace.trace.history import History
 from drive_trace.trace.joined import (
     Identity,
     JoinedFile,
@@ -61,6 +62,8 @@ class _Trace(NamedTuple):
     is_beside: bool = False
     recorded: Sequence[str] | None = None
     """What was recorded of it, where that is known, and asked for."""
+    history: History | None = None
+    """What git's commits made of it, where somebody asks."""
     is_alone: bool = False
     """Whether there is no other trace that may have its events."""
 
@@ -116,7 +119,7 @@ def _checked(trace: _Trace, analysis: Analysis) -> _Checked:
     if trace.is_beside:
         return _Checked((), 0, identities(lines))
     # Not before: what a fix mends may be what was committed.
-    analysis.compare_with(trace.recorded)
+    analysis.compare_with(trace.recorded, trace.history.versions if trace.history else ())
     found = list(reported(analysis, trace.trace.path))
     return _Checked(found, analysis.hidden_count, identities(lines) if not trace.is_alone else ())
 
@@ -142,6 +145,8 @@ class Checking:
         """The findings that compare the events of two traces."""
         self._notified: set[Problem] = set()
         self._hidden: Counter[Path] = Counter()
+        self._histories: list[tuple[History, int]] = []
+        """Those of the traces, each with how many of its lines were never committed."""
         self._not_beside: list[Problem] = []
         """What could not be looked at beside the traces."""
         self.checked: dict[str, Project | None] = {}
@@ -165,11 +170,21 @@ class Checking:
         """What a person must know to understand the findings."""
         lacking = [f"{printable(each.path, 4096)} ({each.reason})" for each in self._not_beside]
         what = f"not looked at, and may hold lines of the same runs: {first_of(lacking, 3)}"
-        return [what] * bool(lacking) + [
-            f"{plural(count, 'known finding')} hidden by {shown_path(path)}, "
-            "which cannot fail the check (--no-baseline shows them)"
-            for path, count in self._hidden.items()
-        ]
+        commits = sum(each.commits for each, _ in self._histories)
+        new = sum(count for _, count in self._histories)
+        held = (
+            f"history: {plural(len(self._histories), 'trace')} held against "
+            f"{plural(commits, 'commit')}; {plural(new, 'line')} not committed"
+        )
+        return (
+            [what] * bool(lacking)
+            + [held] * bool(self._histories)
+            + [
+                f"{plural(count, 'known finding')} hidden by {shown_path(path)}, "
+                "which cannot fail the check (--no-baseline shows them)"
+                for path, count in self._hidden.items()
+            ]
+        )
 
     def notify(self, problems: Iterable[Problem]) -> None:
         """Report once what cannot be used or written."""
@@ -243,7 +258,10 @@ class Checking:
             trace = again
         is_compared = not is_beside and settings.severity(RULES["history-rewritten"]) is not None
         recorded = committed.records(trace.path) if is_compared else None
-        return found._replace(trace=trace, recorded=recorded)
+        history = reading.history_of(trace.path) if is_compared else None
+        if history is not None:
+            self._histories.append((history, history.uncommitted(trace.records)))
+        return found._replace(trace=trace, recorded=recorded, history=history)
 
     # What is found
 

@@ -21,6 +21,8 @@ from drive_trace.text.wording import listed
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+    from drive_trace.storage.histories import Histories
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 FILE = click.Path(readable=False)
 """A path that the shell completes. Nothing is asked of it here: whoever opens it says why not."""
@@ -168,6 +170,35 @@ _trust_config_at = click.option(
 no_config = click.option(
     "--no-config", is_flag=True, help="Use no drive-trace.toml and no baseline."
 )
+
+
+class WithHistory(click.Command):
+    """A command with ``--history[=REF]``: what follows the option is no part of it."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments."""
+        end = args.index("--") if "--" in args else len(args)
+        own = ("--history=" if each == "--history" else each for each in args[:end])
+        return super().parse_args(ctx, [*own, *args[end:]])
+
+
+history = click.option(
+    "--history",
+    metavar="[=REF]",
+    expose_value=False,
+    callback=_remember,
+    help="Hold each line against all commits that changed its trace, or against those since REF.",
+)
+
+
+def histories() -> Histories | None:
+    """What ``--history`` asks git for."""
+    since = click.get_current_context().meta["history"]
+    if since is None:
+        return None
+    from drive_trace.storage.histories import Histories  # noqa: PLC0415 - few ask for it
+
+    return Histories(since)
 
 
 def followed(path: str) -> str:

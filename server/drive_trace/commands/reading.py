@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from operator import attrgetter
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, ProgressBar, notify, say_waiting
 from drive_trace.scorecard.caveats import Unread
@@ -13,6 +13,10 @@ from drive_trace.storage import files, finding
 from drive_trace.storage.files import LeftOut, Problem, TraceRecords, read_bytes, read_trace
 from drive_trace.text.escaping import printable
 from drive_trace.text.wording import first_of
+
+if TYPE_CHECKING:
+    from drive_trace.storage.histories import Histories
+    from drive_trace.trace.history import History
 
 T = TypeVar("T")
 
@@ -64,7 +68,13 @@ def tell_others(paths: Sequence[str]) -> None:
 class Reading:
     """Reads the traces that paths mean, one after another, and reports what it cannot read."""
 
-    def __init__(self, paths: Sequence[str], search: finding.SearchOptions) -> None:
+    def __init__(
+        self,
+        paths: Sequence[str],
+        search: finding.SearchOptions,
+        histories: Histories | None = None,
+    ) -> None:
+        self._histories = histories
         self.unread: list[Unread] = []
         """What could not be read so far."""
         self.tells_unread = True
@@ -106,6 +116,16 @@ class Reading:
         if self.tells_unread:
             notify(problem.message)
         self.unread.append(Unread(problem.path, problem.reason))
+
+    def history_of(self, path: str) -> History | None:
+        """What git's commits made of a trace, where somebody asks; what git does not tell whole is
+        noted as not read.
+        """
+        found = self._histories.of(path) if self._histories is not None else None
+        if isinstance(found, Problem):
+            self.note_unread(found)
+            return None
+        return found
 
     def beside(
         self, run_ids: Callable[[], Collection[str]], most: float = math.inf

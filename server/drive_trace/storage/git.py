@@ -34,7 +34,7 @@ _ENVIRONMENT = {
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_TERMINAL_PROMPT": "0",
 }
-_MODE_OF_FILE, _MODE_OF_MODULE = "100", "160000"
+MODE_OF_FILE, _MODE_OF_MODULE = "100", "160000"
 _MOST_ERRORS = 1 << 12
 _LENGTH_OF_SHA1 = 40
 _MOST_TRACKED = 64 << 20
@@ -104,7 +104,7 @@ class Repository:
         ``/`` in between. Links, submodules, and what a sparse checkout leaves out have none.
         """
         return {
-            name: facts[2] if facts[1].startswith(_MODE_OF_FILE) and facts[0] != "S" else ""
+            name: facts[2] if facts[1].startswith(MODE_OF_FILE) and facts[0] != "S" else ""
             for name, facts in self._index.items()
         }
 
@@ -188,7 +188,7 @@ class CommittedTraces:
         """The records of a trace; None outside of a repository, of a file that is not committed,
         and where git does not say.
         """
-        place = _place_of(path)
+        place = place_of(path)
         if place is None:
             return None
         root, name = place
@@ -208,11 +208,11 @@ class CommittedTraces:
 
 def committed_records(path: str) -> Sequence[str] | None:
     """The records of one trace as git's ``HEAD`` has it, or None, as above."""
-    place = _place_of(path)
+    place = place_of(path)
     return _records_in(place[0], f"HEAD:./{place[1]}", _PATIENCE) if place is not None else None
 
 
-def _place_of(path: str) -> tuple[Path, str] | None:
+def place_of(path: str) -> tuple[Path, str] | None:
     """The root of the repository that a trace is in, and the trace's path from there."""
     if path == STDIN:
         return None
@@ -266,8 +266,8 @@ def _committed_paths(commit: str, root: Path) -> frozenset[Path]:
     return frozenset(root / each for each in names if "drive-trace" in each)
 
 
-def commit_named(name: str) -> str | None:
-    """The hash of a commit of the current folder's repository; None where there is none."""
+def commit_named(name: str, folder: str = ".") -> str | None:
+    """The hash of a commit of a folder's repository; None where there is none."""
     asked = ("rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}")
-    found = run_git(".", *asked, seconds=_PATIENCE, most=SMALL)
+    found = run_git(folder, *asked, seconds=_PATIENCE, most=SMALL)
     return None if isinstance(found, Problem) else found.decode().strip()

@@ -84,6 +84,29 @@ class Rewriting(msgspec.Struct, frozen=True):
         return _is_feed(self.text)
 
 
+class History(msgspec.Struct, frozen=True):
+    """What git's commits made of a trace."""
+
+    versions: Sequence[Version] = ()
+    """Those of which a commit did not leave every line as it was, the oldest first."""
+    since: str = ""
+    """The hash of the commit from which on that is known; empty where it was never committed."""
+    commits: int = 0
+    """How many changed it."""
+    head: Sequence[str] | None = None
+    """Its records as they are committed now."""
+
+    def uncommitted(self, records: Iterable[str]) -> int:
+        """How many of the records that it has were never committed as they are."""
+        known = {text.removesuffix("\r") for text in self.head or ()}
+        return sum(text.removesuffix("\r") not in known for text in records if not is_blank(text))
+
+    def rewritings(self, records: Sequence[str]) -> Sequence[Rewriting]:
+        """The recorded lines that it no longer has as they were."""
+        last = (Version(self.head),) if self.head is not None else ()
+        return tuple(rewritings((*self.versions, *last), records))
+
+
 def rewritings(versions: Iterable[Version], records: Sequence[str]) -> Iterator[Rewriting]:
     """The lines of some versions, the first one first, that a trace no longer has as they were. A
     line of several versions is told of the first one that lost it.

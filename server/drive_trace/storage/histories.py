@@ -1,0 +1,188 @@
+"""What git's commits made of traces: the versions of which one lost a line. git lists the commits
+of a repository once, and the contents of a trace are asked for together.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from drive_trace.storage.files import Problem, records_of
+from drive_trace.storage.git import (
+    MODE_OF_FILE,
+    CommittedTraces,
+    commit_named,
+    place_of,
+    run_git,
+)
+from drive_trace.text.escaping import printable
+from drive_trace.trace.history import History, Version, compare
+
+_SECONDS = 60.0
+"""How long git may take for the commits of a repository, or for all contents of a trace."""
+_MOST = 256 << 20
+"""Bytes of what it answers."""
+_NAMES = ("jsonl", "ndjson", "trace")
+"""What is in the names of traces. A rename is seen between files that have it."""
+# Nothing that a configuration says of how commits are shown may change this, or run.
+_RAW = (
+    *("--raw", "-z", "--no-abbrev", "-M", "-l1000", f"-O{os.devnull}"),
+    *("--no-ext-diff", "--no-textconv", "--no-relative", "--no-color"),
+)
+_LOG = (
+    *("-c", "log.showRoot=true", "log", *_RAW, "--first-parent", "--no-show-signature"),
+    *("--no-notes", "--no-mailmap", "--encoding=UTF-8", "--format=%x01%H%x00%P%x00%s"),
+)
+_BETWEEN = "in a merge after this commit"
+"""Stands for the subject where a commit is compared with the last one."""
+
+
+class _Changed(NamedTuple):
+    """What a commit made of a file."""
+
+    before: str
+    """What git calls its content; empty where there was none."""
+    after: str
+    old_name: str
+    name: str
+
+
+class _Commit(NamedTuple):
+    commit: str
+    is_first: bool
+    """Whether it has no parent here."""
+    subject: str
+    changed: list[_Changed]
+
+
+class _Listed(NamedTuple):
+    """What git tells of a repository."""
+
+    base: str
+    is_shallow: bool
+    commits: Sequence[_Commit]
+    """The latest first."""
+
+
+class Histories:
+    """The histories of traces since a commit, or from their beginnings."""
+
+    def __init__(self, since: str = "") -> None:
+        """``since`` names the commit; empty for none."""
+        self._since = since
+        self._listed = cache(self._list)
+        self._heads = CommittedTraces()
+
+    def of(self, path: str) -> History | Problem:
+        """The history of a trace; a problem where git does not tell the whole."""
+        place = place_of(path)
+        if place is None:
+            return Problem(path, "its history cannot be read: it is no file in a git repository")
+        root, name = place
+        listed = self._listed(root, name * (not any(each in name.lower() for each in _NAMES)))
+        if isinstance(listed, Problem):
+            return Problem(path, f"its history cannot be read: {listed.reason}")
+        changes = [*_changes_of(name, listed.commits)]
+        if listed.is_shallow and any(commit.is_first for commit, _ in changes):
+            how = "git fetch --unshallow, or fetch-depth: 0 in CI"
+            return Problem(path, f"its history is cut off, as the clone is shallow: {how}")
+        versions = _versions(root, changes)
+        if isinstance(versions, Problem):
+            return Problem(path, f"its history cannot be read: {versions.reason}")
+        head = self._heads.records(path)
+        commits = [commit.commit for commit, _ in changes if commit.subject is not _BETWEEN]
+        since = (listed.base or commits[-1]) if commits or head is not None else ""
+        return History(versions, since, len(commits), head)
+
+    def _list(self, root: Path, name: str) -> _Listed | Problem:
+        folder, paths = str(root), [f":(top,icase)*{each}*" for each in _NAMES]
+        paths += [f":(top,literal){name}"] * bool(name)
+        base = commit_named(self._since, folder) if self._since else ""
+        if base is None:
+            return Problem("", f"its repository has no commit {printable(self._since)}; fetch it")
+        tips = ("HEAD", "HEAD^@", f"^{base}") if base else ("HEAD",)
+        shallow = _asked(folder, "rev-parse", "--is-shallow-repository")
+        commits = _asked(folder, *_LOG, *tips, "--", *paths)
+        between: bytes | Problem = b""
+        if base and shallow != b"true\n":  # there the two may have nothing in common
+            between = _asked(folder, "diff", *_RAW, f"{base}...HEAD", "--", *paths)
+        if isinstance(commits, Problem):
+            return commits
+        if isinstance(between, Problem):
+            return between
+        found = [_Commit(base, False, _BETWEEN, []), *_commits_in(commits)]
+        found[0].changed.extend(_commits_in(b"\1\0\0\0" + between)[0].changed)
+        return _Listed(base, shallow == b"true\n", found)
+
+
+def _asked(folder: str, *arguments: str, text: bytes = b"") -> bytes | Problem:
+    return run_git(folder, *arguments, seconds=_SECONDS, most=_MOST, text=text)
+
+
+def _commits_in(told: bytes) -> list[_Commit]:
+    """What git's log tells, the latest commit first."""
+    found: list[_Commit] = []
+    words = iter(told.split(b"\0"))
+    for word in words:
+        kind, facts = word.lstrip(b"\n")[:1], word.lstrip(b"\n")[1:].decode()
+        if kind == b"\1":
+            is_first, subject = not next(words), next(words).decode("utf-8", "replace")
+            found.append(_Commit(facts, is_first, subject, []))
+        elif kind == b":":
+            mode, _, before, after, status = facts.split()
+            old_name = os.fsdecode(next(words))
+            name = os.fsdecode(next(words)) if status[0] in "RC" else old_name
+            before = before if mode.startswith(MODE_OF_FILE) else ""
+            found[-1].changed.append(_Changed(before, after.strip("0") and after, old_name, name))
+    return found
+
+
+def _changes_of(name: str, commits: Sequence[_Commit]) -> Iterator[tuple[_Commit, _Changed]]:
+    """What commits made of a file, whatever it was called."""
+    names = {name}
+    for commit in commits:
+        for each in commit.changed:
+            if each.name in names:
+                names.add(each.old_name)
+                yield commit, each
+
+
+def _versions(
+    root: Path, changes: Sequence[tuple[_Commit, _Changed]]
+) -> Sequence[Version] | Problem:
+    """The versions of which a commit did not leave every line as it was, the oldest first."""
+    pairs = [each for each in reversed(changes) if each[1].before not in ("", each[1].after)]
+    names = [name for _, each in pairs for name in (each.before, each.after) if name]
+    contents = _contents(root, [*dict.fromkeys(names)])
+    if isinstance(contents, Problem):
+        return contents
+    versions = []
+    for commit, each in pairs:
+        old, new = contents[each.before], contents.get(each.after, b"")
+        if old.endswith(b"\n") and new.startswith(old):  # as good as always
+            continue
+        records = records_of(old)
+        lost = frozenset(at for _, at, _ in compare(records, records_of(new)))
+        if lost:
+            versions.append(Version(records, commit.commit, commit.subject, lost))
+    return versions
+
+
+def _contents(root: Path, names: Sequence[str]) -> Mapping[str, bytes] | Problem:
+    """The contents that git has by their hashes."""
+    text = "".join(f"{name}\n" for name in names).encode()
+    told = _asked(str(root), "cat-file", "--batch", text=text) if names else b""
+    if isinstance(told, Problem):
+        return told
+    found, at = dict[str, bytes](), 0
+    for name in names:
+        start = told.find(b"\n", at) + 1
+        facts = told[at:start].split()
+        if facts[1:2] != [b"blob"]:
+            return Problem("", "git lacks a version of it; fetch it")
+        at = start + int(facts[2]) + 1
+        found[name] = told[start : at - 1]
+    return found

@@ -1,0 +1,217 @@
+"""What git vouches for: every line that a commit recorded is still there, as and where it was."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from drive_trace.storage.files import Problem
+from drive_trace.storage.histories import Histories
+from tests.cli.support import git, run
+from tests.storage.test_history import many, told
+from tests.support.client_text import apart, graded, tokens, triage
+
+pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+
+PASSED = graded("pass", "pass", "pass")
+EVENTS = apart(triage() * 2 + graded("pass", "fail", "pass")).splitlines()
+LATER = apart(triage(run="run-2") * 6).splitlines()
+FLIPPED = EVENTS[2].replace('"fail"', '"pass"')
+
+
+class Checkout:
+    """A repository with one trace."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.path = root, root / "trace.jsonl"
+        root.mkdir(exist_ok=True)
+        git(root, "init", "-q", "-b", "main")
+        self.commit("start", *EVENTS)
+
+    def commit(self, subject: str, *lines: str) -> None:
+        self.path.write_text("".join(f"{line}\n" for line in lines))
+        git(self.root, "add", ".")
+        git(self.root, "commit", "-q", "-m", subject)
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Checkout:
+    return Checkout(tmp_path / "repo")
+
+
+def append(repo: Checkout) -> None:
+    repo.commit("more", *EVENTS, *LATER)
+
+
+def amend(repo: Checkout) -> None:
+    repo.commit("more", *EVENTS, LATER[0])
+    repo.path.write_text("\n".join([*EVENTS, LATER[1]]))
+    git(repo.root, "commit", "-q", "-a", "--amend", "-m", "other")
+
+
+def rebase(repo: Checkout) -> None:
+    git(repo.root, "checkout", "-q", "-b", "side")
+    repo.commit("more", *EVENTS, LATER[0])
+    git(repo.root, "checkout", "-q", "main")
+    git(repo.root, "commit", "-q", "--allow-empty", "-m", "other")
+    git(repo.root, "rebase", "-q", "main", "side")
+
+
+def squash(repo: Checkout) -> None:
+    git(repo.root, "checkout", "-q", "-b", "side")
+    repo.commit("more", *EVENTS, LATER[0])
+    repo.commit("other", *EVENTS, LATER[1])
+    git(repo.root, "checkout", "-q", "main")
+    git(repo.root, "merge", "-q", "--squash", "side")
+    git(repo.root, "commit", "-q", "-m", "squashed")
+
+
+def union(repo: Checkout) -> None:
+    (repo.root / ".gitattributes").write_text("*.jsonl merge=union\n")
+    repo.commit("attributes", *EVENTS)
+    git(repo.root, "checkout", "-q", "-b", "side")
+    repo.commit("theirs", *EVENTS, *LATER[:2])
+    git(repo.root, "checkout", "-q", "main")
+    repo.commit("ours", *EVENTS, *LATER[2:4])
+    git(repo.root, "merge", "-q", "--no-ff", "-m", "both", "side")
+
+
+def rename(repo: Checkout) -> None:
+    moved = repo.root / "p" / "trace.jsonl"
+    moved.parent.mkdir()
+    git(repo.root, "mv", str(repo.path), str(moved))
+    repo.path = moved
+    repo.commit("moved", *EVENTS, LATER[0])
+
+
+def reformat(repo: Checkout) -> None:
+    repo.commit("spaces", *(line.replace(",", ", ") for line in EVENTS))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [append, amend, rebase, squash, union, rename, reformat],
+    ids=lambda each: each.__name__,
+)
+def test_what_only_grew_is_append_only(repo: Checkout, change: Callable[[Checkout], None]) -> None:
+    change(repo)
+    assert not told(repo.path, "--history", "--fail-on", "warning")
+    # And what the same history does to a grade later on is found.
+    kept = repo.path.read_text().splitlines()
+    repo.commit("Tidy ::up", *(each.replace('"fail"', '"pass"') for each in kept))
+    assert not told(repo.path)
+    (found,) = told(repo.path, "--history")
+    assert found.startswith("3: this line was changed by commit ")
+    assert found.endswith(" (Tidy <U+003A>:up), before which it was line 3")
+
+
+def test_a_grade_that_was_flipped_among_17_edits_is_told_with_its_commit(repo: Checkout) -> None:
+    lines = many(57).splitlines()
+    repo.commit("many", *lines)
+    lines[1:51:3] = [each.replace("chat-ask", "chat") for each in lines[1:51:3]]
+    lines[-1] = lines[-1].replace('"fail"', '"pass"')
+    repo.commit("Reword", *lines, *LATER)
+    found = told(repo.path, "--history")
+    assert any(each.startswith("58: this line was changed by ") for each in found)
+    assert len(found) == 1 + 16 + 1  # and what stood there at first, a grade among it
+    assert sum(each.endswith("so it is with 1 more line of no feed") for each in found) == 1
+    assert "history: 1 trace held against 3 commits; 0 lines not committed" in (
+        run("check", "--history", repo.path).out
+    )
+
+
+@pytest.mark.parametrize("how", ["line", "file", "moved", "put back"])
+def test_what_was_removed_or_moved_is_told(repo: Checkout, how: str) -> None:
+    if how == "file":
+        repo.path.unlink()
+        git(repo.root, "commit", "-q", "-a", "-m", "gone")
+    elif how == "moved":
+        repo.commit("gone", EVENTS[2], *EVENTS[:2])
+    else:
+        repo.commit("gone", *EVENTS[:2])
+    lines = {"file": EVENTS[:2], "moved": [EVENTS[2], *EVENTS[:2]], "line": EVENTS[:2]}
+    repo.commit("later", *lines.get(how, EVENTS), *LATER)
+    found = [each.partition(" commit ")[0] for each in told(repo.path, "--history")]
+    assert (
+        found
+        == {
+            "line": ["2: 1 line below this one is gone, which stood from line 3 on before"],
+            "file": ["2: 1 line below this one is gone, which stood from line 3 on before"],
+            "moved": ["1: this line was moved by"],
+            "put back": [],
+        }[how]
+    )
+
+
+def test_lines_that_were_never_committed_are_told_from_those_that_were(repo: Checkout) -> None:
+    repo.path.write_text("\n".join([*EVENTS[:2], FLIPPED, LATER[0]]))
+    found = run("check", "--history", "--output-format", "concise", repo.path)
+    assert "this line was changed since it was committed, as line 3 of HEAD" in found.out
+    assert "held against 1 commit; 2 lines not committed" in found.out
+    other = repo.root / "new.jsonl"
+    other.write_text(LATER[0])
+    assert "held against 0 commits; 1 line not committed" in run("check", "--history", other).out
+
+
+def test_a_pull_request_is_held_against_its_base(repo: Checkout) -> None:
+    base = Checkout(repo.root.parent / "base")  # as a server makes it: the merge of the two
+    git(base.root, "checkout", "-q", "-b", "change")
+    base.commit("grade", *EVENTS, LATER[0])
+    base.commit("Flip", *EVENTS[:2], FLIPPED, LATER[1])
+    git(base.root, "checkout", "-q", "main")
+    git(base.root, "commit", "-q", "--allow-empty", "-m", "meanwhile")
+    git(base.root, "merge", "-q", "--no-ff", "-m", "merge", "change")
+    grade, line = sorted(told(base.path, "--history=HEAD^1"), reverse=True)
+    assert "3: this line was changed by commit" in grade
+    assert "(Flip)" in grade
+    assert "gone" in line  # of what the change itself had recorded first
+    assert not told(base.path, "--history=HEAD")
+    # What a merge dropped of the base is told where only the base had it.
+    git(base.root, "checkout", "-q", "-b", "stale", "main~1")
+    git(base.root, "checkout", "-q", "main")
+    base.commit("graded", *EVENTS[:2], FLIPPED, LATER[1], apart(PASSED + tokens(1, 2, 3, 4)))
+    git(base.root, "checkout", "-q", "stale")
+    git(base.root, "merge", "-q", "-s", "ours", "-m", "merge", "main")
+    assert any("in a merge after this commit" in each for each in told(base.path, "--history=main"))
+
+
+def test_a_worktree_and_a_submodule_have_their_history(repo: Checkout) -> None:
+    repo.commit("Flip", *EVENTS[:2], FLIPPED)
+    tree = repo.root.parent / "tree"
+    git(repo.root, "worktree", "add", "-q", "-b", "tree", str(tree))
+    outer = Checkout(repo.root.parent / "outer")
+    add = ("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(repo.root), "inner")
+    git(outer.root, *add)
+    git(outer.root, "commit", "-q", "-m", "inner")
+    for path in (tree / "trace.jsonl", outer.root / "inner" / "trace.jsonl"):
+        assert "(Flip)" in "".join(told(path, "--history"))
+    assert not told(outer.path, "--history")
+
+
+def test_what_git_does_not_tell_whole_is_not_read(repo: Checkout, tmp_path: Path) -> None:
+    repo.commit("more", *EVENTS, *LATER)
+    shallow = tmp_path / "shallow"
+    git(tmp_path, "clone", "-q", "--depth=1", repo.root.as_uri(), str(shallow))
+    outside = tmp_path / "trace.jsonl"
+    outside.write_text(LATER[0])
+    for path, option, why in (
+        (shallow / "trace.jsonl", "--history", "its history is cut off, as the clone is shallow"),
+        (shallow / "trace.jsonl", "--history=HEAD^", "its repository has no commit HEAD^; fetch"),
+        (repo.path, "--history=--all", "its repository has no commit --all; fetch it"),
+        (outside, "--history", "it is no file in a git repository"),
+    ):
+        found = run("check", option, path)
+        assert found.code == 2
+        assert why in found.out
+    git(shallow, "fetch", "-q", "--unshallow")
+    assert run("check", "--history", shallow / "trace.jsonl").code == 0
+    assert run("check", "--history=HEAD^", shallow / "trace.jsonl").code == 0
+
+
+def test_a_history_without_a_version_is_not_read(repo: Checkout) -> None:
+    repo.commit("Flip", *EVENTS[:2], FLIPPED)
+    for each in (repo.root / ".git" / "objects").glob("??/*"):
+        each.chmod(0o600)
+        each.write_bytes(b"nothing")
+    assert isinstance(Histories().of(str(repo.path)), Problem)
