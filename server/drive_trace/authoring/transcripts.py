@@ -20,7 +20,7 @@ from drive_trace.trace.line import Line
 from drive_trace.vocabulary import ENVELOPE, EVENTS
 
 RUN_ID = "post-hoc"
-_DISPATCHES = ("Task", "Agent")
+DISPATCHERS = ("Task", "Agent")
 """Tools that start a subagent."""
 _WRITERS = ("Write", "StrReplace", "Edit", "MultiEdit")
 """Tools that write a file."""
@@ -40,6 +40,8 @@ class Reconstructed(NamedTuple):
     confidence: str
     """high, medium or low."""
     origin: str = RUN_ID
+    lines: Sequence[int] | None = None
+    """Of the session's log, from 1; None for a transcript."""
 
 
 class Reconstruction(NamedTuple):
@@ -105,6 +107,12 @@ def operator_turns_of(records: Iterable[str]) -> list[Item]:
     return items
 
 
+def is_operators_turn(value: dict[str, Any]) -> bool:
+    """Whether a line of a transcript is a turn of a person, as the reference's parser counts."""
+    turn = _turn(value)
+    return turn is not None and _is_told(value, turn) and _is_operators(value, turn)
+
+
 def _turn(value: object) -> _Turn | None:
     """The turn of a line: an object with a ``role``, and a ``content`` that is a string or a list
     of parts; or one with such a ``message``. None for what is none.
@@ -161,7 +169,7 @@ def _events(turn: _Turn, index: int) -> Iterator[Reconstructed]:
             continue
         id_ = f"posthoc-t{index}-i{number}"
         called, given = item["name"], item["input"]
-        if called in _DISPATCHES:
+        if called in DISPATCHERS:
             known = {
                 "dispatch_id": id_,
                 "dispatch_name": _text(given, "description"),

@@ -236,7 +236,7 @@ class _Log:
                     yield from self._counted(each for known, each in waiting if known)
                     waiting = []
         except _CutOffError as error:
-            if not self._is_tools:
+            if not self._is_tools and len(self.logged) == 1:
                 raise UsageLogError(*error.args) from error
             self.is_torn = True
         yield from self._counted(each for _, each in waiting)

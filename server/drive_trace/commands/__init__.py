@@ -27,7 +27,7 @@ COMMANDS = {
     "fleet": ("fleet", "Make a table of the runs of many traces."),
     "gate": ("gate", "Run a gate, and record whether it passed."),
     "judge": ("judge", "Have a model judge the intent of a run."),
-    "reconstruct": ("looking_back", "Tell from a transcript what a run did."),
+    "reconstruct": ("reconstruct", "Tell from a session's logs what a run did."),
     "record": ("writing", "Grade a run, keeping what was graded before."),
     "report": ("report", "Write a report on the runs of traces."),
     "schema": ("integration", "Print the JSON Schema of an event."),

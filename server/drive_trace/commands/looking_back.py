@@ -1,19 +1,17 @@
 """For those who look back on a run: ``drive-trace judge failures`` and ``judge operator-turns``
-have a model sort what went on in it, ``reconstruct`` tells from a transcript what nobody traced.
+have a model sort what went on in it.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import click
 
-from drive_trace.authoring.transcripts import Reconstruction, failures_of, operator_turns_of
-from drive_trace.authoring.transcripts import reconstruct as read_transcript
+from drive_trace.authoring.transcripts import failures_of, operator_turns_of
 from drive_trace.commands import options
 from drive_trace.commands.asking import Asked, echo_json, echo_prompt, without_keys
 from drive_trace.commands.models import Model, ReplayedModel, attempts
@@ -23,14 +21,13 @@ from drive_trace.commands.terminal import (
     EXIT_UNUSABLE,
     Ended,
     notify,
-    write_document,
 )
 from drive_trace.grading import prompts
 from drive_trace.grading.prompts import Item, ModelAnswer, Prompt, Sorting, items_of
 from drive_trace.storage.files import SMALL, read_trace
 from drive_trace.storage.linked_files import CLASSES
-from drive_trace.text.escaping import in_json, printable, visible
-from drive_trace.text.wording import listed, plural, shown
+from drive_trace.text.escaping import printable, visible
+from drive_trace.text.wording import shown
 from drive_trace.trace.reading import read_lines
 
 _EXIT_NOTHING = 3
@@ -255,62 +252,3 @@ def _print(path: str, item: Item, found: Mapping[str, Any], key: str) -> None:
     click.echo(f"  {printable(item.name or ' '.join(item.text.split()), 100)}")
     for each in found["reasons"]:
         click.echo(f"  - {visible(each)}")
-
-
-# What a transcript tells
-
-_LARGEST_TRANSCRIPT = 256 << 20
-"""A transcript has no more bytes: it is read whole."""
-_TOLD = ("dispatch_name", "spec_path", "plan_path")
-"""Fields that say what an event is about."""
-
-
-@click.command()
-@click.argument("transcript", type=options.FILE)
-@options.out()
-@options.output_format(["text", "json"], default="text", show_default=True)
-def reconstruct(transcript: str, out: str | None, output_format: str) -> None:
-    """Tell from an agent's TRANSCRIPT what a run did that nobody traced; - is standard input.
-
-    A transcript has one turn a line, as Cursor's agents and Claude Code log their sessions. A call
-    of the tool Task is the start of a dispatch. Writing a spec.md or a plan.md is its authoring.
-    The turns of a person are counted.
-
-    This is a guess, and each event says how sure it is. Times and counts are null, as a transcript
-    does not tell them: readers would reject these events, so they are never written into a trace.
-
-    Exit code: 0, or 2 where something cannot be read or written.
-
-    \b
-    Examples:
-      drive-trace reconstruct session.jsonl
-      drive-trace reconstruct session.jsonl --format json --out reconstructed.json
-    """
-    found = read_transcript(read_text(transcript, _LARGEST_TRANSCRIPT), transcript)
-    made = _json(found) if output_format == "json" else "\n".join(_lines(found))
-    write_document(f"{made}\n", out, traces=[transcript])
-
-
-def _json(found: Reconstruction) -> str:
-    said = {
-        "events": [each._asdict() for each in found.events],
-        "operatorTurnCount": found.operator_turns,
-        "notes": found.notes,
-    }
-    return in_json(json.dumps(said, indent=2, ensure_ascii=False))
-
-
-def _lines(found: Reconstruction) -> Iterator[str]:
-    sure = Counter(each.confidence for each in found.events)
-    parts = [f"{count} of {each} confidence" for each, count in sure.items()]
-    tail = f" ({listed(parts)})" if parts else ""
-    turns = plural(found.operator_turns, "turn")
-    yield f"{plural(len(found.events), 'event')}{tail}, {turns} of a person"
-    for event, confidence, _ in found.events:
-        about = next((event[name] for name in _TOLD if event.get(name) is not None), "—")
-        yield (
-            f"  {event['event_id']!s:<16}  {event['event_type']!s:<14}  {confidence:<6}  "
-            f"{visible(str(about))[:200]}"
-        )
-    for note, count in Counter(found.notes).items():
-        yield f"note: {visible(note)}" + (f" ({count} times)" if count > 1 else "")

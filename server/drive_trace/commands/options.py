@@ -286,6 +286,17 @@ def trace_file(command: Command) -> Command:
     return option(follow_links(exclude(command)))
 
 
+def into(command: Command) -> Command:
+    """The same where it need not be named."""
+
+    def check(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+        return _can_be_appended_to(ctx, param, value) if value is not None else None
+
+    what = "Append the events to this trace, or what is missing there."
+    option = click.option("--into", metavar="FILE", callback=check, type=FILE, help=what)
+    return option(follow_links(exclude(command)))
+
+
 _run_id = partial(
     click.option,
     "--project-run-id",
