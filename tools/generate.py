@@ -41,6 +41,8 @@ sys.path.insert(0, str(ROOT))  # how examples are written is known to the tests
 from tests.support.fixtures import analysis_of  # noqa: E402
 from tests.support.fixtures import read as read_fixture  # noqa: E402
 from tests.support.rule_examples import Example, examples_of  # noqa: E402
+from tools.agent_plugin import manifest as plugin_manifest  # noqa: E402
+from tools.agent_plugin import skill  # noqa: E402
 from tools.features_page import features_page  # noqa: E402
 from tools.grammar import grammar  # noqa: E402
 from tools.json_schemas import (  # noqa: E402
@@ -92,6 +94,9 @@ def generated() -> Iterator[tuple[Path, str]]:
         (trace,) = (ROOT / "examples" / example).glob("*.jsonl")
         name = trace.stem if example.startswith("wip") else trace.parent.name
         yield ROOT / f"vscode-client/media/examples/{name}.jsonl", trace.read_text("utf-8")
+    plugin = ROOT / "editors/claude-code"
+    yield plugin / ".claude-plugin/plugin.json", _json(plugin_manifest(__version__, addresses))
+    yield plugin / "skills/drive-trace/SKILL.md", skill(_notice())
     readme = ROOT / "vscode-client/README.md"
     yield readme, extension_readme(readme.read_text("utf-8"), contents, texts)
 

@@ -138,7 +138,7 @@ def test_the_one_in_the_guide() -> None:
             "x = 1",
             "x",
             "`x` is no setting here: expected "
-            "`rules`, `overrides`, `rule-url`, `exclude` or `judge`",
+            "`rules`, `overrides`, `rule-url`, `exclude`, `judge` or `record`",
         ),
         ("rules = 5", "5", "`rules` must be a table of rules; found 5"),
         (
@@ -177,6 +177,9 @@ def test_the_one_in_the_guide() -> None:
         ("judge.families.own = 'x'", "'x'", "`own` must be an array of at least one word"),
         ("judge.families.rules = []", "[]", "must be an array of at least one word"),
         ("judge.families.own = [5]", "5", "an item must be a word of models' ids; found 5"),
+        ("record.run = 'shop'", "record", "`trace` is missing"),
+        ("record = {trace = '../a.jsonl', run = 'a'}", "'../a.jsonl'", "must be a path like proj"),
+        ("record = {trace = 'a.jsonl', run = ''}", "''", "must be the id of a run"),
         ("judge = 5", "5", "`judge` must be a table; found 5"),
     ],
 )
@@ -254,6 +257,7 @@ def configurations(globs: list[str]) -> st.SearchStrategy[dict[str, Any]]:
         {
             "rules": RULE_TABLES,
             "judge": st.just({"orchestrator-family": "own", "families": {"own": ["m1", "m2"]}}),
+            "record": st.just({"trace": "projects/shop/trace.jsonl", "run": "shop"}),
             "rule-url": st.just("https://example.com/{code}.md"),
             "overrides": st.lists(overrides, max_size=2),
         }

@@ -26,6 +26,7 @@ COMMANDS = {
     "explain": ("explain", "Explain a rule, or list them all."),
     "fleet": ("fleet", "Make a table of the runs of many traces."),
     "gate": ("gate", "Run a gate, and record whether it passed."),
+    "hook": ("integration", "Record a session of a coding agent."),
     "judge": ("judge", "Have a model judge the intent of a run."),
     "reconstruct": ("reconstruct", "Tell from a session's logs what a run did."),
     "record": ("writing", "Grade a run, keeping what was graded before."),

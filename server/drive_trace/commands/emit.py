@@ -33,7 +33,7 @@ _text = partial(click.option, callback=options.is_text)
 @click.argument(
     "words", metavar="[EVENT [FIELD=VALUE]...]", nargs=-1, shell_complete=options.complete_words
 )
-@options.trace_file
+@options.trace_file_or_recorded
 @options.run_id_or_open
 @options.file("--file", "The brief, spec or plan that the event is about.")
 @_text("--dispatch", metavar="NAME", help="Which open dispatch is meant, by its name or id.")

@@ -1,4 +1,6 @@
-"""Commands that other programs call: ``serve`` of editors, ``completion`` of shells, ``schema``."""
+"""Commands that other programs call: ``serve`` of editors, ``completion`` of shells, ``hook`` of
+coding agents, ``schema``.
+"""
 
 from __future__ import annotations
 
@@ -61,6 +63,37 @@ def completion(ctx: click.Context, shell: str) -> None:
     # Not the class's own: that of bash starts a bash to see how old it is.
     completer = kind(ctx.find_root().command, {}, "drive-trace", COMPLETES)
     click.echo(ShellComplete.source(completer))
+
+
+@click.command()
+@click.argument("tool", type=click.Choice(["claude-code"]))
+def hook(tool: str) -> None:  # noqa: ARG001 - there is one
+    """Record a session of TOOL, which gives one event of it on standard input, as to its hooks.
+
+    Nothing is done unless the drive-trace.toml of the project names the run and its trace:
+
+    \b
+      [record]
+      trace = "projects/shop/trace.jsonl"
+      run = "shop"
+
+    The project is that of CLAUDE_PROJECT_DIR, if that is set, else of the session's folder.
+
+    SubagentStart and SubagentStop: records a dispatch and its rounds with their briefs. Stop, and
+    PostToolUse of a subagent: reminds the agent of rounds and dispatches that stand open, as it
+    alone can say what came of them. PostToolUse of an edit of the trace: tells what is wrong since
+    then. SessionEnd: records the tokens of all sessions of the run. Other events: nothing.
+
+    Exit code: 0, and what goes wrong is one line on standard error; 2 if the agent has to mend what
+    it has done to the trace, as standard error says.
+
+    \b
+    Examples:
+      drive-trace hook claude-code < event.json
+    """
+    from drive_trace.hook import main  # noqa: PLC0415 - whoever calls it often does so without click
+
+    sys.exit(main())
 
 
 @click.command()

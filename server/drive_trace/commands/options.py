@@ -56,10 +56,12 @@ def _is_finite(_: click.Context, __: click.Parameter, value: float) -> float:
     return value
 
 
-def _can_be_appended_to(ctx: click.Context, param: click.Parameter, value: str) -> str:
+def _can_be_appended_to(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
     """Refuse ``-``, which means a stream elsewhere: nothing can be appended to one."""
     from drive_trace.storage.files import leads_out  # noqa: PLC0415 - only those that write
 
+    if value is None:
+        raise click.MissingParameter(ctx=ctx, param=param)
     if value == STDIN:
         raise click.BadParameter(
             "- is no file to append to; emit --dry-run prints the line (a file called - is ./-)"
@@ -271,7 +273,7 @@ def out(
 # What is appended to
 
 
-def trace_file(command: Command) -> Command:
+def trace_file(command: Command, **more: Any) -> Command:
     """The trace, whether its links are followed, and what is not searched beside it."""
     option = click.option(
         "--trace-file",
@@ -281,9 +283,25 @@ def trace_file(command: Command) -> Command:
         show_envvar=True,
         callback=_can_be_appended_to,
         type=FILE,
-        help="The trace to append to.",
+        **{"help": "The trace to append to.", **more},
     )
     return option(follow_links(exclude(command)))
+
+
+def _recorded_trace() -> str | None:
+    """The trace that the project of the current folder records, if it names one."""
+    from drive_trace.storage.projects import Projects  # noqa: PLC0415 - where no other is named
+
+    project = Projects(".").of(STDIN)
+    record = project.configuration.record
+    return str(project.folder / record.trace) if record is not None else None
+
+
+trace_file_or_recorded = partial(
+    trace_file,
+    default=_recorded_trace,
+    help="The trace to append to; by default that of [record] in drive-trace.toml.",
+)
 
 
 def into(command: Command) -> Command:

@@ -24,12 +24,14 @@ from drive_trace.storage.files import Problem, inside, may_be_there, read_regula
 from drive_trace.storage.patterns import is_pattern
 from drive_trace.storage.projects import (
     CONFIGURATION_NAME,
+    RECORDED_TRACE,
     RULE_URL,
     SEVERITIES,
     Configuration,
     JudgeSettings,
     Override,
     Project,
+    RecordedRun,
     TextProblem,
     shown_path,
 )
@@ -289,6 +291,7 @@ def read_configuration(text: str) -> Configuration | tuple[TextProblem, ...]:
         data.get("rule-url", ""),
         JudgeSettings(judge.get("orchestrator-family"), families),
         tuple(data.get("exclude", ())),
+        RecordedRun(**data["record"]) if "record" in data else None,
     )
 
 
@@ -360,10 +363,13 @@ class Shape:
         is_kind = type(value) is self.kind or (self.kind is float and type(value) is int)
         if not is_kind or (self.words and value not in self.words):
             return False
+        if self.pattern and re.fullmatch(self.pattern, value) is None:
+            return False
         size: float = len(value) if self.kind in (str, list, dict) else value
         return math.isfinite(size) and (self.least is None or size >= self.least)
 
 
+_TRACE = "projects/shop/trace.jsonl, below this file's folder and in no hidden one"
 _GLOBS = "Globs as in .gitignore, but none negated, from this file's folder on"
 SEVERITY = Shape(listed((f'"{word}"' for word in SEVERITIES), "or"), str, words=tuple(SEVERITIES))
 SEVERITY_PROSE = {
@@ -400,6 +406,12 @@ def shape() -> Shape:
             items=family,
         ),
     }
+    trace, run = "The trace; its file may be missing.", "The id of the run (`project_run_id`)."
+    record = {
+        "trace": Shape(f"a path like {_TRACE}", str, trace, pattern=RECORDED_TRACE.pattern),
+        "run": Shape("the id of a run", str, run, least=1),
+    }
+    recorded = "The run that sessions of agents record, see `drive-trace hook`, and its trace."
     document = {
         "rules": rules,
         "overrides": Shape(
@@ -410,12 +422,11 @@ def shape() -> Shape:
             items=Shape("a table", keys=override, needs_keys=True),
         ),
         "rule-url": Shape(
-            "a string",
+            "an address, such as https://…/rules/{code}.md",
             str,
             "Address of a rule's page, for JSON and SARIF that people on other machines read; "
             "`{code}` stands for the rule.",
             pattern=RULE_URL.pattern,
-            fault=_rule_url_fault,
         ),
         "exclude": _globs(
             f"Traces that no search reads. {_GLOBS}. A gate fails on them all the same, as whoever "
@@ -424,6 +435,7 @@ def shape() -> Shape:
         "judge": Shape(
             "a table", prose="What has to be known of models before one may judge.", keys=judge
         ),
+        "record": Shape("a table", prose=recorded, keys=record, needs_keys=True),
     }
     return Shape("a table", keys=document)
 
@@ -444,12 +456,6 @@ def _option(option: Option) -> Shape:
 def _globs(prose: str) -> Shape:
     glob = Shape("a glob", str, least=1, fault=_glob_fault)
     return Shape("an array of at least one glob", list, prose, items=glob, least=1)
-
-
-def _rule_url_fault(url: str) -> str | None:
-    if RULE_URL.fullmatch(url) is None:
-        return "`rule-url` must be an address, such as https://…/rules/{code}.md"
-    return None
 
 
 def _glob_fault(glob: str) -> str | None:

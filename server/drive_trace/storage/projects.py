@@ -195,6 +195,9 @@ Content = TypeVar("Content")
 
 CONFIGURATION_NAME = "drive-trace.toml"
 RULE_URL = re.compile(r"https?://[^\s{}]*\{code\}[^\s{}]*")
+_NAME = r"[^./\\:\x00-\x1f\x7f][^/\\:\x00-\x1f\x7f]*"
+RECORDED_TRACE = re.compile(rf"(?:{_NAME}/)*{_NAME}\.jsonl")
+"""A path that leads into no folder above and into no hidden one, as ``.git`` is."""
 
 SEVERITIES: Mapping[str, Severity | None] = {
     "off": None,
@@ -229,6 +232,16 @@ class JudgeSettings(NamedTuple):
 _ANY_JUDGE = JudgeSettings()
 
 
+class RecordedRun(NamedTuple):
+    """The run that sessions of agents in a project record, and its trace."""
+
+    trace: str
+    """The path of the trace from the configuration's folder, in which it lies, with ``/`` in
+    between.
+    """
+    run: str
+
+
 class Configuration(msgspec.Struct, frozen=True):
     """The content of a ``drive-trace.toml``."""
 
@@ -240,6 +253,8 @@ class Configuration(msgspec.Struct, frozen=True):
     judge: JudgeSettings = _ANY_JUDGE
     exclude: tuple[str, ...] = ()
     """Globs of files that searches leave out. A search alone looks at them."""
+    record: RecordedRun | None = None
+    """None where nothing is recorded unasked."""
 
     def settings_for(self, path: str | None) -> RuleSettings:
         """The settings of a file, by its path from the configuration's folder, with ``/`` in

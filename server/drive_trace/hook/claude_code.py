@@ -1,0 +1,93 @@
+"""An event of a session of Claude Code, and what follows from it: what is told of an edit of the
+trace, or what :mod:`drive_trace.hook.agents` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from shlex import quote
+from typing import NamedTuple
+
+from drive_trace.hook import Answer, HookEvent, written
+from drive_trace.linter.settings import Severity
+from drive_trace.storage.files import STDIN, Problem, inside, read_trace
+from drive_trace.storage.projects import Project, Projects
+from drive_trace.text.escaping import printable
+from drive_trace.text.wording import plural
+
+_MOST = 10
+"""So many findings are told at once."""
+
+
+class Session(NamedTuple):
+    """An event of a session, and the trace that the session is recorded in."""
+
+    event: HookEvent
+    project: Project
+    trace: str
+    """Its real path."""
+    run: str
+
+
+def act(event: HookEvent, folder: str) -> Answer:
+    """Act on an event, if the project of a folder records one. Raises whatever goes wrong."""
+    project = Projects(folder).of(STDIN)
+    for each in project.problems:
+        raise ValueError(each.problem.message)
+    record = project.configuration.record
+    if record is None:
+        return "", {}
+    trace = str(inside(project.folder / record.trace, project.folder))
+    session = Session(event, project, trace, record.run)
+    if event["hook_event_name"] == "PostToolUse" and written(event) == trace:
+        return _told(session), {}
+    from drive_trace.hook import agents  # noqa: PLC0415 - takes long to load
+
+    words = ""
+    match event:
+        case {"hook_event_name": "SubagentStart"}:
+            agents.record_start(session)
+        case {"hook_event_name": "SubagentStop"}:
+            agents.record_brief(session)
+        case {"hook_event_name": "SessionEnd"}:
+            agents.record_tokens(session)
+        case {"tool_response": {"status": "completed", "agentId": agent}}:
+            words = agents.reminder(session, agent)
+        case {"hook_event_name": "Stop"} if not event.get("stop_hook_active"):
+            words = agents.reminder(session)
+    # The agent goes on with it; nothing has failed.
+    context = {"hookEventName": event["hook_event_name"], "additionalContext": words}
+    return "", {"hookSpecificOutput": context} if words else {}
+
+
+def _told(session: Session) -> str:
+    """The errors and warnings that an edit has brought, in the words of an agent's next step; empty
+    where there are none. Where the tool does not say what the trace was before, all of them count.
+    """
+    read = read_trace(session.trace)
+    if isinstance(read, Problem):
+        raise ValueError(read.message)  # noqa: TRY004 - the path names no trace that can be read
+    original = (session.event.get("tool_response") or {}).get("originalFile") or ""
+    before, now = _findings(session, original), _findings(session, read.records)
+    new = [f"- {printable(message, 500)}" for key, message in now.items() if key not in before]
+    found = f"{plural(len(new), 'finding')} in {printable(quote(session.trace), 4096)}"
+    steps = [
+        f"{found} since this edit. Mend it now (`drive-trace explain CODE` tells more of a code):",
+        *new[:_MOST],
+        "Write what is true, and make up no id, time, count or outcome. Write no events by hand: "
+        "`drive-trace emit EVENT FIELD=VALUE …` fills in what is known.",
+    ]
+    return "\n".join(steps) if new else ""
+
+
+def _findings(session: Session, text: str | Sequence[str]) -> Mapping[object, str]:
+    """Each finding in words, by what it is known again when lines have moved."""
+    from drive_trace.analysis import Analysis  # noqa: PLC0415 - the rules take long to load
+
+    analysis = Analysis(text, session.project.settings_for(session.trace), path=session.trace)
+    return {
+        (each.rule, each.line.text.rstrip("\r"), each.place): f"line "
+        f"{analysis.line_number(each.line)}: {analysis.message(each.message)} ({each.rule.code})"
+        for each in analysis.findings()
+        if analysis.severity_of(each) <= Severity.WARNING
+    }
