@@ -62,7 +62,7 @@ def test_the_figures_are_there_for_programs() -> None:
         (rows(fail_fail=1, pass_pass=3), "lower bound of agreement is 0.510"),
         (rows(pass_pass=60), "no row is a human fail"),
         (rows(fail_none=10, pass_none=10), "no row with a verdict"),
-        ("", "no row with a verdict"),
+        (rows(pass_none=1), "no row with a verdict"),
         (rows(fail_fail=1, pass_pass=1) * 30, "with each case once"),
     ],
 )
@@ -167,6 +167,9 @@ def test_a_calibration_follows_no_link_out_of_its_folder(tmp_path: Path) -> None
         ("\xff", "there is no column `case`"),
         ("case,human,judge,judge\na,pass,pass,fail\n", "line 1: a column stands there twice"),
         ("case,human\na,pass\na,fail\n", 'line 3: the case "a" has another label above'),
+        ("", "has no row"),
+        ("case,human\na,pass\n", "no row has `judge`"),
+        ('{"case":"a","human":"pass"}\n', "name their --judgements"),
     ],
 )
 def test_labels_that_cannot_be_used_are_refused(text: str, message: str) -> None:

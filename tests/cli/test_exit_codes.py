@@ -78,6 +78,11 @@ def test_help_has_examples_and_may_fit_into_80_columns(
             assert [line for line in ran.out.splitlines() if len(line) > 80] == []
 
 
+def test_what_was_meant_is_guessed() -> None:
+    assert "'chekc'. Did you mean 'check'?" in run("chekc").err
+    assert "'--fixx'. Did you mean '--fix'?" in run("check", "--fixx").err
+
+
 def test_a_defect_is_one_line_and_exit_code_2(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -166,6 +166,7 @@ def test_findings_are_those_of_check(fleet: Path) -> None:
     assert {
         each["findings"] is None for each in rows("made/projects/p2", "--findings", code=2)
     } == {True}
+    assert rows("made/projects/p2")  # for which nobody has to read a configuration
 
 
 def test_a_run_in_several_files_is_judged_as_by_check(here: Path) -> None:
@@ -414,6 +415,20 @@ def test_another_process_has_the_cache(
     assert "nothing is kept: database is locked" in ran.err
     assert [json.loads(line) for line in ran.out.splitlines()] == expected
     other.close()
+
+
+def test_a_cache_that_is_no_folder_is_named(
+    fleet: Path, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DRIVE_TRACE_CACHE", str(write(fleet, "file", "")))
+    assert run("fleet", ".").err.endswith("file: nothing is kept: File exists\n")
+
+
+def test_no_table_takes_the_place_of_a_trace(fleet: Path) -> None:
+    path = write(fleet, "old.csv", ROUND)
+    ran = run("fleet", "made", "--out", "old.csv")
+    assert (ran.code, path.read_text("utf-8")) == (2, ROUND)
+    assert "a table must not take the place of a trace" in ran.err
 
 
 def test_a_file_that_changes_meanwhile_puts_its_runs_in_doubt(fleet: Path) -> None:

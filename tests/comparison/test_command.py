@@ -164,6 +164,12 @@ def test_out_never_takes_the_place_of_what_is_read(sides: Sides, name: str) -> N
     assert "must not take the place of what it is made from" in ran.err
 
 
+def test_standard_input_is_one_side_alone() -> None:
+    ran = run("compare", "--baseline", "-", "--candidate", "-")
+    assert (ran.code, ran.out) == (2, "")
+    assert "- is on both sides, and is read once" in ran.err
+
+
 def test_facts_are_shown_without_a_verdict_and_per_run(sides: Sides) -> None:
     halt = json.dumps(EVENTS["falsified-assumption"].example) + "\n"
     sides.write("c", INCORRECT, {}, events=halt * 2)

@@ -148,7 +148,17 @@ def test_the_one_in_the_guide() -> None:
             'found "warn" — did you mean "warning"?',
         ),
         ("[rules]\nunknown-value = false", "false", 'found false — did you mean "off"?'),
-        ("[rules]\nunknown-value = 3", "3", '"hint" or a table; found 3'),
+        (
+            "[rules]\nunknown-value = 3",
+            "3",
+            '`unknown-value` must be "off", "error", "warning", '
+            '"information" or "hint" or a table; found 3',
+        ),
+        (
+            "[rules]\nunknown-value = {severity = 3}",
+            "3",
+            '`severity` must be "off", "error", "warning", "information" or "hint"; found 3',
+        ),
         ("[rules]\nunknown-value = {severity = 'Off'}", "'Off'", 'did you mean "off"?'),
         ("[rules.unknown-value]\nseverty = 'off'", "severty", "did you mean `severity`?"),
         ("rules.unknown-value.tolerance-ms = 1", "tolerance-ms", "expected `severity`"),

@@ -42,9 +42,6 @@ COMMANDS = {
 class _Commands(click.Group):
     """Loads a command when it is asked for: most of them need what the others do without."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's interface
-        return list(COMMANDS)
-
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         return _command(cmd_name) if cmd_name in COMMANDS else None
 
@@ -86,6 +83,10 @@ def cli(ctx: click.Context) -> None:
     """
     if ctx.color is None:
         ctx.color = terminal.wanted_colour()
+
+
+# By these names click lists commands, and guesses which one was meant.
+cli.commands.update(dict.fromkeys(COMMANDS))  # type: ignore[arg-type]
 
 
 def main() -> None:

@@ -67,7 +67,7 @@ def calibrate(
     """
     if model is not None and record is not None:
         raise click.UsageError("the record of --judgements names the --model")
-    rows = _labels(labels)
+    rows = _labels(labels, has_record=record is not None)
     judge, rounds = None, rows.rows
     if model is not None:
         judge = judge_now(model)
@@ -100,11 +100,19 @@ def judge_now(model: str) -> Judge:
     )
 
 
-def _labels(path: str) -> calibration.Labels:
+def _labels(path: str, *, has_record: bool) -> calibration.Labels:
     try:
-        return calibration.read_labels(read_text(path, _LARGEST))
+        found = calibration.read_labels(read_text(path, _LARGEST))
     except calibration.LabelError as error:
         raise Ended(EXIT_UNUSABLE, f"{path}: {error}") from error
+    if not found.rows:
+        raise Ended(
+            EXIT_UNUSABLE, f"{path}: has no row; a row a case is needed, with case and human"
+        )
+    if not (has_record or found.has_verdicts):
+        what = "no row has `judge`; put the judge's verdicts there, or name their --judgements"
+        raise Ended(EXIT_UNUSABLE, f"{path}: {what}")
+    return found
 
 
 def _of_cases(rows: calibration.Labels) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from drive_trace.comparison.answer import Answer, Comparison, to_json
 from drive_trace.comparison.answer import compare as compare_sides
 from drive_trace.comparison.comparability import UNVERIFIABLE, allowed_of
 from drive_trace.storage.compared_sides import manifests_of, read_case_file, read_sides
-from drive_trace.storage.files import Problem, TraceRecords
+from drive_trace.storage.files import STDIN, Problem, TraceRecords
 from drive_trace.storage.finding import SearchOptions
 from drive_trace.storage.projects import CONFIGURATION_NAME
 from drive_trace.text.escaping import json_document
@@ -134,6 +134,8 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
       drive-trace compare --baseline a/*.jsonl --candidate b/*.jsonl --cases cases.toml
       drive-trace compare --baseline a --candidate b --out compared.html --fail-on worse
     """
+    if STDIN in baseline and STDIN in candidate:
+        raise click.UsageError("- is on both sides, and is read once; name a file on one of them")
     case_file = usable(read_case_file(cases)) if cases is not None else None
     readings = [Reading(baseline, search), Reading(candidate, search)]
     given = {

@@ -190,16 +190,17 @@ class Inputs:
         self.unread.append(Unread(problem.path, problem.reason))
 
     def _file(self, path: str) -> File:
+        if not self._findings:
+            return File(path, path, None)
         if not self._projects.may_configure(path, self._above):
-            return File(path, path, DEFAULTS if self._findings else None)
+            return File(path, path, DEFAULTS)
         project = self._projects.of(path, self._above)
         for each in project.problems:
             self.failed = True
             if each.problem.message not in self._said:
                 self._said.add(each.problem.message)
                 self._say(each.problem.message)
-        runs_rules = self._findings and not project.problems
-        return File(path, path, project.settings_for(path) if runs_rules else None)
+        return File(path, path, None if project.problems else project.settings_for(path))
 
 
 class FleetScan:

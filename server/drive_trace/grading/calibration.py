@@ -280,6 +280,8 @@ class Labels(NamedTuple):
     """Rows that do not say who labelled them, and count as a person's."""
     rules: frozenset[str]
     """The labelling rules that are named."""
+    has_verdicts: bool
+    """Whether there is a place for the judge's verdicts."""
 
 
 def read_labels(text: str) -> Labels:
@@ -288,7 +290,7 @@ def read_labels(text: str) -> Labels:
     """
     text = text.removeprefix("\ufeff")
     is_json = text.lstrip().startswith("{")
-    rows, unsigned, rules = [], 0, set()
+    rows, unsigned, rules, has_verdicts = [], 0, set(), False
     said: dict[str, str] = {}
     for line, row in _json_rows(text) if is_json else _csv_rows(text):
         label = _label(line, row)
@@ -297,6 +299,7 @@ def read_labels(text: str) -> Labels:
             raise LabelError(f"line {line}: the case {shown(label.case)} has another label above")
         signed = row.get("labelled_by")
         unsigned += not signed
+        has_verdicts |= "judge" in row
         if signed and _is_model(str(signed)):
             raise LabelError(
                 f"line {line}: `labelled_by` is {shown(signed)}, a model; "
@@ -304,7 +307,7 @@ def read_labels(text: str) -> Labels:
             )
         if row.get("labelling_rule"):
             rules.add(str(row["labelling_rule"]))
-    return Labels(tuple(rows), unsigned, frozenset(rules))
+    return Labels(tuple(rows), unsigned, frozenset(rules), has_verdicts)
 
 
 def _is_model(name: str) -> bool:
@@ -351,8 +354,8 @@ def _csv_rows(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
             raise LabelError(f"line 1: there is no column `{missing[0]}`")
         for row in reader:
             # An empty cell, and `null`, is no verdict, as CSV has no null.
-            judge = row.get("judge")
-            yield reader.line_num, {**row, "judge": None if judge in {"", "null", None} else judge}
+            no_verdict = {"judge": None} if row.get("judge") in {"", "null"} else {}
+            yield reader.line_num, row | no_verdict
     except csv.Error as error:
         raise LabelError(f"line {reader.line_num}: this is not CSV ({error})") from error
 

@@ -12,7 +12,7 @@ import re
 import tomllib
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -488,7 +488,8 @@ class _Fault(NamedTuple):
 def _faults(value: Any, wanted: Shape, at: KeyPath) -> Iterator[_Fault]:
     """All mistakes in what stands at a place."""
     if wanted.short_for and not isinstance(value, dict):
-        yield from _faults(value, wanted.keys[wanted.short_for], (*at, wanted.short_for))
+        inner, more = wanted.keys[wanted.short_for], "" if isinstance(value, str) else " or a table"
+        yield from _faults(value, replace(inner, expected=inner.expected + more), at)
     elif not wanted.takes(value):
         yield _Fault(at, _must_be(at, wanted, value))
     elif (message := wanted.fault(value)) is not None:
@@ -528,17 +529,13 @@ def _problems(text: str, faults: list[_Fault]) -> tuple[TextProblem, ...]:
 
 
 def _must_be(at: KeyPath, wanted: Shape, found: object) -> str:
-    entry, hint = at, ""
-    if wanted is SEVERITY:
-        entry = at[:-1]  # the severity may stand for the table of a rule
-        hint = "" if isinstance(found, str) else " or a table"
-    label = f"`{printable(str(entry[-1]))}`" if isinstance(entry[-1], str) else "an item"
+    label = f"`{printable(str(at[-1]))}`" if isinstance(at[-1], str) else "an item"
     guess = None
     if wanted.words:
         word = str(found).lower()
         guess = _SLIPS.get(word) or nearest(word, wanted.words)
     meant = f' — did you mean "{guess}"?' if guess else ""
-    return f"{label} must be {wanted.expected}{hint}; found {_shown(found)}{meant}"
+    return f"{label} must be {wanted.expected}; found {_shown(found)}{meant}"
 
 
 def _unknown_key(at: KeyPath, key: str, wanted: Shape) -> str:

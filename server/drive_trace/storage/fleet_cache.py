@@ -14,7 +14,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from drive_trace import __version__
-from drive_trace.storage.files import DIGEST, cache_folder
+from drive_trace.storage.files import DIGEST, cache_folder, why
 
 _NAME = "fleet.sqlite"
 _MOST_BYTES = 4 << 30
@@ -140,7 +140,8 @@ def open_cache(say: Callable[[str], None], patience: float = 0) -> Cache:
     try:
         return Cache(folder, patience)
     except (OSError, sqlite3.Error) as error:
-        say(f"{folder}: nothing is kept: {error}")
+        reason = why(error) if isinstance(error, OSError) else error
+        say(f"{folder}: nothing is kept: {reason}")
         return Cache(None)
 
 

@@ -117,7 +117,7 @@ def _umask() -> int:
     return mask
 
 
-_TRACE = "is not written: a report must not take the place of a trace"
+_TRACE = "is not written: {} must not take the place of a trace"
 _SETTINGS = "is not written: a report must not take the place of a configuration or a baseline"
 _INPUT = "is not written: a report must not take the place of what it is made from"
 _DEVICES = ("/dev/stdout", "/dev/stderr", "/dev/null")
@@ -138,7 +138,7 @@ def write_report(
             return None
         real = files.inside(path)
         if may_be_trace(path, traces):
-            return files.Problem(path, _TRACE)
+            return files.Problem(path, _TRACE.format("a report"))
         if _is_one_of(real, inputs):
             return files.Problem(path, _INPUT)
         if any(_holds_settings(name) for name in (path, real.name)):
@@ -155,7 +155,7 @@ def write_table(path: str, data: Iterable[bytes]) -> files.Problem | None:
     try:
         real = files.inside(path)
         if any(map(is_trace, (Path(path), real))) or _holds_events(real):
-            return files.Problem(path, _TRACE)
+            return files.Problem(path, _TRACE.format("a table"))
         return _written(path, real, data)
     except (OSError, ValueError) as error:
         return files.Problem(path, f"is not written: {files.why(error)}")
