@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from drive_trace.report.chart import REJECTED, Chart, TimeAxis, chart_of, time_axis
 from drive_trace.report.contents import LineFinding, report_on
-from drive_trace.report.event_log import SPANNING, Ending
+from drive_trace.report.event_log import SPANNING, Outcome
 from drive_trace.report.html import report_html
 from drive_trace.report.html.charts import GLYPHS, as_date, as_time, days, ticks
 from drive_trace.vocabulary import EVENTS
@@ -115,10 +115,10 @@ def test_outcomes_are_told_apart() -> None:
         event("dispatch-start", dispatch_id="d", ts=at(6)),
     )
     assert [bar.outcome for bar in made.bars] == [
-        Ending.PASSED,
-        Ending.FAILED,
-        Ending.HALTED,
-        Ending.OPEN,
+        Outcome.PASSED,
+        Outcome.FAILED,
+        Outcome.HALTED,
+        Outcome.OPEN,
     ]
 
 

@@ -18,7 +18,7 @@ from drive_trace.commands.terminal import in_colour
 from drive_trace.storage.files import STDIN, Problem, TraceRecords
 from drive_trace.storage.replace import Unsynced, replace_content
 from drive_trace.text.escaping import cells, printable
-from drive_trace.text.spans import Span, encode_exactly, exact
+from drive_trace.text.spans import Span, common_start, encode_exactly, exact
 from drive_trace.text.wording import plural
 from drive_trace.trace.line import Line
 
@@ -209,13 +209,7 @@ def _changed_spans(lines: Sequence[str]) -> dict[str, Span]:
     new = [each for each in lines if each.startswith("+")]
     spans = {}
     for one, other in zip(old, new, strict=True) if len(old) == len(new) else ():
-        head = 1 + _alike(one[1:], other[1:])
-        tail = _alike(one[head:][::-1], other[head:][::-1])
+        head = 1 + common_start(one[1:], other[1:])
+        tail = common_start(one[head:][::-1], other[head:][::-1])
         spans[one], spans[other] = Span(head, len(one) - tail), Span(head, len(other) - tail)
     return spans
-
-
-def _alike(one: str, other: str) -> int:
-    """How many characters at the start of two texts are the same."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))

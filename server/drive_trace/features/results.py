@@ -13,7 +13,7 @@ from lsprotocol import types
 
 from drive_trace.analysis import Analysis
 from drive_trace.stopping import unless_stopped
-from drive_trace.text.spans import PositionEncoding, Span
+from drive_trace.text.spans import PositionEncoding, Span, common_start
 from drive_trace.trace.document import Document, Point, Position
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import Line
@@ -137,23 +137,11 @@ class TextChange(NamedTuple):
 
 def of_record(record: int, before: str, after: str) -> TextChange:
     """The change from one record to another, from the first different character to the last."""
-    start = _common_start(before, after)
-    end = _common_start(before[start:][::-1], after[start:][::-1])
+    start = common_start(before, after)
+    end = common_start(before[start:][::-1], after[start:][::-1])
     return TextChange(
         Point(record, start), Point(record, len(before) - end), after[start : len(after) - end]
     )
-
-
-def _common_start(one: str, other: str) -> int:
-    """How many characters two texts begin with alike."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def as_edits(

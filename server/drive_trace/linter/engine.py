@@ -108,27 +108,27 @@ class Engine:
         keys.update((DISPATCH.field, line.fact(DISPATCH.field)) for line in starts)
         return self._check([*run_ids, *keys, None])
 
-    def _check(self, subjects: Iterable[Unit]) -> tuple[list[Finding], list[Finding]]:
+    def _check(self, units: Iterable[Unit]) -> tuple[list[Finding], list[Finding]]:
         before: list[Finding] = []
         now: list[Finding] = []
-        for subject in subjects:
-            before += self._found.pop(subject, ())
-            found = [*self._findings_of(subject)]
+        for unit in units:
+            before += self._found.pop(unit, ())
+            found = [*self._findings_of(unit)]
             if found:
-                self._found[subject] = found
+                self._found[unit] = found
                 now += found
         return before, now
 
-    def _findings_of(self, subject: Unit) -> Iterable[Finding]:
-        if subject is None:
+    def _findings_of(self, unit: Unit) -> Iterable[Finding]:
+        if unit is None:
             whole = WholeTrace(self._lines, self._index)
             return self._all(WholeTrace, whole)
-        if isinstance(subject, str):
-            run = self._index.runs.get(subject)
+        if isinstance(unit, str):
+            run = self._index.runs.get(unit)
             return self._all(Run, run) if run is not None else ()
-        lines = self._index.naming(subject)
-        kind = _NAMED[subject[0]]
-        return self._all(kind, kind(subject[1], lines, self._index)) if lines else ()
+        lines = self._index.naming(unit)
+        kind = _NAMED[unit[0]]
+        return self._all(kind, kind(unit[1], lines, self._index)) if lines else ()
 
     def _all(self, kind: type, subject: Any) -> Iterable[Finding]:
         return chain.from_iterable(check(subject) for check in self._checks[kind])

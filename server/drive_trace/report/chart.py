@@ -18,7 +18,7 @@ from itertools import pairwise
 from math import ceil, log2
 from typing import NamedTuple
 
-from drive_trace.report.event_log import SPANNING, DispatchSpan, Ending, Event, Period, RoundSpan
+from drive_trace.report.event_log import SPANNING, DispatchSpan, Event, Outcome, Period, RoundSpan
 from drive_trace.scorecard.caveats import LineRef
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.text.wording import plural, short_time
@@ -177,7 +177,7 @@ class RoundBar(NamedTuple):
 
     left: float
     right: float
-    outcome: Ending
+    outcome: Outcome
     words: str
     lines: Sequence[LineRef]
     """Those of its start and its end, as far as they are recorded, and then of its first brief."""
@@ -191,7 +191,7 @@ class Bar(NamedTuple):
     right: float
     claimed: float | None
     """Where it would end by its author's claim."""
-    outcome: Ending
+    outcome: Outcome
     name: str
     words: str
     lines: Sequence[LineRef]

@@ -141,7 +141,7 @@ class EventLog:
 # Dispatches and their rounds in time: by the clock, and as the author claims
 
 
-class Ending(StrEnum):
+class Outcome(StrEnum):
     """How a dispatch or round came out, as far as somebody who looks has to tell them apart."""
 
     PASSED = "passed"
@@ -154,13 +154,13 @@ class Ending(StrEnum):
 
 
 _OUTCOMES = {
-    "completed": Ending.PASSED,
-    "failed": Ending.FAILED,
-    "aborted": Ending.HALTED,
-    "satisfied": Ending.PASSED,
-    "another-round-needed": Ending.AGAIN,
-    "escalating-to-user": Ending.HALTED,
-    "stop-condition": Ending.HALTED,
+    "completed": Outcome.PASSED,
+    "failed": Outcome.FAILED,
+    "aborted": Outcome.HALTED,
+    "satisfied": Outcome.PASSED,
+    "another-round-needed": Outcome.AGAIN,
+    "escalating-to-user": Outcome.HALTED,
+    "stop-condition": Outcome.HALTED,
 }
 
 
@@ -198,9 +198,9 @@ class Period(msgspec.Struct, frozen=True):
         return self.end.text("result" if self.end.name == "dispatch-end" else "verdict")
 
     @property
-    def outcome(self) -> Ending:
+    def outcome(self) -> Outcome:
         """The same, for who draws it."""
-        return _OUTCOMES[self.said] if self.said is not None else Ending.OPEN
+        return _OUTCOMES[self.said] if self.said is not None else Outcome.OPEN
 
 
 class RoundSpan(Period, frozen=True):

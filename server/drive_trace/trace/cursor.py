@@ -1,21 +1,32 @@
 """Where somebody is writing in a record that may be half-written, and what surrounds that place.
 
-This is a scanner of tokens, not a parser: it reads any text, as far as a cursor needs it. The text
-behind the next quote decides whether that quote closes the string at the cursor.
+What stands at the cursor is replaced with a mark, and the tolerant reader says where the mark is.
+The text behind the next quote decides whether that quote closes the string at the cursor.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
-from drive_trace.json_text import INSIDE, STRING, TOKEN, is_closed, outside_strings
+from drive_trace.json_text import (
+    INSIDE,
+    STRING,
+    TOKEN,
+    Node,
+    NodeKind,
+    is_closed,
+    outside_strings,
+    parse,
+)
 from drive_trace.text.spans import JS_WHITESPACE, Span
 from drive_trace.trace.line import Path
+from drive_trace.trace.places import node_at
+
+_MARK = "\ufdd0"
+"""No character of any text."""
 
 _LONGEST = 1 << 16
 """The longest record that is read: nobody writes longer ones by hand."""
@@ -64,29 +75,6 @@ class Cursor(NamedTuple):
     """The scalars of the array that the cursor is in."""
 
 
-class _Expected(Enum):
-    KEY = "a key is expected"
-    COLON = "a colon is expected"
-    VALUE = "a value is expected"
-    AFTER = "a comma or the end is expected"
-
-
-@dataclass(slots=True)
-class _Frame:
-    """An object or array that is open."""
-
-    is_object: bool
-    state: _Expected
-    key: str = ""
-    count: int = 0
-    members: dict[str, object] = field(default_factory=dict)
-    items: list[object] = field(default_factory=list)
-
-    @property
-    def step(self) -> str | int:
-        return self.key if self.is_object else self.count
-
-
 def cursor_at(text: str, offset: int) -> Cursor | None:
     """What can be written at a code point of a record; None if nothing can."""
     if len(text) > _LONGEST:
@@ -94,11 +82,11 @@ def cursor_at(text: str, offset: int) -> Cursor | None:
     whole = text.strip(JS_WHITESPACE)
     if _BARE.fullmatch(whole):
         return _bare(text, offset)
-    scan = _Scan(text)
-    start = scan.up_to(offset)
-    if not scan.frames:
-        return None
-    return _in_record(text, offset, scan, start)
+    start = _token_start(text, offset)
+    # Without its comma, the reader takes a key for nothing.
+    heads = (f'{text[:start]}{missing}"{_MARK}"' for missing in (" ", ","))
+    marked = next(filter(None, (_marked(parse(each).root) for each in heads)), None)
+    return _in_record(text, offset, start, marked) if marked is not None else None
 
 
 def _bare(text: str, offset: int) -> Cursor | None:
@@ -117,10 +105,17 @@ def _bare(text: str, offset: int) -> Cursor | None:
 _WORDS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 
 
-def _in_record(text: str, offset: int, scan: _Scan, start: int) -> Cursor | None:
-    frame = scan.frames[-1]
-    state = frame.state
-    is_key = frame.is_object and state in (_Expected.KEY, _Expected.AFTER)
+class _Marked(NamedTuple):
+    """Where the mark is."""
+
+    path: Path
+    """Of the object whose key it is, or of the value."""
+    is_key: bool
+    in_object: bool
+
+
+def _in_record(text: str, offset: int, start: int, marked: _Marked) -> Cursor | None:
+    path, is_key, in_object = marked
     if start == offset and not is_key and not _KEY_AHEAD.match(text, offset):
         span = Span(start, _closed(text, offset))
     else:
@@ -129,28 +124,62 @@ def _in_record(text: str, offset: int, scan: _Scan, start: int) -> Cursor | None
     if (not is_key and next_character in ("{", "[")) or "\r" in text[span.start : span.end]:
         return None
     has_colon = is_key and next_character == ":"
-    if state is _Expected.AFTER and not frame.is_object:
-        return None
-    if state is _Expected.COLON and next_character == ":":
-        return None  # between a key and its colon
-    path = tuple(each.step for each in scan.frames[:-1])
+    ends, missing = ("{,", ",") if is_key else (":", ":") if in_object else ("[,", "")
+    before = "" if text[:start].rstrip()[-1:] in ends else missing
+    is_after = not in_object and text[:start].rstrip()[-1:] not in ends
+    if is_after or (before == ":" and next_character == ":"):
+        return None  # behind an item, or between a key and its colon
     lead = '"' if text.startswith('"', start) and offset > start else ""
-    before = {_Expected.AFTER: ",", _Expected.COLON: ":"}.get(state, "")
     after = "," if _KEY_AHEAD.match(text, span.end) or next_character in _SCALAR else ""
-    where = (Where.KEY, path) if is_key else (Where.VALUE, (*path, frame.step))
-    scan.go_on(span.end, is_key=is_key, has_colon=has_colon)
+    value = ":0" if is_key and not has_colon else ""
+    whole = f'{text[:start]}{before}"{_MARK}"{value}{after}{text[span.end :]}'
+    root = parse(whole).root
+    holder = node_at(root, path if is_key else path[:-1])
     return Cursor(
-        *where,
+        Where.KEY if is_key else Where.VALUE,
+        path,
         span,
         text[start + len(lead) : offset],
         lead,
         before,
         after,
         has_colon,
-        scan.root.members,
-        frame.members,
-        tuple(frame.items),
+        _members(root),
+        _members(holder),
+        tuple(_scalar(each) for each in (holder.items if holder else ()) if each.value != _MARK),
     )
+
+
+def _marked(root: Node | None) -> _Marked | None:
+    """Where the mark is that a record ends with; None if it is not in an object or array."""
+    node, path = root, list[str | int]()
+    while node is not None:
+        in_object = node.kind is NodeKind.OBJECT
+        if node.members:
+            last = node.members[-1]
+            if last.key == _MARK:
+                return _Marked(tuple(path), is_key=True, in_object=True)
+            path.append(last.key)
+            node = last.value
+        elif node.items:
+            path.append(len(node.items) - 1)
+            node = node.items[-1]
+        else:
+            return None
+        if node is not None and node.value == _MARK:
+            return _Marked(tuple(path), is_key=False, in_object=in_object)
+    return None
+
+
+def _members(node: Node | None) -> dict[str, object]:
+    members = node.members if node is not None else ()
+    return {each.key: _scalar(each.value) for each in members if each.key != _MARK}
+
+
+def _scalar(node: Node | None) -> object:
+    """The value of a scalar of JSON; None for all else."""
+    is_scalar = node is not None and node.kind is not NodeKind.BROKEN and node.value != _MARK
+    return node.value if node is not None and is_scalar else None
 
 
 _SCALAR = frozenset('"-0123456789tfn')
@@ -187,105 +216,31 @@ def _is_close(text: str, behind: int) -> bool:
     return outside_strings(text[behind:]) is not None
 
 
-class _Scan:
-    """Reads the tokens of a record before and behind the cursor."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self.root = _Frame(True, _Expected.KEY)
-        self.frames: list[_Frame] = []
-
-    def up_to(self, offset: int) -> int:
-        """Read up to the cursor, and give the start of the token that somebody is writing there, or
-        the cursor's place if there is no such token.
-        """
-        at = 0
-        while (token := TOKEN.search(self._text, at, offset)) is not None:
-            start, at = token.span()
-            if token[0][0] == '"':
-                if not is_closed(token[0]):
-                    return start
-                at = self._real_end(start, at)
-            elif at == offset and token[0] not in _STRUCTURE:
+def _token_start(text: str, offset: int) -> int:
+    """The start of the token that somebody is writing at the cursor, or the cursor's place if there
+    is no such token.
+    """
+    at = 0
+    while (token := TOKEN.search(text, at, offset)) is not None:
+        start, at = token.span()
+        if token[0][0] == '"':
+            if not is_closed(token[0]):
                 return start
-            self._take(self._text[start:at])
-        return offset
-
-    def go_on(self, start: int, *, is_key: bool, has_colon: bool) -> None:
-        """Read on behind the cursor's token, for the rest of its object."""
-        frame, depth = self.frames[-1], len(self.frames)
-        frame.state = _Expected.AFTER
-        if is_key:
-            frame.key, frame.state = "", _Expected.COLON if has_colon else _Expected.AFTER
-        at = start
-        while depth and (token := TOKEN.search(self._text, at)) is not None:
-            first, at = token.span()
-            if token[0][0] == '"' and is_closed(token[0]):
-                at = self._real_end(first, at)
-            self._take(self._text[first:at])
-
-    def _real_end(self, start: int, end: int) -> int:
-        """Where a string ends that a quote seems to close. If a word follows the quote, the quote
-        opens the next string instead, and this one ends before its first comma.
-        """
-        following = _next(self._text, end)
-        if not following or following in ',:}]"{[':
-            return end
-        comma = self._text.find(",", start, end)
-        return comma if comma >= 0 else end
-
-    def _take(self, read: str) -> None:
-        frame = self.frames[-1] if self.frames else None
-        if read in ("{", "["):
-            self._open(read == "{")
-        elif read in ("}", "]"):
-            if self.frames:
-                self.frames.pop()
-            if self.frames:
-                self.frames[-1].state = _Expected.AFTER
-        elif frame is None:
-            return
-        elif read == ",":
-            frame.count += 1
-            frame.state = _Expected.KEY if frame.is_object else _Expected.VALUE
-        elif read == ":":
-            frame.state = _Expected.VALUE
-        else:
-            _take_word(frame, read)
-
-    def _open(self, is_object: bool) -> None:
-        state = _Expected.KEY if is_object else _Expected.VALUE
-        if not self.frames:
-            self.root = _Frame(is_object, state)
-            self.frames.append(self.root)
-            return
-        outer = self.frames[-1]
-        if outer.is_object and outer.state is _Expected.VALUE and outer.key:
-            outer.members.setdefault(outer.key, None)
-        self.frames.append(_Frame(is_object, state))
+            at = _real_end(text, start, at)
+        elif at == offset and token[0] not in _STRUCTURE:
+            return start
+    return offset
 
 
-def _take_word(frame: _Frame, token: str) -> None:
-    if not frame.is_object:
-        frame.items.append(_scalar(token))
-        frame.state = _Expected.AFTER
-    elif frame.state in (_Expected.KEY, _Expected.AFTER):
-        key = _scalar(token)
-        frame.key = key if isinstance(key, str) else token
-        frame.members.setdefault(frame.key, None)
-        frame.state = _Expected.COLON
-    else:
-        if frame.key:
-            frame.members[frame.key] = _scalar(token)
-        frame.state = _Expected.AFTER
+def _real_end(text: str, start: int, end: int) -> int:
+    """Where a string ends that a quote seems to close. If a word follows the quote, the quote opens
+    the next string instead, and this one ends before its first comma.
+    """
+    following = _next(text, end)
+    if not following or following in ',:}]"{[':
+        return end
+    comma = text.find(",", start, end)
+    return comma if comma >= 0 else end
 
 
 _STRUCTURE = frozenset("{}[],:")
-
-
-def _scalar(token: str) -> object:
-    """The value of a token; None if it is no scalar of JSON."""
-    try:
-        return json.loads(token, strict=False)
-    except (ValueError, RecursionError):
-        return None

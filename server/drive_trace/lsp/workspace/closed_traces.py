@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate, groupby
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from drive_trace.analysis import Analysis
 from drive_trace.features.findings import DiagnosticMaker, DiagnosticOptions
@@ -51,6 +51,7 @@ from drive_trace.trace.line import Line
 from drive_trace.trace.reading import read_lines
 
 if TYPE_CHECKING:
+    from drive_trace.lsp.workspace.runs import Beside
     from drive_trace.storage.fleet_cache import Cache
 
 Result = TypeVar("Result")
@@ -219,19 +220,6 @@ def real_path(path: Path) -> str:
 
 
 # What they say
-
-
-class Neighbours(Protocol):
-    """The traces that have lines of a closed trace's runs."""
-
-    versions: Any
-    """Changes with their texts."""
-
-    def read(self) -> None:
-        """Get their lines."""
-
-    def join(self, analysis: Analysis) -> None:
-        """Have the trace judged with them."""
 
 
 class ClosedTrace(NamedTuple):
@@ -459,7 +447,7 @@ class ClosedTraces:
         path: Path,
         previous: str | None,
         options: DiagnosticOptions,
-        beside: Neighbours | None = None,
+        beside: Beside | None = None,
     ) -> DiagnosticReport | None:
         """The diagnostics of one trace; None if it cannot be read, or is gone. ``beside`` are those
         that it is judged with, if there are any.
@@ -467,7 +455,7 @@ class ClosedTraces:
         ``previous`` is the id of the client's last report. A file that has not changed since is
         not read again.
         """
-        entry, versions = self._entry(path), _versions_of(beside)
+        entry, versions = self._entry(path), beside and beside.read()
         with entry.lock:
             self._look(entry)
             if beside is None and entry.results.get("clean") == (options.rules, None):
@@ -500,7 +488,7 @@ class ClosedTraces:
         return work(analysis) if analysis is not None else None
 
     def findings_by_run(
-        self, real: str, rules: RuleSettings, beside: Neighbours | None = None
+        self, real: str, rules: RuleSettings, beside: Beside | None = None
     ) -> Mapping[str | None, int]:
         """See :meth:`Analysis.findings_by_run`. The trace is as it was when last looked at, and
         judged with those beside it.
@@ -508,7 +496,7 @@ class ClosedTraces:
         entry = self._entries.get(real)
         if entry is None:
             return {}
-        versions = _versions_of(beside)
+        versions = beside and beside.read()
         with entry.lock:
 
             def make() -> Mapping[str | None, int]:
@@ -571,7 +559,7 @@ class ClosedTraces:
         return news
 
     def _analysis(
-        self, entry: _Entry, rules: RuleSettings, beside: Neighbours | None = None
+        self, entry: _Entry, rules: RuleSettings, beside: Beside | None = None
     ) -> Analysis | None:
         """The trace as it is now, judged with those beside it; None if it cannot be read."""
         records = self._look(entry, anew=True)
@@ -645,16 +633,6 @@ def _size_of(real: str) -> int:
         return max(_LEAST, Path(real).stat().st_size)
     except (OSError, ValueError):
         return _LEAST
-
-
-def _versions_of(beside: Neighbours | None) -> object:
-    """What a result depends on that is judged with others. Their lines are at hand then: nobody
-    who has the lock of one trace waits for that of another.
-    """
-    if beside is None:
-        return None
-    beside.read()
-    return beside.versions
 
 
 def _differs(run_id: str, before: ClosedTrace, now: ClosedTrace) -> bool:

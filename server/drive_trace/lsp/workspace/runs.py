@@ -447,8 +447,10 @@ class Beside:
         """Whether some of them are still to be read for their lines."""
         return any(isinstance(each, ClosedTrace) and each.is_short for each in self._neighbours)
 
-    def read(self) -> None:
-        """Get the lines of the others. Call it from a thread, as it reads files."""
+    def read(self) -> object:
+        """Get the lines of the others, and return their versions. Call it from a thread that has
+        the lock of no trace, as it reads files.
+        """
         self._files = [
             JoinedFile(
                 each.place.name,
@@ -458,6 +460,7 @@ class Beside:
             )
             for each in self._neighbours
         ]
+        return self.versions
 
     def joined(
         self, lines: Sequence[Line], settings: RuleSettings

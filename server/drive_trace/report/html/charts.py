@@ -23,7 +23,7 @@ from drive_trace.report.chart import (
     TimeAxis,
     spaced,
 )
-from drive_trace.report.event_log import SPANNING, Ending
+from drive_trace.report.event_log import SPANNING, Outcome
 from drive_trace.report.sections import Places
 from drive_trace.scorecard.caveats import LineRef
 from drive_trace.text.document import Html
@@ -54,11 +54,11 @@ GLYPHS = {REJECTED: "✕"} | {
 }
 """The mark of what is no bar, in the order of the legend."""
 _SIGNS = {
-    Ending.PASSED: "✓",
-    Ending.FAILED: "✗",
-    Ending.AGAIN: "↻",
-    Ending.HALTED: "■",
-    Ending.OPEN: "…",
+    Outcome.PASSED: "✓",
+    Outcome.FAILED: "✗",
+    Outcome.AGAIN: "↻",
+    Outcome.HALTED: "■",
+    Outcome.OPEN: "…",
 }
 _TEXTURES = {
     "failed": (10, "M-2,8 8,-2 M4,14 14,4"),
@@ -72,11 +72,11 @@ _HOW_TO_ZOOM = (
     "leads to the line."
 )
 _KEY = {
-    Ending.PASSED: "completed, satisfied",
-    Ending.AGAIN: "another round needed",
-    Ending.FAILED: "failed",
-    Ending.HALTED: "aborted, escalated, stopped",
-    Ending.OPEN: "no end recorded",
+    Outcome.PASSED: "completed, satisfied",
+    Outcome.AGAIN: "another round needed",
+    Outcome.FAILED: "failed",
+    Outcome.HALTED: "aborted, escalated, stopped",
+    Outcome.OPEN: "no end recorded",
 }
 
 
@@ -103,7 +103,7 @@ def _bar(kind: str, **places: Attribute) -> Html:
 
 def key(charts: Iterable[Chart]) -> Html:
     """What the shapes that occur mean."""
-    outcomes, kinds = set[Ending](), set[str]()
+    outcomes, kinds = set[Outcome](), set[str]()
     has_claims = has_stale = False
     for chart in charts:
         bars: Sequence[Bar | RoundBar] = [
@@ -213,7 +213,7 @@ def _bars(chart: Chart, places: Places) -> Iterator[Html]:
 def _cluster(cluster: Cluster, places: Places) -> Html:
     """A stack in which each outcome has its share, with how many bars it stands for."""
     counts = Counter(bar.outcome for bar in cluster.bars)
-    first, *others = (outcome for outcome in Ending if outcome in counts)
+    first, *others = (outcome for outcome in Outcome if outcome in counts)
     whole, top, stack = len(cluster.bars), 17, list[Html]()
     for outcome in (*others, first):
         height = top if outcome is first else max(3, 17 * counts[outcome] // whole)
@@ -274,21 +274,21 @@ def _link(
 
 def _map(chart: Chart) -> Html:
     """The whole in small: in how many dispatches something went on, and where one failed."""
-    columns: list[list[Ending]] = [[] for _ in range(_MAP)]
+    columns: list[list[Outcome]] = [[] for _ in range(_MAP)]
     for bar in chart.bars:
         first, last = int(bar.left * _MAP), min(int(bar.right * _MAP), _MAP - 1)
         for column in range(min(first, _MAP - 1), last + 1):
             columns[column].append(bar.outcome)
     most = max((len(each) for each in columns), default=0) or 1
-    steps: dict[Ending, list[str]] = {Ending.PASSED: [], Ending.FAILED: []}
+    steps: dict[Outcome, list[str]] = {Outcome.PASSED: [], Outcome.FAILED: []}
     looks = [
-        (max(3, round(22 * len(each) / most)) if each else 0, Ending.FAILED in each)
+        (max(3, round(22 * len(each) / most)) if each else 0, Outcome.FAILED in each)
         for each in columns
     ]
     for (high, has_failed), same in groupby(range(_MAP), looks.__getitem__):
         first, *others = same
         if high:
-            kind = Ending.FAILED if has_failed else Ending.PASSED
+            kind = Outcome.FAILED if has_failed else Outcome.PASSED
             steps[kind].append(f"M{first},23v{-high}h{len(others) + 1}v{high}")
     paths = [tag("path", d="".join(each), class_=f"map-{kind}") for kind, each in steps.items()]
     window = tag("rect", class_="window", width="100%", height=24)
