@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -146,13 +145,13 @@ def judge(dry_run: bool, output_format: str, **given: Any) -> None:
     judging = Judging(request, asked, criteria)
     as_json = output_format == "json"
     try:
-        plan = judging.plan()
-        for each in plan.left_out:
+        judging.plan()
+        for each in judging.left_out:
             notify(f"left out: {each}")
         if dry_run:
-            _show(plan, judging.outcome if as_json else None)
+            _show(judging, as_json=as_json)
             return
-        judging.ask(plan)
+        judging.ask()
         request, recorded = judging.record()
     except click.ClickException as error:
         if as_json:
@@ -172,24 +171,23 @@ def judge(dry_run: bool, output_format: str, **given: Any) -> None:
         click.echo(f"  - {visible(each)}")
 
 
-def _show(plan: Plan, outcome: JudgingResult | None) -> None:
-    """Show what would be done; with an ``outcome``, as JSON with more keys."""
-    prompt = plan.prompt
-    if outcome is not None:
+def _show(judging: Judging, *, as_json: bool) -> None:
+    """Show what would be done; the outcome as JSON then has more keys."""
+    if as_json:
         more = {
-            "prompt": prompt.text,
-            "prompt_tokens": prompt.tokens,
-            "destination": plan.destination,
-            "would_append": plan.would_append,
-            "left_out": plan.left_out,
-            "calibration": plan.lacks,
+            "prompt": judging.prompt.text,
+            "prompt_tokens": judging.prompt.tokens,
+            "destination": judging.destination,
+            "would_append": judging.would_append,
+            "left_out": judging.left_out,
+            "calibration": judging.lacks,
         }
-        echo_json({**outcome._asdict(), **more})
+        echo_json({**judging.outcome._asdict(), **more})
         return
-    echo_prompt(prompt, plan.destination)
-    for each in plan.lacks:
+    echo_prompt(judging.prompt, judging.destination)
+    for each in judging.lacks:
         notify(f"the judge is not calibrated: {each}")
-    notify(f"would append, for a pass: {plan.would_append}")
+    notify(f"would append, for a pass: {judging.would_append}")
 
 
 # What a run is judged by
@@ -242,24 +240,6 @@ class JudgingResult(NamedTuple):
     """Why there is no verdict."""
 
 
-class Plan(NamedTuple):
-    """What would be done: nothing was sent or written yet."""
-
-    render: Callable[[str], prompts.Prompt]
-    """Of a nonce."""
-    prompt: prompts.Prompt
-    """Of no nonce that is used."""
-    left_out: tuple[str, ...]
-    """What the prompt leaves out. Untrusted."""
-    destination: str
-    would_append: str
-    """The line, for a pass."""
-    agreement: Rate | None
-    """How often the judge agreed with people; None where it is not calibrated."""
-    lacks: tuple[str, ...]
-    """Why the judge is not calibrated; each in one sentence without its full stop."""
-
-
 class Judging:
     """One run that is judged. What it has come to can be read at any time, also after an error."""
 
@@ -277,8 +257,10 @@ class Judging:
         if tree != JudgeSettings() and self._believes(self._project.configuration_path, "[judge]"):
             self._settings = tree
 
-    def plan(self) -> Plan:
-        """Read all that is judged, and refuse what could not be recorded. Raises ClickException."""
+    def plan(self) -> None:
+        """Read all that is judged, and refuse what could not be recorded. Nothing is sent or
+        written yet. Raises ClickException.
+        """
         request, criteria = self._request, self._criteria
         criteria.check()
         self._asked.check()
@@ -300,38 +282,31 @@ class Judging:
         def render(nonce: str) -> prompts.Prompt:
             return prompts.intent_prompt(case, cut, shown, nonce)
 
-        prompt = render("0" * 32)
-        if len(prompt.text) > prompts.LARGEST:
-            length = f"the prompt has {len(prompt.text):,} characters"
+        self._render, self.prompt = render, render("0" * 32)
+        if len(self.prompt.text) > prompts.LARGEST:
+            length = f"the prompt has {len(self.prompt.text):,} characters"
             most = f"and may have {prompts.LARGEST:,}; shorten {criteria.acceptance}"
             raise Ended(EXIT_UNUSABLE, f"{length}, {most}")
-        agreement, lacks = self._calibration()
-        self.outcome = self.outcome._replace(calibrated=not lacks)
-        return Plan(
-            render,
-            prompt,
-            (*cut.left_out, *unseen),
-            self._asked.destination,
-            would.draft.record(new_stamp()),
-            agreement,
-            lacks,
-        )
+        self._agreement, self.lacks = self._calibration()
+        self.outcome = self.outcome._replace(calibrated=not self.lacks)
+        self.destination, self.left_out = self._asked.destination, (*cut.left_out, *unseen)
+        self.would_append = would.draft.record(new_stamp())
 
-    def ask(self, plan: Plan) -> None:
+    def ask(self) -> None:
         """Ask the judge, and record each call. Raises ClickException where there is no verdict."""
-        if plan.lacks:
-            uncalibrated = f"the judge is not calibrated: {'; '.join(plan.lacks)}"
+        if self.lacks:
+            uncalibrated = f"the judge is not calibrated: {'; '.join(self.lacks)}"
             if not self._criteria.allow_uncalibrated:
                 raise self._refused(uncalibrated)
             notify(f"{uncalibrated}. Its verdict carries a caveat")
-        model = self._model(plan.prompt)
-        notify(f"asking {self._asked.model} through {plan.destination}")
+        model = self._model(self.prompt)
+        notify(f"asking {self._asked.model} through {self.destination}")
         found = models.judge(
             model,
-            plan.render,
+            self._render,
             repeat=self._criteria.repeat,
             notify=notify,
-            noted=partial(self._note, plan),
+            noted=self._note,
         )
         if found.verdict is None:
             raise self._no_verdict(str(found.why))
@@ -439,10 +414,10 @@ class Judging:
             [Reply(without_keys(text), model=model) for text, model in replies if text is not None]
         )
 
-    def _note(self, plan: Plan, call: models.Call) -> None:
+    def _note(self, call: models.Call) -> None:
         """Record a call before anything is made of it: what is not recorded decides nothing."""
         reply, answer, repeat, attempt = call
-        prompt, agreement = plan.prompt, plan.agreement
+        prompt, agreement = self.prompt, self._agreement
         reported = reply.model if reply is not None else None
         self.outcome = self.outcome._replace(
             attempts=self.outcome.attempts + 1,

@@ -8,9 +8,8 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, TypeVar
 
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, ProgressBar, notify, say_waiting
-from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage import files, finding
-from drive_trace.storage.files import LeftOut, Problem, TraceRecords, read_bytes, read_trace
+from drive_trace.storage.files import Problem, TraceRecords, read_bytes, read_trace
 from drive_trace.text.escaping import printable
 from drive_trace.text.wording import first_of
 
@@ -65,7 +64,7 @@ def tell_others(paths: Sequence[str]) -> None:
         notify(f"read, too, for the same runs: {first_of(named, MOST_NAMED)}")
 
 
-class Reading:
+class Reading(finding.NotRead):
     """Reads the traces that paths mean, one after another, and reports what it cannot read."""
 
     def __init__(
@@ -74,13 +73,8 @@ class Reading:
         search: finding.SearchOptions,
         histories: Histories | None = None,
     ) -> None:
+        super().__init__(self._say)
         self._histories = histories
-        self.unread: list[Unread] = []
-        """What could not be read so far."""
-        self.tells_unread = True
-        """Whether that is told on standard error as it is found."""
-        self.left_out: list[LeftOut] = []
-        """What the search of folders found and did not read."""
         self.search = search
         self._paths = paths or (".",)
         self.found: list[str] = []
@@ -94,28 +88,14 @@ class Reading:
         if self._whole is not None:
             yield from self._whole
             return
-        for found in self.progress.over(finding.find_traces(self._paths, options=self.search)):
-            if isinstance(found, str):
-                say_waiting(found)
-            trace = found if isinstance(found, Problem) else read_trace(found)
-            if isinstance(trace, LeftOut):
-                self.left_out.append(trace)
-                continue
-            if isinstance(trace, TraceRecords):
-                self.found.append(trace.path)
-                yield trace
-                continue
-            self.progress.clear()
-            if isinstance(trace, finding.NoTraces):
-                notify(f"warning: {trace.message}")
-            else:
-                self.note_unread(trace)
+        found = self.progress.over(finding.find_traces(self._paths, options=self.search))
+        for trace in self.usable(map(_read, found)):
+            self.found.append(trace.path)
+            yield trace
 
-    def note_unread(self, problem: Problem) -> None:
-        """Note what cannot be read."""
-        if self.tells_unread:
-            notify(problem.message)
-        self.unread.append(Unread(problem.path, problem.reason))
+    def _say(self, message: str) -> None:
+        self.progress.clear()
+        notify(message)
 
     def history_of(self, path: str) -> History | None:
         """What git's commits made of a trace, where somebody asks; what git does not tell whole is
@@ -123,7 +103,7 @@ class Reading:
         """
         found = self._histories.of(path) if self._histories is not None else None
         if isinstance(found, Problem):
-            self.note_unread(found)
+            self.note(found)
             return None
         return found
 
@@ -139,14 +119,9 @@ class Reading:
         """The other traces of some runs in what was read, for who judges the runs: what of them
         cannot be read is noted as if somebody had named it.
         """
-        for each in self.beside(lambda: run_ids):
-            if isinstance(each, LeftOut):
-                self.left_out.append(each)
-            elif isinstance(each, Problem):
-                self.note_unread(each)
-            else:
-                self.others_found.append(each.path)
-                yield each
+        for each in self.usable(self.beside(lambda: run_ids)):
+            self.others_found.append(each.path)
+            yield each
 
     def read_whole(self) -> frozenset[str]:
         """Read all traces at once, with the others of their runs: from now on, these are as if
@@ -161,3 +136,10 @@ class Reading:
         """What a person must know about the search."""
         sentence = finding.omitted(self.left_out).sentence()
         return [sentence] if sentence else []
+
+
+def _read(found: finding.Found) -> TraceRecords | Problem:
+    if isinstance(found, Problem):
+        return found
+    say_waiting(found)
+    return read_trace(found)

@@ -8,6 +8,7 @@ from enum import StrEnum
 from itertools import product
 from typing import NamedTuple
 
+from drive_trace.comparison import statistics
 from drive_trace.comparison.comparability import Fact, Reason, comparability
 from drive_trace.comparison.runs import (
     DIFFERENCES,
@@ -22,15 +23,6 @@ from drive_trace.comparison.runs import (
     rank,
     spent_for_each_correct,
     tally,
-)
-from drive_trace.comparison.statistics import (
-    Counts,
-    Interval,
-    difference,
-    gate_p,
-    is_significant,
-    smallest_detectable,
-    smallest_p,
 )
 from drive_trace.scorecard.run_score import QUALIFIED, Verdict
 from drive_trace.text.wording import factor, first_of, listed, plural
@@ -61,7 +53,7 @@ class CorrectShare(NamedTuple):
     candidate: Tally
     difference: float | None
     """Candidate − baseline; None where the sides are not comparable, as below."""
-    difference_interval: Interval | None
+    difference_interval: statistics.Interval | None
     p: float | None
     test: str
     """``fisher`` for one case, ``permutation`` for several."""
@@ -134,27 +126,27 @@ def _gate(
     counts = _counts(cases)
     sizes = [(each.baseline, each.candidate) for each in counts]
     can_be = bool(sizes) and all(map(min, sizes))
-    between, interval = difference(counts) if is_tested else (None, None)
+    between, interval = statistics.difference(counts) if is_tested else (None, None)
     return CorrectShare(
         tally(sides[0].runs),
         tally(sides[1].runs),
         between,
         interval,
-        gate_p(counts) if is_tested else None,
+        statistics.gate_p(counts) if is_tested else None,
         "fisher" if len(counts) == 1 else "permutation",
-        smallest_p(sizes) if can_be else None,
-        smallest_detectable(sizes) if can_be else None,
+        statistics.smallest_p(sizes) if can_be else None,
+        statistics.smallest_detectable(sizes) if can_be else None,
     )
 
 
-def _counts(cases: Sequence[RunsOfCase], *may_be: bool) -> list[Counts]:
+def _counts(cases: Sequence[RunsOfCase], *may_be: bool) -> list[statistics.Counts]:
     """What is recorded; else of each side what may be CORRECT at most, or has to be at least. A
     candidate must not gain by a grade that readers reject: the run is not CORRECT.
     """
     tallies = [(tally(each.baseline), tally(each.candidate)) for each in cases]
     most = may_be or (None, None)
     return [
-        Counts(b.hits(most[0]), b.k, min(c.hits(most[1]), c.most - c.rejected), c.k)
+        statistics.Counts(b.hits(most[0]), b.k, min(c.hits(most[1]), c.most - c.rejected), c.k)
         for b, c in tallies
     ]
 
@@ -186,10 +178,10 @@ def _answer(
     return answer, (_gate_words(gate, Answer.CANNOT_TELL), *against, *reasons)
 
 
-def _by_gate(counts: Sequence[Counts]) -> Answer:
-    if not is_significant(gate_p(counts)):
+def _by_gate(counts: Sequence[statistics.Counts]) -> Answer:
+    if not statistics.is_significant(statistics.gate_p(counts)):
         return Answer.CANNOT_TELL
-    return Answer.BETTER if difference(counts)[0] > 0 else Answer.WORSE
+    return Answer.BETTER if statistics.difference(counts)[0] > 0 else Answer.WORSE
 
 
 def _gate_words(gate: CorrectShare, answer: Answer) -> Reason:
@@ -247,7 +239,7 @@ def _by_cost(costs: Sequence[Cost], cases: Sequence[RunsOfCase]) -> tuple[Answer
 def _losses(cases: Sequence[RunsOfCase]) -> Iterator[Reason]:
     """Why cost must not speak for the candidate, however few of its runs may be CORRECT."""
     yield from _moved(cases, "lost", -1)
-    lower = difference(_counts(cases, True, False))[1][0]
+    lower = statistics.difference(_counts(cases, True, False))[1][0]
     if lower < -MOST_LOST:
         yield Reason(
             f"the candidate's rate of CORRECT runs may be lower by {-lower:.3f}, which is more "
@@ -264,7 +256,7 @@ def _moved(cases: Sequence[RunsOfCase], verb: str, way: int) -> Iterator[Reason]
         yield Reason(what, first_of(moved, _MOST))
 
 
-def _change(each: Counts) -> int:
+def _change(each: statistics.Counts) -> int:
     """Above 0 where the candidate's share is larger; shares themselves have no exact doubles."""
     return each.candidate_passed * each.baseline - each.baseline_passed * each.candidate
 

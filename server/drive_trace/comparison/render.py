@@ -6,21 +6,9 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from drive_trace.comparison import runs as compared
 from drive_trace.comparison.answer import Answer, Comparison, CorrectShare, Flip, in_digits, p_is
 from drive_trace.comparison.comparability import Reason, State
-from drive_trace.comparison.runs import (
-    DIFFERENCES,
-    SUMS,
-    WALL_CLOCK,
-    ComparedRun,
-    Cost,
-    CostMetric,
-    RunsOfCase,
-    Side,
-    Tally,
-    spent_for_each_correct,
-    tally,
-)
 from drive_trace.comparison.statistics import ALPHA, Interval, is_significant
 from drive_trace.report.html import STYLE
 from drive_trace.report.metrics import Value
@@ -218,12 +206,12 @@ def _gate(found: Comparison) -> doc.Section:
     )
 
 
-def _tally(each: Tally) -> tuple[str, ...]:
+def _tally(each: compared.Tally) -> tuple[str, ...]:
     others = (f"{count:,}" for count in (each.incorrect, each.not_computable))
     return (f"{each.k:,}", each.passed, *others, _share(each))
 
 
-def _share(each: Tally) -> str:
+def _share(each: compared.Tally) -> str:
     if each.interval is None:
         return "n/a"
     least, most = (f"{each.hits(may_be) / each.k:.3f}" for may_be in (False, True))
@@ -231,7 +219,7 @@ def _share(each: Tally) -> str:
     return f"{share} {_interval(each.interval)}"
 
 
-def _drawn(label: str, each: Tally) -> _Drawn:
+def _drawn(label: str, each: compared.Tally) -> _Drawn:
     is_known = each.hits(may_be=False) == each.most
     return _Drawn(label, each.correct / each.k if is_known else None, each.interval)
 
@@ -264,7 +252,7 @@ def _costs(found: Comparison) -> doc.Section:
     )
 
 
-def _ratio(cost: Cost) -> tuple[str, str]:
+def _ratio(cost: compared.Cost) -> tuple[str, str]:
     if cost.ratio is None:
         return "n/a", "n/a"
     bounds = ", ".join(factor(each, 3) for each in cost.interval or ())
@@ -272,26 +260,32 @@ def _ratio(cost: Cost) -> tuple[str, str]:
 
 
 def _spent(found: Comparison) -> doc.Section:
-    total = RunsOfCase("all cases", *(side.runs for side in found.sides))
+    total = compared.RunsOfCase("all cases", *(side.runs for side in found.sides))
     rows = [
         (doc.name(case.name), metric.title, *(_spent_on(metric, runs) for runs in case[1:]))
         for case in (*found.cases, *([total] if len(found.cases) > 1 else ()))
-        for metric in SUMS
+        for metric in compared.SUMS
     ]
     headers = ("case", "cost", "baseline", "candidate")
     return _section("Cost for each CORRECT run", (_HEADLINE,), headers, rows, numbers_from=2)
 
 
-def _spent_on(metric: CostMetric, runs: Sequence[ComparedRun]) -> str:
-    if not tally(runs).correct:
+def _spent_on(metric: compared.CostMetric, runs: Sequence[compared.ComparedRun]) -> str:
+    if not compared.tally(runs).correct:
         return "none CORRECT"
-    return _figure(spent_for_each_correct(runs, metric), _TIME if metric is WALL_CLOCK else ",.0f")
+    return _figure(
+        compared.spent_for_each_correct(runs, metric),
+        _TIME if metric is compared.WALL_CLOCK else ",.0f",
+    )
 
 
-def _cases(cases: Sequence[RunsOfCase]) -> doc.Section:
+def _cases(cases: Sequence[compared.RunsOfCase]) -> doc.Section:
     rows, drawn = [], []
     for each in cases:
-        sides = {"baseline": tally(each.baseline), "candidate": tally(each.candidate)}
+        sides = {
+            "baseline": compared.tally(each.baseline),
+            "candidate": compared.tally(each.candidate),
+        }
         said = [f"{side.passed} of {side.k:,}, {_share(side)}" for side in sides.values()]
         rows.append((doc.name(each.name), *said))
         drawn += [_drawn(f"{name}, {each.name}", side) for name, side in sides.items()]
@@ -313,16 +307,16 @@ def _flips(flips: Sequence[Flip]) -> doc.Section:
     return _section("Flips", (note,) if qualified else (), headers, rows)
 
 
-def _run(run: ComparedRun) -> str:
+def _run(run: compared.ComparedRun) -> str:
     """The run's id, and what qualifies its CORRECT."""
     caveats = run.score.qualifying if run.score.standing == QUALIFIED else ()
     return f"{run.run_id} ({'; '.join(each.short for each in caveats)})" if caveats else run.run_id
 
 
-def _facts(sides: tuple[Side, Side]) -> doc.Section:
+def _facts(sides: tuple[compared.Side, compared.Side]) -> doc.Section:
     rows = [
         (title, *map(_figure, (at for side in sides for at in side.facts[title])))
-        for title in DIFFERENCES
+        for title in compared.DIFFERENCES
     ]
     headers = ("fact", "baseline", "per run", "candidate", "per run")
     return _section("Differences", (_FACTS,), headers, rows, numbers_from=1)
@@ -339,13 +333,13 @@ def _known(found: Comparison) -> doc.Section:
     return _section("What is known of the runs", () if is_known else (_NO_CASE,), headers, rows)
 
 
-def _inputs(sides: tuple[Side, Side]) -> doc.Section:
+def _inputs(sides: tuple[compared.Side, compared.Side]) -> doc.Section:
     """Where the runs are from, and what of it does not count."""
     rows = [(side.name, *row) for side in sides for row in _input(side)]
     return _section("What was read", (), ("side", "what", "which"), rows)
 
 
-def _input(side: Side) -> Iterator[tuple[str, str]]:
+def _input(side: compared.Side) -> Iterator[tuple[str, str]]:
     yield plural(len(side.files), "file"), _named(side.paths)
     for what, runs, _ in side.no_repetitions:
         yield f"{plural(len(runs), 'run')} {what}", _named(runs)

@@ -16,17 +16,8 @@ from drive_trace.analysis import Analysis
 from drive_trace.authoring import events
 from drive_trace.authoring.drafts import Refused, Stamp, draft_merged, outranked
 from drive_trace.authoring.values import Certainty, Slot, entity_name
-from drive_trace.features import findings
+from drive_trace.features import findings, runs
 from drive_trace.features.results import CannotMake, TextChange, View, range_between
-from drive_trace.features.runs import (
-    Joined,
-    carried_at,
-    choices,
-    consequence,
-    feed_at,
-    nothing_joined,
-    with_others,
-)
 from drive_trace.json_text import as_json
 from drive_trace.linter.edits import placeholder
 from drive_trace.linter.rule import Finding
@@ -191,7 +182,7 @@ def next_events_json(analysis: Analysis, run_id: str | None, stamp: Stamp) -> di
 
 def _choices(scope: Scope, stamp: Stamp) -> Iterator[dict[str, object]]:
     for event, is_next in events.next_events(scope):
-        carried = carried_at(scope, event, stamp.ts, nothing_joined)
+        carried = runs.carried_at(scope, event, stamp.ts, runs.nothing_joined)
         for given in events.variants(event, scope):
             composed = events.compose(event, scope, stamp, given, carried)
             about = events.variant_name(event, given, scope)
@@ -218,7 +209,7 @@ def composed_at_end(  # noqa: PLR0913, PLR0917 - which event, of which moment, a
     event: str,
     kind: str | None,
     stamp: Stamp,
-    joined: Joined = nothing_joined,
+    joined: runs.Joined = runs.nothing_joined,
 ) -> events.Composed | CannotMake | None:
     """An event for the end of a trace, of its last run if none is named; None if there is no such
     event, or no such kind of it. An event of a feed repeats what counts over all files of the run.
@@ -229,10 +220,10 @@ def composed_at_end(  # noqa: PLR0913, PLR0917 - which event, of which moment, a
     if not chosen:
         return None
     if is_feed(event):
-        known = feed_at(scope, event, joined)
+        known = runs.feed_at(scope, event, joined)
         if isinstance(known, CannotMake):
             return known
-    carried = carried_at(scope, EVENTS[event], stamp.ts, joined)
+    carried = runs.carried_at(scope, EVENTS[event], stamp.ts, joined)
     return events.compose(EVENTS[event], scope, stamp, chosen[0], carried)
 
 
@@ -279,7 +270,7 @@ def appending_offers(
     analysis: Analysis,
     at: Point,
     only: object,
-    joined: Joined = nothing_joined,
+    joined: runs.Joined = runs.nothing_joined,
     *,
     is_crowded: bool,
 ) -> list[findings.Offer]:
@@ -351,12 +342,12 @@ def _is_about_run(scope: Scope, line: Line, at: Point, is_end: bool) -> bool:
 
 
 def _grades(
-    analysis: Analysis, record: int, scope: Scope, joined: Joined
+    analysis: Analysis, record: int, scope: Scope, joined: runs.Joined
 ) -> Iterator[findings.Offer]:
     """The grades to record, missing components first, without those that change nothing."""
     assert scope.run is not None
     run_id = scope.run.run_id
-    feed = feed_at(scope, GRADE, joined)
+    feed = runs.feed_at(scope, GRADE, joined)
     reason = feed.reason if isinstance(feed, CannotMake) else _passed_over(feed)
     if isinstance(feed, CannotMake) or reason is not None:
         refused = CannotMake(reason or "")
@@ -366,10 +357,10 @@ def _grades(
         return
     decider = feed.deciding
     counted = decider.state.counted if decider is not None else None
-    values = {**dict.fromkeys(choices()), **(counted.values if counted is not None else {})}
+    values = {**dict.fromkeys(runs.choices()), **(counted.values if counted is not None else {})}
     run = _scored(analysis, run_id, joined)
     for name in sorted(values, key=lambda name: values[name] is not None):
-        for value in choices()[name]:
+        for value in runs.choices()[name]:
             if value != values[name]:
                 changes = {name: value}
                 title = _grade_title(analysis, feed, changes, {**values, name: value}, run)
@@ -387,7 +378,7 @@ def _passed_over(feed: JoinedFeed) -> str | None:
     return None
 
 
-def _scored(analysis: Analysis, run_id: str, joined: Joined) -> RunScore | None:
+def _scored(analysis: Analysis, run_id: str, joined: runs.Joined) -> RunScore | None:
     """The run over all known files; None if it has no event."""
     run = joined(run_id)
     return run.run if run is not None else analysis.score_run(run_id)
@@ -415,18 +406,22 @@ def _grade_title(
         keeps += f"; {stale.short}"
     keeps = f" (keeps {keeps})" if kept and not (is_own and stale is None) else ""
     of_run = f" (run {printable(run.run_id)})" if run and len(analysis.index.runs) > 1 else ""
-    return f"Record {changed}{consequence(merged)}{keeps}{of_run}"
+    return f"Record {changed}{runs.consequence(merged)}{keeps}{of_run}"
 
 
 def graded(
-    analysis: Analysis, run_id: str, changes: Mapping[str, object], joined: Joined, stamp: Stamp
+    analysis: Analysis,
+    run_id: str,
+    changes: Mapping[str, object],
+    joined: runs.Joined,
+    stamp: Stamp,
 ) -> list[TextChange] | CannotMake:
     """The change that records some components of a grade, merged with what counts over all files of
     the run.
     """
     feed = EVENTS[GRADE]
     own = feed_state(analysis.index, feed, run_id)
-    counted = with_others(own, GRADE, joined(run_id))
+    counted = runs.with_others(own, GRADE, joined(run_id))
     if isinstance(counted, CannotMake):
         return counted
     draft = draft_merged(feed, run_id, counted, changes)

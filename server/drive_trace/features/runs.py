@@ -18,20 +18,11 @@ from drive_trace.analysis import Analysis
 from drive_trace.authoring.values import STALE, Carried, clock
 from drive_trace.features import LensOptions
 from drive_trace.features.results import CannotMake, markup
+from drive_trace.scorecard import run_score
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.caveats import CaveatCode, rejected_lines
 from drive_trace.scorecard.feed_state import FeedState, FileFeed, JoinedFeed
 from drive_trace.scorecard.render import lens_title, not_read, run_card
-from drive_trace.scorecard.run_score import (
-    NOT_GRADED,
-    Gate,
-    Recorded,
-    RunInFile,
-    RunScore,
-    headline,
-    judge,
-    recorded_in,
-)
 from drive_trace.text import document as doc
 from drive_trace.text.escaping import plain, printable
 from drive_trace.text.wording import plural
@@ -57,7 +48,8 @@ def verdicts() -> dict[str, str]:
     """The verdict of each grade in a few words: ``{"pass/pass/": "not computable — …"}``."""
     every = product(*((*values, None) for values in choices().values()))
     return {
-        "/".join(value or "" for value in grade): headline(_gate(_named(grade))) for grade in every
+        "/".join(value or "" for value in grade): run_score.headline(_gate(_named(grade)))
+        for grade in every
     }
 
 
@@ -84,8 +76,8 @@ def _named(grade: tuple[object, ...]) -> Mapping[str, object]:
     return dict(zip(CORRECTNESS_FIELDS, grade, strict=True))
 
 
-def _gate(values: Mapping[str, object]) -> Gate:
-    return judge(Recorded(cast("Mapping[str, str | None]", values), "", "", 0))
+def _gate(values: Mapping[str, object]) -> run_score.Gate:
+    return run_score.judge(run_score.Recorded(cast("Mapping[str, str | None]", values), "", "", 0))
 
 
 # A run in all its files
@@ -100,9 +92,9 @@ _LEFT_ALONE = "%/:?#@!$&'*+,;=~-._"
 class JoinedRun(NamedTuple):
     """A run in all its files, seen from one of them."""
 
-    run: RunScore
+    run: run_score.RunScore
     """Over all files. The paths of its parts are the names of the traces for people."""
-    here: RunScore | None
+    here: run_score.RunScore | None
     """By the open file alone; None if that has no line of the run."""
     uris: Sequence[str]
     """The URIs of the parts, in the same order."""
@@ -113,7 +105,9 @@ class JoinedRun(NamedTuple):
     @property
     def headline(self) -> str:
         """The verdict in a few words, with “so far” while traces are unread."""
-        return self._so_far(NOT_GRADED if self.run.gate.is_ungraded else self.run.headline)
+        return self._so_far(
+            run_score.NOT_GRADED if self.run.gate.is_ungraded else self.run.headline
+        )
 
     @property
     def full_headline(self) -> str:
@@ -129,9 +123,9 @@ class JoinedRun(NamedTuple):
     @property
     def tooltip(self) -> str:
         """The title, and what is missing."""
-        no_signal = f"{NOT_GRADED} (no correctness signal)"
+        no_signal = f"{run_score.NOT_GRADED} (no correctness signal)"
         is_ungraded = self.run.gate.is_ungraded
-        return self.title.replace(NOT_GRADED, no_signal, 1) if is_ungraded else self.title
+        return self.title.replace(run_score.NOT_GRADED, no_signal, 1) if is_ungraded else self.title
 
     def _so_far(self, verdict: str) -> str:
         return verdict if self.waiting == 0 else f"{verdict} so far"
@@ -186,7 +180,7 @@ class JoinedRun(NamedTuple):
         return f"{plural(count, 'trace')} not read yet" if count else None
 
     @property
-    def _deciding(self) -> tuple[RunInFile, str] | None:
+    def _deciding(self) -> tuple[run_score.RunInFile, str] | None:
         """The part whose grade counts, and its URI."""
         for part, uri in zip(self.run.parts, self.uris, strict=True):
             if self.run.has_recorded(part):
@@ -226,12 +220,12 @@ def nothing_joined(_: str) -> None:
     """No other file is known of any run."""
 
 
-def of_one_file(run: RunScore, uri: str = "") -> JoinedRun:
+def of_one_file(run: run_score.RunScore, uri: str = "") -> JoinedRun:
     """A run of which no other file is known."""
     return JoinedRun(run, run, [uri for _ in run.parts], uri)
 
 
-def _about_part(part: RunInFile) -> str:
+def _about_part(part: run_score.RunInFile) -> str:
     events = plural(part.event_count, "event")
     if part.correctness is None:
         return f"{events}, not graded"
@@ -332,7 +326,7 @@ def feed_at(scope: Scope, name: str, joined: Joined) -> JoinedFeed | CannotMake:
     counted, rejected = scope.feeds.get(name), scope.rejected_feed(name)
     own = FeedState(
         scope.run is not None,
-        recorded_in(counted) if counted is not None else None,
+        run_score.recorded_in(counted) if counted is not None else None,
         rejected_lines((rejected,)) if isinstance(rejected, FlaggedLine) else (),
         (),
         scope.agent_id,
@@ -377,8 +371,8 @@ def carried_at(scope: Scope, event: EventType, now: str, joined: Joined) -> Carr
     return Carried(counted.values, note, has_newer_rejected)
 
 
-def _feed_of(part: RunInFile, name: str) -> FeedState:
-    counted: Recorded | None = part.correctness if name == GRADE else part.tokens
+def _feed_of(part: run_score.RunInFile, name: str) -> FeedState:
+    counted: run_score.Recorded | None = part.correctness if name == GRADE else part.tokens
     rejected = tuple(each for each in (*part.rejected, *part.strays) if each.feed == name)
     alike = tuple(each for each in part.unknown if each.meant == name)
     newest = part.newest_grade if name == GRADE else None

@@ -100,7 +100,7 @@ class EngineScan:
         hashes: list[tuple[str, Mapping[str, bytes]]] = []
         for each in notes:
             if isinstance(each, Problem):
-                self._inputs.cannot_read(each)
+                self._inputs.note(each)
                 self.file_count -= each.reason != ILLEGIBLE
             else:
                 strays += each[0]
@@ -127,7 +127,7 @@ class EngineScan:
             for each in runs.iter_rows():
                 row, changed = pickle.loads(each["row"])  # noqa: S301 - of our own function
                 if changed is not None:
-                    self._inputs.cannot_read(Problem(changed, CHANGED))
+                    self._inputs.note(Problem(changed, CHANGED))
                 yield row
 
     def _work(self) -> Iterator[bytes]:

@@ -21,16 +21,7 @@ from drive_trace.scorecard.caveats import StrayGrade, Unread
 from drive_trace.scorecard.run_lines import HASH
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, among, without_lines
-from drive_trace.storage.files import (
-    DIGEST,
-    Problem,
-    TraceRecords,
-    decoded,
-    digest_of,
-    read_bytes,
-    read_record_beside,
-    with_judgements,
-)
+from drive_trace.storage import files as disk
 from drive_trace.storage.finding import project_of
 from drive_trace.storage.fleet_cache import Cache, digest, program
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
@@ -162,7 +153,7 @@ def facts_from(data: bytes, path: str) -> TraceState | None:
     facts = _read_back(_FACTS, data)
     if facts is None or any(len(each) % HASH for each in facts.hashes.values()):
         return None
-    if len(facts.digest) != 2 * DIGEST:
+    if len(facts.digest) != 2 * disk.DIGEST:
         return None
     return facts._replace(strays=tuple(each._replace(path=path) for each in facts.strays))
 
@@ -221,11 +212,11 @@ class Looked(NamedTuple):
     summary: bytes | TraceSummary | None = None
 
 
-def look_at_file(file: File) -> Looked | Problem:
+def look_at_file(file: File) -> Looked | disk.Problem:
     """Read a trace, and look at it unless its content is as it was."""
     version = _version(file.path)
     trace = read(file.path)
-    if isinstance(trace, Problem):
+    if isinstance(trace, disk.Problem):
         return trace
     records, content = trace
     if file.known is not None and file.known.digest == content:
@@ -251,19 +242,19 @@ def look_at_file(file: File) -> Looked | Problem:
         return Looked(facts, rows, summary)
 
 
-def _look_at_files(files: Sequence[File]) -> list[Looked | Problem]:
+def _look_at_files(files: Sequence[File]) -> list[Looked | disk.Problem]:
     return [look_at_file(each) for each in files]
 
 
-def read(path: str) -> tuple[TraceRecords, bytes] | Problem:
+def read(path: str) -> tuple[disk.TraceRecords, bytes] | disk.Problem:
     """A trace, and the digest of its content and of the record beside it."""
-    data = read_bytes(path)
-    if isinstance(data, Problem):
+    data = disk.read_bytes(path)
+    if isinstance(data, disk.Problem):
         return data
-    found = decoded(path, data)
-    if isinstance(found, Problem):
+    found = disk.decoded(path, data)
+    if isinstance(found, disk.Problem):
         return found
-    return found, digest_of(data) + digest_of(read_record_beside(path))
+    return found, disk.digest_of(data) + disk.digest_of(disk.read_record_beside(path))
 
 
 def summarized(
@@ -280,7 +271,7 @@ def summarized(
         by_run = analysis.findings_by_rule()
         findings = {run_id: dict(each) for run_id, each in by_run.items() if run_id is not None}
         is_clean = not by_run
-    return with_judgements(without_lines(summary), file.path), findings, is_clean
+    return disk.with_judgements(without_lines(summary), file.path), findings, is_clean
 
 
 def analysed(records: Sequence[str], file: File, settings: RuleSettings) -> Analysis:
@@ -330,7 +321,7 @@ class KeptTraces:
         """What it is to take next."""
         self._rules: dict[int, tuple[RuleSettings, bytes]] = {}
 
-    def look_at(self, files: Iterable[File]) -> Iterator[TraceState | Problem]:
+    def look_at(self, files: Iterable[File]) -> Iterator[TraceState | disk.Problem]:
         """The facts of each trace, in their order; those that can be read get numbers, from 0."""
         asked = [each for some in in_batches(files, IN_BULK) for each in self._with_known(some)]
         # A trace that is as it was is not looked at; the others are, on all cores.
@@ -340,7 +331,7 @@ class KeptTraces:
         looked = (each for _, answers in batches for each in answers)
         for file, is_same in zip(asked, same, strict=True):
             found = Looked(file.known) if is_same and file.known is not None else next(looked)
-            if isinstance(found, Problem):
+            if isinstance(found, disk.Problem):
                 yield found
                 continue
             if not is_same:
@@ -376,7 +367,7 @@ class KeptTraces:
         """A trace of which what is kept is nothing of ours. The next scan looks at it anew."""
         file, expected = self.files[number]
         trace = read(file.path)
-        if isinstance(trace, Problem) or trace[1] != expected:
+        if isinstance(trace, disk.Problem) or trace[1] != expected:
             raise ScanError("the cache can no longer be read; try again")
         self._cache.put_many({file.key + b"facts": b""})
         return summarized(trace[0].records, file._replace(settings=None))[0]

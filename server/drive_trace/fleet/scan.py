@@ -29,8 +29,8 @@ from drive_trace.scorecard.card import CHANGED, ILLEGIBLE
 from drive_trace.scorecard.caveats import StrayGrade, Unread
 from drive_trace.scorecard.run_lines import TraceLines, copied_runs
 from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, score_run
-from drive_trace.storage.files import LeftOut, Problem, read_judgements_beside
-from drive_trace.storage.finding import Found, NoTraces, omitted
+from drive_trace.storage.files import Problem, read_judgements_beside
+from drive_trace.storage.finding import Found, NotRead, omitted
 from drive_trace.storage.fleet_cache import Cache, digest, program
 from drive_trace.storage.processes import on_all_cores
 from drive_trace.storage.projects import Above, Projects
@@ -140,7 +140,7 @@ def _findings_joined(traces: Mapping[str, _Whole]) -> FindingCounts | None:
 # A scan
 
 
-class Inputs:
+class Inputs(NotRead):
     """Goes once through what was found, and notes what cannot be used."""
 
     def __init__(
@@ -154,40 +154,22 @@ class Inputs:
         """What a person should know at once is said, in one sentence. ``above`` is what the search
         knows of the folders; ``findings`` says whether the rules run, too.
         """
-        self.unread: list[Unread] = []
-        """What could not be read so far."""
-        self.left_out: list[LeftOut] = []
-        """What the search of folders found and did not read."""
+        super().__init__(say)
         self.failed = False
         """Whether a configuration could not be used."""
         self._found = found
-        self._say = say
         self._findings = findings
         self._said: set[str] = set()
         self._projects = Projects(".")
         self._above = {} if above is None else above
 
     def __iter__(self) -> Iterator[File]:
-        for each in self._found:
-            if isinstance(each, NoTraces):
-                self._say(f"warning: {each.message}")
-            elif isinstance(each, Problem):
-                self.cannot_read(each)
-            else:
-                yield self._file(each)
+        yield from map(self._file, self.usable(self._found))
 
     @property
     def not_read(self) -> tuple[Unread, ...]:
         """What may hold a part of any run."""
         return (*self.unread, *omitted(self.left_out).missed)
-
-    def cannot_read(self, problem: Problem) -> None:
-        """Note a trace that could not be read, or is none."""
-        if isinstance(problem, LeftOut):
-            self.left_out.append(problem)
-            return
-        self._say(problem.message)
-        self.unread.append(Unread(problem.path, problem.reason))
 
     def _file(self, path: str) -> File:
         if not self._findings:
@@ -199,7 +181,7 @@ class Inputs:
             self.failed = True
             if each.problem.message not in self._said:
                 self._said.add(each.problem.message)
-                self._say(each.problem.message)
+                self._tell(each.problem.message)
         return File(path, path, None if project.problems else project.settings_for(path))
 
 
@@ -231,7 +213,7 @@ class FleetScan:
         looked = zip(files, self._traces.look_at(files), strict=True)
         for file, facts in self._over(looked, len(files)):
             if isinstance(facts, Problem):
-                self._inputs.cannot_read(facts)
+                self._inputs.note(facts)
                 continue
             number = self.file_count - 1
             for run_id, is_counted in facts.runs.items():
@@ -240,7 +222,7 @@ class FleetScan:
             strays += facts.strays
             hashes.append((file.name, facts.hashes))
             if facts.is_illegible:
-                self._inputs.cannot_read(Problem(file.name, ILLEGIBLE))
+                self._inputs.note(Problem(file.name, ILLEGIBLE))
         self._runs = {run_id: self._runs[run_id] for run_id in (*valid, *self._runs)}
         self._all = AllFiles(self._inputs.not_read, tuple(strays), self._copied(hashes))
         return len(self._runs)
@@ -277,7 +259,7 @@ class FleetScan:
                     new = {}
                 yield made
                 continue
-            self._inputs.cannot_read(Problem(made, CHANGED))
+            self._inputs.note(Problem(made, CHANGED))
             number = self._runs[group.run_id][0]
             known = self._all.and_changed(made)
             summary = self._traces.summaries([number])[number]

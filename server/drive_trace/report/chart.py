@@ -237,6 +237,12 @@ class Chart:
     untimed: int
     """How many dispatches have no time that can be read."""
 
+    def drawn(self) -> Iterator[Bar | RoundBar]:
+        """The bars of dispatches, and of their rounds."""
+        yield from self.bars
+        for bar in self.bars:
+            yield from bar.rounds
+
 
 class _Timed(NamedTuple):
     begin: int

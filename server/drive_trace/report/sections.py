@@ -21,15 +21,8 @@ from drive_trace.report.metrics import (
     Metric,
     Value,
 )
+from drive_trace.scorecard import render
 from drive_trace.scorecard.caveats import LineRef
-from drive_trace.scorecard.render import (
-    NO_SIGNAL,
-    card_document,
-    caveats,
-    clocked,
-    not_read_blocks,
-    run_page,
-)
 from drive_trace.scorecard.run_score import RunScore, cause
 from drive_trace.text import document as doc
 from drive_trace.text.wording import LONGEST, compact, duration, numbered_lines, short_time
@@ -150,7 +143,7 @@ def run_figures(run: RunScore) -> list[doc.Lines]:
     tokens = [efficiency.tokens[f"{name}_tokens"] for name in ("input", "output")]
     said = " / ".join("n/a" if each is None else compact(each) for each in tokens)
     clock, rounds = efficiency.wall_clock, efficiency.rounds.mean
-    took = "n/a" if clock.ms is None else f"{duration(clock.ms)} ({clocked(clock)})"
+    took = "n/a" if clock.ms is None else f"{duration(clock.ms)} ({render.clocked(clock)})"
     return [
         doc.Lines([said], sum(each or 0 for each in tokens)),
         doc.Lines([took], -1 if clock.ms is None else clock.ms),
@@ -288,7 +281,7 @@ def _cell(value: Value, unit: FigureUnit) -> str:
 def _quantity(value: Value, unit: FigureUnit) -> str:
     """One figure with its unit: ``67%``, ``28m (1,720,000 ms)``."""
     if value is None:
-        return NO_SIGNAL
+        return render.NO_SIGNAL
     if not isinstance(value, int | float):
         return str(value)
     if unit is FigureUnit.SHARE:
@@ -408,11 +401,11 @@ def report_markdown(report: contents.FullReport) -> str:
 
 
 def _verdicts(report: contents.FullReport) -> list[doc.Block]:
-    said = not_read_blocks(report.card)
+    said = render.not_read_blocks(report.card)
     if len(report.card.runs) == 1:
         (run,) = report.card.runs
         said.append(doc.Paragraph(f"{doc.strong(run.headline)} · run {doc.name(run.run_id)}"))
-        said += caveats(run)
+        said += render.caveats(run)
     else:
         said.append(doc.Paragraph(doc.strong(report.card.headline)))
     return [*said, *map(doc.Paragraph, filter(None, [report.warning, report.line_counts]))]
@@ -421,7 +414,10 @@ def _verdicts(report: contents.FullReport) -> list[doc.Block]:
 def _parts(report: contents.FullReport, places: Places, most: int) -> list[doc.Section]:
     """``most`` runs in full, and as many files and rows."""
     cut, runs = doc.more(len(report.card.runs) - most, "runs in full"), report.card.runs
-    card = [*card_document(report.card, most), *([doc.Paragraph(doc.soft(cut))] if cut else [])]
+    card = [
+        *render.card_document(report.card, most),
+        *([doc.Paragraph(doc.soft(cut))] if cut else []),
+    ]
     rows = min(_MOST_ROWS, max(most, 3))
     parts = (
         metrics(report, rows),
@@ -455,7 +451,7 @@ def run_report_markdown(run: RunScore, events: Sequence[Event], verdict: str | N
     """
     report = contents.report_on_run(run, events)
     places = Places(report)
-    page = run_page(run, verdict)
+    page = render.run_page(run, verdict)
     parts = (
         metrics(report, _MOST_ROWS, contents.RUN_FACTS),
         _dispatch_sections(report, places, 1, _MOST_ROWS),

@@ -19,17 +19,8 @@ from pathlib import Path
 
 import msgspec
 
-from drive_trace.storage.files import (
-    HEAD,
-    LinkOutError,
-    Problem,
-    inside,
-    open_handle,
-    refuse_large,
-    refuse_special,
-    why,
-    why_not_utf8,
-)
+from drive_trace.storage import files
+from drive_trace.storage.files import why_not_utf8
 
 _COMMON = getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _FLAGS = os.O_RDWR | os.O_APPEND | _COMMON
@@ -44,7 +35,7 @@ class AppendError(Exception):
     """Nothing was appended, or the message says what stands there. It is one sentence on why."""
 
     def __init__(self, path: str, reason: str) -> None:
-        self.problem = Problem(path, reason)
+        self.problem = files.Problem(path, reason)
         super().__init__(self.problem.message)
 
 
@@ -67,14 +58,14 @@ class LockedTrace:
     def read(self) -> bytes:
         """All of it, as it is now."""
         with open(self._handle, "rb", buffering=0, closefd=False) as file:
-            refuse_large(file)
+            files.refuse_large(file)
             file.seek(0)
             return file.readall()
 
     @property
     def why_not_utf8(self) -> str | None:
         """See :func:`why_not_utf8`."""
-        return why_not_utf8(self._bytes(0, HEAD))
+        return why_not_utf8(self._bytes(0, files.HEAD))
 
     @property
     def open_line(self) -> OpenLine | None:
@@ -239,7 +230,7 @@ def _open_locked(
     """A handle that has the lock, and whether the file is new."""
     try:
         for _ in range(_ATTEMPTS):
-            handle, is_new = _open(path and str(inside(path)), create, flags)
+            handle, is_new = _open(path and str(files.inside(path)), create, flags)
             if _take_lock(path, handle, waiting):
                 return handle, is_new
             _close(handle)
@@ -251,7 +242,7 @@ def _open_locked(
 def _take_lock(path: str, handle: int, waiting: Callable[[str], None] | None) -> bool:
     """Whether the file is still the one at ``path`` when we have its lock."""
     try:
-        refuse_special(os.fstat(handle))
+        files.refuse_special(os.fstat(handle))
         if waiting is None:
             lock(handle)
         else:
@@ -291,7 +282,7 @@ def sync_folder(folder: Path) -> None:
 def _open(path: str, create: bool, flags: int) -> tuple[int, bool]:
     """A handle, and whether the file is new."""
     try:
-        return open_handle(path, flags), False
+        return files.open_handle(path, flags), False
     except FileNotFoundError:
         if not create:
             raise
@@ -300,23 +291,21 @@ def _open(path: str, create: bool, flags: int) -> tuple[int, bool]:
     folder.mkdir(parents=True, exist_ok=True)
     for each in new:
         sync_folder(each.parent)
-    return open_handle(path, flags | os.O_CREAT), True
+    return files.open_handle(path, flags | os.O_CREAT), True
 
 
 def _why_not(path: str, error: OSError | ValueError) -> AppendError:
     match error:
         case FileNotFoundError() if not path:
             return AppendError("", "the empty path names no file")
-        case LinkOutError():
+        case files.LinkOutError():
             return AppendError(path, f"not written: {error.strerror}")
-        case FileNotFoundError():
-            return AppendError(path, "no such file or folder")
-        case IsADirectoryError():
-            return AppendError(path, "is a folder, not a file")
+        case FileNotFoundError() | IsADirectoryError():
+            return AppendError(path, files.why_not_read(error))
         case PermissionError():
             return AppendError(path, "cannot be written: permission denied")
         case _:
-            return AppendError(path, f"cannot be written: {why(error)}")
+            return AppendError(path, f"cannot be written: {files.why(error)}")
 
 
 PATIENCE = 2.0

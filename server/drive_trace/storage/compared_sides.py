@@ -20,18 +20,10 @@ from drive_trace.comparison.runs import RunManifest, Side, SideFile
 from drive_trace.json_text import find_member, parse
 from drive_trace.report.event_log import TraceLog
 from drive_trace.scorecard.card import score
-from drive_trace.scorecard.caveats import Unread
 from drive_trace.scorecard.scoring import without_lines
+from drive_trace.storage import files as disk
 from drive_trace.storage import finding
 from drive_trace.storage.configuration_text import Spots, read_toml, toml_places
-from drive_trace.storage.files import (
-    STDIN,
-    LeftOut,
-    Problem,
-    TraceRecords,
-    may_be_there,
-    with_judgements,
-)
 from drive_trace.storage.patterns import is_pattern, patterns_of
 from drive_trace.storage.projects import FileProblem, ParsedFiles, TextProblem, relative
 from drive_trace.text.escaping import printable
@@ -65,7 +57,7 @@ class CaseFile(NamedTuple):
         inner = self._inner(paths)
         return next((name for name in self.cases if self._has(name, run_id, inner)), None)
 
-    def misfit(self, sides: Sequence[Side]) -> Problem | None:
+    def misfit(self, sides: Sequence[Side]) -> disk.Problem | None:
         """Why this is no file for these sides: a case fits none of their runs, as by a typo, and
         these would be compared in another case. None where not all runs are known.
         """
@@ -79,7 +71,7 @@ class CaseFile(NamedTuple):
         names = first_of([f"`{printable(name)}`" for name in unfit], _MOST_NAMED)
         fit, it = ("case {} fits", "it") if len(unfit) == 1 else ("cases {} fit", "them")
         what = f"{fit.format(names)} no run; correct or remove {it}"
-        return Problem(self.path, f"{what} (patterns start in the folder of this file)")
+        return disk.Problem(self.path, f"{what} (patterns start in the folder of this file)")
 
     def _inner(self, paths: list[str]) -> list[str]:
         folder = str(Path(self.path).absolute().parent)
@@ -94,24 +86,26 @@ def manifests_of(trace: str) -> list[Path]:
     """Where a manifest of the runs in a trace may be."""
     path = Path(trace)
     stems = [path.name, *([path.stem] if path.suffix in _TRACES else [])]
-    return [path.with_name(stem + MANIFEST_SUFFIX) for stem in stems] if trace != STDIN else []
+    return [path.with_name(stem + MANIFEST_SUFFIX) for stem in stems] if trace != disk.STDIN else []
 
 
-def manifest_beside(trace: str) -> RunManifest | Problem | None:
+def manifest_beside(trace: str) -> RunManifest | disk.Problem | None:
     """The manifest of the runs in a trace, ``trace.run.json`` or ``trace.jsonl.run.json`` beside
     ``trace.jsonl``; None where there is none. Links out of the repository are not followed.
     """
-    found = [each for each in manifests_of(trace) if may_be_there(each)]
+    found = [each for each in manifests_of(trace) if disk.may_be_there(each)]
     if not found:
         return None
     if len(found) > 1:
-        return Problem(str(found[0]), f"is a second manifest, beside {found[1].name}; keep one")
+        return disk.Problem(
+            str(found[0]), f"is a second manifest, beside {found[1].name}; keep one"
+        )
     problems: list[FileProblem] = []
     content = ParsedFiles(_manifest, RunManifest()).read(found[0], problems)
     return problems[0].problem if problems else content
 
 
-def read_case_file(path: str) -> CaseFile | Problem:
+def read_case_file(path: str) -> CaseFile | disk.Problem:
     """The table ``[cases]`` of a TOML file: by name, patterns as in .gitignore, or ids of runs."""
     problems: list[FileProblem] = []
     nothing: Cases = {}
@@ -195,7 +189,7 @@ _OF_BOTH = "holds a run that both sides have: name it on one of them, or exclude
 _OF_ANY = finding.NamedRuns(frozenset(), may_grade_any=True)
 """What a file that cannot be read may name."""
 
-_Found: TypeAlias = Iterable[TraceRecords | Problem]
+_Found: TypeAlias = Iterable[disk.TraceRecords | disk.Problem]
 _File: TypeAlias = tuple[TraceLog, Analysis]
 
 
@@ -203,7 +197,7 @@ def read_sides(
     given: Mapping[str, tuple[Sequence[str], _Found]],
     cases: CaseFile | None,
     options: finding.SearchOptions,
-) -> tuple[Side, Side] | Problem:
+) -> tuple[Side, Side] | disk.Problem:
     """Two sides, by their names: each with the paths that somebody named, and what was found there.
 
     Each side also has the other files of its runs, as in a score. What one side has is of that side
@@ -219,21 +213,21 @@ def read_sides(
     named = chain.from_iterable(paths for paths, _ in given.values())
     files = [log.path for side in sides for log, _ in side.files]
     for each in finding.traces_beside(named, files, lambda: frozenset().union(*run_ids), options):
-        runs = _OF_ANY if isinstance(each, Problem) else finding.runs_in(each.records)
+        runs = _OF_ANY if isinstance(each, disk.Problem) else finding.runs_in(each.records)
         is_of_both = not runs.ids.isdisjoint(frozenset.intersection(*run_ids))
         for side, own in zip(sides, run_ids, strict=True):
             if is_of_both:
-                side.take_in([Problem(each.path, _OF_BOTH)])
+                side.take_in([disk.Problem(each.path, _OF_BOTH)])
             elif runs.may_grade_any or not runs.ids.isdisjoint(own):
                 side.take_in([each], are_named=False)
     made = [side.made(cases, own) for side, own in zip(sides, run_ids, strict=True)]
-    problem = next((each for each in made if isinstance(each, Problem)), None)
+    problem = next((each for each in made if isinstance(each, disk.Problem)), None)
     return problem or cast("tuple[Side, Side]", tuple(made))
 
 
 def read_side(
     name: str, paths: Sequence[str], found: _Found, only: Collection[str] | None = None
-) -> Side | Problem:
+) -> Side | disk.Problem:
     """A side of what was found at ``paths``, and nothing else. ``only`` are the ids of the runs
     that count, if not all do.
     """
@@ -253,29 +247,23 @@ class _SideFiles:
         self._others: list[_File] = []
         """Those that nobody named."""
         self._manifests: dict[str, RunManifest] = {}
-        self._unread: list[Unread] = []
-        self._left_out: list[LeftOut] = []
+        self._not_read = finding.NotRead()
 
     def take_in(self, found: _Found, *, are_named: bool = True) -> None:
         """Take in what was found."""
-        for each in found:
-            if isinstance(each, LeftOut):
-                self._left_out.append(each)
-            elif isinstance(each, Problem):
-                self._unread += [] if isinstance(each, finding.NoTraces) else [Unread(*each)]
-            else:
-                analysis = Analysis(each.records)
-                log = log_of(analysis, each.records, each.path)
-                summary = with_judgements(log.summary, each.path)
-                log = log._replace(summary=summary, records=())
-                (self.files if are_named else self._others).append((log, analysis))
-                manifest = manifest_beside(each.path)
-                if isinstance(manifest, Problem):
-                    self._unread.append(Unread(*manifest))
-                elif manifest is not None:
-                    self._manifests[each.path] = manifest
+        for each in self._not_read.usable(found):
+            analysis = Analysis(each.records)
+            log = log_of(analysis, each.records, each.path)
+            summary = disk.with_judgements(log.summary, each.path)
+            log = log._replace(summary=summary, records=())
+            (self.files if are_named else self._others).append((log, analysis))
+            manifest = manifest_beside(each.path)
+            if isinstance(manifest, disk.Problem):
+                self._not_read.note(manifest)
+            elif manifest is not None:
+                self._manifests[each.path] = manifest
 
-    def made(self, cases: CaseFile | None, only: Collection[str] | None) -> Side | Problem:
+    def made(self, cases: CaseFile | None, only: Collection[str] | None) -> Side | disk.Problem:
         """The side, with its runs joined by their ids. A run that has events of one before it is
         left out, as it is no repetition. A Problem where there are too many runs.
         """
@@ -289,11 +277,11 @@ class _SideFiles:
                 *comparing.lost_in(log.summary),
             ):
                 found_in.setdefault(run_id, set()).update(codes)
-        omission = finding.omitted(self._left_out)
-        card = score([log.summary for log in logs], self._unread, omission, only=only)
+        omission = finding.omitted(self._not_read.left_out)
+        card = score([log.summary for log in logs], self._not_read.unread, omission, only=only)
         hashes = [without_lines(log.summary).hashes for log in logs]
         if len(card.runs) > _MOST_RUNS:
-            return Problem("", f"the {self._name} has more than {_MOST_RUNS:,} runs")
+            return disk.Problem("", f"the {self._name} has more than {_MOST_RUNS:,} runs")
         runs = []
         for run in card.runs:
             paths = [part.path for part in run.parts]

@@ -146,6 +146,38 @@ class NoTraces(disk.Problem):
 Found = str | disk.Problem
 
 
+class NotRead:
+    """What cannot be read of what was found, and what a search left out."""
+
+    def __init__(self, tell: Callable[[str], object] = lambda _: None) -> None:
+        """``tell`` is told each in one sentence, as it is come upon."""
+        self.unread: list[Unread] = []
+        """What could not be read so far."""
+        self.left_out: list[disk.LeftOut] = []
+        """What the search of folders found and did not read."""
+        self.tells_unread = True
+        self._tell = tell
+
+    def usable(self, found: Iterable[T | disk.Problem]) -> Iterator[T]:
+        """What is no Problem; those are noted."""
+        for each in found:
+            if isinstance(each, disk.Problem):
+                self.note(each)
+            else:
+                yield each
+
+    def note(self, problem: disk.Problem) -> None:
+        """Note what cannot be read, or is not."""
+        if isinstance(problem, disk.LeftOut):
+            self.left_out.append(problem)
+        elif isinstance(problem, NoTraces):
+            self._tell(f"warning: {problem.message}")
+        else:
+            if self.tells_unread:
+                self._tell(problem.message)
+            self.unread.append(Unread(*problem))
+
+
 def find_traces(
     paths: Sequence[str],
     more: MoreFiles = NO_MORE,

@@ -22,18 +22,7 @@ from msgspec.structs import replace
 
 from drive_trace.json_text import STRICT, Node, NodeKind, find_member, parse
 from drive_trace.linter.settings import DEFAULTS, RuleSettings, Severity, fingerprint
-from drive_trace.storage.files import (
-    SMALL,
-    STDIN,
-    LinkOutError,
-    Problem,
-    config_folder,
-    inside,
-    may_be_there,
-    read_regular,
-    version_of,
-    why,
-)
+from drive_trace.storage import files as disk
 from drive_trace.storage.patterns import BASELINE_NAME, patterns_of
 from drive_trace.storage.replace import write_whole
 from drive_trace.text.spans import Span, Spot
@@ -278,12 +267,12 @@ class FileProblem(msgspec.Struct, frozen=True):
     """The text of the line at the spot."""
 
     @property
-    def problem(self) -> Problem:
+    def problem(self) -> disk.Problem:
         """The same as a message, with the place in the file."""
         place = shown_path(self.file)
         if self.spot is not None:
             place += f":{self.spot.record + 1}:{self.spot.span.start + 1}"
-        return Problem(place, self.reason)
+        return disk.Problem(place, self.reason)
 
 
 class Project(msgspec.Struct, frozen=True):
@@ -311,7 +300,7 @@ class Project(msgspec.Struct, frozen=True):
 
     def settings_for(self, path: str) -> RuleSettings:
         """How the rules are run over a trace; ``-`` is standard input."""
-        if path == STDIN or not (self.configuration.overrides or self.baseline.files):
+        if path == disk.STDIN or not (self.configuration.overrides or self.baseline.files):
             return self.configuration.settings_for(None)
         inner = self.path_of(path)
         settings = self.configuration.settings_for(None if inner.startswith("../") else inner)
@@ -363,7 +352,7 @@ class Projects:
         Where a path is a link, the folders above the link count, not those of where it leads.
         """
         known = {} if known is None else known
-        above = self._base / STDIN if path == STDIN else Path(absolute(path))
+        above = self._base / disk.STDIN if path == disk.STDIN else Path(absolute(path))
         found = self._given or self._nearest(above, CONFIGURATION_NAME, known)
         folder = found.parent if found is not None else self._unconfigured(above, known)
         problems: list[FileProblem] = []
@@ -389,11 +378,11 @@ class Projects:
             if name not in names and (above, name) in known:
                 known[path, name] = known[above, name]
             else:
-                known[path, name] = self._nearest(Path(path, STDIN), name, known)
+                known[path, name] = self._nearest(Path(path, disk.STDIN), name, known)
 
     def may_configure(self, path: str, known: Above) -> bool:
         """Whether a trace may have a configuration or a baseline. False costs little."""
-        if self._given is not None or path == STDIN:
+        if self._given is not None or path == disk.STDIN:
             return True
         folder, _ = os.path.split(absolute(path))
         names = CONFIGURATION_NAME, BASELINE_NAME
@@ -411,7 +400,7 @@ class Projects:
     def _is_there(self, path: Path | str) -> bool:
         if self._commit is not None:
             return _committed(self._commit, path) is not None
-        return may_be_there(path)
+        return disk.may_be_there(path)
 
     def _nearest(self, path: Path, name: str, known: Above) -> Path | None:
         """The file of a name in the nearest folder above a path."""
@@ -437,15 +426,15 @@ class Projects:
 
 def own_project() -> Project:
     """The user's own settings, which count for what whoever is judged must not decide."""
-    path, content = config_folder() / CONFIGURATION_NAME, Configuration()
+    path, content = disk.config_folder() / CONFIGURATION_NAME, Configuration()
     problems: list[FileProblem] = []
-    if may_be_there(path):
+    if disk.may_be_there(path):
         files = ParsedFiles(_configuration_in, content)
         content = files.read(path, problems, is_named=True)
     return Project(path.parent, content, Baseline(), tuple(problems), path, trusted=True)
 
 
-def write_known(project: Project, files: Mapping[str, Known]) -> Problem | None:
+def write_known(project: Project, files: Mapping[str, Known]) -> disk.Problem | None:
     """Write a project's baseline with the known findings of some files, which are named as by
     :meth:`Project.path_of`. What it knows of other files stays, if those still exist.
 
@@ -454,25 +443,27 @@ def write_known(project: Project, files: Mapping[str, Known]) -> Problem | None:
     path, shown = project.baseline_path, shown_path(project.baseline_path)
     before: list[FileProblem] = []
     known = Baseline()
-    if may_be_there(path):
+    if disk.may_be_there(path):
         known = ParsedFiles(read_baseline, known).read(path, before)
     if before:
         place, reason = before[0].problem
-        return Problem(place, f"{reason} (it is not replaced)")
-    there = {name: known for name, known in known.files.items() if may_be_there(path.parent / name)}
+        return disk.Problem(place, f"{reason} (it is not replaced)")
+    there = {
+        name: known for name, known in known.files.items() if disk.may_be_there(path.parent / name)
+    }
     # Bytes of a file's name that are no text become escapes in JSON.
     text = write_baseline(Baseline(there).with_files(files))
     data = text.encode("utf-8", "backslashreplace")
-    if len(data) > SMALL:
-        return Problem(shown, "is not written: it would have more bytes than are read of one")
+    if len(data) > disk.SMALL:
+        return disk.Problem(shown, "is not written: it would have more bytes than are read of one")
     try:
-        write_whole(inside(path), data)
+        write_whole(disk.inside(path), data)
     except OSError as error:
-        return Problem(shown, f"cannot be written: {why(error)}")
+        return disk.Problem(shown, f"cannot be written: {disk.why(error)}")
     return None
 
 
-def add_known(project: Project, trace: str, code: str, text: str, count: int) -> Problem | str:
+def add_known(project: Project, trace: str, code: str, text: str, count: int) -> disk.Problem | str:
     """Add what a rule finds on so many lines of a text to a project's baseline, beside what is
     known of that text already. Returns the name of the file, or why it is as it was.
     """
@@ -521,10 +512,10 @@ class ParsedFiles(Generic[Content]):
         version: tuple[int, ...] = ()
         try:
             data = _committed(self._commit, path) if self._commit and not is_named else None
-            version = version_of(path.stat()) if data is None else (len(data),)
+            version = disk.version_of(path.stat()) if data is None else (len(data),)
             if version != before:
                 if data is None:
-                    data = read_regular(path if is_named else inside(path, path.parent))
+                    data = disk.read_regular(path if is_named else disk.inside(path, path.parent))
                 text = data.decode("utf-8-sig")
                 read = self._parse(text)
                 if isinstance(read, tuple):
@@ -539,8 +530,8 @@ class ParsedFiles(Generic[Content]):
             found = (FileProblem(path, f"is not UTF-8 ({byte}); save it as UTF-8"),)
         except OSError as error:
             version = ()  # what kept it from being read may be gone next time
-            may = "not" if isinstance(error, LinkOutError) else "cannot be"
-            found = (FileProblem(path, f"{may} read: {why(error)}"),)
+            may = "not" if isinstance(error, disk.LinkOutError) else "cannot be"
+            found = (FileProblem(path, f"{may} read: {disk.why(error)}"),)
         self._known[path] = (version, content, found)
         problems += found
         return content

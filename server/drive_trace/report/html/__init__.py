@@ -9,15 +9,8 @@ from collections.abc import Iterator, Sequence
 from gzip import compress
 from importlib.resources import files
 
-from drive_trace.report import sections
-from drive_trace.report.chart import Bar, Chart, RoundBar, chart_of
-from drive_trace.report.contents import (
-    SCOPES,
-    SEVERITIES,
-    FullReport,
-    LineFinding,
-    findings_phrase,
-)
+from drive_trace.report import contents, sections
+from drive_trace.report.chart import Chart, chart_of
 from drive_trace.report.event_log import Event, EventWords
 from drive_trace.report.html.charts import key, textures, timeline_chart
 from drive_trace.report.sections import RUN_FIGURES, Places
@@ -77,7 +70,7 @@ _PARTS = {
 }
 
 
-def report_html(report: FullReport, generator: str) -> str:
+def report_html(report: contents.FullReport, generator: str) -> str:
     """The report as one file; its footer names ``generator``. Long tables are cut, with a note."""
     made_by = f"Made by {generator}. This file loads nothing, and runs its own script only."
     page = _Page(report, has_lines=True)
@@ -86,12 +79,12 @@ def report_html(report: FullReport, generator: str) -> str:
     return document(STYLE, SCRIPT, _title_of(report), body, footer)
 
 
-def report_body(report: FullReport) -> Html:
+def report_body(report: contents.FullReport) -> Html:
     """What the page shows, for an editor, which has :data:`STYLE` already and the lines beside."""
     return _Page(report, has_lines=False).body()
 
 
-def timeline_body(report: FullReport) -> Html:
+def timeline_body(report: contents.FullReport) -> Html:
     """The timeline alone of the report's only run, for the same page."""
     (run,) = report.card.runs
     verdict = doc.Paragraph(f"{doc.chip(run.word, run.standing)} {doc.name(run.run_id, 120)}")
@@ -99,7 +92,7 @@ def timeline_body(report: FullReport) -> Html:
     return join([textures(), tag("main", as_html([verdict, timeline]))])
 
 
-def _title_of(report: FullReport) -> str:
+def _title_of(report: contents.FullReport) -> str:
     """``Drive Trace: checkout-retry, search-index and 3 more``."""
     names = [plain(run.run_id, 40) for run in report.card.runs]
     return f"Drive Trace: {first_of(names, _MOST_NAMES)}" if names else "Drive Trace report"
@@ -108,7 +101,7 @@ def _title_of(report: FullReport) -> str:
 class _Page:
     """What is shown of a report."""
 
-    def __init__(self, report: FullReport, *, has_lines: bool) -> None:
+    def __init__(self, report: contents.FullReport, *, has_lines: bool) -> None:
         """Whether the page itself lists lines is ``has_lines``; an editor shows them beside it."""
         self.report, self.places, self.has_lines = report, Places(report), has_lines
         self.runs = report.card.runs
@@ -127,7 +120,7 @@ class _Page:
             sections.metrics(report, _MOST_ROWS),
             sections.assertions(report, self.places),
             sections.lines(report, self.places, _MOST_FILES),
-            sections.provenance(SCOPES),
+            sections.provenance(contents.SCOPES),
         ]
         parts = (
             tag("a", "Skip to the scorecard", href="#scorecard", class_="skip"),
@@ -272,16 +265,18 @@ class _Page:
         if self.has_lines:
             yield doc.Section("Events", [self._events(run, number)], f"events{suffix}")
 
-    def _findings(self, found: Sequence[LineFinding] | None) -> Iterator[doc.Block]:
+    def _findings(self, found: Sequence[contents.LineFinding] | None) -> Iterator[doc.Block]:
         """The findings by rule, each with its line; in an editor with buttons that fix them."""
         if found is None:
             yield doc.Paragraph("Not checked: drive-trace check says why.", is_warning=True)
             return
-        yield doc.Paragraph(f"{findings_phrase(found)}.".capitalize())
-        by_rule: dict[str, list[LineFinding]] = {}
+        yield doc.Paragraph(f"{contents.findings_phrase(found)}.".capitalize())
+        by_rule: dict[str, list[contents.LineFinding]] = {}
         for each in found:
             by_rule.setdefault(each.rule, []).append(each)
-        ranked = sorted(by_rule.items(), key=lambda item: SEVERITIES.index(item[1][0].severity))
+        ranked = sorted(
+            by_rule.items(), key=lambda item: contents.SEVERITIES.index(item[1][0].severity)
+        )
         for rule, same in ranked:
             items = [
                 f"{self.places.lines(each.path, [each.line])}: {each.message}"
@@ -294,7 +289,7 @@ class _Page:
             fixes = [] if self.has_lines else self._fixes(same)
             yield tag("div", as_html([folded]), fixes, class_="fixable") if fixes else folded
 
-    def _fixes(self, same: Sequence[LineFinding]) -> list[Html]:
+    def _fixes(self, same: Sequence[contents.LineFinding]) -> list[Html]:
         """A button for each file in which a rule's findings have safe fixes."""
         return [
             _button(
@@ -352,12 +347,11 @@ class _Page:
         chart = self.charts[run.run_id]
         if chart is None:
             return {}
-        drawn: list[Bar | RoundBar] = [*chart.bars, *(p for bar in chart.bars for p in bar.rounds)]
         places = self.places
         marks = {places.id_of(each.line): places.id_of(each.line, "b") for each in chart.marks}
         return marks | {
             places.id_of(line): places.id_of(each.lines[0], "b")
-            for each in drawn
+            for each in chart.drawn()
             for line in each.lines
         }
 

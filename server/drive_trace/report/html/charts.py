@@ -106,11 +106,7 @@ def key(charts: Iterable[Chart]) -> Html:
     outcomes, kinds = set[Outcome](), set[str]()
     has_claims = has_stale = False
     for chart in charts:
-        bars: Sequence[Bar | RoundBar] = [
-            *chart.bars,
-            *(p for bar in chart.bars for p in bar.rounds),
-        ]
-        outcomes.update(each.outcome for each in bars)
+        outcomes.update(each.outcome for each in chart.drawn())
         kinds.update(mark.kind for mark in chart.marks)
         has_claims |= any(bar.claimed is not None for bar in chart.bars)
         has_stale |= chart.stale_from is not None
