@@ -13,9 +13,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drive_trace.authoring.drafts import Refused
+from drive_trace.authoring.drafts import Refused, Stamp, draft_event
+from drive_trace.authoring.sessions import read_session
 from drive_trace.authoring.transcripts import operator_turns_of, reconstruct
 from drive_trace.authoring.usage import total_usage
+from tests.cli import sessions
 from tests.support.mutating import SPELLINGS, Spelling, changed, garbled
 
 Figures = tuple[Any, ...]
@@ -79,8 +81,14 @@ def total(usage: Any) -> Any:
     return {"total_token_usage": usage, "last_token_usage": {"input_tokens": 1}}
 
 
+def atif(id_: str, figures: Figures) -> Any:
+    names = ("total_prompt_tokens", "total_completion_tokens", "total_cached_tokens")
+    sums = openai(figures, *names)
+    return {"schema_version": "ATIF-v1.7", "trajectory_id": id_, "final_metrics": sums}
+
+
 Tool = Callable[[str, Figures], Any]
-TOOLS: Sequence[Tool] = (sdk, claude_session, claude_response, chat, response, codex)
+TOOLS: Sequence[Tool] = (sdk, claude_session, claude_response, chat, response, codex, atif)
 FIGURES = st.tuples(
     st.none() | st.integers(0, 9), st.integers(0, 9), *[st.none() | st.integers(0, 9)] * 2
 )
@@ -166,6 +174,25 @@ def test_no_figure_is_more_than_all_that_a_log_says(text: str) -> None:
         parts = [row.figures[name] for row in usage.rows]
         assert figure == (None if None in parts else sum(filter(None, parts)))
         assert figure is None or 0 <= figure <= most
+
+
+AGENT = {"type": "tool_use", "id": "t", "name": "Agent", "input": {"description": "d"}}
+TOLD = [
+    sessions.line(0, "user", "go"),
+    sessions.answer(1, "m", 1, [AGENT]),
+    sessions.started(2, "a", tool_use_id="t", totalDurationMs=5),
+    sessions.line(3, "user", [{"type": "text", "text": "é"}], "a", origin={"kind": "coordinator"}),
+    sessions.line(4, "user", "<task-notification><task-id>a</task-id><status>killed</status>"),
+]
+
+
+@given(garbled(st.builds(Spelling.of, SPELLINGS, changed(st.just(TOLD), 5)), most=2))
+def test_whatever_a_session_tells_readers_accept(text: str) -> None:
+    found = read_session({"a": io.StringIO(text)}, {"a": {"toolUseId": [], "agentType": "x"}})
+    for told in found.events:
+        draft = draft_event(told.name, "run-1", None, json.dumps(told.payload))
+        assert not isinstance(draft, Refused), draft
+        assert draft.record(Stamp("e", told.ts))
 
 
 # Transcripts

@@ -181,7 +181,7 @@ class _Reader:
     def _called(self, part: Mapping[str, Any], ts: str, lines: tuple[int, ...]) -> None:
         """A call of a tool that sends a subagent to work, for the first time or again."""
         given, name = part.get("input"), part.get("name")
-        if not isinstance(given, dict) or name not in {*DISPATCHERS, _MESSAGE}:
+        if not isinstance(given, dict) or name not in (*DISPATCHERS, _MESSAGE):
             return
         again = given.get("to" if name == _MESSAGE else "resume")
         brief = _brief(ts, lines, given.get("message" if name == _MESSAGE else "prompt"))

@@ -15,25 +15,13 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, takewhile
 from typing import NamedTuple
 
+from drive_trace.authoring import usage_shapes as shapes
 from drive_trace.authoring.drafts import Refused
 from drive_trace.authoring.trajectories import file_name, ids_in, is_trajectory, named_in, parts_of
-from drive_trace.authoring.usage_shapes import (
-    CLAUDE_SESSION,
-    CODEX_SESSION,
-    SDK,
-    SDK_SHAPE,
-    SHAPES,
-    TRAJECTORY,
-    Figures,
-    Shape,
-    at,
-    cost_of,
-    figures_of,
-    has_shape,
-)
+from drive_trace.authoring.usage_shapes import at
 from drive_trace.json_text import STRICT
 from drive_trace.text.escaping import printable
 from drive_trace.text.wording import are, first_of, plural, shown
@@ -57,7 +45,7 @@ _PARENTS = (
 """Where one of Codex says from which other it was started. It repeats that one's history, and goes
 on with its sums.
 """
-_SESSIONS = (CLAUDE_SESSION, CODEX_SESSION, TRAJECTORY.name)
+_SESSIONS = (shapes.CLAUDE_SESSION, shapes.CODEX_SESSION, shapes.TRAJECTORY.name)
 """Shapes of logs that name others."""
 _MOST_REASONS = 1_000
 _MOST = 256 << 20
@@ -76,7 +64,7 @@ class UsageRow(NamedTuple):
     model: str | None
     """Untrusted; None where none is named."""
     messages: int
-    figures: Figures
+    figures: shapes.Figures
     cost: float | None
     """What the provider says that they cost, in US dollars; None where it does not of all."""
 
@@ -85,7 +73,7 @@ class Usage(NamedTuple):
     """The sum of some usage objects."""
 
     rows: Sequence[UsageRow]
-    figures: Figures
+    figures: shapes.Figures
     """Of all; a figure that some message does not have is not known."""
     notes: Sequence[str]
     """What was left out, a sentence each."""
@@ -101,8 +89,8 @@ class _UsageMessage(NamedTuple):
 
     log: str
     name: str
-    shape: Shape
-    figures: Figures
+    shape: shapes.Shape
+    figures: shapes.Figures
     keys: Sequence[tuple[str, object]] = ()
     """What identifies it, each with how it is called."""
     model: str | None = None
@@ -136,6 +124,7 @@ def total_usage(logs: Mapping[str, Iterable[str]], *, partial: bool = False) -> 
         logged |= {each.name for each in read} - {each.log for each in once}
         missing = _missing([each for each in read if each.name in logged], read)
         counted, orphans = _without_history(counted, {each.name: each for each in read})
+        rows, cost = _rows(counted), _cost_in([each.cost for each in counted])
     except UsageLogError as error:
         return Refused(error.args)
     except (RecursionError, OverflowError):
@@ -144,10 +133,9 @@ def total_usage(logs: Mapping[str, Iterable[str]], *, partial: bool = False) -> 
     if missing and not (partial and counted):
         return Refused((_about_missing(missing),))
     notes = [*_notes(read, once, counted), *_losses(counted)]
-    cost = _cost_in([each.cost for each in counted])
     ids = {each.session for each in counted} - logs.keys()
     sessions = sorted(filter(_ID.fullmatch, ids))[:10]
-    return Usage(_rows(counted), _sums(counted), notes, cost, missing, sessions)
+    return Usage(rows, _sums(counted), notes, cost, missing, sessions)
 
 
 def _notes(read: Sequence[_Log], once: Messages, counted: Messages) -> Iterator[str]:
@@ -216,7 +204,7 @@ class _Log:
         self.logged: set[str] = {file_name(name)}
         """What it logs itself."""
         self.thread = self.parent = ""
-        self.totals: list[Figures] = []
+        self.totals: list[tuple[int | None, ...]] = []
         """Of Codex: the thread, that from which it was forked, and the sums so far."""
 
     def read(self) -> Iterator[_UsageMessage | str]:
@@ -227,7 +215,9 @@ class _Log:
                 self.objects += 1
                 name = f"object {self.objects} (line {line}){self._of}"
                 self._note(value)
-                shape = next((each for each in SHAPES if has_shape(value, each)), None)
+                shape = next(
+                    (each for each in shapes.SHAPES if shapes.has_shape(value, each)), None
+                )
                 is_known = shape is not None or is_trajectory(value)
                 self._is_tools = self._is_tools or (shape is not None and shape.is_log)
                 if is_known or not self._is_tools:
@@ -250,19 +240,19 @@ class _Log:
             yield each
 
     def _found(
-        self, name: str, value: object, shape: Shape | None
+        self, name: str, value: object, shape: shapes.Shape | None
     ) -> Iterator[_UsageMessage | str]:
         if shape is not None:
             for each in _known(self.name, name, value, shape, self.thread or self.name):
-                if shape.name == CODEX_SESSION and not isinstance(each, str):
-                    self.totals.append(each.figures)
+                if shape.name == shapes.CODEX_SESSION and not isinstance(each, str):
+                    self.totals.append((*each.figures.values(),))
                 yield each
         elif isinstance(value, dict) and is_trajectory(value):
             for part in parts_of(value):
                 if isinstance(part, str):
                     yield f"{name}: {part}"
                 else:
-                    yield from _known(self.name, name, part, TRAJECTORY, None)
+                    yield from _known(self.name, name, part, shapes.TRAJECTORY, None)
         else:
             yield from _read(self.name, name, value)
 
@@ -312,39 +302,24 @@ def _without_history(counted: Messages, logs: Mapping[str, _Log]) -> tuple[Messa
     """The messages without the sums that a session of Codex has repeated from the one it was forked
     from, and the logs of such that are missing: what they forked is left out.
     """
-    threads = {log.thread: log for log in logs.values() if log.totals}
+    threads = {log.thread: log.totals for log in logs.values() if log.totals}
     own, missing = [], []
     for each in counted:
         log = logs[each.log]
-        if each.shape.name != CODEX_SESSION or not log.parent:
-            own.append(each)
-        elif log.parent not in threads:
-            missing.append(f"rollout-…-{log.parent}.jsonl")
-        else:
-            own.append(each._replace(figures=_less(each.figures, _history(log, threads))))
+        parent = log.parent if each.shape.name == shapes.CODEX_SESSION else ""
+        if parent and parent not in threads:
+            missing.append(f"rollout-…-{parent}.jsonl")
+            continue
+        known = set(threads[parent] if parent else ())
+        repeated = [*takewhile(known.__contains__, log.totals)] or [(0,) * len(TOKEN_FIELDS)]
+        counts = zip(each.figures.items(), repeated[-1], strict=True)
+        figures = {name: count and count - (before or 0) for (name, count), before in counts}
+        own.append(each._replace(figures=figures))
     return own, missing
 
 
-def _history(log: _Log, threads: Mapping[str, _Log]) -> Figures:
-    """The last of the sums that a log begins with and that the one before it has, too."""
-    before, last = threads[log.parent].totals, dict[str, int | None]()
-    known = {tuple(each.values()) for each in before}
-    for each in log.totals:
-        if tuple(each.values()) not in known:
-            break
-        last = dict(each)
-    return last
-
-
-def _less(figures: Figures, before: Figures) -> Figures:
-    return {
-        name: count if count is None else count - (before.get(name) or 0)
-        for name, count in figures.items()
-    }
-
-
 def _known(
-    log: str, name: str, message: object, shape: Shape, session: object
+    log: str, name: str, message: object, shape: shapes.Shape, session: object
 ) -> Iterator[_UsageMessage | str]:
     """What a tool's message tells, one for each model, and what is wrong with it."""
     usage = at(message, shape.usage)
@@ -354,7 +329,7 @@ def _known(
     id_ = at(message, shape.id) or at(message, shape.request) if shape.id else session
     of = (at(message, "session_id") or at(message, "sessionId")) if shape.id else session
     for model, each in by_model.items():
-        figures = figures_of(name, each, shape.names)
+        figures = shapes.figures_of(name, each, shape.names)
         if isinstance(figures, list):
             yield from figures
             continue
@@ -363,7 +338,7 @@ def _known(
             continue
         key = (f"{shape.name} {model if shape.by_model else ''}", id_)
         keys = [key] if isinstance(id_, str) else []
-        cost = cost_of(message, each, shape)
+        cost = shapes.cost_of(message, each, shape)
         yield _UsageMessage(log, name, shape, figures, keys, model, cost, str(of or log))
 
 
@@ -382,20 +357,20 @@ def _read(log: str, name: str, message: object) -> Iterator[_UsageMessage | str]
         )
     elif path not in {(), ("usage",)}:
         yield f"{name} tells its usage at {_dotted(path)}, which is not read; {_alone(path)}"
-    elif any(each in usage for each in SDK):
-        figures = figures_of(name, usage, SDK)
+    elif any(each in usage for each in shapes.SDK):
+        figures = shapes.figures_of(name, usage, shapes.SDK)
         if isinstance(figures, list):
             yield from figures
         else:
             keys = [(key, message[key]) for key in _IDS if isinstance(message.get(key), str | int)]
-            others = (key for key in usage if key not in SDK)
+            others = (key for key in usage if key not in shapes.SDK)
             lost = [key for key in others if path or key.lower().endswith("tokens")]
             yield _UsageMessage(
-                log, name, SDK_SHAPE, figures, keys, type=message.get("type"), lost=lost
+                log, name, shapes.SDK_SHAPE, figures, keys, type=message.get("type"), lost=lost
             )
     elif places or foreign:
         phrase = f"; found {_quoted(foreign)}: rename them" if foreign else ""
-        yield f"the usage of {name} has none of {', '.join(SDK)}{phrase}"
+        yield f"the usage of {name} has none of {', '.join(shapes.SDK)}{phrase}"
 
 
 def _places(value: object) -> Iterator[tuple[Place, Mapping[str, object]]]:
@@ -404,7 +379,7 @@ def _places(value: object) -> Iterator[tuple[Place, Mapping[str, object]]]:
     while waiting:
         path, each = waiting.pop()
         if isinstance(each, dict):
-            if any(key in each for key in SDK) or path[-1:] == ("usage",):
+            if any(key in each for key in shapes.SDK) or path[-1:] == ("usage",):
                 yield path, each
             waiting += [((*path, key), inner) for key, inner in reversed(each.items())]
         elif isinstance(each, list):
@@ -425,13 +400,13 @@ def _without_repeated(messages: Iterable[_UsageMessage]) -> Messages:
             continue
         figures, known = each.figures, before.figures
         is_less = any((figures[name] or 0) < (known[name] or 0) for name in TOKEN_FIELDS)
-        if each.shape is SDK_SHAPE:
+        if each.shape is shapes.SDK_SHAPE:
             reasons.append(
                 f"{before.name} and {each.name} have the same `{key[0]}` {shown(key[1])}, and "
                 "different figures: one message must not be counted twice; hand over only the "
                 "one that counts"
             )
-        elif is_less and each.shape.name == CLAUDE_SESSION and each.log != before.log:
+        elif is_less and each.shape.name == shapes.CLAUDE_SESSION and each.log != before.log:
             continue  # a session and its subagent log the same, one of them while it grows
         elif is_less:
             reasons.append(
@@ -452,13 +427,13 @@ def _without_parts_of_totals(messages: Messages) -> Messages:
         for each in messages
         if not {(each.log, each.shape.name), (each.session, each.shape.name)} & replaced
     ]
-    own = [each for each in kept if each.shape is SDK_SHAPE]
+    own = [each for each in kept if each.shape is shapes.SDK_SHAPE]
     totals = [each for each in own if each.type in _TOTALS]
     others = [each for each in own if each.type not in _TOTALS]
     if not totals or not others:
         return kept
     if _sums(totals) == _sums(others):
-        return [each for each in kept if each.shape is not SDK_SHAPE or each.type in _TOTALS]
+        return [each for each in kept if each.shape is not shapes.SDK_SHAPE or each.type in _TOTALS]
     type_ = totals[0].type
     raise UsageLogError(
         f"{totals[0].name} is of the type `{type_}`, which adds up others, but its figures "
@@ -467,7 +442,7 @@ def _without_parts_of_totals(messages: Messages) -> Messages:
     )
 
 
-def _sums(messages: Messages) -> Figures:
+def _sums(messages: Messages) -> shapes.Figures:
     """Each figure of all together; None where one of them does not have it."""
     columns = {name: [each.figures[name] for each in messages] for name in TOKEN_FIELDS}
     return {

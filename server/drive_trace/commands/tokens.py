@@ -136,33 +136,23 @@ def _added_up(usage: Sequence[str], trace_file: str, *, partial: bool) -> Usage:
 
 
 def _echo_recorded(request: RecordRequest, recorded: Merged | None, total: Usage | None) -> None:
-    """Print what was recorded, and from what. It is the interface of ``--output-format json``."""
-    click.echo(
-        json_document(
-            {
-                "project_run_id": request.project_run_id,
-                "recorded": None if recorded is None else recorded.values,
-                "line": None if recorded is None else recorded.line,
-                "usage": None if total is None else _as_json(total),
-            }
-        )
-    )
-
-
-def _as_json(total: Usage) -> dict[str, object]:
-    """A provider's own cost is here alone: the vocabulary has no place for it."""
-    rows: list[dict[str, object]] = [
-        {"format": row.shape, "model": row.model, "messages": row.messages, **row.figures}
-        | {"cost_usd": row.cost}
-        for row in total.rows
-    ]
-    return {
-        "rows": rows,
-        **total.figures,
-        "cost_usd": total.cost,
-        "missing": total.missing,
-        "notes": total.notes,
+    """Print what was recorded, and from what. It is the interface of ``--output-format json``. A
+    provider's own cost is here alone: the vocabulary has no place for it.
+    """
+    said: dict[str, object] = {
+        "project_run_id": request.project_run_id,
+        "recorded": None if recorded is None else recorded.values,
+        "line": None if recorded is None else recorded.line,
+        "usage": None,
     }
+    if total is not None:
+        rows = [
+            {"format": shape, "model": model, "messages": messages, **figures, "cost_usd": cost}
+            for shape, model, messages, figures, cost in total.rows
+        ]
+        usage = {"rows": rows, **total.figures, "cost_usd": total.cost}
+        said["usage"] = {**usage, "missing": total.missing, "notes": total.notes}
+    click.echo(json_document(said))
 
 
 def _show(total: Usage) -> None:
