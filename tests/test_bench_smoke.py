@@ -1,5 +1,6 @@
 """The benchmark's traces are what the benchmark says they are."""
 
+import sys
 from collections import Counter, defaultdict
 from datetime import datetime
 from pathlib import Path
@@ -10,9 +11,12 @@ import pytest
 
 from drive_trace.analysis import Analysis
 from tests.bench.__main__ import main
+from tests.bench.editor import CAPABILITIES
 from tests.bench.programs import CommandFailedError, Program
+from tests.bench.rows import PLAIN_SERVER
 from tests.bench.table import Part, Row, render
 from tests.bench.traces import TraceOptions, trace_bytes, trace_events, trace_lines
+from tests.support.raw_client import RawClient
 
 LINES = 2_000
 
@@ -138,3 +142,15 @@ def test_a_miss_a_failure_and_what_got_worse_are_never_hidden() -> None:
     ]
     assert [row.is_missed for row in rows] == [False, False, True, False, True]
     assert [row.is_worse for row in rows] == [False, False, False, True, False]
+
+
+def test_the_plain_server_announces_what_ours_does() -> None:
+    def announced(command: list[str]) -> set[tuple[str, object]]:
+        with RawClient(command) as client:
+            said = client.initialize(CAPABILITIES)["capabilities"]
+            client.shutdown()
+        resolves = "resolveProvider"
+        return {(k, isinstance(v, dict) and v.get(resolves)) for k, v in said.items()}
+
+    ours = announced([sys.executable, "-m", "drive_trace", "serve"])
+    assert announced(PLAIN_SERVER) == {each for each in ours if each[0] != "experimental"}

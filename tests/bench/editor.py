@@ -19,7 +19,7 @@ from tests.support.raw_client import RawClient, frame
 Edit = dict[str, Any]
 _PATIENCE_S = 120.0
 _SCREEN_LINES = 60
-_CAPABILITIES: dict[str, Any] = {
+CAPABILITIES: dict[str, Any] = {
     "general": {"positionEncodings": ["utf-16"]},
     "textDocument": {
         "synchronization": {"didSave": True},
@@ -69,7 +69,7 @@ def session(command: Sequence[str], program: Program, folder: Path | None) -> It
     with RawClient(command, timeout=_PATIENCE_S, cwd=program.folder, env=environment) as client:
         uri = folder.as_uri() if folder else None
         folders = [{"uri": uri, "name": "bench"}] if folder else None
-        client.initialize(_CAPABILITIES, rootUri=uri, workspaceFolders=folders)
+        client.initialize(CAPABILITIES, rootUri=uri, workspaceFolders=folders)
         yield Session(client)
         client.shutdown()
 

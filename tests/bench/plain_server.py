@@ -8,10 +8,17 @@ from pygls.lsp.server import LanguageServer
 server = LanguageServer("plain", "1")
 _TOKENS = types.SemanticTokensLegend(["property", "string", "number"], [])
 _FEATURES: dict[str, Any] = {
+    types.CODE_ACTION_RESOLVE: None,
+    types.CODE_LENS_RESOLVE: None,
+    types.COMPLETION_ITEM_RESOLVE: None,
+    types.INLAY_HINT_RESOLVE: None,
     types.TEXT_DOCUMENT_CODE_ACTION: types.CodeActionOptions(resolve_provider=True),
     types.TEXT_DOCUMENT_CODE_LENS: types.CodeLensOptions(resolve_provider=True),
-    types.TEXT_DOCUMENT_COMPLETION: types.CompletionOptions(trigger_characters=['"']),
+    types.TEXT_DOCUMENT_COMPLETION: types.CompletionOptions(
+        trigger_characters=['"'], resolve_provider=True
+    ),
     types.TEXT_DOCUMENT_DEFINITION: None,
+    types.TEXT_DOCUMENT_DID_SAVE: None,
     types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT: None,
     types.TEXT_DOCUMENT_DOCUMENT_LINK: types.DocumentLinkOptions(),
     types.TEXT_DOCUMENT_DOCUMENT_SYMBOL: None,
@@ -19,12 +26,14 @@ _FEATURES: dict[str, Any] = {
     types.TEXT_DOCUMENT_FORMATTING: None,
     types.TEXT_DOCUMENT_HOVER: None,
     types.TEXT_DOCUMENT_INLAY_HINT: None,
+    types.TEXT_DOCUMENT_RANGE_FORMATTING: None,
     types.TEXT_DOCUMENT_REFERENCES: None,
     types.TEXT_DOCUMENT_RENAME: types.RenameOptions(prepare_provider=True),
     types.TEXT_DOCUMENT_SELECTION_RANGE: None,
     types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL: _TOKENS,
     types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE: _TOKENS,
-    types.WORKSPACE_SYMBOL: None,
+    types.WORKSPACE_SYMBOL: types.WorkspaceSymbolOptions(resolve_provider=True),
+    types.WORKSPACE_SYMBOL_RESOLVE: None,
 }
 
 
@@ -44,4 +53,6 @@ def nothing(*_: Any) -> None:
 
 for method, options in _FEATURES.items():
     server.feature(method, options)(nothing)
+for command in ("showRun", "turnRuleOff", "addToBaseline", "showRule"):
+    server.command(command)(nothing)
 server.start_io()

@@ -13,7 +13,7 @@ from tests.bench.programs import Program, run
 from tests.bench.table import Cost, Part, Row
 
 _HERE = Path(__file__).parent
-_PLAIN_SERVER = [sys.executable, str(_HERE / "plain_server.py")]
+PLAIN_SERVER = [sys.executable, str(_HERE / "plain_server.py")]
 _LINES_OF_A_RUN = 50
 _ASKED: dict[str, tuple[str, Callable[[Opened], dict[str, object]]]] = {
     "hover on a run's id": ("hover", lambda opened: opened.at("project_run_id")),
@@ -112,7 +112,7 @@ def folder(files: BenchFiles) -> Part:
 
 def editor(files: BenchFiles) -> Part:
     """The server: its start, keystrokes, requests and memory."""
-    plain = Row("floor: a plain pygls server is ready", ready_ms(_PLAIN_SERVER))
+    plain = Row("floor: a plain pygls server is ready", ready_ms(PLAIN_SERVER))
     real, one_run = files.trace(lines=200, runs=1), files.trace(lines=1_000, runs=1)
     short, long = files.trace(FEW_DEFECTS, lines=1_000), files.trace(FEW_DEFECTS)
     many = files.trace(FEW_DEFECTS, runs=files.lines // _LINES_OF_A_RUN)

@@ -36,11 +36,11 @@ def run(*args: str | Path, stdin: str | bytes = b"") -> Ran:
     return Ran(result.exit_code, result.stdout, result.stderr)
 
 
-def process(*args: str | Path, stdin: bytes = b"", **popen: Any) -> Ran:
+def process(*args: str | Path, stdin: bytes = b"", timeout: float = 120, **popen: Any) -> Ran:
     """Run a command as a process."""
     command = [COMMAND, *map(str, args)]
     ended = subprocess.run(
-        command, input=stdin, capture_output=True, timeout=120, check=False, **popen
+        command, input=stdin, capture_output=True, timeout=timeout, check=False, **popen
     )
     return Ran(ended.returncode, ended.stdout.decode(), ended.stderr.decode())
 

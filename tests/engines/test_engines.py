@@ -26,6 +26,7 @@ NEEDED = "needs the extra drive-trace[fleet-ray]: see make fleet-test"
 pytest.importorskip("daft", reason=NEEDED)
 pytest.importorskip("ray", reason=NEEDED)
 
+pytestmark = pytest.mark.timeout(1_000)  # thousands of traces, on a machine that may be busy
 ROOT = Path(__file__).parent.parent.parent
 TRACES = 3_000
 SILENT = {"RAY_USAGE_STATS_ENABLED": "0", "DO_NOT_TRACK": "1"}
@@ -89,7 +90,8 @@ def cluster() -> Iterator[str]:
 def table(folder: Path, *args: str) -> list[str]:
     """The lines of a table, and of its summary."""
     env = os.environ | LOOPBACK
-    ran = process("fleet", ".", "--no-cache", "--out", "-", *args, cwd=folder, env=env)
+    asked = ("fleet", ".", "--no-cache", "--out", "-", *args)
+    ran = process(*asked, cwd=folder, env=env, timeout=900)  # on a busy machine
     assert ran.code == 2, ran.err  # as some traces cannot be read
     for unread in (
         "folder/trace.jsonl",

@@ -17,9 +17,10 @@ from lsprotocol import types
 
 from drive_trace.analysis import Analysis
 from drive_trace.features.results import JsonText, View, dumps, point_at
-from drive_trace.json_text import TOKEN, ProblemKind, is_closed
+from drive_trace.json_text import ProblemKind, is_closed
 from drive_trace.stopping import unless_stopped
 from drive_trace.text.spans import PositionEncoding, units_before
+from drive_trace.trace.cursor import TOKEN
 from drive_trace.trace.document import Document
 from drive_trace.trace.line import Line, event_of
 from drive_trace.vocabulary import (

@@ -241,13 +241,7 @@ def parse(text: str) -> Syntax:
 # Atomic groups, as Python 3.11.0 to 3.11.4 match possessive ones wrongly.
 INSIDE = r'(?>[^"\\]*(?:\\.[^"\\]*)*)'
 STRING = rf'"{INSIDE}"'
-TOKEN = re.compile(
-    rf'"{INSIDE}(?:"|\\?\Z)|[{{}}\[\],:]|[^\s{{}}\[\],:"]+',
-    re.DOTALL,
-)
-"""A string with its quotes, closed or not; a bracket, comma or colon; or a word without quotes."""
-
-_VALUE = re.compile(rf"[ \t]*:[ \t]*({STRING})")
+_VALUE = rf"[ \t]*:[ \t]*({STRING})"
 _ESCAPE = re.compile(r"\\.", re.DOTALL)
 WHITESPACE = " \t\n\r"
 
@@ -317,7 +311,7 @@ def _string_after(text: str, key_end: int) -> tuple[str, Span] | None:
         value = text[start:end]
         if end >= 0 and "\\" not in value:
             return value, Span(start - 1, end + 1)
-    match = _VALUE.match(text, key_end)
+    match = re.compile(_VALUE).match(text, key_end)
     try:
         return (str(json.loads(match[1])), Span(*match.span(1))) if match is not None else None
     except ValueError:

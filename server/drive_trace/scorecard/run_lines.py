@@ -67,7 +67,7 @@ class TraceLines:
             len(run),
             recorded_in(grade, path) if grade is not None else None,
             recorded_in(cost, path) if cost is not None else None,
-            run.last_line.text_fact("ts"),
+            run.lines[-1].text_fact("ts"),
             rejected=caveats.rejected_lines(index.rejected.get(run_id, ())),
             strays=self.strays,
             stray_count=len(index.strays[0]),
@@ -141,7 +141,7 @@ class RunLines(SpreadRun):
         run, lines = self.runs[file], self.files[file].index.strays[1]
         if not run.lines:
             return ()
-        below = self.grades[file] if file in self.latest else run.last_line
+        below = self.grades[file] if file in self.latest else run.lines[-1]
         return lines[lines.position(below) :] if below is not None else ()
 
 
@@ -187,7 +187,7 @@ class EventOwners:
     def __init__(self) -> None:
         self.first: dict[int, tuple[str, str]] = {}
         """By the hash of an event the id of the first run that has it, and its file."""
-        self._second: dict[int, tuple[str, str]] = {}
+        self.second: dict[int, tuple[str, str]] = {}
         """The same of another run."""
         self.hashes: dict[str, list[Sequence[int]]] = {}
         """By the id of a run those of its events, for each file."""
@@ -202,11 +202,11 @@ class EventOwners:
         self.hashes.setdefault(run_id, []).append(hashes)
         for each in hashes:
             if self.first.setdefault(each, (run_id, path))[0] != run_id:
-                self._second.setdefault(each, (run_id, path))
+                self.second.setdefault(each, (run_id, path))
 
     def other(self, run_id: str, hashes: Iterable[int]) -> str | None:
         """The file of another run that has one of these events; None if there is none."""
-        found = (each.get(key) for key in hashes for each in (self.first, self._second))
+        found = (each.get(key) for key in hashes for each in (self.first, self.second))
         return next((each[1] for each in found if each and each[0] != run_id), None)
 
 

@@ -617,9 +617,9 @@ def search_folder(trace: str) -> tuple[Path | None, str | None]:
 
 _RUN_KEY = '"project_run_id"'
 # What follows the key is looked at and not taken, as a key may stand in there.
-_RUN = re.compile(rf"{_RUN_KEY}(?=[ \t\r]*:[ \t\r]*({STRING})([ \t\r]*[,}}])?)")
+_RUN = rf"{_RUN_KEY}(?=[ \t\r]*:[ \t\r]*({STRING})([ \t\r]*[,}}])?)"
 _TOO_MUCH = "too much beside what is named"
-_ESCAPED_LETTER = re.compile(r"\\u00(?:5f|[67])", re.IGNORECASE)
+_ESCAPED_LETTER = r"\\u00(?:5[fF]|[67])"
 """What a key can have in place of a letter of its own."""
 
 
@@ -643,11 +643,11 @@ def runs_in(records: Iterable[str]) -> NamedRuns:
     """The key and the id in the record before: most often the same ones. No record has this."""
     for record in records:
         at = record.find(_RUN_KEY)
-        is_escaped = "\\" in record and _ESCAPED_LETTER.search(record) is not None
+        is_escaped = "\\" in record and re.search(_ESCAPED_LETTER, record) is not None
         is_same = record.startswith(before, at) and not is_escaped
         if is_same and record.find(_RUN_KEY, at + len(before)) < 0:
             continue
-        named = [] if is_escaped else [*_RUN.finditer(record)]
+        named = [] if is_escaped else [*re.finditer(_RUN, record)]
         run_id = _unquoted(named[0][1]) if len(named) == 1 and named[0][2] is not None else None
         if run_id is not None:
             plain.add(run_id)

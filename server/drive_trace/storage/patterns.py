@@ -123,7 +123,7 @@ def patterns_of(lines: tuple[str, ...]) -> Patterns:
     return Patterns(lines)
 
 
-_UNCLOSED = re.compile(r"\[(?![!^]?\]?[^\]]*\])")
+_UNCLOSED = r"\[(?![!^]?\]?[^\]]*\])"
 """A bracket that no other closes, with which a pattern matches nothing, as in .gitignore."""
 
 
@@ -138,7 +138,7 @@ def _pattern(line: str) -> _Pattern | None:
     body = line.removeprefix("!")
     steps = body.removesuffix("/").removeprefix("/").split("/")
     # No path has nothing between two slashes.
-    if line.startswith("#") or not all(steps) or _UNCLOSED.search(body):
+    if line.startswith("#") or not all(steps) or re.search(_UNCLOSED, body):
         return None
     if "/" not in body.removesuffix("/"):  # it means a name in any folder
         steps.insert(0, "**")
@@ -151,7 +151,7 @@ def _pattern(line: str) -> _Pattern | None:
 
 _MOST_ALTERNATIVES = 64
 """The most patterns that one with alternatives stands for."""
-_ALTERNATIVES = re.compile(r"\{([^{}]*)\}")
+_ALTERNATIVES = r"\{([^{}]*)\}"
 
 
 class MoreFiles(msgspec.Struct, frozen=True, dict=True):
@@ -185,7 +185,7 @@ def _alternatives(pattern: str) -> list[str]:
     left = [pattern]
     while left and len(done) + len(left) <= _MOST_ALTERNATIVES:
         each = left.pop(0)
-        braces = _ALTERNATIVES.search(each)
+        braces = re.search(_ALTERNATIVES, each)
         if braces is None:
             done.append(each)
         else:

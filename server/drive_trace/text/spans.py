@@ -23,8 +23,6 @@ JS_WHITESPACE = (
 )
 """What JavaScript's ``String.prototype.trim`` removes (ECMA-262, WhiteSpace and LineTerminator)."""
 
-_BROKEN_BYTES = re.compile("[\udc80-\udcff]+")
-
 
 class Span(NamedTuple):
     """A half-open range ``[start, end)`` of code points within one record."""
@@ -73,7 +71,7 @@ class BrokenText(str):
     def broken(self) -> Iterator[tuple[Span, bytes]]:
         """Where sequences that are not UTF-8 stand next to each other, and their bytes."""
         shift = 0
-        for found in _BROKEN_BYTES.finditer(self.exact):
+        for found in re.finditer("[\udc80-\udcff]+", self.exact):
             data = found[0].encode("utf-8", "surrogateescape")
             start = found.start() - shift
             size = len(data.decode("utf-8", "replace"))

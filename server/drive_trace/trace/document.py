@@ -13,9 +13,6 @@ from typing import NamedTuple
 from drive_trace.text.spans import PositionEncoding, Span, offset_of, units_before
 from drive_trace.trace.line import FlaggedLine, Line, LineStatus
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
-_start = itemgetter(0)
-
 Reader = Callable[[Iterable[str]], list[Line]]
 
 
@@ -145,7 +142,7 @@ class Document:
         if "\r" not in text:
             return Position(line, units_before(text, point.offset, encoding))
         parts = self._parts(point.record)
-        inner = max(0, bisect_right(parts, point.offset, key=_start) - 1)
+        inner = max(0, bisect_right(parts, point.offset, key=itemgetter(0)) - 1)
         start, stop = parts[inner]
         offset = min(point.offset, stop) - start
         return Position(line + inner, units_before(text[start:stop], offset, encoding))
@@ -185,7 +182,7 @@ class Document:
 @lru_cache(maxsize=1)  # a record may be a whole file, and is asked for each of its findings
 def _protocol_lines(text: str, *, is_last: bool) -> list[Span]:
     parts, start = [], 0
-    for end in _LINE_END.finditer(text if is_last else text + "\n"):
+    for end in re.finditer(r"\r\n|\r|\n", text if is_last else text + "\n"):
         parts.append(Span(start, end.start()))
         start = end.end()
     return [*parts, Span(start, len(text))] if is_last else parts

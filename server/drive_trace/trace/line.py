@@ -378,7 +378,7 @@ _OF_EVERY_EVENT = ("event_type", "project_run_id", "schema_version")
 """Every event has them, and few other records do."""
 _LETTERS = tuple(each.replace("_", "") for each in _OF_EVERY_EVENT)
 _NO_LETTERS = bytes({*range(256)} - {*b"abcdefghijklmnopqrstuvwxyz"})
-_ESCAPE = re.compile(r"\\u([0-9a-f]{4})")
+_ESCAPE = r"\\u([0-9a-f]{4})"
 _BETWEEN = r"[^a-z\"',:={}\[\]]*"
 """What may stand between the letters of a name that is spelled otherwise."""
 _END = rf"{_BETWEEN}[\"']\s*[:=]"
@@ -420,7 +420,7 @@ def _may_be_event(record: str) -> bool:
     """Whether a record names a field of every event, as one does that somebody has wrapped or whose
     keys were renamed: ``{"log":"{\\"event_type\\":…}"}``, ``eventType``, ``Event-Type``.
     """
-    text = _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), record.lower())
+    text = re.sub(_ESCAPE, lambda escape: chr(int(escape[1], 16)), record.lower())
     # To look for plain names, or at letters alone, is much faster than the pattern.
     letters = text.encode(errors="replace").translate(None, _NO_LETTERS).decode()
     may_be = any(each in letters for each in _LETTERS)

@@ -146,9 +146,8 @@ def path_at(text: str, offset: int) -> Place | None:
     return None
 
 
-_VALUE = re.compile(
-    rf'({STRING}|[-+.0-9eEa-z]++|[\[{{](?>(?:[^\[\]{{}}"]|{STRING})*)[\]}}])(?=[,}}])'
-)
+_VALUE = rf'({STRING}|[-+.0-9eEa-z]++|[\[{{](?>(?:[^\[\]{{}}"]|{STRING})*)[\]}}])(?=[,}}])'
+"""To compile it takes a millisecond, and traces without findings do not need it."""
 
 
 @lru_cache(maxsize=64)  # a finding and its fix ask for the same
@@ -167,7 +166,7 @@ def _quick_pair(text: str, key: str) -> PairSpans | None:
     # A key can be spelt with escapes too, and then the search has not seen it.
     if text[start - 1] not in "{," or "\\" in key or '"' in key or "\\u" in text:
         return None
-    value = _VALUE.match(text, start + len(quoted))
+    value = re.compile(_VALUE).match(text, start + len(quoted))
     if value is None:
         return None
     return PairSpans(Span(start, start + len(quoted) - 1), Span(*value.span(1)))

@@ -114,11 +114,6 @@ class Run:
         """Its earliest event."""
         return self.lines[0]
 
-    @property
-    def last_line(self) -> Line:
-        """Its latest event."""
-        return self.lines[-1]
-
     def next_of(self, names: Iterable[str], line: Line) -> Line | None:
         """The nearest event of some names after a line."""
         return earliest(self.events(name).after(line) for name in names)

@@ -277,7 +277,8 @@ class WorkspaceRuns:
                 found.append(self._owners_in(each.place.uri, each.version, partial(_only, each)))
             elif run_id in runs_sharing_events(each.trace.analysis.index):  # costs less
                 return each.place.name
-        if not any(each.first for each in found):
+        has_no_other = len(found) == 1 and not opened and not found[0].second
+        if has_no_other or not any(each.first for each in found):
             return None
         found += [
             self._owners_in(each.place.uri, each.version, partial(_only, each)) for each in opened
