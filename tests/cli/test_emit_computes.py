@@ -265,7 +265,7 @@ def test_what_nobody_can_know_is_missing() -> None:
         "`findings_filed` is missing: expected an integer of at least 0",
     ]
     assert refused("dispatch-start dispatch_name=D2") == (
-        '`subagent_type` is missing: expected a string, before: "implementer"'
+        '`subagent_type` is missing: expected a string; perhaps "implementer" (used 1×)'
     )
     assert "--file FILE tells it" in refused("brief-issued")
     assert "no open slice fits" in refused("slice-completed result=merged")
@@ -273,6 +273,18 @@ def test_what_nobody_can_know_is_missing() -> None:
         "spec-authored spec_path=a spec_kind=slice byte_length=1 open_questions_count=0 "
         "dod_items_count=0"
     )
+
+
+@pytest.mark.usefixtures("repository")
+def test_what_was_forgotten_is_no_duration() -> None:
+    recorded(STARTED, DISPATCH)
+    path = Path("projects/shop/trace.jsonl")
+    path.write_text(path.read_text("utf-8").replace("2026-05-28", "2026-05-25"), "utf-8")
+    assert refused("dispatch-end result=aborted") == (
+        "`wall_clock_ms` is missing: expected an integer of at least 0; "
+        "perhaps 259260000 (3 d since its start)"
+    )
+    assert recorded("dispatch-end result=aborted wall_clock_ms=60000")["wall_clock_ms"] == 60_000
 
 
 @pytest.mark.parametrize("name", [each.name for each in EVENTS.values() if not each.is_feed])

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from drive_trace.authoring.drafts import Draft, Refused, Stamp, draft_event, plain_object
 from drive_trace.authoring.events import compose, context_of
-from drive_trace.authoring.values import Certainty, Given, Slot, contrary
+from drive_trace.authoring.values import Certainty, Given, Slot, allowed, contrary
 from drive_trace.json_text import as_json
 from drive_trace.scorecard.scoring import ScoredTrace
 from drive_trace.text.wording import fields_listed, shown, writable
@@ -199,7 +199,9 @@ def _which(slot: Slot) -> str:
 def _missing(slot: Slot) -> str:
     """What a field that nobody can fill in can be, and has been."""
     field = slot.field
-    used = [shown(each.value) for each in slot.choices if each.note.startswith("used ")][:_MOST]
-    before = f", before: {', '.join(used)}" if used else ""
+    words = [each.value for each in allowed(field)]
+    others = [each for each in slot.choices if each.value not in words]
+    notes = [f"{shown(each.value)} ({each.note})" for each in others[:_MOST]]
+    maybe = f"; perhaps {', '.join(notes)}" if notes else ""
     by_file = "; --file FILE tells it" if field.name.endswith(("_length", "_hash", "_path")) else ""
-    return f"`{field.name}` is missing: expected {field.describe()}{before}{by_file}"
+    return f"`{field.name}` is missing: expected {field.describe()}{maybe}{by_file}"

@@ -5,18 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from drive_trace import vocabulary
 from drive_trace.authoring import values
 from drive_trace.authoring.drafts import Stamp
 from drive_trace.trace.scope import Opened, Scope
-from drive_trace.vocabulary import (
-    EVENTS,
-    KINDS,
-    LIFETIMES,
-    Entity,
-    EventType,
-    FieldType,
-    OneOfShape,
-)
+from drive_trace.vocabulary import EVENTS, KINDS, LIFETIMES, Entity, EventType, FieldType
 
 _DISPATCH, _ROUND = LIFETIMES[Entity.DISPATCH], LIFETIMES[Entity.ROUND]
 _SLICE = LIFETIMES[Entity.SLICE]
@@ -114,7 +107,7 @@ def variants(event: EventType, scope: Scope) -> list[values.Given]:
     for of in KINDS:
         if of in event.fields:
             shape = event.fields[of].shape
-            assert isinstance(shape, OneOfShape)
+            assert isinstance(shape, vocabulary.OneOfShape)
             likeliest = _likeliest_kind(scope)
             kinds = sorted(shape.meanings, key=lambda kind: kind != likeliest)
             return [{of: kind} for kind in kinds]

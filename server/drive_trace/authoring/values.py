@@ -12,28 +12,14 @@ from enum import Enum
 from itertools import islice
 from typing import NamedTuple, cast
 
+from drive_trace import vocabulary
 from drive_trace.authoring.drafts import Stamp
 from drive_trace.text.wording import shown
 from drive_trace.trace.line import Line
 from drive_trace.trace.run import FORGOTTEN_MS
 from drive_trace.trace.scope import Scope
 from drive_trace.trace.times import in_words, milliseconds_between
-from drive_trace.vocabulary import (
-    ENVELOPE,
-    EVENTS,
-    KINDS,
-    LIFETIMES,
-    SCHEMA_VERSION,
-    BooleanShape,
-    Entity,
-    EventType,
-    FieldType,
-    Form,
-    Lifetime,
-    ListShape,
-    OneOfShape,
-    StringShape,
-)
+from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, EventType, FieldType, Lifetime
 
 _DISPATCH, _ROUND = LIFETIMES[Entity.DISPATCH], LIFETIMES[Entity.ROUND]
 _SLICE = LIFETIMES[Entity.SLICE]
@@ -147,7 +133,7 @@ def distinct(choices: Iterable[Choice]) -> tuple[Choice, ...]:
 
 def slot_of(field: FieldType, context: EventContext) -> Slot:
     """What is known of a field that the event does not have yet."""
-    if field.name in ENVELOPE:
+    if field.name in vocabulary.ENVELOPE:
         return _of_envelope(field, context)
     if context.event.is_feed:
         return _of_feed(field, context)
@@ -174,11 +160,11 @@ def choices_of(field: FieldType, context: EventContext) -> tuple[Choice, ...]:
 
 def allowed(field: FieldType) -> tuple[Choice, ...]:
     """Every value that a field allows, with what it means; null where that is a value."""
-    shape = field.shape.item if isinstance(field.shape, ListShape) else field.shape
+    shape = field.shape.item if isinstance(field.shape, vocabulary.ListShape) else field.shape
     choices: list[Choice] = []
-    if isinstance(shape, OneOfShape):
+    if isinstance(shape, vocabulary.OneOfShape):
         choices = [Choice(value, meaning) for value, meaning in shape.meanings.items()]
-    elif isinstance(shape, BooleanShape):
+    elif isinstance(shape, vocabulary.BooleanShape):
         choices = [Choice(True), Choice(False)]
     return (*choices, null_of(field)) if field.nullable else tuple(choices)
 
@@ -197,7 +183,7 @@ def _of_envelope(field: FieldType, context: EventContext) -> Slot:
     facts = {
         "event_id": (stamp.event_id, "a fresh id"),
         "event_type": (context.event.name, ""),
-        "schema_version": (SCHEMA_VERSION, ""),
+        "schema_version": (vocabulary.SCHEMA_VERSION, ""),
         "ts": (stamp.ts, "now"),
         "orchestrator_agent_id": (scope.agent_id, of_agent),
     }
@@ -291,7 +277,7 @@ def _wall_clock(field: FieldType, context: EventContext) -> Slot | None:
     if passed is None or passed < 0:
         return None
     if passed > FORGOTTEN_MS:
-        return open_slot(field)
+        return open_slot(field, [Choice(passed, f"{in_words(passed)} since its start")])
     return _unless_ambiguous(context, field, passed, f"{in_words(passed)}, measured from its start")
 
 
@@ -455,7 +441,7 @@ def is_null_here(field: FieldType, context: EventContext) -> bool:
 
 def _has_value(field: FieldType, context: EventContext) -> bool | None:
     """Whether events of the given kind have a value in a field; None if the kind does not say."""
-    for of, kinds in KINDS.items():
+    for of, kinds in vocabulary.KINDS.items():
         if field.name in kinds and of in context.given:
             return context.given[of] == kinds[field.name]
     return None
@@ -471,7 +457,7 @@ def _allowed_here(field: FieldType, context: EventContext) -> tuple[Choice, ...]
 
 def _by_shape(field: FieldType, context: EventContext) -> Slot:
     choices = _allowed_here(field, context)
-    if not isinstance(field.shape, StringShape):
+    if not isinstance(field.shape, vocabulary.StringShape):
         return open_slot(field, choices)
     used = list(_used_texts(field, context.scope))
     found = [Choice(value, f"used {count}×") for value, count in Counter(used).items()]
@@ -504,7 +490,9 @@ def _is_repeated(field: FieldType, used: list[str], event: EventType) -> bool:
 
 
 def _is_uuid(field: FieldType) -> bool:
-    return isinstance(field.shape, StringShape) and field.shape.form is Form.UUID
+    return (
+        isinstance(field.shape, vocabulary.StringShape) and field.shape.form is vocabulary.Form.UUID
+    )
 
 
 # Notes
