@@ -3,8 +3,10 @@ is.
 """
 
 import json
+import os
 import re
 import shlex
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +17,12 @@ from jsonschema import Draft7Validator
 from drive_trace.commands import cli
 from drive_trace.hook import _EVENTS
 from drive_trace.vocabulary import EVENTS
-from tests.cli.support import run
+from tests.cli.support import run, write
+from tests.support.command import COMMAND
+from tests.support.systems import POSIX_SHELL, not_on_windows
 
 ROOT = Path(__file__).parent.parent.parent
+DOCS = (ROOT / "docs/agents.md").read_text("utf-8")
 PLUGIN = ROOT / "editors/claude-code"
 
 
@@ -47,13 +52,13 @@ MANIFEST = closed(
     license=TEXT,
     keywords={"type": "array", "items": TEXT},
 )
-COMMAND = closed(
+ACTION = closed(
     "type command",
     type={"const": "command"},
     command=TEXT,
     timeout={"type": "number", "exclusiveMinimum": 0},
 )
-MATCHERS = closed("hooks", matcher=TEXT, hooks={"type": "array", "items": COMMAND})
+MATCHERS = closed("hooks", matcher=TEXT, hooks={"type": "array", "items": ACTION})
 NAMES = [
     *("PreToolUse", "PostToolUse", "PostToolUseFailure", "Notification", "UserPromptSubmit"),
     *("SessionStart", "SessionEnd", "Stop", "SubagentStart", "SubagentStop", "PreCompact"),
@@ -141,3 +146,24 @@ def test_the_skill_tells_of_every_event_and_of_commands_that_there_are() -> None
         assert f"- **{event}**: " in body
     for event, words in re.findall(r"`drive-trace emit ([a-z-]+)([^`]*)`", body):
         assert {*re.findall(r"(\w+)=", words)} <= {*EVENTS[event].fields}
+
+
+@not_on_windows(POSIX_SHELL)
+def test_what_the_docs_have_for_other_agents_works(here: Path) -> None:
+    (table,) = re.findall(r"printf '(.*?)' >> drive-trace.toml", DOCS)
+    write(here, "drive-trace.toml", table.replace("\\n", "\n"))
+    write(here, "brief.md", "Add a retry")
+    (begin,) = re.findall(r"    (drive-trace emit project-started .*)", DOCS)
+    (delegate,) = re.findall(r"```sh\n(drive-trace emit.*?)```", DOCS, re.DOTALL)
+    path = f"{Path(COMMAND).parent}:{os.environ['PATH']}"
+    names = {"PATH": path, "NAME": "retry D1", "KIND": "coder", "BRIEF": "brief.md"}
+    for script in (begin, delegate):
+        ran = subprocess.run(
+            ["sh", "-c", script], env=os.environ | names, capture_output=True, check=False
+        )
+        assert ran.returncode == 0, ran.stderr
+    lines = (here / "projects/shop/trace.jsonl").read_text().splitlines()
+    events = [json.loads(line)["event_type"] for line in lines]
+    assert events == ["project-started", "dispatch-start", "round-start", "brief-issued"]
+    for command in re.findall(r"`drive-trace emit ([a-z-]+)", DOCS):
+        assert command in EVENTS

@@ -230,13 +230,17 @@ def test_what_an_edit_has_not_brought_is_not_told(session: Session) -> None:
 
 
 def test_a_hostile_name_is_text(session: Session) -> None:
-    name = "x'; touch obeyed #\x1b]0;\u202e"
+    name = "x'; touch obeyed #"
     started = session.recorded("SubagentStart", agent_id="$(touch obeyed)", agent_type=name)
     assert started[0]["subagent_type"] == name
-    ended, _ = session.reminded()
-    assert ended.isprintable()
-    (dispatch,) = shlex.split(ended)[-1:]
-    assert dispatch.startswith("x'; touch obeyed #")
+    for command in session.reminded():
+        assert shlex.split(command)[-1] == f"{name}-$(touch "
+        obey(command, *(("satisfied", "0") if "round-end" in command else ("completed",)))
+    for unseen in ("\x1b]0;\u202e", "x" * 200):
+        started = session.recorded("SubagentStart", agent_id=unseen, agent_type=unseen)
+        for command in session.reminded():
+            assert shlex.split(command)[-1] == started[0]["dispatch_id"]
+            obey(command, *(("satisfied", "0") if "round-end" in command else ("completed",)))
 
 
 def test_nothing_of_a_prompt_is_kept(session: Session) -> None:

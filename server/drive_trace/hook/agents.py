@@ -31,7 +31,6 @@ from drive_trace.storage.emitting import filled
 from drive_trace.storage.files import Problem, may_be_there, read_bytes, records_of
 from drive_trace.storage.recording import NewEvent, append_events, record_feed
 from drive_trace.storage.session_logs import log_lines, logs_of
-from drive_trace.text.escaping import printable
 from drive_trace.trace.provenance import Origin
 from drive_trace.trace.scope import Scope, scope_at
 from drive_trace.vocabulary import COST, DISPATCH, EVENTS, FILES, ROUND
@@ -45,6 +44,8 @@ _BRIEF_ISSUED = next(each for each in EVENTS.values() if _BRIEF.length in each.f
 _SAID = {ROUND: "verdict=… findings_filed=…", DISPATCH: "result=…"}
 """What whoever ends it has to say."""
 _AGENT = "orchestrator_agent_id"
+_LONGEST = 100
+"""Characters of a name that an agent can type."""
 _LOOKS, _PAUSE = 5, 0.1
 """How often a log is looked at that is being written, and the seconds in between."""
 
@@ -120,7 +121,8 @@ def reminder(session: Session, agent: str | None = None) -> str:
     for each in scope.opened[DISPATCH.entity]:
         is_ours = scope.value(each.start, _AGENT) == session.event["session_id"]
         if is_ours and each.id not in left_out and only in (None, each.id):
-            name = printable(quote(each.start.text_fact("dispatch_name")))
+            name = each.start.text_fact("dispatch_name")
+            name = quote(name) if name.isprintable() and len(name) < _LONGEST else each.id
             for of in (ROUND, DISPATCH)[_open_round(scope, each.id) is None :]:
                 lines.append(f"drive-trace emit {of.closer} {_SAID[of]} --dispatch {name}")
     words = (

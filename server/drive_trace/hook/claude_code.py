@@ -67,8 +67,12 @@ def _told(session: Session) -> str:
     read = read_trace(session.trace)
     if isinstance(read, Problem):
         raise ValueError(read.message)  # noqa: TRY004 - the path names no trace that can be read
-    original = (session.event.get("tool_response") or {}).get("originalFile") or ""
-    before, now = _findings(session, original), _findings(session, read.records)
+    now = _findings(session, read.records)
+    if not now:
+        return ""
+    before = _findings(
+        session, (session.event.get("tool_response") or {}).get("originalFile") or ""
+    )
     new = [f"- {printable(message, 500)}" for key, message in now.items() if key not in before]
     found = f"{plural(len(new), 'finding')} in {printable(quote(session.trace), 4096)}"
     steps = [
