@@ -33,12 +33,13 @@ from drive_trace.linter.told import CAUSES, MISSING
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span, encode_exactly
 from drive_trace.text.wording import listed
+from drive_trace.trace.provenance import Entry
 from drive_trace.vocabulary import ENVELOPE, EVENTS, Family, FieldType, OneOfShape
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # how examples are written is known to the tests
 
-from tests.support.fixtures import analysis_of  # noqa: E402
+from tests.support.fixtures import analysis_of, provenance_of  # noqa: E402
 from tests.support.fixtures import read as read_fixture  # noqa: E402
 from tests.support.rule_examples import Example, examples_of  # noqa: E402
 from tools.agent_plugin import manifest as plugin_manifest  # noqa: E402
@@ -69,6 +70,7 @@ def generated() -> Iterator[tuple[Path, str]]:
     for name, record in {
         "judgement": Judgement,
         "calibration": Calibrated,
+        "provenance": Entry,
         "run-manifest": RunManifest,
     }.items():
         yield ROOT / f"schemas/{name}.schema.json", _json(record_schema(name, record))
@@ -164,6 +166,9 @@ def example_output(rule: Rule[Any]) -> str:
             is_other = example.encoding != "utf-8"
             data = source.encode(example.encoding) if is_other else encode_exactly(source)
             Path(name).write_bytes(data)
+        if example.recorded is not None:
+            record = provenance_of(read_fixture(example.recorded).text)
+            Path("trace.jsonl.provenance.ndjson").write_text(record, "utf-8")
         output = CliRunner().invoke(cli, ["check", "--select", rule.code, *files]).stdout
     shown = next(part for part in output.split("\n\n") if f"[{rule.code}]" in part)
     return "\n".join(line.rstrip() for line in shown.splitlines())

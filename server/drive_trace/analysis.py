@@ -30,6 +30,7 @@ from drive_trace.trace.index import Index
 from drive_trace.trace.joined import JoinedFile, JoinedFiles, sharing
 from drive_trace.trace.line import Line, LineStatus, run_of
 from drive_trace.trace.places import resolve
+from drive_trace.trace.provenance import ProvenanceRecord
 from drive_trace.trace.reading import read_lines, values_of
 
 _MANY = 2000
@@ -45,15 +46,17 @@ class Analysis:
         settings: RuleSettings = DEFAULTS,
         path: str | None = None,
         recorded: Sequence[str] | None = None,
+        provenance: ProvenanceRecord | None = None,
     ) -> None:
         """Read a trace, given as its text or as its records without their newlines. Rules may look
-        at its ``path``, and at the records that it had when it was ``recorded`` last.
+        at its ``path``, and at the records that it had when it was ``recorded`` last; rules and the
+        score at the record of its ``provenance``.
         """
         records = text.split("\n") if isinstance(text, str) else text
         self.document = Document(records, read_lines)
         self.settings = settings
         """By what it is judged."""
-        self._recorded = recorded
+        self._recorded, self._provenance = recorded, provenance
         self._joined: tuple[JoinedFiles, int] | None = None
         self.score_revision = 0
         """Changes when an edit may have changed a verdict, a figure or what was rejected."""
@@ -108,21 +111,26 @@ class Analysis:
         self._judge_all(self.settings, revision)
 
     def compare_with(
-        self, recorded: Sequence[str] | None, versions: Sequence[Version] = ()
+        self,
+        recorded: Sequence[str] | None,
+        provenance: ProvenanceRecord | None = None,
+        versions: Sequence[Version] = (),
     ) -> bool:
-        """Judge by what the trace was when it was recorded last, and by ``versions`` before that.
-        Gives whether that is news.
+        """Judge by what the trace was when it was recorded last, by ``versions`` before that, and
+        by the record of its ``provenance``. Gives whether that is news.
         """
-        if recorded == self._recorded and not versions:
+        known = recorded, provenance
+        if known == (self._recorded, self._provenance) and not versions:
             return False
-        self._recorded = recorded
+        self.score_revision += provenance != self._provenance
+        self._recorded, self._provenance = known
         self._note_recorded(versions)
         self._findings.learn(())
         return True
 
     def _note_recorded(self, versions: Sequence[Version] = ()) -> None:
         last = (Version(self._recorded),) if self._recorded is not None else ()
-        self.index.recorded = (*versions, *last)
+        self.index.recorded, self.index.provenance = (*versions, *last), self._provenance
 
     def _judge_all(self, settings: RuleSettings, revision: int) -> None:
         lines = self.document.lines
@@ -283,22 +291,26 @@ def _counts(line: Line) -> bool:
     return bool(event.is_feed or event.is_work or event.opens or event.closes)
 
 
-def summarize_text(text: str | Sequence[str], path: str = "") -> TraceSummary:
+def summarize_text(
+    text: str | Sequence[str], path: str = "", provenance: ProvenanceRecord | None = None
+) -> TraceSummary:
     """What the scorecard needs of a trace, without looking for findings: the fast way.
 
     The trace is given as its text, or as its records without their newlines.
     """
     records = text.split("\n") if isinstance(text, str) else text
-    return ScoredTrace(records, path).summary()
+    return ScoredTrace(records, path, provenance).summary()
 
 
-def read_log(text: str | Sequence[str], path: str = "") -> TraceLog:
+def read_log(
+    text: str | Sequence[str], path: str = "", provenance: ProvenanceRecord | None = None
+) -> TraceLog:
     """What a report needs of a trace: its summary and every valid event, whole.
 
     The trace is given as its text, or as its records without their newlines.
     """
     records = text.split("\n") if isinstance(text, str) else text
-    trace = ScoredTrace(records, path)
+    trace = ScoredTrace(records, path, provenance)
     return _log(trace.summary(), trace.document.lines, records)
 
 
@@ -309,17 +321,24 @@ def log_of(analysis: Analysis, records: Sequence[str], path: str) -> TraceLog:
 
 def _log(summary: TraceSummary, lines: Sequence[Line], records: Sequence[str]) -> TraceLog:
     invalid = tuple(n for n, line in enumerate(lines, 1) if line.is_rejected)
-    return TraceLog(summary, _events(lines, summary.path), invalid, records)
+    record = summary.lines.provenance if summary.lines is not None else None
+    events = events_of_run(lines, None, summary.path, record)
+    return TraceLog(summary, events, invalid, records)
 
 
-def events_of_run(lines: Sequence[Line], run_id: str, path: str = "") -> tuple[Event, ...]:
-    """Every valid event of one run, whole, given all lines of its trace."""
-    return _events(lines, path, run_id)
-
-
-def _events(lines: Sequence[Line], path: str, run_id: str | None = None) -> tuple[Event, ...]:
+def events_of_run(
+    lines: Sequence[Line],
+    run_id: str | None,
+    path: str = "",
+    record: ProvenanceRecord | None = None,
+) -> tuple[Event, ...]:
+    """Every valid event of one run, or of all, whole, given all lines of its trace, and the record
+    beside it.
+    """
     return tuple(
-        Event(line.event.name, values_of(line), path, number)
+        Event(
+            line.event.name, values_of(line), path, number, record.measured(line) if record else ()
+        )
         for number, line in enumerate(lines, 1)
         if line.event is not None and (run_id is None or line.run == run_id)
     )

@@ -118,7 +118,8 @@ def score(*paths: AnyPath, no_ignore: bool = False, exclude: Collection[str] = (
             elif isinstance(trace, Problem):
                 unread.append(Unread(trace.path, trace.reason))
             else:
-                yield with_judgements(summarize_text(trace.records, trace.path), trace.path)
+                path, records, provenance = trace
+                yield with_judgements(summarize_text(records, path, provenance), path)
 
     traces = list(scored(_found(named, options)))
     run_ids = {run.run_id for each in traces for run in each.runs}

@@ -23,8 +23,10 @@ from drive_trace.linter.rule import (
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import DEFAULTS, RuleSettings, fingerprint
 from drive_trace.trace.document import Point
+from drive_trace.trace.provenance import read_provenance
+from drive_trace.trace.reading import read_lines
 from drive_trace.trace.run import Run
-from tests.support.fixtures import event_id, trace
+from tests.support.fixtures import event_id, provenance_of, trace
 from tests.support.models import FAMILIES, chance_line, everything
 
 ROOT = Path(__file__).parent.parent.parent
@@ -44,9 +46,11 @@ def random_traces(seed: int, count: int) -> Iterator[list[str]]:
 
 
 def analysed(lines: list[str], committed: list[str] | None = None) -> Analysis:
-    """In a project's place, and some lines are not as they were committed."""
+    """In a project's place, and some lines are not as they were committed, and recorded."""
     head = [*lines[::2], *(each.replace("2026", "2025") for each in lines[1::4])]
-    return Analysis("\n".join(lines), path=PATH, recorded=committed or head)
+    told = [each.text for each in read_lines(committed or head) if each.event is not None]
+    record = read_provenance(provenance_of("\n".join(told)).encode())
+    return Analysis("\n".join(lines), DEFAULTS, PATH, committed or head, record)
 
 
 def edit(analysis: Analysis, lines: list[str], chance: Random, new: list[str]) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from drive_trace.authoring.drafts import Refused, draft_event
-from drive_trace.storage.files import LARGEST, Problem
+from drive_trace.storage.files import Problem
 from drive_trace.storage.recording import Appended, NewEvent, append_event, append_events
 from drive_trace.trace.provenance import Origin
 from tests.cli.support import run, write
@@ -156,12 +156,6 @@ def test_an_event_is_appended_where_its_record_cannot_be_written(tmp_path: Path)
     assert note.startswith("the event was appended, but not where it comes from: ")
     assert note.endswith("not written: link out of the repository")
     assert not elsewhere.exists()
-    record_of(path).unlink()
-    with record_of(path).open("wb") as file:
-        file.truncate(LARGEST + 1)
-    written = append_event(str(path), slice_started())
-    assert isinstance(written, Appended)
-    assert "more than 1 GB" in written.notes[0]
 
 
 def test_a_kill_leaves_a_line_without_an_entry_and_never_the_reverse(tmp_path: Path) -> None:

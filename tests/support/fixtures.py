@@ -50,9 +50,11 @@ from drive_trace.features.hover import hover
 from drive_trace.features.results import View, point_at
 from drive_trace.features.runs import code_lenses, resolve_lens
 from drive_trace.linter.rule import Fix
+from drive_trace.linter.settings import DEFAULTS
 from drive_trace.storage.files import records_of
 from drive_trace.text.spans import PositionEncoding, Span, encode_exactly
 from drive_trace.trace.document import Point
+from drive_trace.trace.provenance import Origin, digest_of_line, entry_line, read_provenance
 from drive_trace.vocabulary import EVENTS
 from drive_trace.vocabulary.types import ENVELOPE_EXAMPLE
 from tests.support.rule_examples import Example
@@ -362,7 +364,18 @@ def findings_of(analysis: Analysis) -> list[Found]:
 def analysis_of(example: Example) -> Analysis:
     """The trace of a rule's example."""
     head = records(read(example.head).text) if example.head is not None else None
-    return Analysis(records(read(example.before).text), path=example.path, recorded=head)
+    text = read(example.recorded).text if example.recorded is not None else ""
+    provenance = read_provenance(provenance_of(text).encode()) if text else None
+    return Analysis(records(read(example.before).text), DEFAULTS, example.path, head, provenance)
+
+
+def provenance_of(text: str, origin: Origin = Origin("emit")) -> str:  # noqa: B008 - is frozen
+    """The record that a trace has beside it when each of its lines was appended by a command."""
+    lines: list[str] = []
+    for each in text.splitlines():
+        previous = digest_of_line(lines[-1].encode()) if lines else None
+        lines.append(entry_line(each, origin, previous, "0.1.0"))
+    return "".join(f"{line}\n" for line in lines)
 
 
 def check_marks(wanted: Fixture, found: Sequence[Found]) -> None:

@@ -17,6 +17,8 @@ These lines are no part of a trace:
     What follows is another trace, ``other.jsonl``, that is checked before this one.
 ``@head``
     What follows is the trace as git's ``HEAD`` has it.
+``@recorded``
+    What follows is the trace as it was recorded: each line has an entry in the record beside it.
 """
 
 import re
@@ -25,7 +27,7 @@ from typing import NamedTuple
 
 from drive_trace.linter import rules
 
-_DIRECTION = re.compile(r"(---|=>|@path|@encoding|@beside|@head)(?: (.*))?")
+_DIRECTION = re.compile(r"(---|=>|@path|@encoding|@beside|@head|@recorded)(?: (.*))?")
 
 
 class Example(NamedTuple):
@@ -44,6 +46,8 @@ class Example(NamedTuple):
     """How the file is written."""
     head: str | None = None
     """The trace as git's ``HEAD`` has it."""
+    recorded: str | None = None
+    """The trace as it was recorded, event by event."""
 
 
 def examples_of(code: str) -> tuple[Example, ...]:

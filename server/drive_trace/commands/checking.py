@@ -94,13 +94,14 @@ def _check(task: _Task, logs: dict[str, TraceLog] | None = None) -> list[_Checke
     _join(traces, analyses)
     if logs is not None:
         for each, analysis in zip(traces, analyses, strict=True):
-            path, records = each.trace
+            path, records, _ = each.trace
             logs[path] = log_of(analysis, records, path)
     return [_checked(*each) for each in zip(traces, analyses, strict=True)]
 
 
 def _analysed(trace: _Trace) -> Analysis:
-    return Analysis(trace.trace.records, trace.settings, path=trace.trace.path)
+    path, records, provenance = trace.trace
+    return Analysis(records, trace.settings, path, provenance=provenance)
 
 
 def _join(traces: Sequence[_Trace], analyses: Sequence[Analysis]) -> None:
@@ -119,7 +120,8 @@ def _checked(trace: _Trace, analysis: Analysis) -> _Checked:
     if trace.is_beside:
         return _Checked((), 0, identities(lines))
     # Not before: what a fix mends may be what was committed.
-    analysis.compare_with(trace.recorded, trace.history.versions if trace.history else ())
+    versions = trace.history.versions if trace.history else ()
+    analysis.compare_with(trace.recorded, trace.trace.provenance, versions)
     found = list(reported(analysis, trace.trace.path))
     return _Checked(found, analysis.hidden_count, identities(lines) if not trace.is_alone else ())
 

@@ -65,7 +65,7 @@ def report(
     traces = []
     for each in reading:
         # What was not checked, or by another process, is read here.
-        log = logs.get(each.path) or read_log(each.records, each.path)
+        log = logs.get(each.path) or read_log(each.records, each.path, each.provenance)
         traces.append(log._replace(summary=with_judgements(log.summary, each.path)))
     # What cannot be checked, as its configuration is broken, is read all the same.
     read = {each.path for each in traces}

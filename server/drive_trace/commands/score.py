@@ -14,7 +14,7 @@ from drive_trace.commands.terminal import columns, is_terminal, paint
 from drive_trace.scorecard import card, render
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, without_lines
-from drive_trace.storage.files import STDIN, Problem, TraceRecords, records_at, with_judgements
+from drive_trace.storage.files import STDIN, Problem, TraceRecords, read_trace, with_judgements
 from drive_trace.storage.finding import SearchOptions, among, omitted
 from drive_trace.text.escaping import json_document, plain
 from drive_trace.trace.index import Index
@@ -80,15 +80,17 @@ def _read(found: Iterable[TraceRecords]) -> list[TraceSummary]:
     for file in found:
         # The lines of one file at a time: those of files that share runs are read again.
         traces[-1:] = [each if each.path == STDIN else without_lines(each) for each in traces[-1:]]
-        runs = ScoredTrace(file.records, file.path).summary()
+        runs = ScoredTrace(file.records, file.path, file.provenance).summary()
         traces.append(with_judgements(runs, file.path))
     return traces
 
 
 def _read_again(path: str) -> Index | None:
     """The lines of a file; None where it can no longer be read."""
-    records = records_at(path)
-    return None if isinstance(records, Problem) else ScoredTrace(records).index
+    found = read_trace(path)
+    if isinstance(found, Problem):
+        return None
+    return ScoredTrace(found.records, path, found.provenance).index
 
 
 def _default_format() -> str:

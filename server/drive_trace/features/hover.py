@@ -262,6 +262,9 @@ def about_quantity(at: referents.Pointed) -> str | None:
         parts.append(
             f"= {in_full(value)} {field.unit} · {_SHORTENED.get(field.unit, compact)(value)}"
         )
+    record = at.analysis.index.provenance
+    if record is not None and field.name in record.measured(at.line):
+        parts.append("Measured, as the record beside the trace says.")
     clock = _clock(at, value) if at.place == Place.value("wall_clock_ms") else None
     return "\n\n".join([*parts, clock] if clock else parts) or None
 

@@ -160,7 +160,7 @@ def _pieces(number: int, file: File) -> Iterator[dict[str, Any]]:
         yield note | {"data": pickle.dumps(trace)}
         return
     records, digest = trace
-    summary, findings, _ = summarized(records.records, file)
+    summary, findings, _ = summarized(records, file)
     if summary.is_illegible:
         yield note | {"data": pickle.dumps(Problem(summary.path, ILLEGIBLE))}
     yield note | {"data": pickle.dumps((summary.strays, (summary.path, summary.hashes)))}

@@ -24,7 +24,7 @@ from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, among, with
 from drive_trace.storage import files as disk
 from drive_trace.storage.finding import project_of
 from drive_trace.storage.fleet_cache import Cache, digest, program
-from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
+from drive_trace.storage.patterns import RECORD_SUFFIXES
 from drive_trace.storage.processes import on_all_cores
 
 if TYPE_CHECKING:  # the rules take long to load, and run where somebody asks for findings
@@ -101,7 +101,7 @@ class TraceState(NamedTuple):
     version: str
     """See :func:`_version`."""
     digest: bytes
-    """The digest of the content of its file, and that of the record beside it."""
+    """The digest of the content of its file, and that of the records beside it."""
     rules: bytes
     """Identifies the settings by which the rules ran; empty where they did not."""
     findings: FindingCounts | None
@@ -221,7 +221,7 @@ def look_at_file(file: File) -> Looked | disk.Problem:
     records, content = trace
     if file.known is not None and file.known.digest == content:
         return Looked(file.known._replace(version=version))
-    summary, findings, is_clean = summarized(records.records, file)
+    summary, findings, is_clean = summarized(records, file)
     facts = TraceState(
         version,
         content,
@@ -247,26 +247,30 @@ def _look_at_files(files: Sequence[File]) -> list[Looked | disk.Problem]:
 
 
 def read(path: str) -> tuple[disk.TraceRecords, bytes] | disk.Problem:
-    """A trace, and the digest of its content and of the record beside it."""
+    """A trace, and the digest of its content and of the records beside it."""
+    provenance = disk.provenance_beside(path)
     data = disk.read_bytes(path)
     if isinstance(data, disk.Problem):
         return data
     found = disk.decoded(path, data)
     if isinstance(found, disk.Problem):
         return found
-    return found, disk.digest_of(data) + disk.digest_of(disk.read_record_beside(path))
+    beside = disk.read_record_beside(path) + (provenance.digest.encode() if provenance else b"")
+    content = disk.digest_of(data) + disk.digest_of(beside)
+    return found._replace(provenance=provenance), content
 
 
 def summarized(
-    records: Sequence[str], file: File
+    trace: disk.TraceRecords, file: File
 ) -> tuple[TraceSummary, FindingCounts | None, bool]:
     """What the score needs of a trace; by its settings what the rules find in its runs, and whether
     they find nothing at all.
     """
     if file.settings is None:
-        summary, findings, is_clean = ScoredTrace(records, file.name).summary(), None, False
+        scored = ScoredTrace(trace.records, file.name, trace.provenance)
+        summary, findings, is_clean = scored.summary(), None, False
     else:
-        analysis = analysed(records, file, file.settings)
+        analysis = analysed(trace, file, file.settings)
         summary = analysis.summary(file.name)
         by_run = analysis.findings_by_rule()
         findings = {run_id: dict(each) for run_id, each in by_run.items() if run_id is not None}
@@ -274,21 +278,21 @@ def summarized(
     return disk.with_judgements(without_lines(summary), file.path), findings, is_clean
 
 
-def analysed(records: Sequence[str], file: File, settings: RuleSettings) -> Analysis:
+def analysed(trace: disk.TraceRecords, file: File, settings: RuleSettings) -> Analysis:
     """A trace, judged by its settings."""
     from drive_trace.analysis import Analysis  # noqa: PLC0415 - see above
 
     where = os.path.abspath(file.path)  # noqa: PTH100 - that would follow links
-    return Analysis(records, settings, where)
+    return Analysis(trace.records, settings, where, provenance=trace.provenance)
 
 
 def _version(path: str) -> str:
-    """The state of a trace's file and of the record beside it; empty if one may change without
+    """The state of a trace's file and of the records beside it; empty if one may change without
     being seen.
     """
     found = ""
     newest = time.time_ns() - _SETTLED
-    for each in (path, f"{path}{JUDGEMENTS_SUFFIX}"):
+    for each in (path, *(f"{path}{suffix}" for suffix in RECORD_SUFFIXES)):
         try:
             state = os.stat(each)  # noqa: PTH116 - Path raises for some names
         except (OSError, ValueError):
@@ -370,7 +374,7 @@ class KeptTraces:
         if isinstance(trace, disk.Problem) or trace[1] != expected:
             raise ScanError("the cache can no longer be read; try again")
         self._cache.put_many({file.key + b"facts": b""})
-        return summarized(trace[0].records, file._replace(settings=None))[0]
+        return summarized(trace[0], file._replace(settings=None))[0]
 
     def _parts(
         self, numbers: Iterable[int], part: bytes

@@ -112,10 +112,10 @@ def _read_whole(file: File) -> _Whole | None:
     trace = read(file.path)
     if isinstance(trace, Problem):
         return None
-    records = trace[0].records
     if file.settings is None:
-        return _Whole(trace[1], ScoredTrace(records, file.name).lines, None)
-    analysis = analysed(records, file, file.settings)
+        scored = ScoredTrace(trace[0].records, file.name, trace[0].provenance)
+        return _Whole(trace[1], scored.lines, None)
+    analysis = analysed(trace[0], file, file.settings)
     return _Whole(trace[1], analysis.lines(file.name), analysis)
 
 

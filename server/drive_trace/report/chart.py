@@ -357,7 +357,7 @@ def _lengths(span: Period) -> Iterator[str]:
     if span.clock_ms is not None:
         yield f"{short_time(span.clock_ms)} by the clock"
     if span.claimed_ms is not None:
-        yield f"{short_time(span.claimed_ms)} claimed"
+        yield f"{short_time(span.claimed_ms)} {span.how}"
 
 
 def _lines(span: Period) -> list[LineRef]:

@@ -30,6 +30,8 @@ class Event(NamedTuple):
     path: str
     line: int
     """From 1."""
+    measured: Sequence[str] = ()
+    """The fields that were measured, as the record beside the file says."""
 
     # No ``cast`` here: a report on a long trace reads a million values, and each is a call.
 
@@ -184,6 +186,12 @@ class Period(msgspec.Struct, frozen=True):
     def claimed_ms(self) -> int | None:
         """The ``wall_clock_ms`` that its end asserts."""
         return self.end.number("wall_clock_ms") if self.end else None
+
+    @property
+    def how(self) -> str:
+        """Whether that was measured, as the record beside the file says, or is a claim."""
+        is_measured = self.end is not None and "wall_clock_ms" in self.end.measured
+        return "measured" if is_measured else "claimed"
 
     @property
     def clock_ms(self) -> int | None:

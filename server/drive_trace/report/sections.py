@@ -188,7 +188,9 @@ def _dispatch(span: DispatchSpan, places: Places) -> list[doc.Words]:
         span.said or "no end recorded",
         f"{span.round_starts:,}",
         ", ".join(each.said or "no end recorded" for each in span.rounds) or "none recorded",
-        short_time(span.claimed_ms) + " (more than the clock)" * span.claims_more,
+        short_time(span.claimed_ms)
+        + " (measured)" * (span.how == "measured")
+        + " (more than the clock)" * span.claims_more,
         short_time(span.clock_ms),
     ]
 

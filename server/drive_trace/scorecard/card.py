@@ -252,7 +252,10 @@ def run_json(run: RunScore) -> dict[str, Any]:
 def _provenance_json(found: measures.Provenance) -> dict[str, object] | None:
     if found.origin is None:
         return None
-    return {"origin": str(found.origin), "evidence": list(found.evidence), **found._asdict()}
+    counts = found._asdict()
+    if not found.recorded:  # as where there is no record
+        del counts["recorded"], counts["measured"]
+    return {"origin": str(found.origin), "evidence": list(found.evidence), **counts}
 
 
 def _judged_json(run: RunScore) -> dict[str, object] | None:

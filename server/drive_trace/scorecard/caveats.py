@@ -215,6 +215,7 @@ class CaveatCode(StrEnum):
     REJECTED_LINE = "rejected-line"
     COPIED_EVENTS = "copied-events"
     CONFLICTING_EVENT_ID = "conflicting-event-id"
+    UNRECORDED_CHANGE = "unrecorded-change"
     PARTIAL_COVERAGE = "partial-coverage"
 
 
@@ -225,6 +226,7 @@ class Qualifies(Enum):
     AFTER_GRADE = "where it stands after the grade that decides, or may"
     ORDER_UNCERTAIN = "where it is uncertain which grade is the latest"
     COPY_MATTERS = "where a copied line is the grade that decides, or another run has the events"
+    FIGURES = "where a grade, a figure or work after the grade is concerned, or may be"
     NEVER = "never"
 
 
@@ -263,6 +265,11 @@ TABLE: Mapping[CaveatCode, tuple[str, Qualifies]] = {
     CaveatCode.CONFLICTING_EVENT_ID: (
         "One event id stands for different events.",
         Qualifies.NEVER,
+    ),
+    CaveatCode.UNRECORDED_CHANGE: (
+        "The record beside a file of the run says that lines were dropped, changed, copied or "
+        "moved, or is damaged itself.",
+        Qualifies.FIGURES,
     ),
     CaveatCode.PARTIAL_COVERAGE: ("A figure covers a part of the run.", Qualifies.NEVER),
 }

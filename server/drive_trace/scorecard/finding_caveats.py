@@ -25,8 +25,9 @@ from drive_trace.scorecard.run_lines import RunLines
 from drive_trace.scorecard.run_score import Recorded, RunInFile, RunScore
 from drive_trace.text.wording import listed, plural
 from drive_trace.trace.joined import may_be_after
+from drive_trace.trace.provenance import Change
 from drive_trace.trace.times import is_later
-from drive_trace.vocabulary import COST, GRADE
+from drive_trace.vocabulary import COST, EVENTS, GRADE
 
 _ENDED = {"dispatch-start", "dispatch-end"}
 _CLOCKED = {"project-started", "project-closed"}
@@ -45,6 +46,7 @@ def caveats_of_lines(run: RunLines) -> Iterator[Caveat]:
             yield caveat._replace(path=part.path) if len(run.parts) > 1 else caveat
     yield from _of_copies(run)
     yield from _of_conflicts(run)
+    yield from _of_unrecorded(run)
 
 
 def caveats_from_elsewhere(
@@ -309,4 +311,42 @@ def _of_conflicts(run: RunLines) -> Iterator[Caveat]:
         f"{short} in another file, and both count, as in",
         lines=lines,
         others=[each.path for each in lines],
+    )
+
+
+def _of_unrecorded(run: RunLines) -> Iterator[Caveat]:
+    """Of each file what its record of provenance says became of its lines."""
+    for lines, part in zip(run.files, run.parts, strict=True):
+        record, found = lines.index.provenance, lines.unrecorded.get(run.run_id, ())
+        damage = record.damage if record is not None else None
+        if not found and damage is None:
+            continue
+        fates = listed(dict.fromkeys(each.fate for each in found), "or")
+        changed = f"{plural(len(found), 'recorded line')} {fates}"
+        short = changed if found else "its record of provenance is damaged"
+        numbers = sorted({each.line.order + 1 for each in found if each.line is not None})
+        yield make_caveat(
+            CaveatCode.UNRECORDED_CHANGE,
+            short,
+            f"{short}: {damage or 'the trace is not what the record beside it says'}",
+            holds=damage is not None or any(_may_count(run, each) for each in found),
+            lines=[LineRef(part.path, each) for each in numbers[:MOST]],
+            path=part.path if len(run.parts) > 1 else "",
+        )
+
+
+def _may_count(run: RunLines, change: Change) -> bool:
+    """Whether a grade, a figure or work after the grade is what a line was or is, or may be. Which
+    of two lines was moved, nobody knows.
+    """
+    recorded = EVENTS.get(change.entry.event_type)
+    lines = (change.line, change.beside if change.fate == "moved" else None)
+    events = [recorded, *(line.event for line in lines if line is not None)]
+    if recorded is None or any(
+        each and (each.is_feed or each.opens or each.closes) for each in events
+    ):
+        return True
+    return any(each and each.is_work for each in events) and (
+        run.grade is None
+        or may_be_after(change.entry.ts, run.grade.text_fact("ts"), is_below=True, is_latest=False)
     )

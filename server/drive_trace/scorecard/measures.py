@@ -11,6 +11,7 @@ import msgspec
 
 from drive_trace.text.wording import plural
 from drive_trace.trace.line import EVENT_ID, TS, Line
+from drive_trace.trace.provenance import ProvenanceRecord
 from drive_trace.trace.run import TIMED, Run, TimeSpan
 from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import EVENTS, TOKEN_FIELDS, is_random
@@ -40,6 +41,8 @@ class WallClock(NamedTuple):
     """So many runs are measured by the clock, from their start to their close."""
     missing: int = 0
     """So many runs have no signal."""
+    measured: int = 0
+    """So many of the ends were measured, as the records beside their files say."""
 
 
 class Rounds(NamedTuple):
@@ -122,9 +125,11 @@ def total_wall_clock(many: Sequence[WallClock]) -> WallClock:
     return WallClock(sum(values) if values else None, *map(sum, counts))
 
 
-def wall_clock(run: Run, started: str | None, closed: str | None) -> WallClock:
+def wall_clock(
+    run: Run, started: str | None, closed: str | None, records: Sequence[ProvenanceRecord] = ()
+) -> WallClock:
     """From the project's start to its close, else the dispatches' time; so, too, where the close
-    is before the start, as one of the two timestamps is wrong.
+    is before the start, as one of the two timestamps is wrong. ``records`` stand beside its files.
     """
     measured = milliseconds_between(started, closed)
     if measured is not None and measured >= 0:
@@ -133,7 +138,9 @@ def wall_clock(run: Run, started: str | None, closed: str | None) -> WallClock:
     each = starts.keys() | ends.keys()
     of = sum(max(starts.get(name, 0), ends.get(name, 0)) for name in each)
     ms = run.dispatch_ms if ends else None
-    return WallClock(ms, sum(ends.values()), of, len(each), 0, int(ms is None))
+    known = (record.measured(end) for record in records for end in run.events("dispatch-end"))
+    count = sum("wall_clock_ms" in fields for fields in known)
+    return WallClock(ms, sum(ends.values()), of, len(each), 0, int(ms is None), count)
 
 
 def mean_rounds(run: Run) -> Rounds:
@@ -192,6 +199,10 @@ class Provenance(NamedTuple):
     """The ends of dispatches and rounds among them that follow their start."""
     afterwards: int = 0
     """So many of these stand at the moment of their start, and claim minutes."""
+    recorded: int = 0
+    """So many events, of feeds too, are what the record beside their file says."""
+    measured: int = 0
+    """So many of these have a figure that was measured."""
 
     def plus(self, other: Provenance) -> Provenance:
         """Both together."""
@@ -225,14 +236,18 @@ class Provenance(NamedTuple):
     @property
     def sentence(self) -> str | None:
         """All of it for people; None where there is nothing to say."""
-        if self.origin is None:
-            return None
+        beside = f"{plural(self.recorded, 'event')} recorded beside, {self.measured:,} measured"
         none = f"no sign of another in {plural(self.events, 'event')}"
-        return f"Provenance: {self.origin} ({'; '.join(self.evidence) or none})."
+        told = [f"{self.origin} ({'; '.join(self.evidence) or none})"] * (self.origin is not None)
+        told += [beside] * bool(self.recorded)
+        return f"Provenance: {'; '.join(told)}." if told else None
 
 
-def provenance(run: Run) -> Provenance:
-    """How a run's events of one trace were written. Costs the same for a run of any length."""
+def provenance(run: Run, record: ProvenanceRecord | None = None) -> Provenance:
+    """How a run's events of one trace were written. Without a record it costs the same for a run of
+    any length.
+    """
+    entries = [*filter(None, map(record.entry_of, run.lines))] if record is not None else []
     own = (lines for name, lines in run.by_event.items() if not EVENTS[name].is_feed)
     facts = [line.facts for each in own for line in _some(each)]
     spans = _spans(run)
@@ -242,6 +257,8 @@ def provenance(run: Run) -> Provenance:
         full_minutes=sum([str(each[TS]).endswith(_FULL_MINUTE) for each in facts]),
         ends=len(spans),
         afterwards=sum([span.is_recorded_afterwards for span in spans]),
+        recorded=len(entries),
+        measured=sum([bool(each.measured) for each in entries]),
     )
 
 

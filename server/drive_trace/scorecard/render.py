@@ -92,7 +92,9 @@ def clocked(clock: WallClock) -> str:
         runs = f"{plural(clock.clocked, 'run')} "
         phrases.append(f"{'' if is_whole else runs}by the clock")
     if clock.of:
-        phrases.append(f"{covered(clock)}, as claimed")
+        how = "measured" if clock.measured == clock.counted else "claimed"
+        some = f", {clock.measured:,} measured" if how == "claimed" and clock.measured else ""
+        phrases.append(f"{covered(clock)}, as {how}{some}")
     if clock.missing:
         phrases.append(f"{plural(clock.missing, 'run')} without")
     return "; ".join(phrases)

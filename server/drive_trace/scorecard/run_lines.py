@@ -15,6 +15,7 @@ from drive_trace.scorecard.run_score import Recorded, RunInFile, recorded_in
 from drive_trace.trace.index import Index
 from drive_trace.trace.joined import SpreadRun, identity_of, repeats
 from drive_trace.trace.line import Line
+from drive_trace.trace.provenance import Change
 from drive_trace.trace.run import Run
 from drive_trace.trace.times import sortable
 from drive_trace.vocabulary import COST, GRADE
@@ -36,6 +37,15 @@ class TraceLines:
     def strays(self) -> tuple[caveats.Rejected, ...]:
         """See :attr:`RunInFile.strays`."""
         return caveats.rejected_lines(self.index.strays[0][-caveats.MOST_STRAYS :])
+
+    @cached_property
+    def unrecorded(self) -> Mapping[str, Sequence[Change]]:
+        """By run what became of its recorded lines."""
+        found: dict[str, list[Change]] = {}
+        for each in self.index.unrecorded:
+            for run_id in each.run_ids:
+                found.setdefault(run_id, []).append(each)
+        return found
 
     @cached_property
     def _unknown_by_run(self) -> Mapping[str | None, Sequence[caveats.UnknownEvent]]:

@@ -36,6 +36,7 @@ from drive_trace.scorecard.run_score import RunScore, Verdict, judge
 from drive_trace.trace.document import Document, Point
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import LineStatus, runs_named
+from drive_trace.trace.provenance import ProvenanceRecord
 from drive_trace.trace.reading import read_lines
 from drive_trace.trace.times import moment, sortable
 from drive_trace.vocabulary import GRADE, TOKEN_FIELDS, EventType
@@ -66,9 +67,10 @@ def score_run(run_id: str, files: Iterable[TraceLines]) -> RunScore | None:
     is_counted = any(run.runs)
     gate = judge(run.correctness, None if is_counted else uncounted_phrase(rejected, unknown))
     started, closed = run.first_ts("project-started"), run.first_ts("project-closed")
+    records = [each.index.provenance for each in naming]
     measured = measures.Efficiency(
         measures.tokens_of(run.tokens) or dict.fromkeys(TOKEN_FIELDS),
-        measures.wall_clock(run.counted_once, started, closed),
+        measures.wall_clock(run.counted_once, started, closed, [*filter(None, records)]),
         measures.mean_rounds(run.counted_once),
     )
     caveats = list(caveats_of_lines(run))
@@ -82,7 +84,7 @@ def score_run(run_id: str, files: Iterable[TraceLines]) -> RunScore | None:
         gate,
         measured,
         _in_order(caveats),
-        reduce(measures.Provenance.plus, map(measures.provenance, run.without_copies)),
+        reduce(measures.Provenance.plus, map(measures.provenance, run.without_copies, records)),
         started,
         closed,
     )
@@ -201,12 +203,21 @@ def stray_grades(lines: TraceLines) -> tuple[StrayGrade, ...]:
 class ScoredTrace:
     """What the scorecard needs of a trace. Events can be appended to it."""
 
-    def __init__(self, records: Sequence[str], path: str = "", *, only_score: bool = True) -> None:
-        """Read the records, given without their newlines; ``path`` is shown in messages. For other
-        uses than scoring the events are read whole.
+    def __init__(
+        self,
+        records: Sequence[str],
+        path: str = "",
+        provenance: ProvenanceRecord | None = None,
+        *,
+        only_score: bool = True,
+    ) -> None:
+        """Read the records, given without their newlines; ``path`` is shown in messages, and
+        ``provenance`` is the record that stands beside them. For other uses than scoring the events
+        are read whole.
         """
         self.document = Document(records, partial(read_lines, only_score=only_score))
         self.index = Index(self.document.lines)
+        self.index.provenance = provenance
         self.path = path
 
     @property

@@ -25,8 +25,8 @@ from drive_trace.storage.files import why_not_utf8
 _COMMON = getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _FLAGS = os.O_RDWR | os.O_APPEND | _COMMON
 _READING = os.O_RDONLY | _COMMON | getattr(os, "O_NONBLOCK", 0)
-_TAIL = 1 << 14
-"""The bytes in which the last line of a file stands, as good as always."""
+_TAIL = 1 << 20
+"""The bytes in which the last line of a record stands."""
 _ATTEMPTS = 1000
 """How often a file may be replaced while we wait for its lock."""
 
@@ -78,13 +78,10 @@ class LockedTrace:
     @property
     def last_line(self) -> bytes:
         """The last line that is not blank, without white space around it; empty if there is none.
-        It may not be ended.
+        It may not be ended, and is cut at a megabyte.
         """
         size = os.fstat(self._handle).st_size
-        tail = self._bytes(max(size - _TAIL, 0), _TAIL).rstrip()
-        if size > _TAIL and b"\n" not in tail:
-            tail = self.read().rstrip()
-        return tail.rpartition(b"\n")[2].strip()
+        return self._bytes(max(size - _TAIL, 0), _TAIL).rstrip().rpartition(b"\n")[2].strip()
 
     def append(self, *records: str) -> None:
         """Append records in one write, and what ends them, as the line before is ended, each on a

@@ -252,7 +252,7 @@ class _SideFiles:
     def take_in(self, found: _Found, *, are_named: bool = True) -> None:
         """Take in what was found."""
         for each in self._not_read.usable(found):
-            analysis = Analysis(each.records)
+            analysis = Analysis(each.records, provenance=each.provenance)
             log = log_of(analysis, each.records, each.path)
             summary = disk.with_judgements(log.summary, each.path)
             log = log._replace(summary=summary, records=())

@@ -1,6 +1,6 @@
 """Opening and reading files that anybody may have written: without waiting, within bounds, and as
-readers of traces decode them; the boundary that no link leads out of; and the records of judging
-beside traces. :mod:`finding` finds traces.
+readers of traces decode them; the boundary that no link leads out of; and the records beside
+traces. :mod:`finding` finds traces.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
-from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
+from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX, PROVENANCE_SUFFIX
 from drive_trace.text.spans import decode
 
 if TYPE_CHECKING:
     from drive_trace.grading.judgements import Judgements
     from drive_trace.scorecard.scoring import TraceSummary
+    from drive_trace.trace.provenance import ProvenanceRecord
 
 
 STDIN = "-"
@@ -76,14 +77,18 @@ class TraceRecords(NamedTuple):
     """As it was given or found; ``-`` is standard input."""
     records: list[str]
     """Its text, split at each ``\\n``; the last is empty after a final newline."""
+    provenance: ProvenanceRecord | None = None
+    """The record of where its events come from, where one stands beside it."""
 
 
 def read_trace(path: str) -> TraceRecords | Problem:
     """Read one trace whole."""
     if path == STDIN and sys.stdin is None:
         return Problem(STDIN, "standard input is closed")
+    provenance = provenance_beside(path)
     data = read_bytes(path)
-    return data if isinstance(data, Problem) else decoded(path, data)
+    found = data if isinstance(data, Problem) else decoded(path, data)
+    return found if isinstance(found, Problem) else found._replace(provenance=provenance)
 
 
 def records_at(path: str) -> Sequence[str] | Problem:
@@ -399,7 +404,8 @@ def git_folder_of(root: Path) -> Path | None:
         return None
 
 
-# The records of the judging beside traces, for those who show what a grade rests on
+# The records beside traces: of the judging, for those who show what a grade rests on, and of where
+# events come from
 
 
 MOST_BYTES = 16 << 20
@@ -419,16 +425,36 @@ def _judgements_in(data: bytes) -> Judgements:
 
 
 def read_record_beside(trace: str) -> bytes:
-    """The record beside a trace; empty if there is none that can be read. Links out of the
-    repository are not followed.
+    """The record of the judging beside a trace; empty if there is none that can be read."""
+    found = record_beside(trace, JUDGEMENTS_SUFFIX, MOST_BYTES)
+    return b"" if isinstance(found, Problem) else found
+
+
+def record_beside(trace: str, suffix: str, most: int = LARGEST) -> bytes | Problem:
+    """What stands beside a trace under its name with a suffix; empty if nothing does. Links out of
+    the repository are not followed.
     """
-    path = Path(f"{trace}{JUDGEMENTS_SUFFIX}")
+    path = Path(f"{trace}{suffix}")
     if trace == STDIN or not may_be_there(path):  # most traces have none: links cost more to follow
         return b""
     try:
-        return read_regular(inside(path, path.parent), MOST_BYTES)
-    except (OSError, ValueError):
-        return b""
+        return read_regular(inside(path, path.parent), most)
+    except (OSError, ValueError) as error:
+        return Problem(str(path), why_not_read(error))
+
+
+def provenance_beside(trace: str) -> ProvenanceRecord | None:
+    """The record of where the events of a trace come from; None where there is none. It has to be
+    read before the trace is: what it names stands there by then, also while others append.
+    """
+    found = record_beside(trace, PROVENANCE_SUFFIX)
+    if not found:
+        return None
+    from drive_trace.trace.provenance import read_provenance  # noqa: PLC0415 - not for --help
+
+    return (
+        read_provenance(b"", found.reason) if isinstance(found, Problem) else read_provenance(found)
+    )
 
 
 def with_judgements(trace: TraceSummary, path: str) -> TraceSummary:

@@ -25,13 +25,7 @@ from drive_trace.scorecard.feed_state import mentions
 from drive_trace.scorecard.scoring import ScoredTrace, stray_grades
 from drive_trace.storage import files as disk
 from drive_trace.storage.git import Repository, has_content, indexed_records, repository_around
-from drive_trace.storage.patterns import (
-    PROVENANCE_SUFFIX,
-    MoreFiles,
-    in_wip,
-    is_trace,
-    patterns_of,
-)
+from drive_trace.storage.patterns import MoreFiles, in_wip, is_trace, patterns_of
 from drive_trace.storage.projects import (
     CONFIGURATION_NAME,
     Above,
@@ -565,8 +559,7 @@ def _looks_like_trace(path: Path) -> bool:
             while (head := file.read(HEAD)).isspace():
                 pass
             text = (head + file.read(HEAD)).decode("latin-1")
-            is_record = path.name.endswith(PROVENANCE_SUFFIX) and PROVENANCE_VERSION in text
-            return len(fields_named(text)) > 1 and not is_record
+            return len(fields_named(text)) > 1 and PROVENANCE_VERSION not in text
     except (OSError, ValueError):
         return False
 

@@ -43,6 +43,7 @@ from drive_trace.storage.appending import (
 from drive_trace.storage.files import (
     Problem,
     may_be_there,
+    provenance_beside,
     read_bytes,
     records_at,
     records_of,
@@ -287,7 +288,7 @@ def _merged(
 ) -> Merge | Refused:
     """What counts of a run's feed with its changes, given the trace's bytes."""
     feed = files.feed
-    own = ScoredTrace(records_of(data), files.path)
+    own = ScoredTrace(records_of(data), files.path, provenance_beside(files.path))
     joined = files.joined(own)
     draft = draft_merged(feed, run_id, joined, changes, new_run=new_run)
     if isinstance(draft, Refused):
@@ -441,10 +442,10 @@ class RunFiles:
         return JoinedFeed(mine, files)
 
     def _read(self, path: str, version: tuple[int, ...]) -> _FileBeside:
-        records = records_at(path)
+        provenance, records = provenance_beside(path), records_at(path)
         if isinstance(records, Problem):
             raise AppendError(*records)
-        trace = ScoredTrace(records, path)
+        trace = ScoredTrace(records, path, provenance)
         if trace.index.is_illegible:
             raise AppendError(path, ILLEGIBLE)
         names_run = mentions(trace.index, self._run_id)

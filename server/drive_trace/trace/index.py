@@ -26,6 +26,7 @@ from drive_trace.trace.line import (
     run_of,
     runs_named,
 )
+from drive_trace.trace.provenance import Change, ProvenanceRecord, changes_in
 from drive_trace.trace.run import Run, by_repeated_id, in_order
 from drive_trace.vocabulary import (
     DISPATCH,
@@ -88,6 +89,8 @@ class Index:
         """Where the trace lies, as far as that is known."""
         self.recorded: Sequence[Version] = ()
         """What the trace was, as in git's ``HEAD``, as far as that is known; the oldest first."""
+        self.provenance: ProvenanceRecord | None = None
+        """The record of where its events come from, where there is one."""
         self.runs: dict[str, Run] = {}
         """Every run that has a valid event, in no particular order."""
         self.slips: Mapping[str, str] = {}
@@ -104,6 +107,11 @@ class Index:
             elif line.status is not LineStatus.BLANK:
                 self._odd[run_of(line)].append(cast("FlaggedLine", line))
         self._make_runs({*self._valid})
+
+    @cached_property
+    def unrecorded(self) -> Sequence[Change]:
+        """What became of the lines that its record of provenance has."""
+        return changes_in(self.provenance, self) if self.provenance is not None else ()
 
     # Edits
 

@@ -9,14 +9,23 @@ like any file, and takes nothing away from what is found in the trace.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import chain
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, TypeAlias
 
 import msgspec
 import orjson
 
-from drive_trace.json_text import as_json
+from drive_trace.json_text import as_json, first_string
+
+if TYPE_CHECKING:
+    from drive_trace.trace.index import Index
+    from drive_trace.trace.line import Line
 
 PROVENANCE_VERSION = "provenance_version"
 """The key that an entry begins with."""
+Sha256: TypeAlias = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$", max_length=64)]
 
 
 class Origin(msgspec.Struct, frozen=True):
@@ -43,15 +52,15 @@ class Origin(msgspec.Struct, frozen=True):
 class Entry(Origin, frozen=True, kw_only=True):
     """One event with its origin: one line of the record. All texts are untrusted."""
 
-    provenance_version: str = "1"
+    provenance_version: Literal["1"] = "1"
     ts: str
     """The event's own, as it was written."""
     event_id: str
     event_type: str
     project_run_id: str
-    event_digest: str
+    event_digest: Sha256
     """See :func:`digest_of_event`."""
-    previous: str | None = None
+    previous: Sha256 | None = None
     """SHA-256 of the line before, without white space around it; null for the first."""
     tool: str
     """The version of drive-trace that wrote it."""
@@ -62,17 +71,9 @@ def entry_line(record: str, origin: Origin, previous: str | None, tool: str) -> 
     its own line; ``previous`` is the digest of the line before.
     """
     event = json.loads(record)
-    entry = Entry(
-        **msgspec.structs.asdict(origin),
-        ts=event["ts"],
-        event_id=event["event_id"],
-        event_type=event["event_type"],
-        project_run_id=event["project_run_id"],
-        event_digest=digest_of_event(record) or "",
-        previous=previous,
-        tool=tool,
-    )
-    return as_json({PROVENANCE_VERSION: entry.provenance_version, **msgspec.to_builtins(entry)})
+    told = {name: event[name] for name in ("ts", "event_id", "event_type", "project_run_id")}
+    said = {PROVENANCE_VERSION: "1", **told, "event_digest": digest_of_event(record)}
+    return as_json({**said, **msgspec.to_builtins(origin), "previous": previous, "tool": tool})
 
 
 def digest_of_line(line: bytes) -> str:
@@ -82,17 +83,119 @@ def digest_of_line(line: bytes) -> str:
     return sha256(line.strip()).hexdigest()
 
 
-def digest_of_event(text: str) -> str | None:
+@lru_cache(maxsize=1 << 14)  # an editor asks for those of all lines at each keystroke
+def digest_of_event(text: str) -> str:
     """SHA-256 of what a line of a trace says: of its JSON with sorted keys and without white space,
-    so that it may be laid out anew. None of what is no JSON.
+    so that it may be laid out anew; of what is none, of its text.
     """
     from hashlib import sha256  # noqa: PLC0415 - as above
 
     try:
         plain = orjson.dumps(orjson.loads(text), option=orjson.OPT_SORT_KEYS)
-    except ValueError:  # a lone surrogate, or no JSON
-        try:
-            plain = json.dumps(json.loads(text), sort_keys=True, separators=(",", ":")).encode()
-        except (ValueError, RecursionError):
-            return None
+    except ValueError:  # or it has a lone surrogate
+        plain = text.strip().encode("utf-8", "surrogatepass")
     return sha256(plain).hexdigest()
+
+
+# What the record says of the trace as it is
+
+
+_ENTRY = msgspec.json.Decoder(Entry)
+
+
+class ProvenanceRecord(NamedTuple):
+    """A record of provenance that was read."""
+
+    entries: Mapping[str, Entry]
+    """By event id, in their order; of several on one event the first."""
+    above: Mapping[str, str | None]
+    """By event id that of the entry before it in its branch: two branches that were merged stand
+    in no order.
+    """
+    damage: str | None
+    """Why the record does not tell all that was recorded, in a few words; None if it may."""
+    digest: str
+    """Of its bytes."""
+
+    def entry_of(self, line: Line) -> Entry | None:
+        """The entry on the event of a line; None where there is none, or the line says something
+        else than what was recorded.
+        """
+        entry = self.entries.get(line.text_fact("event_id")) if line.event is not None else None
+        return entry if entry and entry.event_digest == digest_of_event(line.text) else None
+
+    def measured(self, line: Line) -> Sequence[str]:
+        """The fields of a line that were measured."""
+        entry = self.entry_of(line)
+        return entry.measured if entry is not None else ()
+
+
+def read_provenance(data: bytes, damage: str | None = None) -> ProvenanceRecord:
+    """Read the bytes of a record. ``damage`` is why they could not be had."""
+    entries: dict[str, Entry] = {}
+    above: dict[str, str | None] = {}
+    known: dict[str | None, str | None] = {None: None}
+    """By the digest of a line the id of the last event up to it."""
+    last = None
+    for text in filter(None, map(bytes.strip, data.split(b"\n"))):
+        try:
+            entry = _ENTRY.decode(text)
+        except (ValueError, RecursionError):
+            damage = "a line of it cannot be read"
+        else:
+            if entry.previous not in known:
+                damage = damage or "entries of it are missing"
+            last = entry.event_id
+            above.setdefault(last, known.get(entry.previous))
+            entries.setdefault(last, entry)
+        known[digest_of_line(text)] = last
+    return ProvenanceRecord(entries, above, damage, digest_of_line(data))
+
+
+Fate: TypeAlias = Literal["gone", "changed", "copied", "moved"]
+"""What became of a line that was recorded."""
+
+
+class Change(NamedTuple):
+    """One recorded line that is not what or where it was."""
+
+    fate: Fate
+    entry: Entry
+    line: Line | None
+    """As it is now, or the copy of it; None where it is gone."""
+    beside: Line | None
+    """The line that it was recorded below, or that it is a copy of; None if there is none."""
+
+    @property
+    def run_ids(self) -> set[str]:
+        """The runs that the line was and is of."""
+        is_event = self.line is not None and self.line.event is not None
+        return {self.entry.project_run_id, *([self.line.run] if self.line and is_event else [])}
+
+
+def changes_in(record: ProvenanceRecord, index: Index) -> Sequence[Change]:
+    """What became of the recorded lines of a trace, in the order in which they were recorded, but
+    for those that are as they were. What was never recorded is nothing of it.
+    """
+    found: list[Change] = []
+    lowest: dict[str | None, Line | None] = {}
+    """By event id, the lowest line of those that were recorded up to it."""
+    odd = {
+        first_string(line.text, "event_id"): [line]
+        for line in chain(index.unknown, *index.rejected.values())
+    }
+    """What readers do not count: it stands under no id."""
+    for event_id, entry in record.entries.items():
+        above, lines = lowest.get(record.above[event_id]), index.with_id(event_id)
+        lines, digest = lines or odd.get(event_id, ()), entry.event_digest
+        line = next((each for each in lines if digest_of_event(each.text) == digest), None)
+        is_below = line is not None and (above is None or line.order > above.order)
+        lowest[event_id] = line if is_below else above
+        if line is None:
+            line = next(iter(lines), None)
+            found.append(Change("changed" if line else "gone", entry, line, above))
+        elif not is_below:
+            found.append(Change("moved", entry, line, above))
+        copies = (each for each in lines if each is not line)
+        found += [Change("copied", entry, each, line) for each in copies]
+    return found

@@ -25,10 +25,11 @@ from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, Unread
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import TraceSummary
 from drive_trace.stopping import unless_stopped
-from drive_trace.storage.files import with_judgements
+from drive_trace.storage.files import provenance_beside, with_judgements
 from drive_trace.storage.followed_file import FollowedFile
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import Line, run_of
+from drive_trace.trace.provenance import ProvenanceRecord
 
 if TYPE_CHECKING:
     from drive_trace.linter.rule import Finding
@@ -51,6 +52,8 @@ class _Text(NamedTuple):
     """Whether some record is several lines to the protocol."""
     findings: Sequence[LineFinding] | None
     """Of the requested run, or of all; None if nobody has checked the trace."""
+    provenance: ProvenanceRecord | None
+    """The record that stands beside it, as it was looked at last."""
 
     def starts(self) -> list[int] | None:
         """The line of each record in the protocol, from 0; None where all are what they seem."""
@@ -174,10 +177,11 @@ class Reports(Handlers):
 
 def _text_outside(path: Path, run_id: str | None, name: str) -> _Text | None:
     """A trace that is no part of the workspace, and is not kept for that reason."""
+    provenance = provenance_beside(str(path))
     records = FollowedFile(path, MOST_BYTES).look(anew=True)
     if not isinstance(records, list):
         return None
-    return _text(Analysis(records, path=str(path)), run_id, name)
+    return _text(Analysis(records, path=str(path), provenance=provenance), run_id, name)
 
 
 def _text(analysis: Analysis, run_id: str | None, name: str, *, checks: bool = False) -> _Text:
@@ -185,7 +189,7 @@ def _text(analysis: Analysis, run_id: str | None, name: str, *, checks: bool = F
     found = _found(analysis, run_id, name) if checks else None
     # A copy, as typing goes on while threads work with it.
     lines = tuple(analysis.document.lines)
-    return _Text(lines, run, name, analysis.document.is_divided, found)
+    return _Text(lines, run, name, analysis.document.is_divided, found, analysis.index.provenance)
 
 
 def _found(analysis: Analysis, run_id: str | None, name: str) -> Sequence[LineFinding]:
@@ -243,7 +247,7 @@ def _rendered(
 
 
 def _whole_log(text: _Text, path: Path | None) -> TraceLog:
-    log = read_log([line.text for line in text.lines], text.name)
+    log = read_log([line.text for line in text.lines], text.name, text.provenance)
     if path is None:
         return log
     return log._replace(summary=with_judgements(log.summary, real_path(path)))
@@ -254,7 +258,7 @@ def _log(text: _Text) -> TraceLog:
     if text.run is None:
         return TraceLog(TraceSummary(text.name), (), ())
     run_id = text.run.run_id
-    events = events_of_run(text.lines, run_id, text.name)
+    events = events_of_run(text.lines, run_id, text.name, text.provenance)
     rejected = tuple(each.line for each in text.run.rejected)
     # Numbers are those of this copy, as the trace goes on changing.
     copies = (line.copied(order, 0) for order, line in enumerate(text.lines))

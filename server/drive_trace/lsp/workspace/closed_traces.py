@@ -33,7 +33,7 @@ from drive_trace.scorecard.caveats import StrayGrade
 from drive_trace.scorecard.run_lines import TraceLines
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import TraceSummary, summarize, with_hashes
-from drive_trace.storage.files import DIGEST, LeftOut, Problem
+from drive_trace.storage.files import DIGEST, LeftOut, Problem, provenance_beside
 from drive_trace.storage.finding import (
     GONE,
     NO_MORE,
@@ -553,8 +553,14 @@ class ClosedTraces:
             self._lose(entry, news)
             return None
         if entry.file.content != seen.version or seen.problem is not None or completes:
+            provenance = provenance_beside(str(seen.path))
+            if provenance is not None:  # what it names may have come after the first look
+                again = entry.file.look(anew=True, settle=settle)
+                news = again if isinstance(again, list) else news
             lines = Document(news, read_lines).lines
-            summary = with_hashes(summarize(Index(lines), seen.place.name))
+            index = Index(lines)
+            index.provenance = provenance
+            summary = with_hashes(summarize(index, seen.place.name))
             self._note_summary(entry, summary, lines)
         return news
 
@@ -562,10 +568,12 @@ class ClosedTraces:
         self, entry: _Entry, rules: RuleSettings, beside: Beside | None = None
     ) -> Analysis | None:
         """The trace as it is now, judged with those beside it; None if it cannot be read."""
+        path = str(entry.seen.path)
+        provenance = provenance_beside(path)
         records = self._look(entry, anew=True)
         if records is None:
             return None
-        analysis = Analysis(records, rules, str(entry.seen.path))
+        analysis = Analysis(records, rules, path, provenance=provenance)
         if beside is not None:
             beside.join(analysis)
         return analysis

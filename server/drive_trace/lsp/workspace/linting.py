@@ -28,8 +28,9 @@ from drive_trace.lsp.rpc.messages import CHANGED
 from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.threads import Debouncer, SharedWork, in_background, in_thread
 from drive_trace.lsp.workspace.client_settings import ClientSettings, Settings
-from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
+from drive_trace.lsp.workspace.open_traces import Known, OpenTrace, Workspace
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
+from drive_trace.storage.files import provenance_beside
 from drive_trace.storage.git import committed_records
 from drive_trace.storage.projects import Above, FileProblem, Project, Projects
 from drive_trace.text.spans import PositionEncoding, Span, Spot, units_before
@@ -396,16 +397,21 @@ class Linting:
             trace = self._traces.get(uri)
             if trace is not None and trace.compare_with(looking.result()):
                 self._unsent.add(uri)
-                self._publisher.refresh_diagnostics()
+                self._changed()
             self.run_rules([trace] if trace is not None else [])
 
-    async def _look_at(self, uri: str) -> Sequence[str] | None:
-        """Look at a trace's configuration, and at what git has of it if a rule wants to know."""
+    async def _look_at(self, uri: str) -> Known:
+        """Look at a trace's configuration, at the record of where its events come from, and at what
+        git has of it if a rule wants to know.
+        """
         await self._configurations.look([_absolute(uri)])
         path = path_of(uri)
-        if path is None or self.options(uri).rules.severity(RULES["history-rewritten"]) is None:
-            return None
-        return await in_thread(committed_records, str(path))
+        if path is None:
+            return None, None
+        provenance = await in_thread(provenance_beside, str(path))
+        if self.options(uri).rules.severity(RULES["history-rewritten"]) is None:
+            return None, provenance
+        return await in_thread(committed_records, str(path)), provenance
 
     def _send(self, uri: str) -> None:
         trace, is_held_back = self._traces.get(uri), uri in self._looks and uri not in self._late

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 from urllib.parse import unquote
 
 from lsprotocol import types
@@ -23,11 +23,14 @@ from drive_trace.storage.patterns import is_trace
 from drive_trace.trace.document import Point, Position
 from drive_trace.trace.joined import JoinedFiles
 from drive_trace.trace.line import HEAD, Line, fields_named, why_no_trace
+from drive_trace.trace.provenance import ProvenanceRecord
 
 LANGUAGE = "drive-trace"
 """The id of the language of traces."""
 LARGE = 1 << 17
 """Characters, some 350 lines. What is done with a smaller text on the loop takes no 50 ms."""
+Known: TypeAlias = tuple[Sequence[str] | None, ProvenanceRecord | None]
+"""What git has of a trace, and the record of where its events come from."""
 Result = TypeVar("Result")
 _texts = count()
 
@@ -49,7 +52,7 @@ class OpenTrace:
         self.readers = Readers()
         """What reads it in threads, to be stopped before each change."""
         self._outline: Outline | None = None
-        self._recorded: Sequence[str] | None = None
+        self._known: Known = None, None
         self._replace_all(text)
         self.shown_score = self.score_revision
         """The revision of the score that the client's lenses show."""
@@ -76,7 +79,7 @@ class OpenTrace:
 
     def read(self, text: str) -> DiagnosticMaker:
         """The trace with another text, for :meth:`change`. May be called in a thread."""
-        analysis = Analysis(text, self.options.rules, unquote(self.uri), self._recorded)
+        analysis = Analysis(text, self.options.rules, unquote(self.uri), *self._known)
         analysis.expect_edits()
         return DiagnosticMaker(analysis, self.options)
 
@@ -153,11 +156,11 @@ class OpenTrace:
         self.readers.stop()
         self.analysis.join(files, file)
 
-    def compare_with(self, recorded: Sequence[str] | None) -> bool:
-        """Judge by what git has of the trace from now on. Gives whether that is news."""
+    def compare_with(self, known: Known) -> bool:
+        """Judge by what is known of the trace from elsewhere. Gives whether that is news."""
         self.readers.stop()
-        self._recorded = recorded
-        return self.analysis.compare_with(recorded)
+        self._known = known
+        return self.analysis.compare_with(*known)
 
     def outline(self) -> Outline:
         """The outline of this version, made once for all features that show it."""
@@ -187,7 +190,7 @@ class OpenTrace:
             if self._maker.options.rules != self.options.rules:
                 self.analysis.use(self.options.rules)
             self._maker = DiagnosticMaker(self.analysis, self.options)
-        self.analysis.compare_with(self._recorded)
+        self.analysis.compare_with(*self._known)
 
 
 def is_large(text: str) -> bool:

@@ -1,0 +1,89 @@
+"""A line is not what the record beside the trace says.
+
+Whatever appends to a trace (`emit`, `record`, `tokens`, `gate`, `judge`, an editor on request)
+keeps a record beside it, `trace.jsonl.provenance.ndjson`: which event was appended, by the digest
+of what it says, and in which order. So a line that was dropped, changed, copied or moved later is
+told, also where no git has it.
+
+A line may be laid out anew. A line that was typed or pasted has no entry in the record, nor has
+the last event of a writer that was killed: neither is told. Lines of two branches that were merged
+may stand in any order. At most 16 places are marked. A record of which entries are missing or
+cannot be read is told on the first line.
+
+The record is no proof: it can be forged like any file, and takes no other finding away. Without it
+the rule is silent. Whoever has mended a recorded line by hand, and stands by it, deletes the
+record: the next event begins another one. An editor looks at it when a trace is opened or saved.
+
+**Fix.** None is offered: the record has no text of what was changed.
+
+Examples:
+EVENT{"event_type":"dispatch-end","result":"failed"}
+EVENT{"event_type":"correctness-recorded","qa":"pass"}
+                   ^^^^^^^^^^^^^^^^^^^^^^ … is not what was recorded
+@recorded
+EVENT{"event_type":"dispatch-end","result":"failed"}
+EVENT{"event_type":"correctness-recorded","qa":"fail"}
+---
+EVENT{"event_type":"dispatch-end","result":"failed"}
+                   ^^^^^^^^^^^^^^ … a line below this one is gone: "correctness-recorded"
+@recorded
+EVENT{"event_type":"dispatch-end","result":"failed"}
+EVENT{"event_type":"correctness-recorded","qa":"fail"}
+---
+EVENT{"event_type":"correctness-recorded","event_id":"0b6f2c60-8f0d-4c1b-9a3e-5d2f6a7b8c90"}
+                   ^^^^^^^^^^^^^^^^^^^^^^ … was recorded below line 3
+EVENT{"event_type":"triage-verdict","event_id":"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90"}
+EVENT{"event_type":"dispatch-end","event_id":"0b6f2c5f-8f0d-4c1b-9a3e-5d2f6a7b8c90"}
+EVENT{"event_type":"triage-verdict","event_id":"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90"}
+                   ^^^^^^^^^^^^^^^^ … copy of line 2
+@recorded
+EVENT{"event_type":"triage-verdict"}
+EVENT{"event_type":"dispatch-end"}
+EVENT{"event_type":"correctness-recorded"}
+--- What was never recorded stands below or between; white space may be another.
+EVENT{"event_type":"dispatch-end","result":"failed"}
+EVENT{"event_type":"correctness-recorded","qa":"fail"}
+EVENT{"event_type":"correctness-recorded","qa":"pass"}
+@recorded
+EVENT{"event_type":"dispatch-end","result":"failed"}
+EVENT{"event_type":"correctness-recorded","qa":"fail"}
+"""
+
+from itertools import islice
+
+from drive_trace.linter.phases import MOST
+from drive_trace.linter.rule import Findings, Line, Place, Rule, Severity, Span, WholeTrace, shown
+from drive_trace.trace.provenance import Fate
+
+_WHAT: dict[Fate, tuple[str, ...]] = {
+    "gone": ("a line below this one is gone",),
+    "changed": ("this line is not what was recorded",),
+    "copied": ("this line is a copy of line ", "the line that was recorded"),
+    "moved": ("this line was recorded below line ", "the line above it, when it was recorded"),
+}
+"""What is said of a line, and of the other one that it names."""
+
+
+def _check(trace: WholeTrace) -> Findings:
+    record, first = trace.index.provenance, trace.lines[0]
+    if record is not None and record.damage is not None:
+        what = f"the record of where the events come from is damaged: {record.damage}"
+        yield RULE.finding(first, _place(first), f"{what}; some of them may be gone")
+    for fate, entry, line, beside in islice(trace.index.unrecorded, MOST):
+        what, *why = _WHAT[fate]
+        at = line or beside or first
+        origin = f": {shown(entry.event_type)} of {shown(entry.ts)}, from {shown(entry.writer)}"
+        if beside is not None and why:
+            related = (beside, _place(beside), why[0])
+            yield RULE.finding(at, _place(at), (what, beside, origin), related)
+        else:
+            what = what if line or beside else what.replace("below", "above")
+            yield RULE.finding(at, _place(at), f"{what}{origin}")
+
+
+def _place(line: Line) -> Place | Span:
+    is_event = line.event is not None
+    return Place.value("event_type") if is_event else Span(0, len(line.text.removesuffix("\r")))
+
+
+RULE = Rule(Severity.WARNING, _check)
