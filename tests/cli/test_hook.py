@@ -409,7 +409,7 @@ def test_where_there_is_nothing_to_do_little_is_loaded(session: Session) -> None
     given = {"file_path": str(session.trace)}
     checks = modules(session.event("PostToolUse", tool_name="Edit", tool_input=given))
     assert "drive_trace.analysis" in checks
-    slow = {"asyncio", "click", "difflib", "hashlib", "pydantic", "pygls", "drive_trace.authoring"}
+    slow = {"asyncio", "click", "difflib", "pydantic", "pygls", "drive_trace.authoring"}
     assert not slow & checks
 
 
