@@ -94,7 +94,9 @@ def test_edits_leave_what_a_fresh_analysis_finds() -> None:
 def test_no_token_has_two_findings_that_compare_lines() -> None:
     """The most specific one speaks alone."""
     for lines in random_traces(4, 100):
-        found = across_lines(Analysis("\n".join(lines), path=PATH))
+        across = across_lines(Analysis("\n".join(lines), path=PATH))
+        # What an id looks like is compared with no line.
+        found = [each for each in across if each.rule.code != "invented-id"]
         codes = defaultdict(set)
         for each in found:
             codes[each.line.order, each.place].add(each.rule.code)

@@ -12,8 +12,10 @@ from drive_trace.text.spans import PositionEncoding
 from tests.cli.support import run
 from tests.support.fixtures import event_id, trace
 
-EXTRA = 'EVENT{"event_type":"slice-started","slice_slug":"a%s","brief_path":"b.md"}'
-THRICE = trace(*(EXTRA % number for number in range(3)))
+EXTRA = (
+    'EVENT{"event_type":"slice-started","slice_slug":"a%s","slice_index":%s,"brief_path":"b.md"}'
+)
+THRICE = trace(*(EXTRA % (number, number) for number in (1, 2, 3)))
 
 
 def test_check_tells_a_run_of_findings_once_with_all_places_and_their_fixes() -> None:
@@ -56,8 +58,8 @@ def test_an_editor_marks_the_other_places_as_hints() -> None:
 
 def test_another_key_and_another_run_are_another_finding() -> None:
     other = 'EVENT{"event_type":"slice-started","slice_slug":"c","briefs":1}'
-    of_other_run = (EXTRA % 9)[:-1] + ',"project_run_id":"another-one"}'
-    text = trace(EXTRA % 1, other, of_other_run)
+    of_other_run = (EXTRA % (9, 9))[:-1] + ',"project_run_id":"another-one"}'
+    text = trace(EXTRA % (1, 1), other, of_other_run)
     found = run("check", "-", "--output-format", "json", "--select", "undeclared-field", stdin=text)
     assert [each["line"] for each in found.json] == [1, 2, 3]
 
@@ -70,7 +72,7 @@ def test_a_baseline_knows_each_place_and_not_the_next(
     path.write_text(THRICE, encoding="utf-8")
     run("check", "trace.jsonl", "--write-baseline")
     assert run("check", "trace.jsonl", "--output-format", "json").json == []
-    one_more = trace(EXTRA % 7).replace(event_id(0), event_id(77))
+    one_more = trace(EXTRA % (7, 7)).replace(event_id(0), event_id(77))
     path.write_text(THRICE + one_more, encoding="utf-8")
     (finding,) = run("check", "trace.jsonl", "--output-format", "json").json
     assert finding["line"] == 4

@@ -155,7 +155,8 @@ class Phase(msgspec.Struct, frozen=True):
         if any(line.order > begin.order for line in self.unread):
             return None
         if self.of is DISPATCH:
-            return self.run.next_of(_MOVE_ON[DISPATCH], begin)
+            starts_show_it = not self.run.kept(_is_parallel)
+            return self.run.next_of(_MOVE_ON[DISPATCH][not starts_show_it :], begin)
         field, dispatch_id = DISPATCH.field, begin.fact(DISPATCH.field)
         return earliest(
             self.run.of(name, field, dispatch_id).after(begin) for name in _MOVE_ON[ROUND]
@@ -166,6 +167,13 @@ class Phase(msgspec.Struct, frozen=True):
     ) -> Finding:
         """The finding on a line. It marks the id of the dispatch or round."""
         return rule.finding(line, self.of.field, message, *related, run=self.run)
+
+
+def _is_parallel(run: Run) -> bool:
+    """Whether a dispatch started while another one went on that ended later."""
+    starts, ends = run.events(DISPATCH.opener), run.events(DISPATCH.closer)
+    began = ((run.open_at(DISPATCH, end.fact(DISPATCH.field), end), end) for end in ends)
+    return any(each and starts.position(end) - starts.position(each) > 1 for each, end in began)
 
 
 def phases(run: Run) -> Sequence[Phase]:

@@ -44,9 +44,12 @@ _ON, _WITHIN = _Where
 CAUSES: Mapping[str, Mapping[str, _Where]] = {
     "undeclared-field": {"missing-field": _ON},
     "malformed-hash": {"empty-brief": _ON},
-    "time-goes-back": {"duplicate-key": _ON},
+    "invented-hash": {"empty-brief": _ON},
+    "time-goes-back": {"duplicate-key": _ON, "implausible-time": _ON},
+    "wall-clock-exceeds-timestamps": {"implausible-time": _ON},
     "wall-clock-below-timestamps": {
         "time-goes-back": _ON,
+        "implausible-time": _ON,
         "malformed-timestamp": _ON,
         "duplicate-key": _ON,
     },
@@ -60,6 +63,10 @@ CAUSES: Mapping[str, Mapping[str, _Where]] = {
     "dispatch-without-brief": {"unknown-dispatch": _WITHIN},
     "unclosed-round": {"unknown-round": _WITHIN, "unknown-dispatch": _WITHIN},
     "unclosed-dispatch": {"unknown-dispatch": _WITHIN},
+    "unclosed-slice": {"slices-completed-mismatch": _ON, "slice-never-started": _WITHIN},
+    "repeated-slice-index": {"repeated-slice-start": _ON},
+    "hash-of-two-lengths": {"empty-brief": _ON},
+    "malformed-uuid": {"unknown-dispatch": _ON},
 }
 """By what follows from them in the same run: the causes, which are at least as severe."""
 
@@ -73,6 +80,7 @@ MISSING = frozenset(
         "dispatch-without-brief",
         "unclosed-round",
         "unclosed-dispatch",
+        "unclosed-slice",
         "final-retro-missing",
     }
 )
@@ -116,8 +124,6 @@ class _Rejected:
 
     def cause_of(self, finding: Finding, run_id: str | None) -> Finding | None:
         """The one on a line that may have what a finding misses."""
-        if not self._by_run:
-            return None
         if run_id not in self._causes:
             self._causes[run_id] = _Causes(self._by_run[run_id] + self._by_run[None])
         marked = _marked(finding)
@@ -175,12 +181,10 @@ def _note(
     """Note the cause of each finding; of what is told as one for a value, that of the first."""
     first: dict[Hashable, Finding | None] = {}
     for each in found:
-        if each.rule.sums_by != "value":
-            given = cause(each)
-        else:
-            key = _key(each)
-            given = first[key] if key in first else first.setdefault(key, cause(each))
-        if given is not None:
+        key = _key(each) if each.rule.sums_by == "value" else id(each)
+        if key not in first:
+            first[key] = cause(each)
+        if (given := first[key]) is not None:
             cause_of[id(each)] = given
 
 
@@ -215,10 +219,9 @@ def _key(finding: Finding) -> Hashable:
 def _worded(told: Told, index: Index) -> Told:
     """With what follows on its line beside what explains it, and in the words for all places."""
     first, places, follows = told
-    beside = [each for each in follows if each.line is first.line]
-    related = [Related(each.line, each.place, each.message) for each in beside]
-    if related:
-        first = first._replace(related=(*first.related, *related))
+    if follows:
+        beside = (Related(*each[1:4]) for each in follows if each.line is first.line)
+        first = first._replace(related=(*first.related, *beside))
     rule, count = first.rule, 1 + len(places)
     if places:
         run = index.runs.get(run_of(first.line) or "")

@@ -71,6 +71,7 @@ class DiagnosticKind(StrEnum):
     MERGED_WITHOUT_PR = "merged-without-pr"
     IMPOSSIBLE_BYTES_DELTA = "impossible-bytes-delta"
     EMPTY_BRIEF = "empty-brief"
+    PLAN_CHANGE_MISMATCH = "plan-change-mismatch"
     INVENTED_HASH = "invented-hash"
     MALFORMED_PATH = "malformed-path"
     NULL_AS_TEXT = "null-as-text"

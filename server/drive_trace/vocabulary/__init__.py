@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from operator import eq, ge
 
 import msgspec
@@ -100,6 +100,21 @@ def _merged_by_a_pull_request(result: str, pull_request: str | None) -> bool:
     return result != "merged" or pull_request is not None
 
 
+_PLAN_CHANGES = {
+    "dispatch-added": "dispatches_added",
+    "dispatch-removed": "dispatches_removed",
+    "dispatch-resize": "dispatches_resized",
+}
+"""By the reason of an amendment: the field that counts such changes."""
+_HASH = "brief_content_hash"
+_EMPTY_HASH = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+"""The sha256 of the empty text."""
+
+
+def _is_counted(change: str, reason: str, count: float | None) -> bool:
+    return reason != change or count != 0
+
+
 _AGREEMENTS = (
     *(
         _of_kind(kind_field, kind, name)
@@ -138,12 +153,12 @@ _AGREEMENTS = (
         ge,
     ),
     Agreement("empty-brief", "brief_byte_length", ("brief_byte_length",), bool),
-    Agreement(
-        "invented-hash",
-        "brief_content_hash",
-        ("brief_content_hash",),
-        lambda digits: not looks_invented(digits),
+    Agreement("empty-brief", _HASH, (_HASH,), lambda digits: digits.lower() != _EMPTY_HASH),
+    *(
+        Agreement("plan-change-mismatch", count, ("reason", count), partial(_is_counted, reason))
+        for reason, count in _PLAN_CHANGES.items()
     ),
+    Agreement("invented-hash", _HASH, (_HASH,), lambda digits: not looks_invented(digits)),
     Agreement(
         "zero-tokens",
         TOKEN_FIELDS[0],

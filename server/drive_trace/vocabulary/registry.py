@@ -27,7 +27,7 @@ ALWAYS_KEPT = ("ts", "event_id", "project_run_id")
 """The first of every event's ``keeps``, at the same positions for all events."""
 
 
-NULL_TEXTS = frozenset(
+NULL_TEXTS = frozenset({""}).union(
     each
     for word in ("null", "none", "nil", "n/a", "undefined")
     for each in (word, word.capitalize(), word.upper())

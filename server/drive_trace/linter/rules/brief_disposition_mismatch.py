@@ -82,8 +82,5 @@ def _finding(line: Line, first: Line | None, same: Line | None, expected: str) -
 
 
 RULE = Rule(
-    Severity.WARNING,
-    _check,
-    fixes=replace_with_expected,
-    sums="dispositions disagree with the hashes",
+    Severity.WARNING, _check, fixes=replace_with_expected, sums="dispositions disagree with hashes"
 )

@@ -4,6 +4,8 @@
 the event that wrote the file before. Where the two disagree, a change was not recorded, or one of
 the three numbers is wrong.
 
+What is rounded is let pass, up to 5 % of the difference (`tolerance-percent`).
+
 Only events of one run are compared. The rule is silent where a rejected or unknown line of the run
 that names the path stands between them.
 
@@ -16,6 +18,9 @@ EVENT{"event_type":"spec-amended","byte_length":7624,"bytes_delta":1733}
 =>
 EVENT{"event_type":"spec-authored","byte_length":6325}
 EVENT{"event_type":"spec-amended","byte_length":7624,"bytes_delta":1299}
+--- Rounded.
+EVENT{"event_type":"spec-authored","byte_length":6325}
+EVENT{"event_type":"spec-amended","byte_length":7624,"bytes_delta":1300}
 --- Each file has its own length, and each change goes on from the one before.
 EVENT{"event_type":"plan-authored","plan_path":"plan.md","byte_length":500}
 EVENT{"event_type":"plan-authored","plan_path":"slices/tax/plan.md","byte_length":300}
@@ -27,20 +32,21 @@ from itertools import pairwise
 from typing import cast
 
 from drive_trace.linter.edits import replace_with_expected
-from drive_trace.linter.rule import Findings, Line, Rule, SameFile, Severity, shown
+from drive_trace.linter.rule import Findings, Line, Option, Rule, SameFile, Severity, shown
 from drive_trace.trace.line import DiagnosticKind, name_of
 from drive_trace.trace.run import any_between
 from drive_trace.vocabulary import WRITERS
 
 
-def _check(file: SameFile) -> Findings:
+def _check(file: SameFile, *, tolerance_percent: float) -> Findings:
     for field, writers in WRITERS.items() if len(file.lines) > 1 else ():
         writes = [each for each in file.lines if name_of(each) in writers]
         for previous, line in pairwise(writes):
             if name_of(line) != writers[1] or line.run != previous.run:
                 continue
             found, expected = line.fact("bytes_delta"), _length(line) - _length(previous)
-            if found == expected or _is_said(line, previous):
+            off = 100 * abs(cast("int", found) - expected)
+            if off <= tolerance_percent * abs(expected) or _is_said(line, previous):
                 continue
             in_doubt = file.trace.runs[line.run].in_doubt(field, file.value)
             if not any_between(in_doubt, previous, line):
@@ -64,5 +70,6 @@ RULE = Rule(
     Severity.INFORMATION,
     _check,
     fixes=replace_with_expected,
+    options=(Option("tolerance-percent", 5, "Percent of the difference that it may be off.", 0),),
     sums="changes in length do not add up",
 )

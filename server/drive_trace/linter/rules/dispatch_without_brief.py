@@ -34,8 +34,5 @@ def _check(run: Run) -> Findings:
 
 
 RULE = Rule(
-    Severity.INFORMATION,
-    _check,
-    sums="dispatches ended without a brief",
-    sums_among=("dispatch-end",),
+    Severity.INFORMATION, _check, sums="dispatches had no brief", sums_among=("dispatch-end",)
 )

@@ -1,7 +1,7 @@
 """A text says null where null itself should stand.
 
-A field that may be null holds the text `"null"`, `"none"`, `"n/a"` or the like. Readers take it
-for a model, a ticket or a dispatch of that name, and count it as one.
+A field that may be null holds the text `"null"`, `"none"`, `"n/a"`, `""` or the like. Readers take
+it for a model, a ticket or a dispatch of that name, and count it as one.
 
 `unknown-parent-dispatch` does not report such a text as well.
 
@@ -18,6 +18,11 @@ EVENT{"event_type":"slice-started","orchestrator_agent_id":"N/A","linear_ref":"n
 … "null" is a text here                                                       ^^^^^^
 =>
 EVENT{"event_type":"slice-started","orchestrator_agent_id":null,"linear_ref":"null"}
+---
+EVENT{"event_type":"triage-verdict","input_ref":""}
+… "" is a text here                             ^^
+=>
+EVENT{"event_type":"triage-verdict","input_ref":null}
 --- Where null is no value, these are texts like others.
 EVENT{"event_type":"dispatch-start","dispatch_name":"none","subagent_type":"null"}
 EVENT{"event_type":"slice-started","linear_ref":"NULL-1"}

@@ -4,6 +4,9 @@ The order of the file is the order of events, and readers go by it. An event who
 earlier than that of the event before it in its run was written late, by a clock that was wrong, or
 by hand in the wrong place: durations that are measured across it are not to be trusted.
 
+A second is let pass (`tolerance-ms`): writers at work side by side append a moment after they have
+read the clock.
+
 Only events of one run are compared: runs that share a file may have happened at the same time.
 
 **Fix.** None is offered: only who wrote the event knows when it was.
@@ -15,6 +18,9 @@ EVENT{"event_type":"spec-authored","ts":"2026-05-28T13:58:30.000Z"}
 --- Events may happen at once, and a time can be written in several ways.
 EVENT{"event_type":"project-started","ts":"2026-05-28T14:00:00.000Z"}
 EVENT{"event_type":"spec-authored","ts":"2026-05-28T14:00:00Z"}
+--- Two writers, one of which was quicker.
+EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.003Z"}
+EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
 --- What is written otherwise has a finding of its own.
 EVENT{"event_type":"project-started","ts":"2026-05-28T14:00:00.000Z"}
 EVENT{"event_type":"spec-authored","ts":"2026-05-28"}
@@ -26,13 +32,13 @@ EVENT{"event_type":"project-started","project_run_id":"cart","ts":"2026-05-27T14
 from itertools import pairwise
 from typing import cast
 
-from drive_trace.linter.rule import Findings, Rule, Run, Severity
+from drive_trace.linter.rule import Findings, Option, Rule, Run, Severity
 from drive_trace.trace.line import TS
 from drive_trace.trace.times import are_alike, in_words, milliseconds_between
 from drive_trace.vocabulary import Form
 
 
-def _check(run: Run) -> Findings:
+def _check(run: Run, *, tolerance_ms: float) -> Findings:
     stamps = [cast("str", line.facts[TS]) for line in run.lines]
     if are_alike(stamps) and stamps == sorted(stamps):
         return  # texts of one shape compare like times
@@ -44,7 +50,7 @@ def _check(run: Run) -> Findings:
         if before not in Form.TIMESTAMP or after not in Form.TIMESTAMP:
             continue  # malformed-timestamp reports it; that it goes back would be a guess
         passed = milliseconds_between(before, after)
-        if passed is not None and passed < 0:
+        if passed is not None and passed < -tolerance_ms and after >= "2020":
             back = f"`ts` is {in_words(-passed)} before that of line "
             message = (back, previous, ", which stands above")
             yield RULE.finding(
@@ -52,4 +58,11 @@ def _check(run: Run) -> Findings:
             )
 
 
-RULE = Rule(Severity.INFORMATION, _check, distrusts="clock", sums="events are out of order")
+_OPTIONS = (Option("tolerance-ms", 1000, "Milliseconds by which an event may be older.", 0),)
+RULE = Rule(
+    Severity.INFORMATION,
+    _check,
+    distrusts="clock",
+    options=_OPTIONS,
+    sums="events go back in time",
+)

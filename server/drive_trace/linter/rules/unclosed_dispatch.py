@@ -3,7 +3,8 @@
 A dispatch that started should end, also when it failed or was given up (`result` says so). One
 without an end has no duration, and seems to be still going on. The rule ignores the last dispatch
 of a run: it may be going on. Only a later `dispatch-start`, `slice-completed` or `project-closed`
-of the run shows that the run has moved on.
+of the run shows that the run has moved on; where dispatches of the run went on side by side, a
+later `dispatch-start` shows nothing.
 
 The rule is silent while a rejected or unknown line below names the dispatch: the end may be there.
 
@@ -20,6 +21,11 @@ EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
 EVENT{"event_type":"round-start","dispatch_id":"D1"}
 EVENT{"event_type":"spec-amended"}
 EVENT{"event_type":"dispatch-start","dispatch_id":"D2","project_run_id":"search-index"}
+--- The dispatches of this run go on side by side.
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D3"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"D2"}
 --- An end that readers reject is a defect of its own.
 EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
 EVENT{"event_type":"dispatch-end","dispatch_id":"D1","result":"done"}

@@ -1,0 +1,45 @@
+"""The id of an event, dispatch or round was made up.
+
+Ids are random UUIDs, so that no two of them meet, in whatever file they stand. One of few different
+digits, of the same part over and over, or of letters and digits in turns was typed, or written by a
+language model: most likely others have it, too, and events of theirs count as copies of this one.
+The nil UUID is nobody's id.
+
+**Fix.** None is offered: other lines may name the id.
+
+Examples:
+EVENT{"event_type":"dispatch-start","dispatch_id":"00000000-0000-4000-8000-000000000001"}
+… no random UUID looks like this                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+---
+EVENT{"event_type":"spec-authored","event_id":"12345678-1234-4123-8123-123456789abc"}
+                                              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+--- What is no UUID has a finding of its own.
+EVENT{"event_type":"dispatch-start","dispatch_id":"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+"""
+
+from typing import cast
+
+from drive_trace.linter.rule import Findings, Rule, Run, Severity
+from drive_trace.trace.line import EVENT_ID
+from drive_trace.vocabulary import DISPATCH, ROUND, Form, is_random
+
+_PARTS = ("12345678", *(6 * digit for digit in "0123456789abcdef"))
+"""Few random UUIDs have one, and most that were made up: a search takes hardly any time."""
+
+
+def _check(run: Run) -> Findings:
+    starts = [(of.field, run.events(of.opener)) for of in (DISPATCH, ROUND)]
+    tables = (run.table(of.opener, of.field) for of in (DISPATCH, ROUND))
+    ids = [cast("str", line.facts[EVENT_ID]) for line in run.lines]
+    text = "\n".join((*ids, *(str(each) for table in tables for each in table)))
+    if not any(part in text for part in _PARTS):
+        return
+    for field, lines in (("event_id", run.lines), *starts):
+        for line in lines:
+            value = line.text_fact(field)
+            if value in Form.UUID and not is_random(value):
+                yield RULE.finding(line, field, "no random UUID looks like this: it was made up")
+
+
+RULE = Rule(Severity.INFORMATION, _check, sums="ids were made up")
