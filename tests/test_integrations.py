@@ -237,6 +237,30 @@ def checked(tree: Path, base: str) -> tuple[int, str, str]:
 
 
 @needs_bash
+def test_the_action_holds_a_change_against_its_base_where_the_clone_is_whole(
+    changed: tuple[Path, str], tmp_path: Path
+) -> None:
+    (shallow, base), tree = changed, tmp_path / "origin"
+    program(tmp_path / "drive-trace/bin/drive-trace", 'echo "$@"')
+    for folder, env, said in (
+        (tree, {"HISTORY": "true", "BASE": base}, f"--history={base}"),
+        (tree, {"HISTORY": "true", "BEFORE": base}, f"--history={base}"),
+        (tree, {"HISTORY": "true", "BEFORE": "0" * 40}, "--history "),
+        (tree, {"HISTORY": "false"}, None),
+        (shallow, {"HISTORY": "true"}, "::notice "),
+        (tmp_path, {"HISTORY": "true"}, None),
+    ):
+        given = {"PATHS": ".", "FAIL_ON": "error", **env}
+        done = in_bash("Check", folder, with_path(RUNNER_TEMP=tmp_path, **given))
+        assert done.returncode == 0
+        if said is None:
+            assert "history" not in done.stdout
+        else:
+            assert said in done.stdout
+            assert ("--history" in done.stdout) != (folder == shallow)
+
+
+@needs_bash
 def test_the_action_takes_the_configuration_of_the_base(changed: tuple[Path, str]) -> None:
     tree, base = changed
     for _ in range(2):  # the second time it is there

@@ -9,7 +9,7 @@ import pytest
 from drive_trace.storage.files import Problem
 from drive_trace.storage.histories import Histories
 from tests.cli.support import git, run
-from tests.storage.test_history import many, told
+from tests.storage.test_history import ask, many, told
 from tests.support.client_text import apart, graded, tokens, triage
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
@@ -149,9 +149,11 @@ def test_lines_that_were_never_committed_are_told_from_those_that_were(repo: Che
     found = run("check", "--history", "--output-format", "concise", repo.path)
     assert "this line was changed since it was committed, as line 3 of HEAD" in found.out
     assert "held against 1 commit; 2 lines not committed" in found.out
-    other = repo.root / "new.jsonl"
-    other.write_text(LATER[0])
-    assert "held against 0 commits; 1 line not committed" in run("check", "--history", other).out
+    for other in (repo.root / "new.jsonl", repo.root.parent / "outside.jsonl"):
+        other.write_text(apart(triage(run=other.name)))
+        found = run("check", "--history", other)
+        assert "held against 0 commits; 1 line not committed" in found.out
+        assert "history: never committed to git" in run("score", "--history", other).out
 
 
 def test_a_pull_request_is_held_against_its_base(repo: Checkout) -> None:
@@ -176,6 +178,44 @@ def test_a_pull_request_is_held_against_its_base(repo: Checkout) -> None:
     assert any("in a merge after this commit" in each for each in told(base.path, "--history=main"))
 
 
+*GRADED, MORE = apart(triage() + tokens(1, 2, 3, 4) + PASSED + triage()).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("lines", "short", "is_earned"),
+    [
+        ([GRADED[0], GRADED[1].replace(":4}", ":5}"), GRADED[2]], "1 line changed", False),
+        (GRADED[1:], "1 line removed", True),
+        ([*GRADED, MORE], "", True),
+    ],
+    ids=["cost", "other", "append"],
+)
+def test_a_score_says_what_git_vouches_for(
+    repo: Checkout, lines: list[str], short: str, is_earned: bool
+) -> None:
+    start = ask(repo.root, "rev-parse", "HEAD")
+    repo.commit("grade", *GRADED)
+    repo.commit("Change", *lines)
+    options = ("--history=HEAD~1", "--format")
+    (scored, *_) = run("score", *options, "json", repo.path).json["runs"]
+    found = [each for each in scored["caveats"] if each["code"] == "rewritten-history"]
+    assert [each["qualifies"] for each in found] == [not is_earned] * bool(short)
+    base = ask(repo.root, "rev-parse", "HEAD~1")
+    words = f"{'1 line rewritten' if short else 'append-only'} since {base[:10]} (1 commit)"
+    for format_ in ("text", "table", "markdown"):
+        said = " ".join(run("score", *options, format_, repo.path).out.split())
+        assert f"history: {words}" in said
+        assert (f"history rewritten: {short}" in said) == bool(short)
+    for format_ in ("html", "markdown"):
+        page = run("report", *options, format_, repo.path).out
+        assert f"history: {words}" in page
+    assert "history" not in run("score", "--format", "text", repo.path).out
+    required = run("score", "--require-correct", "--history=HEAD~1", repo.path)
+    assert required.code == (not is_earned)
+    whole = run("score", "--history", "--format", "text", repo.path).out
+    assert f"since {start[:10]} (3 commits)" in " ".join(whole.split())
+
+
 def test_a_worktree_and_a_submodule_have_their_history(repo: Checkout) -> None:
     repo.commit("Flip", *EVENTS[:2], FLIPPED)
     tree = repo.root.parent / "tree"
@@ -193,13 +233,10 @@ def test_what_git_does_not_tell_whole_is_not_read(repo: Checkout, tmp_path: Path
     repo.commit("more", *EVENTS, *LATER)
     shallow = tmp_path / "shallow"
     git(tmp_path, "clone", "-q", "--depth=1", repo.root.as_uri(), str(shallow))
-    outside = tmp_path / "trace.jsonl"
-    outside.write_text(LATER[0])
     for path, option, why in (
         (shallow / "trace.jsonl", "--history", "its history is cut off, as the clone is shallow"),
         (shallow / "trace.jsonl", "--history=HEAD^", "its repository has no commit HEAD^; fetch"),
         (repo.path, "--history=--all", "its repository has no commit --all; fetch it"),
-        (outside, "--history", "it is no file in a git repository"),
     ):
         found = run("check", option, path)
         assert found.code == 2

@@ -14,6 +14,7 @@ from drive_trace.text.escaping import printable
 from drive_trace.text.wording import first_of
 
 if TYPE_CHECKING:
+    from drive_trace.scorecard.scoring import TraceSummary
     from drive_trace.storage.histories import Histories
     from drive_trace.trace.history import History
 
@@ -75,6 +76,8 @@ class Reading(finding.NotRead):
     ) -> None:
         super().__init__(self._say)
         self._histories = histories
+        self.without_history: set[str] = set()
+        """The traces of which git does not tell all, if somebody asks."""
         self.search = search
         self._paths = paths or (".",)
         self.found: list[str] = []
@@ -101,11 +104,23 @@ class Reading(finding.NotRead):
         """What git's commits made of a trace, where somebody asks; what git does not tell whole is
         noted as not read.
         """
-        found = self._histories.of(path) if self._histories is not None else None
+        if self._histories is None or path in self.without_history:
+            return None
+        found = self._histories.of(path)
         if isinstance(found, Problem):
+            self.without_history.add(path)
             self.note(found)
             return None
         return found
+
+    def vouched(self, trace: TraceSummary, records: Sequence[str]) -> TraceSummary:
+        """A trace with what git vouches for of it, where somebody asks."""
+        history = self.history_of(trace.path)
+        if history is None:
+            return trace
+        from drive_trace.scorecard.vouching import vouched  # noqa: PLC0415 - few ask for it
+
+        return trace._replace(vouched=vouched(trace.path, history, records))
 
     def beside(
         self, run_ids: Callable[[], Collection[str]], most: float = math.inf

@@ -22,13 +22,14 @@ from drive_trace.storage.projects import Projects
 from drive_trace.text.escaping import json_document
 
 
-@click.command()
+@click.command(cls=options.WithHistory)
 @options.paths
 @options.search
 @options.output_format(
     ["markdown", "json", "html"], help="By default what the name of --out says, else markdown."
 )
 @options.out()
+@options.history
 @options.no_config
 def report(
     paths: tuple[str, ...],
@@ -44,7 +45,8 @@ def report(
     verdict CORRECT. The html format is one file that loads nothing and runs its own script only.
 
     Several traces are joined by run id, and otherwise read as if they were one file. As for score,
-    the other files of their runs are read, too, and named on standard error. --out replaces a file
+    the other files of their runs are read, too, and named on standard error. --history is as for
+    score. --out replaces a file
     that is there, but never a trace, a configuration or a baseline.
 
     Exit code: 0 whatever the verdicts, 2 some input could not be read (the report is on the
@@ -58,7 +60,7 @@ def report(
     """
     chosen = output_format or format_of(out, "markdown")
     search.projects = None if no_config else Projects(".", trusted=options.trusted())
-    reading = Reading(paths, search)
+    reading = Reading(paths, search, options.histories())
     run_ids = reading.read_whole()
     logs: dict[str, TraceLog] = {}
     findings = _findings(reading, search.projects, logs) if chosen != "json" else None
@@ -66,9 +68,11 @@ def report(
     for each in reading:
         # What was not checked, or by another process, is read here.
         log = logs.get(each.path) or read_log(each.records, each.path, each.provenance)
-        traces.append(log._replace(summary=with_judgements(log.summary, each.path)))
+        summary = reading.vouched(with_judgements(log.summary, each.path), each.records)
+        traces.append(log._replace(summary=summary))
     # What cannot be checked, as its configuration is broken, is read all the same.
     read = {each.path for each in traces}
+    read -= reading.without_history
     unread = [each for each in reading.unread if each.path not in read]
     made = contents.report_on(traces, unread, omitted(reading.left_out), findings, run_ids)
     inputs = [*(trace.path for trace in made.traces), *(each.path for each in unread)]

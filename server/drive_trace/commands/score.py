@@ -20,7 +20,7 @@ from drive_trace.text.escaping import json_document, plain
 from drive_trace.trace.index import Index
 
 
-@click.command()
+@click.command(cls=options.WithHistory)
 @options.paths
 @options.search
 @options.output_format(
@@ -28,6 +28,7 @@ from drive_trace.trace.index import Index
     help="table has a line a run, text everything in words, json is for programs. By default table "
     "on a terminal, else text.",
 )
+@options.history
 @click.option(
     "--require-correct",
     is_flag=True,
@@ -46,6 +47,10 @@ def score(
     Tier 1 is the correctness gate: CORRECT, INCORRECT, or not computable with what is missing.
     Tier 2, efficiency, is shown for CORRECT runs only.
 
+    With --history it says whether git vouches for each run: that no line of it was changed, removed
+    or moved since it was committed. Where a grade was, or what a figure is over, that qualifies the
+    verdict.
+
     Exit code: 0 whatever the verdicts, 1 with --require-correct unless every run is CORRECT (the
     reason is on standard error), 2 some input could not be read (the rest is still scored), or with
     --require-correct a search left out what may hold a part of a run (--exclude says what does
@@ -57,10 +62,12 @@ def score(
       drive-trace score --format json . > scorecard.json
       drive-trace score --require-correct projects
     """
-    found = Reading(paths, search)  # the files that PATH means, one after another
-    traces = _read(found)
+    found = Reading(
+        paths, search, options.histories()
+    )  # the files that PATH means, one after another
+    traces = _read(found, found)
     run_ids = {run.run_id for each in traces for run in each.runs}
-    others = _read(found.others(run_ids))  # of the same runs
+    others = _read(found.others(run_ids), found)  # of the same runs
     traces = among(traces, others, attrgetter("path"))
     left_out = omitted(found.left_out)
     scored = card.score(traces, found.unread, left_out, _read_again, only=run_ids)
@@ -72,16 +79,16 @@ def score(
     sys.exit(_exit_code(scored, is_short=is_short))
 
 
-def _read(found: Iterable[TraceRecords]) -> list[TraceSummary]:
+def _read(found: Iterable[TraceRecords], reading: Reading) -> list[TraceSummary]:
     """What the score needs of each file: the scores of its runs, each as if this were its only
-    file, and what a judge has recorded beside it.
+    file, and what a judge has recorded beside it; with --history what git vouches for of it.
     """
     traces: list[TraceSummary] = []
     for file in found:
         # The lines of one file at a time: those of files that share runs are read again.
         traces[-1:] = [each if each.path == STDIN else without_lines(each) for each in traces[-1:]]
         runs = ScoredTrace(file.records, file.path, file.provenance).summary()
-        traces.append(with_judgements(runs, file.path))
+        traces.append(reading.vouched(with_judgements(runs, file.path), file.records))
     return traces
 
 

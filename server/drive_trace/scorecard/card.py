@@ -129,13 +129,14 @@ def score(
     card = ScoreCard((), tuple(each._replace(lines=None) for each in traces), unread, left_out)
     strays = [each for trace in traces for each in trace.strays]
     copied = _between_runs(traces)
+    rewritten = [each for each in traces if each.vouched is not None and each.vouched.rewritten]
     scores: dict[str, tuple[RunScore, Sequence[Unread]]] = {
         run.run_id: (run, ()) for trace in traces for run in trace.runs
     }
     scores |= _in_several(traces, read_again)
     runs = tuple(
         among(
-            run,
+            _vouched(run, [*files[run_id], *rewritten]),
             (*card.not_read, *missing),
             strays,
             copied.get(run_id),
@@ -166,6 +167,16 @@ def _in_several(
             own = [file for file in group if run_id in scores[file]]
             missing = [Unread(paths[file], CHANGED) for file in own if indexes[file] is None]
             yield run_id, (score_run(run_id, found) or scores[own[0]][run_id], missing)
+
+
+def _vouched(run: RunScore, traces: Sequence[TraceSummary]) -> RunScore:
+    """A run's score with what git vouches for of some traces, where somebody asks."""
+    known = {each.path: each.vouched for each in traces if each.vouched is not None}
+    if not known:
+        return run
+    from drive_trace.scorecard.vouching import vouched_run  # noqa: PLC0415 - few ask for it
+
+    return vouched_run(run, [*known.values()])
 
 
 def _between_runs(traces: Sequence[TraceSummary]) -> Mapping[str, str]:
@@ -236,6 +247,7 @@ def run_json(run: RunScore) -> dict[str, Any]:
             for each in run.caveats
         ],
         "provenance": _provenance_json(run.provenance),
+        **({"history": [each._asdict() for each in run.history]} if run.history else {}),
         "rejected_lines": [rejected.line for rejected in run.rejected],
         "files": [
             {

@@ -217,6 +217,7 @@ class CaveatCode(StrEnum):
     CONFLICTING_EVENT_ID = "conflicting-event-id"
     UNRECORDED_CHANGE = "unrecorded-change"
     PARTIAL_COVERAGE = "partial-coverage"
+    REWRITTEN_HISTORY = "rewritten-history"
 
 
 class Qualifies(Enum):
@@ -227,6 +228,7 @@ class Qualifies(Enum):
     ORDER_UNCERTAIN = "where it is uncertain which grade is the latest"
     COPY_MATTERS = "where a copied line is the grade that decides, or another run has the events"
     FIGURES = "where a grade, a figure or work after the grade is concerned, or may be"
+    FIGURES_REST = "where it is a grade, or a figure is over it, or may be"
     NEVER = "never"
 
 
@@ -272,6 +274,10 @@ TABLE: Mapping[CaveatCode, tuple[str, Qualifies]] = {
         Qualifies.FIGURES,
     ),
     CaveatCode.PARTIAL_COVERAGE: ("A figure covers a part of the run.", Qualifies.NEVER),
+    CaveatCode.REWRITTEN_HISTORY: (
+        "A line of the run was changed, removed or moved since it was committed (`--history`).",
+        Qualifies.FIGURES_REST,
+    ),
 }
 """What each caveat is about, and whether it qualifies the verdict."""
 

@@ -128,6 +128,7 @@ def card_blocks(run: RunScore) -> list[doc.Block]:
     ]
     if run.provenance.sentence:
         said.append(run.provenance.sentence)
+    said += histories(run)
     if run.efficiency is None:
         said.append(f"{doc.soft('Tier 2, efficiency:')} hidden: {hidden_because(run)}.")
     blocks: list[doc.Block] = [*caveats(run), *map(doc.Paragraph, said)]
@@ -166,6 +167,13 @@ def judging(run: RunScore) -> Iterator[doc.Words]:
         phrases.append(_calibrated(judgement))
         phrases.append(plural(len(judgement.reasons), "reason"))
     yield doc.name(", ".join(phrases))
+
+
+def histories(run: RunScore) -> Iterator[doc.Words]:
+    """What git vouches for of its files; nothing where nobody has asked."""
+    for each in run.history:
+        of = f" of {doc.name(each.path)}" if len(run.history) > 1 else ""
+        yield f"history{of}: {each.words}"
 
 
 def _short(text: str, most: int) -> str:
@@ -369,7 +377,7 @@ def _run(run: RunScore, width: int, paint: Paint) -> Iterator[str]:
         yield from wrapped(because, "  ", width)
     for caveat in run.caveats:
         yield from _warning(caveat.sentence(plain), "  ", width, paint)
-    for phrase in judging(run):
+    for phrase in (*judging(run), *histories(run)):
         yield from wrapped(doc.unmarked(phrase), "  ", width)
     for each in _files(run, lambda path: f"in {plain(path)}"):
         yield paint(f"  {each}", "soft")

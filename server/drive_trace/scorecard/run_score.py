@@ -12,7 +12,7 @@ import msgspec
 
 from drive_trace.scorecard.caveats import Caveat, CaveatCode, Rejected, UnknownEvent
 from drive_trace.scorecard.measures import Efficiency, Provenance
-from drive_trace.text.wording import are, listed
+from drive_trace.text.wording import are, listed, plural, short_hash
 from drive_trace.trace.line import Line
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, ENVELOPE
 
@@ -178,6 +178,29 @@ class RunInFile(NamedTuple):
     """The line and ``ts`` of the file's grade with the latest moment, if it is not the last one."""
 
 
+class FileHistory(NamedTuple):
+    """What git vouches for of a file."""
+
+    path: str
+    since: str
+    """The hash of the commit from which on that is known; empty where it was never committed."""
+    commits: int
+    """How many have changed the file."""
+    uncommitted: int
+    """How many of its lines were never committed."""
+    rewritten: int
+    """How many lines of the run are not as they were recorded, or where."""
+
+    @property
+    def words(self) -> str:
+        """``append-only since 1a2b3c4d5e (38 commits)``, or how many lines are not."""
+        if not self.since:
+            return "never committed to git"
+        how = f"{plural(self.rewritten, 'line')} rewritten" if self.rewritten else "append-only"
+        new = f"; {plural(self.uncommitted, 'line')} not committed" if self.uncommitted else ""
+        return f"{how} since {short_hash(self.since)} ({plural(self.commits, 'commit')}){new}"
+
+
 class RunScore(NamedTuple):
     """One run, judged."""
 
@@ -202,6 +225,8 @@ class RunScore(NamedTuple):
     """What the intent rests on; None if that is not known, see :func:`scoring.among`."""
     has_record: bool = False
     """Whether there is a record of its judging beside its files."""
+    history: tuple[FileHistory, ...] = ()
+    """What git vouches for of its files, where somebody asks."""
 
     @property
     def verdict(self) -> Verdict:

@@ -43,8 +43,10 @@ from drive_trace.vocabulary import GRADE, TOKEN_FIELDS, EventType
 
 if TYPE_CHECKING:  # most traces are scored without
     from drive_trace.grading.judgements import Verdicts
+    from drive_trace.scorecard.vouching import Vouched
 else:
     Verdicts: TypeAlias = Any
+    Vouched: TypeAlias = Any
 
 _PLACES = {
     CaveatCode.UNREAD_INPUT: -4,
@@ -140,6 +142,8 @@ class TraceSummary(NamedTuple):
     """By run the recorded ones on its intent, as they stand beside the trace."""
     hashes: Mapping[str, bytes] = {}
     """By run those of its events, where the lines are not at hand."""
+    vouched: Vouched | None = None
+    """What git vouches for of it, where somebody asks."""
     lines: Index | None = None
     """The lines, where they are at hand. A run in several files is judged by them."""
 

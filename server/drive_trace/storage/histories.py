@@ -77,10 +77,12 @@ class Histories:
         self._heads = CommittedTraces()
 
     def of(self, path: str) -> History | Problem:
-        """The history of a trace; a problem where git does not tell the whole."""
+        """The history of a trace, none outside of a repository; a problem where git does not tell
+        the whole.
+        """
         place = place_of(path)
         if place is None:
-            return Problem(path, "its history cannot be read: it is no file in a git repository")
+            return History()
         root, name = place
         listed = self._listed(root, name * (not any(each in name.lower() for each in _NAMES)))
         if isinstance(listed, Problem):

@@ -24,6 +24,11 @@ def plural(count: int, what: str) -> str:
     return f"{count:,} {what}{'s' * (count != 1)}"
 
 
+def short_hash(commit: str) -> str:
+    """The beginning of a commit's hash, as git shows it."""
+    return commit[:10]
+
+
 def are(count: int) -> str:
     """``is`` or ``are``."""
     return "is" if count == 1 else "are"

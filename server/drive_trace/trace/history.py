@@ -22,13 +22,12 @@ import msgspec
 
 from drive_trace.json_text import STRING, WHITESPACE, first_string, line_count, strings_named
 from drive_trace.text.spans import is_blank
+from drive_trace.text.wording import short_hash
 from drive_trace.trace.line import EVENT_ID, feed_named, feed_with_fields
 from drive_trace.trace.reading import read_lines
 from drive_trace.vocabulary import ALWAYS_KEPT
 
 _ID = ALWAYS_KEPT[EVENT_ID]
-SHORT = 10
-"""So many characters of a hash are shown."""
 _TALLEST = 200
 """Lines of an object that is spread over several."""
 _MOST_ALIKE = 16
@@ -58,7 +57,7 @@ class Version(msgspec.Struct, frozen=True):
     @property
     def short(self) -> str:
         """The beginning of the hash."""
-        return self.commit[:SHORT]
+        return short_hash(self.commit)
 
 
 class Rewriting(msgspec.Struct, frozen=True):

@@ -375,7 +375,7 @@ def _tiers(run: RunScore, number: int) -> Html:
     ]
     caption, of = "Tier 1, correctness", f" of run {number + 1}"
     headers = ("component", "result", "source")
-    notes = [*render.judging(run), *filter(None, [run.provenance.sentence])]
+    notes = [*render.judging(run), *render.histories(run), *filter(None, [run.provenance.sentence])]
     tier_1 = doc.Table(headers, components, caption, f"{caption}{of}")
     if run.efficiency is None:
         below = tag("p", f"Tier 2, efficiency: hidden: {render.hidden_because(run)}.")
