@@ -251,6 +251,19 @@ def test_nothing_of_a_prompt_is_kept(session: Session) -> None:
         assert b"secret" not in path.read_bytes()
 
 
+def test_what_an_edit_takes_away_or_changes_is_told(session: Session) -> None:
+    session.start(ONE)
+    emit("round-end", "verdict=stop-condition", "findings_filed=3")
+    text = session.trace.read_text("utf-8")
+    changed = session.wrote(text.replace('"findings_filed":3', '"findings_filed":2'))
+    assert changed.code == 2
+    assert "(unrecorded-change)" in changed.err
+    assert session.wrote(text) == (0, "", "")
+    gone = session.wrote("".join(text.splitlines(keepends=True)[:-1]))
+    assert gone.code == 2
+    assert "(unrecorded-change)" in gone.err
+
+
 # Tokens
 
 

@@ -4,13 +4,13 @@ trace, or what :mod:`drive_trace.hook.agents` does.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from shlex import quote
 from typing import NamedTuple
 
 from drive_trace.hook import Answer, HookEvent, written
 from drive_trace.linter.settings import Severity
-from drive_trace.storage.files import STDIN, Problem, inside, read_trace
+from drive_trace.storage.files import STDIN, Problem, TraceRecords, inside, read_trace
 from drive_trace.storage.projects import Project, Projects
 from drive_trace.text.escaping import printable
 from drive_trace.text.wording import plural
@@ -67,12 +67,11 @@ def _told(session: Session) -> str:
     read = read_trace(session.trace)
     if isinstance(read, Problem):
         raise ValueError(read.message)  # noqa: TRY004 - the path names no trace that can be read
-    now = _findings(session, read.records)
+    now = _findings(session, read)
     if not now:
         return ""
-    before = _findings(
-        session, (session.event.get("tool_response") or {}).get("originalFile") or ""
-    )
+    original = (session.event.get("tool_response") or {}).get("originalFile") or ""
+    before = _findings(session, read._replace(records=original.split("\n")))
     new = [f"- {printable(message, 500)}" for key, message in now.items() if key not in before]
     found = f"{plural(len(new), 'finding')} in {printable(quote(session.trace), 4096)}"
     steps = [
@@ -84,11 +83,13 @@ def _told(session: Session) -> str:
     return "\n".join(steps) if new else ""
 
 
-def _findings(session: Session, text: str | Sequence[str]) -> Mapping[object, str]:
+def _findings(session: Session, read: TraceRecords) -> Mapping[object, str]:
     """Each finding in words, by what it is known again when lines have moved."""
     from drive_trace.analysis import Analysis  # noqa: PLC0415 - the rules take long to load
 
-    analysis = Analysis(text, session.project.settings_for(session.trace), path=session.trace)
+    path, records, provenance = read
+    settings = session.project.settings_for(path)
+    analysis = Analysis(records, settings, path, provenance=provenance)
     return {
         (each.rule, each.line.text.rstrip("\r"), each.place): f"line "
         f"{analysis.line_number(each.line)}: {analysis.message(each.message)} ({each.rule.code})"
