@@ -60,7 +60,7 @@ class Analysis:
         self._joined: tuple[JoinedFiles, int] | None = None
         self.score_revision = 0
         """Changes when an edit may have changed a verdict, a figure or what was rejected."""
-        self._take_in(path, 0)
+        self._take_in(path)
 
     def edit(self, start: Point, end: Point, text: str) -> tuple[list[str], Sequence[str]]:
         """Put ``text`` in place of what stands between two points. Returns the texts of the records
@@ -76,39 +76,41 @@ class Analysis:
             if self._joined is not None:
                 files, file = self._joined
                 self._joined = files.with_lines(file, document.lines), file
-            self._take_in(self.index.path, self._findings.revision + 1)
+            self._take_in(self.index.path)
             self.score_revision += 1
             return before, splice.texts
         self.index.remove(removed)
-        self._findings.forget(removed)
+        self._store.forget(removed)
         added = document.apply(splice)
         self.index.add(added)
-        self._findings.learn(added)
+        self._store.learn(added)
         self.score_revision += any(map(_counts, added))
         return before, splice.texts
 
-    def join(self, files: JoinedFiles | None, file: int = 0) -> None:
+    def join(self, files: JoinedFiles | None, file: int = 0) -> bool:
         """Judge the runs of the trace with their lines in other files from now on; ``file`` is the
-        number of the trace among all of them. None: judge what stands here alone.
+        number of the trace among all of them. None: judge what stands here alone. Gives whether
+        that may be news.
         """
         if files is None and self._joined is None:
-            return
+            return False
         self._joined = (files, file) if files is not None else None
-        self._judge_all(self.settings, self._findings.revision + 1)
+        self._judge_all(self.settings)
+        return True
 
     def use(self, settings: RuleSettings) -> None:
         """Judge by other settings from now on."""
-        self._judge_all(settings, self._findings.revision + 1)
+        self._judge_all(settings)
         self.settings = settings
 
     def expect_edits(self) -> None:
         """Build now what the first edit would else have to build."""
-        self._findings.expect_edits()
+        _ = self.index.ids
 
-    def _take_in(self, path: str | None, revision: int) -> None:
+    def _take_in(self, path: str | None) -> None:
         self.index = Index(self.document.lines, path, finds_slips=True)
         self._note_recorded()
-        self._judge_all(self.settings, revision)
+        self._judge_all(self.settings)
 
     def compare_with(
         self,
@@ -125,16 +127,20 @@ class Analysis:
         self.score_revision += provenance != self._provenance
         self._recorded, self._provenance = known
         self._note_recorded(versions)
-        self._findings.learn(())
+        self._store.learn(())
         return True
 
     def _note_recorded(self, versions: Sequence[Version] = ()) -> None:
         last = (Version(self._recorded),) if self._recorded is not None else ()
         self.index.recorded, self.index.provenance = (*versions, *last), self._provenance
 
-    def _judge_all(self, settings: RuleSettings, revision: int) -> None:
+    def _judge_all(self, settings: RuleSettings) -> None:
         lines = self.document.lines
-        self._findings = FindingStore(self.index, lines, settings, revision, self._joined)
+        self._store = FindingStore(self.index, lines, settings, self._joined)
+
+    @property
+    def _findings(self) -> FindingStore:
+        return self._store.judged()
 
     # Findings
 

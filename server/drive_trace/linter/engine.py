@@ -11,8 +11,9 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import accumulate, chain, islice
+from itertools import accumulate, chain, count, islice
 from operator import attrgetter
+from threading import Lock
 from typing import Any
 
 import msgspec
@@ -41,6 +42,7 @@ from drive_trace.trace.run import Run
 from drive_trace.vocabulary import DISPATCH
 
 _order = attrgetter("order")
+_revisions = count()
 
 Check = Callable[[Any], Iterable[Finding]]
 Unit = str | Key | None
@@ -111,7 +113,7 @@ class Engine:
     def _check(self, units: Iterable[Unit]) -> tuple[list[Finding], list[Finding]]:
         before: list[Finding] = []
         now: list[Finding] = []
-        for unit in units:
+        for unit in unless_stopped(units):
             before += self._found.pop(unit, ())
             found = [*self._findings_of(unit)]
             if found:
@@ -131,7 +133,8 @@ class Engine:
         return self._all(kind, kind(unit[1], lines, self._index)) if lines else ()
 
     def _all(self, kind: type, subject: Any) -> Iterable[Finding]:
-        return chain.from_iterable(check(subject) for check in self._checks[kind])
+        checks = unless_stopped(self._checks[kind])
+        return chain.from_iterable(check(subject) for check in checks)
 
 
 def findings_in_files(
@@ -221,63 +224,102 @@ class Selection(msgspec.Struct, frozen=True):
 
 
 class FindingStore:
-    """The findings of one trace. Told of every line that comes and goes."""
+    """The findings of one trace. Told of every line that comes and goes, it judges these when
+    somebody looks: a keystroke in a long run does not wait for the rules.
+    """
 
     def __init__(
         self,
         index: Index,
         lines: Sequence[Line],
         settings: RuleSettings,
-        revision: int = 0,
         joined: tuple[JoinedFiles, int] | None = None,
     ) -> None:
         """Take in a whole trace; the index knows it already. ``lines`` are all of it, now and
         after each edit. ``joined`` are the files that have runs of it, and its number among them;
         where there are some, an edit needs a new store.
         """
-        self._index = index
+        self._index, self._lines, self._settings, self._joined = index, lines, settings, joined
         self._severities = {code: settings.severity(rule) for code, rule in RULES.items()}
-        self._engine = Engine(index, lines, settings, joined)
         self._known = settings.known
-        self.revision = revision
-        """Changes when a finding comes or goes."""
-        self._gone: set[Line] = set()
+        self._lock = Lock()
+        self._is_judged = False
+        """Whether all findings but those of what has changed since are here."""
+        self._leaving: set[Line] = set()
+        self._alike = Counter[str]()
+        """By fingerprint, on how many of the lines being filed a rule finds something."""
+
+    def judged(self) -> FindingStore:
+        """The store with all findings. Several threads may ask for it. Whoever is stopped meanwhile
+        leaves one that judges the whole trace anew.
+        """
+        with self._lock:
+            if not self._is_judged:
+                self._judge_all()
+            elif self._has_changed:
+                self._is_judged = False
+                self._judge_changed()
+            self._is_judged = True
+        return self
+
+    def forget(self, lines: Iterable[Line]) -> None:
+        """Lines go; the index has let go of them already, their places still hold."""
+        self._leaving = {*lines}
+        if self._is_judged:
+            self._gone |= self._leaving
+            for line in self._leaving:
+                self._unfile(line)
+
+    def learn(self, lines: Iterable[Line]) -> None:
+        """Lines come; the index knows them already."""
+        come = {*lines}
+        leaving, self._leaving = self._leaving, set()
+        moved = come | leaving
+        named = set(map(run_of, moved))
+        runs = self._index.renew(named)
+        if self._is_judged:
+            self._has_changed = True
+            self._come |= come
+            self._respread |= self._spread.change(leaving, come)
+            self._changed_runs |= runs
+            self._in_doubt |= {run_of(line) for line in moved if line.event is None} | (
+                runs - named
+            )
+
+    def _judge_all(self) -> None:
+        self._start_anew()
+        self._engine = Engine(self._index, self._lines, self._settings, self._joined)
         self._across: dict[Line, list[Finding]] = {}
         self._worded: dict[Line, Sequence[Finding]] = {}
         self._counts: dict[Line, int] = {}
         self._hidden: dict[Line, list[str]] = {}
         """By each filed line, where there is a baseline: the codes of what that hides."""
-        self._alike = Counter[str]()
-        """By fingerprint, on how many of the lines being filed a rule finds something."""
         self._total = 0
         self.hidden_total = 0
         """How many findings a baseline hides."""
+        self.revision = next(_revisions)
+        """Changes when a finding comes or goes; of no two stores the same."""
         self._with_errors = LineSet()
         self._with_any = LineSet()
         for finding in unless_stopped(self._engine.run()):
             self._across.setdefault(finding.line, []).append(finding)
-        self._spread = SpreadObjects(lines)
-        self._file({line for line in lines if line.diagnostics} | self._across.keys())
+        self._spread = SpreadObjects(self._lines)
+        self._file({line for line in self._lines if line.diagnostics} | self._across.keys())
 
-    def expect_edits(self) -> None:
-        """Build now what the first edit would else have to build."""
-        _ = self._index.ids
+    def _start_anew(self) -> None:
+        self._has_changed = False
+        self._gone: set[Line] = set()
+        self._come: set[Line] = set()
+        self._respread: set[Line] = set()
+        """The lines that are in other objects now."""
+        self._changed_runs: set[str] = set()
+        self._in_doubt: set[str | None] = set()
 
-    def forget(self, lines: Iterable[Line]) -> None:
-        """Lines go; the index has let go of them already, their places still hold."""
-        self._gone.update(lines)
-        for line in self._gone:
-            self._unfile(line)
-
-    def learn(self, lines: Iterable[Line]) -> None:
-        """Lines come; the index knows them already."""
-        changed = {*lines}
-        moved = changed | self._gone
-        named = set(map(run_of, moved))
-        runs = self._index.renew(named)
-        in_doubt = {run_of(line) for line in moved if line.event is None} | (runs - named)
-        changed |= self._spread.change(self._gone, changed)
-        before, now = self._engine.run_again(runs, in_doubt, moved)
+    def _judge_changed(self) -> None:
+        """Judge what has changed since the findings were asked for last."""
+        gone = self._gone
+        moved, changed = self._come | gone, self._come | self._respread
+        before, now = self._engine.run_again(self._changed_runs, self._in_doubt, moved)
         if before != now:
             changed.update(each.line for each in chain(before, now))
             for finding in before:
@@ -285,15 +327,15 @@ class FindingStore:
             for finding in now:
                 self._across.setdefault(finding.line, []).append(finding)
         if self._known:  # it hides what stands first, so that a line can change what others show
-            texts = {_text(line) for line in changed | self._gone}
+            texts = {_text(line) for line in changed | gone}
             changed.update(line for line in self._hidden if _text(line) in texts)
         for line in changed:
             self._unfile(line)
-        self._file(changed - self._gone)
-        for line in changed | self._gone:
+        self._file(changed - gone)
+        for line in changed | gone:
             if not self._across.get(line, True):
                 del self._across[line]
-        self._gone.clear()
+        self._start_anew()
 
     @property
     def total(self) -> int:
@@ -381,7 +423,7 @@ class FindingStore:
             shown = [each for each in codes if self._shows(each, line)]
             self.hidden_total += len(codes) - len(shown)
             if shown:
-                self.revision += 1
+                self.revision = next(_revisions)
                 self._counts[line] = len(shown)
                 self._total += len(shown)
                 self._with_any.add(line)
@@ -408,7 +450,7 @@ class FindingStore:
         self.hidden_total -= len(self._hidden.pop(line, ()))
         count = self._counts.pop(line, 0)
         if count:
-            self.revision += 1
+            self.revision = next(_revisions)
             self._total -= count
             self._with_errors.discard(line)
             self._with_any.discard(line)

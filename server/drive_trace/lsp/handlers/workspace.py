@@ -151,7 +151,8 @@ class PulledDiagnostics(Handlers):
         trace = self._runs.open.get(uri)  # as it is now: typing goes on
         if trace is None:
             return None
-        return DiagnosticReport.of(uri, trace.diagnostics()).unless(previous)
+        diagnostics = await self._runs.open.diagnostics_of(trace)
+        return DiagnosticReport.of(uri, diagnostics).unless(previous)
 
     def _parts(self) -> Mapping[Path, Collection[str]]:
         """The runs of closed traces, as far as somebody has looked."""

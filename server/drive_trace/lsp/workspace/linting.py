@@ -60,14 +60,37 @@ class Publisher:
         self._soon = Debouncer(self._refresh)
         self._sent: Mapping[str, bytes] = {}
         """The diagnostics of configurations."""
+        self._wanted: set[OpenTrace] = set()
+        self._making: set[OpenTrace] = set()
+        """The large traces whose diagnostics are being made, in threads."""
 
     # Diagnostics
 
     def publish(self, trace: OpenTrace) -> None:
-        """Push a trace's diagnostics, with its version."""
-        if not self._protocol.client.pulls_diagnostics:
-            head = b'{"uri":%b,"version":%d,"diagnostics":' % (dumps(trace.uri), trace.version)
-            self._push(head, trace.diagnostics(), b"}")
+        """Push a trace's diagnostics, with its version; of a large one when they are ready."""
+        if self._protocol.client.pulls_diagnostics:
+            return
+        if not trace.is_large:
+            self._publish(trace, trace.diagnostics())
+            return
+        self._wanted.add(trace)
+        if trace not in self._making:
+            in_background(self._publish_later(trace))
+
+    async def _publish_later(self, trace: OpenTrace) -> None:
+        self._making.add(trace)
+        try:
+            while trace in self._wanted:
+                self._wanted.discard(trace)
+                diagnostics = await self._runs.open.diagnostics_of(trace)
+                if self._runs.open.get(trace.uri) is trace:
+                    self._publish(trace, diagnostics)
+        finally:
+            self._making.discard(trace)
+
+    def _publish(self, trace: OpenTrace, diagnostics: bytes) -> None:
+        head = b'{"uri":%b,"version":%d,"diagnostics":' % (dumps(trace.uri), trace.version)
+        self._push(head, diagnostics, b"}")
 
     def publish_configurations(self, diagnostics: Mapping[str, bytes]) -> None:
         """Push the diagnostics of configurations that have changed."""
@@ -334,9 +357,6 @@ class Linting:
         has_changed = False
         for trace in traces:
             options = self.options(trace.uri)
-            if trace.is_large and options.rules != trace.options.rules:
-                in_background(self._run_later(trace))
-                continue
             if trace.use(options):
                 has_changed = True
                 self._unsent.add(trace.uri)
@@ -344,14 +364,6 @@ class Linting:
         self._publisher.publish_configurations(self.configuration_diagnostics())
         if has_changed:
             self._changed()
-
-    async def _run_later(self, trace: OpenTrace) -> None:
-        """Run the rules over a large trace, in a thread."""
-        readers = self._traces.readers
-        if await readers.read_anew(lambda: trace.use(self.options(trace.uri))):
-            self._unsent.add(trace.uri)
-            self._changed()
-        self._send(trace.uri)
 
     def _changed(self) -> None:
         self._publisher.refresh_diagnostics()

@@ -140,21 +140,20 @@ class OpenTrace:
         return self.file is not None and self.file.changed(before, after)
 
     def use(self, options: DiagnosticOptions) -> bool:
-        """Make diagnostics by these options from now on. Gives whether they differ from before.
-        May be called in a thread, as it changes nothing that others read.
-        """
+        """Make diagnostics by these options from now on. Gives whether they differ from before."""
         if options == self.options:
             return False
+        self.readers.stop()
         if options.rules != self.options.rules:
             self.analysis.use(options.rules)
         self.options = options
         self._maker = DiagnosticMaker(self.analysis, options)
         return True
 
-    def join(self, files: JoinedFiles | None, file: int) -> None:
+    def join(self, files: JoinedFiles | None, file: int) -> bool:
         """Judge the trace together with others from now on; see :meth:`Analysis.join`."""
         self.readers.stop()
-        self.analysis.join(files, file)
+        return self.analysis.join(files, file)
 
     def compare_with(self, known: Known) -> bool:
         """Judge by what is known of the trace from elsewhere. Gives whether that is news."""
@@ -248,6 +247,14 @@ class Workspace:
                 check_unchanged(trace, edits)
                 return result
             check_unchanged(trace, edits)  # else it was another trace that has changed
+
+    async def diagnostics_of(self, trace: OpenTrace) -> bytes:
+        """The diagnostics of a trace as it is when they are ready. Those of a large one have to
+        wait for a pause in the typing.
+        """
+        while True:
+            with suppress(JsonRpcContentModified):
+                return await self.result_of(trace, trace.diagnostics)
 
     def __iter__(self) -> Iterator[OpenTrace]:
         return iter([*self._open.values()])

@@ -544,7 +544,5 @@ class Joining:
             self.request()
             return
         self._joined[trace.uri] = known
-        before = analysis.finding_revision
-        trace.join(*joined)
-        if analysis.finding_revision != before:
+        if trace.join(*joined):
             self._publish(trace)
