@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
+from uuid import UUID, uuid5
 
 from drive_trace.authoring.drafts import Draft, Refused, Stamp, draft_event, plain_object
 from drive_trace.authoring.events import compose, context_of
@@ -28,6 +29,17 @@ _MOST = 10
 _MOST_RUNS = 100
 """The last runs of a trace, among which the one that is open is looked for."""
 _SAYS_IT = {DISPATCH.field: "--dispatch NAME", ROUND.field: "--round N"}
+
+
+_DISPATCHES = UUID("5f0c2c0e-3d1b-5e0a-9d7e-6b7a1f4c8e21")
+"""The namespace of the ids of dispatches."""
+
+
+def dispatch_id(session: str, agent: str, before: int = 0) -> str:
+    """The id of the dispatch that a subagent of a session is, after so many others of it: whoever
+    records it, by hooks or from the log, finds it in the trace.
+    """
+    return str(uuid5(_DISPATCHES, f"{session}/{agent}/{before}"))
 
 
 class Wanted(NamedTuple):

@@ -50,7 +50,7 @@ _SESSIONS = (shapes.CLAUDE_SESSION, shapes.CODEX_SESSION, shapes.TRAJECTORY.name
 _MOST_REASONS = 1_000
 _MOST = 256 << 20
 """Characters of a value, or several, that are not on a line each."""
-_ID = re.compile(r"[\w-]{1,100}", re.ASCII)
+ID = re.compile(r"[\w-]{1,100}", re.ASCII)
 _PLAIN_KEY = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _NO_SPACE = re.compile(r"[^ \t\r\n]")
 
@@ -134,7 +134,7 @@ def total_usage(logs: Mapping[str, Iterable[str]], *, partial: bool = False) -> 
         return Refused((_about_missing(missing),))
     notes = [*_notes(read, once, counted), *_losses(counted)]
     ids = {each.session for each in counted} - logs.keys()
-    sessions = sorted(filter(_ID.fullmatch, ids))[:10]
+    sessions = sorted(filter(ID.fullmatch, ids))[:10]
     return Usage(rows, _sums(counted), notes, cost, missing, sessions)
 
 

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import StringIO
 from typing import TYPE_CHECKING
-from uuid import NAMESPACE_OID, uuid5
 
 import click
 
 from drive_trace.authoring import transcripts
 from drive_trace.authoring.drafts import Refused, Stamp, draft_event
-from drive_trace.authoring.transcripts import Reconstruction
+from drive_trace.authoring.transcripts import Reconstructed, Reconstruction
 from drive_trace.commands import options
 from drive_trace.commands.reading import lines_of_log, read_text, usable
 from drive_trace.commands.terminal import EXIT_REFUSED, Ended, notify, write_document
-from drive_trace.commands.writing import RecordRequest, append_feed, done, preview
+from drive_trace.commands.writing import done
 from drive_trace.json_text import as_json
 from drive_trace.storage.files import STDIN, records_of
-from drive_trace.storage.recording import NewEvent, append_events, new_stamp
-from drive_trace.storage.session_logs import LONGEST, logs_of, meta_beside
+from drive_trace.storage.recording import NewEvent, append_events
+from drive_trace.storage.session_logs import LONGEST, logs_of
 from drive_trace.text.escaping import in_json, visible
 from drive_trace.text.wording import listed, plural
 from drive_trace.trace.provenance import Origin
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
 
 _TOLD = ("dispatch_name", "spec_path", "plan_path")
 """Fields that say what an event is about."""
-_PLAIN = re.compile(r"[\w-]{1,100}", re.ASCII)
 
 
 @click.command()
@@ -51,7 +48,7 @@ _PLAIN = re.compile(r"[\w-]{1,100}", re.ASCII)
 @options.into
 @click.option("--dry-run", is_flag=True, help="With --into: print the events, and write nothing.")
 @options.out()
-@options.output_format(["text", "json", "jsonl"], default="text", show_default=True)
+@options.output_format(["text", "json"], default="text", show_default=True)
 def reconstruct(  # noqa: PLR0913, PLR0917 - one for each option
     session: str,
     project_run_id: str | None,
@@ -66,12 +63,12 @@ def reconstruct(  # noqa: PLR0913, PLR0917 - one for each option
     SESSION is the log of a session of Claude Code, its folder, or its id. Each subagent is a
     dispatch, each time that it was sent to work is a round with its brief, and the times and
     durations are those of the logs. Nothing is graded: what the logs do not say, such as what a
-    round decided, is left out and listed. --format jsonl prints the events as a trace, and json
-    with the lines of the log that they are from, and the tokens of each dispatch.
+    round decided, is left out and listed. --format json prints the events with the lines of the
+    log that they are from, and the tokens of each dispatch.
 
     --into writes them to a trace, with a record of where they come from, or prints them first with
     --dry-run. A run that FILE does not have is written whole. One that it has gets what is missing
-    and known: the ends of dispatches that have the same brief or name, and the tokens.
+    and known: the ends of its dispatches, and the tokens.
 
     An older transcript has one turn a line, as Cursor's agents log their sessions, and no times. A
     call of the tool Task is the start of a dispatch. Writing a spec.md or a plan.md is its
@@ -100,96 +97,77 @@ def reconstruct(  # noqa: PLR0913, PLR0917 - one for each option
     def lines(path: str) -> Iterable[str]:
         return StringIO(typed) if path == STDIN else lines_of_log(path)
 
-    if not sessions.is_session(lines(paths[0])):
-        if into is not None or output_format == "jsonl":
-            raise Ended(EXIT_REFUSED, f"{session}: is no session of Claude Code with times")
-        found = transcripts.reconstruct("".join(lines(paths[0])), session)
-        made = _json(found) if output_format == "json" else "\n".join(_lines(found))
-        write_document(f"{made}\n", out, traces=paths)
-        return
-    told = sessions.read_session(
-        {each: lines(each) for each in paths}, {each: meta_beside(each) for each in paths}
-    )
-    if not _PLAIN.fullmatch(told.id):
-        raise Ended(EXIT_REFUSED, f"{paths[0]}: its sessionId is no id")
-    cost = usage.total_usage({each: lines(each) for each in paths})
-    if into is not None:
-        _fill(into, told, cost, project_run_id, dry_run=dry_run)
-        return
-    records = [_record(_new(told, each, project_run_id or told.id)) for each in told.events]
-    events = [
-        transcripts.Reconstructed(json.loads(each), "high", "session", told.lines)
-        for each, told in zip(records, told.events, strict=True)
-    ]
-    found = Reconstruction(events, told.operator_turns, [*told.left_out, *_lacks(cost)])
-    if output_format == "json":
-        costs = [
-            usage.total_usage({each.log: lines(each.log)}, partial=True) if each.log else cost
-            for each in told.dispatches
-        ]
-        of = [
-            {"agent": each.agent, "reported_ms": each.reported_ms, "tokens": _figures(own)}
-            for each, own in zip(told.dispatches, costs, strict=True)
-        ]
-        made = _json(found, dispatches=of, tokens=_figures(cost))
+    told, more = sessions.read_session({each: lines(each) for each in paths}), dict[str, object]()
+    if told.id:
+        cost = usage.total_usage({each: lines(each) for each in paths})
+        if into is not None:
+            _fill(into, told, cost, project_run_id, dry_run=dry_run)
+            return
+        found = _told(told, cost, project_run_id or told.id)
+        logs = {each.agent: {each.log: lines(each.log)} for each in told.dispatches if each.log}
+        costs = {each: usage.total_usage(log, partial=True) for each, log in logs.items()}
+        of = [{"agent": each, "tokens": _figures(cost)} for each, cost in costs.items()]
+        more = {"dispatches": of, "tokens": _figures(cost)}
+    elif into is not None:
+        raise Ended(EXIT_REFUSED, f"{session}: is no session of Claude Code with times")
     else:
-        made = "\n".join(records if output_format == "jsonl" else _lines(found))
+        found = transcripts.reconstruct("".join(lines(paths[0])), session)
+    made = _json(found, more) if output_format == "json" else "\n".join(_lines(found))
     write_document(f"{made}\n", out, traces=paths)
 
 
+def _told(session: Session, cost: Usage | Refused, run_id: str) -> Reconstruction:
+    """What a session tells, in the words of what is told of a transcript."""
+    from drive_trace.authoring.sessions import missing_in  # noqa: PLC0415 - not for --help
+
+    told, _ = missing_in((), session)
+    stamps = [Stamp(f"{session.id}-{at}", str(each.ts)) for at, each in enumerate(told, 1)]
+    events = [
+        Reconstructed(
+            json.loads(_new(session, each, run_id).draft.record(stamp)),
+            *("high", "session", each.lines),
+        )
+        for each, stamp in zip(told, stamps, strict=True)
+    ]
+    return Reconstruction(events, session.operator_turns, [*session.left_out, *_lacks(cost)])
+
+
 def _new(session: Session, told: Told, run_id: str) -> NewEvent:
-    draft = done(
-        draft_event(told.name, run_id, session.id, as_json(dict(told.payload))), session.id
-    )
-    seen = [name for name, value in told.payload.items() if value is not None]
-    measured = ("ts", *(name for name in seen if name not in told.computed))
+    draft = draft_event(told.name, run_id, session.id, as_json(dict(told.payload)))
+    seen = ("ts", *(name for name, value in told.payload.items() if value is not None))
+    measured = tuple(name for name in seen if name not in told.computed)
     computed = ("event_id", *told.computed)
-    return NewEvent(
-        draft, Origin("reconstruct", measured, computed, session.id, told.lines), told.ts
-    )
-
-
-def _record(new: NewEvent) -> str:
-    """The same for the same log."""
-    id_ = uuid5(NAMESPACE_OID, new.draft.record(Stamp("", new.ts or "")))
-    return new.draft.record(Stamp(str(id_), new.ts or ""))
+    origin = Origin("reconstruct", measured, computed, session.id, told.lines)
+    return NewEvent(done(draft, session.id), origin, told.ts)
 
 
 def _fill(
     into: str, session: Session, cost: Usage | Refused, named: str | None, *, dry_run: bool
 ) -> None:
     """Write to a trace what it lacks, or print that."""
-    from drive_trace.authoring.sessions import missing_in  # noqa: PLC0415 - not for --help
+    from drive_trace.authoring.sessions import Told, missing_in  # noqa: PLC0415 - not for --help
 
-    run_id, has_cost = named or session.id, False
-    left_out = [*session.left_out, *_lacks(cost)]
+    run_id, unknown = named or session.id, list[str]()
 
     def made(data: bytes) -> Sequence[NewEvent] | Refused:
-        nonlocal has_cost
         lines = [each for each in read_lines(records_of(data)) if each.event]
         run = [json.loads(each.text) for each in lines if each.run == run_id]
         if lines and not run and named is None:
             return Refused(("the trace has other runs: which? --project-run-id ID says it",))
-        has_cost = any(each["event_type"] == COST for each in run)
-        told, unknown = missing_in(run, session)
-        left_out.extend(unknown)
+        told, unknown[:] = missing_in(run, session)
+        is_new = all(each["event_type"] != COST for each in run)
+        if is_new and not isinstance(cost, Refused) and {*cost.figures.values()} != {None}:
+            told.append(Told(COST, None, cost.figures, (), ("ts",)))
         return [_new(session, each, run_id) for each in told]
 
     written = done(append_events(into, made, waiting=notify, dry_run=dry_run), into)
-    records = [each.record for each in written]
-    if not isinstance(cost, Refused) and not has_cost:
-        origin = Origin("reconstruct", tuple(cost.figures), source=session.id)
-        changes = dict(cost.figures)
-        request = RecordRequest(
-            COST, changes, into, run_id, only_this_file=False, paths=(), new_run=True, origin=origin
-        )
-        new = preview(request)[0].draft.record(new_stamp()) if dry_run else None
-        records.append(new or append_feed(request).written.record)
     if dry_run:
-        click.echo("".join(f"{each}\n" for each in records), nl=False)
-    notify(f"{into}: {plural(len(records), 'event')} {'would be ' * dry_run}appended")
-    for each in left_out:
-        notify(f"left out: {each}")
+        click.echo("".join(f"{each.record}\n" for each in written), nl=False)
+    notes = [note for each in written for note in each.notes]
+    left_out = [f"left out: {each}" for each in (*session.left_out, *_lacks(cost), *unknown)]
+    count = plural(len(written), "event")
+    for each in (*notes, f"{into}: {count} {'would be ' * dry_run}appended", *left_out):
+        notify(each)
 
 
 def _lacks(cost: Usage | Refused) -> list[str]:
@@ -201,7 +179,7 @@ def _figures(cost: Usage | Refused) -> dict[str, object] | None:
     return None if isinstance(cost, Refused) else {**cost.figures, "cost_usd": cost.cost}
 
 
-def _json(found: Reconstruction, **more: object) -> str:
+def _json(found: Reconstruction, more: Mapping[str, object]) -> str:
     events = [each._asdict() for each in found.events]
     said = {
         "events": [{key: each[key] for key in each if each[key] is not None} for each in events],

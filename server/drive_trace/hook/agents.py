@@ -19,12 +19,11 @@ from hashlib import sha256
 from pathlib import Path
 from shlex import quote
 from typing import TypeVar
-from uuid import UUID, uuid5
 
 from msgspec.structs import replace
 
 from drive_trace.authoring.drafts import Refused
-from drive_trace.authoring.emitting import Wanted
+from drive_trace.authoring.emitting import Wanted, dispatch_id
 from drive_trace.hook.claude_code import Session
 from drive_trace.scorecard.scoring import ScoredTrace
 from drive_trace.storage.emitting import filled
@@ -37,8 +36,6 @@ from drive_trace.vocabulary import COST, DISPATCH, EVENTS, FILES, ROUND
 
 T = TypeVar("T")
 
-_DISPATCHES = UUID("5f0c2c0e-3d1b-5e0a-9d7e-6b7a1f4c8e21")
-"""The namespace of the ids of dispatches."""
 _BRIEF = FILES[-1]
 _BRIEF_ISSUED = next(each for each in EVENTS.values() if _BRIEF.length in each.fields).name
 _SAID = {ROUND: "verdict=… findings_filed=…", DISPATCH: "result=…"}
@@ -136,8 +133,7 @@ def _dispatches_of(scope: Scope, session: Session, agent: str) -> list[str]:
     """The ids of an agent's dispatches: those that have ended, and the one of its next turn."""
     found: list[str] = []
     while not found or scope.of(DISPATCH.closer, DISPATCH.field, found[-1]):
-        name = f"{session.event['session_id']}/{agent}/{len(found)}"
-        found.append(str(uuid5(_DISPATCHES, name)))
+        found.append(dispatch_id(session.event["session_id"], agent, len(found)))
     return found
 
 

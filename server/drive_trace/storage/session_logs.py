@@ -8,21 +8,19 @@ is opened.
 from __future__ import annotations
 
 import io
-import json
 import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from drive_trace.storage.files import (
     STDIN,
     Problem,
     is_open_already,
     open_regular,
-    read_regular,
     why_not_read,
 )
 from drive_trace.text.wording import first_of
@@ -82,16 +80,6 @@ def log_lines(path: str) -> Iterator[str]:
             if len(line) > LONGEST:
                 raise LogError(f"line {number} has more than {LONGEST >> 20} MB")
             yield _decoded(line, number)
-
-
-def meta_beside(log: str) -> dict[str, Any]:
-    """What Claude Code says beside the log of a subagent: which call has started it, as what."""
-    path = Path(log).with_suffix(".meta.json")
-    try:
-        found = json.loads(read_regular(path)) if not path.is_symlink() else None
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _homes() -> tuple[Path, Path]:
