@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from drive_trace.analysis import Analysis
-from drive_trace.authoring.usage import UsageLogError, values
+from drive_trace.authoring.usage import values
+from drive_trace.authoring.usage_shapes import UsageLogError
 from drive_trace.features import events
 from drive_trace.json_text import parse
 from drive_trace.linter.edits import join

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 from drive_trace.authoring.emitting import dispatch_id
 from drive_trace.authoring.transcripts import DISPATCHERS, is_operators_turn
-from drive_trace.authoring.usage import ID, UsageLogError, values
-from drive_trace.authoring.usage_shapes import at
+from drive_trace.authoring.usage import ID, values
+from drive_trace.authoring.usage_shapes import UsageLogError, at
 from drive_trace.text.wording import plural, shown, writable
 from drive_trace.trace.times import milliseconds_between, sortable
 

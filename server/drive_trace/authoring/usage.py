@@ -20,8 +20,7 @@ from typing import NamedTuple
 
 from drive_trace.authoring import usage_shapes as shapes
 from drive_trace.authoring.drafts import Refused
-from drive_trace.authoring.trajectories import file_name, ids_in, is_trajectory, named_in, parts_of
-from drive_trace.authoring.usage_shapes import at
+from drive_trace.authoring.usage_shapes import UsageLogError, at, every
 from drive_trace.json_text import STRICT
 from drive_trace.text.escaping import printable
 from drive_trace.text.wording import are, first_of, plural, shown
@@ -33,10 +32,6 @@ _TOTALS = ("result", "total", "summary")
 """Types of the SDK's messages whose usage is the sum of all before them."""
 _FOREIGN = ("inputtokens", "outputtokens", "prompttokens", "completiontokens", "totaltokens")
 """Names of figures in other SDKs, in lower case and without underscores."""
-_SUBAGENT = "toolUseResult.agentId"
-"""Where a session of Claude Code says which subagent has done something for it."""
-_THREADS = ("payload.new_thread_id", "payload.agent_thread_id", "payload.item.agent_thread_id")
-"""Where one of Codex does."""
 _PARENTS = (
     "payload.forked_from_id",
     "payload.parent_thread_id",
@@ -45,13 +40,22 @@ _PARENTS = (
 """Where one of Codex says from which other it was started. It repeats that one's history, and goes
 on with its sums.
 """
+_THREAD = "rollout-…-{}.jsonl"
+_NAMED = {
+    "toolUseResult.agentId": "agent-{}.jsonl",
+    **dict.fromkeys(_PARENTS, _THREAD),
+    "payload.new_thread_id": _THREAD,
+    "payload.agent_thread_id": _THREAD,
+    "payload.item.agent_thread_id": _THREAD,
+    "continued_trajectory_ref": "{}",
+}
+"""Where a log says which others there are, and how these are called."""
 _SESSIONS = (shapes.CLAUDE_SESSION, shapes.CODEX_SESSION, shapes.TRAJECTORY.name)
 """Shapes of logs that name others."""
 _MOST_REASONS = 1_000
 _MOST = 256 << 20
 """Characters of a value, or several, that are not on a line each."""
 ID = re.compile(r"[\w-]{1,100}", re.ASCII)
-_PLAIN_KEY = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _NO_SPACE = re.compile(r"[^ \t\r\n]")
 
 Place = tuple[str | int, ...]
@@ -104,10 +108,6 @@ class _UsageMessage(NamedTuple):
 Messages = Sequence[_UsageMessage]
 
 
-class UsageLogError(Exception):
-    """The usage cannot be summed up; ``args`` are the reasons, a sentence each."""
-
-
 def total_usage(logs: Mapping[str, Iterable[str]], *, partial: bool = False) -> Usage | Refused:
     """Add up the usage objects of some logs, by their names: those of a tool that ``shapes`` knows,
     and those of the agents' SDK, each by itself or as the ``usage`` of a message. Messages without
@@ -118,29 +118,29 @@ def total_usage(logs: Mapping[str, Iterable[str]], *, partial: bool = False) -> 
     """
     read = [_Log(name, lines, is_named=len(logs) > 1) for name, lines in logs.items()]
     try:
-        once = _without_repeated(_messages(read))
+        once, messages = _without_repeated(_messages(read))
         counted = _without_parts_of_totals(once)
         logged = {each.log for each in counted if each.shape.name in _SESSIONS}
         logged |= {each.name for each in read} - {each.log for each in once}
         missing = _missing([each for each in read if each.name in logged], read)
-        counted, orphans = _without_history(counted, {each.name: each for each in read})
+        of = {each.name: each for each in read}
+        threads = {each.thread: each.totals for each in read if each.thread}
+        counted = [_without_history(each, of[each.log], threads) for each in counted]
         rows, cost = _rows(counted), _cost_in([each.cost for each in counted])
     except UsageLogError as error:
         return Refused(error.args)
     except (RecursionError, OverflowError):
         return Refused(("the usage is nested too deeply, or has too large numbers",))
-    missing = [*missing, *orphans]
     if missing and not (partial and counted):
         return Refused((_about_missing(missing),))
-    notes = [*_notes(read, once, counted), *_losses(counted)]
+    notes = [*_notes(read, messages, once, counted), *_losses(counted)]
     ids = {each.session for each in counted} - logs.keys()
     sessions = sorted(filter(ID.fullmatch, ids))[:10]
     return Usage(rows, _sums(counted), notes, cost, missing, sessions)
 
 
-def _notes(read: Sequence[_Log], once: Messages, counted: Messages) -> Iterator[str]:
-    objects, messages = sum(each.objects for each in read), sum(each.messages for each in read)
-    passed = objects - sum(each.telling for each in read)
+def _notes(read: Sequence[_Log], messages: int, once: Messages, counted: Messages) -> Iterator[str]:
+    objects, passed = sum(each.objects for each in read), sum(each.passed for each in read)
     for each in read:
         if each.is_torn:
             yield f"the last line of {each.name} is cut off, as while it is written: passed over"
@@ -196,88 +196,77 @@ class _Log:
 
     def __init__(self, name: str, lines: Iterable[str], *, is_named: bool) -> None:
         self.name, self._lines = name, lines
-        self._of, self._last = f" of {name}" if is_named else "", ""
-        self.objects = self.telling = self.messages = 0
-        self.is_torn = self._is_tools = False
+        self._of = f" of {name}" if is_named else ""
+        self.objects = self.passed = 0
+        self.is_torn = False
         self.started: dict[str, str] = {}
         """Other logs that it says are there: what they log, and how they are called."""
-        self.logged: set[str] = {file_name(name)}
+        self.logged: set[str] = {_file_name(name)}
         """What it logs itself."""
         self.thread = self.parent = ""
         self.totals: list[tuple[int | None, ...]] = []
         """Of Codex: the thread, that from which it was forked, and the sums so far."""
 
     def read(self) -> Iterator[_UsageMessage | str]:
-        """The messages that tell usage, and what is wrong with some."""
-        waiting: list[tuple[bool, _UsageMessage | str]] = []
+        """The messages that tell usage, and what is wrong with some. What no shape has counts only
+        where the log is none of a tool.
+        """
+        others, is_tools = list[list[_UsageMessage | str]](), False
         try:
             for line, value in values(self._lines):
                 self.objects += 1
                 name = f"object {self.objects} (line {line}){self._of}"
-                self._note(value)
-                shape = next(
-                    (each for each in shapes.SHAPES if shapes.has_shape(value, each)), None
-                )
-                is_known = shape is not None or is_trajectory(value)
-                self._is_tools = self._is_tools or (shape is not None and shape.is_log)
-                if is_known or not self._is_tools:
-                    waiting += [(is_known, each) for each in self._found(name, value, shape)]
-                if self._is_tools:
-                    yield from self._counted(each for known, each in waiting if known)
-                    waiting = []
+                for part in shapes.parts_of(value):
+                    self._note(part)
+                    is_one = (each for each in shapes.SHAPES if shapes.has_shape(part, each))
+                    shape = next(is_one, None)
+                    if shape is not None:
+                        is_tools = is_tools or shape.is_log
+                        yield from self._known(name, part, shape)
+                    elif is_tools:
+                        self.passed += 1
+                    else:
+                        others.append([*_read(self.name, name, part)])
         except _CutOffError as error:
-            if not self._is_tools and len(self.logged) == 1:
+            if not is_tools and len(self.logged) == 1:
                 raise UsageLogError(*error.args) from error
             self.is_torn = True
-        yield from self._counted(each for _, each in waiting)
+        for each in others:
+            self.passed += is_tools or not each
+            yield from () if is_tools else each
 
-    def _counted(self, found: Iterable[_UsageMessage | str]) -> Iterator[_UsageMessage | str]:
-        for each in found:
-            if not isinstance(each, str):
-                self.messages += 1
-                self.telling += each.name != self._last
-                self._last = each.name
+    def _known(self, name: str, part: object, shape: shapes.Shape) -> Iterator[_UsageMessage | str]:
+        for each in _known(self.name, name, part, shape, self.thread or self.name):
+            if shape.name == shapes.CODEX_SESSION and not isinstance(each, str):
+                self.totals.append((*each.figures.values(),))
             yield each
-
-    def _found(
-        self, name: str, value: object, shape: shapes.Shape | None
-    ) -> Iterator[_UsageMessage | str]:
-        if shape is not None:
-            for each in _known(self.name, name, value, shape, self.thread or self.name):
-                if shape.name == shapes.CODEX_SESSION and not isinstance(each, str):
-                    self.totals.append((*each.figures.values(),))
-                yield each
-        elif isinstance(value, dict) and is_trajectory(value):
-            for part in parts_of(value):
-                if isinstance(part, str):
-                    yield f"{name}: {part}"
-                else:
-                    yield from _known(self.name, name, part, shapes.TRAJECTORY, None)
-        else:
-            yield from _read(self.name, name, value)
 
     def _note(self, value: object) -> None:
         """Which others a value names, and what is logged here."""
-        type_ = at(value, "type")
-        if type_ == "thread.started":
+        named = {str(id_): name for at_, name in _NAMED.items() for id_ in every(value, at_)}
+        for ref in every(value, "steps.observation.results.subagent_trajectory_ref"):
+            path = _file_name(at(ref, "trajectory_path") or "")
+            named[str(at(ref, "trajectory_id") or path or at(ref, "session_id") or "")] = "{}"
+        agent, session = at(value, "agentId"), str(at(value, "sessionId") or "")
+        if at(value, "type") == "thread.started":
             self.thread = str(at(value, "thread_id"))  # of Codex, whose sums are those of a thread
-        elif type_ == "session_meta" and not self.thread:
+        elif at(value, "type") == "session_meta" and not self.thread:
             self.thread = str(at(value, "payload.id") or at(value, "payload.session_id") or "")
             self.logged.add(self.thread)
             self.parent = str(next(filter(None, (at(value, each) for each in _PARENTS)), ""))
-        elif isinstance(value, dict) and is_trajectory(value):
-            self.started |= {each: each for each in named_in(value)}
-            self.logged |= set(ids_in(value))
+        elif shapes.has_shape(value, shapes.TRAJECTORY):
+            self.logged |= {str(at(value, key)) for key in ("trajectory_id", "session_id")}
         elif at(value, "message"):
-            agent, session = at(value, "agentId"), str(at(value, "sessionId") or "")
             self.logged.add(session if agent is None else str(agent))
             if agent is not None and at(value, "isSidechain") is True:
-                self.started[session] = f"{session}.jsonl"
-        if agent := at(value, _SUBAGENT):
-            self.started[str(agent)] = f"agent-{agent}.jsonl"
-        if type_ == "event_msg":
-            for thread in filter(None, (at(value, each) for each in _THREADS)):
-                self.started[str(thread)] = f"rollout-…-{thread}.jsonl"
+                named[session] = "{}.jsonl"
+        for each, name in named.items():
+            self.started[_file_name(each)] = name.format(_file_name(each))
+
+
+def _file_name(path: object) -> str:
+    """The last part of a path of any system, or of an address. No path is followed."""
+    return str(path).replace("\\", "/").rpartition("/")[2]
 
 
 def _missing(naming: Sequence[_Log], logs: Sequence[_Log]) -> list[str]:
@@ -298,24 +287,17 @@ def _about_missing(missing: Sequence[str]) -> str:
     )
 
 
-def _without_history(counted: Messages, logs: Mapping[str, _Log]) -> tuple[Messages, Sequence[str]]:
-    """The messages without the sums that a session of Codex has repeated from the one it was forked
-    from, and the logs of such that are missing: what they forked is left out.
+def _without_history(
+    each: _UsageMessage, log: _Log, threads: Mapping[str, Sequence[tuple[int | None, ...]]]
+) -> _UsageMessage:
+    """A message without the sums that a session of Codex has repeated from the one that it was
+    forked from.
     """
-    threads = {log.thread: log.totals for log in logs.values() if log.totals}
-    own, missing = [], []
-    for each in counted:
-        log = logs[each.log]
-        parent = log.parent if each.shape.name == shapes.CODEX_SESSION else ""
-        if parent and parent not in threads:
-            missing.append(f"rollout-…-{parent}.jsonl")
-            continue
-        known = set(threads[parent] if parent else ())
-        repeated = [*takewhile(known.__contains__, log.totals)] or [(0,) * len(TOKEN_FIELDS)]
-        counts = zip(each.figures.items(), repeated[-1], strict=True)
-        figures = {name: count and count - (before or 0) for (name, count), before in counts}
-        own.append(each._replace(figures=figures))
-    return own, missing
+    known = threads.get(log.parent, ()) if each.shape.name == shapes.CODEX_SESSION else ()
+    *_, repeated = ((0,) * len(TOKEN_FIELDS), *takewhile(known.__contains__, log.totals))
+    counts = zip(each.figures.items(), repeated, strict=True)
+    figures = {name: count and count - (before or 0) for (name, count), before in counts}
+    return each._replace(figures=figures)
 
 
 def _known(
@@ -350,13 +332,11 @@ def _read(log: str, name: str, message: object) -> Iterator[_UsageMessage | str]
     places = dict(_places(message))
     path, usage = next(iter(places.items()), ((), message))
     foreign = [key for key in usage if path or key.lower().replace("_", "") in _FOREIGN]
-    if len(places) > 1:
+    if len(places) > 1 or path not in {(), ("usage",)}:
         yield (
-            f"{name} tells usage in several places ({', '.join(map(_dotted, places))}): which "
-            "one counts cannot be told; hand over the one that does, and its message's id"
+            f"{name} tells usage at {', '.join(map(_dotted, places))}, and it is read at the top "
+            "or at `usage`: hand over what counts there, with its message's id"
         )
-    elif path not in {(), ("usage",)}:
-        yield f"{name} tells its usage at {_dotted(path)}, which is not read; {_alone(path)}"
     elif any(each in usage for each in shapes.SDK):
         figures = shapes.figures_of(name, usage, shapes.SDK)
         if isinstance(figures, list):
@@ -386,12 +366,15 @@ def _places(value: object) -> Iterator[tuple[Place, Mapping[str, object]]]:
             waiting += [((*path, at), inner) for at, inner in enumerate(each)]
 
 
-def _without_repeated(messages: Iterable[_UsageMessage]) -> Messages:
-    """Each message once. Raises UsageLogError where two of one id cannot both be true."""
+def _without_repeated(messages: Iterable[_UsageMessage]) -> tuple[Messages, int]:
+    """Each message once, and how many there are. Raises UsageLogError where two of one id cannot
+    both be true.
+    """
     kept: dict[object, _UsageMessage] = {}
     reasons: list[str] = []
     seen: dict[tuple[str, object], object] = {}
-    for number, each in enumerate(messages):
+    number = 0
+    for number, each in enumerate(messages, 1):
         key = next((key for key in each.keys if key in seen), None)
         place = number if key is None else seen[key]
         seen |= dict.fromkeys(each.keys, place)
@@ -416,7 +399,7 @@ def _without_repeated(messages: Iterable[_UsageMessage]) -> Messages:
         kept[place] = each
     if reasons:
         raise UsageLogError(*reasons)
-    return list(kept.values())
+    return list(kept.values()), number
 
 
 def _without_parts_of_totals(messages: Messages) -> Messages:
@@ -471,15 +454,6 @@ def _quoted(names: Sequence[str]) -> str:
 
 def _dotted(path: Place) -> str:
     return f"`{printable('.'.join(map(str, path)))}`" if path else "the top"
-
-
-def _alone(path: Place) -> str:
-    """How to extract the usage objects. What is around them may have the message's id."""
-    around = path[:-1] if path[-1] == "usage" else path
-    is_plain = all(isinstance(step, str) and _PLAIN_KEY.fullmatch(step) for step in around)
-    steps = "".join(f".{step}" for step in around)
-    example = f", as by jq -c '{steps} | objects'" if is_plain else ""
-    return f"hand over what is there{example}"
 
 
 class _CutOffError(UsageLogError):

@@ -2,13 +2,18 @@
 
 The figures have the meaning of the vocabulary: input tokens are those that were not read from a
 cache. OpenAI's tools and ATIF count these within the input, and they are taken out of it.
+
+A trajectory in ATIF, the format of Harbor, is a document with steps, the sums of their metrics, and
+the trajectories of subagents. It is left open whether the sums are of these, too, so they are held
+against the steps.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import NamedTuple, TypeAlias
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 from drive_trace.text.wording import shown
 from drive_trace.trace.exact import whole_number
@@ -42,13 +47,17 @@ Figures: TypeAlias = Mapping[str, int | None]
 """By the vocabulary's names; None is not known."""
 
 
+class UsageLogError(Exception):
+    """The usage cannot be summed up; ``args`` are the reasons, a sentence each."""
+
+
 class Shape(NamedTuple):
     """A message that tells usage."""
 
     name: str
     """As a person calls what it stands in."""
     marks: Mapping[Path, str]
-    """What it has where: one of some texts, with ``|`` in between."""
+    """What it has where, as a regular expression."""
     usage: Path
     """Where its usage object is; empty where that is the message itself."""
     names: Names
@@ -72,9 +81,17 @@ class Shape(NamedTuple):
 CLAUDE_SESSION = "Claude Code session"
 CODEX_SESSION = "Codex session"
 _CODEX_EXEC = "Codex exec"
+_METRICS: Names = ("total_prompt_tokens", "total_completion_tokens", "total_cached_tokens")
+_COST = "total_cost_usd"
+TRAJECTORY = Shape(
+    *("ATIF trajectory", {"schema_version": r"ATIF-v1\..*"}, "final_metrics", _METRICS),
+    *("trajectory_id", "session_id", "agent.model_name"),
+    cost=f"final_metrics.{_COST}",
+)
 _IN_RESULT = {"type": "result"}
 """What it has are sums of the session so far, with those of its subagents."""
 SHAPES = (
+    TRAJECTORY,
     Shape(
         *("Claude Code result", _IN_RESULT, "modelUsage", _CLAUDE_MODEL, "session_id"),
         replaces=CLAUDE_SESSION,
@@ -96,14 +113,14 @@ SHAPES = (
     Shape("Claude API response", {"type": "message", "role": "assistant"}, "usage", _CLAUDE, "id"),
     Shape(
         "OpenAI chat completion",
-        {"object": "chat.completion|chat.completion.chunk"},
+        {"object": r"chat\.completion(\.chunk)?"},
         *("usage", _CHAT, "id"),
         cost="usage.cost",
     ),
     Shape("OpenAI response", {"object": "response"}, "usage", _RESPONSES, "id"),
     Shape(
         "OpenAI response",
-        {"type": "response.completed|response.incomplete", "response.object": "response"},
+        {"type": r"response\.(completed|incomplete)", "response.object": "response"},
         *("response.usage", _RESPONSES, "response.id"),
         model="response.model",
         is_log=True,
@@ -116,16 +133,9 @@ SHAPES = (
         replaces=_CODEX_EXEC,
         is_log=True,
     ),
-    Shape(_CODEX_EXEC, {"type": "turn.completed"}, "usage", _CODEX, is_log=True),
+    Shape(_CODEX_EXEC, {"type": r"turn\.completed"}, "usage", _CODEX, is_log=True),
 )
 SDK_SHAPE = Shape("usage of an SDK", {}, "", SDK)
-METRICS = ("total_prompt_tokens", "total_completion_tokens", "total_cached_tokens")
-TRAJECTORY = Shape(
-    *("ATIF trajectory", {}, "final_metrics", METRICS, "trajectory_id", "session_id"),
-    model="agent.model_name",
-    cost="final_metrics.total_cost_usd",
-)
-"""Of Harbor's format, see :mod:`trajectories`."""
 
 
 def at(message: object, path: Path) -> object:
@@ -135,14 +145,64 @@ def at(message: object, path: Path) -> object:
     return message
 
 
+def every(value: object, path: Path) -> list[Any]:
+    """All that stands at a path, in whichever lists, but for what is null or empty."""
+    found: list[Any] = [value]
+    for key in path.split("."):
+        inner = [each[key] for each in found if isinstance(each, Mapping) and key in each]
+        found = [one for each in inner for one in (each if isinstance(each, list) else [each])]
+    return [each for each in found if each]
+
+
 def has_shape(message: object, shape: Shape) -> bool:
-    """Whether a message is one of a shape, and tells usage."""
-    if any(at(message, path) not in texts.split("|") for path, texts in shape.marks.items()):
+    """Whether a message is one of a shape, and tells usage, as a trajectory has to."""
+    marks = ((at(message, path), mark) for path, mark in shape.marks.items())
+    if not all(isinstance(text, str) and re.fullmatch(mark, text) for text, mark in marks):
         return False
     usage = at(message, shape.usage)
     if shape.by_model:
         return isinstance(usage, Mapping) and bool(usage)
-    return any(at(usage, path) is not None for path in shape.names)
+    return shape is TRAJECTORY or any(at(usage, path) is not None for path in shape.names)
+
+
+def parts_of(value: Any) -> Iterator[object]:
+    """What adds up to what a value has cost: itself, or of a trajectory this and those that it
+    holds, each with its own sums only. Raises UsageLogError where these cannot be told.
+    """
+    if not has_shape(value, TRAJECTORY):
+        yield value
+        return
+    sums, steps = at(value, TRAJECTORY.usage), _summed(every(value, "steps.metrics"), "total_")
+    # They may share the session's id, which then identifies none of them.
+    own = {"schema_version": value["schema_version"], "session_id": None}
+    embedded = [each for each in every(value, "subagent_trajectories") if isinstance(each, Mapping)]
+    inner: list[Any] = [part for each in embedded for part in parts_of({**each, **own})]
+    told = sums if isinstance(sums, Mapping) and not sums.keys().isdisjoint(_METRICS) else steps
+    if inner and _compared(told) != _compared(steps):
+        if _compared(told) != _compared(_summed([steps, *(at(p, "final_metrics") for p in inner)])):
+            raise UsageLogError(
+                "`final_metrics` adds up neither the steps nor these with the subagents' "
+                "trajectories: what counts cannot be told; mend them"
+            )
+        inner = []
+    yield {**value, TRAJECTORY.usage: told}
+    yield from inner
+
+
+def _summed(metrics: Sequence[object], prefix: str = "") -> Mapping[str, Any]:
+    """The sums of those figures that all metrics have. Steps call them without a prefix."""
+    told = [each for each in metrics if isinstance(each, Mapping) and each]
+    names = (*_METRICS, _COST)
+    columns = {name: [each.get(name.removeprefix(prefix)) for each in told] for name in names}
+    return {
+        name: sum(counts)
+        for name, counts in columns.items()
+        if counts and all(type(each) in (int, float) for each in counts)
+    }
+
+
+def _compared(sums: Mapping[str, Any]) -> Sequence[object]:
+    return [sums.get(name) for name in _METRICS[:2]]
 
 
 def figures_of(name: str, usage: object, names: Names) -> Figures | list[str]:
