@@ -25,7 +25,7 @@ from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Spot
 from drive_trace.trace.document import Document, Point
-from drive_trace.trace.history import Version
+from drive_trace.trace.history import History
 from drive_trace.trace.index import Index
 from drive_trace.trace.joined import JoinedFile, JoinedFiles, sharing
 from drive_trace.trace.line import Line, LineStatus, run_of
@@ -56,7 +56,7 @@ class Analysis:
         self.document = Document(records, read_lines)
         self.settings = settings
         """By what it is judged."""
-        self._recorded, self._provenance = recorded, provenance
+        self._known = History(head=recorded), provenance
         self._joined: tuple[JoinedFiles, int] | None = None
         self.score_revision = 0
         """Changes when an edit may have changed a verdict, a figure or what was rejected."""
@@ -112,27 +112,21 @@ class Analysis:
         self._note_recorded()
         self._judge_all(self.settings)
 
-    def compare_with(
-        self,
-        recorded: Sequence[str] | None,
-        provenance: ProvenanceRecord | None = None,
-        versions: Sequence[Version] = (),
-    ) -> bool:
-        """Judge by what the trace was when it was recorded last, by ``versions`` before that, and
-        by the record of its ``provenance``. Gives whether that is news.
+    def compare_with(self, history: History, provenance: ProvenanceRecord | None = None) -> bool:
+        """Judge by what was committed of the trace, and by the record of its ``provenance``. Gives
+        whether that is news.
         """
-        known = recorded, provenance
-        if known == (self._recorded, self._provenance) and not versions:
+        known = history, provenance
+        if known == self._known:
             return False
-        self.score_revision += provenance != self._provenance
-        self._recorded, self._provenance = known
-        self._note_recorded(versions)
+        self.score_revision += provenance != self._known[1]
+        self._known = known
+        self._note_recorded()
         self._store.learn(())
         return True
 
-    def _note_recorded(self, versions: Sequence[Version] = ()) -> None:
-        last = (Version(self._recorded),) if self._recorded is not None else ()
-        self.index.recorded, self.index.provenance = (*versions, *last), self._provenance
+    def _note_recorded(self) -> None:
+        self.index.history, self.index.provenance = self._known
 
     def _judge_all(self, settings: RuleSettings) -> None:
         lines = self.document.lines

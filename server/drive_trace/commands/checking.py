@@ -60,10 +60,8 @@ class _Trace(NamedTuple):
     trace: TraceRecords
     settings: RuleSettings = DEFAULTS
     is_beside: bool = False
-    recorded: Sequence[str] | None = None
-    """What was recorded of it, where that is known, and asked for."""
-    history: History | None = None
-    """What git's commits made of it, where somebody asks."""
+    history: History = History()
+    """What was committed of it, as far as that is known, and asked for."""
     is_alone: bool = False
     """Whether there is no other trace that may have its events."""
 
@@ -120,8 +118,7 @@ def _checked(trace: _Trace, analysis: Analysis) -> _Checked:
     if trace.is_beside:
         return _Checked((), 0, identities(lines))
     # Not before: what a fix mends may be what was committed.
-    versions = trace.history.versions if trace.history else ()
-    analysis.compare_with(trace.recorded, trace.trace.provenance, versions)
+    analysis.compare_with(trace.history, trace.trace.provenance)
     found = list(reported(analysis, trace.trace.path))
     return _Checked(found, analysis.hidden_count, identities(lines) if not trace.is_alone else ())
 
@@ -147,8 +144,8 @@ class Checking:
         """The findings that compare the events of two traces."""
         self._notified: set[Problem] = set()
         self._hidden: Counter[Path] = Counter()
-        self._histories: list[tuple[History, int]] = []
-        """Those of the traces, each with how many of its lines were never committed."""
+        self._held: list[tuple[int, int]] = []
+        """Of traces held against their histories, how many commits and uncommitted lines."""
         self._not_beside: list[Problem] = []
         """What could not be looked at beside the traces."""
         self.checked: dict[str, Project | None] = {}
@@ -172,15 +169,14 @@ class Checking:
         """What a person must know to understand the findings."""
         lacking = [f"{printable(each.path, 4096)} ({each.reason})" for each in self._not_beside]
         what = f"not looked at, and may hold lines of the same runs: {first_of(lacking, 3)}"
-        commits = sum(each.commits for each, _ in self._histories)
-        new = sum(count for _, count in self._histories)
+        commits, new = (sum(counts) for counts in zip((0, 0), *self._held, strict=True))
         held = (
-            f"history: {plural(len(self._histories), 'trace')} held against "
+            f"history: {plural(len(self._held), 'trace')} held against "
             f"{plural(commits, 'commit')}; {plural(new, 'line')} not committed"
         )
         return (
             [what] * bool(lacking)
-            + [held] * bool(self._histories)
+            + [held] * bool(self._held)
             + [
                 f"{plural(count, 'known finding')} hidden by {shown_path(path)}, "
                 "which cannot fail the check (--no-baseline shows them)"
@@ -258,12 +254,14 @@ class Checking:
                 reading.unread.append(Unread(again.path, again.reason))
                 again = trace._replace(records=[""])
             trace = again
-        is_compared = not is_beside and settings.severity(RULES["history-rewritten"]) is not None
-        recorded = committed.records(trace.path) if is_compared else None
-        history = reading.history_of(trace.path) if is_compared else None
-        if history is not None:
-            self._histories.append((history, history.uncommitted(trace.records)))
-        return found._replace(trace=trace, recorded=recorded, history=history)
+        if is_beside or settings.severity(RULES["history-rewritten"]) is None:
+            return found._replace(trace=trace)
+        history = reading.history_of(trace.path)
+        if history is None:
+            history = History(head=committed.records(trace.path))
+        else:
+            self._held.append((history.commits, history.uncommitted(trace.records)))
+        return found._replace(trace=trace, history=history)
 
     # What is found
 

@@ -62,9 +62,8 @@ def score(
       drive-trace score --format json . > scorecard.json
       drive-trace score --require-correct projects
     """
-    found = Reading(
-        paths, search, options.histories()
-    )  # the files that PATH means, one after another
+    # The files that PATH means, one after another.
+    found = Reading(paths, search, options.histories())
     traces = _read(found, found)
     run_ids = {run.run_id for each in traces for run in each.runs}
     others = _read(found.others(run_ids), found)  # of the same runs

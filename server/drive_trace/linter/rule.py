@@ -286,6 +286,12 @@ def _place(at: At) -> Place | Span:
     return Place.value(at) if isinstance(at, str) else at
 
 
+def type_or_line(line: Line) -> At:
+    """Where to mark a line as a whole: its type, or all of what is no event."""
+    is_event = line.event is not None
+    return "event_type" if is_event else Span(0, len(line.text.removesuffix("\r")))
+
+
 # Files that are checked together
 
 

@@ -13,56 +13,22 @@ from drive_trace.scorecard.caveats import Caveat, CaveatCode, LineRef, make_cave
 from drive_trace.scorecard.run_score import FileHistory, RunScore
 from drive_trace.text.wording import listed, plural
 from drive_trace.trace.history import Fate, History, Rewriting
-from drive_trace.trace.line import RUN_FIELD
 from drive_trace.vocabulary import EVENTS
 
 _CLOCKED = {"project-started", "project-closed"}
 
 
-class Rewritten(NamedTuple):
-    """A line that is not as it was recorded, or where."""
-
-    fate: Fate
-    line: int | None
-    """The line that stands for it now, from 1; None where it was removed."""
-    by: str
-    """The commit that did it, as it is shown; empty where nobody committed that."""
-    run_ids: frozenset[str]
-    """The runs that it names, and that the line names that stands for it."""
-    matters: bool
-    """Whether it is a grade, or a figure is over it, or may be."""
-
-
 class Vouched(NamedTuple):
     """What git vouches for of a trace."""
 
-    path: str
-    since: str
-    commits: int
-    uncommitted: int
-    rewritten: tuple[Rewritten, ...]
+    file: FileHistory
+    rewritten: Sequence[Rewriting]
 
 
 def vouched(path: str, history: History, records: Sequence[str]) -> Vouched:
     """What git vouches for of a trace with these records."""
-    found = tuple(_rewritten(each, records) for each in history.rewritings(records))
-    new = history.uncommitted(records)
-    return Vouched(path, history.since, history.commits, new, found)
-
-
-def _rewritten(found: Rewriting, records: Sequence[str]) -> Rewritten:
-    line = found.new if found.fate is not Fate.REMOVED else None
-    texts = [found.text] if line is None else [found.text, records[line]]
-    named = (first_string(text, RUN_FIELD) for text in texts)
-    event = EVENTS.get(first_string(found.text, "event_type") or "")
-    is_known = event is not None and not event.is_work and event.name not in _CLOCKED
-    return Rewritten(
-        found.fate,
-        None if line is None else line + 1,
-        found.version.short,
-        frozenset(each for each in named if each is not None),
-        found.is_feed or not is_known,
-    )
+    found, new = tuple(history.rewritings(records)), history.uncommitted(records)
+    return Vouched(FileHistory(path, history.since, history.commits, new, len(found)), found)
 
 
 def vouched_run(run: RunScore, traces: Sequence[Vouched]) -> RunScore:
@@ -70,38 +36,47 @@ def vouched_run(run: RunScore, traces: Sequence[Vouched]) -> RunScore:
     it may have been in any.
     """
     own = {part.path for part in run.parts}
-    found = {
-        trace: [
-            each
-            for each in trace.rewritten
-            if run.run_id in each.run_ids or (trace.path in own and not each.run_ids)
+    histories: list[FileHistory] = []
+    found: list[tuple[str, Rewriting]] = []
+    for file, rewritten in traces:
+        is_own = file.path in own
+        lines = [
+            (file.path, each)
+            for each in rewritten
+            if run.run_id in each.run_ids or (is_own and not each.run_ids)
         ]
-        for trace in traces
-    }
-    histories = tuple(
-        FileHistory(*trace[:4], len(lines))
-        for trace, lines in found.items()
-        if lines or trace.path in own
-    )
-    return run._replace(history=histories, caveats=(*run.caveats, *_of_rewritten(found)))
+        histories += [file._replace(rewritten=len(lines))] * bool(lines or is_own)
+        found += lines
+    caveats = (*run.caveats, *_of_rewritten(found))
+    return run._replace(history=tuple(histories), caveats=caveats)
 
 
-def _of_rewritten(found: dict[Vouched, list[Rewritten]]) -> Iterator[Caveat]:
-    every = [(trace.path, each) for trace, lines in found.items() for each in lines]
-    if not every:
+def _of_rewritten(found: list[tuple[str, Rewriting]]) -> Iterator[Caveat]:
+    if not found:
         return
     # What a verdict or a figure rests on, first.
-    every.sort(key=lambda each: not each[1].matters)
-    counts = Counter(each.fate for _, each in every)
+    found.sort(key=lambda each: not _matters(each[1]))
+    counts, first = Counter(each.fate for _, each in found), found[0][1]
     what = listed(f"{plural(counts[fate], 'line')} {fate}" for fate in Fate if counts[fate])
-    short, by = f"history rewritten: {what}", every[0][1].by
+    short, by = f"history rewritten: {what}", first.version.short
     how = f"by commit {by}" if by else "since the last commit"
-    others = f"{' the first' * (len(every) > 1)} {how}"
+    others = f"{' the first' * (len(found) > 1)} {how}"
     yield make_caveat(
         CaveatCode.REWRITTEN_HISTORY,
         short,
         f"{short},{others}; put it back as it was recorded (check --history shows it), in",
-        holds=every[0][1].matters,
-        lines=[LineRef(path, each.line) for path, each in every if each.line is not None],
-        others=[path for path, _ in every],
+        holds=_matters(first),
+        lines=[
+            LineRef(path, each.new + 1)
+            for path, each in found
+            if each.new is not None and each.now is not None
+        ],
+        others=[path for path, _ in found],
     )
+
+
+def _matters(line: Rewriting) -> bool:
+    """Whether it was a grade, or a figure is over it, or may be."""
+    event = EVENTS.get(first_string(line.text, "event_type") or "")
+    is_known = event is not None and not event.is_work and event.name not in _CLOCKED
+    return line.is_feed or not is_known

@@ -52,19 +52,10 @@ class _Changed(NamedTuple):
 
 class _Commit(NamedTuple):
     commit: str
-    is_first: bool
-    """Whether it has no parent here."""
+    is_cut: bool
+    """Whether git tells of no parent although there may be one."""
     subject: str
     changed: list[_Changed]
-
-
-class _Listed(NamedTuple):
-    """What git tells of a repository."""
-
-    base: str
-    is_shallow: bool
-    commits: Sequence[_Commit]
-    """The latest first."""
 
 
 class Histories:
@@ -87,52 +78,53 @@ class Histories:
         listed = self._listed(root, name * (not any(each in name.lower() for each in _NAMES)))
         if isinstance(listed, Problem):
             return Problem(path, f"its history cannot be read: {listed.reason}")
-        changes = [*_changes_of(name, listed.commits)]
-        if listed.is_shallow and any(commit.is_first for commit, _ in changes):
+        base, found = listed
+        changes = [*_changes_of(name, found)]
+        if any(commit.is_cut for commit, _ in changes):
             how = "git fetch --unshallow, or fetch-depth: 0 in CI"
             return Problem(path, f"its history is cut off, as the clone is shallow: {how}")
         versions = _versions(root, changes)
         if isinstance(versions, Problem):
             return Problem(path, f"its history cannot be read: {versions.reason}")
         head = self._heads.records(path)
-        commits = [commit.commit for commit, _ in changes if commit.subject is not _BETWEEN]
-        since = (listed.base or commits[-1]) if commits or head is not None else ""
+        commits = [commit.commit for commit, _ in changes if commit.commit != base]
+        since = (base or commits[-1]) if commits or head is not None else ""
         return History(versions, since, len(commits), head)
 
-    def _list(self, root: Path, name: str) -> _Listed | Problem:
+    def _list(self, root: Path, name: str) -> tuple[str, Sequence[_Commit]] | Problem:
+        """The commit to begin with, and what git tells of those since, the latest first."""
         folder, paths = str(root), [f":(top,icase)*{each}*" for each in _NAMES]
         paths += [f":(top,literal){name}"] * bool(name)
         base = commit_named(self._since, folder) if self._since else ""
         if base is None:
             return Problem("", f"its repository has no commit {printable(self._since)}; fetch it")
         tips = ("HEAD", "HEAD^@", f"^{base}") if base else ("HEAD",)
-        shallow = _asked(folder, "rev-parse", "--is-shallow-repository")
+        is_shallow = _asked(folder, "rev-parse", "--is-shallow-repository") == b"true\n"
         commits = _asked(folder, *_LOG, *tips, "--", *paths)
         between: bytes | Problem = b""
-        if base and shallow != b"true\n":  # there the two may have nothing in common
+        if base and not is_shallow:  # there the two may have nothing in common
             between = _asked(folder, "diff", *_RAW, f"{base}...HEAD", "--", *paths)
         if isinstance(commits, Problem):
             return commits
         if isinstance(between, Problem):
             return between
-        found = [_Commit(base, False, _BETWEEN, []), *_commits_in(commits)]
-        found[0].changed.extend(_commits_in(b"\1\0\0\0" + between)[0].changed)
-        return _Listed(base, shallow == b"true\n", found)
+        told = f"\1{base}\0-\0{_BETWEEN}\0".encode() + between + commits
+        return base, _commits_in(told, is_shallow=is_shallow)
 
 
 def _asked(folder: str, *arguments: str, text: bytes = b"") -> bytes | Problem:
     return run_git(folder, *arguments, seconds=_SECONDS, most=_MOST, text=text)
 
 
-def _commits_in(told: bytes) -> list[_Commit]:
+def _commits_in(told: bytes, *, is_shallow: bool) -> list[_Commit]:
     """What git's log tells, the latest commit first."""
     found: list[_Commit] = []
     words = iter(told.split(b"\0"))
     for word in words:
         kind, facts = word.lstrip(b"\n")[:1], word.lstrip(b"\n")[1:].decode()
         if kind == b"\1":
-            is_first, subject = not next(words), next(words).decode("utf-8", "replace")
-            found.append(_Commit(facts, is_first, subject, []))
+            is_cut, subject = not next(words) and is_shallow, next(words).decode("utf-8", "replace")
+            found.append(_Commit(facts, is_cut, subject, []))
         elif kind == b":":
             mode, _, before, after, status = facts.split()
             old_name = os.fsdecode(next(words))

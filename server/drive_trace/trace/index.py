@@ -40,7 +40,7 @@ from drive_trace.vocabulary import (
 from drive_trace.vocabulary.slips import is_slip_of_name
 
 if TYPE_CHECKING:
-    from drive_trace.trace.history import Version
+    from drive_trace.trace.history import History
 
 _FEEDS = {event.name for event in EVENTS.values() if event.is_feed}
 _BY_FIELD = {each.field: each for each in LIFETIMES.values() if each.entity is not Entity.SLICE}
@@ -87,8 +87,8 @@ class Index:
         self._finds_slips = finds_slips
         self.path = path
         """Where the trace lies, as far as that is known."""
-        self.recorded: Sequence[Version] = ()
-        """What the trace was, as in git's ``HEAD``, as far as that is known; the oldest first."""
+        self.history: History | None = None
+        """What was committed of the trace, as far as that is known."""
         self.provenance: ProvenanceRecord | None = None
         """The record of where its events come from, where there is one."""
         self.runs: dict[str, Run] = {}

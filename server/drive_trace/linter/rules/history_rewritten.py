@@ -56,33 +56,33 @@ from drive_trace.linter.rule import (
     Finding,
     Findings,
     Line,
-    Place,
     Rule,
     Severity,
     Span,
     WholeTrace,
     plural,
+    type_or_line,
 )
 from drive_trace.text.escaping import printable
+from drive_trace.text.spans import common_start
 from drive_trace.text.wording import are
-from drive_trace.trace.history import Fate, Rewriting, Version, rewritings
+from drive_trace.trace.history import Fate, Rewriting
 
 _LONGEST = 600
 """The most characters that are shown of an old line."""
 
 
 def _check(trace: WholeTrace) -> Findings:
-    versions = trace.index.recorded
-    found = rewritings(versions, [line.text for line in trace.lines]) if versions else ()
+    history = trace.index.history
+    found = history.rewritings([line.text for line in trace.lines]) if history else ()
     by_place: dict[tuple[bool, int | None], list[Rewriting]] = {}
     for each in sorted(found, key=lambda each: not each.is_feed):
         by_place.setdefault((each.fate is Fate.REMOVED, each.new), []).append(each)
-    feeds = [same for same in by_place.values() if same[0].is_feed]
-    others = [*by_place.values()][len(feeds) :]
-    *told, last = (*feeds, *others[:MOST]) or (None,)
-    yield from (_finding(trace.lines, same) for same in told if same is not None)
-    if last is not None:
-        yield _finding(trace.lines, last, more=sum(map(len, others[MOST:])))
+    places = [*by_place.values()]
+    count = sum(same[0].is_feed for same in places) + MOST
+    for number, same in enumerate(places[:count], 1):
+        more = sum(map(len, places[count:])) if number == count else 0
+        yield _finding(trace.lines, same, more)
 
 
 def _finding(lines: Sequence[Line], same: Sequence[Rewriting], more: int = 0) -> Finding:
@@ -90,59 +90,38 @@ def _finding(lines: Sequence[Line], same: Sequence[Rewriting], more: int = 0) ->
     first = same[0]
     line = lines[first.new or 0]
     text = line.text.removesuffix("\r")
-    at = Place.value("event_type") if line.event is not None else Span(0, len(text))
     is_changed = first.fate is Fate.CHANGED
-    where = _changed(first.text, text) if is_changed else at
+    where = _changed(first.text, text) if is_changed else type_or_line(line)
+    names = (f"before {each.version.short}" if each.version.commit else "of HEAD" for each in same)
     related = [
-        (line, where, f"line {each.old + 1} {_of(each.version)}: {printable(each.text, _LONGEST)}")
-        for each in same[:MOST]
+        (line, where, f"line {each.old + 1} {of}: {printable(each.text, _LONGEST)}")
+        for each, of in zip(same[:MOST], names, strict=False)
     ]
-    message = _gone(same) if first.fate is Fate.REMOVED else _altered(same)
-    message += f"; so it is with {plural(more, 'more line')} of no feed" if more else ""
+    what = f"; so it is with {plural(more, 'more line')} of no feed" * bool(more)
+    message = f"{_told(same)}{what}"
     return RULE.finding(line, where, message, *related, expected=first.text if is_changed else None)
 
 
-def _altered(same: Sequence[Rewriting]) -> str:
-    first, number = same[0], same[0].old + 1
-    how = f"since it was committed, as line {number} of HEAD"
-    if first.version.commit:
-        how = f"by {_name(first.version)}, before which it was line {number}"
-    more = len(same) - 1
-    return f"this line was {first.fate} {how}" + f", and {plural(more, 'more time')}" * bool(more)
-
-
-def _gone(same: Sequence[Rewriting]) -> str:
-    version, count = same[0].version, len(same)
-    where = "below" if same[0].new is not None else "above"
-    number = min(each.old for each in same if each.version is version) + 1
-    what = f"{plural(count, 'line')} {where} this one {are(count)} gone, which"
-    if not version.commit:
-        return f"{what} HEAD has from line {number} on"
-    more = len({each.version.commit for each in same}) - 1
-    others = f" and {plural(more, 'other commit')}" * bool(more)
-    return f"{what} stood from line {number} on before {_name(version)}{others}"
-
-
-def _name(version: Version) -> str:
+def _told(same: Sequence[Rewriting]) -> str:
+    first, version, count = same[0], same[0].version, len(same)
     said = printable(version.subject)
-    return f"commit {version.short}" + f" ({said})" * bool(said)
-
-
-def _of(version: Version) -> str:
-    return f"before {version.short}" if version.commit else "of HEAD"
+    by = f"commit {version.short}" + f" ({said})" * bool(said)
+    number = min(each.old for each in same if each.version is version) + 1
+    if first.fate is Fate.REMOVED:
+        where = "below" if first.new is not None else "above"
+        what = f"{plural(count, 'line')} {where} this one {are(count)} gone, which"
+        has = f"stood from line {number} on before {by}"
+        return f"{what} {has if version.commit else f'HEAD has from line {number} on'}"
+    how = f"by {by}, before which it was line {number}"
+    how = how if version.commit else f"since it was committed, as line {number} of HEAD"
+    return f"this line was {first.fate} {how}"
 
 
 def _changed(old: str, new: str) -> Span:
     """The part of a line that is another one than before."""
-    start = _alike(old, new)
-    end = _alike(old[start:][::-1], new[start:][::-1])
+    start = common_start(old, new)
+    end = common_start(old[start:][::-1], new[start:][::-1])
     return Span(start, len(new) - end)
-
-
-def _alike(one: str, other: str) -> int:
-    """How many characters at the start are the same."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def _fixes(finding: Finding) -> Fixes:

@@ -52,7 +52,7 @@ EVENT{"event_type":"correctness-recorded","qa":"fail"}
 from itertools import islice
 
 from drive_trace.linter.phases import MOST
-from drive_trace.linter.rule import Findings, Line, Place, Rule, Severity, Span, WholeTrace, shown
+from drive_trace.linter.rule import Findings, Rule, Severity, WholeTrace, shown, type_or_line
 from drive_trace.trace.provenance import Fate
 
 _WHAT: dict[Fate, tuple[str, ...]] = {
@@ -68,22 +68,17 @@ def _check(trace: WholeTrace) -> Findings:
     record, first = trace.index.provenance, trace.lines[0]
     if record is not None and record.damage is not None:
         what = f"the record of where the events come from is damaged: {record.damage}"
-        yield RULE.finding(first, _place(first), f"{what}; some of them may be gone")
+        yield RULE.finding(first, type_or_line(first), f"{what}; some of them may be gone")
     for fate, entry, line, beside in islice(trace.index.unrecorded, MOST):
         what, *why = _WHAT[fate]
         at = line or beside or first
         origin = f": {shown(entry.event_type)} of {shown(entry.ts)}, from {shown(entry.writer)}"
         if beside is not None and why:
-            related = (beside, _place(beside), why[0])
-            yield RULE.finding(at, _place(at), (what, beside, origin), related)
+            related = (beside, type_or_line(beside), why[0])
+            yield RULE.finding(at, type_or_line(at), (what, beside, origin), related)
         else:
             what = what if line or beside else what.replace("below", "above")
-            yield RULE.finding(at, _place(at), f"{what}{origin}")
-
-
-def _place(line: Line) -> Place | Span:
-    is_event = line.event is not None
-    return Place.value("event_type") if is_event else Span(0, len(line.text.removesuffix("\r")))
+            yield RULE.finding(at, type_or_line(at), f"{what}{origin}")
 
 
 RULE = Rule(Severity.WARNING, _check)

@@ -34,6 +34,7 @@ from drive_trace.storage.files import provenance_beside
 from drive_trace.storage.git import committed_records
 from drive_trace.storage.projects import Above, FileProblem, Project, Projects
 from drive_trace.text.spans import PositionEncoding, Span, Spot, units_before
+from drive_trace.trace.history import History
 
 log = logging.getLogger(__name__)
 
@@ -419,11 +420,11 @@ class Linting:
         await self._configurations.look([_absolute(uri)])
         path = path_of(uri)
         if path is None:
-            return None, None
+            return History(), None
         provenance = await in_thread(provenance_beside, str(path))
         if self.options(uri).rules.severity(RULES["history-rewritten"]) is None:
-            return None, provenance
-        return await in_thread(committed_records, str(path)), provenance
+            return History(), provenance
+        return History(head=await in_thread(committed_records, str(path))), provenance
 
     def _send(self, uri: str) -> None:
         trace, is_held_back = self._traces.get(uri), uri in self._looks and uri not in self._late

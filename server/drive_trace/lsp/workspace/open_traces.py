@@ -21,6 +21,7 @@ from drive_trace.stopping import StoppedError
 from drive_trace.storage.followed_file import KnownFile
 from drive_trace.storage.patterns import is_trace
 from drive_trace.trace.document import Point, Position
+from drive_trace.trace.history import History
 from drive_trace.trace.joined import JoinedFiles
 from drive_trace.trace.line import HEAD, Line, fields_named, why_no_trace
 from drive_trace.trace.provenance import ProvenanceRecord
@@ -29,7 +30,7 @@ LANGUAGE = "drive-trace"
 """The id of the language of traces."""
 LARGE = 1 << 17
 """Characters, some 350 lines. What is done with a smaller text on the loop takes no 50 ms."""
-Known: TypeAlias = tuple[Sequence[str] | None, ProvenanceRecord | None]
+Known: TypeAlias = tuple[History, ProvenanceRecord | None]
 """What git has of a trace, and the record of where its events come from."""
 Result = TypeVar("Result")
 _texts = count()
@@ -52,7 +53,7 @@ class OpenTrace:
         self.readers = Readers()
         """What reads it in threads, to be stopped before each change."""
         self._outline: Outline | None = None
-        self._known: Known = None, None
+        self._known: Known = History(), None
         self._replace_all(text)
         self.shown_score = self.score_revision
         """The revision of the score that the client's lenses show."""
@@ -79,7 +80,9 @@ class OpenTrace:
 
     def read(self, text: str) -> DiagnosticMaker:
         """The trace with another text, for :meth:`change`. May be called in a thread."""
-        analysis = Analysis(text, self.options.rules, unquote(self.uri), *self._known)
+        history, provenance = self._known
+        path = unquote(self.uri)
+        analysis = Analysis(text, self.options.rules, path, history.head, provenance)
         analysis.expect_edits()
         return DiagnosticMaker(analysis, self.options)
 
