@@ -8,7 +8,7 @@ to, and a fresh analysis is the edit that puts in the whole text.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from drive_trace.linter.edits import capped
@@ -164,14 +164,27 @@ class Analysis:
         """How many findings each run has on its lines. Those of lines that name no run are the
         run's where the trace has only one, else nobody's: they stand under None.
         """
-        by_rule = self.findings_by_rule()
+        by_rule = self.told_by_rule()
         return Counter({run_id: codes.total() for run_id, codes in by_rule.items()})
 
+    def told_by_rule(self) -> Mapping[str | None, Counter[str]]:
+        """The same by the codes of the rules, of the runs that have some: every place that is
+        told, as by ``check --statistics``.
+        """
+        told = ((each.finding.rule.code, (each.finding, *each.places)) for each in self.told())
+        return self._by_run((found.line, [code]) for code, all_of in told for found in all_of)
+
     def findings_by_rule(self) -> Mapping[str | None, Counter[str]]:
-        """The same by the codes of the rules, of the runs that have some."""
+        """The same with what only follows from another finding."""
+        findings = self._findings
+        return self._by_run((line, findings.codes_of(line)) for line in findings.lines())
+
+    def _by_run(
+        self, codes: Iterable[tuple[Line, Sequence[str]]]
+    ) -> Mapping[str | None, Counter[str]]:
         counts = defaultdict[str | None, Counter[str]](Counter)
-        for line in self._findings.lines():
-            counts[run_of(line)].update(self._findings.codes_of(line))
+        for line, of_line in codes:
+            counts[run_of(line)].update(of_line)
         runs = {*self.index.runs, *counts} - {None}
         if len(runs) == 1 and None in counts:
             counts[runs.pop()].update(counts.pop(None))

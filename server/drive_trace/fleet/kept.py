@@ -272,7 +272,7 @@ def summarized(
     else:
         analysis = analysed(trace, file, file.settings)
         summary = analysis.summary(file.name)
-        by_run = analysis.findings_by_rule()
+        by_run = analysis.told_by_rule()
         findings = {run_id: dict(each) for run_id, each in by_run.items() if run_id is not None}
         is_clean = not by_run
     return disk.with_judgements(without_lines(summary), file.path), findings, is_clean

@@ -131,7 +131,7 @@ def _findings_joined(traces: Mapping[str, _Whole]) -> FindingCounts | None:
     join_all([*traces], analyses)
     found: dict[str, Counter[str]] = {}
     for analysis in analyses:
-        for run_id, counts in analysis.findings_by_rule().items():
+        for run_id, counts in analysis.told_by_rule().items():
             if run_id is not None:
                 found.setdefault(run_id, Counter()).update(counts)
     return found
