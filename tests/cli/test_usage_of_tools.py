@@ -197,7 +197,7 @@ def test_a_message_without_an_id_counts_once_a_request(trace: Path) -> None:
 @pytest.mark.parametrize(
     ("messages", "why"),
     [
-        ([codex_total(9, 0, 9), codex_total(5, 0, 5)], "hand over one session at a time"),
+        ([codex_total(9, 0, 9), codex_total(5, 0, 5)], "or one session at a time"),
         ([codex_total(5, 6, 1)], "has 5 input tokens, of which 6 were cached"),
         ([claude_line("m1", -1)], "`output_tokens` of object 1 (line 1) must be an integer"),
         (

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from drive_trace.authoring.emitting import dispatch_id
 from drive_trace.authoring.transcripts import DISPATCHERS, is_operators_turn
 from drive_trace.authoring.usage import ID, values
-from drive_trace.authoring.usage_shapes import UsageLogError, at
+from drive_trace.authoring.usage_shapes import UsageLogError, at, every
 from drive_trace.text.wording import plural, shown, writable
 from drive_trace.trace.times import milliseconds_between, sortable
 
@@ -127,9 +127,7 @@ class _Reader:
             agent = self._agent(value["agentId"])
             agent.log = agent.log or log
             agent.model = agent.model or _text(at(value, "message.model"))
-        listed = content if isinstance(content, list) else []
-        parts = [each for each in listed if isinstance(each, dict)]
-        for part in parts:
+        for part in every(value, "message.content"):
             self._called(part, ts, lines)
         said = content if isinstance(content, str) else ""
         notice = _TASK.search(said) if said.startswith(_NOTICE) else None
@@ -137,15 +135,15 @@ class _Reader:
             self._returned({"agentId": notice[1], "status": notice[2]}, "", ts, lines)
         elif not value.get("agentId") and not said.startswith(_NOTICE):
             self.turns += is_operators_turn(value)
-        call = next((str(each["tool_use_id"]) for each in parts if "tool_use_id" in each), "")
+        call = str(next(iter(every(value, "message.content.tool_use_id")), ""))
         self._returned(value.get("toolUseResult"), call, ts, lines)
 
     def _agent(self, id_: object) -> Dispatch:
         return self.agents.setdefault(str(id_), Dispatch(str(id_)))
 
-    def _called(self, part: Mapping[str, Any], ts: str, lines: tuple[int, ...]) -> None:
+    def _called(self, part: object, ts: str, lines: tuple[int, ...]) -> None:
         """A call of a tool that sends a subagent to work, for the first time or again."""
-        given, name = part.get("input"), part.get("name")
+        given, name = at(part, "input"), at(part, "name")
         if not isinstance(given, dict) or name not in (*DISPATCHERS, _MESSAGE):
             return
         to, what = ("to", "message") if name == _MESSAGE else ("resume", "prompt")
@@ -156,7 +154,7 @@ class _Reader:
             self._agent(given[to]).briefs.append(brief)
         elif name != _MESSAGE:
             named = _text(given.get("description")), _text(given.get("subagent_type"))
-            self.calls[str(part.get("id"))] = brief, *named
+            self.calls[str(at(part, "id"))] = brief, *named
 
     def _returned(self, result: object, call: str, ts: str, lines: tuple[int, ...]) -> None:
         if not isinstance(result, dict) or not result.get("agentId"):

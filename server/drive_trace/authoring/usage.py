@@ -26,8 +26,6 @@ from drive_trace.text.escaping import printable
 from drive_trace.text.wording import are, first_of, plural, shown
 from drive_trace.vocabulary import TOKEN_FIELDS
 
-_IDS = ("id", "uuid", "messageId", "message_id", "turnId", "turn_id")
-"""Keys that identify a message of the SDK."""
 _TOTALS = ("result", "total", "summary")
 """Types of the SDK's messages whose usage is the sum of all before them."""
 _FOREIGN = ("inputtokens", "outputtokens", "prompttokens", "completiontokens", "totaltokens")
@@ -95,14 +93,12 @@ class _UsageMessage(NamedTuple):
     name: str
     shape: shapes.Shape
     figures: shapes.Figures
-    keys: Sequence[tuple[str, object]] = ()
+    keys: Sequence[tuple[object, ...]]
     """What identifies it, each with how it is called."""
-    model: str | None = None
-    cost: float | None = None
-    session: str = ""
-    type: object = None
-    lost: Sequence[str] = ()
-    """The keys of figures that the token feed has no place for."""
+    model: str | None
+    cost: float | None
+    session: str
+    type: object
 
 
 Messages = Sequence[_UsageMessage]
@@ -126,7 +122,7 @@ def total_usage(logs: Mapping[str, Iterable[str]], *, partial: bool = False) -> 
         of = {each.name: each for each in read}
         threads = {each.thread: each.totals for each in read if each.thread}
         counted = [_without_history(each, of[each.log], threads) for each in counted]
-        rows, cost = _rows(counted), _cost_in([each.cost for each in counted])
+        rows, cost = _rows(counted), _cost(counted)
     except UsageLogError as error:
         return Refused(error.args)
     except (RecursionError, OverflowError):
@@ -158,17 +154,13 @@ def _messages(logs: Iterable[_Log]) -> Iterator[_UsageMessage]:
     """What all logs tell. Raises UsageLogError after the last where something is wrong, or nothing
     is there.
     """
-    reasons: list[str] = []
-    is_empty = True
-    for each in chain.from_iterable(log.read() for log in logs):
-        is_empty = False
-        if not isinstance(each, str):
-            yield each
-            continue
-        reasons.append(each)
-        if len(reasons) == _MOST_REASONS:
-            break
-    if reasons or is_empty:
+    reasons, found = list[str](), None
+    for found in chain.from_iterable(log.read() for log in logs):
+        if not isinstance(found, str):
+            yield found
+        elif len(reasons) < _MOST_REASONS:
+            reasons.append(found)
+    if reasons or found is None:
         raise UsageLogError(*reasons or ["there is no usage object"])
 
 
@@ -177,15 +169,15 @@ def _rows(messages: Messages) -> Sequence[UsageRow]:
     for each in messages:
         parts.setdefault((each.shape.name, each.model), []).append(each)
     return [
-        UsageRow(shape, model, len(part), _sums(part), _cost_in([each.cost for each in part]))
+        UsageRow(shape, model, len(part), _sums(part), _cost(part))
         for (shape, model), part in parts.items()
     ]
 
 
-def _cost_in(costs: Sequence[float | None]) -> float | None:
+def _cost(messages: Messages) -> float | None:
     """The sum of all costs; None where one of them is not known."""
-    known = [each for each in costs if each is not None]
-    return math.fsum(known) if known and len(known) == len(costs) else None
+    known = [each.cost for each in messages if each.cost is not None]
+    return math.fsum(known) if known and len(known) == len(messages) else None
 
 
 # What a log tells beside its figures: which others there are
@@ -222,7 +214,9 @@ class _Log:
                     shape = next(is_one, None)
                     if shape is not None:
                         is_tools = is_tools or shape.is_log
-                        yield from self._known(name, part, shape)
+                        known = [*_known(self.name, name, part, shape, self.thread or self.name)]
+                        self.totals += _totals(known)
+                        yield from known
                     elif is_tools:
                         self.passed += 1
                     else:
@@ -234,12 +228,6 @@ class _Log:
         for each in others:
             self.passed += is_tools or not each
             yield from () if is_tools else each
-
-    def _known(self, name: str, part: object, shape: shapes.Shape) -> Iterator[_UsageMessage | str]:
-        for each in _known(self.name, name, part, shape, self.thread or self.name):
-            if shape.name == shapes.CODEX_SESSION and not isinstance(each, str):
-                self.totals.append((*each.figures.values(),))
-            yield each
 
     def _note(self, value: object) -> None:
         """Which others a value names, and what is logged here."""
@@ -262,6 +250,11 @@ class _Log:
                 named[session] = "{}.jsonl"
         for each, name in named.items():
             self.started[_file_name(each)] = name.format(_file_name(each))
+
+
+def _totals(found: Iterable[_UsageMessage | str]) -> Iterator[tuple[int | None, ...]]:
+    told = (each for each in found if not isinstance(each, str))
+    return ((*each.figures.values(),) for each in told if each.shape.name == shapes.CODEX_SESSION)
 
 
 def _file_name(path: object) -> str:
@@ -301,27 +294,28 @@ def _without_history(
 
 
 def _known(
-    log: str, name: str, message: object, shape: shapes.Shape, session: object
+    log: str, name: str, message: object, shape: shapes.Shape, session: str
 ) -> Iterator[_UsageMessage | str]:
-    """What a tool's message tells, one for each model, and what is wrong with it."""
-    usage = at(message, shape.usage)
-    named = at(message, shape.model)
-    by_model = usage if shape.by_model else {named if isinstance(named, str) else None: usage}
+    """What a message tells, one for each model, and what is wrong with it."""
+    usage, model = at(message, shape.usage), at(message, shape.model)
+    by_model = usage if shape.by_model else {model if isinstance(model, str) else None: usage}
     assert isinstance(by_model, dict)
-    id_ = at(message, shape.id) or at(message, shape.request) if shape.id else session
-    of = (at(message, "session_id") or at(message, "sessionId")) if shape.id else session
+    is_sdk = shape is shapes.SDK_SHAPE
+    every_id = [(path, at(message, path)) for path in shape.ids] or [("", session)]
+    ids = [each for each in every_id if isinstance(each[1], str | int) and each[1] != ""]
+    of = (at(message, "session_id") or at(message, "sessionId") or log) if shape.ids else session
     for model, each in by_model.items():
         figures = shapes.figures_of(name, each, shape.names)
         if isinstance(figures, list):
             yield from figures
             continue
-        if all(count is None for count in figures.values()):
+        if not is_sdk and {*figures.values()} == {None}:
             yield f"the usage of {name} tells no figure; found {shown(each)}"
             continue
-        key = (f"{shape.name} {model if shape.by_model else ''}", id_)
-        keys = [key] if isinstance(id_, str) else []
-        cost = shapes.cost_of(message, each, shape)
-        yield _UsageMessage(log, name, shape, figures, keys, model, cost, str(of or log))
+        kind = shape.name, model if shape.by_model else None
+        keys = [(*each, *kind) for each in (ids if is_sdk else ids[:1])]
+        cost, type_ = shapes.cost_of(message, each, shape), at(message, "type")
+        yield _UsageMessage(log, name, shape, figures, keys, model, cost, str(of), type_)
 
 
 def _read(log: str, name: str, message: object) -> Iterator[_UsageMessage | str]:
@@ -338,18 +332,10 @@ def _read(log: str, name: str, message: object) -> Iterator[_UsageMessage | str]
             "or at `usage`: hand over what counts there, with its message's id"
         )
     elif any(each in usage for each in shapes.SDK):
-        figures = shapes.figures_of(name, usage, shapes.SDK)
-        if isinstance(figures, list):
-            yield from figures
-        else:
-            keys = [(key, message[key]) for key in _IDS if isinstance(message.get(key), str | int)]
-            others = (key for key in usage if key not in shapes.SDK)
-            lost = [key for key in others if path or key.lower().endswith("tokens")]
-            yield _UsageMessage(
-                log, name, shapes.SDK_SHAPE, figures, keys, type=message.get("type"), lost=lost
-            )
+        yield from _known(log, name, {**message, "usage": usage}, shapes.SDK_SHAPE, log)
     elif places or foreign:
-        phrase = f"; found {_quoted(foreign)}: rename them" if foreign else ""
+        quoted = first_of([f"`{printable(each)}`" for each in foreign], 10)
+        phrase = f"; found {quoted}: rename them" if foreign else ""
         yield f"the usage of {name} has none of {', '.join(shapes.SDK)}{phrase}"
 
 
@@ -372,7 +358,7 @@ def _without_repeated(messages: Iterable[_UsageMessage]) -> tuple[Messages, int]
     """
     kept: dict[object, _UsageMessage] = {}
     reasons: list[str] = []
-    seen: dict[tuple[str, object], object] = {}
+    seen: dict[tuple[object, ...], object] = {}
     number = 0
     for number, each in enumerate(messages, 1):
         key = next((key for key in each.keys if key in seen), None)
@@ -383,18 +369,12 @@ def _without_repeated(messages: Iterable[_UsageMessage]) -> tuple[Messages, int]
             continue
         figures, known = each.figures, before.figures
         is_less = any((figures[name] or 0) < (known[name] or 0) for name in TOKEN_FIELDS)
-        if each.shape is shapes.SDK_SHAPE:
-            reasons.append(
-                f"{before.name} and {each.name} have the same `{key[0]}` {shown(key[1])}, and "
-                "different figures: one message must not be counted twice; hand over only the "
-                "one that counts"
-            )
-        elif is_less and each.shape.name == shapes.CLAUDE_SESSION and each.log != before.log:
+        if is_less and each.shape.name == shapes.CLAUDE_SESSION and each.log != before.log:
             continue  # a session and its subagent log the same, one of them while it grows
-        elif is_less:
+        if is_less or each.shape is shapes.SDK_SHAPE:
             reasons.append(
-                f"{each.name} has smaller figures than {before.name}, which it replaces: which one "
-                "counts cannot be told; hand over one session at a time"
+                f"{each.name} repeats {before.name} with other figures: which one counts cannot "
+                "be told; hand over only that, or one session at a time"
             )
         kept[place] = each
     if reasons:
@@ -443,13 +423,6 @@ def _losses(messages: Messages) -> Iterator[str]:
                 f"`{name}` is in {having} of {len(messages)} usage objects only: their sum is not "
                 f"known, and not recorded; --{name.replace('_', '-')} records it if you know it"
             )
-    others = {key for each in messages for key in each.lost}
-    if others:
-        yield f"the token feed has no place for {_quoted(sorted(others))}"
-
-
-def _quoted(names: Sequence[str]) -> str:
-    return first_of([f"`{printable(name)}`" for name in names], 10)
 
 
 def _dotted(path: Place) -> str:
@@ -473,24 +446,17 @@ def values(lines: Iterable[str]) -> Iterator[tuple[int, object]]:
         try:
             yield from list(_values_in(text, number))
         except _NotJsonError as error:
-            others = _together(rest)
+            others = ""
+            for each in rest:
+                others += each
+                if len(others) > _MOST:
+                    what = f"is not a value a line, and has more than {_MOST >> 20} MB"
+                    raise UsageLogError(f"the usage {what}") from error
             if not others and not line.endswith("\n") and number > 1:
                 raise _CutOffError(*error.args) from error
             yield from _values_in(text + others, number)
             return
         number += line.count("\n")
-
-
-def _together(lines: Iterable[str]) -> str:
-    read, size = list[str](), 0
-    for line in lines:
-        read.append(line)
-        size += len(line)
-        if size > _MOST:
-            raise UsageLogError(
-                f"the usage is not a value a line, and has more than {_MOST >> 20} MB"
-            )
-    return "".join(read)
 
 
 class _NotJsonError(UsageLogError):

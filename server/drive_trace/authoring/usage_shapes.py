@@ -28,21 +28,12 @@ was written to a cache is never known, and the input counts what was read from i
 """
 SDK: Names = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
 """The agents' SDK, after which the vocabulary is made."""
-_CLAUDE: Names = (
-    "input_tokens",
-    "output_tokens",
-    "cache_read_input_tokens",
-    "cache_creation_input_tokens",
-)
-_CLAUDE_MODEL: Names = (
-    "inputTokens",
-    "outputTokens",
-    "cacheReadInputTokens",
-    "cacheCreationInputTokens",
-)
+_READ_WRITTEN = ("input_tokens", "output_tokens")
+_CLAUDE: Names = (*_READ_WRITTEN, "cache_read_input_tokens", "cache_creation_input_tokens")
+_CLAUDE_MODEL: Names = (*SDK[:2], "cacheReadInputTokens", "cacheCreationInputTokens")
 _CHAT: Names = ("prompt_tokens", "completion_tokens", "prompt_tokens_details.cached_tokens")
-_RESPONSES: Names = ("input_tokens", "output_tokens", "input_tokens_details.cached_tokens")
-_CODEX: Names = ("input_tokens", "output_tokens", "cached_input_tokens")
+_RESPONSES: Names = (*_READ_WRITTEN, "input_tokens_details.cached_tokens")
+_CODEX: Names = (*_READ_WRITTEN, "cached_input_tokens")
 Figures: TypeAlias = Mapping[str, int | None]
 """By the vocabulary's names; None is not known."""
 
@@ -61,12 +52,11 @@ class Shape(NamedTuple):
     usage: Path
     """Where its usage object is; empty where that is the message itself."""
     names: Names
-    id: Path | None = None
-    """Where the message's id is. Of messages with one id, and of those without any in one session,
-    the last counts: tools log them again while they grow.
+    ids: Names = ()
+    """Where the message's id is, else the next one; of the SDK's each identifies it. Of messages
+    with one id, and of those without a place for any in one session, the last counts: tools log
+    them again while they grow.
     """
-    request: Path = ""
-    """Where the id of the request is, which identifies a message that has none."""
     model: Path = "model"
     replaces: str | None = None
     """The shape of messages that this one adds up."""
@@ -81,61 +71,60 @@ class Shape(NamedTuple):
 CLAUDE_SESSION = "Claude Code session"
 CODEX_SESSION = "Codex session"
 _CODEX_EXEC = "Codex exec"
+_ID = ("id",)
 _METRICS: Names = ("total_prompt_tokens", "total_completion_tokens", "total_cached_tokens")
 _COST = "total_cost_usd"
 TRAJECTORY = Shape(
     *("ATIF trajectory", {"schema_version": r"ATIF-v1\..*"}, "final_metrics", _METRICS),
-    *("trajectory_id", "session_id", "agent.model_name"),
+    *(("trajectory_id", "session_id"), "agent.model_name"),
     cost=f"final_metrics.{_COST}",
 )
-_IN_RESULT = {"type": "result"}
+_RESULT = Shape(
+    *("Claude Code result", {"type": "result"}, "usage", _CLAUDE, ("session_id",)),
+    replaces=CLAUDE_SESSION,
+    cost="total_cost_usd",
+)
 """What it has are sums of the session so far, with those of its subagents."""
+_RESPONSE = Shape("OpenAI response", {"object": "response"}, "usage", _RESPONSES, _ID)
+_CODEX_TURN = Shape(_CODEX_EXEC, {"type": r"turn\.completed"}, "usage", _CODEX, is_log=True)
+"""Both of Codex' are sums of the session so far."""
 SHAPES = (
     TRAJECTORY,
-    Shape(
-        *("Claude Code result", _IN_RESULT, "modelUsage", _CLAUDE_MODEL, "session_id"),
-        replaces=CLAUDE_SESSION,
-        by_model=True,
-        cost="costUSD",
-    ),
-    Shape(
-        *("Claude Code result", _IN_RESULT, "usage", _CLAUDE, "session_id"),
-        replaces=CLAUDE_SESSION,
-        cost="total_cost_usd",
-    ),
+    _RESULT._replace(usage="modelUsage", names=_CLAUDE_MODEL, by_model=True, cost="costUSD"),
+    _RESULT,
     Shape(
         CLAUDE_SESSION,
         {"type": "assistant", "message.role": "assistant"},
-        *("message.usage", _CLAUDE, "message.id", "requestId", "message.model"),
+        *("message.usage", _CLAUDE, ("message.id", "requestId"), "message.model"),
         is_log=True,
         cost="costUSD",
     ),
-    Shape("Claude API response", {"type": "message", "role": "assistant"}, "usage", _CLAUDE, "id"),
+    Shape("Claude API response", {"type": "message", "role": "assistant"}, "usage", _CLAUDE, _ID),
     Shape(
         "OpenAI chat completion",
         {"object": r"chat\.completion(\.chunk)?"},
-        *("usage", _CHAT, "id"),
+        *("usage", _CHAT, _ID),
         cost="usage.cost",
     ),
-    Shape("OpenAI response", {"object": "response"}, "usage", _RESPONSES, "id"),
-    Shape(
-        "OpenAI response",
-        {"type": r"response\.(completed|incomplete)", "response.object": "response"},
-        *("response.usage", _RESPONSES, "response.id"),
+    _RESPONSE,
+    _RESPONSE._replace(
+        marks={"type": r"response\.(completed|incomplete)", "response.object": "response"},
+        usage="response.usage",
+        ids=("response.id",),
         model="response.model",
         is_log=True,
     ),
-    # Both of Codex' are sums of the session so far.
-    Shape(
-        CODEX_SESSION,
-        {"type": "event_msg", "payload.type": "token_count"},
-        *("payload.info.total_token_usage", _CODEX),
+    _CODEX_TURN,
+    _CODEX_TURN._replace(
+        name=CODEX_SESSION,
+        marks={"type": "event_msg", "payload.type": "token_count"},
+        usage="payload.info.total_token_usage",
         replaces=_CODEX_EXEC,
-        is_log=True,
     ),
-    Shape(_CODEX_EXEC, {"type": r"turn\.completed"}, "usage", _CODEX, is_log=True),
 )
-SDK_SHAPE = Shape("usage of an SDK", {}, "", SDK)
+_IDS = ("id", "uuid", "messageId", "message_id", "turnId", "turn_id")
+SDK_SHAPE = Shape("usage of an SDK", {}, "usage", SDK, _IDS)
+"""What has no other shape, wherever its usage object is."""
 
 
 def at(message: object, path: Path) -> object:

@@ -108,7 +108,8 @@ def _complete_runs(ctx: click.Context, _: click.Parameter, incomplete: str) -> l
     from drive_trace.storage.recording import runs_named  # noqa: PLC0415 - only when a shell asks
 
     try:
-        data = read_regular(ctx.params.get("trace_file") or "", _MOST)
+        path = ctx.params.get("trace_file") or ctx.params.get("into") or ""
+        data = read_regular(path, _MOST)
     except (OSError, ValueError):
         return []
     return [
@@ -325,6 +326,9 @@ _run_id = partial(
     shell_complete=_complete_runs,
 )
 run_id = _run_id(required=True, help="The run that the event belongs to.")
+run_id_of_session = _run_id(
+    help="The run that the session is of. By default the session's id, as of a new run."
+)
 run_id_or_open = _run_id(help="The run that the event belongs to; by default the one that is open.")
 new_run = click.option(
     "--new-run",

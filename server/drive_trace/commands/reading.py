@@ -48,14 +48,13 @@ def read_text(source: str, most: int) -> str:
 
 def lines_of_log(path: str) -> Iterator[str]:
     """The lines of the log of an agent's session. Ends the command if it cannot be read."""
-    from drive_trace.storage.session_logs import LogError, log_lines  # noqa: PLC0415 - few read one
+    from drive_trace.storage.session_logs import log_lines  # noqa: PLC0415 - few read one
 
     say_waiting(path)
     try:
         yield from log_lines(path)
-    except (LogError, OSError, ValueError) as error:
-        reason = str(error) if isinstance(error, LogError) else files.why_not_read(error)
-        raise Ended(EXIT_UNUSABLE, f"{path}: {reason}") from error
+    except (OSError, ValueError) as error:
+        raise Ended(EXIT_UNUSABLE, f"{path}: {files.why_not_read(error)}") from error
 
 
 def tell_others(paths: Sequence[str]) -> None:

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import StringIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -37,26 +37,12 @@ _TOLD = ("dispatch_name", "spec_path", "plan_path")
 
 @click.command()
 @click.argument("session", type=options.FILE)
-@click.option(
-    "--project-run-id",
-    metavar="ID",
-    envvar="DRIVE_TRACE_RUN",
-    show_envvar=True,
-    callback=options.is_text,
-    help="The run that the session is of. By default the session's id, as of a new run.",
-)
+@options.run_id_of_session
 @options.into
 @click.option("--dry-run", is_flag=True, help="With --into: print the events, and write nothing.")
 @options.out()
 @options.output_format(["text", "json"], default="text", show_default=True)
-def reconstruct(  # noqa: PLR0913, PLR0917 - one for each option
-    session: str,
-    project_run_id: str | None,
-    into: str | None,
-    dry_run: bool,
-    out: str | None,
-    output_format: str,
-) -> None:
+def reconstruct(session: str, into: str | None, output_format: str, **given: Any) -> None:
     """Tell from the logs of an agent's SESSION what a run did that nobody traced; - is standard
     input.
 
@@ -87,9 +73,9 @@ def reconstruct(  # noqa: PLR0913, PLR0917 - one for each option
     """
     from drive_trace.authoring import sessions, usage  # noqa: PLC0415 - not for --help
 
-    if dry_run and into is None:
+    if given["dry_run"] and into is None:
         raise click.UsageError("--dry-run goes with --into")
-    if into is not None and out is not None:
+    if into is not None and given["out"] is not None:
         raise click.UsageError("--into does not go with --out")
     paths = usable(logs_of([session]))
     typed = read_text(STDIN, LONGEST) if session == STDIN else ""
@@ -101,34 +87,34 @@ def reconstruct(  # noqa: PLR0913, PLR0917 - one for each option
     if told.id:
         cost = usage.total_usage({each: lines(each) for each in paths})
         if into is not None:
-            _fill(into, told, cost, project_run_id, dry_run=dry_run)
+            _fill(into, told, cost, given["project_run_id"], dry_run=given["dry_run"])
             return
-        found = _told(told, cost, project_run_id or told.id)
-        logs = {each.agent: {each.log: lines(each.log)} for each in told.dispatches if each.log}
+        found = _told(told, cost, given["project_run_id"] or told.id)
+        # What stands in the session's own log is not of one dispatch.
+        logs = {
+            each.agent: {each.log: lines(each.log)} if each.log not in {"", paths[0]} else {}
+            for each in told.dispatches
+        }
         costs = {each: usage.total_usage(log, partial=True) for each, log in logs.items()}
-        of = [{"agent": each, "tokens": _figures(cost)} for each, cost in costs.items()]
+        of = [{"agent": each, "tokens": _figures(own)} for each, own in costs.items()]
         more = {"dispatches": of, "tokens": _figures(cost)}
     elif into is not None:
         raise Ended(EXIT_REFUSED, f"{session}: is no session of Claude Code with times")
     else:
         found = transcripts.reconstruct("".join(lines(paths[0])), session)
     made = _json(found, more) if output_format == "json" else "\n".join(_lines(found))
-    write_document(f"{made}\n", out, traces=paths)
+    write_document(f"{made}\n", given["out"], traces=paths)
 
 
 def _told(session: Session, cost: Usage | Refused, run_id: str) -> Reconstruction:
     """What a session tells, in the words of what is told of a transcript."""
     from drive_trace.authoring.sessions import missing_in  # noqa: PLC0415 - not for --help
 
-    told, _ = missing_in((), session)
-    stamps = [Stamp(f"{session.id}-{at}", str(each.ts)) for at, each in enumerate(told, 1)]
-    events = [
-        Reconstructed(
-            json.loads(_new(session, each, run_id).draft.record(stamp)),
-            *("high", "session", each.lines),
-        )
-        for each, stamp in zip(told, stamps, strict=True)
-    ]
+    events = []
+    for number, told in enumerate(missing_in((), session)[0], 1):
+        stamp = Stamp(f"{session.id}-{number}", str(told.ts))
+        event = json.loads(_new(session, told, run_id).draft.record(stamp))
+        events.append(Reconstructed(event, "high", "session", told.lines))
     return Reconstruction(events, session.operator_turns, [*session.left_out, *_lacks(cost)])
 
 

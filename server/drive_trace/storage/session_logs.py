@@ -31,40 +31,34 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{3,127}")
 _SUBAGENTS = "subagents"
 
 
-class LogError(Exception):
-    """Why a log cannot be read; without its path."""
-
-
 def logs_of(sessions: Iterable[str]) -> list[str] | Problem:
     """The logs of some sessions, each once: their own, and those of their subagents."""
     logs: dict[str, str] = {}
     for session in sessions:
         try:
-            found = _logs_of(session)
+            for each in _logs_of(session):
+                logs.setdefault(os.path.realpath(each), each)
         except (OSError, ValueError) as error:
-            found = Problem(session, why_not_read(error))
-        if isinstance(found, Problem):
-            return found
-        for each in found:
-            logs.setdefault(os.path.realpath(each), each)
+            return Problem(session, why_not_read(error))
     return list(logs.values())
 
 
-def _logs_of(session: str) -> list[str] | Problem:
+def _logs_of(session: str) -> list[str]:
+    """Raises OSError or ValueError."""
     if session in {"", STDIN} or is_open_already(session, "/dev/stdin"):
         return [session]
     if not os.path.lexists(session) and _ID.fullmatch(session):
         found = sorted(_of_id(session))
         if not found:
             homes = " or ".join(map(str, _homes()))
-            return Problem(session, f"there is no such file, nor a session of this id in {homes}")
+            raise ValueError(f"there is no such file, nor a session of this id in {homes}")
         if len(found) > 1:
-            return Problem(session, f"several logs have this id; name one: {first_of(found, 10)}")
+            raise ValueError(f"several logs have this id; name one: {first_of(found, 10)}")
         session = found[0]
     path = Path(session)
     if os.path.isdir(session):  # noqa: PTH112 - Path may raise, and reading it says why
         if not (path / _SUBAGENTS).is_dir():
-            return Problem(session, "is a folder, not a file")
+            raise IsADirectoryError
         # Where its own log is not there, who reads the others finds out.
         own = path.with_name(f"{path.name}.jsonl")
         return [*[str(own)] * own.is_file(), *_agents_in(path)]
@@ -73,12 +67,12 @@ def _logs_of(session: str) -> list[str] | Problem:
 
 def log_lines(path: str) -> Iterator[str]:
     """The lines of a log, each with its newline; a log is read while others may write to it. Raises
-    LogError, OSError or ValueError.
+    OSError or ValueError.
     """
     with _opened(path) as stream:
         for number, line in enumerate(iter(lambda: stream.readline(LONGEST + 1), b""), 1):
             if len(line) > LONGEST:
-                raise LogError(f"line {number} has more than {LONGEST >> 20} MB")
+                raise ValueError(f"line {number} has more than {LONGEST >> 20} MB")
             yield _decoded(line, number)
 
 
@@ -98,13 +92,8 @@ def _of_id(id_: str) -> Iterator[str]:
 def _agents_in(folder: Path) -> list[str]:
     """Where Claude Code logs what a session's subagents do: files, and no links."""
     top = folder / _SUBAGENTS
-    found = (
-        Path(inside, name)
-        for inside, _, names in (os.walk(top) if not top.is_symlink() else ())
-        for name in names
-        if name.startswith("agent-") and name.endswith(".jsonl")
-    )
-    return sorted(str(each) for each in found if not each.is_symlink())
+    found = () if top.is_symlink() else top.rglob("agent-*.jsonl")
+    return sorted(str(each) for each in found if each.is_file() and not each.is_symlink())
 
 
 def _opened(path: str) -> AbstractContextManager[BinaryIO | io.BufferedReader]:
@@ -119,7 +108,7 @@ def _decoded(line: bytes, number: int) -> str:
     try:
         return line.decode()
     except UnicodeDecodeError as error:
-        if error.end == len(line) and error.reason == "unexpected end of data":
-            return line[: error.start].decode()  # somebody is writing the rest
-        found = f"byte 0x{line[error.start]:02x} in line {number}"
-        raise LogError(f"is not UTF-8 ({found}); save it as UTF-8 and try again") from error
+        if error.end < len(line) or error.reason != "unexpected end of data":
+            what = f"line {number} is not UTF-8; save it as UTF-8 and try again"
+            raise ValueError(what) from error
+        return line[: error.start].decode()  # somebody is writing the rest
