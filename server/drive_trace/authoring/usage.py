@@ -114,7 +114,8 @@ def total_usage(logs: Mapping[str, Iterable[str]], *, partial: bool = False) -> 
     """
     read = [_Log(name, lines, is_named=len(logs) > 1) for name, lines in logs.items()]
     try:
-        once, messages = _without_repeated(_messages(read))
+        found = chain.from_iterable(log.read() for log in read)
+        once, messages = _without_repeated(found)
         counted = _without_parts_of_totals(once)
         logged = {each.log for each in counted if each.shape.name in _SESSIONS}
         logged |= {each.name for each in read} - {each.log for each in once}
@@ -148,20 +149,6 @@ def _notes(read: Sequence[_Log], messages: int, once: Messages, counted: Message
     if counted and len(counted) < len(once):
         others = len(once) - len(counted)
         yield f"{counted[-1].name} adds up the {others} others, which are not counted again"
-
-
-def _messages(logs: Iterable[_Log]) -> Iterator[_UsageMessage]:
-    """What all logs tell. Raises UsageLogError after the last where something is wrong, or nothing
-    is there.
-    """
-    reasons, found = list[str](), None
-    for found in chain.from_iterable(log.read() for log in logs):
-        if not isinstance(found, str):
-            yield found
-        elif len(reasons) < _MOST_REASONS:
-            reasons.append(found)
-    if reasons or found is None:
-        raise UsageLogError(*reasons or ["there is no usage object"])
 
 
 def _rows(messages: Messages) -> Sequence[UsageRow]:
@@ -242,12 +229,12 @@ class _Log:
             self.thread = str(at(value, "payload.id") or at(value, "payload.session_id") or "")
             self.logged.add(self.thread)
             self.parent = str(next(filter(None, (at(value, each) for each in _PARENTS)), ""))
-        elif shapes.has_shape(value, shapes.TRAJECTORY):
-            self.logged |= {str(at(value, key)) for key in ("trajectory_id", "session_id")}
         elif at(value, "message"):
             self.logged.add(session if agent is None else str(agent))
             if agent is not None and at(value, "isSidechain") is True:
                 named[session] = "{}.jsonl"
+        elif shapes.has_shape(value, shapes.TRAJECTORY):
+            self.logged |= {str(at(value, key)) for key in ("trajectory_id", "session_id")}
         for each, name in named.items():
             self.started[_file_name(each)] = name.format(_file_name(each))
 
@@ -352,15 +339,20 @@ def _places(value: object) -> Iterator[tuple[Place, Mapping[str, object]]]:
             waiting += [((*path, at), inner) for at, inner in enumerate(each)]
 
 
-def _without_repeated(messages: Iterable[_UsageMessage]) -> tuple[Messages, int]:
-    """Each message once, and how many there are. Raises UsageLogError where two of one id cannot
-    both be true.
+def _without_repeated(found: Iterable[_UsageMessage | str]) -> tuple[Messages, int]:
+    """Each message once, and how many there are. Raises UsageLogError where there is none,
+    something is wrong, or two of one id cannot both be true.
     """
     kept: dict[object, _UsageMessage] = {}
     reasons: list[str] = []
     seen: dict[tuple[object, ...], object] = {}
     number = 0
-    for number, each in enumerate(messages, 1):
+    for number, each in enumerate(found, 1):
+        if len(reasons) == _MOST_REASONS:
+            break
+        if isinstance(each, str):
+            reasons.append(each)
+            continue
         key = next((key for key in each.keys if key in seen), None)
         place = number if key is None else seen[key]
         seen |= dict.fromkeys(each.keys, place)
@@ -377,8 +369,8 @@ def _without_repeated(messages: Iterable[_UsageMessage]) -> tuple[Messages, int]
                 "be told; hand over only that, or one session at a time"
             )
         kept[place] = each
-    if reasons:
-        raise UsageLogError(*reasons)
+    if reasons or not number:
+        raise UsageLogError(*reasons or ["there is no usage object"])
     return list(kept.values()), number
 
 

@@ -130,7 +130,7 @@ SDK_SHAPE = Shape("usage of an SDK", {}, "usage", SDK, _IDS)
 def at(message: object, path: Path) -> object:
     """What stands at a path; None where nothing does."""
     for key in path.split(".") if path else ():
-        message = message.get(key) if isinstance(message, Mapping) else None
+        message = message.get(key) if isinstance(message, dict) else None
     return message
 
 
@@ -138,16 +138,19 @@ def every(value: object, path: Path) -> list[Any]:
     """All that stands at a path, in whichever lists, but for what is null or empty."""
     found: list[Any] = [value]
     for key in path.split("."):
-        inner = [each[key] for each in found if isinstance(each, Mapping) and key in each]
+        inner = [each[key] for each in found if isinstance(each, dict) and key in each]
+        if not inner:
+            return inner
         found = [one for each in inner for one in (each if isinstance(each, list) else [each])]
     return [each for each in found if each]
 
 
 def has_shape(message: object, shape: Shape) -> bool:
     """Whether a message is one of a shape, and tells usage, as a trajectory has to."""
-    marks = ((at(message, path), mark) for path, mark in shape.marks.items())
-    if not all(isinstance(text, str) and re.fullmatch(mark, text) for text, mark in marks):
-        return False
+    for path, mark in shape.marks.items():
+        text = at(message, path)
+        if not isinstance(text, str) or not re.fullmatch(mark, text):
+            return False
     usage = at(message, shape.usage)
     if shape.by_model:
         return isinstance(usage, Mapping) and bool(usage)
