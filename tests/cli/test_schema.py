@@ -49,11 +49,17 @@ _SERVER = "pydantic pygls lsprotocol"
     ("arguments", "idle"),
     [
         ("check TRACE", f"grading judg http {_SERVER}"),
-        ("check TRACE", "subprocess tempfile difflib hashlib concurrent multiprocessing authoring"),
+        (
+            "check TRACE",
+            "subprocess tempfile difflib hashlib concurrent multiprocessing drive_trace.authoring",
+        ),
         ("--help", "vocabulary drive_trace.trace linter scorecard commands.score json_text"),
         ("score TRACE", "linter.rules linter.engine grading drive_trace.report http"),
         ("score TRACE", _SERVER),
-        ("score TRACE", "hashlib difflib subprocess html shutil storage.recording authoring"),
+        (
+            "score TRACE",
+            "hashlib difflib subprocess html shutil storage.recording drive_trace.authoring",
+        ),
         (f"emit {_TO_RUN} --event x --payload {{}}", "authoring.usage authoring.transcripts"),
         (f"emit {_TO_RUN} --event round-start --payload {{}}", _SERVER),
         (f"record {_TO_RUN} --qa pass", f"linter.rules http {_SERVER}"),
