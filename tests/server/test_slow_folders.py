@@ -27,20 +27,21 @@ pytestmark = [
 
 SLOW = """
 import sys
+from types import SimpleNamespace
 from drive_trace.commands import main
 from drive_trace.lsp.workspace import linting
 from drive_trace.storage import projects
 
 linting.PATIENCE = float(sys.argv.pop())
 GATE = sys.argv.pop()
-read = projects.read_regular
+read = projects.disk.read_regular
 
 def slowly(path):
     with open(GATE) as gate:
         gate.read()
     return read(path)
 
-projects.read_regular = slowly
+projects.disk = SimpleNamespace(**{**vars(projects.disk), "read_regular": slowly})
 main()
 """
 """A server that reads no configuration until somebody has opened the pipe, and closed it again."""
