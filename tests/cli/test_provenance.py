@@ -235,3 +235,22 @@ def test_what_was_measured_is_said_beside_a_duration(tmp_path: Path) -> None:
     # A claim that took the place of what was measured is one again.
     write(trace, [each.replace(":2400000", ":2400001") for each in lines])
     assert "as claimed" in run("score", trace).out
+    # Nor is it believed where the timestamps say something else, or entries are missing.
+    late = [each.replace("T14:40:00", "T17:40:00") for each in lines]
+    known = provenance_of("".join(late), Origin("hook", ("wall_clock_ms",), (), "session-1"))
+    for text, record in ((late, known), (lines, "".join(entries.splitlines(keepends=True)[1:]))):
+        assert text != lines or record != entries
+        write(trace, text)
+        write(tmp_path / f"trace.jsonl{RECORD}", [record])
+        assert "as claimed" in run("score", trace).out
+
+
+def test_a_run_that_is_gone_concerns_the_others_of_its_file(tmp_path: Path) -> None:
+    recorder = Recorder()
+    one, two = recorder.run("shop", PASS), recorder.run("gone", PASS)
+    trace = write(tmp_path / "trace.jsonl", one + two)
+    write(tmp_path / f"trace.jsonl{RECORD}", [provenance_of("".join(one + two))])
+    assert "unrecorded" not in run("score", "--format", "json", trace).out
+    write(trace, one)
+    said = " ".join(run("score", "--format", "text", trace).out.split())
+    assert f"CORRECT, but {len(two)} recorded lines gone" in said

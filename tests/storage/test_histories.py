@@ -17,6 +17,7 @@ pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 PASSED = graded("pass", "pass", "pass")
 EVENTS = apart(triage() * 2 + graded("pass", "fail", "pass")).splitlines()
 LATER = apart(triage(run="run-2") * 6).splitlines()
+OTHER = many(7).replace("-6f1d-", "-6f2d-").splitlines()
 FLIPPED = EVENTS[2].replace('"fail"', '"pass"')
 
 
@@ -142,6 +143,88 @@ def test_what_was_removed_or_moved_is_told(repo: Checkout, how: str) -> None:
             "put back": [],
         }[how]
     )
+
+
+@pytest.mark.parametrize("how", ["moved", "then", "new"])
+def test_what_is_rewritten_while_its_file_moves_is_told(repo: Checkout, how: str) -> None:
+    """git calls it no rename, as half of it is another one."""
+    old, repo.path = repo.path, repo.root / "moved" / "trace.jsonl"
+    repo.path.parent.mkdir()
+    if how == "moved":
+        old.rename(repo.path)
+    else:
+        old.unlink()
+        git(repo.root, "commit", "-q", "-a", "-m", "Move")
+    lines = [*EVENTS[:2], FLIPPED, *OTHER]
+    if how == "new":
+        repo.path.write_text("\n".join(lines))
+    else:
+        repo.commit("Move", *lines)
+    for option in (
+        "--history",
+        f"--history={ask(repo.root, 'rev-list', '--max-parents=0', 'main')}",
+    ):
+        (found,) = told(repo.path, option)
+        assert found.startswith("3: this line was changed by commit ")
+        assert found.endswith(" (Move), before which it was line 3 of trace.jsonl")
+        said = run("score", option, "--format", "text", repo.path).out
+        assert "history rewritten: 1 line changed" in " ".join(said.split())
+        assert "append-only" not in said
+
+
+def test_a_file_of_the_run_that_was_removed_is_told_unless_its_lines_stand_elsewhere(
+    repo: Checkout,
+) -> None:
+    other = repo.root / "other" / "trace.jsonl"
+    other.parent.mkdir()
+    other.write_text("\n".join([*OTHER[-4:], LATER[0]]))
+    repo.commit("more", *EVENTS)
+    other.unlink()
+    repo.commit("Remove", *EVENTS)
+    (found,) = told(repo.path, "--history")
+    where = "which stood from line 1 on of other/trace.jsonl before commit "
+    assert f"4 lines above this one are gone, {where}" in found
+    assert "append-only" not in run("score", "--history", repo.path).out
+    (repo.root / "third.jsonl").write_text("\n".join(OTHER))
+    repo.commit("Put back", *EVENTS)
+    assert not told(repo.path, "--history")
+    assert "append-only" in run("score", "--history", repo.path).out
+
+
+def test_a_run_that_is_gone_concerns_the_others_of_its_file(repo: Checkout) -> None:
+    two = [
+        *GRADED,
+        *apart(triage(run="gone") + graded("fail", "fail", "fail", run="gone")).splitlines(),
+    ]
+    repo.commit("two", *two)
+    repo.commit("one", *GRADED)
+    said = " ".join(run("score", "--history=HEAD~1", "--format", "text", repo.path).out.split())
+    assert "CORRECT, but history rewritten: 2 lines removed" in said
+    assert "history: 2 lines rewritten since" in said
+    repo.commit("back", *two)
+    repo.commit("reworded", two[0], *two[1:3], two[3].replace("chat-ask", "chat"), two[4])
+    said = " ".join(run("score", "--history=HEAD~1", "--format", "text", repo.path).out.split())
+    assert "CORRECT," not in said
+    assert "append-only" not in said  # of no run of it
+
+
+def test_what_is_asked_for_holds_also_where_a_configuration_turns_the_rule_off(
+    repo: Checkout,
+) -> None:
+    repo.commit("Flip", *EVENTS[:2], FLIPPED)
+    (repo.root / "drive-trace.toml").write_text('[rules]\nhistory-rewritten = "off"\n')
+    assert "(Flip)" in "".join(told(repo.path, "--history"))
+    assert not told(repo.path)
+    assert not told(repo.path, "--history", "--ignore", "history-rewritten")
+
+
+def test_a_repository_without_commits_has_no_history(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    path = tmp_path / "trace.jsonl"
+    path.write_text(EVENTS[0])
+    found = run("check", "--history", path)
+    assert (found.code, "held against 0 commits; 1 line not committed" in found.out) == (0, True)
+    assert run("check", "--history=HEAD", path).code == 2
 
 
 def test_lines_that_were_never_committed_are_told_from_those_that_were(repo: Checkout) -> None:

@@ -158,6 +158,17 @@ def test_an_event_is_appended_where_its_record_cannot_be_written(tmp_path: Path)
     assert not elsewhere.exists()
 
 
+def test_a_link_has_the_record_of_where_it_leads(tmp_path: Path) -> None:
+    path, link = tmp_path / "trace.jsonl", tmp_path / "link.jsonl"
+    append_event(str(path), slice_started())
+    link.symlink_to(path.name)
+    append_event(str(link), slice_started())
+    assert len(entries(path)) == 2
+    assert not record_of(link).exists()
+    path.write_text(path.read_text().splitlines(keepends=True)[0])
+    assert "a line below this one is gone" in run("check", link).out
+
+
 def test_a_kill_leaves_a_line_without_an_entry_and_never_the_reverse(tmp_path: Path) -> None:
     """Thirty writers at once; of some of them nobody knows how far they came."""
     skip_on_windows("kills writers")

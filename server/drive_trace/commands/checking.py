@@ -51,6 +51,7 @@ _KEPT = 100_000_000
 """Characters of traces that are kept while all are looked through; the others are read again."""
 _MOST_BESIDE = 4_000_000
 """Characters of traces that are looked at beside those that are checked."""
+_REWRITTEN = RULES["history-rewritten"]
 _EVENT_CHECKS = [rule.check for rule in RULES.values() if rule.looks_at is SharedEvents]
 
 
@@ -243,6 +244,8 @@ class Checking:
             return None
         self.checked[trace.path] = project
         settings = project.settings_for(trace.path) if project is not None else DEFAULTS
+        if reading.histories and settings.severity(_REWRITTEN) is None:  # who asks decides
+            settings = settings.under(RuleSettings({_REWRITTEN.code: _REWRITTEN.severity}))
         return settings.under(self._off)
 
     def _whole(self, found: _Trace, committed: CommittedTraces, reading: Reading) -> _Trace:
@@ -254,9 +257,9 @@ class Checking:
                 reading.unread.append(Unread(again.path, again.reason))
                 again = trace._replace(records=[""])
             trace = again
-        if is_beside or settings.severity(RULES["history-rewritten"]) is None:
+        if is_beside or settings.severity(_REWRITTEN) is None:
             return found._replace(trace=trace)
-        history = reading.history_of(trace.path)
+        history = reading.history_of(trace.path, trace.records)
         if history is None:
             history = History(head=committed.records(trace.path))
         else:

@@ -74,7 +74,7 @@ class Reading(finding.NotRead):
         histories: Histories | None = None,
     ) -> None:
         super().__init__(self._say)
-        self._histories = histories
+        self.histories = histories
         self.without_history: set[str] = set()
         """The traces of which git does not tell all, if somebody asks."""
         self.search = search
@@ -99,13 +99,13 @@ class Reading(finding.NotRead):
         self.progress.clear()
         notify(message)
 
-    def history_of(self, path: str) -> History | None:
+    def history_of(self, path: str, records: Sequence[str]) -> History | None:
         """What git's commits made of a trace, where somebody asks; what git does not tell whole is
         noted as not read.
         """
-        if self._histories is None or path in self.without_history:
+        if self.histories is None or path in self.without_history:
             return None
-        found = self._histories.of(path)
+        found = self.histories.of(path, records)
         if isinstance(found, Problem):
             self.without_history.add(path)
             self.note(found)
@@ -114,7 +114,7 @@ class Reading(finding.NotRead):
 
     def vouched(self, trace: TraceSummary, records: Sequence[str]) -> TraceSummary:
         """A trace with what git vouches for of it, where somebody asks."""
-        history = self.history_of(trace.path)
+        history = self.history_of(trace.path, records)
         if history is None:
             return trace
         from drive_trace.scorecard.vouching import vouched  # noqa: PLC0415 - few ask for it

@@ -12,7 +12,7 @@ import msgspec
 from drive_trace.text.wording import plural
 from drive_trace.trace.line import EVENT_ID, TS, Line
 from drive_trace.trace.provenance import ProvenanceRecord
-from drive_trace.trace.run import TIMED, Run, TimeSpan
+from drive_trace.trace.run import TIMED, Run, TimeSpan, span_ended_by
 from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import EVENTS, TOKEN_FIELDS, is_random
 
@@ -138,9 +138,17 @@ def wall_clock(
     each = starts.keys() | ends.keys()
     of = sum(max(starts.get(name, 0), ends.get(name, 0)) for name in each)
     ms = run.dispatch_ms if ends else None
-    known = (record.measured(end) for record in records for end in run.events("dispatch-end"))
-    count = sum("wall_clock_ms" in fields for fields in known)
+    count = sum(
+        "wall_clock_ms" in record.measured(end) and _is_in_time(span_ended_by(run, end))
+        for record in records
+        for end in run.events("dispatch-end")
+    )
     return WallClock(ms, sum(ends.values()), of, len(each), 0, int(ms is None), count)
+
+
+def _is_in_time(span: TimeSpan | None) -> bool:
+    """Whether the timestamps say so, too; they may be as far off as rules let them be."""
+    return span is not None and not (span.is_recorded_afterwards or span.is_off(2000, 10))
 
 
 def mean_rounds(run: Run) -> Rounds:
@@ -258,7 +266,7 @@ def provenance(run: Run, record: ProvenanceRecord | None = None) -> Provenance:
         ends=len(spans),
         afterwards=sum([span.is_recorded_afterwards for span in spans]),
         recorded=len(entries),
-        measured=sum([bool(each.measured) for each in entries]),
+        measured=sum([bool(record.measured(line)) for line in run.lines]) if record else 0,
     )
 
 

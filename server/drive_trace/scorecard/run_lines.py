@@ -40,10 +40,13 @@ class TraceLines:
 
     @cached_property
     def unrecorded(self) -> Mapping[str, Sequence[Change]]:
-        """By run what became of its recorded lines."""
+        """By run what became of its recorded lines; what became of one without a line left
+        concerns all others.
+        """
         found: dict[str, list[Change]] = {}
         for each in self.index.unrecorded:
-            for run_id in each.run_ids:
+            left = [*filter(self.index.names, each.run_ids)]
+            for run_id in left or [*self.index.runs, *self.index.uncounted]:
                 found.setdefault(run_id, []).append(each)
         return found
 

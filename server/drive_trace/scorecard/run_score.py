@@ -189,7 +189,7 @@ class FileHistory(NamedTuple):
     uncommitted: int
     """How many of its lines were never committed."""
     rewritten: int
-    """How many lines of the run are not as they were recorded, or where."""
+    """How many of its lines are not as they were recorded, or where, of whatever run."""
 
     @property
     def words(self) -> str:

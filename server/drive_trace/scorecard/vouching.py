@@ -13,6 +13,7 @@ from drive_trace.scorecard.caveats import Caveat, CaveatCode, LineRef, make_cave
 from drive_trace.scorecard.run_score import FileHistory, RunScore
 from drive_trace.text.wording import listed, plural
 from drive_trace.trace.history import Fate, History, Rewriting
+from drive_trace.trace.line import RUN_FIELD
 from drive_trace.vocabulary import EVENTS
 
 _CLOCKED = {"project-started", "project-closed"}
@@ -23,29 +24,32 @@ class Vouched(NamedTuple):
 
     file: FileHistory
     rewritten: Sequence[Rewriting]
+    runs: frozenset[str | None]
+    """The runs that its lines name now."""
 
 
 def vouched(path: str, history: History, records: Sequence[str]) -> Vouched:
     """What git vouches for of a trace with these records."""
     found, new = tuple(history.rewritings(records)), history.uncommitted(records)
-    return Vouched(FileHistory(path, history.since, history.commits, new, len(found)), found)
+    runs = frozenset(first_string(text, RUN_FIELD) for text in records)
+    return Vouched(FileHistory(path, history.since, history.commits, new, len(found)), found, runs)
 
 
 def vouched_run(run: RunScore, traces: Sequence[Vouched]) -> RunScore:
     """The score of a run with what git vouches for of all traces that were read with it: a line of
-    it may have been in any.
+    it may have been in any. Those of a run that its file no longer has concern the others there.
     """
     own = {part.path for part in run.parts}
     histories: list[FileHistory] = []
     found: list[tuple[str, Rewriting]] = []
-    for file, rewritten in traces:
+    for file, rewritten, runs in traces:
         is_own = file.path in own
         lines = [
             (file.path, each)
             for each in rewritten
-            if run.run_id in each.run_ids or (is_own and not each.run_ids)
+            if run.run_id in each.run_ids or (is_own and runs.isdisjoint(each.run_ids))
         ]
-        histories += [file._replace(rewritten=len(lines))] * bool(lines or is_own)
+        histories += [file] * bool(lines or is_own)
         found += lines
     caveats = (*run.caveats, *_of_rewritten(found))
     return run._replace(history=tuple(histories), caveats=caveats)

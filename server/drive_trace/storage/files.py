@@ -447,7 +447,8 @@ def provenance_beside(trace: str) -> ProvenanceRecord | None:
     """The record of where the events of a trace come from; None where there is none. It has to be
     read before the trace is: what it names stands there by then, also while others append.
     """
-    found = record_beside(trace, PROVENANCE_SUFFIX)
+    real = os.path.realpath(trace) if os.path.islink(trace) else trace  # noqa: PTH114 - fast
+    found = record_beside(real, PROVENANCE_SUFFIX)
     if not found:
         return None
     from drive_trace.trace.provenance import read_provenance  # noqa: PLC0415 - not for --help

@@ -5,11 +5,15 @@ of a repository once, and the contents of a trace are asked for together.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
+from drive_trace.json_text import first_string
 from drive_trace.storage.files import Problem, records_of
 from drive_trace.storage.git import (
     MODE_OF_FILE,
@@ -20,11 +24,14 @@ from drive_trace.storage.git import (
 )
 from drive_trace.text.escaping import printable
 from drive_trace.trace.history import History, Version, compare
+from drive_trace.trace.line import RUN_FIELD
 
 _SECONDS = 60.0
-"""How long git may take for the commits of a repository, or for all contents of a trace."""
+"""How long git may take for the commits of a repository, or for some contents of traces."""
 _MOST = 256 << 20
 """Bytes of what it answers."""
+_AT_ONCE = 32
+"""So many contents are asked for together."""
 _NAMES = ("jsonl", "ndjson", "trace")
 """What is in the names of traces. A rename is seen between files that have it."""
 # Nothing that a configuration says of how commits are shown may change this, or run.
@@ -58,6 +65,11 @@ class _Commit(NamedTuple):
     changed: list[_Changed]
 
 
+_Deleted = tuple[Version, Sequence[set[str]]]
+"""What a deleted trace was, with the names of each of its lines."""
+_Listed = tuple[str, Sequence[_Commit], Sequence[_Deleted]]
+
+
 class Histories:
     """The histories of traces since a commit, or from their beginnings."""
 
@@ -67,9 +79,9 @@ class Histories:
         self._listed = cache(self._list)
         self._heads = CommittedTraces()
 
-    def of(self, path: str) -> History | Problem:
-        """The history of a trace, none outside of a repository; a problem where git does not tell
-        the whole.
+    def of(self, path: str, records: Sequence[str] = ()) -> History | Problem:
+        """The history of a trace that has some records now, none outside of a repository; a problem
+        where git does not tell the whole.
         """
         place = place_of(path)
         if place is None:
@@ -78,7 +90,7 @@ class Histories:
         listed = self._listed(root, name * (not any(each in name.lower() for each in _NAMES)))
         if isinstance(listed, Problem):
             return Problem(path, f"its history cannot be read: {listed.reason}")
-        base, found = listed
+        base, found, deleted = listed
         changes = [*_changes_of(name, found)]
         if any(commit.is_cut for commit, _ in changes):
             how = "git fetch --unshallow, or fetch-depth: 0 in CI"
@@ -86,13 +98,17 @@ class Histories:
         versions = _versions(root, changes)
         if isinstance(versions, Problem):
             return Problem(path, f"its history cannot be read: {versions.reason}")
+        versions = [*versions, *filter(attrgetter("lost"), _lost_with(deleted, records))]
         head = self._heads.records(path)
         commits = [commit.commit for commit, _ in changes if commit.commit != base]
-        since = (base or commits[-1]) if commits or head is not None else ""
+        known = commits or [each.commit for each in versions]
+        since = (base or known[-1]) if known or head is not None else ""
         return History(versions, since, len(commits), head)
 
-    def _list(self, root: Path, name: str) -> tuple[str, Sequence[_Commit]] | Problem:
-        """The commit to begin with, and what git tells of those since, the latest first."""
+    def _list(self, root: Path, name: str) -> _Listed | Problem:
+        """The commit to begin with, what git tells of those since, the latest first, and the traces
+        that they deleted.
+        """
         folder, paths = str(root), [f":(top,icase)*{each}*" for each in _NAMES]
         paths += [f":(top,literal){name}"] * bool(name)
         base = commit_named(self._since, folder) if self._since else ""
@@ -105,15 +121,20 @@ class Histories:
         if base and not is_shallow:  # there the two may have nothing in common
             between = _asked(folder, "diff", *_RAW, f"{base}...HEAD", "--", *paths)
         if isinstance(commits, Problem):
-            return commits
+            unborn = _asked(folder, "rev-parse", "--quiet", "--verify", "HEAD", codes=(1,))
+            return commits if isinstance(unborn, Problem) else ("", (), ())
         if isinstance(between, Problem):
             return between
         told = f"\1{base}\0-\0{_BETWEEN}\0".encode() + between + commits
-        return base, _commits_in(told, is_shallow=is_shallow)
+        found = _commits_in(told, is_shallow=is_shallow)
+        deleted = _deleted(root, found)
+        return deleted if isinstance(deleted, Problem) else (base, found, deleted)
 
 
-def _asked(folder: str, *arguments: str, text: bytes = b"") -> bytes | Problem:
-    return run_git(folder, *arguments, seconds=_SECONDS, most=_MOST, text=text)
+def _asked(
+    folder: str, *arguments: str, text: bytes = b"", codes: Sequence[int] = (0,)
+) -> bytes | Problem:
+    return run_git(folder, *arguments, seconds=_SECONDS, most=_MOST, text=text, codes=codes)
 
 
 def _commits_in(told: bytes, *, is_shallow: bool) -> list[_Commit]:
@@ -126,11 +147,12 @@ def _commits_in(told: bytes, *, is_shallow: bool) -> list[_Commit]:
             is_cut, subject = not next(words) and is_shallow, next(words).decode("utf-8", "replace")
             found.append(_Commit(facts, is_cut, subject, []))
         elif kind == b":":
-            mode, _, before, after, status = facts.split()
+            mode, new_mode, before, after, status = facts.split()
             old_name = os.fsdecode(next(words))
             name = os.fsdecode(next(words)) if status[0] in "RC" else old_name
             before = before if mode.startswith(MODE_OF_FILE) else ""
-            found[-1].changed.append(_Changed(before, after.strip("0") and after, old_name, name))
+            after = after if new_mode.startswith(MODE_OF_FILE) else ""
+            found[-1].changed.append(_Changed(before, after, old_name, name))
     return found
 
 
@@ -165,18 +187,61 @@ def _versions(
     return versions
 
 
+def _deleted(root: Path, commits: Sequence[_Commit]) -> Sequence[_Deleted] | Problem:
+    """The traces that commits deleted, the latest first. git does not call it a rename where much
+    was written on the way.
+    """
+    changes = [(commit, each) for commit in commits for each in commit.changed]
+    # Of several commits the first one counts, which comes last.
+    gone = {old.before: (by, old) for by, old in changes if old.before and not old.after}
+    now = dict[str, str]()
+    for _, each in reversed(changes) if gone else ():
+        now |= {each.old_name: "", each.name: each.after}
+    left = {*now.values()} - {""}
+    contents = _contents(root, [*gone, *left - gone.keys()])
+    if isinstance(contents, Problem):
+        return contents
+    texts = {name: records_of(data) for name, data in contents.items()}
+    kept = {each for name in left for text in texts[name] for each in _names(text)}
+    return [
+        (
+            Version(texts[name], by.commit, by.subject, path=old.name),
+            [_names(each, kept) for each in texts[name]],
+        )
+        for name, (by, old) in gone.items()
+    ]
+
+
+def _names(text: str, kept: Container[str] = ()) -> set[str]:
+    """By what a line is known: its event, and its run unless that event is among those kept."""
+    key = first_string(text, "event_id") or text
+    return {key, "" if key in kept else first_string(text, RUN_FIELD) or ""} - {""}
+
+
+def _lost_with(deleted: Sequence[_Deleted], records: Sequence[str]) -> Iterator[Version]:
+    """What a trace may have lost with others: the lines that it has, too, and those of its runs
+    that no trace has.
+    """
+    own = {each for text in records for each in _names(text)}
+    for version, names in deleted:
+        lost = frozenset(at for at, each in enumerate(names) if each & own)
+        yield msgspec.structs.replace(version, lost=lost)
+
+
 def _contents(root: Path, names: Sequence[str]) -> Mapping[str, bytes] | Problem:
     """The contents that git has by their hashes."""
-    text = "".join(f"{name}\n" for name in names).encode()
-    told = _asked(str(root), "cat-file", "--batch", text=text) if names else b""
-    if isinstance(told, Problem):
-        return told
-    found, at = dict[str, bytes](), 0
-    for name in names:
-        start = told.find(b"\n", at) + 1
-        facts = told[at:start].split()
-        if facts[1:2] != [b"blob"]:
-            return Problem("", "git lacks a version of it; fetch it")
-        at = start + int(facts[2]) + 1
-        found[name] = told[start : at - 1]
+    found = dict[str, bytes]()
+    for first in range(0, len(names), _AT_ONCE):
+        asked, at = names[first : first + _AT_ONCE], 0
+        text = "".join(f"{name}\n" for name in asked).encode()
+        told = _asked(str(root), "cat-file", "--batch", text=text)
+        if isinstance(told, Problem):
+            return told
+        for name in asked:
+            start = told.find(b"\n", at) + 1
+            facts = told[at:start].split()
+            if facts[1:2] != [b"blob"]:
+                return Problem("", "git lacks a version of it; fetch it")
+            at = start + int(facts[2]) + 1
+            found[name] = told[start : at - 1]
     return found

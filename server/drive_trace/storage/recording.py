@@ -358,7 +358,7 @@ def _write(trace: LockedTrace | None, records: Sequence[tuple[str, Origin]]) -> 
     notes = () if open_line is None else (_about(open_line),)
     try:
         # Before its own lock is waited for by anybody, this process has that of the trace.
-        with locked_trace(f"{trace.path}{PROVENANCE_SUFFIX}") as beside:
+        with locked_trace(f"{os.path.realpath(trace.path)}{PROVENANCE_SUFFIX}") as beside:
             last = beside.last_line
             previous = digest_of_line(last) if last else None
             lines = list[str]()

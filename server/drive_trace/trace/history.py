@@ -53,6 +53,8 @@ class Version(msgspec.Struct, frozen=True):
     """What that commit says of itself. Untrusted."""
     lost: frozenset[int] | None = None
     """The lines, from 0, that the commit did not leave as they were; None where all are meant."""
+    path: str = ""
+    """The other trace that it was of, which the commit deleted. Untrusted."""
 
     @property
     def short(self) -> str:

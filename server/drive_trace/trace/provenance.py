@@ -125,9 +125,9 @@ class ProvenanceRecord(NamedTuple):
         return entry if entry and entry.event_digest == digest_of_event(line.text) else None
 
     def measured(self, line: Line) -> Sequence[str]:
-        """The fields of a line that were measured."""
+        """The fields of a line that were measured; none where the record is damaged."""
         entry = self.entry_of(line)
-        return entry.measured if entry is not None else ()
+        return entry.measured if entry is not None and self.damage is None else ()
 
 
 def read_provenance(data: bytes, damage: str | None = None) -> ProvenanceRecord:

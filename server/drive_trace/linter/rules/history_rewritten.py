@@ -106,13 +106,14 @@ def _told(same: Sequence[Rewriting]) -> str:
     first, version, count = same[0], same[0].version, len(same)
     said = printable(version.subject)
     by = f"commit {version.short}" + f" ({said})" * bool(said)
+    of = f" of {printable(version.path)}" * bool(version.path)
     number = min(each.old for each in same if each.version is version) + 1
     if first.fate is Fate.REMOVED:
         where = "below" if first.new is not None else "above"
         what = f"{plural(count, 'line')} {where} this one {are(count)} gone, which"
-        has = f"stood from line {number} on before {by}"
+        has = f"stood from line {number} on{of} before {by}"
         return f"{what} {has if version.commit else f'HEAD has from line {number} on'}"
-    how = f"by {by}, before which it was line {number}"
+    how = f"by {by}, before which it was line {number}{of}"
     how = how if version.commit else f"since it was committed, as line {number} of HEAD"
     return f"this line was {first.fate} {how}"
 
