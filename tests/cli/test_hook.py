@@ -273,6 +273,7 @@ def test_all_sessions_of_the_run_count_or_nothing_is_recorded(session: Session) 
     session.stop(ONE, "Look")
     (tokens,) = session.recorded("SessionEnd", reason="clear")
     assert tokens["input_tokens"] == 200
+    assert session.recorded("SessionEnd", reason="other") == []  # the same count already
     other = Session(session.folder, "7c1f0e44-54a5-4e0b-8a5b-c2f8de5c7f01")
     other.start(TWO)
     other.stop(TWO, "Look")
@@ -354,7 +355,7 @@ def test_the_project_is_where_the_session_began(
 @pytest.mark.parametrize(
     ("stdin", "said"),
     [
-        (b"", "Expecting value"),
+        (b"", "expected an event of Claude Code"),
         (b"[]", "expected an event of Claude Code"),
         (b'{"hook_event_name":"Stop"}', "the event has no 'cwd'"),
         (b"[" * 100_000, "recursion"),
@@ -377,7 +378,13 @@ def test_a_session_never_fails_for_the_sake_of_its_trace(session: Session) -> No
 
     assert told("SubagentStart", agent_type="Explore") == "the event has no 'agent_id'\n"
     stop = {"agent_id": ONE, "agent_transcript_path": str(session.folder / "gone.jsonl")}
-    assert "o such file or" in told("SubagentStop", **stop)
+    assert told("SubagentStop", **stop).endswith("gone.jsonl: no such file or folder\n")
+    for wrong, found in ((5, "5"), ("", '""'), (None, "null")):
+        for field in ("agent_id", "agent_type"):
+            given = {"agent_id": ONE, "agent_type": "Explore", field: wrong}
+            expected = f"`{field}` of the event must be a text; found {found}\n"
+            assert told("SubagentStart", **given) == expected
+    assert not session.trace.exists()
     configuration = session.folder / "drive-trace.toml"
     start = {"agent_id": ONE, "agent_type": "Explore"}
     for text, said in (

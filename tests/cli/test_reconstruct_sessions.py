@@ -112,6 +112,35 @@ def test_its_json_has_lines_tokens_and_what_is_left_out(path: Path) -> None:
     assert told(path).out.startswith("13 events (13 of high confidence), 1 turn of a person\n")
 
 
+def test_a_line_that_cannot_be_read_costs_no_time(path: Path) -> None:
+    before = told(path).out.splitlines()
+    first, *others = MAIN.splitlines(keepends=True)
+    path.write_text("".join([first, '{"type":"user","mess\n', *others]) + '{"torn')
+    found = told(path, "--format", "json").json
+    assert [each["lines"] for each in found["events"][:3]] == [[4]] * 3
+    assert {f"line {each} of {path}: it cannot be read" for each in (2, 14)} < {*found["notes"]}
+    after = told(path).out.splitlines()
+    assert after[:14] == before[:14]
+    assert "ts unavailable" not in "".join(after)
+    assert any("dispatch-end " in each and each.endswith("  implementer D1") for each in after)
+    assert sum(each.endswith("  reviewer") for each in after) == 4
+
+
+def test_a_dispatch_without_an_agent_is_listed(path: Path) -> None:
+    failed = {"type": "tool_result", "tool_use_id": "toolu-x1", "is_error": True, "content": "no"}
+    more = lines(
+        call(110, "x1", **task("unknown kind", BRIEF)),
+        line(111, "user", [failed], toolUseResult="Error: no"),
+        call(112, "x2", **task("interrupted", BRIEF)),
+        call(113, "a3", **task("never back", BRIEF)),  # logged again
+    )
+    path.write_text(MAIN + more)
+    out = told(path).out
+    for name in ("unknown kind", "interrupted"):
+        assert f'the dispatch "{name}": its call failed, or had no log yet' in out
+    assert out.count("never back") == 4
+
+
 def test_it_is_written_whole_and_once(path: Path, tmp_path: Path) -> None:
     trace = tmp_path / "trace.jsonl"
     would = told(path, "--into", trace, "--dry-run")

@@ -116,6 +116,39 @@ def test_a_line_that_is_being_written_is_passed_over(
     assert add(trace, path).code != 0  # nobody knows what it said
 
 
+def test_a_call_of_a_subagent_without_its_result_is_a_missing_log(
+    trace: Path, tmp_path: Path
+) -> None:
+    call = {"type": "tool_use", "id": "toolu-a1", "name": "Task", "input": {"prompt": SECRET}}
+    text = lines(answer(1, "m1", 30), answer(2, "m2", 4, [call]))
+    path = session(tmp_path / "s", text + '{"torn')
+    assert "agent-….jsonl (of the call toolu-a1, which has no result)" in refused(trace, path)
+    ran = add(trace, path, flags=("--partial",))
+    assert (ran.code, trace.read_text()) == (0, triage())
+    assert "of the call toolu-a1" in ran.err
+    # An error has started nothing.
+    result = {"type": "tool_result", "tool_use_id": "toolu-a1", "is_error": True, "content": "no"}
+    path.write_text(text + lines(line(3, "user", [result], toolUseResult="Error: no")))
+    assert counts(add(trace, path), trace)[1] == 34
+
+
+def test_figures_that_count_already_are_not_appended_again(trace: Path, tmp_path: Path) -> None:
+    path = write(tmp_path, "s.jsonl", lines(answer(1, "m1", 30)))
+    first = counts(add(trace, path), trace)
+    text = trace.read_text()
+    again = add(trace, path)
+    assert (counts(again, trace), trace.read_text()) == (first, text)
+    assert "the same tokens count already" in again.out
+    number = len(text.splitlines())
+    assert f"the same figures count already (line {number}): nothing is appended" in again.err
+    assert add(trace, path, flags=("--output-format", "json")).json["line"] == number
+    path.write_text(lines(answer(1, "m1", 31)))
+    assert counts(add(trace, path), trace)[1] == 31
+    path.write_text(lines(answer(1, "m1", 30)))
+    assert counts(add(trace, path), trace) == first  # only what counts now is compared
+    assert len(trace.read_text().splitlines()) == number + 2
+
+
 # Codex
 
 

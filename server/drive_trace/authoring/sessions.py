@@ -15,9 +15,9 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from drive_trace.authoring.emitting import dispatch_id
-from drive_trace.authoring.transcripts import DISPATCHERS, is_operators_turn
+from drive_trace.authoring.transcripts import is_operators_turn
 from drive_trace.authoring.usage import ID, values
-from drive_trace.authoring.usage_shapes import UsageLogError, at, every
+from drive_trace.authoring.usage_shapes import DISPATCHERS, UsageLogError, at, every
 from drive_trace.text.wording import plural, shown, writable
 from drive_trace.trace.times import milliseconds_between, sortable
 
@@ -87,11 +87,12 @@ def read_session(logs: Mapping[str, Iterable[str]]) -> Session:
     """Read a session's own log, the first, and those of its subagents."""
     reader, found, left_out = _Reader(), list[Dispatch](), list[str]()
     for number, (log, lines) in enumerate(logs.items()):
-        try:
-            for line, value in values(lines):
-                reader.read(value, log, (line,) if number == 0 else ())
-        except UsageLogError:
-            left_out.append(f"what follows the first line of {log} that is no JSON")
+        for line, text in enumerate(lines, 1):
+            try:
+                for _, value in values([text]):
+                    reader.read(value, log, (line,) if number == 0 else ())
+            except UsageLogError:
+                left_out.append(f"line {line} of {log}: it cannot be read")
     for each in reader.agents.values():
         if each.kind is None or each.name is None:
             left_out.append(f"the subagent {shown(each.agent)}: no start, kind or name")
@@ -101,6 +102,8 @@ def read_session(logs: Mapping[str, Iterable[str]]) -> Session:
         if each.end is None or each.end.ts < each.briefs[-1].ts:
             each.end = None
             left_out.append(f"the end of the dispatch {shown(each.name)}: it has not come back")
+    lost = (shown(each[1]) for call, each in reader.calls.items() if call not in reader.returned)
+    left_out += (f"the dispatch {name}: its call failed, or had no log yet" for name in lost)
     if found:
         rounds = plural(sum(len(each.briefs) for each in found), "round")
         left_out.append(f"the end of {rounds}: what was decided, and how much was found")
@@ -112,7 +115,7 @@ class _Reader:
     """What was found so far."""
 
     def __init__(self) -> None:
-        self.id, self.turns = "", 0
+        self.id, self.turns, self.returned = "", 0, set[str]()
         self.agents: dict[str, Dispatch] = {}
         self.calls: dict[str, tuple[_Moment, str | None, str | None]] = {}
         """By call: the brief of a subagent, its name, and its kind."""
@@ -159,6 +162,7 @@ class _Reader:
     def _returned(self, result: object, call: str, ts: str, lines: tuple[int, ...]) -> None:
         if not isinstance(result, dict) or not result.get("agentId"):
             return
+        self.returned.add(call)
         agent, status = self._agent(result["agentId"]), str(result.get("status"))
         if call in self.calls and agent.name is None:
             brief, agent.name, agent.kind = self.calls.pop(call)

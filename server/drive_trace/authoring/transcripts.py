@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from drive_trace.authoring.usage_shapes import DISPATCHERS
 from drive_trace.grading.prompts import Item
 from drive_trace.json_text import refuse_number
 from drive_trace.text.wording import writable
@@ -20,8 +21,6 @@ from drive_trace.trace.line import Line
 from drive_trace.vocabulary import ENVELOPE, EVENTS
 
 RUN_ID = "post-hoc"
-DISPATCHERS = ("Task", "Agent")
-"""Tools that start a subagent."""
 _WRITERS = ("Write", "StrReplace", "Edit", "MultiEdit")
 """Tools that write a file."""
 _REMARKS = ("isMeta", "isSidechain", "isCompactSummary")

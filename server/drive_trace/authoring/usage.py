@@ -47,6 +47,7 @@ _NAMED = {
     "payload.item.agent_thread_id": _THREAD,
     "continued_trajectory_ref": "{}",
 }
+_UNANSWERED = "agent-….jsonl (of the call {}, which has no result)"
 """Where a log says which others there are, and how these are called."""
 _SESSIONS = (shapes.CLAUDE_SESSION, shapes.CODEX_SESSION, shapes.TRAJECTORY.name)
 """Shapes of logs that name others."""
@@ -222,6 +223,9 @@ class _Log:
         for ref in every(value, "steps.observation.results.subagent_trajectory_ref"):
             path = _file_name(at(ref, "trajectory_path") or "")
             named[str(at(ref, "trajectory_id") or path or at(ref, "session_id") or "")] = "{}"
+        parts, tools = every(value, "message.content"), shapes.DISPATCHERS
+        named |= {str(at(each, "id")): _UNANSWERED for each in parts if at(each, "name") in tools}
+        self.logged |= {str(id_) for id_ in every(value, "message.content.tool_use_id")}
         agent, session = at(value, "agentId"), str(at(value, "sessionId") or "")
         if at(value, "type") == "thread.started":
             self.thread = str(at(value, "thread_id"))  # of Codex, whose sums are those of a thread

@@ -68,6 +68,8 @@ class Shape(NamedTuple):
     """Where the provider's own cost is, in US dollars: of a model, in its usage object."""
 
 
+DISPATCHERS = ("Task", "Agent")
+"""Tools of Claude Code that start a subagent."""
 CLAUDE_SESSION = "Claude Code session"
 CODEX_SESSION = "Codex session"
 _CODEX_EXEC = "Codex exec"

@@ -182,8 +182,11 @@ def _lines(found: Reconstruction) -> Iterator[str]:
     tail = f" ({listed(parts)})" if parts else ""
     turns = plural(found.operator_turns, "turn")
     yield f"{plural(len(found.events), 'event')}{tail}, {turns} of a person"
+    names: dict[object, object] = {None: "—"}  # of dispatches
     for event, confidence, *_ in found.events:
-        about = next((event[name] for name in _TOLD if event.get(name) is not None), "—")
+        known = names.get(event.get("dispatch_id"), names[None])
+        about = next((event[name] for name in _TOLD if event.get(name) is not None), known)
+        names.setdefault(event.get("dispatch_id"), about)
         yield (
             f"  {event['event_id']!s:<16}  {event['event_type']!s:<14}  {confidence:<6}  "
             f"{visible(str(about))[:200]}"

@@ -62,7 +62,8 @@ def tokens(usage: tuple[str, ...], partial: bool, output_format: str, **given: A
 
     A figure replaces the one that was recorded before: nothing is added to it. A figure that is
     not given stays what it was, and null where it was never recorded: missing is not 0. All four
-    are appended as one new event, as the last one of a run counts as a whole.
+    are appended as one new event, as the last one of a run counts as a whole. Nothing is appended
+    where the same four count already.
 
     --usage adds up what tools have logged in a SESSION: a file, the folder of a session of Claude
     Code, or a session's id, which is looked up in CLAUDE_CONFIG_DIR or ~/.claude and in CODEX_HOME
@@ -79,8 +80,9 @@ def tokens(usage: tuple[str, ...], partial: bool, output_format: str, **given: A
     is followed. Messages without usage are passed over, and so is a last line that is cut off. A
     message that is logged again counts once, in whichever log, as it was last, and so does a
     running total, with which a session of Codex goes on that was forked from another. Where a sum
-    could be wrong or is of a part, as without the log of a subagent, nothing is recorded: what is
-    missing is listed. --partial prints the sum of what is there, and records nothing.
+    could be wrong or is of a part, as without the log of a subagent, or the result of the call
+    that started one, nothing is recorded: what is missing is listed. --partial prints the sum of
+    what is there, and records nothing.
 
     What is refused, which agent the event has, and in which files the run is looked for is as by
     record.
@@ -119,7 +121,8 @@ def tokens(usage: tuple[str, ...], partial: bool, output_format: str, **given: A
     if total is not None:
         _show(total)
     if recorded is not None:
-        show_recorded(request, recorded, "tokens recorded")
+        title = "tokens recorded" if recorded.written.record else "the same tokens count already"
+        show_recorded(request, recorded, title)
 
 
 def _added_up(usage: Sequence[str], trace_file: str, *, partial: bool) -> Usage:

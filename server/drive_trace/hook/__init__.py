@@ -34,9 +34,12 @@ def main() -> int:
         sys.stderr.write(f"{feedback}\n" if feedback else "")
         sys.stdout.flush()
     except Exception as error:  # noqa: BLE001 - a session never fails for the sake of its trace
-        from drive_trace.text.escaping import printable  # noqa: PLC0415 - seldom needed
+        from drive_trace.storage.files import why_not_read  # noqa: PLC0415 - seldom needed
+        from drive_trace.text.escaping import printable  # noqa: PLC0415 - as above
 
         words = f"the event has no {error}" if isinstance(error, KeyError) else str(error)
+        if isinstance(error, OSError) and error.filename:
+            words = f"{error.filename}: {why_not_read(error)}"
         sys.stderr.write(f"drive-trace hook: nothing is recorded: {printable(words, 1000)}\n")
         return 0
     return 2 if feedback else 0
@@ -44,7 +47,7 @@ def main() -> int:
 
 def answer_to(data: bytes) -> Answer:
     """Act on one event. Raises whatever goes wrong."""
-    event = json.loads(data)
+    event = json.loads(data or "null")
     if not isinstance(event, dict):
         raise TypeError("expected an event of Claude Code on standard input, as a JSON object")
     # An agent's shell goes elsewhere, and the session with it.

@@ -49,7 +49,7 @@ _LOOKS, _PAUSE = 5, 0.1
 
 def record_start(session: Session) -> None:
     """Record that an agent begins to work: a dispatch, or the next round of one."""
-    agent, kind = session.event["agent_id"], session.event["agent_type"]
+    agent, kind = _text(session, "agent_id"), _text(session, "agent_type")
 
     def wanted(scope: Scope) -> Iterator[Wanted]:
         *ended, dispatch = _dispatches_of(scope, session, agent)
@@ -66,7 +66,7 @@ def record_start(session: Session) -> None:
 def record_brief(session: Session) -> None:
     """Record what an agent was told that stops now: it stands in the agent's log by then."""
     prompt = b""
-    for line in log_lines(session.event["agent_transcript_path"]):
+    for line in log_lines(_text(session, "agent_transcript_path")):
         with suppress(ValueError, RecursionError):  # as of a line that is being written
             match json.loads(line):  # a tool's result is no text
                 case {"type": "user", "message": {"content": str(text)}, **more}:
@@ -74,7 +74,7 @@ def record_brief(session: Session) -> None:
     facts = {_BRIEF.length: len(prompt), str(_BRIEF.sha256): sha256(prompt).hexdigest()}
 
     def wanted(scope: Scope) -> Iterator[Wanted]:
-        dispatch = _dispatches_of(scope, session, session.event["agent_id"])[-1]
+        dispatch = _dispatches_of(scope, session, _text(session, "agent_id"))[-1]
         found = _open_round(scope, dispatch)
         issued = scope.of(_BRIEF_ISSUED, DISPATCH.field, dispatch)
         if prompt and found and found not in {each.fact(ROUND.field) for each in issued}:
@@ -89,13 +89,13 @@ def record_tokens(session: Session) -> None:
     """
     from drive_trace.authoring.usage import total_usage  # noqa: PLC0415 - once a session
 
-    scope, own = _now(session), session.event["session_id"]
+    scope, own = _now(session), _text(session, "session_id")
     lines = scope.run.lines if scope.run is not None else ()
     of_run = {scope.value(line, _AGENT) for line in lines if line.event is not None} - {None}
     if own not in of_run:
         return
     # An id from the trace may be a path.
-    beside = Path(session.event["transcript_path"]).parent
+    beside = Path(_text(session, "transcript_path")).parent
     logs = _usable(logs_of([str(beside / f"{Path(str(each)).name}.jsonl") for each in of_run]))
     before, looks = None, 0
     while before != (now := [Path(each).stat().st_size for each in logs]) and looks < _LOOKS:
@@ -129,11 +129,19 @@ def reminder(session: Session, agent: str | None = None) -> str:
     return "\n".join([words, *lines]) if lines else ""
 
 
+def _text(session: Session, name: str) -> str:
+    """What an event calls so. Raises KeyError where it does not, ValueError where that is none."""
+    text = session.event[name]
+    if not isinstance(text, str) or not text.strip():
+        raise ValueError(f"`{name}` of the event must be a text; found {json.dumps(text)}")
+    return text
+
+
 def _dispatches_of(scope: Scope, session: Session, agent: str) -> list[str]:
     """The ids of an agent's dispatches: those that have ended, and the one of its next turn."""
     found: list[str] = []
     while not found or scope.of(DISPATCH.closer, DISPATCH.field, found[-1]):
-        found.append(dispatch_id(session.event["session_id"], agent, len(found)))
+        found.append(dispatch_id(_text(session, "session_id"), agent, len(found)))
     return found
 
 
@@ -146,7 +154,7 @@ def _open_round(scope: Scope, dispatch: str) -> str | None:
 
 def _append(session: Session, wanted: Callable[[Scope], Iterator[Wanted]]) -> None:
     """Append the events that are wanted in the trace as it is once it is locked."""
-    agent, own = session.event["agent_id"], session.event["session_id"]
+    agent, own = _text(session, "agent_id"), _text(session, "session_id")
 
     def events(data: bytes) -> Sequence[NewEvent] | Refused:
         each = enumerate(wanted(_scope(data, session)))

@@ -55,7 +55,7 @@ from drive_trace.text.wording import shown
 from drive_trace.trace.line import run_of
 from drive_trace.trace.provenance import Origin, digest_of_line, entry_line
 from drive_trace.trace.reading import read_exactly, read_lines
-from drive_trace.vocabulary import EVENTS, GRADE, EventType
+from drive_trace.vocabulary import COST, EVENTS, GRADE, EventType
 from drive_trace.vocabulary.slips import nearest
 
 EMITTED = Origin("emit")
@@ -66,7 +66,7 @@ class Appended(NamedTuple):
     """One event was appended."""
 
     record: str
-    """Without its newline."""
+    """Without its newline; empty where nothing was appended."""
     notes: tuple[str, ...]
     """What the caller should know about it, a sentence each."""
 
@@ -221,7 +221,7 @@ def record_feed(  # noqa: PLR0913 - what is recorded, and where
     waiting: Callable[[str], None] | None = None,
 ) -> Merged | Refused | Problem:
     """Append what counts of a run's feed, with some components changed, which have the names of
-    the vocabulary. Never raises.
+    the vocabulary; nothing where these tokens count already. Never raises.
 
     ``beside`` are other files that may hold the run, in the order in which they are joined. If one
     cannot be read, that is the Problem. ``new_run`` allows a run, and a trace, that does not exist
@@ -235,15 +235,19 @@ def record_feed(  # noqa: PLR0913 - what is recorded, and where
             merge = _merged(files, data, run_id, changes, new_run=new_run)
             if isinstance(merge, Refused):
                 return merge
+            joined, known = merge.joined, merge.joined.own.counted
+            is_plain = joined.deciding == FileFeed(path, joined.own) and not joined.doubts
+            if feed_name == COST and known and is_plain and known.values == merge.draft.payload:
+                note = f"the same figures count already (line {known.line}): nothing is appended"
+                return Merged(Appended("", (note,)), joined, known.values, known.line, None, None)
             record = merge.draft.record(merge.stamp)
             notes = _write(trace, [(record, origin)])
             written = Appended(record, (*notes, *cautions(record)))
-            own, before, is_grade = merge.own, merge.before, feed_name == GRADE
-            line = _next_line(merge.data)
+            own, line, is_grade = merge.own, _next_line(merge.data), feed_name == GRADE
             own.append(written.record)
             after = score_joined(merge.traces, run_id) if is_grade else None
-            before = before if is_grade else None
-            return Merged(written, merge.joined, merge.draft.payload, line, before, after)
+            before = merge.before if is_grade else None
+            return Merged(written, joined, merge.draft.payload, line, before, after)
     except AppendError as error:
         return error.problem
 
