@@ -481,3 +481,34 @@ def test_several_writers_take_no_number_twice(tmp_path: Path) -> None:
     assert {each.code for each in ran} == {0}
     events = [json.loads(line) for line in path.read_text().splitlines()]
     assert [each["round_number"] for each in events[2:]] == [*range(1, 9)]
+
+
+@pytest.mark.usefixtures("repository")
+def test_what_a_batch_has_beside_fields_is_no_field_of_the_command_line() -> None:
+    recorded(STARTED, DISPATCH)
+    for word in ("event=foo", "file=null", "dispatch=builder", "round=1"):
+        assert f"`{word.partition('=')[0]}`" in refused(f"round-start {word}"), word
+    recorded("round-start")
+    end = '{"event":"round-end","round":true,"verdict":"satisfied","findings_filed":0}'
+    assert "no open round fits" in refused("--batch -", end)
+
+
+@pytest.mark.usefixtures("repository")
+def test_why_no_trace_is_recorded_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DRIVE_TRACE_FILE")
+    write(Path(), "drive-trace.toml", "[record]\ntrace = 7\n")
+    ran = emit(STARTED)
+    assert (ran.code, "drive-trace: drive-trace.toml:1:2: " in ran.err) == (2, True), ran.err
+    write(Path(), "drive-trace.toml", '[record]\ntrace = "away/trace.jsonl"\nrun = "shop"\n')
+    Path("away").symlink_to("/nonexistent")
+    ran = emit(STARTED)
+    assert (ran.code, "link out of the repository" in ran.err) == (2, True), ran.err
+
+
+@pytest.mark.usefixtures("repository")
+def test_a_batch_is_bounded() -> None:
+    slices = ({"event": "slice-started", "slice_slug": f"s{number}"} for number in range(501))
+    text = "".join(f"{json.dumps(each)}\n" for each in slices)
+    assert "-: line 501: a batch has at most 500 events; append the rest" in refused(
+        "--batch -", text
+    )

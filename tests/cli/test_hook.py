@@ -9,6 +9,7 @@ import time
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -227,6 +228,18 @@ def test_what_an_edit_has_not_brought_is_not_told(session: Session) -> None:
     gone = session.hook("PostToolUse", tool_name="Write", tool_input=given, tool_response=None)
     assert (gone.code, gone.out) == (0, "")
     assert gone.err.endswith("trace.jsonl: no such file or folder\n")
+
+
+def test_an_agent_is_told_one_finding_a_cause(session: Session) -> None:
+    session.start(ONE)
+    _, start = session.events()
+    wrong = session.trace.read_text("utf-8")
+    for number in range(2, 5):
+        again = {"event_id": str(uuid4()), "round_id": str(uuid4()), "dispatch_id": "unheard-of"}
+        wrong += f"{json.dumps({**start, **again, 'round_number': number - 1})}\n"
+    told = session.wrote(wrong).err.split("\n")
+    # Not each of the three rounds of a dispatch without a start.
+    assert len([each for each in told if "(unknown-dispatch)" in each]) == 1, told
 
 
 def test_a_hostile_name_is_text(session: Session) -> None:

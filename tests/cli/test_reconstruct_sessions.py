@@ -154,7 +154,7 @@ def test_it_is_written_whole_and_once(path: Path, tmp_path: Path) -> None:
     entries = [json.loads(each) for each in kept]
     assert {(each["writer"], each["source"]) for each in entries} == {("reconstruct", SESSION)}
     end = next(each for each in entries if each["event_type"] == "dispatch-end")
-    assert (end["measured"], end["lines"]) == (["ts", "result", "wall_clock_ms"], [8])
+    assert (end["measured"], end["lines"]) == (["ts", "wall_clock_ms"], [8])
     told(path, "--into", trace)
     assert trace.read_text() == text
     # The session goes on.

@@ -14,6 +14,7 @@ from tests.cli.sessions import SECRET, SESSION, answer, line, lines, session, st
 from tests.cli.support import Ran, run, write
 from tests.cli.usage import COUNTS
 from tests.support.client_text import triage
+from tests.support.systems import not_on_windows
 
 MAIN = lines(
     {"type": "queue-operation", "operation": "enqueue", "content": SECRET},
@@ -187,6 +188,21 @@ def test_threads_of_codex_repeat_what_was_before_them(
     assert "rollout-…-thread-a.jsonl" in refused(trace, "thread-b")
     child.unlink()
     assert "rollout-…-thread-b.jsonl" in refused(trace, "thread-a")
+
+
+@not_on_windows("homes are found otherwise there")
+def test_where_nobody_has_a_home_no_session_is_found(
+    trace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unknown(_: int) -> None:
+        raise KeyError
+
+    for each in ("HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+        monkeypatch.delenv(each, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    ran = run("tokens", "--trace-file", trace, "--project-run-id", "shop", "--usage", SESSION)
+    assert (ran.code, ran.err.count("\n")) == (2, 1), ran.err
+    assert "nor a session of this id in ~/.claude/projects" in ran.err
 
 
 # Trajectories of Harbor's format

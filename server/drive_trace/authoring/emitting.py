@@ -151,7 +151,8 @@ def _narrowed(scope: Scope, wanted: Wanted) -> Scope:
         ids = {each.id for each in dispatches}
         rounds = tuple(each for each in rounds if each.start.fact(DISPATCH.field) in ids)
     if wanted.round is not None:
-        rounds = tuple(each for each in rounds if each.start.fact("round_number") == wanted.round)
+        number = wanted.round if wanted.round is not True else None  # which Python takes for 1
+        rounds = tuple(each for each in rounds if each.start.fact("round_number") == number)
     opened = {**scope.opened, Entity.DISPATCH: dispatches, Entity.ROUND: rounds}
     return replace(scope, opened=opened)
 

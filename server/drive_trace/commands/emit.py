@@ -21,6 +21,8 @@ from drive_trace.vocabulary import GRADE
 
 _LARGEST = 16 << 20
 """In bytes: of a payload, and of a batch."""
+_MOST = 500
+"""Events of a batch: each of them is made of the trace anew, while others wait for its lock."""
 _BESIDE_FIELDS = ("event", "file", "dispatch", "round")
 """What a line of a batch has beside the fields of its event."""
 _FILLING = ("file", "dispatch", "round", "as_given")
@@ -61,7 +63,7 @@ def emit(words: tuple[str, ...], batch: str | None, dry_run: bool, **said: Any) 
     Of a grade and of tokens nothing is filled in: record and tokens merge.
 
     --batch takes JSON Lines: {"event": EVENT, FIELD: VALUE, …}, and beside them "file", "dispatch"
-    and "round" as the options. All are appended, or none; each sees those above it.
+    and "round" as the options. All are appended, or none; each sees those above it. At most 500.
 
     The long form, --event with --payload, takes the event as it is: it fills in the envelope alone,
     and prints nothing.
@@ -136,12 +138,16 @@ def _wanted_in(
     """What is wanted, by the line of the batch."""
     if batch is None:
         fields = done(said_in(words[0], words[1:]), said["trace_file"], refused=EXIT_UNUSABLE)
-        return {"": _wanted({**fields, "event": words[0]}, said)}
+        return {"": _wanted(fields, {**said, "event": words[0]})}
     found: dict[str, Wanted] = {}
     for number, line in enumerate(read_text(batch, _LARGEST).split("\n"), 1):
         given = plain_object(line) or {}
+        if line.strip() and len(found) == _MOST:
+            what = f"line {number}: a batch has at most {_MOST} events; append the rest afterwards"
+            raise Ended(EXIT_UNUSABLE, f"{batch}: {what}")
         if "event" in given:
-            found[f"line {number}: "] = _wanted(given, said)
+            beside = {name: given.pop(name) for name in _BESIDE_FIELDS if name in given}
+            found[f"line {number}: "] = _wanted(given, {**said, **beside})
         elif line.strip():
             expected = 'expected {"event": EVENT, FIELD: VALUE, …}, each key once'
             raise Ended(EXIT_UNUSABLE, f"{batch}: line {number}: {expected}")
@@ -150,7 +156,7 @@ def _wanted_in(
 
 def _wanted(given: dict[str, object], said: Mapping[str, Any]) -> Wanted:
     """An event with what is given, and what its file says."""
-    event, file, dispatch, round_ = (given.pop(name, said.get(name)) for name in _BESIDE_FIELDS)
+    event, file, dispatch, round_ = (said[name] for name in _BESIDE_FIELDS)
     facts: Mapping[str, object] = {}
     if file is not None:
         found = measured(str(event), options.followed(str(file)))

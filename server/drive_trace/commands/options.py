@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from drive_trace.storage.files import STDIN, read_regular
+from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended
+from drive_trace.storage.files import STDIN, inside, read_regular, why_not_read
 from drive_trace.text.wording import listed
 
 if TYPE_CHECKING:
@@ -293,9 +294,16 @@ def _recorded_trace() -> str | None:
     """The trace that the project of the current folder records, if it names one."""
     from drive_trace.storage.projects import Projects  # noqa: PLC0415 - where no other is named
 
-    project = Projects(".").of(STDIN)
-    record = project.configuration.record
-    return str(project.folder / record.trace) if record is not None else None
+    if click.get_current_context().resilient_parsing:  # as where a shell asks
+        return None
+    project = Projects(".", with_baseline=False).of(STDIN)
+    try:
+        for each in project.problems:
+            raise Ended(EXIT_UNUSABLE, each.problem.message)
+        record = project.configuration.record
+        return record and str(inside(project.folder / record.trace, project.folder))
+    except OSError as error:
+        raise Ended(EXIT_UNUSABLE, f"the trace of [record] is {why_not_read(error)}") from error
 
 
 trace_file_or_recorded = partial(

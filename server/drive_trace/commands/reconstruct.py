@@ -121,7 +121,8 @@ def _told(session: Session, cost: Usage | Refused, run_id: str) -> Reconstructio
 def _new(session: Session, told: Told, run_id: str) -> NewEvent:
     draft = draft_event(told.name, run_id, session.id, as_json(dict(told.payload)))
     seen = ("ts", *(name for name, value in told.payload.items() if value is not None))
-    measured = tuple(name for name in seen if name not in told.computed)
+    # What a tool calls a result, nobody has measured.
+    measured = tuple(name for name in seen if name not in (*told.computed, "result"))
     computed = ("event_id", *told.computed)
     origin = Origin("reconstruct", measured, computed, session.id, told.lines)
     return NewEvent(done(draft, session.id), origin, told.ts)

@@ -72,7 +72,8 @@ def _told(session: Session) -> str:
         return ""
     original = (session.event.get("tool_response") or {}).get("originalFile") or ""
     before = _findings(session, read._replace(records=original.split("\n")))
-    new = [f"- {printable(message, 500)}" for key, message in now.items() if key not in before]
+    told = dict.fromkeys(message for key, message in now.items() if key not in before)
+    new = [f"- {printable(each, 500)}" for each in told]
     found = f"{plural(len(new), 'finding')} in {printable(quote(session.trace), 4096)}"
     steps = [
         f"{found} since this edit. Mend it now (`drive-trace explain CODE` tells more of a code):",
@@ -84,7 +85,7 @@ def _told(session: Session) -> str:
 
 
 def _findings(session: Session, read: TraceRecords) -> Mapping[object, str]:
-    """Each finding in words, by what it is known again when lines have moved."""
+    """What is told in words, by what each of its places is known again when lines have moved."""
     from drive_trace.analysis import Analysis  # noqa: PLC0415 - the rules take long to load
 
     path, records, provenance = read
@@ -92,7 +93,8 @@ def _findings(session: Session, read: TraceRecords) -> Mapping[object, str]:
     analysis = Analysis(records, settings, path, provenance=provenance)
     return {
         (each.rule, each.line.text.rstrip("\r"), each.place): f"line "
-        f"{analysis.line_number(each.line)}: {analysis.message(each.message)} ({each.rule.code})"
-        for each in analysis.findings()
-        if analysis.severity_of(each) <= Severity.WARNING
+        f"{analysis.line_number(found.line)}: {analysis.message(found.message)} ({found.rule.code})"
+        for found, places, _ in analysis.told()
+        if analysis.severity_of(found) <= Severity.WARNING
+        for each in (found, *places)
     }

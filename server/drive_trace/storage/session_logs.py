@@ -80,7 +80,8 @@ def _homes() -> tuple[Path, Path]:
     """Where Claude Code and Codex keep their sessions."""
     claude = os.environ.get("CLAUDE_CONFIG_DIR") or "~/.claude"
     codex = os.environ.get("CODEX_HOME") or "~/.codex"
-    return Path(claude).expanduser() / "projects", Path(codex).expanduser() / "sessions"
+    expanded = os.path.expanduser  # Path raises where there is no home
+    return Path(expanded(claude), "projects"), Path(expanded(codex), "sessions")
 
 
 def _of_id(id_: str) -> Iterator[str]:

@@ -1,9 +1,9 @@
 """A line is not what the record beside the trace says.
 
-Whatever appends to a trace (`emit`, `record`, `tokens`, `gate`, `judge`, an editor on request)
-keeps a record beside it, `trace.jsonl.provenance.ndjson`: which event was appended, by the digest
-of what it says, and in which order. So a line that was dropped, changed, copied or moved later is
-told, also where no git has it.
+Whatever appends to a trace (`emit`, `record`, `tokens`, `gate`, `judge`, `hook`, `reconstruct`, an
+editor on request) keeps a record beside it, `trace.jsonl.provenance.ndjson`: which event was
+appended, by the digest of what it says, and in which order. So a line that was dropped, changed,
+copied or moved later is told, also where no git has it.
 
 A line may be laid out anew. A line that was typed or pasted has no entry in the record, nor has
 the last event of a writer that was killed: neither is told. Lines of two branches that were merged
