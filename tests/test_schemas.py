@@ -27,7 +27,15 @@ def test_each_event_is_declared_in_a_family_and_has_a_schema() -> None:
         module.__name__ for module in FAMILY_MODULES
     }
     files = {path.name.removesuffix(".schema.json") for path in SCHEMAS.glob("*.json")}
-    assert files == {*EVENTS, "event", "configuration", "judgement", "calibration", "run-manifest"}
+    assert files == {
+        *EVENTS,
+        "event",
+        "configuration",
+        "judgement",
+        "calibration",
+        "run-manifest",
+        "provenance",
+    }
 
 
 @pytest.mark.parametrize("name", ["event", *EVENTS])

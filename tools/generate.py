@@ -146,7 +146,7 @@ def _telling(rule: Rule[Any]) -> list[str]:
         same = " of one value" if rule.sums_by == "value" else ""
         said.append(f"Several{same} {where} are one finding, with all places.")
     causes = [f"`{code}`" for code in CAUSES.get(rule.code, ())]
-    causes += ["a rejected line that may hold what it misses"] * (rule.code in MISSING)
+    causes += ["a rejected line that may have it"] * (rule.code in MISSING)
     if causes:
         said.append(f"What follows from {listed(causes, 'or')} is not told beside it.")
     return [f"**Told once.** {' '.join(said)}", ""] if said else []

@@ -18,7 +18,14 @@ JUNK = (None, True, -1, 2**70, 1.5, float("inf"), "", "\ud800", "🚀\n", [], ["
 BROKEN = ('{"event_type":"round-end"', "[]", '{"event_type":"dispatch-start","dispatch_id":7}')
 LEFT_OUT = {"dispatch_id", "round_id", "slice_slug", "parent_dispatch_id", "wall_clock_ms"}
 LEFT_OUT |= {"round_number", "slice_index", "slices_completed", "bytes_delta", "brief_disposition"}
-OF_THE_CALLER = {"satisfied-with-findings", "size-distribution-sum", "drift-severity-mismatch"}
+OF_THE_CALLER = {
+    "satisfied-with-findings",
+    "size-distribution-sum",
+    "drift-severity-mismatch",
+    "completed-unsatisfied",
+    "plan-change-mismatch",
+    "repeated-authoring",
+}
 """What is found where a caller contradicts itself."""
 OF_THE_RUN = {"dispatch-without-brief", "unclosed-dispatch", "unclosed-round", "merged-without-pr"}
 """What is found where a run goes wrong, or is not over."""

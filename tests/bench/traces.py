@@ -293,7 +293,7 @@ class _Run:
         self._emit(
             "brief-issued",
             **ids,
-            brief_byte_length=self.rng.randint(700, 5_000),
+            brief_byte_length=700 + int(hashes[-1][:8], 16) % 4_300,
             brief_content_hash=hashes[-1],
             brief_disposition=disposition,
         )

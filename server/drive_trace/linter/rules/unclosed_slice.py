@@ -10,14 +10,14 @@ line of the run names the slice: its end may be there.
 **Fix.** None is offered: how the slice ended is not in the trace.
 
 Examples:
-EVENT{"event_type":"slice-started","slice_slug":"retry-queue"}
-… this slice is still open on line 3            ^^^^^^^^^^^^^
+EVENT{"event_type":"slice-started","slice_slug":"retry"}
+… this slice is still open on line 3            ^^^^^^^
 EVENT{"event_type":"slice-completed","slice_slug":"retry-budget"}
 EVENT{"event_type":"project-closed"}
 --- It may still be completed.
-EVENT{"event_type":"slice-started","slice_slug":"retry-queue"}
+EVENT{"event_type":"slice-started","slice_slug":"retry"}
 EVENT{"event_type":"slice-started","slice_slug":"retry-budget"}
-EVENT{"event_type":"slice-completed","slice_slug":"retry-queue"}
+EVENT{"event_type":"slice-completed","slice_slug":"retry"}
 """
 
 from drive_trace.linter.rule import Findings, Rule, Run, Severity
