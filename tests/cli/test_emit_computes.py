@@ -51,8 +51,10 @@ def emit(line: str, *options: str, stdin: str = "") -> Ran:
 def recorded(*lines: str) -> Any:
     """What the last of some commands appends. Each prints what it has appended."""
     for line in lines:
+        is_first = not Path("projects/shop/trace.jsonl").exists()
         ran = emit(line)
-        assert (ran.code, ran.err) == (0, ""), (line, ran)
+        assert (ran.code, "commit it beside the trace" in ran.err) == (0, is_first), (line, ran)
+        assert ran.err.count("\n") == is_first, (line, ran)
         event = ran.json
     assert trace()[-1] == event
     return event

@@ -18,7 +18,7 @@ from drive_trace.linter.settings import DEFAULTS
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Point
 from drive_trace.trace.provenance import Origin, read_provenance
-from tests.cli.support import run
+from tests.cli.support import git, run
 from tests.cli.test_nothing_turns_green import LAYOUTS, RUNS, Graded, laid_out, score
 from tests.support.damage import Files
 from tests.support.drawing import examples
@@ -158,6 +158,9 @@ def test_what_became_of_a_line_is_told_where_it_stands(lines: list[str]) -> None
         (8, "this line was recorded below line 9"),
         (len(lines) + 1, "this line is a copy of line 4"),
     ]
+    write(trace, [*lines, lines[-1].replace('"qa":"fail"', '"qa":"pass"')])
+    said = f"this line has other values and the id of line {len(lines)}"
+    assert unrecorded() == [(len(lines) + 1, said)]
     # Readers reject it now, and so it has no id for them.
     write(
         trace,
@@ -189,8 +192,18 @@ def test_a_record_that_was_cut_off_is_told(lines: list[str]) -> None:
     write(path, entries[1:])
     assert unrecorded() == [(1, "the record of where the events come from is damaged")]
     assert caveats() == [("its record of provenance is damaged: entries of it are missing", True)]
+    # Its writer was killed, and the next one goes on below it: no entry is missing.
     write(path, [*entries[:3], entries[3][:50]])
+    assert (unrecorded(), caveats()) == ([], [])
+    write(path, [*entries[:2], entries[2][:50] + "\n", *entries[3:]])
     assert "a line of it cannot be read" in caveats()[0][0]
+    # A mark of the byte order says nothing, in either of the two.
+    write(path, ["\ufeff", *entries])
+    write(Path("trace.jsonl"), ["\ufeff", *lines])
+    assert (unrecorded(), caveats()) == ([], [])
+    write(path, ["<<<<<<< ours\n", *entries, "=======\n", ">>>>>>> theirs\n"])
+    (told,) = run("check", "--select", "unrecorded-change", "--output-format", "json").json
+    assert "trace.jsonl.provenance.ndjson has conflict markers" in told["message"]
     write(path, ["[" * 100_000])
     assert "a line of it cannot be read" in caveats()[0][0]
     path.unlink()
@@ -198,6 +211,22 @@ def test_a_record_that_was_cut_off_is_told(lines: list[str]) -> None:
     assert "damaged: not read: link out of the repository" in caveats()[0][0]
     path.unlink()
     assert (unrecorded(), caveats()) == ([], [])
+
+
+def test_a_record_that_git_does_not_track_with_its_trace_says_nothing(lines: list[str]) -> None:
+    """Another branch brings another trace, and leaves the record as it was."""
+    git(Path(), "init", "-q")
+    git(Path(), "add", "trace.jsonl")
+    write(Path("trace.jsonl"), lines[:-1])
+    write(Path(f"trace.jsonl{RECORD}"), ["[" * 100_000])
+    assert (unrecorded(), caveats()) == ([], [])
+    recorded(Path("trace.jsonl"), lines)
+    write(Path("trace.jsonl"), lines[:-1])
+    assert (unrecorded(), caveats()) == ([], [])
+    git(Path(), "add", f"trace.jsonl{RECORD}")
+    assert unrecorded() == [(len(lines) - 1, "a line below this one is gone")]
+    git(Path(), "rm", "-fq", "--cached", "trace.jsonl", f"trace.jsonl{RECORD}")
+    assert len(unrecorded()) == len(caveats()) == 1
 
 
 def test_a_record_takes_nothing_away(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.server.test_configuration import WATCHES, open_trace, root, severities, told
-from tests.storage.test_history import FAILED
+from tests.storage.test_history import FAILED, git
 from tests.support.client_text import apart, graded, triage
 from tests.support.fixtures import provenance_of
 from tests.support.raw_client import RawClient
@@ -31,6 +31,16 @@ def test_a_grade_that_goes_is_told_in_the_lens_and_as_a_finding(
     # What was appended to the record counts from the next time that the file is saved.
     path.write_text(text.replace(last, ""))
     record.write_text("".join(record.read_text().splitlines(keepends=True)[:-1]))
+    alone.forget()
+    told(alone, path)
+    assert "unrecorded-change" not in severities(document)
+    # Where git changes the trace alone, as by another branch, the record says nothing.
+    record.write_text(provenance_of(text))
+    alone.forget()
+    told(alone, path)
+    assert severities(document)["unrecorded-change"] == 2
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "trace.jsonl")
     alone.forget()
     told(alone, path)
     assert "unrecorded-change" not in severities(document)

@@ -13,8 +13,8 @@ import pytest
 from drive_trace.authoring.drafts import Refused, draft_event
 from drive_trace.storage.files import Problem
 from drive_trace.storage.recording import Appended, NewEvent, append_event, append_events
-from drive_trace.trace.provenance import Origin
-from tests.cli.support import run, write
+from drive_trace.trace.provenance import Origin, read_provenance
+from tests.cli.support import git, run, write
 from tests.storage.support import events, slice_started, writer
 from tests.support.client_text import triage
 from tests.support.systems import skip_on_windows
@@ -142,6 +142,34 @@ def test_an_entry_stands_below_a_torn_one_and_below_a_very_long_line(tmp_path: P
     assert json.loads(record_of(path).read_bytes().splitlines()[1])["previous"] == (
         hashlib.sha256(long.encode()).hexdigest()
     )
+
+
+def test_a_writer_is_told_once_what_becomes_of_its_record(tmp_path: Path) -> None:
+    trace = tmp_path / "trace.jsonl"
+
+    def notes() -> tuple[str, ...]:
+        written = append_event(str(trace), slice_started())
+        assert isinstance(written, Appended)
+        return written.notes
+
+    assert notes() == ()  # nobody commits here
+    record_of(trace).unlink()
+    git(tmp_path, "init", "-q")
+    told = "trace.jsonl.provenance.ndjson records where the events come from"
+    assert notes() == (f"{told}: commit it beside the trace",)
+    # A writer was killed, and its line stays torn below the next one.
+    with record_of(trace).open("a") as record:
+        record.write('{"provenance_version":"1","ts":')
+    assert notes() == notes() == ()
+    found = read_provenance(record_of(trace).read_bytes())
+    assert (found.damage, len(found.entries)) == (None, 3)
+    trace.write_text("\n")
+    (note,) = notes()
+    assert note == (
+        "trace.jsonl.provenance.ndjson has other events, which `check` tells as gone: "
+        "move it away to begin anew"
+    )
+    assert notes() == ()
 
 
 def test_an_event_is_appended_where_its_record_cannot_be_written(tmp_path: Path) -> None:

@@ -317,8 +317,7 @@ def _of_conflicts(run: RunLines) -> Iterator[Caveat]:
 def _of_unrecorded(run: RunLines) -> Iterator[Caveat]:
     """Of each file what its record of provenance says became of its lines."""
     for lines, part in zip(run.files, run.parts, strict=True):
-        record, found = lines.index.provenance, lines.unrecorded.get(run.run_id, ())
-        damage = record.damage if record is not None else None
+        damage, found = lines.index.record_damage, lines.unrecorded.get(run.run_id, ())
         if not found and damage is None:
             continue
         fates = listed(dict.fromkeys(each.fate for each in found), "or")

@@ -12,7 +12,7 @@ import re
 import stat
 import sys
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
@@ -451,11 +451,12 @@ def provenance_beside(trace: str) -> ProvenanceRecord | None:
     found = record_beside(real, PROVENANCE_SUFFIX)
     if not found:
         return None
+    from drive_trace.storage.git import is_tracked_without  # noqa: PLC0415 - it imports this file
     from drive_trace.trace.provenance import read_provenance  # noqa: PLC0415 - not for --help
 
-    return (
-        read_provenance(b"", found.reason) if isinstance(found, Problem) else read_provenance(found)
-    )
+    data, damage = (b"", found.reason) if isinstance(found, Problem) else (found, None)
+    record = read_provenance(data, damage, f"{Path(real).name}{PROVENANCE_SUFFIX}")
+    return record._replace(is_apart=partial(is_tracked_without, trace, PROVENANCE_SUFFIX))
 
 
 def with_judgements(trace: TraceSummary, path: str) -> TraceSummary:

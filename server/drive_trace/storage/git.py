@@ -224,6 +224,19 @@ def place_of(path: str) -> tuple[Path, str] | None:
     return None if found is None else (found.root, real.relative_to(found.root).as_posix())
 
 
+def is_tracked_without(path: str, suffix: str) -> bool | None:
+    """Whether git tracks a trace, and not the file beside it under its name with a suffix. None
+    where git does not say.
+    """
+    place = place_of(path)
+    if place is None:
+        return None
+    root, name = place
+    asked = ("--literal-pathspecs", "ls-files", "-z", "--", name, f"{name}{suffix}")
+    found = run_git(str(root), *asked, seconds=_PATIENCE, most=SMALL)
+    return None if isinstance(found, Problem) else {*found.split(b"\0")} == {os.fsencode(name), b""}
+
+
 def _hashes_in(root: Path, commit: str, seconds: float) -> Mapping[str, str]:
     """What git calls the contents of all files of a commit; nothing where it does not say."""
     found = run_git(str(root), "ls-tree", "-r", "-z", commit, seconds=seconds, most=LARGEST)

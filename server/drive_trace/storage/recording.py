@@ -50,6 +50,7 @@ from drive_trace.storage.files import (
     version_of,
     why_not_utf8,
 )
+from drive_trace.storage.git import is_tracked_without
 from drive_trace.storage.patterns import PROVENANCE_SUFFIX
 from drive_trace.text.wording import shown
 from drive_trace.trace.line import run_of
@@ -176,7 +177,7 @@ def _append_all(
         record = draft.record(stamp if ts is None else stamp._replace(ts=ts))
         found.append((record, origin, notes))
         now = b"%b%b%b\n" % (now, b"\n" * (not now.endswith(b"\n")), record.encode())
-    written = _write(trace, [(record, origin) for record, origin, _ in found])
+    written = _write(trace, data, [(record, origin) for record, origin, _ in found])
     return [
         Appended(record, (*written * (number == 0), *notes, *cautions(record)))
         for number, (record, _, notes) in enumerate(found)
@@ -241,7 +242,7 @@ def record_feed(  # noqa: PLR0913 - what is recorded, and where
                 note = f"the same figures count already (line {known.line}): nothing is appended"
                 return Merged(Appended("", (note,)), joined, known.values, known.line, None, None)
             record = merge.draft.record(merge.stamp)
-            notes = _write(trace, [(record, origin)])
+            notes = _write(trace, data, [(record, origin)])
             written = Appended(record, (*notes, *cautions(record)))
             own, line, is_grade = merge.own, _next_line(merge.data), feed_name == GRADE
             own.append(written.record)
@@ -351,9 +352,11 @@ def _stamp_after(joined: JoinedFeed) -> Stamp:
     return stamp
 
 
-def _write(trace: LockedTrace | None, records: Sequence[tuple[str, Origin]]) -> tuple[str, ...]:
-    """Append records, and then an entry for each to the record of provenance; nothing where no
-    trace is locked. Gives what the caller should know.
+def _write(
+    trace: LockedTrace | None, data: bytes, records: Sequence[tuple[str, Origin]]
+) -> tuple[str, ...]:
+    """Append records to a trace that has some bytes, and then an entry for each to the record of
+    provenance; nothing where no trace is locked. Gives what the caller should know.
     """
     if trace is None or not records:
         return ()
@@ -372,7 +375,17 @@ def _write(trace: LockedTrace | None, records: Sequence[tuple[str, Origin]]) -> 
             beside.append(*lines)
     except AppendError as error:
         return (*notes, f"the event was appended, but not where it comes from: {error}")
-    return notes
+    return (*notes, *_about_record(trace.path, is_first=not last, is_empty=not data.strip()))
+
+
+def _about_record(path: str, *, is_first: bool, is_empty: bool) -> Iterator[str]:
+    """What has to be known at once of the record of a trace, before it got an entry."""
+    name = f"{Path(path).name}{PROVENANCE_SUFFIX}"
+    is_apart = is_tracked_without(path, PROVENANCE_SUFFIX) if is_first or is_empty else None
+    if is_first and is_apart is not None:
+        yield f"{name} records where the events come from: commit it beside the trace"
+    elif not is_first and is_empty and not is_apart:
+        yield f"{name} has other events, which `check` tells as gone: move it away to begin anew"
 
 
 def _about(open_line: OpenLine) -> str:

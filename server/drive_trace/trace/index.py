@@ -113,6 +113,12 @@ class Index:
         """What became of the lines that its record of provenance has."""
         return changes_in(self.provenance, self) if self.provenance is not None else ()
 
+    @cached_property
+    def record_damage(self) -> str | None:
+        """Why its record of provenance does not tell all, in a few words; None if it may."""
+        record = self.provenance
+        return record.damage if record and record.damage and not record.is_apart() else None
+
     # Edits
 
     def remove(self, lines: Sequence[Line]) -> set[str | None]:

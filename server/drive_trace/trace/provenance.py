@@ -9,7 +9,7 @@ like any file, and takes nothing away from what is found in the trace.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, TypeAlias
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 PROVENANCE_VERSION = "provenance_version"
 """The key that an entry begins with."""
+_BYTE_ORDER_MARK = "\ufeff"
+"""Some editors put it before the first line. It says nothing."""
 Sha256: TypeAlias = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$", max_length=64)]
 
 
@@ -80,16 +82,21 @@ def digest_of_line(line: bytes) -> str:
     """By what the next entry names a line of a record."""
     from hashlib import sha256  # noqa: PLC0415 - takes long to load, and most commands need none
 
-    return sha256(line.strip()).hexdigest()
+    return sha256(_plain(line)).hexdigest()
+
+
+def _plain(line: bytes) -> bytes:
+    return line.strip().removeprefix(_BYTE_ORDER_MARK.encode())
 
 
 @lru_cache(maxsize=1 << 14)  # an editor asks for those of all lines at each keystroke
 def digest_of_event(text: str) -> str:
     """SHA-256 of what a line of a trace says: of its JSON with sorted keys and without white space,
-    so that it may be laid out anew; of what is none, of its text.
+    so that it may be laid out anew; of what is none, of its text. A byte order mark says nothing.
     """
     from hashlib import sha256  # noqa: PLC0415 - as above
 
+    text = text.removeprefix(_BYTE_ORDER_MARK)
     try:
         plain = orjson.dumps(orjson.loads(text), option=orjson.OPT_SORT_KEYS)
     except ValueError:  # or it has a lone surrogate
@@ -101,6 +108,7 @@ def digest_of_event(text: str) -> str:
 
 
 _ENTRY = msgspec.json.Decoder(Entry)
+_UNREADABLE = "a line of it cannot be read"
 
 
 class ProvenanceRecord(NamedTuple):
@@ -116,6 +124,15 @@ class ProvenanceRecord(NamedTuple):
     """Why the record does not tell all that was recorded, in a few words; None if it may."""
     digest: str
     """Of its bytes."""
+    is_apart: Callable[[], bool | None] = bool  # which gives False
+    """Whether it does not go with the trace: where git changes the trace alone, as when another
+    branch is checked out, the record says nothing. It may take long, and is asked only where
+    something is to be told.
+    """
+
+    def settled(self) -> ProvenanceRecord | None:
+        """The same, so that nobody has to be asked again; None where it says nothing."""
+        return None if self.is_apart() else self._replace(is_apart=bool)
 
     def entry_of(self, line: Line) -> Entry | None:
         """The entry on the event of a line; None where there is none, or the line says something
@@ -130,30 +147,40 @@ class ProvenanceRecord(NamedTuple):
         return entry.measured if entry is not None and self.damage is None else ()
 
 
-def read_provenance(data: bytes, damage: str | None = None) -> ProvenanceRecord:
-    """Read the bytes of a record. ``damage`` is why they could not be had."""
+def read_provenance(data: bytes, damage: str | None = None, name: str = "it") -> ProvenanceRecord:
+    """Read the bytes of a record, which is called by a ``name``. ``damage`` is why they could not
+    be had. A line that its writer could not end, as it was killed, is no damage: it is the last
+    one, or the entry below names it.
+    """
     entries: dict[str, Entry] = {}
     above: dict[str, str | None] = {}
     known: dict[str | None, str | None] = {None: None}
     """By the digest of a line the id of the last event up to it."""
-    last = None
-    for text in filter(None, map(bytes.strip, data.split(b"\n"))):
+    last, torn = None, None
+    for text in filter(None, map(_plain, data.split(b"\n"))):
+        digest = digest_of_line(text)
+        if text.startswith((b"<<<<<<< ", b">>>>>>> ")):
+            damage = f"{name} has conflict markers, and is whole without them: keep both sides"
         try:
             entry = _ENTRY.decode(text)
-        except (ValueError, RecursionError):
-            damage = "a line of it cannot be read"
+        except (msgspec.ValidationError, RecursionError):
+            damage = damage or _UNREADABLE
+        except ValueError:
+            torn = digest
         else:
-            if entry.previous not in known:
+            if torn not in (None, entry.previous):
+                damage = damage or _UNREADABLE
+            elif entry.previous not in known:
                 damage = damage or "entries of it are missing"
-            last = entry.event_id
+            last, torn = entry.event_id, None
             above.setdefault(last, known.get(entry.previous))
             entries.setdefault(last, entry)
-        known[digest_of_line(text)] = last
+        known[digest] = last
     return ProvenanceRecord(entries, above, damage, digest_of_line(data))
 
 
-Fate: TypeAlias = Literal["gone", "changed", "copied", "moved"]
-"""What became of a line that was recorded."""
+Fate: TypeAlias = Literal["gone", "changed", "copied", "contradicted", "moved"]
+"""What became of a line that was recorded; ``contradicted`` by another one with its id."""
 
 
 class Change(NamedTuple):
@@ -162,9 +189,9 @@ class Change(NamedTuple):
     fate: Fate
     entry: Entry
     line: Line | None
-    """As it is now, or the copy of it; None where it is gone."""
+    """As it is now, or the other one with its id; None where it is gone."""
     beside: Line | None
-    """The line that it was recorded below, or that it is a copy of; None if there is none."""
+    """The line that it was recorded below, or that has the id, too; None if there is none."""
 
     @property
     def run_ids(self) -> set[str]:
@@ -175,7 +202,8 @@ class Change(NamedTuple):
 
 def changes_in(record: ProvenanceRecord, index: Index) -> Sequence[Change]:
     """What became of the recorded lines of a trace, in the order in which they were recorded, but
-    for those that are as they were. What was never recorded is nothing of it.
+    for those that are as they were. What was never recorded is nothing of it. Nothing where the
+    record does not go with the trace.
     """
     found: list[Change] = []
     lowest: dict[str | None, Line | None] = {}
@@ -196,6 +224,9 @@ def changes_in(record: ProvenanceRecord, index: Index) -> Sequence[Change]:
             found.append(Change("changed" if line else "gone", entry, line, above))
         elif not is_below:
             found.append(Change("moved", entry, line, above))
-        copies = (each for each in lines if each is not line)
-        found += [Change("copied", entry, each, line) for each in copies]
-    return found
+        for each in lines:
+            if line is not None and each is not line:
+                is_same = digest_of_event(each.text) == digest_of_event(line.text)
+                fate: Fate = "copied" if is_same else "contradicted"
+                found.append(Change(fate, entry, each, line))
+    return [] if found and record.is_apart() else found

@@ -8,7 +8,11 @@ copied or moved later is told, also where no git has it.
 A line may be laid out anew. A line that was typed or pasted has no entry in the record, nor has
 the last event of a writer that was killed: neither is told. Lines of two branches that were merged
 may stand in any order. At most 16 places are marked. A record of which entries are missing or
-cannot be read is told on the first line.
+cannot be read is told on the first line, but for one that a writer could not end.
+
+Commit the record beside the trace, with `*.provenance.ndjson merge=union` in `.gitattributes`.
+Where git tracks the trace and not the record, another branch brings another trace to the same
+record: it says nothing then.
 
 The record is no proof: it can be forged like any file, and takes no other finding away. Without it
 the rule is silent. Whoever has mended a recorded line by hand, and stands by it, deletes the
@@ -59,15 +63,16 @@ _WHAT: dict[Fate, tuple[str, ...]] = {
     "gone": ("a line below this one is gone",),
     "changed": ("this line is not what was recorded",),
     "copied": ("this line is a copy of line ", "the line that was recorded"),
+    "contradicted": ("this line has other values and the id of line ", "the line with its id"),
     "moved": ("this line was recorded below line ", "the line above it, when it was recorded"),
 }
 """What is said of a line, and of the other one that it names."""
 
 
 def _check(trace: WholeTrace) -> Findings:
-    record, first = trace.index.provenance, trace.lines[0]
-    if record is not None and record.damage is not None:
-        what = f"the record of where the events come from is damaged: {record.damage}"
+    damage, first = trace.index.record_damage, trace.lines[0]
+    if damage is not None:
+        what = f"the record of where the events come from is damaged: {damage}"
         yield RULE.finding(first, type_or_line(first), f"{what}; some of them may be gone")
     for fate, entry, line, beside in islice(trace.index.unrecorded, MOST):
         what, *why = _WHAT[fate]

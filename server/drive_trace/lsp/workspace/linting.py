@@ -422,6 +422,8 @@ class Linting:
         if path is None:
             return History(), None
         provenance = await in_thread(provenance_beside, str(path))
+        if provenance is not None:  # git is not asked while somebody types
+            provenance = await in_thread(provenance.settled)
         if self.options(uri).rules.severity(RULES["history-rewritten"]) is None:
             return History(), provenance
         return History(head=await in_thread(committed_records, str(path))), provenance
