@@ -61,7 +61,7 @@ def test_run_ids_are_completed_and_never_run(shell: Shell, tmp_path: Path) -> No
     shown = shell.enter(command.format("good.jsonl"))
     last = (tree / "good.jsonl").read_text("utf-8").splitlines()[-1]
     assert json.loads(last)["project_run_id"] == OFFERED, shown
-    assert sorted(tree.iterdir()) == names
+    assert sorted(tree.iterdir()) == sorted([*names, tree / "good.jsonl.provenance.ndjson"])
 
 
 def test_names_of_files_are_quoted_by_the_shell(shell: Shell, tmp_path: Path) -> None:
