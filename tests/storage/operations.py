@@ -31,6 +31,8 @@ class Operation(NamedTuple):
     replaced: str = ""
     read: tuple[str, ...] = ()
     folder: str = "."
+    following: Callable[[], Ran] | None = None
+    """What appends after it, where the same once more has nothing to append."""
 
     @property
     def written(self) -> tuple[str, ...]:
@@ -109,6 +111,7 @@ OPERATIONS = {
         write_usage,
         ("trace.jsonl", PROVENANCE),
         read=("usage.json",),
+        following=cli("tokens", *TARGET, "--input-tokens", "7"),
     ),
     "judge": Operation(
         cli(*command("--replay", "replies.ndjson", "--allow-uncalibrated")),

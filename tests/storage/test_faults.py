@@ -84,7 +84,7 @@ class World:
     def check_next(self, outcome: Outcome) -> None:
         """The next one, without faults, appends below what is there, or replaces it."""
         before = self._contents()
-        ran = self._do.run()
+        ran = (self._do.following or self._do.run)()
         assert ran.code == 0, ran
         for path, now in self._contents().items():
             if path.name == self._do.replaced:
