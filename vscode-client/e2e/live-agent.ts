@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 
 import type { Editor } from "./editor";
 import type { Sandbox } from "./sandbox";
@@ -31,6 +31,7 @@ export async function playLiveAgent(editor: Editor, sandbox: Sandbox): Promise<v
     ]);
     assert.equal(new Set(part(/"event_id":"([^"]+)"/)).size, lines.length, "each event once");
     await editor.run("Notifications: Clear All Notifications");
+    await rm(`${sandbox.trace}.provenance.ndjson`); // which would say what is taken back now
     await writeFile(sandbox.trace, before);
     await until("the trace as it was", async () => (await editor.lines.filter({ hasText: "go on" }).count()) === 0);
   });

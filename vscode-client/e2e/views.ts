@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { appendFile, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import * as path from "node:path";
 
 import type { Locator } from "playwright-core";
@@ -204,6 +204,7 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.saidOf("other").filter({ hasText: /^INCORRECT — qa failed/ }).waitFor();
     assert.equal((await readFile(sandbox.otherTrace, "utf8")).match(/correctness-recorded/g)?.length, 1, "one event");
     await editor.saidOf("demo").filter({ hasText: /^CORRECT\b/ }).waitFor();
+    await rm(`${sandbox.otherTrace}.provenance.ndjson`);
     await writeFile(sandbox.otherTrace, otherTrace());
     await editor.saidOf("other").filter({ hasText: /^not computable: not graded/ }).waitFor();
     await editor.run("Notifications: Clear All Notifications");
