@@ -36,6 +36,8 @@ OUTCOMES = sorted(
 )
 _FACT = re.compile(rf"(?<![\w.-])(?:\d+(?:\.\d+)?|{'|'.join(OUTCOMES)})(?![\w-])")
 _TIME = re.compile(r"2026-\d\d-\d\d.[\d:.\s]+")
+_NUMBER = re.compile(r"^(?:a\.jsonl:|\s*)\d+[:\t]\s*(?={)", re.MULTILINE)
+"""The number of a line, as tools print it before the line."""
 
 
 # What a fix may do
@@ -47,7 +49,7 @@ def accepted(text: str) -> list[Line]:
 
 def facts(text: str) -> Counter[str]:
     """The numbers and outcomes of a text, whatever it is. Of a time the notation may change."""
-    plain = _TIME.sub(" ", re.sub(r"\\[nrt]", " ", text))
+    plain = _TIME.sub(" ", re.sub(r"\\[nrt]", " ", _NUMBER.sub("", text)))
     return Counter(each.lstrip("0") or "0" for each in _FACT.findall(plain))
 
 
@@ -283,36 +285,91 @@ PAYLOAD = json.dumps({"input_ref": None, "verdict": "direct-change", "input_shap
 ENVELOPE = dict(list(json.loads(RECORD).items())[:6])
 
 
+WRAPPED = [
+    f"15: {RECORD}",
+    f"    15\t{RECORD}",
+    f"    15→{RECORD}",
+    f"trace.jsonl:15:{RECORD}",
+    f"2026-05-28T14:00:00Z [info] {RECORD}",
+    f"- {RECORD}",
+    f"> {RECORD}",
+    f"{RECORD}\\n",
+    f"{RECORD}}}}}",
+    f"{RECORD};",
+    f"{RECORD}]",
+    f"{{{RECORD}}}",
+    f"`{RECORD}`",
+    f"'{RECORD}'",
+    f"“{RECORD}”",
+    f"``{RECORD}``",
+    f"```json {RECORD} ```",
+    f"```json{RECORD}```",
+    f"[{RECORD}]",
+    f"[{RECORD},",
+    json.dumps(RECORD),
+    f"{json.dumps(RECORD)},",
+    json.dumps(json.dumps(RECORD)),
+    json.dumps(json.loads(RECORD), indent=2),
+]
+
+
+@pytest.mark.parametrize("text", WRAPPED)
+def test_a_record_is_lifted_out_of_what_says_nothing(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "trace.jsonl"
+    assert all_fixed(f"{text}\n", path) == f"{text}\n", "not unasked"
+    assert all_fixed(f"{text}\n", path, "--unsafe-fixes") == f"{RECORD}\n"
+    for grade in (json.dumps(GRADE), f"- {GRADE}", f"[{GRADE}]"):
+        assert titles(f"{grade}\n") == ["Keep the record alone"]
+        assert all_fixed(f"{grade}\n", path, "--unsafe-fixes") == f"{grade}\n", "by a person"
+
+
+@pytest.mark.parametrize(
+    ("before", "behind"),
+    [
+        *(("", " 12"), ("", " done"), ("", '"fail"'), ("agent said: ", ""), ("null ", "")),
+        *(('{"event_id":"x","ts":"2026-05-', ""), ("", '"result":"completed"}'), ("{'a':1}", "")),
+        ('{"event_id":"x","res', 'ult":"completed"}'),
+    ],
+)
+def test_what_else_a_line_says_stays(before: str, behind: str, tmp_path: Path) -> None:
+    after = all_fixed(f"{before}{RECORD}{behind}\n", tmp_path / "trace.jsonl", "--unsafe-fixes")
+    kept = [before.strip().replace("'", '"'), RECORD, behind.strip()]
+    assert after == "".join(f"{each}\n" for each in kept if each)
+
+
 @pytest.mark.parametrize(
     "text",
     [
-        f"15: {RECORD}",
-        f"    15\t{RECORD}",
-        f"trace.jsonl:15:{RECORD}",
-        f"{RECORD}\\n{GRADE}",
+        *(f"// {RECORD}", f"# {RECORD}", f"-{RECORD}", f"~~{RECORD}~~", f"<!-- {RECORD} -->"),
         f"{RECORD} // {GRADE}",
-        f"{RECORD} 12",
-        f"`{RECORD}`",
-        f"'{RECORD}'",
-        f"``{RECORD}``",
-        f"```json {RECORD} ```",
-        f"```json{RECORD}```",
-        f"[{RECORD}]",
-        json.dumps(RECORD),
         compact({**ENVELOPE, "payload": PAYLOAD}),
         compact({**ENVELOPE, "event_type": "correctness-recorded", "payload": GRADE}),
     ],
 )
-def test_a_record_in_other_text_is_left_to_a_person(text: str, tmp_path: Path) -> None:
+def test_what_was_taken_out_or_may_be_a_value_is_left_to_a_person(
+    text: str, tmp_path: Path
+) -> None:
     assert titles(f"{text}\n") == []
     after = all_fixed(f"{text}\n", tmp_path / "trace.jsonl", "--unsafe-fixes")
     assert after == f"{text}\n"
 
 
-@pytest.mark.parametrize("rest", ["}", "]", ";", " done", " // done"])
-def test_what_says_nothing_behind_a_record_can_still_be_removed(rest: str) -> None:
-    (title,) = titles(f"{RECORD}{rest}\n")
-    assert title in {"Remove what follows", "Remove the comment"}
+@settings(max_examples=examples(100))
+@given(seed=st.integers(0, 2**32))
+def test_a_record_that_is_glued_to_a_torn_one_is_rescued(
+    seed: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    chance = Random(seed)
+    torn, whole = chance.choices([line for line in EVENTS_ONCE.values() if not is_feed(line)], k=2)
+    at = chance.randrange(1, len(torn))
+    text = chance.choice([torn[:at] + whole, torn[:at] + whole + torn[at:], whole + torn[at:]])
+    path = tmp_path_factory.getbasetemp() / "glued.jsonl"
+    after = {each.text for each in accepted(all_fixed(f"{text}\n", path, "--unsafe-fixes"))}
+    assert {whole} <= after <= {whole, torn}
+
+
+def is_feed(line: str) -> bool:
+    return EVENTS[json.loads(line)["event_type"]].is_feed
 
 
 # Keys and units

@@ -258,7 +258,8 @@ def _formatting() -> list[str]:
         "## Formatting",
         "",
         "Compact lines. Nothing but white space changes: keys keep their order, values stay as "
-        "they are written, and a line that is no JSON stays untouched.",
+        "they are written. A record that is spread over lines, and each of several on a line, gets "
+        "a line of its own, but for the two feeds; any other line that is no JSON stays untouched.",
         "",
         *code(_LOOSE.strip()),
         "",

@@ -80,6 +80,32 @@ def test_what_is_no_json_object_is_not_touched(line: str) -> None:
     check_format(f'{line}\nEVENT{{"event_type":"project-closed"}}')
 
 
+RECORD = trace('EVENT{"event_type":"project-closed"}')[:-1]
+SPREAD = json.dumps(json.loads(RECORD), indent=2)
+GRADE = json.dumps(EVENTS["correctness-recorded"].example, indent=2)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (SPREAD, RECORD),
+        (f"{RECORD} ,{RECORD}", f"{RECORD}\n{RECORD}"),
+        (f"{SPREAD},\n{SPREAD}\n{RECORD}", f"{RECORD}\n{RECORD}\n{RECORD}"),
+        (f"- {RECORD}", f"- {RECORD}"),
+        (GRADE, GRADE),
+    ],
+)
+def test_each_record_gets_a_line_of_its_own(before: str, after: str, end: str) -> None:
+    before, after = (f"{text}\n".replace("\n", end) for text in (before, after))
+    assert formatted(before, UTF16) == after
+
+
+def test_a_part_of_a_spread_record_is_not_laid_out() -> None:
+    where = types.Range(types.Position(1, 0), types.Position(3, 0))
+    assert formatted(f"{SPREAD}\n", UTF16, where) == f"{SPREAD}\n"
+
+
 def test_an_empty_file_stays() -> None:
     assert formatted("", UTF16) == ""
 

@@ -249,6 +249,8 @@ class _RecordState(msgspec.Struct, frozen=True):
     """How many findings of each rule."""
     rejected: int
     """How many of the records readers reject."""
+    events: int
+    """How many they take for events."""
     correct: frozenset[str]
     """The runs that they belong to, as far as that can be read, and that are CORRECT."""
 
@@ -259,7 +261,8 @@ class _RecordState(msgspec.Struct, frozen=True):
         codes = Counter(each.rule.code for each in findings)
         runs = {run_of(line) for line in lines if line.event is None or line.event.is_feed}
         correct = frozenset(run for run in runs if run is not None and _is_correct(analysis, run))
-        return cls(codes, sum(line.is_rejected for line in lines), correct)
+        rejected = sum(line.is_rejected for line in lines)
+        return cls(codes, rejected, sum(line.event is not None for line in lines), correct)
 
 
 def _is_correct(analysis: Analysis, run_id: str) -> bool:
@@ -276,7 +279,8 @@ def _is_progress(
 
     Safe ones take away their own findings, whatever they uncover. A suggestion must, too. Alone it
     may lead to others in its stead, where readers take the line for it: either fewer lines are
-    rejected after a suggestion, or as many and fewer findings are left, so that there is an end.
+    rejected after a suggestion, or more are events, or fewer findings are left, so that there is an
+    end.
     """
     if not after.correct <= before.correct:
         return False  # no tool grades a run CORRECT: a person does
@@ -285,7 +289,7 @@ def _is_progress(
         are_gone = all(after.codes[code] <= before.codes[code] - own[code] for code in own)
         return are_gone or gain >= 0 or after.rejected < before.rejected
     if len(batch) == 1:
-        return gain > 0 or after.rejected < before.rejected
+        return gain > 0 or after.rejected < before.rejected or after.events > before.events
     return gain >= len(batch) and after.codes <= before.codes - own
 
 

@@ -16,7 +16,7 @@ from drive_trace.analysis import Analysis
 from drive_trace.authoring.drafts import Stamp
 from drive_trace.authoring.fixing import fix_all
 from drive_trace.features import results
-from drive_trace.linter.rule import Finding, Fix, Related
+from drive_trace.linter.rule import Finding, Fix, Level, Related
 from drive_trace.linter.settings import DEFAULTS, RuleSettings, Severity
 from drive_trace.linter.told import tell
 from drive_trace.stopping import unless_stopped
@@ -460,3 +460,15 @@ def _compacted(analysis: Analysis, first: int, stop: int) -> Iterator[results.Te
         text = laid_out(line)
         if text != line.text:
             yield results.of_record(record, line.text, text)
+        elif line.is_rejected:
+            yield from _of_broken(analysis, line, stop)
+
+
+def _of_broken(analysis: Analysis, line: Line, stop: int) -> Iterator[results.TextChange]:
+    """One record over several lines, or several on one: each gets a line of its own."""
+    number = analysis.document.number
+    for fix in chain.from_iterable(map(analysis.fixes, analysis.findings_of(line)[:1])):
+        last = fix.edits[-1].line
+        if fix.is_layout and fix.level is not Level.BY_HAND and number(last) < stop:
+            end = Point(number(last), len(last.text.removesuffix("\r")))
+            yield results.TextChange(Point(number(line), 0), end, fix.edits[0].text)

@@ -78,7 +78,6 @@ _REPAIRS = {
     ProblemKind.MALFORMED_NUMBER: "Write it as a JSON number",
     ProblemKind.TWO_OBJECTS: "Put each object on a line of its own",
     ProblemKind.UNFINISHED: "Add `}`",
-    ProblemKind.TEXT_AFTER: "Remove what follows",
 }
 """What repairing all mistakes of a kind is called."""
 

@@ -229,7 +229,7 @@ class _Reader:
         if comma or (self.text[at] == "{" and self.root and self.root.kind is NodeKind.OBJECT):
             return False
         rest = Span(at, len(self.text.rstrip(WHITESPACE)))
-        self.report.add(ProblemKind.TEXT_AFTER, rest, (rest, ""))
+        self.report.add(ProblemKind.TEXT_AFTER, rest)
         self.root_comma = None
         return True
 
@@ -262,8 +262,7 @@ class _Reader:
             return False
         elif is_object and _RECORD_START.match(self.text, token.span.start):
             self._close_all(self.last.span.end)
-            edit = putting("\n", token.span.start)
-            self.report.add(ProblemKind.TWO_OBJECTS, token.span, edit)
+            self.report.add(ProblemKind.TWO_OBJECTS, token.span)
         else:
             self._unexpected(token.span, _KEY)
         return True

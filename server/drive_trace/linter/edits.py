@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from operator import attrgetter
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 
-from drive_trace.json_text import NodeKind, ProblemKind, as_json, compacted, line_count, parse
+from drive_trace.json_text import ProblemKind, as_json, line_count
 from drive_trace.linter.rule import LINES_BELOW, Edit, Finding, Fix, Fixes, Level
 from drive_trace.text.spans import Span, replace_spans
 from drive_trace.text.wording import shown
@@ -33,12 +33,13 @@ from drive_trace.vocabulary import (
     ObjectShape,
     OneOfShape,
 )
-from drive_trace.vocabulary.slips import nearest
+from drive_trace.vocabulary.slips import event_under_alias, nearest
+
+if TYPE_CHECKING:
+    from drive_trace.json_text.salvage import Salvage
 
 _SPACE = " \t\r\n"
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
-_DELETING = {ProblemKind.COMMENT, ProblemKind.TEXT_AFTER}
-"""Mistakes whose repair deletes what somebody wrote."""
 _DATA = re.compile(r"[\d\"'{:]|pass|fail")
 """What no repair deletes: a number, a string, an object, a field, a grade."""
 _LATEST = 24
@@ -145,8 +146,14 @@ def repairs(finding: Finding) -> Fixes:
     """
     problem, text = finding.cause.problem, finding.line.text
     assert problem is not None
+    is_glued = problem.kind is ProblemKind.TWO_OBJECTS and len(finding.line.diagnostics) == 1
+    is_certain = any(repair.safe for repair in problem.repairs) and not is_glued
+    if not is_certain and (lifted := lift_out(finding)) is not None:
+        yield from lifted
+        return
     for repair in problem.repairs:
-        if problem.kind in _DELETING and any(_DATA.search(text, *span) for span, _ in repair.edits):
+        is_comment = problem.kind is ProblemKind.COMMENT
+        if is_comment and any(_DATA.search(text, *span) for span, _ in repair.edits):
             continue
         # A torn line that lacks a field has lost values: closed, it would ask for nulls instead.
         mended = replace_spans(text, repair.edits)
@@ -154,9 +161,43 @@ def repairs(finding: Finding) -> Fixes:
             continue
         edits = tuple(Edit(finding.line, *edit) for edit in repair.edits)
         level = Level.SAFE if repair.safe else Level.IN_BULK
-        if problem.kind in _DELETING or names_a_feed(text):
+        if is_comment or names_a_feed(text):
             level = Level.BY_HAND
         yield Fix(repair.title, level, edits)
+
+
+def _salvage(text: str) -> Salvage | None:
+    # Most traces need none of it.
+    from drive_trace.json_text.salvage import salvage  # noqa: PLC0415
+
+    return salvage(text, _is_record)
+
+
+def _is_record(data: Mapping[str, Any]) -> bool:
+    """Whether an object is a record by its keys: it has a type, be it under another name."""
+    return isinstance(data.get("event_type"), str) or event_under_alias(data) is not None
+
+
+def lift_out(finding: Finding) -> list[Fix] | None:
+    """Puts each record of a line on a line of its own, and whatever else the line says; None if
+    there is none. It is said on the first mistake of the line.
+    """
+    line = finding.line
+    text = line.text.removesuffix("\r")
+    found = _salvage(text)
+    if found is None:
+        return None
+    if finding.diagnostic is not line.diagnostics[0]:
+        return []
+    level = Level.BY_HAND if names_a_feed(text) else Level.IN_BULK
+    if found.is_glued and level is Level.IN_BULK:
+        level = Level.SAFE
+    title = "Put each object on a line of its own"
+    if found.is_whole and len(found.lines) == 1:
+        title = "Keep the record alone"
+    end = "\r\n" if text != line.text else "\n"
+    edit = Edit(line, Span(0, len(text)), end.join(found.lines))
+    return [Fix(title, level, (edit,), is_layout=found.is_glued)]
 
 
 def capped(fix: Fix) -> Fix:
@@ -343,26 +384,13 @@ def join(first: Line, number: int, below: Sequence[Line]) -> Fix | None:
     """
     count = line_count(each.text for each in (first, *below[: LINES_BELOW - 1]))
     lines = (first, *below[: count - 1])
-    text = _one_object(" ".join(line.text.strip(_SPACE) for line in lines)) if count > 1 else None
-    if text is None:
+    text = "\n".join(line.text.strip(_SPACE) for line in lines)
+    found = _salvage(text) if count > 1 else None
+    if found is None or not found.is_whole or len(found.lines) != 1:
         return None
-    edits = [Edit(first, Span(0, len(first.text.removesuffix("\r"))), text)]
+    edits = [Edit(first, Span(0, len(first.text.removesuffix("\r"))), *found.lines)]
     for place, line in enumerate(lines[1:], 1):
         has_newline = place < len(below)
         edits.append(Edit(line, Span(0, len(line.text) + has_newline), ""))
     title = f"Join lines {number:,}–{number + count - 1:,} into one"
-    return Fix(title, Level.IN_BULK, tuple(edits))
-
-
-def _one_object(text: str) -> str | None:
-    """The compact text of an object; None for anything else. A comma behind it goes."""
-    text = text.removesuffix(",")
-    try:
-        is_object = isinstance(orjson.loads(text), dict)
-    except ValueError:
-        # It refuses some records that readers accept.
-        syntax = parse(text)
-        is_object = (
-            syntax.is_json and syntax.root is not None and syntax.root.kind is NodeKind.OBJECT
-        )
-    return compacted(text) if is_object else None
+    return Fix(title, Level.IN_BULK, tuple(edits), is_layout=True)

@@ -61,6 +61,8 @@ class Fix(NamedTuple):
     edits: tuple[Edit, ...]
     is_preferred: bool = False
     """Whether an editor may apply it at a keystroke, though it is not safe."""
+    is_layout: bool = False
+    """Whether nothing but white space and commas between records changes: formatting makes it."""
 
     @property
     def safe(self) -> bool:

@@ -8,12 +8,16 @@ The message says what broke and where: a trailing comma, single quotes, a commen
 on a line, an object spread over lines, `NaN`, `1,900` for a number, a line that ends too early.
 
 **Fix.** Where the repair is certain (a trailing comma, quotes, a missing line break) it is offered
-and safe; where it would have to guess at a value it is a suggestion. A comment, and text behind the
-object, are deleted one at a time; so is what is wrong with a line that names one of the two feeds,
-as its repair can change a verdict. An object that is spread over several lines (pretty-printed
-JSON), up to 200, is one finding over all of them, with a suggestion that joins them. A Markdown
-fence is removed, which is safe; a bracket that stands alone, as around a file that is one array, by
-a suggestion.
+and safe; where it would have to guess at a value it is a suggestion. A comment is deleted one at a
+time, and so is mended what is wrong with a line that names one of the two feeds, as that can change
+a verdict. An object that is spread over several lines (pretty-printed JSON), up to 200, is one
+finding over all of them, with a suggestion that joins them. A Markdown fence is removed, which is
+safe; a bracket that stands alone, as around a file that is one array, by a suggestion.
+
+Every whole record of a line is lifted out of it, by a suggestion: what is around it goes where it
+says nothing (quotes, brackets, a bullet, the number of the line, a time and a level of a log), and
+gets a line of its own where it may say something, as a record that was torn does. What stands in a
+comment, is crossed out, or is removed by a diff stays.
 
 Examples:
 EVENT{"event_type":"slice-completed","result":"merged",}
@@ -40,6 +44,17 @@ EVENT{"event_type":"tokens-recorded","cache_write_tokens":1,900,000}
                                                           ^^^^^^^^^ … thousands separators
 => Write it as a JSON number
 EVENT{"event_type":"tokens-recorded","cache_write_tokens":1900000}
+--- A record that was torn stays, on a line of its own.
+EVENT{"event_type":"project-closed"}{"event_type":"slice-completed","result":"mer
+                                    ^ … two objects on one line
+=> Put each object on a line of its own
+EVENT{"event_type":"project-closed"}
+{"event_type":"slice-completed","result":"mer
+---
+EVENT{"event_type":"project-closed"}}];
+                                    ^^^ … after the end of the object
+=> Keep the record alone
+EVENT{"event_type":"project-closed"}
 --- Copied out of Markdown.
 EVENT{"event_type":"project-closed"}
 ```

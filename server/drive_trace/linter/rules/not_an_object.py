@@ -1,11 +1,22 @@
-"""The line is valid JSON, but not an object.
+r"""The line is valid JSON, but not an object.
 
 A line of a trace holds one JSON object: an event. An array, a string or a number is valid
 JSON, but no event, and readers drop it.
 
-**Fix.** None is offered: only the writer knows what was meant.
+**Fix.** The records of an array, and one that is written as a string, are put on lines of their
+own: a suggestion. Of anything else only the writer knows what was meant.
 
 Examples:
+[{"event_type":"tool-called","tool":"grep"}]
+^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ … an array
+=> Keep the record alone
+{"event_type":"tool-called","tool":"grep"}
+--- What names one of the two feeds is put back by a person, one at a time.
+"{\"event_type\":\"tool-called\",\"wrote\":\"tokens-recorded\"}"
+^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+=> Keep the record alone
+{"event_type":"tool-called","wrote":"tokens-recorded"}
+---
 ["correctness-recorded"]
 ^^^^^^^^^^^^^^^^^^^^^^^^ … found an array
 ---
@@ -17,7 +28,17 @@ EVENT{"event_type":"slice-completed"}
 EVENT{"event_type":"project-closed"}
 """
 
-from drive_trace.linter.rule import Findings, LineDiagnostic, Part, Place, Rule, Severity, shown
+from drive_trace.linter.edits import Fixes, lift_out
+from drive_trace.linter.rule import (
+    Finding,
+    Findings,
+    LineDiagnostic,
+    Part,
+    Place,
+    Rule,
+    Severity,
+    shown,
+)
 
 
 def _check(subject: LineDiagnostic) -> Findings:
@@ -26,4 +47,8 @@ def _check(subject: LineDiagnostic) -> Findings:
     yield subject.finding(RULE, message, Place(Part.WHOLE))
 
 
-RULE = Rule(Severity.ERROR, _check)
+def _fixes(finding: Finding) -> Fixes:
+    return lift_out(finding) or ()
+
+
+RULE = Rule(Severity.ERROR, _check, fixes=_fixes)
