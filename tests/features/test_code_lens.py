@@ -31,7 +31,11 @@ LENSES = {
         EVENT{"event_type":"correctness-recorded"}
         """,
         [
-            (1, "CORRECT · 1.9M in · 42k out · 28m 40s (by the clock) · 1.4 rounds/dispatch"),
+            (
+                1,
+                "CORRECT · 1.9M in · 42k out · 28m 40s (by the clock) · 1.4 rounds/dispatch"
+                " · 5 dispatches · 2 reworked",
+            ),
             (11, "decides: CORRECT"),
         ],
     ),
@@ -40,7 +44,7 @@ LENSES = {
         EVENT{"event_type":"dispatch-end"}
         EVENT{"event_type":"tokens-recorded"}
         """,
-        [(1, "not computable: not graded")],
+        [(1, "not computable: not graded · 1 dispatch · 28m work")],
     ),
     "what has no signal is left out and zero is not": (
         """
@@ -81,7 +85,7 @@ LENSES = {
         EVENT{"event_type":"correctness-recorded","qa":"failed"}
         """,
         [
-            (1, "CORRECT, but 1 correctness line rejected (line 2), not counted"),
+            (1, "CORRECT, but 1 correctness line rejected (line 2), not counted · 1 rejected"),
             (1, "decides: CORRECT, but 1 correctness line rejected (line 2), not counted"),
             (2, "rejected, not counted"),
         ],

@@ -287,4 +287,4 @@ def test_markdown_fits_a_comment_begins_with_the_runs_and_folds_the_rest() -> No
     assert "runs in full: the JSON report has them all" in said
     short = report_markdown(report_of(trace(PASSED)))
     assert "| run | verdict |" not in short
-    assert "## Scorecard" in short.partition("<details>")[0]
+    assert "*Tier 1, correctness:*" in short.partition("<details>")[0]

@@ -22,6 +22,7 @@ from drive_trace.scorecard import run_score
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.caveats import CaveatCode, rejected_lines
 from drive_trace.scorecard.feed_state import FeedState, FileFeed, JoinedFeed
+from drive_trace.scorecard.outline import outline
 from drive_trace.scorecard.render import lens_title, not_read, run_card
 from drive_trace.text import document as doc
 from drive_trace.text.escaping import plain, printable
@@ -165,7 +166,7 @@ class JoinedRun(NamedTuple):
     @property
     def markdown(self) -> str:
         """The card of the run, with its files."""
-        blocks = run_card(self.run, self.full_headline)
+        blocks = run_card(self.run, self.full_headline, self._lines)
         if self._waiting:
             blocks.append(doc.Paragraph(doc.soft(f"{self._waiting}.")))
         if len(self.uris) > 1 or self.own_uri not in self.uris:
@@ -186,6 +187,13 @@ class JoinedRun(NamedTuple):
             if self.run.has_recorded(part):
                 return part, uri
         return None
+
+    def _lines(self, path: str, numbers: Sequence[int]) -> doc.Words:
+        """Lines of one of its files, as links."""
+        uris = dict(zip((part.path for part in self.run.parts), self.uris, strict=True))
+        of = f" of {doc.name(path)}" if len(uris) > 1 else ""
+        linked = (doc.link(_address(uris[path], each), str(each)) for each in numbers)
+        return f"line{'s' * (len(numbers) != 1)} {', '.join(linked)}{of}"
 
     def _files(self) -> list[doc.Block]:
         """The deciding file first, then this one, then the others in their order."""
@@ -304,7 +312,8 @@ def run_at_json(joined: JoinedRun, kind: types.MarkupKind) -> dict[str, object]:
 
 
 def _run_summary(joined: JoinedRun) -> dict[str, object]:
-    """A run with its verdict; the label is its id, escaped."""
+    """A run with its verdict and what happened in it; the label is its id, escaped."""
+    said = outline(joined.run)
     return {
         "runId": joined.run.run_id,
         "label": printable(joined.run.run_id),
@@ -312,6 +321,8 @@ def _run_summary(joined: JoinedRun) -> dict[str, object]:
         "earned": joined.run.is_earned and joined.waiting == 0,
         "headline": joined.headline,
         "title": joined.tooltip,
+        "short": said.short,
+        "outline": [doc.unmarked(each) for each in filter(None, (*said.sentences, said.grading))],
         "caveats": [each.sentence(printable) for each in joined.run.caveats],
     }
 

@@ -23,6 +23,7 @@ from drive_trace.report.metrics import (
 )
 from drive_trace.scorecard import render
 from drive_trace.scorecard.caveats import LineRef
+from drive_trace.scorecard.outline import outline
 from drive_trace.scorecard.run_score import RunScore, cause
 from drive_trace.text import document as doc
 from drive_trace.text.wording import LONGEST, compact, duration, numbered_lines, short_time
@@ -406,8 +407,7 @@ def _verdicts(report: contents.FullReport) -> list[doc.Block]:
     said = render.not_read_blocks(report.card)
     if len(report.card.runs) == 1:
         (run,) = report.card.runs
-        said.append(doc.Paragraph(f"{doc.strong(run.headline)} · run {doc.name(run.run_id)}"))
-        said += render.caveats(run)
+        said += [*render.run_card(run), *map(doc.Paragraph, filter(None, [outline(run).grading]))]
     else:
         said.append(doc.Paragraph(doc.strong(report.card.headline)))
     return [*said, *map(doc.Paragraph, filter(None, [report.warning, report.line_counts]))]
@@ -415,9 +415,9 @@ def _verdicts(report: contents.FullReport) -> list[doc.Block]:
 
 def _parts(report: contents.FullReport, places: Places, most: int) -> list[doc.Section]:
     """``most`` runs in full, and as many files and rows."""
-    cut, runs = doc.more(len(report.card.runs) - most, "runs in full"), report.card.runs
+    cut, is_one = doc.more(len(report.card.runs) - most, "runs in full"), len(report.card.runs) == 1
     card = [
-        *render.card_document(report.card, most),
+        *render.card_document(report.card, 0 if is_one else most),
         *([doc.Paragraph(doc.soft(cut))] if cut else []),
     ]
     rows = min(_MOST_ROWS, max(most, 3))
@@ -428,9 +428,8 @@ def _parts(report: contents.FullReport, places: Places, most: int) -> list[doc.S
         lines(report, places, max(most, 3)),
         provenance(contents.SCOPES),
     )
-    title = "Scorecard" if len(runs) == 1 else "Scorecard of each run"
     return [
-        doc.Section(title, card, is_folded=len(runs) > 1),
+        *([] if is_one else [doc.Section("Scorecard of each run", card, is_folded=True)]),
         *(each._replace(is_folded=True) for each in parts),
     ]
 

@@ -13,6 +13,7 @@ from drive_trace.scorecard.caveats import (
     rejected_phrase,
 )
 from drive_trace.scorecard.measures import Efficiency, WallClock, covered
+from drive_trace.scorecard.outline import LineWords, outline, outline_blocks
 from drive_trace.scorecard.run_score import (
     QUALIFIED,
     RunScore,
@@ -51,16 +52,15 @@ TOKEN_LABELS = {
 
 
 def lens_title(run: RunScore, verdict: str | None = None) -> str:
-    """The verdict first, then efficiency in short for a CORRECT run, then its other caveats.
+    """The verdict first, efficiency for a CORRECT run, what happened, and then other caveats.
     ``verdict`` is how it is worded where that is more than the headline.
     """
     phrases = [verdict or run.headline]
     if run.efficiency is not None:
         phrases.append(brief(run.efficiency))
+    phrases.append(outline(run).short)
     is_correct = run.gate.verdict is Verdict.CORRECT  # then the headline has those that qualify
     others = [each for each in run.caveats if not (is_correct and each.qualifies)]
-    rejected = sum(len(each.lines) for each in others if each.code is CaveatCode.REJECTED_LINE)
-    phrases += [f"{rejected:,} rejected"] if rejected and not run.gate.uncounted else []
     phrases += [each.short for each in others if each.code is not CaveatCode.REJECTED_LINE]
     return " · ".join(filter(None, phrases))
 
@@ -106,12 +106,14 @@ def _of_runs(efficiency: Efficiency, name: str) -> str:
     return f" ({counted:,} of {efficiency.runs:,} runs)" if counted < efficiency.runs else ""
 
 
-def run_card(run: RunScore, verdict: str | None = None) -> list[doc.Block]:
+def run_card(
+    run: RunScore, verdict: str | None = None, lines: LineWords | None = None
+) -> list[doc.Block]:
     """The whole two-tier card of a run; small, as editors give a hover little room. ``verdict``
-    says it in other words than the run's headline.
+    says it in other words than the run's headline; for ``lines`` see :func:`outline`.
     """
     first = f"{doc.strong(verdict or run.headline)} · run {doc.name(run.run_id)}"
-    return [doc.Paragraph(first), *card_blocks(run)]
+    return [doc.Paragraph(first), *outline_blocks(run, lines), *card_blocks(run)]
 
 
 def card_blocks(run: RunScore) -> list[doc.Block]:
@@ -197,7 +199,8 @@ def run_page(run: RunScore, verdict: str | None = None) -> doc.Section:
     ]
     where = doc.Section("Where it stands", [doc.Bullets(files)])
     head = doc.Paragraph(f"Run {doc.name(run.run_id)}")
-    return doc.Section(verdict or run.headline, [head, *card_blocks(run), where])
+    blocks = [head, *outline_blocks(run), *card_blocks(run), where]
+    return doc.Section(verdict or run.headline, blocks)
 
 
 def hidden_because(run: RunScore) -> str:
@@ -235,7 +238,8 @@ def card_document(card: ScoreCard, most: int | None = None) -> list[doc.Block]:
 def _in_full(run: RunScore) -> list[doc.Block]:
     files = _files(run, doc.name)
     listed: list[doc.Block] = [doc.Paragraph("Files:"), doc.Bullets(files)] if files else []
-    return [doc.Paragraph(doc.strong(run.headline)), *card_blocks(run), *listed]
+    head = [doc.Paragraph(doc.strong(run.headline)), *outline_blocks(run)]
+    return [*head, *card_blocks(run), *listed]
 
 
 def _files(run: RunScore, shown: Callable[[str], str]) -> list[str]:
@@ -373,8 +377,8 @@ def _run(run: RunScore, width: int, paint: Paint) -> Iterator[str]:
     figures = ["hidden"] if run.efficiency is None else _figures(run.efficiency)
     verdict = paint(word, run.standing) + " " * (_VERDICT - len(word))
     yield _line(name, verdict, figures, width)
-    if because:
-        yield from wrapped(because, "  ", width)
+    for said in filter(None, (because, outline(run).short)):
+        yield from wrapped(said, "  ", width)
     for caveat in run.caveats:
         yield from _warning(caveat.sentence(plain), "  ", width, paint)
     for phrase in (*judging(run), *histories(run)):

@@ -12,6 +12,7 @@ import msgspec
 
 from drive_trace.scorecard.caveats import Caveat, CaveatCode, Rejected, UnknownEvent
 from drive_trace.scorecard.measures import Efficiency, Provenance
+from drive_trace.scorecard.run_facts import RunFacts
 from drive_trace.text.wording import are, listed, plural, short_hash
 from drive_trace.trace.line import Line
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, ENVELOPE
@@ -221,6 +222,8 @@ class RunScore(NamedTuple):
     """``ts`` of its first project-started."""
     closed: str | None = None
     """``ts`` of its first project-closed."""
+    facts: RunFacts = RunFacts()
+    """What its events say happened, in all files together."""
     judgement: Judgement | None = None
     """What the intent rests on; None if that is not known, see :func:`scoring.among`."""
     has_record: bool = False

@@ -31,6 +31,7 @@ from drive_trace.scorecard.finding_caveats import (
     caveats_of_coverage,
     caveats_of_lines,
 )
+from drive_trace.scorecard.run_facts import run_facts
 from drive_trace.scorecard.run_lines import RunLines, TraceLines, event_hashes
 from drive_trace.scorecard.run_score import RunScore, Verdict, judge
 from drive_trace.trace.document import Document, Point
@@ -89,6 +90,7 @@ def score_run(run_id: str, files: Iterable[TraceLines]) -> RunScore | None:
         reduce(measures.Provenance.plus, map(measures.provenance, run.without_copies, records)),
         started,
         closed,
+        run_facts(list(zip(run.without_copies, [part.path for part in run.parts], strict=True))),
     )
 
 

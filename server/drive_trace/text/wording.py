@@ -19,9 +19,9 @@ MONTHS = (
 )
 
 
-def plural(count: int, what: str) -> str:
+def plural(count: int, what: str, ending: str = "s") -> str:
     """``1 round``, ``2,000 rounds``."""
-    return f"{count:,} {what}{'s' * (count != 1)}"
+    return f"{count:,} {what}{ending * (count != 1)}"
 
 
 def short_hash(commit: str) -> str:

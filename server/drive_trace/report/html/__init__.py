@@ -16,6 +16,7 @@ from drive_trace.report.html.charts import key, textures, timeline_chart
 from drive_trace.report.sections import RUN_FIGURES, Places
 from drive_trace.scorecard import render
 from drive_trace.scorecard.caveats import LineRef
+from drive_trace.scorecard.outline import outline
 from drive_trace.scorecard.run_score import (
     NO_SIGNAL,
     RunScore,
@@ -151,7 +152,8 @@ class _Page:
             kind, warning = run.standing, None
             said = [cause(run.gate), f"Run {doc.name(run.run_id, 120)}", *self.places.caveats(run)]
             said.append(f"{self.places.decided_by(run)}{what_would_change_it(run.gate)}")
-            parts = [tag("strong", run.word), *_paragraphs(said), *self._actions(run)]
+            happened = [*_paragraphs(self._outline(run)), *self._actions(run)]
+            parts = [tag("strong", run.word), *_paragraphs(said), *happened]
         else:
             kind = str(Verdict.CORRECT if card.all_earned else Verdict.NOT_COMPUTABLE)
             parts = [tag("strong", card.headline)]
@@ -160,6 +162,11 @@ class _Page:
             parts = [*_paragraphs([f"⚠ {each}" for each in render.not_read(card)], "warn"), *parts]
         parts += _paragraphs([*filter(None, [warning]), self.report.line_counts])
         return tag("div", parts, class_=f"headline {kind}")
+
+    def _outline(self, run: RunScore) -> list[doc.Words]:
+        """What happened in a run, and how to grade it."""
+        told = outline(run, self.places.lines)
+        return [*told.sentences, *filter(None, [told.grading])]
 
     def _actions(self, run: RunScore) -> list[Html]:
         """What an editor can do about a grade that is missing."""
@@ -225,6 +232,7 @@ class _Page:
         heading = f"{doc.chip(run.word, run.standing)} {doc.name(run.run_id, 120)}"
         decided = self.places.decided_by(run)
         parts: list[doc.Block] = [
+            *map(doc.Paragraph, self._outline(run)),
             doc.Paragraph(f"{cause(run.gate)}. {what_would_change_it(run.gate)}"),
             *(doc.Paragraph(each, is_warning=True) for each in self.places.caveats(run)),
             *([doc.Paragraph(decided)] if decided else []),

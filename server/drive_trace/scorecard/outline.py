@@ -1,0 +1,156 @@
+"""What happened in a run, in words: what every view says of it first, whatever its verdict.
+
+It counts and names; no word of it says that something is good or bad.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from drive_trace.scorecard.caveats import LineRef
+from drive_trace.scorecard.run_facts import TopDispatch
+from drive_trace.scorecard.run_score import NO_SIGNAL, RunScore
+from drive_trace.text import document as doc
+from drive_trace.text.wording import listed, numbered_lines, plural, short_time
+
+_MOST_HALTS = 5
+_MOST_KINDS = 4
+_GATED = ("mechanical", "qa")
+_NO_FILE = {"", "-"}
+LineWords = Callable[[str, Sequence[int]], doc.Words]
+"""Names lines of a file in a view, which may link to them: ``lines 12, 88``."""
+
+
+class Outline(NamedTuple):
+    """What happened in a run."""
+
+    short: str
+    """In a few words of our own: ``halted twice · 18 dispatches · 6h 12m work · 4 rejected``."""
+    sentences: tuple[doc.Words, ...]
+    """In two or three sentences."""
+    grading: doc.Words | None
+    """The commands that record what its grade lacks; None where it lacks nothing."""
+
+
+def outline(run: RunScore, lines: LineWords | None = None) -> Outline:
+    """Say what happened in a run. ``lines`` names lines of it, by default by their numbers, and by
+    the file where it has several.
+    """
+    lines = lines or _plain_lines(run)
+    said = (_work(run, lines), _halts(run, lines), _rejected(run))
+    return Outline(" · ".join(_short(run)), tuple(filter(None, said)), _grading(run))
+
+
+def outline_blocks(run: RunScore, lines: LineWords | None = None) -> list[doc.Block]:
+    """The same as a document, without how to grade the run."""
+    return [doc.Paragraph(each) for each in outline(run, lines).sentences]
+
+
+def _plain_lines(run: RunScore) -> LineWords:
+    def lines(path: str, numbers: Sequence[int]) -> doc.Words:
+        of = f" of {doc.name(path)}" if len(run.parts) > 1 else ""
+        return f"{numbered_lines(numbers, len(numbers))}{of}"
+
+    return lines
+
+
+def _short(run: RunScore) -> Iterator[str]:
+    facts = run.facts
+    if facts.halt_count:
+        yield f"halted {_times(facts.halt_count)}"
+    if facts.dispatches:
+        yield plural(facts.dispatches, "dispatch", "es")
+    if facts.work_ms is not None:
+        yield f"{short_time(facts.work_ms)} work"
+    if facts.reworked:
+        yield f"{facts.reworked:,} reworked"
+    if run.rejected and not run.gate.uncounted:
+        yield f"{len(run.rejected):,} rejected"
+
+
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
+
+
+def _work(run: RunScore, lines: LineWords) -> doc.Words:
+    """How many dispatches were completed, over which time, and which stand out."""
+    facts = run.facts
+    if not facts.dispatches:
+        return "No dispatch was recorded."
+    said = f"{facts.completed:,} of {plural(facts.dispatches, 'dispatch', 'es')} completed"
+    said += f" in {plural(facts.slices, 'slice')}" if facts.slices else ""
+    if facts.work_ms is not None:
+        claimed = f", {short_time(facts.claimed_ms)} of it as claimed" if facts.claimed_ms else ""
+        said += f" over {short_time(facts.work_ms)} of work{claimed}"
+    said += f" ({short_time(facts.clock_ms)} by the clock)" if facts.clock_ms is not None else ""
+    others = {"failed": facts.failed, "aborted": facts.aborted, "without an end": facts.open}
+    said += "".join(f", {count:,} {how}" for how, count in others.items() if count)
+    phrases = [said]
+    if (top := facts.longest) is not None:
+        worked = facts.longest_work_ms or 0
+        of_it = f", {short_time(worked)} of it in rounds" * (worked < 0.9 * top.figure)
+        phrases.append(f"most time: {_top(top, lines)}, {short_time(top.figure)}{of_it}")
+    if (top := facts.most_rounds) is not None and facts.reworked:
+        again = f"{plural(facts.reworked, 'dispatch', 'es')} needed another round"
+        most = ", most of all" if facts.reworked > 1 else ":"
+        phrases.append(f"{again}{most} {_top(top, lines)}, {plural(top.figure, 'round')}")
+    if facts.escalations:
+        phrases.append(f"{plural(facts.escalations, 'round')} escalated to the user")
+    return f"{'; '.join(phrases)}."
+
+
+def _top(top: TopDispatch, lines: LineWords) -> doc.Words:
+    return f"{doc.name(top.name, 80)} ({_line(top.line, lines)})"
+
+
+def _line(at: LineRef, lines: LineWords) -> doc.Words:
+    return lines(at.path, [at.line])
+
+
+def _halts(run: RunScore, lines: LineWords) -> doc.Words:
+    """Why it halted: the assumptions that turned out false."""
+    count = run.facts.halt_count
+    if not count:
+        return ""
+    said = [
+        f"{doc.name(each.summary, 500) if each.summary else 'no reason recorded'} "
+        f"({_line(each.line, lines)})"
+        for each in run.facts.halts[:_MOST_HALTS]
+    ]
+    more = [f"and {count - len(said):,} more"] * (count > len(said))
+    return f"Halted {_times(count)}: {'; '.join([*said, *more])}."
+
+
+def _rejected(run: RunScore) -> doc.Words:
+    """What the lines were meant to be that readers reject; a caveat says which lines they are."""
+    kinds = Counter(each.event_name for each in run.rejected)
+    named = [
+        f"{count:,} {doc.name(name, 40) if name else 'of no known type'}"
+        for name, count in kinds.most_common(_MOST_KINDS)
+    ]
+    more = [f"{len(kinds) - len(named):,} more types"] * (len(kinds) > len(named))
+    said = f"{plural(len(run.rejected), 'line')} rejected: {listed([*named, *more])}."
+    return said if kinds else ""
+
+
+def _grading(run: RunScore) -> doc.Words | None:
+    """The commands that record what the grade lacks."""
+    missing = {*run.gate.missing}
+    if not missing or run.gate.uncounted is not None:
+        return None
+    path = next((each.path for each in run.parts if each.path not in _NO_FILE), "FILE")
+    where = f"--trace-file {shlex.quote(path)} --project-run-id {shlex.quote(run.run_id)}"
+    gates = [each for each in _GATED if missing & {each, NO_SIGNAL}]
+    said = []
+    if gates:
+        gate = f"drive-trace gate {where} --component {gates[0]} --run COMMAND"
+        other = f" (and so for {gates[1]})" if len(gates) > 1 else ""
+        said.append(f"{doc.name(gate, 2000)}{other}")
+    if missing & {"intent", NO_SIGNAL}:
+        judge = f"drive-trace judge {where} --acceptance FILE --diff FILE --model ID"
+        said.append(doc.name(judge, 2000))
+    what = "Not graded" if run.gate.is_ungraded else f"Not graded: {listed(run.gate.missing)}"
+    return f"{what}; to record it: {listed(said)}."

@@ -1,0 +1,117 @@
+"""What happened in a run, in words: the same in every view, and no word of praise."""
+
+import json
+import re
+
+import pytest
+
+from drive_trace.scorecard.outline import outline
+from drive_trace.scorecard.run_score import RunScore
+from drive_trace.text.document import unmarked
+from tests.scorecard.support import PASSED, card_of, event, graded, run_of
+from tests.support.fixtures import trace
+
+
+def at(minutes: int) -> str:
+    return f"2026-05-28T{14 + minutes // 60:02}:{minutes % 60:02}:00.000Z"
+
+
+def dispatch(name: str, start: int, *ends: int, result: str | None = "completed") -> list[str]:
+    """A dispatch with a round up to each of ``ends``."""
+    ids = {"dispatch_id": name}
+    lines, began = [event("dispatch-start", **ids, dispatch_name=name, ts=at(start))], start
+    for number, end in enumerate(ends, 1):
+        of = {**ids, "round_id": f"{name}-{number}"}
+        is_last = end == ends[-1]
+        verdict = "satisfied" if is_last else "another-round-needed"
+        lines.append(event("round-start", **of, round_number=number, ts=at(began)))
+        lines.append(event("round-end", **of, verdict=verdict, ts=at(end)))
+        began = end
+    if result is not None:
+        lines.append(event("dispatch-end", **ids, result=result, ts=at(ends[-1])))
+    return lines
+
+
+def said(run: RunScore) -> list[str]:
+    return [unmarked(each) for each in outline(run).sentences]
+
+
+HALT = event("falsified-assumption", assumption_summary="The gateway repeats itself", ts=at(70))
+SLICE = event("slice-started", slice_slug="one", ts=at(0))
+
+
+def test_an_outline_says_what_happened_and_names_what_stands_out() -> None:
+    rejected = event("round-end", verdict="fine")
+    run = run_of(SLICE, *dispatch("D1", 0, 10, 30), HALT, *dispatch("D2", 100, 190), rejected)
+    assert said(run) == [
+        "2 of 2 dispatches completed in 1 slice over 2h of work (3h 10m by the clock); most time: "
+        "D2 (line 9), 1h 30m; 1 dispatch needed another round: D1 (line 2), 2 rounds.",
+        "Halted once: The gateway repeats itself (line 8).",
+        "1 line rejected: 1 round-end.",
+    ]
+    assert outline(run).short == "halted once · 2 dispatches · 2h work · 1 reworked · 1 rejected"
+
+
+def test_what_did_not_end_or_failed_is_counted_and_waiting_is_no_work() -> None:
+    lines = [*dispatch("D1", 0, 10, result=None), *dispatch("D2", 20, 30, result="failed")]
+    late = event("dispatch-end", dispatch_id="D3", result="aborted", ts=at(200))
+    lines += [*dispatch("D3", 40, 60, result=None), late]
+    assert said(run_of(*lines)) == [
+        "0 of 3 dispatches completed over 40m of work (3h 20m by the clock), 1 failed, 1 aborted, "
+        "1 without an end; most time: D3 (line 8), 2h 40m, 20m of it in rounds."
+    ]
+
+
+def test_time_that_was_recorded_afterwards_is_called_a_claim() -> None:
+    lines = [
+        event(kind, dispatch_id="D1", dispatch_name="D1", ts=at(0))
+        for kind in ("dispatch-start", "dispatch-end")
+    ]
+    assert "over 28m of work, 28m of it as claimed (0ms by the clock)" in said(run_of(*lines))[0]
+
+
+def test_a_run_in_several_files_is_told_once_with_the_files_of_its_lines() -> None:
+    first, second = trace(*dispatch("D1", 0, 10)), trace(HALT, *dispatch("D2", 20, 100))
+    (run,) = card_of(first, second).runs
+    work, halts = said(run)
+    assert work.startswith("2 of 2 dispatches completed over 1h 30m of work (1h 40m by the clock)")
+    assert "D2 (line 2 of b.jsonl)" in work
+    assert halts == "Halted once: The gateway repeats itself (line 1 of b.jsonl)."
+
+
+def test_many_halts_are_cut_and_one_without_a_reason_says_so() -> None:
+    halts = [event("falsified-assumption", assumption_summary=None, ts=at(n)) for n in range(30)]
+    (told,) = said(run_of(*halts))[1:]
+    assert told.startswith("Halted 30 times: no reason recorded (line 1); ")
+    assert told.endswith("; and 25 more.")
+
+
+@pytest.mark.parametrize(
+    ("grade", "gates", "judges"),
+    [
+        ([], True, True),
+        ([graded("pass", None, "pass")], True, False),
+        ([graded("pass", "pass", None)], False, True),
+        ([PASSED], False, False),
+        ([graded("fail", "pass", "pass")], False, False),
+    ],
+)
+def test_the_commands_are_those_for_what_the_grade_lacks(
+    grade: list[str], gates: bool, judges: bool
+) -> None:
+    told = outline(run_of(*dispatch("D1", 0, 10), *grade)).grading
+    asked = unmarked(told or "")
+    where = "--trace-file a.jsonl --project-run-id checkout-retry"
+    assert (f"drive-trace gate {where} --component " in asked) == gates
+    assert (f"drive-trace judge {where} --acceptance" in asked) == judges
+    assert (told is None) == (not gates and not judges)
+
+
+def test_a_command_for_a_hostile_run_is_one_word_to_a_shell() -> None:
+    (run,) = card_of(trace(event("dispatch-start", run="x; rm -rf / '"))).runs
+    assert """--project-run-id 'x; rm -rf / '"'"''""" in unmarked(outline(run).grading or "")
+
+
+def test_no_word_praises() -> None:
+    words = json.dumps([*said(run_of(*dispatch("D1", 0, 10), PASSED))])
+    assert not re.search(r"\b(good|well|great|success|clean|fast|only|just)", words)
