@@ -563,6 +563,19 @@ def test_figures_of_other_files_are_kept(trace: Path, tmp_path: Path) -> None:
     assert f"kept: output_tokens 2, cache_read_tokens 3 (line 1 of {other})" in ran.out
 
 
+def test_figures_that_another_file_has_are_not_appended_again(trace: Path, tmp_path: Path) -> None:
+    other = write(tmp_path, "a/trace.jsonl", tokens(1, 2, 3, None))
+    before = trace.read_text()
+    ran = add_tokens(trace, "--input-tokens", "1", "--output-tokens", "2", other)
+    assert (ran.code, trace.read_text()) == (0, before)
+    note = f"the same figures count already (line 1 of {other}): nothing is appended"
+    assert ran.err == f"drive-trace: {trace}: {note}\n"
+    assert "the same tokens count already" in ran.out
+    assert f"recorded: input_tokens 1, output_tokens 2 (line 1 of {other})" in ran.out
+    assert add_tokens(trace, "--input-tokens", "4", other).code == 0
+    assert trace.read_text() != before
+
+
 def test_a_usage_log_is_not_read_without_end(trace: Path, tmp_path: Path) -> None:
     usage = tmp_path / "usage.jsonl"
     with usage.open("wb") as file:

@@ -290,7 +290,7 @@ class Judging:
         self._agreement, self.lacks = self._calibration()
         self.outcome = self.outcome._replace(calibrated=not self.lacks)
         self.destination, self.left_out = self._asked.destination, (*cut.left_out, *unseen)
-        self.would_append = would.draft.record(new_stamp())
+        self.would_append = would.written.record
 
     def ask(self) -> None:
         """Ask the judge, and record each call. Raises ClickException where there is no verdict."""

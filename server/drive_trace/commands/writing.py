@@ -15,6 +15,7 @@ from drive_trace.commands import options
 from drive_trace.commands.reading import usable
 from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, notify, take_failure
 from drive_trace.scorecard.caveats import lookalike_phrase, rejected_phrase
+from drive_trace.scorecard.scoring import score_joined
 from drive_trace.storage.files import LeftOut, Problem
 from drive_trace.storage.finding import (
     GONE,
@@ -28,9 +29,7 @@ from drive_trace.storage.finding import (
 from drive_trace.storage.projects import shown_path
 from drive_trace.storage.recording import (
     RECORDED,
-    Merge,
     Merged,
-    preview_feed,
     record_feed,
 )
 from drive_trace.text.escaping import printable
@@ -151,18 +150,7 @@ def append_feed(request: RecordRequest) -> Merged:
     """Append what counts of the feed over all files of the run, with its changes. Ends the command
     if that cannot be done.
     """
-    beside = _beside(request)
-    recorded = record_feed(
-        request.trace_file,
-        request.feed,
-        request.project_run_id,
-        request.changes,
-        new_run=request.new_run,
-        beside=beside.paths,
-        origin=request.origin,
-        waiting=notify,
-    )
-    merged = done(recorded, request.trace_file, beside)
+    merged, _ = _merged(request)
     for note in merged.written.notes:
         notify(f"{request.trace_file}: {note}")
     for path, other in merged.before.files:
@@ -173,20 +161,28 @@ def append_feed(request: RecordRequest) -> Merged:
     return merged
 
 
-def preview(request: RecordRequest) -> tuple[Merge, FilesBeside]:
+def preview(request: RecordRequest) -> tuple[Merged, FilesBeside]:
     """What :func:`append_feed` would append, if nobody appends meanwhile, and the files that it
     looks at. Ends the command as that does.
     """
+    return _merged(request, dry_run=True)
+
+
+def _merged(request: RecordRequest, *, dry_run: bool = False) -> tuple[Merged, FilesBeside]:
     beside = _beside(request)
-    merge = preview_feed(
+    recorded = record_feed(
         request.trace_file,
         request.feed,
         request.project_run_id,
         request.changes,
         new_run=request.new_run,
         beside=beside.paths,
+        origin=request.origin,
+        waiting=notify,
+        dry_run=dry_run,
     )
-    return done(merge, request.trace_file, beside._replace(notes=())), beside
+    told = beside._replace(notes=()) if dry_run else beside
+    return done(recorded, request.trace_file, told), beside
 
 
 def _beside(request: RecordRequest) -> FilesBeside:
@@ -243,7 +239,8 @@ def show_recorded(request: RecordRequest, recorded: Merged, title: str) -> None:
     given = [_given(name, value, before.get(name)) for name, value in request.changes.items()]
     missing = [name for name, value in recorded.values.items() if value is None]
     click.echo(f"{printable(request.project_run_id, 200)}: {title}")
-    click.echo(f"  recorded: {', '.join(given)} (line {recorded.line})")
+    line = f"line {recorded.line}" if recorded.written.record else where
+    click.echo(f"  recorded: {', '.join(given)} ({line})")
     if kept := _kept(request, recorded):
         click.echo(f"  kept: {', '.join(kept)} ({where})")
     if missing:
@@ -262,8 +259,9 @@ def show_recorded(request: RecordRequest, recorded: Merged, title: str) -> None:
 def show_graded(request: RecordRequest, recorded: Merged) -> None:
     """Print the same of a grade, and warn if kept components come from a stale one."""
     notify_outdated(request, recorded)
-    assert recorded.score is not None
-    show_recorded(request, recorded, recorded.score.headline)
+    score = score_joined(recorded.traces, request.project_run_id)
+    assert score is not None
+    show_recorded(request, recorded, score.headline)
 
 
 def notify_outdated(request: RecordRequest, recorded: Merged) -> None:

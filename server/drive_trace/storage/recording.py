@@ -73,7 +73,7 @@ class Appended(NamedTuple):
 
 
 class Merged(NamedTuple):
-    """One event of a feed was appended."""
+    """One event of a feed was appended, or would be."""
 
     written: Appended
     before: JoinedFeed
@@ -83,9 +83,11 @@ class Merged(NamedTuple):
     line: int
     """The number of its line, from 1."""
     score_before: RunScore | None
-    """The run's score before the event; None if no file knew the run."""
-    score: RunScore | None
-    """The run's score now. Both are None for tokens, which change no verdict."""
+    """The run's score before the event; None if no file knew the run, or for tokens that stand in
+    one file alone.
+    """
+    traces: Sequence[ScoredTrace]
+    """The files that concern the run, with the event if it was appended."""
 
 
 def new_stamp() -> Stamp:
@@ -220,95 +222,66 @@ def record_feed(  # noqa: PLR0913 - what is recorded, and where
     beside: Sequence[str] = (),
     origin: Origin = RECORDED,
     waiting: Callable[[str], None] | None = None,
+    dry_run: bool = False,
 ) -> Merged | Refused | Problem:
     """Append what counts of a run's feed, with some components changed, which have the names of
     the vocabulary; nothing where these tokens count already. Never raises.
 
     ``beside`` are other files that may hold the run, in the order in which they are joined. If one
     cannot be read, that is the Problem. ``new_run`` allows a run, and a trace, that does not exist
-    yet. ``origin`` is kept as of :func:`append_events`. ``waiting`` is called with a sentence if
-    another process keeps the trace locked for long.
+    yet. ``origin``, ``waiting`` and ``dry_run`` are as of :func:`append_events`.
     """
     feed = EVENTS[feed_name]
     files = RunFiles(path, beside, feed, run_id)
     try:
-        with _opened(path, [files], create=new_run, waiting=waiting) as (trace, data):
-            merge = _merged(files, data, run_id, changes, new_run=new_run)
+        opened = _opened(path, [files], create=new_run, waiting=waiting, dry_run=dry_run)
+        with opened as (trace, data):
+            own = ScoredTrace(records_of(data), path, provenance_beside(path))
+            joined, traces = files.joined(own), files.traces(own)
+            merge = _merged(feed, run_id, joined, traces, changes, new_run=new_run)
             if isinstance(merge, Refused):
-                return merge
-            joined, known = merge.joined, merge.joined.own.counted
-            is_plain = joined.deciding == FileFeed(path, joined.own) and not joined.doubts
-            if feed_name == COST and known and is_plain and known.values == merge.draft.payload:
-                note = f"the same figures count already (line {known.line}): nothing is appended"
-                return Merged(Appended("", (note,)), joined, known.values, known.line, None, None)
-            record = merge.draft.record(merge.stamp)
+                return _with_guess(merge, run_id, data) if merge.for_unknown_run else merge
+            draft, stamp, before = merge
+            doubts = joined.doubts or joined.superseded(before, feed_name)
+            decider = joined.deciding if feed_name == COST and not doubts else None
+            if decider and (known := decider.state.counted) and known.values == draft.payload:
+                of = "" if decider.state is joined.own else f" of {decider.path}"
+                note = f"the same figures count already (line {known.line}{of}): nothing is appended"
+                written = Appended("", (note,))
+                return Merged(written, joined, known.values, known.line, None, traces)
+            record = draft.record(stamp)
             notes = _write(trace, data, [(record, origin)])
             written = Appended(record, (*notes, *cautions(record)))
-            own, line, is_grade = merge.own, _next_line(merge.data), feed_name == GRADE
-            own.append(written.record)
-            after = score_joined(merge.traces, run_id) if is_grade else None
-            before = merge.before if is_grade else None
-            return Merged(written, joined, merge.draft.payload, line, before, after)
+            if trace is not None:
+                own.append(record)
+            return Merged(written, joined, draft.payload, _next_line(data), before, traces)
     except AppendError as error:
         return error.problem
-
-
-def preview_feed(  # noqa: PLR0913 - as for record_feed
-    path: str,
-    feed_name: str,
-    run_id: str,
-    changes: Mapping[str, object],
-    *,
-    new_run: bool = False,
-    beside: Sequence[str] = (),
-) -> Merge | Refused | Problem:
-    """What :func:`record_feed` would append, or why it would not. Locks nothing, and never raises:
-    what others write meanwhile is merged when it is recorded.
-    """
-    files = RunFiles(path, beside, EVENTS[feed_name], run_id)
-    try:
-        with _opened(path, [files], create=new_run, dry_run=True) as (_, data):
-            return _merged(files, data, run_id, changes, new_run=new_run)
-    except AppendError as error:
-        return error.problem
-
-
-class Merge(NamedTuple):
-    """What would be appended to a trace, and what that was found from."""
-
-    draft: Draft
-    stamp: Stamp
-    joined: JoinedFeed
-    own: ScoredTrace
-    data: bytes
-    before: RunScore | None
-    """The run's score; None for tokens that stand in one file alone."""
-
-    traces: Sequence[ScoredTrace]
-    """The files that concern the run."""
 
 
 def _merged(
-    files: RunFiles, data: bytes, run_id: str, changes: Mapping[str, object], *, new_run: bool
-) -> Merge | Refused:
-    """What counts of a run's feed with its changes, given the trace's bytes."""
-    feed = files.feed
-    own = ScoredTrace(records_of(data), files.path, provenance_beside(files.path))
-    joined = files.joined(own)
+    feed: EventType,
+    run_id: str,
+    joined: JoinedFeed,
+    traces: Sequence[ScoredTrace],
+    changes: Mapping[str, object],
+    *,
+    new_run: bool,
+) -> tuple[Draft, Stamp, RunScore | None] | Refused:
+    """What counts of a run's feed with its changes, and the run's score before."""
     draft = draft_merged(feed, run_id, joined, changes, new_run=new_run)
     if isinstance(draft, Refused):
-        return _with_guess(draft, run_id, data) if draft.for_unknown_run else draft
+        return draft
     stamp = _stamp_after(joined)
     refused = outranked(draft, joined, stamp.ts)
     if refused is not None:
         return refused
-    before, traces = None, files.traces(own)
-    if feed.name == GRADE or len(joined.files) > 1:
-        before = score_joined(traces, run_id)
+    is_scored = feed.name == GRADE or len(joined.files) > 1
+    before = score_joined(traces, run_id) if is_scored else None
     superseded = joined.superseded(before, feed.name)
     if superseded and not draft.payload.keys() <= changes.keys():
         return Refused((superseded,))
-    return Merge(draft, stamp, joined, own, data, before, traces)
+    return draft, stamp, before
 
 
 @contextmanager
