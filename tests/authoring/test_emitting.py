@@ -27,7 +27,13 @@ OF_THE_CALLER = {
     "repeated-authoring",
 }
 """What is found where a caller contradicts itself."""
-OF_THE_RUN = {"dispatch-without-brief", "unclosed-dispatch", "unclosed-round", "merged-without-pr"}
+OF_THE_RUN = {
+    "dispatch-without-brief",
+    "repeated-brief",
+    "unclosed-dispatch",
+    "unclosed-round",
+    "merged-without-pr",
+}
 """What is found where a run goes wrong, or is not over."""
 
 

@@ -120,7 +120,7 @@ def test_dry_run_prints_the_line_and_writes_nothing(trace: Path) -> None:
 def test_every_problem_is_named(trace: Path) -> None:
     payload = '{"dispatch_id":7,"result":"done","wall_clock":5,"ts":"now","wall_clock_ms":-1}'
     assert refused(trace, "dispatch-end", payload) == [
-        "`ts` belongs to the envelope, which drive-trace writes itself: take it out of the payload",
+        "`ts` belongs to the envelope, which drive-trace writes itself: leave it out",
         "`dispatch_id` must be a string; found 7",
         '`result` must be "completed", "failed" or "aborted"; found "done" '
         '— did you mean "completed"?',

@@ -54,7 +54,8 @@ def recorded(*lines: str) -> Any:
         is_first = not Path("projects/shop/trace.jsonl").exists()
         ran = emit(line)
         assert (ran.code, "commit it beside the trace" in ran.err) == (0, is_first), (line, ran)
-        assert ran.err.count("\n") == is_first, (line, ran)
+        assert ('begins a new trace: "shop"' in ran.err) == is_first, (line, ran)
+        assert ran.err.count("\n") == 2 * is_first, (line, ran)
         event = ran.json
     assert trace()[-1] == event
     return event
@@ -209,14 +210,16 @@ def test_values_are_text_null_or_json() -> None:
     assert (plan["slice_count"], plan["dispatch_size_distribution"]["S"]) == (None, 1)
     for line, why in (
         ("slice-started slice_slug", "expected FIELD=VALUE, each field once; found"),
-        ("slice-started slice_slug=", "expected FIELD=VALUE"),
+        ("slice-started slice_slug=", '"slice_slug" is blank: expected a value, or null'),
         ("slice-started slice_slug=a slice_slug=b", "each field once"),
         ("slice-started slice_slug=a slice_index=one", "`slice_index` must be an integer"),
         ("slice-started slice_slug=a slice_index='1,\"x\":2'", "`slice_index` must be an integer"),
         ("slice-started slice_slug=a index=1", "`index` is not declared"),
         ("slice-started slice_slug=null", "`slice_slug` must be a string; found null"),
-        ("slice-started slice_slug=a ts=now", "`ts` belongs to the envelope"),
+        ("slice-started slice_slug=a ts=now", "which drive-trace writes itself: leave it out"),
         ("slice-strated slice_slug=a", 'did you mean "slice-started"?'),
+        ("slice-start slice_slug=a", 'did you mean "slice-started"?'),
+        ("slice-started index=1", "readers ignore it\n`slice_slug` is missing: expected a string"),
         ("retro-landed landing_surfaces=adr", "`landing_surfaces` must be an array"),
         ("slice-started slice_slug=caf\udce9", "expected FIELD=VALUE"),
     ):
@@ -259,7 +262,9 @@ def test_several_open_things_are_named() -> None:
 
 @pytest.mark.usefixtures("repository")
 def test_what_nobody_can_know_is_missing() -> None:
-    assert refused("dispatch-end result=failed") == "no open dispatch fits"
+    assert refused("dispatch-end result=failed") == (
+        "no open dispatch fits; `dispatch-start` begins one"
+    )
     recorded(STARTED, DISPATCH, "round-start")
     assert refused("round-end").split("\n") == [
         '`verdict` is missing: expected "satisfied", "another-round-needed", "escalating-to-user" '
@@ -370,7 +375,9 @@ def test_which_run(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     monkeypatch.setenv("DRIVE_TRACE_RUN", "b")
     assert emit(DISPATCH).json["project_run_id"] == "b"
+    assert emit("slice-completed result=merged", "--project-run-id", "a").code == 0
     assert emit("project-closed dod_status=all-met", "--project-run-id", "a").code == 0
+    assert emit("dispatch-end result=completed").code == 0
     assert emit("project-closed dod_status=all-met").code == 0
     ran = emit(DISPATCH)
     assert (ran.code, 'the run "b" has ended' in ran.err) == (2, True)
@@ -478,8 +485,9 @@ def test_several_writers_take_no_number_twice(tmp_path: Path) -> None:
     env = {**os.environ, "DRIVE_TRACE_FILE": str(path)}
     for line in (STARTED, DISPATCH):
         assert process("emit", *line.split(), env=env).code == 0
+    more = ("round-start", "--as-given")
     with ThreadPoolExecutor(8) as pool:
-        ran = [*pool.map(lambda _: process("emit", "round-start", env=env), range(8))]
+        ran = [*pool.map(lambda _: process("emit", *more, env=env), range(8))]
     assert {each.code for each in ran} == {0}
     events = [json.loads(line) for line in path.read_text().splitlines()]
     assert [each["round_number"] for each in events[2:]] == [*range(1, 9)]
@@ -493,6 +501,96 @@ def test_what_a_batch_has_beside_fields_is_no_field_of_the_command_line() -> Non
     recorded("round-start")
     end = '{"event":"round-end","round":true,"verdict":"satisfied","findings_filed":0}'
     assert "no open round fits" in refused("--batch -", end)
+
+
+# What is begun, and what stands open
+
+
+@pytest.mark.usefixtures("repository")
+def test_what_begins_a_run_is_told_and_a_slip_of_one_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    recorded(STARTED)
+    assert refused(f"{SLICE} --project-run-id shp") == (
+        'no line names the run "shp"; the trace has "shop" — did you mean "shop"?; '
+        "--as-given begins it"
+    )
+    monkeypatch.setenv("DRIVE_TRACE_RUN", "cart")
+    assert 'no line names the run "cart"; the trace has "shop"; --as-given' in refused(SLICE)
+    ran = emit(f"{SLICE} --as-given --dry-run")
+    assert (ran.code, ran.json["project_run_id"]) == (0, "cart")
+    ran = emit(STARTED)
+    assert (ran.code, ran.json["project_run_id"]) == (0, "cart")
+    assert 'projects/shop/trace.jsonl: begins a new run: "cart"\n' in ran.err
+    assert emit(SLICE).err == ""
+    # A trace that has none begins with what comes first, or with the run that its path promises.
+    triage = EVENTS["triage-verdict"].example
+    line = {"event": "triage-verdict"} | {k: v for k, v in triage.items() if k not in ENVELOPE}
+    monkeypatch.setenv("DRIVE_TRACE_FILE", "new/trace.jsonl")
+    assert emit("--batch -", stdin=json.dumps(line)).err.endswith('begins a new trace: "cart"\n')
+    monkeypatch.setenv("DRIVE_TRACE_FILE", "wip/drive-trace/orphan-cart.jsonl")
+    assert "the trace has none; --as-given begins it" in emit(SLICE).err
+    assert emit(f"{SLICE} --project-run-id orphan-cart").code == 0
+
+
+@pytest.mark.usefixtures("repository")
+def test_the_recorded_run_goes_with_the_recorded_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    configuration = '[record]\ntrace = "projects/shop/trace.jsonl"\nrun = "cart"\n'
+    write(Path(), "drive-trace.toml", configuration)
+    recorded(STARTED)  # of the trace that DRIVE_TRACE_FILE names, which says the run
+    monkeypatch.delenv("DRIVE_TRACE_FILE")
+    assert emit(STARTED).json["project_run_id"] == "cart"
+    assert emit(SLICE).json["project_run_id"] == "cart"
+    assert emit(f"{SLICE} --project-run-id shop").json["project_run_id"] == "shop"
+
+
+@pytest.mark.usefixtures("repository")
+def test_what_stands_open_is_ended_first() -> None:
+    recorded(STARTED, SLICE, DISPATCH, REVIEW)
+    recorded("round-start --dispatch builder", "round-start --dispatch reviewer")
+    for line, open_ in (
+        ("round-start --dispatch builder", ["round 1 of builder, open since 14:04"]),
+        (
+            "dispatch-end result=completed --dispatch builder",
+            ["round 1 of builder, open since 14:04"],
+        ),
+        (
+            "project-closed dod_status=all-met",
+            [
+                "slice 1, open since 14:01",
+                "reviewer, open since 14:03",
+                "builder, open since 14:02",
+            ],
+        ),
+    ):
+        name = line.partition(" ")[0]
+        said = (f"{each}: end it before `{name}`; --as-given keeps what is given" for each in open_)
+        assert refused(line) == "\n".join(said)
+        assert emit(line, "--as-given", "--dry-run").code == 0
+    assert emit("dispatch-start dispatch_name=D3 subagent_type=x").code == 0
+    assert refused("brief-issued --file brief.md --dispatch D3").endswith(
+        "; `round-start` begins one"
+    )
+
+
+@pytest.mark.usefixtures("repository")
+def test_a_parent_is_named_by_its_name() -> None:
+    builder = recorded(STARTED, DISPATCH)["dispatch_id"]
+    assert recorded(f"{REVIEW} parent_dispatch_id=builder")["parent_dispatch_id"] == builder
+    assert recorded("round-start dispatch_id=builder")["dispatch_id"] == builder
+    more = "dispatch-start dispatch_name=D3 subagent_type=x parent_dispatch_id"
+    assert recorded(f"{more}={builder}")["parent_dispatch_id"] == builder
+    assert refused(f"{more}=painter") == (
+        '`parent_dispatch_id` is given as "painter", and the trace says no dispatch of that name '
+        "was started; --as-given keeps what is given"
+    )
+
+
+@pytest.mark.usefixtures("repository")
+def test_an_empty_batch_is_told() -> None:
+    ran = emit("--batch -", stdin="\n")
+    assert (ran.code, ran.out) == (0, "")
+    assert ran.err == "drive-trace: -: has no event: nothing is appended\n"
 
 
 @pytest.mark.usefixtures("repository")

@@ -90,8 +90,7 @@ def draft_event(name: str, run_id: str, agent_id: str | None, payload: str) -> D
         expected = "the payload must be an object {…} with the event's own fields"
         return Refused((f"{expected}; found {shown(fields)}",))
     reasons = [
-        f"`{key}` belongs to the envelope, which drive-trace writes itself: "
-        "take it out of the payload"
+        f"`{key}` belongs to the envelope, which drive-trace writes itself: leave it out"
         for key in fields
         if key in ENVELOPE
     ]

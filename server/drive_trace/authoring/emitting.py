@@ -16,18 +16,30 @@ from uuid import UUID, uuid5
 
 from drive_trace.authoring.drafts import Draft, Refused, Stamp, draft_event, plain_object
 from drive_trace.authoring.events import compose, context_of
-from drive_trace.authoring.values import Certainty, Given, Slot, allowed, contrary
+from drive_trace.authoring.values import (
+    Certainty,
+    EventContext,
+    Given,
+    Slot,
+    about,
+    allowed,
+    contrary,
+)
 from drive_trace.json_text import as_json
+from drive_trace.scorecard.feed_state import mentions
 from drive_trace.scorecard.scoring import ScoredTrace
 from drive_trace.text.wording import fields_listed, shown, writable
 from drive_trace.trace.provenance import Origin
-from drive_trace.trace.scope import Scope, scope_at
+from drive_trace.trace.scope import Opened, Scope, scope_at
 from drive_trace.vocabulary import DISPATCH, ENVELOPE, EVENTS, LIFETIMES, ROUND, Entity, EventType
+from drive_trace.vocabulary.slips import nearest
 
 _MOST = 10
 """So many choices are named."""
 _MOST_RUNS = 100
-"""The last runs of a trace, among which the one that is open is looked for."""
+"""The last runs of a trace, among which the one that is open is looked for; and the last dispatches
+of a run, which may be called by their names.
+"""
 _SAYS_IT = {DISPATCH.field: "--dispatch NAME", ROUND.field: "--round N"}
 
 
@@ -76,22 +88,35 @@ def fill(
     one that is open, else of the one that the path of the trace promises or the project is called.
     Never raises.
     """
-    said = {**wanted.facts, **wanted.given}
+    event = EVENTS.get(wanted.event)
+    if event is None:
+        guess = nearest(wanted.event, EVENTS)
+        hint = f" — did you mean {shown(guess)}?" if guess else ""
+        return Refused((f"{shown(wanted.event)} is not an event of the vocabulary{hint}",))
     # It has to be right whatever stands beside it.
-    example = EVENTS[wanted.event].example if wanted.event in EVENTS else {}
-    beside = {name: value for name, value in example.items() if name not in ENVELOPE}
-    draft = draft_event(wanted.event, "", wanted.agent_id, as_json({**beside, **said}))
+    beside = {name: each for name, each in event.example.items() if name not in ENVELOPE}
+    draft = draft_event(
+        event.name, "", wanted.agent_id, as_json({**beside, **wanted.facts, **wanted.given})
+    )
     if isinstance(draft, Refused):
-        return draft
-    event = draft.event
-    scope = _scope_for(event, trace, run_id, promised or said.get("project_slug"))
+        declared = {name: each for name, each in wanted.given.items() if name in beside}
+        others = None
+        if declared.keys() < wanted.given.keys():  # what is unknown hides nothing of the rest
+            others = fill(wanted._replace(given=declared), trace, stamp, run_id, promised)
+        more = others.reasons if isinstance(others, Refused) else ()
+        return Refused(tuple(dict.fromkeys((*draft.reasons, *more))))
+    scope = _scope_for(wanted, event, trace, run_id, promised)
     if isinstance(scope, Refused):
         return scope
+    wanted = wanted._replace(given=_with_ids(event, wanted.given, scope))
+    said = {**wanted.facts, **wanted.given}
     scope = _narrowed(scope, wanted)
-    reasons = (*_contradicted(event, wanted, scope, stamp),)
-    found = Refused(reasons) if reasons else _found(event, said, scope, stamp)
-    if isinstance(found, Refused):
-        return found
+    reasons, found = (
+        [*_contradicted(event, wanted, scope, stamp)],
+        _found(event, said, scope, stamp),
+    )
+    if reasons or isinstance(found, Refused):
+        return Refused((*reasons, *(found.reasons if isinstance(found, Refused) else ())))
     agent_id = wanted.agent_id or scope.agent_id
     draft = draft_event(event.name, str(scope.run_id), agent_id, as_json({**found, **said}))
     if isinstance(draft, Refused):
@@ -111,6 +136,8 @@ def said_in(event: str, words: Iterable[str]) -> dict[str, object] | Refused:
     given: dict[str, object] = {}
     for word in words:
         name, _, text = word.partition("=")
+        if name and word.endswith("=") and not text.strip():
+            return Refused((f"{shown(name)} is blank: expected a value, or null",))
         if not name or not text.strip() or name in given or word != writable(word):
             return Refused((f"expected FIELD=VALUE, each field once; found {shown(word)}",))
         is_text = name in fields and fields[name].plain[0] is str and text != "null"
@@ -124,14 +151,24 @@ def said_in(event: str, words: Iterable[str]) -> dict[str, object] | Refused:
 
 
 def _scope_for(
-    event: EventType, trace: ScoredTrace, run_id: str | None, named: object
+    wanted: Wanted, event: EventType, trace: ScoredTrace, run_id: str | None, promised: str | None
 ) -> Scope | Refused:
     index, lines = trace.index, trace.document.lines
     of_run = partial(scope_at, index, lines, len(lines))
+    last = index.runs_in_order[-_MOST_RUNS:]
     if run_id is not None:
-        return of_run(run_id)
-    scopes = [of_run(run.run_id) for run in index.runs_in_order[-_MOST_RUNS:]]
+        begins = (event.name, *event.leads_to * (not last))
+        is_meant = run_id == promised or any(EVENTS[each].opens is Entity.RUN for each in begins)
+        if is_meant or wanted.as_given or mentions(index, run_id):
+            return of_run(run_id)
+        guess = nearest(run_id, index.runs)
+        hint = f" — did you mean {shown(guess)}?" if guess else ""
+        runs = ", ".join(shown(each.run_id) for each in last[-_MOST:]) or "none"
+        why = f"no line names the run {shown(run_id)}; the trace has {runs}{hint}"
+        return Refused((f"{why}; --as-given begins it",))
+    scopes = [of_run(run.run_id) for run in last]
     fitting = [each for each in scopes if event.is_feed or not each.has_ended]
+    named = promised or wanted.given.get("project_slug")
     is_new = event.opens is Entity.RUN or not (fitting or named in index.runs)
     if is_new and isinstance(named, str):
         return of_run(named)
@@ -140,6 +177,19 @@ def _scope_for(
     names = ", ".join(shown(each.run_id) for each in (fitting or scopes)[:_MOST])
     which = f"{'open' if fitting else 'ended'}: {names}" if names else "the trace names none"
     return Refused((f"which run? {which}; --project-run-id ID says it",))
+
+
+def _with_ids(event: EventType, given: Given, scope: Scope) -> Given:
+    """What is given, with the id of each dispatch that is called by its name."""
+    starts = scope.latest(DISPATCH.opener, _MOST_RUNS)
+    ids = {each.fact("dispatch_name"): each.fact(DISPATCH.field) for each in reversed(starts)}
+    ids |= {each: each for each in ids.values()}
+    names = {name for name, field in event.fields.items() if field.names is Entity.DISPATCH}
+    names -= {DISPATCH.field} if event.opens is Entity.DISPATCH else set()
+    return {
+        name: ids.get(each, each) if name in names and isinstance(each, str) else each
+        for name, each in given.items()
+    }
 
 
 def _narrowed(scope: Scope, wanted: Wanted) -> Scope:
@@ -169,6 +219,9 @@ def _contradicted(event: EventType, wanted: Wanted, scope: Scope, stamp: Stamp) 
     if is_over or (event.opens is Entity.RUN and scope.count(event.name)):
         yield f"the run {shown(scope.run_id)} {'has ended' if is_over else 'was started'}; {kept}"
     said = {**wanted.facts, **wanted.given}
+    for each in _standing(event, scope, context_of(event, scope, stamp, said)):
+        open_ = about(scope, each.of, each.start, stamp.ts)
+        yield f"{open_}: end it before `{event.name}`; {kept}"
     for name, value in wanted.given.items():
         others = {key: each for key, each in said.items() if key != name}
         against = contrary(event.fields[name], value, context_of(event, scope, stamp, others))
@@ -177,6 +230,17 @@ def _contradicted(event: EventType, wanted: Wanted, scope: Scope, stamp: Stamp) 
             says = f"the file says {shown(wanted.facts[name])}"
         if says:
             yield f"`{name}` is given as {shown(value)}, and {says}; {kept}"
+
+
+def _standing(event: EventType, scope: Scope, context: EventContext) -> Iterator[Opened]:
+    """What stands open within that which an event ends, or beside the round that it starts."""
+    if event.closes is Entity.RUN:
+        yield from (*scope.opened[Entity.SLICE], *scope.opened[Entity.DISPATCH])
+    elif event.opens is Entity.ROUND or event.closes is Entity.DISPATCH:
+        dispatch = None if context.is_ambiguous else context.given.get(DISPATCH.field)
+        for each in scope.opened[Entity.ROUND]:
+            if each.start.fact(DISPATCH.field) == dispatch:
+                yield each
 
 
 # What is filled in
@@ -205,7 +269,9 @@ def _which(slot: Slot) -> str:
     name, entity = slot.field.name, slot.field.names
     choices = "; ".join(f"{each.note} ({each.value})" for each in slot.choices[:_MOST])
     if slot.certainty is Certainty.OPEN:
-        return f"no open {entity} fits" + (f"; the last: {choices}" if choices else "")
+        begins = next(each.opener for each in LIFETIMES.values() if each.entity is entity)
+        last = f"; the last: {choices}" if choices else ""
+        return f"no open {entity} fits{last}; `{begins}` begins one"
     return f"which {entity}? Open: {choices}; {_SAYS_IT.get(name, f'{name}=…')} says it"
 
 

@@ -408,8 +408,10 @@ def contrary(field: FieldType, value: object, context: EventContext) -> str | No
         is_open = any(each.id == value for each in scope.opened[of.entity])
         if start is not None and (is_start or not is_open):
             return about(scope, of, start, context.stamp.ts)
-        if start is None:
-            return None if is_start else f"no {of.entity} of that name was started"
+        if start is None and is_start:
+            return None
+    if of is not None and value is not None and scope.start_of(of, value) is None:
+        return f"no {of.entity} of that name was started"
     slot = slot_of(field, context)
     if not slot.is_fact or slot.value == value:
         return None

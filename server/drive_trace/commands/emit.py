@@ -151,6 +151,8 @@ def _wanted_in(
         elif line.strip():
             expected = 'expected {"event": EVENT, FIELD: VALUE, …}, each key once'
             raise Ended(EXIT_UNUSABLE, f"{batch}: line {number}: {expected}")
+    if not found:
+        notify(f"{batch}: has no event: nothing is appended")
     return found
 
 

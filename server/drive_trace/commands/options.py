@@ -291,16 +291,20 @@ def trace_file(command: Command, **more: Any) -> Command:
 
 
 def _recorded_trace() -> str | None:
-    """The trace that the project of the current folder records, if it names one."""
+    """The trace that the project of the current folder records, if it names one. Its run is
+    remembered.
+    """
     from drive_trace.storage.projects import Projects  # noqa: PLC0415 - where no other is named
 
-    if click.get_current_context().resilient_parsing:  # as where a shell asks
+    ctx = click.get_current_context()
+    if ctx.resilient_parsing:  # as where a shell asks
         return None
     project = Projects(".", with_baseline=False).of(STDIN)
     try:
         for each in project.problems:
             raise Ended(EXIT_UNUSABLE, each.problem.message)
         record = project.configuration.record
+        ctx.meta["recorded_run"] = record and record.run
         return record and str(inside(project.folder / record.trace, project.folder))
     except OSError as error:
         raise Ended(EXIT_UNUSABLE, f"the trace of [record] is {why_not_read(error)}") from error
@@ -337,7 +341,11 @@ run_id = _run_id(required=True, help="The run that the event belongs to.")
 run_id_of_session = _run_id(
     help="The run that the session is of. By default the session's id, as of a new run."
 )
-run_id_or_open = _run_id(help="The run that the event belongs to; by default the one that is open.")
+run_id_or_open = _run_id(
+    default=lambda: click.get_current_context().meta.get("recorded_run"),
+    help="The run that the event belongs to; by default that of [record] with its trace, or else "
+    "the one that is open.",
+)
 new_run = click.option(
     "--new-run",
     is_flag=True,

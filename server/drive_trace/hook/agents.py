@@ -158,7 +158,7 @@ def _append(session: Session, wanted: Callable[[Scope], Iterator[Wanted]]) -> No
 
     def events(data: bytes) -> Sequence[NewEvent] | Refused:
         each = enumerate(wanted(_scope(data, session)))
-        ours = {str(place): found._replace(agent_id=own) for place, found in each}
+        ours = {str(place): found._replace(agent_id=own, as_given=True) for place, found in each}
         made = filled(ours, data, session.trace, session.run)
         if isinstance(made, Refused):
             return made

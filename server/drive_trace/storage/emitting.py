@@ -12,10 +12,12 @@ from msgspec.structs import astuple
 
 from drive_trace.authoring.drafts import Refused
 from drive_trace.authoring.emitting import Wanted, fill
+from drive_trace.scorecard.feed_state import mentions
 from drive_trace.scorecard.scoring import ScoredTrace
 from drive_trace.storage.files import Problem, git_folder_of, records_of, why_not_read
 from drive_trace.storage.projects import absolute, relative
 from drive_trace.storage.recording import NewEvent, new_stamp
+from drive_trace.text.wording import shown
 from drive_trace.vocabulary import EVENTS, FILES, promised_run
 
 
@@ -34,7 +36,9 @@ def filled(
         found = fill(each, trace, stamp, run_id, promised)
         if isinstance(found, Refused):
             return Refused(tuple(f"{where}{reason}" for reason in found.reasons))
-        made.append(NewEvent(*found, stamp.ts))
+        new, run = "run" if trace.index.runs else "trace", found.draft.run_id
+        begins = () if mentions(trace.index, run) else (f"begins a new {new}: {shown(run)}",)
+        made.append(NewEvent(*found, stamp.ts, begins))
         trace.append(found.draft.record(stamp))
     return made
 

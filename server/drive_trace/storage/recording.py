@@ -104,6 +104,8 @@ class NewEvent(NamedTuple):
     """Where it comes from: kept in the record of provenance beside the trace."""
     ts: str | None = None
     """When it happened, where a log says so; None: now."""
+    notes: tuple[str, ...] = ()
+    """What the caller should know about it, before what is found when it is appended."""
 
 
 Composed: TypeAlias = "Sequence[NewEvent] | Refused"
@@ -168,7 +170,7 @@ def _append_all(
 ) -> Sequence[Appended] | Refused:
     """Append events, if none of them is refused in a trace that has those before it."""
     found, now = list[tuple[str, Origin, tuple[str, ...]]](), data
-    for number, (draft, origin, ts) in enumerate(events, 1):
+    for number, (draft, origin, ts, told) in enumerate(events, 1):
         known = looked.get(draft.run_id) if draft.event.name == GRADE else None
         files = known or RunFiles(path, (), draft.event, draft.run_id)
         notes = _about_trace(draft, path, now, files)
@@ -177,7 +179,7 @@ def _append_all(
             return notes._replace(reasons=tuple(f"{where}{each}" for each in notes.reasons))
         stamp = new_stamp()
         record = draft.record(stamp if ts is None else stamp._replace(ts=ts))
-        found.append((record, origin, notes))
+        found.append((record, origin, (*told, *notes)))
         now = b"%b%b%b\n" % (now, b"\n" * (not now.endswith(b"\n")), record.encode())
     written = _write(trace, data, [(record, origin) for record, origin, _ in found])
     return [
@@ -231,14 +233,13 @@ def record_feed(  # noqa: PLR0913 - what is recorded, and where
     cannot be read, that is the Problem. ``new_run`` allows a run, and a trace, that does not exist
     yet. ``origin``, ``waiting`` and ``dry_run`` are as of :func:`append_events`.
     """
-    feed = EVENTS[feed_name]
-    files = RunFiles(path, beside, feed, run_id)
+    files = RunFiles(path, beside, EVENTS[feed_name], run_id)
     try:
         opened = _opened(path, [files], create=new_run, waiting=waiting, dry_run=dry_run)
         with opened as (trace, data):
             own = ScoredTrace(records_of(data), path, provenance_beside(path))
-            joined, traces = files.joined(own), files.traces(own)
-            merge = _merged(feed, run_id, joined, traces, changes, new_run=new_run)
+            joined = files.joined(own)
+            merge = _merged(files, own, joined, changes, new_run=new_run)
             if isinstance(merge, Refused):
                 return _with_guess(merge, run_id, data) if merge.for_unknown_run else merge
             draft, stamp, before = merge
@@ -246,29 +247,33 @@ def record_feed(  # noqa: PLR0913 - what is recorded, and where
             decider = joined.deciding if feed_name == COST and not doubts else None
             if decider and (known := decider.state.counted) and known.values == draft.payload:
                 of = "" if decider.state is joined.own else f" of {decider.path}"
-                note = f"the same figures count already (line {known.line}{of}): nothing is appended"
+                note = (
+                    f"the same figures count already (line {known.line}{of}): nothing is appended"
+                )
                 written = Appended("", (note,))
-                return Merged(written, joined, known.values, known.line, None, traces)
+                return Merged(written, joined, known.values, known.line, None, ())
             record = draft.record(stamp)
             notes = _write(trace, data, [(record, origin)])
             written = Appended(record, (*notes, *cautions(record)))
             if trace is not None:
                 own.append(record)
-            return Merged(written, joined, draft.payload, _next_line(data), before, traces)
+            return Merged(
+                written, joined, draft.payload, _next_line(data), before, files.traces(own)
+            )
     except AppendError as error:
         return error.problem
 
 
 def _merged(
-    feed: EventType,
-    run_id: str,
+    files: RunFiles,
+    own: ScoredTrace,
     joined: JoinedFeed,
-    traces: Sequence[ScoredTrace],
     changes: Mapping[str, object],
     *,
     new_run: bool,
 ) -> tuple[Draft, Stamp, RunScore | None] | Refused:
     """What counts of a run's feed with its changes, and the run's score before."""
+    feed, run_id = files.feed, files.run_id
     draft = draft_merged(feed, run_id, joined, changes, new_run=new_run)
     if isinstance(draft, Refused):
         return draft
@@ -277,7 +282,7 @@ def _merged(
     if refused is not None:
         return refused
     is_scored = feed.name == GRADE or len(joined.files) > 1
-    before = score_joined(traces, run_id) if is_scored else None
+    before = score_joined(files.traces(own), run_id) if is_scored else None
     superseded = joined.superseded(before, feed.name)
     if superseded and not draft.payload.keys() <= changes.keys():
         return Refused((superseded,))
@@ -400,7 +405,7 @@ class RunFiles:
     """
 
     def __init__(self, path: str, beside: Iterable[str], feed: EventType, run_id: str) -> None:
-        self.path, self.feed, self._run_id = path, feed, run_id
+        self.path, self.feed, self.run_id = path, feed, run_id
         real = os.path.realpath
         self._paths = [path if real(each) == real(path) else each for each in beside]
         if path not in self._paths:
@@ -424,7 +429,7 @@ class RunFiles:
     def joined(self, own: ScoredTrace) -> JoinedFeed:
         """The feed in the files that have the run, and in the trace itself."""
         files = [
-            FileFeed(each.path, each.feed_state(self.feed, self._run_id))
+            FileFeed(each.path, each.feed_state(self.feed, self.run_id))
             for each in self.traces(own)
             if each is own or self._known[each.path].names_run
         ]
@@ -438,8 +443,8 @@ class RunFiles:
         trace = ScoredTrace(records, path, provenance)
         if trace.index.is_illegible:
             raise AppendError(path, ILLEGIBLE)
-        names_run = mentions(trace.index, self._run_id)
-        state = trace.feed_state(self.feed, self._run_id)
+        names_run = mentions(trace.index, self.run_id)
+        state = trace.feed_state(self.feed, self.run_id)
         concerns = names_run or state.rejected or state.lookalikes
         return _FileBeside(version, names_run, trace if concerns else None)
 
