@@ -63,12 +63,13 @@ class Session:
         path = {"agent_transcript_path": str(log), "agent_type": "Explore"}
         return self.recorded("SubagentStop", agent_id=agent, **path, stop_hook_active=False)
 
-    def wrote(self, text: str) -> Ran:
-        """The agent has put a text in place of the trace's."""
-        before = self.trace.read_text("utf-8")
-        self.trace.write_text(text, "utf-8")
-        response = {"filePath": str(self.trace), "originalFile": before, "structuredPatch": []}
-        given = {"file_path": str(self.trace), "content": text}
+    def wrote(self, text: str, suffix: str = "") -> Ran:
+        """The agent has put a text in place of the trace's, or of the record's beside it."""
+        path = Path(f"{self.trace}{suffix}")
+        before = path.read_text("utf-8")
+        path.write_text(text, "utf-8")
+        response = {"filePath": str(path), "originalFile": before, "structuredPatch": []}
+        given = {"file_path": str(path), "content": text}
         return self.hook("PostToolUse", tool_name="Write", tool_input=given, tool_response=response)
 
     def reminded(self, name: str = "Stop", **fields: object) -> list[str]:
@@ -275,6 +276,14 @@ def test_what_an_edit_takes_away_or_changes_is_told(session: Session) -> None:
     gone = session.wrote("".join(text.splitlines(keepends=True)[:-1]))
     assert gone.code == 2
     assert "(unrecorded-change)" in gone.err
+    assert session.wrote(text) == (0, "", "")
+    record = Path(f"{session.trace}.provenance.ndjson").read_text("utf-8")
+    forged = session.wrote(record.replace("round-end", "round-start", 1), ".provenance.ndjson")
+    assert forged == (0, "", "")  # the trace is what the record says
+    told = session.wrote("garbage\n", ".provenance.ndjson")
+    assert told.code == 2
+    assert "the record of where the events come from is damaged" in told.err
+    assert session.wrote(record, ".provenance.ndjson") == (0, "", "")
 
 
 # Tokens

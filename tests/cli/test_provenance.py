@@ -206,6 +206,11 @@ def test_a_record_that_was_cut_off_is_told(lines: list[str]) -> None:
     assert "trace.jsonl.provenance.ndjson has conflict markers" in told["message"]
     write(path, ["[" * 100_000])
     assert "a line of it cannot be read" in caveats()[0][0]
+    write(path, ["garbage\n", "and more\n"])
+    assert unrecorded() == [(1, "the record of where the events come from is damaged")]
+    assert "damaged: not one line of it is an entry" in caveats()[0][0]
+    write(path, [entries[0][:9]])
+    assert (unrecorded(), caveats()) == ([], [])
     path.unlink()
     path.symlink_to("/etc/passwd")
     assert "damaged: not read: link out of the repository" in caveats()[0][0]

@@ -14,6 +14,8 @@ _MOST = 64 << 20
 """The most bytes of an event: it may hold the file that was edited, twice."""
 _CONFIGURATION_NAME = "drive-trace.toml"
 """As in :mod:`drive_trace.storage.projects`, which takes long to load."""
+RECORD_SUFFIX = ".provenance.ndjson"
+"""As in :mod:`drive_trace.storage.patterns`: of the record beside the trace."""
 _EVENTS = {"PostToolUse", "SubagentStart", "SubagentStop", "Stop", "SessionEnd"}
 
 HookEvent: TypeAlias = Mapping[str, Any]
@@ -69,9 +71,9 @@ def _may_concern(event: HookEvent, folder: str) -> bool:
     from drive_trace.storage.files import read_regular  # noqa: PLC0415 - takes long to load
 
     text, path = read_regular(configuration).decode("utf-8", "replace"), written(event)
+    name = os.path.basename(path or "").removesuffix(RECORD_SUFFIX)  # noqa: PTH119
     # The trace is named there as it is, or with escapes.
-    is_named = path is None or "\\" in text or os.path.basename(path) in text  # noqa: PTH119
-    return "record" in text and is_named
+    return "record" in text and (path is None or "\\" in text or name in text)
 
 
 def written(event: HookEvent) -> str | None:

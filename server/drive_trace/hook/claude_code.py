@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from shlex import quote
 from typing import NamedTuple
 
-from drive_trace.hook import Answer, HookEvent, written
+from drive_trace.hook import RECORD_SUFFIX, Answer, HookEvent, written
 from drive_trace.linter.settings import Severity
 from drive_trace.storage.files import STDIN, Problem, TraceRecords, inside, read_trace
 from drive_trace.storage.projects import Project, Projects
 from drive_trace.text.escaping import printable
 from drive_trace.text.wording import plural
+from drive_trace.trace.provenance import read_provenance
 
 _MOST = 10
 """So many findings are told at once."""
@@ -39,8 +40,9 @@ def act(event: HookEvent, folder: str) -> Answer:
         return "", {}
     trace = str(inside(project.folder / record.trace, project.folder))
     session = Session(event, project, trace, record.run)
-    if event["hook_event_name"] == "PostToolUse" and written(event) == trace:
-        return _told(session), {}
+    path = written(event) if event["hook_event_name"] == "PostToolUse" else None
+    if path in (trace, f"{trace}{RECORD_SUFFIX}"):
+        return _told(session, of_record=path != trace), {}
     from drive_trace.hook import agents  # noqa: PLC0415 - takes long to load
 
     words = ""
@@ -60,9 +62,10 @@ def act(event: HookEvent, folder: str) -> Answer:
     return "", {"hookSpecificOutput": context} if words else {}
 
 
-def _told(session: Session) -> str:
-    """The errors and warnings that an edit has brought, in the words of an agent's next step; empty
-    where there are none. Where the tool does not say what the trace was before, all of them count.
+def _told(session: Session, *, of_record: bool) -> str:
+    """The errors and warnings that an edit of the trace, or of its record, has brought, in the
+    words of an agent's next step; empty where there are none. Where the tool does not say what the
+    file was before, all of them count.
     """
     read = read_trace(session.trace)
     if isinstance(read, Problem):
@@ -71,7 +74,10 @@ def _told(session: Session) -> str:
     if not now:
         return ""
     original = (session.event.get("tool_response") or {}).get("originalFile") or ""
-    before = _findings(session, read._replace(records=original.split("\n")))
+    was = read._replace(records=original.split("\n"))
+    if of_record:
+        was = read._replace(provenance=read_provenance(original.encode("utf-8", "replace")))
+    before = _findings(session, was)
     told = dict.fromkeys(message for key, message in now.items() if key not in before)
     new = [f"- {printable(each, 500)}" for each in told]
     found = f"{plural(len(new), 'finding')} in {printable(quote(session.trace), 4096)}"

@@ -109,6 +109,8 @@ def digest_of_event(text: str) -> str:
 
 _ENTRY = msgspec.json.Decoder(Entry)
 _UNREADABLE = "a line of it cannot be read"
+_BEGINNING = f'{{"{PROVENANCE_VERSION}"'.encode()
+"""Of an entry, of which a writer that was killed has left a part."""
 
 
 class ProvenanceRecord(NamedTuple):
@@ -176,6 +178,8 @@ def read_provenance(data: bytes, damage: str | None = None, name: str = "it") ->
             above.setdefault(last, known.get(entry.previous))
             entries.setdefault(last, entry)
         known[digest] = last
+    if not entries and not _BEGINNING.startswith(_plain(data)[: len(_BEGINNING)]):
+        damage = damage or "not one line of it is an entry"
     return ProvenanceRecord(entries, above, damage, digest_of_line(data))
 
 
