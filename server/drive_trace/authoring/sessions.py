@@ -61,7 +61,7 @@ class Dispatch:
     end: _Moment | None = None
 
 
-class Told(NamedTuple):
+class LoggedEvent(NamedTuple):
     """An event that the logs tell of, without its envelope."""
 
     name: str
@@ -72,7 +72,7 @@ class Told(NamedTuple):
     computed: tuple[str, ...]
 
 
-class Session(NamedTuple):
+class SessionLogs(NamedTuple):
     """What the logs of a session tell."""
 
     id: str
@@ -83,7 +83,7 @@ class Session(NamedTuple):
     """What they do not tell, a sentence each."""
 
 
-def read_session(logs: Mapping[str, Iterable[str]]) -> Session:
+def read_session(logs: Mapping[str, Iterable[str]]) -> SessionLogs:
     """Read a session's own log, the first, and those of its subagents."""
     reader, found, left_out = _Reader(), list[Dispatch](), list[str]()
     for number, (log, lines) in enumerate(logs.items()):
@@ -108,7 +108,7 @@ def read_session(logs: Mapping[str, Iterable[str]]) -> Session:
         rounds = plural(sum(len(each.briefs) for each in found), "round")
         left_out.append(f"the end of {rounds}: what was decided, and how much was found")
     left_out.append("the project, its slices, specs, plans, checks, retros and grades")
-    return Session(reader.id, found, reader.turns, left_out)
+    return SessionLogs(reader.id, found, reader.turns, left_out)
 
 
 class _Reader:
@@ -177,8 +177,8 @@ class _Reader:
 
 
 def missing_in(
-    run: Sequence[Mapping[str, Any]], session: Session
-) -> tuple[list[Told], Sequence[str]]:
+    run: Sequence[Mapping[str, Any]], session: SessionLogs
+) -> tuple[list[LoggedEvent], Sequence[str]]:
     """What the events of a run lack of what a session tells of it, in the order of their times, and
     of which dispatches nobody knows which they are there.
 
@@ -190,7 +190,7 @@ def missing_in(
     own = {each.agent: dispatch_id(session.id, each.agent) for each in session.dispatches}
     is_own = not starts or not starts.keys().isdisjoint(own.values())
     names = [each.name for each in session.dispatches]
-    found, unknown = list[Told](), list[str]()
+    found, unknown = list[LoggedEvent](), list[str]()
     for each in session.dispatches:
         alike = [id_ for id_, start in starts.items() if start["dispatch_name"] == each.name]
         ids = [own[each.agent]] if is_own else alike * names.count(each.name)
@@ -202,23 +202,23 @@ def missing_in(
         took = milliseconds_between(begun, each.end.ts) if each.end is not None else None
         if each.end is not None and ids[0] not in ended and took is not None and took >= 0:
             payload = {_ID: ids[0], "result": each.end.text, "wall_clock_ms": took}
-            found.append(Told("dispatch-end", each.end.ts, payload, each.end.lines, (_ID,)))
+            found.append(LoggedEvent("dispatch-end", each.end.ts, payload, each.end.lines, (_ID,)))
     return sorted(found, key=lambda each: str(each.ts)), unknown
 
 
-def _begun(dispatch: Dispatch, id_: str) -> Iterator[Told]:
+def _begun(dispatch: Dispatch, id_: str) -> Iterator[LoggedEvent]:
     start, seen = dispatch.briefs[0], set[str]()
     named = {"dispatch_name": dispatch.name, "subagent_type": dispatch.kind}
     opened = {_ID: id_, **named, "model": dispatch.model, "parent_dispatch_id": None}
-    yield Told("dispatch-start", start.ts, opened, start.lines, (_ID,))
+    yield LoggedEvent("dispatch-start", start.ts, opened, start.lines, (_ID,))
     for number, brief in enumerate(dispatch.briefs, 1):
         of = {_ID: id_, _ROUND: str(uuid.uuid5(uuid.UUID(id_), str(number)))}
         begun = {**of, "round_number": number}
-        yield Told("round-start", brief.ts, begun, brief.lines, (*begun,))
+        yield LoggedEvent("round-start", brief.ts, begun, brief.lines, (*begun,))
         how = "initial" if not seen else "reissue" if brief.text in seen else "amended"
         content = {"brief_byte_length": brief.size, "brief_content_hash": brief.text}
         issued = {**of, **content, "brief_disposition": how}
-        yield Told("brief-issued", brief.ts, issued, brief.lines, (*of, "brief_disposition"))
+        yield LoggedEvent("brief-issued", brief.ts, issued, brief.lines, (*of, "brief_disposition"))
         seen.add(brief.text)
 
 

@@ -8,7 +8,8 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, TypeVar
 
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, ProgressBar, notify, say_waiting
-from drive_trace.storage import files, finding
+from drive_trace.storage import files as disk
+from drive_trace.storage import finding
 from drive_trace.storage.files import Problem, TraceRecords, read_bytes, read_trace
 from drive_trace.text.escaping import printable
 from drive_trace.text.wording import first_of
@@ -54,7 +55,7 @@ def lines_of_log(path: str) -> Iterator[str]:
     try:
         yield from log_lines(path)
     except (OSError, ValueError) as error:
-        raise Ended(EXIT_UNUSABLE, f"{path}: {files.why_not_read(error)}") from error
+        raise Ended(EXIT_UNUSABLE, f"{path}: {disk.why_not_read(error)}") from error
 
 
 def tell_others(paths: Sequence[str]) -> None:

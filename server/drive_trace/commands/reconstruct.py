@@ -28,7 +28,7 @@ from drive_trace.trace.reading import read_lines
 from drive_trace.vocabulary import COST
 
 if TYPE_CHECKING:
-    from drive_trace.authoring.sessions import Session, Told
+    from drive_trace.authoring.sessions import LoggedEvent, SessionLogs
     from drive_trace.authoring.usage import Usage
 
 _TOLD = ("dispatch_name", "spec_path", "plan_path")
@@ -106,7 +106,7 @@ def reconstruct(session: str, into: str | None, output_format: str, **given: Any
     write_document(f"{made}\n", given["out"], traces=paths)
 
 
-def _told(session: Session, cost: Usage | Refused, run_id: str) -> Reconstruction:
+def _told(session: SessionLogs, cost: Usage | Refused, run_id: str) -> Reconstruction:
     """What a session tells, in the words of what is told of a transcript."""
     from drive_trace.authoring.sessions import missing_in  # noqa: PLC0415 - not for --help
 
@@ -118,7 +118,7 @@ def _told(session: Session, cost: Usage | Refused, run_id: str) -> Reconstructio
     return Reconstruction(events, session.operator_turns, [*session.left_out, *_lacks(cost)])
 
 
-def _new(session: Session, told: Told, run_id: str) -> NewEvent:
+def _new(session: SessionLogs, told: LoggedEvent, run_id: str) -> NewEvent:
     draft = draft_event(told.name, run_id, session.id, as_json(dict(told.payload)))
     seen = ("ts", *(name for name, value in told.payload.items() if value is not None))
     # What a tool calls a result, nobody has measured.
@@ -129,10 +129,10 @@ def _new(session: Session, told: Told, run_id: str) -> NewEvent:
 
 
 def _fill(
-    into: str, session: Session, cost: Usage | Refused, named: str | None, *, dry_run: bool
+    into: str, session: SessionLogs, cost: Usage | Refused, named: str | None, *, dry_run: bool
 ) -> None:
     """Write to a trace what it lacks, or print that."""
-    from drive_trace.authoring.sessions import Told, missing_in  # noqa: PLC0415 - not for --help
+    from drive_trace.authoring.sessions import LoggedEvent, missing_in  # noqa: PLC0415 - not for --help
 
     run_id, unknown = named or session.id, list[str]()
 
@@ -144,7 +144,7 @@ def _fill(
         told, unknown[:] = missing_in(run, session)
         is_new = all(each["event_type"] != COST for each in run)
         if is_new and not isinstance(cost, Refused) and {*cost.figures.values()} != {None}:
-            told.append(Told(COST, None, cost.figures, (), ("ts",)))
+            told.append(LoggedEvent(COST, None, cost.figures, (), ("ts",)))
         return [_new(session, each, run_id) for each in told]
 
     written = done(append_events(into, made, waiting=notify, dry_run=dry_run), into)

@@ -352,7 +352,7 @@ def on_both_sides(baseline: Side, candidate: Side) -> list[str]:
 _KEYS = [each.key for each in COSTS]
 _LOST = {"": _KEYS, COST: _KEYS[:2], GRADE: [], None: _KEYS[2:]}
 """What a line of an unknown type may say, by the feed that was meant; a rejected one, all."""
-Told: TypeAlias = tuple[tuple[int, int], tuple[int, int]]
+CountsTold: TypeAlias = tuple[tuple[int, int], tuple[int, int]]
 
 
 class Cost(NamedTuple):
@@ -370,7 +370,7 @@ class Cost(NamedTuple):
     """The same by Holm, over all metrics."""
     cases: tuple[str, ...]
     """Those that it is over; untrusted."""
-    told: Told
+    told: CountsTold
     """Of each side, how many CORRECT runs tell it, and of how many, in cases where both have some.
     """
 
@@ -435,7 +435,7 @@ def _earned(case: RunsOfCase) -> list[list[ComparedRun]]:
     ]
 
 
-def _told(samples: Sequence[Sample], cases: Sequence[RunsOfCase]) -> Told:
+def _told(samples: Sequence[Sample], cases: Sequence[RunsOfCase]) -> CountsTold:
     both = [each for each in map(_earned, cases) if all(each)]
     ours, theirs = (
         (sum(len(each[at]) for each in samples), sum(len(each[at]) for each in both))

@@ -24,7 +24,7 @@ from msgspec.structs import replace
 
 from drive_trace.authoring.drafts import Refused
 from drive_trace.authoring.emitting import Wanted, dispatch_id
-from drive_trace.hook.claude_code import Session
+from drive_trace.hook.claude_code import HookedSession
 from drive_trace.scorecard.scoring import ScoredTrace
 from drive_trace.storage.emitting import filled
 from drive_trace.storage.files import Problem, may_be_there, read_bytes, records_of
@@ -47,7 +47,7 @@ _LOOKS, _PAUSE = 5, 0.1
 """How often a log is looked at that is being written, and the seconds in between."""
 
 
-def record_start(session: Session) -> None:
+def record_start(session: HookedSession) -> None:
     """Record that an agent begins to work: a dispatch, or the next round of one."""
     agent, kind = _text(session, "agent_id"), _text(session, "agent_type")
 
@@ -63,7 +63,7 @@ def record_start(session: Session) -> None:
     _append(session, wanted)
 
 
-def record_brief(session: Session) -> None:
+def record_brief(session: HookedSession) -> None:
     """Record what an agent was told that stops now: it stands in the agent's log by then."""
     prompt = b""
     for line in log_lines(_text(session, "agent_transcript_path")):
@@ -83,7 +83,7 @@ def record_brief(session: Session) -> None:
     _append(session, wanted)
 
 
-def record_tokens(session: Session) -> None:
+def record_tokens(session: HookedSession) -> None:
     """Record what the sessions of the run have cost so far, if this one is among them: all of it,
     or nothing.
     """
@@ -106,7 +106,7 @@ def record_tokens(session: Session) -> None:
     _usable(record_feed(session.trace, COST, session.run, figures, origin=origin))
 
 
-def reminder(session: Session, agent: str | None = None) -> str:
+def reminder(session: HookedSession, agent: str | None = None) -> str:
     """What the session has to say of its agents' work: of those that are not at work in the
     background, or of one alone. Empty where nothing of theirs stands open.
     """
@@ -129,7 +129,7 @@ def reminder(session: Session, agent: str | None = None) -> str:
     return "\n".join([words, *lines]) if lines else ""
 
 
-def _text(session: Session, name: str) -> str:
+def _text(session: HookedSession, name: str) -> str:
     """What an event calls so. Raises KeyError where it does not, ValueError where that is none."""
     text = session.event[name]
     if not isinstance(text, str) or not text.strip():
@@ -137,7 +137,7 @@ def _text(session: Session, name: str) -> str:
     return text
 
 
-def _dispatches_of(scope: Scope, session: Session, agent: str) -> list[str]:
+def _dispatches_of(scope: Scope, session: HookedSession, agent: str) -> list[str]:
     """The ids of an agent's dispatches: those that have ended, and the one of its next turn."""
     found: list[str] = []
     while not found or scope.of(DISPATCH.closer, DISPATCH.field, found[-1]):
@@ -152,7 +152,7 @@ def _open_round(scope: Scope, dispatch: str) -> str | None:
     return None if not last or scope.of(ROUND.closer, ROUND.field, last) else last
 
 
-def _append(session: Session, wanted: Callable[[Scope], Iterator[Wanted]]) -> None:
+def _append(session: HookedSession, wanted: Callable[[Scope], Iterator[Wanted]]) -> None:
     """Append the events that are wanted in the trace as it is once it is locked."""
     agent, own = _text(session, "agent_id"), _text(session, "session_id")
 
@@ -177,13 +177,13 @@ def _usable(outcome: T | Refused | Problem) -> T:
     return outcome
 
 
-def _now(session: Session) -> Scope:
+def _now(session: HookedSession) -> Scope:
     """What holds at the end of the trace, which need not exist."""
     data = read_bytes(session.trace) if may_be_there(session.trace) else b""
     return _scope(_usable(data), session)
 
 
-def _scope(data: bytes, session: Session) -> Scope:
+def _scope(data: bytes, session: HookedSession) -> Scope:
     trace = ScoredTrace(records_of(data), only_score=False)
     lines = trace.document.lines
     return scope_at(trace.index, lines, len(lines), session.run)

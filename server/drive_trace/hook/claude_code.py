@@ -20,7 +20,7 @@ _MOST = 10
 """So many findings are told at once."""
 
 
-class Session(NamedTuple):
+class HookedSession(NamedTuple):
     """An event of a session, and the trace that the session is recorded in."""
 
     event: HookEvent
@@ -39,7 +39,7 @@ def act(event: HookEvent, folder: str) -> Answer:
     if record is None:
         return "", {}
     trace = str(inside(project.folder / record.trace, project.folder))
-    session = Session(event, project, trace, record.run)
+    session = HookedSession(event, project, trace, record.run)
     path = written(event) if event["hook_event_name"] == "PostToolUse" else None
     if path in (trace, f"{trace}{RECORD_SUFFIX}"):
         return _told(session, of_record=path != trace), {}
@@ -62,7 +62,7 @@ def act(event: HookEvent, folder: str) -> Answer:
     return "", {"hookSpecificOutput": context} if words else {}
 
 
-def _told(session: Session, *, of_record: bool) -> str:
+def _told(session: HookedSession, *, of_record: bool) -> str:
     """The errors and warnings that an edit of the trace, or of its record, has brought, in the
     words of an agent's next step; empty where there are none. Where the tool does not say what the
     file was before, all of them count.
@@ -90,7 +90,7 @@ def _told(session: Session, *, of_record: bool) -> str:
     return "\n".join(steps) if new else ""
 
 
-def _findings(session: Session, read: TraceRecords) -> Mapping[object, str]:
+def _findings(session: HookedSession, read: TraceRecords) -> Mapping[object, str]:
     """What is told in words, by what each of its places is known again when lines have moved."""
     from drive_trace.analysis import Analysis  # noqa: PLC0415 - the rules take long to load
 

@@ -220,7 +220,11 @@ def _worded(told: Told, index: Index) -> Told:
     """With what follows on its line beside what explains it, and in the words for all places."""
     first, places, follows = told
     if follows:
-        beside = (Related(*each[1:4]) for each in follows if each.line is first.line)
+        beside = (
+            Related(each.line, each.place, each.message)
+            for each in follows
+            if each.line is first.line
+        )
         first = first._replace(related=(*first.related, *beside))
     rule, count = first.rule, 1 + len(places)
     if places:

@@ -181,7 +181,7 @@ _FEWEST = 3
 _FULL_MINUTE = (":00.000Z", ":00Z")
 
 
-class Origin(StrEnum):
+class Manner(StrEnum):
     """How a run's events were written."""
 
     NATIVE = "native"
@@ -217,14 +217,14 @@ class Provenance(NamedTuple):
         return Provenance(*map(sum, zip(self, other, strict=True)))
 
     @property
-    def origin(self) -> Origin | None:
+    def origin(self) -> Manner | None:
         """What most of the events show; None where they are too few."""
         if self.events < _FEWEST:
             return None
         if 2 * max(self.odd_ids, self.full_minutes) >= self.events:
-            return Origin.HAND_WRITTEN
+            return Manner.HAND_WRITTEN
         is_filled = self.ends and 2 * self.afterwards >= self.ends
-        return Origin.BACK_FILLED if is_filled else Origin.NATIVE
+        return Manner.BACK_FILLED if is_filled else Manner.NATIVE
 
     @property
     def evidence(self) -> Sequence[str]:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import msgspec
 
-from drive_trace.storage import files
+from drive_trace.storage import files as disk
 from drive_trace.storage.files import why_not_utf8
 
 _COMMON = getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
@@ -35,7 +35,7 @@ class AppendError(Exception):
     """Nothing was appended, or the message says what stands there. It is one sentence on why."""
 
     def __init__(self, path: str, reason: str) -> None:
-        self.problem = files.Problem(path, reason)
+        self.problem = disk.Problem(path, reason)
         super().__init__(self.problem.message)
 
 
@@ -58,14 +58,14 @@ class LockedTrace:
     def read(self) -> bytes:
         """All of it, as it is now."""
         with open(self._handle, "rb", buffering=0, closefd=False) as file:
-            files.refuse_large(file)
+            disk.refuse_large(file)
             file.seek(0)
             return file.readall()
 
     @property
     def why_not_utf8(self) -> str | None:
         """See :func:`why_not_utf8`."""
-        return why_not_utf8(self._bytes(0, files.HEAD))
+        return why_not_utf8(self._bytes(0, disk.HEAD))
 
     @property
     def open_line(self) -> OpenLine | None:
@@ -227,7 +227,7 @@ def _open_locked(
     """A handle that has the lock, and whether the file is new."""
     try:
         for _ in range(_ATTEMPTS):
-            handle, is_new = _open(path and str(files.inside(path)), create, flags)
+            handle, is_new = _open(path and str(disk.inside(path)), create, flags)
             if _take_lock(path, handle, waiting):
                 return handle, is_new
             _close(handle)
@@ -239,7 +239,7 @@ def _open_locked(
 def _take_lock(path: str, handle: int, waiting: Callable[[str], None] | None) -> bool:
     """Whether the file is still the one at ``path`` when we have its lock."""
     try:
-        files.refuse_special(os.fstat(handle))
+        disk.refuse_special(os.fstat(handle))
         if waiting is None:
             lock(handle)
         else:
@@ -279,7 +279,7 @@ def sync_folder(folder: Path) -> None:
 def _open(path: str, create: bool, flags: int) -> tuple[int, bool]:
     """A handle, and whether the file is new."""
     try:
-        return files.open_handle(path, flags), False
+        return disk.open_handle(path, flags), False
     except FileNotFoundError:
         if not create:
             raise
@@ -288,21 +288,21 @@ def _open(path: str, create: bool, flags: int) -> tuple[int, bool]:
     folder.mkdir(parents=True, exist_ok=True)
     for each in new:
         sync_folder(each.parent)
-    return files.open_handle(path, flags | os.O_CREAT), True
+    return disk.open_handle(path, flags | os.O_CREAT), True
 
 
 def _why_not(path: str, error: OSError | ValueError) -> AppendError:
     match error:
         case FileNotFoundError() if not path:
             return AppendError("", "the empty path names no file")
-        case files.LinkOutError():
+        case disk.LinkOutError():
             return AppendError(path, f"not written: {error.strerror}")
         case FileNotFoundError() | IsADirectoryError():
-            return AppendError(path, files.why_not_read(error))
+            return AppendError(path, disk.why_not_read(error))
         case PermissionError():
             return AppendError(path, "cannot be written: permission denied")
         case _:
-            return AppendError(path, f"cannot be written: {files.why(error)}")
+            return AppendError(path, f"cannot be written: {disk.why(error)}")
 
 
 PATIENCE = 2.0

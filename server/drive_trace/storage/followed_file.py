@@ -30,7 +30,7 @@ from typing import TypeAlias
 
 import orjson
 
-from drive_trace.storage import files
+from drive_trace.storage import files as disk
 from drive_trace.storage.appending import AppendError, locked_trace
 
 QUIET = 5.0
@@ -76,7 +76,7 @@ class FollowedFile:
         """
         self._state, self.content, self.size, self.is_settled = state, digest, state[0], True
 
-    def look(self, *, anew: bool = False, settle: bool = False) -> list[str] | files.Problem | None:
+    def look(self, *, anew: bool = False, settle: bool = False) -> list[str] | disk.Problem | None:
         """All records but what waits, if the text has changed; None if it has not.
 
         With ``anew``, the text, changed or not. With ``settle``, the caller has seen no change for
@@ -85,32 +85,32 @@ class FollowedFile:
         try:
             return self._look(anew=anew, settle=settle)
         except (OSError, ValueError) as error:
-            return self._lost(files.Problem(str(self.path), files.why_not_read(error)))
+            return self._lost(disk.Problem(str(self.path), disk.why_not_read(error)))
 
     def _real(self) -> Path:
-        return self.path if self._base is None else files.inside(self.path, self._base)
+        return self.path if self._base is None else disk.inside(self.path, self._base)
 
-    def _look(self, *, anew: bool, settle: bool) -> list[str] | files.Problem | None:
+    def _look(self, *, anew: bool, settle: bool) -> list[str] | disk.Problem | None:
         state, age = _state_of(self.path.stat())
         is_same = state == self._state
         is_quiet = (is_same and (settle or self.is_settled)) or abs(age) >= QUIET
         if is_same and not anew and (self.is_settled or not is_quiet):
             return None
-        with files.open_regular(self._real()) as file:  # a pipe may have taken its place meanwhile
+        with disk.open_regular(self._real()) as file:  # a pipe may have taken its place meanwhile
             status = os.fstat(file.fileno())
             if status.st_size > self._most:
                 reason = f"has {status.st_size} bytes and is left out"
-                return self._lost(files.Problem(str(self.path), reason))
+                return self._lost(disk.Problem(str(self.path), reason))
             data = file.read()
         self._state, self.size, self.is_settled = _state_of(status)[0], len(data), is_quiet
-        text = data if files.why_not_utf8(data) else split_waiting(data, is_quiet=is_quiet)[0]
-        before, self.content = self.content, files.digest_of(text)
+        text = data if disk.why_not_utf8(data) else split_waiting(data, is_quiet=is_quiet)[0]
+        before, self.content = self.content, disk.digest_of(text)
         if self.content == before and not anew:
             return None
-        found = files.decoded(str(self.path), text)
-        return found if isinstance(found, files.Problem) else found.records
+        found = disk.decoded(str(self.path), text)
+        return found if isinstance(found, disk.Problem) else found.records
 
-    def _lost(self, problem: files.Problem) -> files.Problem:
+    def _lost(self, problem: disk.Problem) -> disk.Problem:
         self._state, self.content, self.is_settled = None, b"", True
         return problem
 
@@ -118,7 +118,7 @@ class FollowedFile:
 def _state_of(status: os.stat_result) -> tuple[FileState, float]:
     """A file's state, and its age in seconds."""
     # The last one changes also where the time of the file is set back.
-    state = (status.st_size, *files.version_of(status), status.st_ctime_ns)
+    state = (status.st_size, *disk.version_of(status), status.st_ctime_ns)
     return state, time.time() - status.st_mtime
 
 
@@ -207,8 +207,8 @@ class KnownFile:
         """
         with suppress(OSError, ValueError):
             status = Path(self.path).stat()
-            if self.modified is None or files.version_of(status) != self._version:
-                lines = _lines_in(files.read_regular(self.path, files.LARGEST))
+            if self.modified is None or disk.version_of(status) != self._version:
+                lines = _lines_in(disk.read_regular(self.path, disk.LARGEST))
                 if not is_told or lines != shown:
                     self.take_in(lines)
                     self.note_read(shown, status)
@@ -259,7 +259,7 @@ class KnownFile:
     def note_read(self, shown: list[str], status: os.stat_result) -> None:
         """The editor knows what it shows, and the file's time before that was looked at."""
         rest = self.lines[len(shown) :]
-        self._version = files.version_of(status)
+        self._version = disk.version_of(status)
         if self.lines[: len(shown)] == shown and not without(rest, self.foreign):
             self.modified = (self.modified or 0) if rest else status.st_mtime_ns
 
@@ -281,7 +281,7 @@ class LockedFile:
         """
         with suppress(AppendError, OSError):
             trace = self._stack.enter_context(locked_trace(self.known.path, create=False))
-            self._version = files.version_of(Path(self.known.path).stat())
+            self._version = disk.version_of(Path(self.known.path).stat())
             data = trace.read()
             self.known.take_in(_lines_in(data))
             self.known.own = shown
@@ -299,7 +299,7 @@ class LockedFile:
         path, time = self.known.path, self.known.modified
         with suppress(OSError):
             status = Path(path).stat()
-            is_read = files.version_of(status) == self._version
+            is_read = disk.version_of(status) == self._version
             if time is not None and is_read and status.st_mtime_ns != time:
                 os.utime(path, ns=(time, time))
                 self._set_back_to = time
@@ -314,7 +314,7 @@ class LockedFile:
 
 def _lines_in(data: bytes) -> list[str]:
     """Without a last one that is still being written."""
-    return lines_of(files.records_of(split_waiting(data, is_quiet=False)[0]))
+    return lines_of(disk.records_of(split_waiting(data, is_quiet=False)[0]))
 
 
 def _rewritten(gone: Iterable[str], come: Iterable[str]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import orjson
 
-from drive_trace.storage import files
+from drive_trace.storage import files as disk
 from drive_trace.storage.appending import AppendError, locked_trace, sync_folder
 from drive_trace.storage.patterns import BASELINE_NAME, is_trace
 
@@ -35,47 +35,47 @@ def write_whole(path: Path, data: bytes | Iterable[bytes]) -> None:
 _UNSYNCED = "the new one is there, but a crash of the system may bring the old one back"
 
 
-class Unsynced(files.Problem):
+class Unsynced(disk.Problem):
     """A file was replaced, but that may not survive a crash of the system."""
 
     __slots__ = ()
 
 
-def replace_content(path: str, before: bytes, after: bytes) -> files.Problem | None:
+def replace_content(path: str, before: bytes, after: bytes) -> disk.Problem | None:
     """Replace the content ``before`` of a file by ``after``, or return why not, or Unsynced.
 
     A link stays a link, and the file that it leads to is replaced, if that is in the repository.
     The new file has the permissions and, where possible, the owner of the old one.
     """
     try:
-        real = files.inside(path)
+        real = disk.inside(path)
         status = real.stat()
         if not stat.S_ISREG(status.st_mode):
-            return files.Problem(path, f"is not fixed: {files.SPECIAL}")
+            return disk.Problem(path, f"is not fixed: {disk.SPECIAL}")
         if not os.access(real, os.W_OK):
-            return files.Problem(path, "is not fixed: permission denied")
+            return disk.Problem(path, "is not fixed: permission denied")
         # A writer that takes the lock waits meanwhile, and then appends to the new file.
         with _kept_by_us(real), file_beside(real, after) as temporary:
             _liken(temporary, status)
             # As late as possible: what others append from here on would be lost.
-            if real.read_bytes() != before or files.version_of(real.stat()) != files.version_of(
+            if real.read_bytes() != before or disk.version_of(real.stat()) != disk.version_of(
                 status
             ):
-                return files.Problem(path, "is not fixed: it changed in the meantime; try again")
+                return disk.Problem(path, "is not fixed: it changed in the meantime; try again")
             temporary.replace(real)
-    except files.LinkOutError as error:
+    except disk.LinkOutError as error:
         hint = "name it with --follow-links to fix what it leads to"
-        return files.Problem(path, f"not written: {error.strerror}; {hint}")
+        return disk.Problem(path, f"not written: {error.strerror}; {hint}")
     except OSError as error:
-        return files.Problem(path, f"is not fixed: {files.why(error)}")
+        return disk.Problem(path, f"is not fixed: {disk.why(error)}")
     except AppendError as error:
         cause = error.__cause__
-        phrase = files.why(cause) if isinstance(cause, OSError) else error.problem.reason
-        return files.Problem(path, f"is not fixed: {phrase}")
+        phrase = disk.why(cause) if isinstance(cause, OSError) else error.problem.reason
+        return disk.Problem(path, f"is not fixed: {phrase}")
     try:
         sync_folder(real.parent)
     except OSError as error:
-        return Unsynced(path, f"is fixed: {files.why(error)}; {_UNSYNCED}")
+        return Unsynced(path, f"is fixed: {disk.why(error)}; {_UNSYNCED}")
     return None
 
 
@@ -125,47 +125,47 @@ _DEVICES = ("/dev/stdout", "/dev/stderr", "/dev/null")
 
 def write_report(
     path: str, data: bytes, traces: Sequence[str], inputs: Sequence[str] = ()
-) -> files.Problem | None:
+) -> disk.Problem | None:
     """Write a report on ``traces``, and on other files, or return why not.
 
     A link stays a link, and its target is written, if that is in the repository. Streams that a
     shell has opened, as ``/dev/stdout``, are written to, but no other pipes and devices.
     """
     try:
-        if files.is_open_already(path, *_DEVICES):
+        if disk.is_open_already(path, *_DEVICES):
             with suppress(BrokenPipeError):  # its reader has enough, as of standard output
                 Path(path).write_bytes(data)
             return None
-        real = files.inside(path)
+        real = disk.inside(path)
         if may_be_trace(path, traces):
-            return files.Problem(path, _TRACE.format("a report"))
+            return disk.Problem(path, _TRACE.format("a report"))
         if _is_one_of(real, inputs):
-            return files.Problem(path, _INPUT)
+            return disk.Problem(path, _INPUT)
         if any(_holds_settings(name) for name in (path, real.name)):
-            return files.Problem(path, _SETTINGS)
+            return disk.Problem(path, _SETTINGS)
         return _written(path, real, data)
     except (OSError, ValueError) as error:
-        return files.Problem(path, f"is not written: {files.why(error)}")
+        return disk.Problem(path, f"is not written: {disk.why(error)}")
 
 
-def write_table(path: str, data: Iterable[bytes]) -> files.Problem | None:
+def write_table(path: str, data: Iterable[bytes]) -> disk.Problem | None:
     """Write a table piece by piece, as in :func:`write_report`; here it is the caller who knows
     the traces, once the last piece is made.
     """
     try:
-        real = files.inside(path)
+        real = disk.inside(path)
         if any(map(is_trace, (Path(path), real))) or _holds_events(real):
-            return files.Problem(path, _TRACE.format("a table"))
+            return disk.Problem(path, _TRACE.format("a table"))
         return _written(path, real, data)
     except (OSError, ValueError) as error:
-        return files.Problem(path, f"is not written: {files.why(error)}")
+        return disk.Problem(path, f"is not written: {disk.why(error)}")
 
 
-def _written(path: str, real: Path, data: bytes | Iterable[bytes]) -> files.Problem | None:
+def _written(path: str, real: Path, data: bytes | Iterable[bytes]) -> disk.Problem | None:
     if real.is_dir():
-        return files.Problem(path, "is not written: it is a folder")
+        return disk.Problem(path, "is not written: it is a folder")
     if real.exists() and not real.is_file():
-        return files.Problem(path, f"is not written: {files.SPECIAL}")
+        return disk.Problem(path, f"is not written: {disk.SPECIAL}")
     write_whole(real, data)
     return None
 
@@ -187,7 +187,7 @@ def _holds_settings(name: str) -> bool:
 def _is_one_of(real: Path, paths: Sequence[str]) -> bool:
     for each in paths:
         with suppress(OSError):  # as where a file is not there yet
-            if each != files.STDIN and (str(real) == os.path.realpath(each) or real.samefile(each)):
+            if each != disk.STDIN and (str(real) == os.path.realpath(each) or real.samefile(each)):
                 return True
     return False
 
@@ -196,11 +196,11 @@ def _holds_events(path: Path) -> bool:
     """Whether an existing file begins like a trace, whatever its name."""
     if not path.is_file():
         return False
-    with io.BufferedReader(files.open_regular(path)) as file:
-        head = file.read(files.SMALL)
+    with io.BufferedReader(disk.open_regular(path)) as file:
+        head = file.read(disk.SMALL)
     first = next(filter(bytes.strip, head.split(b"\n")), b"")
     try:
         event = orjson.loads(first)
     except ValueError:
-        return len(first) == files.SMALL and b'"event_type"' in first
+        return len(first) == disk.SMALL and b'"event_type"' in first
     return isinstance(event, dict) and "event_type" in event

@@ -28,7 +28,7 @@ from drive_trace.lsp.rpc.messages import CHANGED
 from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.threads import Debouncer, SharedWork, in_background, in_thread
 from drive_trace.lsp.workspace.client_settings import ClientSettings, Settings
-from drive_trace.lsp.workspace.open_traces import Known, OpenTrace, Workspace
+from drive_trace.lsp.workspace.open_traces import OpenTrace, Past, Workspace
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
 from drive_trace.storage.files import provenance_beside
 from drive_trace.storage.git import committed_records
@@ -413,7 +413,7 @@ class Linting:
                 self._changed()
             self.run_rules([trace] if trace is not None else [])
 
-    async def _look_at(self, uri: str) -> Known:
+    async def _look_at(self, uri: str) -> Past:
         """Look at a trace's configuration, at the record of where its events come from, and at what
         git has of it if a rule wants to know.
         """

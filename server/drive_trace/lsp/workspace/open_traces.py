@@ -30,7 +30,7 @@ LANGUAGE = "drive-trace"
 """The id of the language of traces."""
 LARGE = 1 << 17
 """Characters, some 350 lines. What is done with a smaller text on the loop takes no 50 ms."""
-Known: TypeAlias = tuple[History, ProvenanceRecord | None]
+Past: TypeAlias = tuple[History, ProvenanceRecord | None]
 """What git has of a trace, and the record of where its events come from."""
 Result = TypeVar("Result")
 _texts = count()
@@ -53,7 +53,7 @@ class OpenTrace:
         self.readers = Readers()
         """What reads it in threads, to be stopped before each change."""
         self._outline: Outline | None = None
-        self._known: Known = History(), None
+        self._known: Past = History(), None
         self._replace_all(text)
         self.shown_score = self.score_revision
         """The revision of the score that the client's lenses show."""
@@ -158,7 +158,7 @@ class OpenTrace:
         self.readers.stop()
         return self.analysis.join(files, file)
 
-    def compare_with(self, known: Known) -> bool:
+    def compare_with(self, known: Past) -> bool:
         """Judge by what is known of the trace from elsewhere. Gives whether that is news."""
         self.readers.stop()
         self._known = known
