@@ -31,10 +31,11 @@ pytestmark = pytest.mark.end_to_end
 _AGENT = """
 import sys
 from drive_trace.authoring.drafts import draft_event
-from drive_trace.storage.recording import append_event
+from drive_trace.storage.recording import EMITTED, NewEvent, append_events
 payload = '{"input_ref":null,"verdict":"direct-change","input_shape":"chat-ask"}'
 while sys.stdin.readline():
-    append_event(sys.argv[1], draft_event("triage-verdict", "run-1", "agent", payload))
+    draft = draft_event("triage-verdict", "run-1", "agent", payload)
+    append_events(sys.argv[1], [NewEvent(draft, EMITTED)])
     print(flush=True)
 """
 

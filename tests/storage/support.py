@@ -9,7 +9,10 @@ from typing import Any
 
 import pytest
 
-from drive_trace.authoring.drafts import Draft, draft_event
+from drive_trace.authoring.drafts import Draft, Refused, draft_event
+from drive_trace.storage.files import Problem
+from drive_trace.storage.recording import Appended, NewEvent, append_events
+from drive_trace.trace.provenance import Origin
 from tests.support.systems import NO_SCRIPTS, skip_on_windows
 
 ROOT = Path(__file__).parents[2]
@@ -21,6 +24,12 @@ def slice_started(run: str = "run-1", **payload: Any) -> Draft:
     draft = draft_event("slice-started", run, None, json.dumps(fields | payload))
     assert isinstance(draft, Draft)
     return draft
+
+
+def append_event(path: str, draft: Draft) -> Appended | Refused | Problem:
+    """Append one event, as ``emit`` does."""
+    outcome = append_events(path, [NewEvent(draft, Origin("emit"))])
+    return outcome if isinstance(outcome, Refused | Problem) else outcome[0]
 
 
 def writer(

@@ -13,8 +13,8 @@ import pytest
 from drive_trace.storage import appending
 from drive_trace.storage.appending import lock, locked_trace, locked_with
 from drive_trace.storage.files import Problem
-from drive_trace.storage.recording import Appended, append_event
-from tests.storage.support import events, slice_started
+from drive_trace.storage.recording import Appended
+from tests.storage.support import append_event, events, slice_started
 from tests.support.client_text import triage
 from tests.support.systems import NO_FIFOS, skip_on_windows
 

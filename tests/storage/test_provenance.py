@@ -12,10 +12,10 @@ import pytest
 
 from drive_trace.authoring.drafts import Refused, draft_event
 from drive_trace.storage.files import Problem
-from drive_trace.storage.recording import Appended, NewEvent, append_event, append_events
+from drive_trace.storage.recording import Appended, NewEvent, append_events
 from drive_trace.trace.provenance import Origin, read_provenance
 from tests.cli.support import git, run, write
-from tests.storage.support import events, slice_started, writer
+from tests.storage.support import append_event, events, slice_started, writer
 from tests.support.client_text import triage
 from tests.support.systems import skip_on_windows
 

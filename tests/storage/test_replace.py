@@ -7,9 +7,9 @@ from threading import Thread
 
 import pytest
 
-from drive_trace.storage.recording import Appended, append_event
+from drive_trace.storage.recording import Appended
 from drive_trace.storage.replace import replace_content, write_whole
-from tests.storage.support import slice_started
+from tests.storage.support import append_event, slice_started
 from tests.support.systems import NO_FIFOS, NO_MODES, is_root, not_on_windows
 
 OLD, NEW = b"old\r\n\xff", b"new\n"

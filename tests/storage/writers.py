@@ -11,8 +11,9 @@ import os
 import sys
 
 from drive_trace.authoring.drafts import draft_event
-from drive_trace.storage.recording import Appended, Merged, append_event, record_feed
+from drive_trace.storage.recording import Appended, Merged, record_feed
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, GRADE
+from tests.storage.support import append_event
 
 
 def main() -> None:

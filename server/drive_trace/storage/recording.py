@@ -111,21 +111,6 @@ class NewEvent(NamedTuple):
 Composed: TypeAlias = "Sequence[NewEvent] | Refused"
 
 
-def append_event(  # noqa: PLR0913 - what is appended, and where
-    path: str,
-    draft: Draft,
-    beside: Sequence[str] = (),
-    *,
-    origin: Origin = EMITTED,
-    waiting: Callable[[str], None] | None = None,
-    dry_run: bool = False,
-) -> Appended | Refused | Problem:
-    """:func:`append_events` for one event; ``beside`` are the other files of its run."""
-    events, others = [NewEvent(draft, origin)], {draft.run_id: beside}
-    outcome = append_events(path, events, others, waiting=waiting, dry_run=dry_run)
-    return outcome if isinstance(outcome, Refused | Problem) else outcome[0]
-
-
 def append_events(
     path: str,
     events: Composed | Callable[[bytes], Composed],

@@ -7,16 +7,13 @@ mended; of a feed's line no word may be another one then, as what it says decide
 
 from __future__ import annotations
 
-import json
 import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from decimal import Decimal
 from enum import StrEnum
 from functools import cache, cached_property
 from itertools import islice
-from operator import itemgetter
 
 import msgspec
 
@@ -24,6 +21,7 @@ from drive_trace.json_text import STRING, WHITESPACE, first_string, line_count, 
 from drive_trace.text.spans import is_blank
 from drive_trace.text.wording import short_hash
 from drive_trace.trace.line import EVENT_ID, RUN_FIELD, feed_named, feed_with_fields
+from drive_trace.trace.provenance import digest_of_event
 from drive_trace.trace.reading import read_lines
 from drive_trace.vocabulary import ALWAYS_KEPT
 
@@ -144,11 +142,15 @@ def _changes(old: Sequence[str], new: Sequence[str]) -> Iterator[Change]:
     for at, text in _records(new, after, before) if gone else ():
         came[first_string(text, _ID)][at] = text
     ids = {event_id for event_id, _ in gone.values()}
-    said = {(each, _said(text)): at for each in ids for at, text in reversed(came[each].items())}
+    said = {
+        (each, digest_of_event(text)): at
+        for each in ids
+        for at, text in reversed(came[each].items())
+    }
     alike = {
         at: said[key]
         for at, (event_id, text) in gone.items()
-        if (key := (event_id, _said(text))) in said
+        if (key := (event_id, digest_of_event(text))) in said
     }
     there |= alike
     events = sorted(each for each in there.items() if f'"{_ID}"' in old[each[0]])
@@ -213,20 +215,6 @@ def _records(
             end = first + line_count(texts[first : first + _TALLEST])
             first, end = (first, end) if end > at else (at, at + 1)
             yield first, " ".join(texts[first:end])
-
-
-def _said(text: str) -> str:
-    """What a record says: the same however it is laid out, and in whatever order its keys are."""
-    try:
-        return repr(
-            json.loads(text, object_pairs_hook=_by_key, parse_int=Decimal, parse_float=Decimal)
-        )
-    except (ValueError, RecursionError):
-        return _words(text)
-
-
-def _by_key(pairs: list[tuple[str, object]]) -> tuple[tuple[str, object], ...]:
-    return tuple(sorted(pairs, key=itemgetter(0)))  # of equal ones the last counts
 
 
 def _words(text: str) -> str:

@@ -25,7 +25,7 @@ from drive_trace.lsp.handlers.code_actions import RECORD_GRADE, edit_of, made_wh
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.threads import in_thread
 from drive_trace.storage.linked_files import write_run_page
-from drive_trace.storage.recording import append_event, new_stamp, record_feed
+from drive_trace.storage.recording import NewEvent, append_events, new_stamp, record_feed
 from drive_trace.trace.provenance import Origin
 from drive_trace.vocabulary import GRADE
 
@@ -117,8 +117,9 @@ class ServerCommands(Handlers):
         uri, record = _strings(APPEND, argument, "uri", "record")
         draft = done(draft_of_record(record))
         path, beside = await self._files(uri, draft.run_id)
-        written = done(await in_thread(lambda: append_event(path, draft, beside, origin=_EDITOR)))
-        return {"notes": list(written.notes)}
+        events, others = [NewEvent(draft, _EDITOR)], {draft.run_id: beside}
+        written = done(await in_thread(lambda: append_events(path, events, others)))
+        return {"notes": [note for each in written for note in each.notes]}
 
     async def _files(self, uri: str, run_id: str) -> tuple[str, list[str]]:
         """The file of an open trace, and the others that its run stands in."""
