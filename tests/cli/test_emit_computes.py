@@ -578,6 +578,8 @@ def test_a_parent_is_named_by_its_name() -> None:
     builder = recorded(STARTED, DISPATCH)["dispatch_id"]
     assert recorded(f"{REVIEW} parent_dispatch_id=builder")["parent_dispatch_id"] == builder
     assert recorded("round-start dispatch_id=builder")["dispatch_id"] == builder
+    recorded(REVIEW)
+    assert "no dispatch of that name" in refused("round-start dispatch_id=reviewer")
     more = "dispatch-start dispatch_name=D3 subagent_type=x parent_dispatch_id"
     assert recorded(f"{more}={builder}")["parent_dispatch_id"] == builder
     assert refused(f"{more}=painter") == (

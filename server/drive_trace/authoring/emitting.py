@@ -8,6 +8,7 @@ whether the run had its final retro. Of a feed nothing is: its last event counts
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -111,12 +112,12 @@ def fill(
     wanted = wanted._replace(given=_with_ids(event, wanted.given, scope))
     said = {**wanted.facts, **wanted.given}
     scope = _narrowed(scope, wanted)
-    reasons, found = (
-        [*_contradicted(event, wanted, scope, stamp)],
-        _found(event, said, scope, stamp),
-    )
-    if reasons or isinstance(found, Refused):
-        return Refused((*reasons, *(found.reasons if isinstance(found, Refused) else ())))
+    reasons = (*_contradicted(event, wanted, scope, stamp),)
+    found = _found(event, said, scope, stamp)
+    if isinstance(found, Refused):
+        return Refused((*reasons, *found.reasons))
+    if reasons:
+        return Refused(reasons)
     agent_id = wanted.agent_id or scope.agent_id
     draft = draft_event(event.name, str(scope.run_id), agent_id, as_json({**found, **said}))
     if isinstance(draft, Refused):
@@ -180,14 +181,18 @@ def _scope_for(
 
 
 def _with_ids(event: EventType, given: Given, scope: Scope) -> Given:
-    """What is given, with the id of each dispatch that is called by its name."""
+    """What is given, with the id of each dispatch that is called by its name. Where several open
+    ones are called so, none is meant.
+    """
+    names = Counter(each.start.fact("dispatch_name") for each in scope.opened[Entity.DISPATCH])
     starts = scope.latest(DISPATCH.opener, _MOST_RUNS)
     ids = {each.fact("dispatch_name"): each.fact(DISPATCH.field) for each in reversed(starts)}
-    ids |= {each: each for each in ids.values()}
-    names = {name for name, field in event.fields.items() if field.names is Entity.DISPATCH}
-    names -= {DISPATCH.field} if event.opens is Entity.DISPATCH else set()
+    of = {name for name, field in event.fields.items() if field.names is Entity.DISPATCH}
+    of -= {DISPATCH.field} if event.opens is Entity.DISPATCH else set()
     return {
-        name: ids.get(each, each) if name in names and isinstance(each, str) else each
+        name: ids[each]
+        if name in of and isinstance(each, str) and each in ids and names[each] < 2
+        else each
         for name, each in given.items()
     }
 

@@ -57,12 +57,14 @@ def _is_finite(_: click.Context, __: click.Parameter, value: float) -> float:
     return value
 
 
-def _can_be_appended_to(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
+def _can_be_appended_to(
+    ctx: click.Context, param: click.Parameter, value: str | None
+) -> str | None:
     """Refuse ``-``, which means a stream elsewhere: nothing can be appended to one."""
     from drive_trace.storage.files import leads_out  # noqa: PLC0415 - only those that write
 
     if value is None:
-        raise click.MissingParameter(ctx=ctx, param=param)
+        return None
     if value == STDIN:
         raise click.BadParameter(
             "- is no file to append to; emit --dry-run prints the line (a file called - is ./-)"
@@ -275,18 +277,12 @@ def out(
 # What is appended to
 
 
-def trace_file(command: Command, **more: Any) -> Command:
+def trace_file(command: Command, flag: str = "--trace-file", **more: Any) -> Command:
     """The trace, whether its links are followed, and what is not searched beside it."""
-    option = click.option(
-        "--trace-file",
-        metavar="FILE",
-        required=True,
-        envvar="DRIVE_TRACE_FILE",
-        show_envvar=True,
-        callback=_can_be_appended_to,
-        type=FILE,
-        **{"help": "The trace to append to.", **more},
-    )
+    named = {"required": True, "envvar": "DRIVE_TRACE_FILE", "show_envvar": True}
+    described = {**named, "help": "The trace to append to.", **more}
+    check = _can_be_appended_to
+    option = click.option(flag, metavar="FILE", callback=check, type=FILE, **described)
     return option(follow_links(exclude(command)))
 
 
@@ -317,17 +313,13 @@ trace_file_or_recorded = partial(
 )
 
 
-def into(command: Command) -> Command:
-    """The same where it need not be named."""
-
-    def check(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-        return _can_be_appended_to(ctx, param, value) if value is not None else None
-
-    what = "Append the events to this trace, or what is missing there."
-    option = click.option("--into", metavar="FILE", callback=check, type=FILE, help=what)
-    return option(follow_links(exclude(command)))
-
-
+into = partial(
+    trace_file,
+    flag="--into",
+    required=False,
+    envvar=None,
+    help="Append the events to this trace, or what is missing there.",
+)
 _run_id = partial(
     click.option,
     "--project-run-id",
