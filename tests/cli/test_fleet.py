@@ -25,10 +25,11 @@ from drive_trace.fleet.scan import FleetScan, Inputs
 from drive_trace.storage.files import Problem
 from drive_trace.storage.fleet_cache import Cache, digest
 from tests.bench.traces import TraceOptions, trace_bytes
-from tests.cli.support import REJECTED, process, run, write
+from tests.cli.support import REJECTED, git, process, run, write
 from tests.cli.test_cores import on_one_core
 from tests.cli.test_spread_runs import at, graded_at
 from tests.support.client_text import apart, event, graded, tokens, triage
+from tests.support.fixtures import provenance_of
 from tests.support.judging import UNCALIBRATED, judge, judgement
 from tests.support.systems import NO_SIGNALS, not_on_windows
 
@@ -242,6 +243,22 @@ def test_what_is_kept_says_nothing_of_where_a_trace_was_found(
     found = rows("t.jsonl", "../other/t.jsonl", *options)
     assert found == rows("t.jsonl", "../other/t.jsonl", *options, "--no-cache")
     assert [each["caveats"] for each in found] == [["rejected-grade"]] * 2
+
+
+@pytest.mark.usefixtures("later")
+def test_a_record_that_git_tracks_now_says_something_again(here: Path) -> None:
+    text = triage() + graded("pass", "pass", "pass")
+    write(here, "trace.jsonl", text)
+    write(
+        here, "trace.jsonl.provenance.ndjson", provenance_of(text + graded("fail", "pass", "pass"))
+    )
+    git(here, "init", "-q")
+    git(here, "add", "trace.jsonl")
+    for _ in range(2):
+        assert rows(here)[0]["caveats"] == []
+    git(here, "add", "trace.jsonl.provenance.ndjson")
+    for _ in range(2):
+        assert rows(here)[0]["caveats"] == ["unrecorded-change"]
 
 
 def test_what_was_just_written_is_read_again(fleet: Path) -> None:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
@@ -24,7 +25,7 @@ from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, among, with
 from drive_trace.storage import files as disk
 from drive_trace.storage.finding import project_of
 from drive_trace.storage.fleet_cache import Cache, digest, program
-from drive_trace.storage.patterns import RECORD_SUFFIXES
+from drive_trace.storage.patterns import PROVENANCE_SUFFIX, RECORD_SUFFIXES
 from drive_trace.storage.processes import on_all_cores
 
 if TYPE_CHECKING:  # the rules take long to load, and run where somebody asks for findings
@@ -36,6 +37,8 @@ Part = TypeVar("Part")
 
 _SETTLED = 2_000_000_000
 """Nanoseconds: what was written less long ago may be written again with the same timestamp."""
+_FRESH = "fresh"
+"""Stands for the state of such a file."""
 _AT_ONCE = 32
 """A process gets so many files at a time: to hand one over takes as long as to read a small one."""
 IN_BULK = 512
@@ -255,7 +258,9 @@ def read(path: str) -> tuple[disk.TraceRecords, bytes] | disk.Problem:
     found = disk.decoded(path, data)
     if isinstance(found, disk.Problem):
         return found
-    beside = disk.read_record_beside(path) + (provenance.digest.encode() if provenance else b"")
+    beside = disk.read_record_beside(path)
+    if provenance is not None:
+        beside += f"{provenance.digest} {_state(_index_of(path))}".encode()
     content = disk.digest_of(data) + disk.digest_of(beside)
     return found._replace(provenance=provenance), content
 
@@ -290,20 +295,29 @@ def _version(path: str) -> str:
     """The state of a trace's file and of the records beside it; empty if one may change without
     being seen.
     """
-    found = ""
-    newest = time.time_ns() - _SETTLED
-    for each in (path, *(f"{path}{suffix}" for suffix in RECORD_SUFFIXES)):
-        try:
-            state = os.stat(each)  # noqa: PTH116 - Path raises for some names
-        except (OSError, ValueError):
-            if each == path:
-                return ""
-            continue
-        if max(state.st_mtime_ns, state.st_ctime_ns) > newest:
-            return ""
-        found += f"{state.st_dev} {state.st_ino} {state.st_size} "
-        found += f"{state.st_mtime_ns} {state.st_ctime_ns};"
-    return found
+    beside = [f"{path}{suffix}" for suffix in RECORD_SUFFIXES]
+    index = _index_of(path) if os.path.lexists(f"{path}{PROVENANCE_SUFFIX}") else ""
+    states = [_state(each) for each in (path, *beside, index)]
+    return "".join(states) if states[0] and _FRESH not in states else ""
+
+
+def _state(path: str) -> str:
+    """By what a file is known to be as it was; empty where there is none."""
+    try:
+        state = os.stat(path)  # noqa: PTH116 - Path raises for some names
+    except (OSError, ValueError):
+        return ""
+    if max(state.st_mtime_ns, state.st_ctime_ns) > time.time_ns() - _SETTLED:
+        return _FRESH
+    found = f"{state.st_dev} {state.st_ino} {state.st_size} "
+    return f"{found}{state.st_mtime_ns} {state.st_ctime_ns};"
+
+
+def _index_of(path: str) -> str:
+    """Git's index: whether it has a record of provenance decides whether that says something."""
+    folders = Path(os.path.abspath(path)).parents  # noqa: PTH100 - as above
+    found = next(filter(None, map(disk.git_folder_of, folders)), None)
+    return str(found / "index") if found is not None else ""
 
 
 class KeptTraces:
