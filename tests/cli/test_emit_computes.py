@@ -210,7 +210,7 @@ def test_values_are_text_null_or_json() -> None:
     assert (plan["slice_count"], plan["dispatch_size_distribution"]["S"]) == (None, 1)
     for line, why in (
         ("slice-started slice_slug", "expected FIELD=VALUE, each field once; found"),
-        ("slice-started slice_slug=", '"slice_slug" is blank: expected a value, or null'),
+        ("slice-started slice_slug=", "`slice_slug` is blank: expected slice_slug=VALUE"),
         ("slice-started slice_slug=a slice_slug=b", "each field once"),
         ("slice-started slice_slug=a slice_index=one", "`slice_index` must be an integer"),
         ("slice-started slice_slug=a slice_index='1,\"x\":2'", "`slice_index` must be an integer"),

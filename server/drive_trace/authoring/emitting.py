@@ -137,8 +137,8 @@ def said_in(event: str, words: Iterable[str]) -> dict[str, object] | Refused:
     given: dict[str, object] = {}
     for word in words:
         name, _, text = word.partition("=")
-        if name and word.endswith("=") and not text.strip():
-            return Refused((f"{shown(name)} is blank: expected a value, or null",))
+        if name.isidentifier() and "=" in word and not text.strip():
+            return Refused((f"`{name}` is blank: expected {name}=VALUE",))
         if not name or not text.strip() or name in given or word != writable(word):
             return Refused((f"expected FIELD=VALUE, each field once; found {shown(word)}",))
         is_text = name in fields and fields[name].plain[0] is str and text != "null"

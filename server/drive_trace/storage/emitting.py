@@ -36,7 +36,7 @@ def filled(
         found = fill(each, trace, stamp, run_id, promised)
         if isinstance(found, Refused):
             return Refused(tuple(f"{where}{reason}" for reason in found.reasons))
-        new, run = "run" if trace.index.runs else "trace", found.draft.run_id
+        new, run = "run" if made or data.strip() else "trace", found.draft.run_id
         begins = () if mentions(trace.index, run) else (f"begins a new {new}: {shown(run)}",)
         made.append(NewEvent(*found, stamp.ts, begins))
         trace.append(found.draft.record(stamp))
