@@ -219,6 +219,7 @@ def test_values_are_text_null_or_json() -> None:
         ("slice-started slice_slug=a ts=now", "which drive-trace writes itself: leave it out"),
         ("slice-strated slice_slug=a", 'did you mean "slice-started"?'),
         ("slice-start slice_slug=a", 'did you mean "slice-started"?'),
+        ("xyz slice_slug=a", "is not an event of the vocabulary: `drive-trace schema` lists them"),
         ("slice-started index=1", "readers ignore it\n`slice_slug` is missing: expected a string"),
         ("retro-landed landing_surfaces=adr", "`landing_surfaces` must be an array"),
         ("slice-started slice_slug=caf\udce9", "expected FIELD=VALUE"),
@@ -512,7 +513,7 @@ def test_what_begins_a_run_is_told_and_a_slip_of_one_refused(
 ) -> None:
     recorded(STARTED)
     assert refused(f"{SLICE} --project-run-id shp") == (
-        'no line names the run "shp"; the trace has "shop" — did you mean "shop"?; '
+        'no line names the run "shp"; the trace has "shop"; did you mean "shop"?; '
         "--as-given begins it"
     )
     monkeypatch.setenv("DRIVE_TRACE_RUN", "cart")

@@ -33,7 +33,7 @@ from drive_trace.text.wording import fields_listed, shown, writable
 from drive_trace.trace.provenance import Origin
 from drive_trace.trace.scope import Opened, Scope, scope_at
 from drive_trace.vocabulary import DISPATCH, ENVELOPE, EVENTS, LIFETIMES, ROUND, Entity, EventType
-from drive_trace.vocabulary.slips import nearest
+from drive_trace.vocabulary.slips import did_you_mean
 
 _MOST = 10
 """So many choices are named."""
@@ -91,9 +91,8 @@ def fill(
     """
     event = EVENTS.get(wanted.event)
     if event is None:
-        guess = nearest(wanted.event, EVENTS)
-        hint = f" — did you mean {shown(guess)}?" if guess else ""
-        return Refused((f"{shown(wanted.event)} is not an event of the vocabulary{hint}",))
+        hint = did_you_mean(wanted.event, EVENTS) or "`drive-trace schema` lists them"
+        return Refused((f"{shown(wanted.event)} is not an event of the vocabulary: {hint}",))
     # It has to be right whatever stands beside it.
     beside = {name: each for name, each in event.example.items() if name not in ENVELOPE}
     draft = draft_event(
@@ -162,11 +161,10 @@ def _scope_for(
         is_meant = run_id == promised or any(EVENTS[each].opens is Entity.RUN for each in begins)
         if is_meant or wanted.as_given or mentions(index, run_id):
             return of_run(run_id)
-        guess = nearest(run_id, index.runs)
-        hint = f" — did you mean {shown(guess)}?" if guess else ""
         runs = ", ".join(shown(each.run_id) for each in last[-_MOST:]) or "none"
-        why = f"no line names the run {shown(run_id)}; the trace has {runs}{hint}"
-        return Refused((f"{why}; --as-given begins it",))
+        hint = did_you_mean(run_id, index.runs)
+        why = f"no line names the run {shown(run_id)}; the trace has {runs}"
+        return Refused((f"{'; '.join(filter(None, (why, hint)))}; --as-given begins it",))
     scopes = [of_run(run.run_id) for run in last]
     fitting = [each for each in scopes if event.is_feed or not each.has_ended]
     named = promised or wanted.given.get("project_slug")

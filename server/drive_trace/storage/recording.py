@@ -57,7 +57,7 @@ from drive_trace.trace.line import run_of
 from drive_trace.trace.provenance import Origin, digest_of_line, entry_line
 from drive_trace.trace.reading import read_exactly, read_lines
 from drive_trace.vocabulary import COST, EVENTS, GRADE, EventType
-from drive_trace.vocabulary.slips import nearest
+from drive_trace.vocabulary.slips import did_you_mean
 
 EMITTED = Origin("emit")
 RECORDED = Origin("record")
@@ -177,12 +177,8 @@ def _about_trace(
     draft: Draft, path: str, data: bytes, files: RunFiles
 ) -> tuple[str, ...] | Refused:
     """Notes for the writer of one whole event, or why the event is refused."""
-    slip = run_meant(draft.run_id, data)
-    notes = (
-        ()
-        if slip is None
-        else (f"no run {shown(draft.run_id)} in the trace; did you mean {shown(slip)}?",)
-    )
+    slip = _run_meant(draft.run_id, data)
+    notes = (f"no run {shown(draft.run_id)} in the trace; {slip}",) if slip else ()
     if not draft.event.is_feed:
         return notes
     joined = files.joined(ScoredTrace(records_of(data), path))
@@ -226,7 +222,9 @@ def record_feed(  # noqa: PLR0913 - what is recorded, and where
             joined = files.joined(own)
             merge = _merged(files, own, joined, changes, new_run=new_run)
             if isinstance(merge, Refused):
-                return _with_guess(merge, run_id, data) if merge.for_unknown_run else merge
+                guess = did_you_mean(run_id, own.index.runs) if merge.for_unknown_run else ""
+                hint = f" — {guess}" if guess else ""
+                return merge._replace(reasons=tuple(f"{each}{hint}" for each in merge.reasons))
             draft, stamp, before = merge
             doubts = joined.doubts or joined.superseded(before, feed_name)
             decider = joined.deciding if feed_name == COST and not doubts else None
@@ -365,12 +363,6 @@ def _next_line(data: bytes) -> int:
     return data.count(b"\n") + (1 if ended else 2)
 
 
-def _with_guess(refused: Refused, run_id: str, data: bytes) -> Refused:
-    guess = nearest_run(run_id, data)
-    hint = f" — did you mean {shown(guess)}?" if guess is not None else ""
-    return refused._replace(reasons=tuple(f"{reason}{hint}" for reason in refused.reasons))
-
-
 # The run in all files that are locked
 
 
@@ -441,10 +433,7 @@ def _version(path: str) -> tuple[int, ...]:
         return ()
 
 
-_MOST = 1000
-"""The most runs that an id is compared with, the last ones: comparing takes time."""
 _PLAIN_RUN = rb'"project_run_id"\s*:\s*"([^"\\\n]*)"'
-_SEPARATORS = re.compile(r"[\s_-]+")
 _DIGITS = re.compile(r"\d+")
 
 
@@ -454,35 +443,14 @@ def runs_named(data: bytes) -> list[str]:
     return [name.decode("utf-8", "replace") for name in found]
 
 
-def nearest_run(run_id: str, data: bytes) -> str | None:
-    """The run of a trace that an id most likely misspells, if any is near enough."""
-    return _nearest(run_id, [name for name in runs_named(data) if name != run_id])
-
-
-def run_meant(run_id: str, data: bytes) -> str | None:
-    """The same if a new run may have been meant as well: the runs of a trace often differ in their
-    numbers only. None if the trace has the run.
+def _run_meant(run_id: str, data: bytes) -> str:
+    """Which run is most likely meant by an id that the trace does not have; empty where it has it,
+    or a new run may have been meant as well: runs often differ in their numbers only.
     """
     if b'"project_run_id":"%b"' % run_id.encode("utf-8", "replace") in data:
-        return None  # the common case, and faster than to look for all ids
-    numbers = _DIGITS.findall(run_id)
-    names = runs_named(data)
-    if run_id in names:
-        return None
-    guess = _nearest(run_id, [name for name in names if _DIGITS.findall(name) == numbers])
-    return guess if guess is not None and not _has_run(data, run_id) else None
-
-
-def _has_run(data: bytes, run_id: str) -> bool:
-    lines = read_lines(records_of(data), only_score=True)
-    return any(line.event is not None and run_of(line) == run_id for line in lines)
-
-
-def _nearest(run_id: str, names: Sequence[str]) -> str | None:
-    plain = _plain(run_id)
-    same = next((name for name in names if _plain(name) == plain), None)
-    return same if same is not None else nearest(run_id, names[-_MOST:])
-
-
-def _plain(name: str) -> str:
-    return _SEPARATORS.sub("-", name.strip().casefold())
+        return ""  # the common case, and faster than to look for all ids
+    names, numbers = runs_named(data), _DIGITS.findall(run_id)
+    alike = [each for each in names if _DIGITS.findall(each) == numbers]
+    meant = did_you_mean(run_id, alike) if run_id not in names else ""
+    lines = read_lines(records_of(data), only_score=True) if meant else ()
+    return "" if any(line.event is not None and run_of(line) == run_id for line in lines) else meant

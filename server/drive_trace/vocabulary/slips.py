@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
+from drive_trace.text.wording import shown
 from drive_trace.vocabulary import ENVELOPE, EVENTS
 from drive_trace.vocabulary.registry import FieldType, ListShape, OneOfShape
 
@@ -67,6 +68,8 @@ _NEGATIONS = (
 """What makes another word of one, wherever it is put in."""
 _NEAR = 0.7
 _LONGEST = 80
+_MOST_CHOICES = 1000
+"""With so many a word is compared: that takes time."""
 _MOST_KEYS = 500
 """An object with more keys was not written by hand."""
 _LONG, _VERY_LONG = 6, 9
@@ -151,6 +154,12 @@ def near_certain(word: str, choices: Iterable[str]) -> str | None:
 def nearest(word: str, choices: Iterable[str]) -> str | None:
     """The choice that a word is most likely a slip of, if any is near enough."""
     return _nearest(word[:_LONGEST], tuple(choices))
+
+
+def did_you_mean(word: str, choices: Iterable[str]) -> str:
+    """The same as a question, which may be long. Of many choices, the last ones are looked at."""
+    found = nearest(word.strip(), [*choices][-_MOST_CHOICES:])
+    return f"did you mean {shown(found)}?" if found is not None else ""
 
 
 def are_alike(one: str, other: str) -> bool:
