@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from drive_trace.analysis import Analysis
-from drive_trace.scorecard.measures import Origin
+from drive_trace.scorecard.measures import Manner
 from tests.cli.support import run
 from tests.scorecard.support import card_markdown
 from tests.support.fixtures import trace
@@ -32,7 +32,7 @@ NUMBERED = tuple(
 )
 
 
-def origin_of(*lines: str) -> Origin | None:
+def origin_of(*lines: str) -> Manner | None:
     (scored,) = Analysis(trace(*lines)).score().runs
     return scored.provenance.origin
 
@@ -40,14 +40,14 @@ def origin_of(*lines: str) -> Origin | None:
 @pytest.mark.parametrize(
     ("lines", "origin"),
     [
-        (IN_TIME, Origin.NATIVE),
-        (AFTERWARDS, Origin.BACK_FILLED),
-        (FULL_MINUTES, Origin.HAND_WRITTEN),
-        (NUMBERED, Origin.HAND_WRITTEN),
+        (IN_TIME, Manner.NATIVE),
+        (AFTERWARDS, Manner.BACK_FILLED),
+        (FULL_MINUTES, Manner.HAND_WRITTEN),
+        (NUMBERED, Manner.HAND_WRITTEN),
         (IN_TIME[:2], None),
     ],
 )
-def test_a_run_shows_how_it_was_written(lines: tuple[str, ...], origin: Origin | None) -> None:
+def test_a_run_shows_how_it_was_written(lines: tuple[str, ...], origin: Manner | None) -> None:
     assert origin_of(*lines) is origin
 
 
