@@ -17,8 +17,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-import msgspec
-
 from drive_trace.storage import files as disk
 from drive_trace.storage.files import why_not_utf8
 
@@ -37,14 +35,6 @@ class AppendError(Exception):
     def __init__(self, path: str, reason: str) -> None:
         self.problem = disk.Problem(path, reason)
         super().__init__(self.problem.message)
-
-
-class OpenLine(msgspec.Struct, frozen=True):
-    """A last line without a newline: a person forgot it, or a writer was stopped half-way."""
-
-    number: int
-    """From 1."""
-    text: bytes
 
 
 class LockedTrace:
@@ -66,14 +56,6 @@ class LockedTrace:
     def why_not_utf8(self) -> str | None:
         """See :func:`why_not_utf8`."""
         return why_not_utf8(self._bytes(0, disk.HEAD))
-
-    @property
-    def open_line(self) -> OpenLine | None:
-        """The last line, if it has no newline. The next event then begins with one."""
-        if self._is_ended(os.fstat(self._handle).st_size):
-            return None
-        data = self.read()
-        return OpenLine(data.count(b"\n") + 1, data.rpartition(b"\n")[2])
 
     @property
     def last_line(self) -> bytes:

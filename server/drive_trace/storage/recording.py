@@ -36,7 +36,6 @@ from drive_trace.scorecard.scoring import ScoredTrace, score_joined
 from drive_trace.storage.appending import (
     AppendError,
     LockedTrace,
-    OpenLine,
     locked_trace,
     locked_with,
 )
@@ -321,9 +320,8 @@ def _write(
     """
     if trace is None or not records:
         return ()
-    open_line = trace.open_line
     trace.append(*(record for record, _ in records))
-    notes = () if open_line is None else (_about(open_line),)
+    notes = (_about_last_line(data),) if data and not data.endswith(b"\n") else ()
     try:
         # Before its own lock is waited for by anybody, this process has that of the trace.
         with locked_trace(f"{os.path.realpath(trace.path)}{PROVENANCE_SUFFIX}") as beside:
@@ -349,12 +347,14 @@ def _about_record(path: str, *, is_first: bool, is_empty: bool) -> Iterator[str]
         yield f"{name} has other events, which `check` tells as gone: move it away to begin anew"
 
 
-def _about(open_line: OpenLine) -> str:
-    line = read_exactly(open_line.text.decode("utf-8", "replace"))
-    rejected = "; readers reject that line, which may be cut off" if line.is_rejected else ""
+def _about_last_line(data: bytes) -> str:
+    """What is said of a line that a person, or a writer that was stopped, did not end."""
+    text = data.rpartition(b"\n")[2]
+    is_rejected = read_exactly(text.decode("utf-8", "replace")).is_rejected
+    rejected = "; readers reject that line, which may be cut off" if is_rejected else ""
+    number = data.count(b"\n") + 1
     return (
-        f"line {open_line.number} was not ended by a newline, "
-        f"so one was put before the new event{rejected}"
+        f"line {number} was not ended by a newline, so one was put before the new event{rejected}"
     )
 
 
