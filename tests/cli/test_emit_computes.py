@@ -540,8 +540,10 @@ def test_the_recorded_run_goes_with_the_recorded_trace(monkeypatch: pytest.Monke
     write(Path(), "drive-trace.toml", configuration)
     recorded(STARTED)  # of the trace that DRIVE_TRACE_FILE names, which says the run
     monkeypatch.delenv("DRIVE_TRACE_FILE")
+    assert 'begins a new run: "cart"' in emit(f"{SLICE} --dry-run").err
     assert emit(STARTED).json["project_run_id"] == "cart"
     assert emit(SLICE).json["project_run_id"] == "cart"
+    assert 'the run "shp"' in emit(f"{SLICE} --project-run-id shp").err
     assert emit(f"{SLICE} --project-run-id shop").json["project_run_id"] == "shop"
 
 

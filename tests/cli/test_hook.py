@@ -204,6 +204,19 @@ def test_a_turn_after_the_end_of_a_dispatch_resumes_it(session: Session) -> None
     assert round_1["round_number"] == 1
 
 
+def test_what_emit_would_refuse_does_not_stop_a_session(session: Session) -> None:
+    session.start(ONE)
+    emit("round-start", "--as-given")
+    emit("round-end", "verdict=another-round-needed", "findings_filed=1", "--round", "2")
+    (round_3,) = session.start(ONE)  # the first one stands open, too
+    assert round_3["round_number"] == 3
+    emit("project-closed", "dod_status=all-met", "--as-given")
+    before = session.events()
+    ended = 'drive-trace hook: nothing is recorded: the run "shop" has ended\n'
+    assert session.hook("SubagentStart", agent_id=TWO, agent_type="Explore") == (0, "", ended)
+    assert session.events() == before
+
+
 def test_other_sessions_have_agents_of_their_own(session: Session) -> None:
     session.start(ONE)
     other = Session(session.folder, "7c1f0e44-54a5-4e0b-8a5b-c2f8de5c7f01")

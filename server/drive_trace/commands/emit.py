@@ -116,9 +116,10 @@ def emit(words: tuple[str, ...], batch: str | None, dry_run: bool, **said: Any) 
         if run_id is None:
             raise click.UsageError("a grade with a null needs --project-run-id")
         beside = found_beside(trace_file, run_id)
+    recorded = click.get_current_context().meta.get("recorded_run")
     outcome = append_events(
         trace_file,
-        made or (lambda data: filled(wanted, data, trace_file, run_id)),
+        made or (lambda data: filled(wanted, data, trace_file, run_id, recorded)),
         {run_id or "": beside.paths},
         waiting=notify,
         dry_run=dry_run,

@@ -30,6 +30,7 @@ from drive_trace.storage.emitting import filled
 from drive_trace.storage.files import Problem, may_be_there, read_bytes, records_of
 from drive_trace.storage.recording import NewEvent, append_events, record_feed
 from drive_trace.storage.session_logs import log_lines, logs_of
+from drive_trace.text.wording import shown
 from drive_trace.trace.provenance import Origin
 from drive_trace.trace.scope import Scope, scope_at
 from drive_trace.vocabulary import COST, DISPATCH, EVENTS, FILES, ROUND
@@ -157,7 +158,10 @@ def _append(session: HookedSession, wanted: Callable[[Scope], Iterator[Wanted]])
     agent, own = _text(session, "agent_id"), _text(session, "session_id")
 
     def events(data: bytes) -> Sequence[NewEvent] | Refused:
-        each = enumerate(wanted(_scope(data, session)))
+        scope = _scope(data, session)
+        if scope.has_ended:
+            return Refused((f"the run {shown(session.run)} has ended",))
+        each = enumerate(wanted(scope))
         ours = {str(place): found._replace(agent_id=own, as_given=True) for place, found in each}
         made = filled(ours, data, session.trace, session.run)
         if isinstance(made, Refused):

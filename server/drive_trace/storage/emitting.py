@@ -22,14 +22,19 @@ from drive_trace.vocabulary import EVENTS, FILES, promised_run
 
 
 def filled(
-    wanted: Mapping[str, Wanted], data: bytes, path: str, run_id: str | None
+    wanted: Mapping[str, Wanted],
+    data: bytes,
+    path: str,
+    run_id: str | None,
+    promised: str | None = None,
 ) -> list[NewEvent] | Refused:
     """Make events for the end of a trace with these bytes, for
     :func:`drive_trace.storage.recording.append_events`. Each sees those before it. ``wanted`` is by
-    where it is wanted, as ``line 3: ``, or empty; ``run_id`` is None for the run that is open.
+    where it is wanted, as ``line 3: ``, or empty; ``run_id`` is None for the run that is open, and
+    ``promised`` for the one that the path tells.
     """
     trace = ScoredTrace(records_of(data), only_score=False)
-    promised = promised_run(absolute(path))
+    promised = promised or promised_run(absolute(path))
     made: list[NewEvent] = []
     for where, each in wanted.items():
         stamp = new_stamp()
