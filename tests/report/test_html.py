@@ -255,6 +255,22 @@ def test_of_several_runs_the_headline_is_green_only_if_all_are_correct() -> None
         assert headline == f"headline {kind}"
 
 
+def test_runs_are_in_the_order_of_interest_with_the_reasons_of_halts() -> None:
+    halt = event("falsified-assumption", run="b", assumption_summary="It repeats itself")
+    runs = [graded("pass", "pass", "pass", run="a"), event("dispatch-end", run="c"), halt]
+    report = report_of(trace(*runs, graded("pass", "fail", "pass", run="d")))
+    said = report_markdown(report)
+    assert re.findall(r"^\| `(.)` ", said, re.MULTILINE) == ["d", "b", "c", "a"]
+    assert "- `b`: No dispatch was recorded. Halted once: `It repeats itself` (line 3)." in said
+    page = Page(report_html(report, "test"))
+    names = re.findall(r"CORRECT|INCORRECT|not computable", page.said.partition("Each run")[2])
+    assert names[:2] == ["INCORRECT", "not computable"]
+    runs_of = [each["id"] for each in page.all("details") if each.get("class") == "run"]
+    others = page_of(trace(*runs[1::-1])).all("details")
+    again = [each["id"] for each in others if each.get("class") == "run"]
+    assert again == [runs_of[2], runs_of[3]]
+
+
 def test_rejected_and_unknown_lines_are_told() -> None:
     text = trace(PASSED, graded("pass", "failed", "pass"), event("made-up"), "{")
     for said in (page_of(text).said, report_markdown(report_of(text))):
@@ -281,7 +297,7 @@ def test_markdown_fits_a_comment_begins_with_the_runs_and_folds_the_rest() -> No
     said = report_markdown(report_of(trace(*lines)))
     assert len(said) <= 65_536
     table, _, rest = said.partition("<details>")
-    assert "| run | verdict | caveats |" in table
+    assert "| run | verdict | halts | work | clock |" in table
     assert "| `run-19` | not computable — missing: external correctness signal |" in table
     assert rest.count("<details>") + 1 == said.count("</details>") == 6
     assert "runs in full: the JSON report has them all" in said

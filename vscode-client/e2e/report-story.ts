@@ -30,9 +30,19 @@ async function playRuns(page: Page): Promise<void> {
   await page.getByRole("searchbox", { name: "Filter: All runs" }).fill("run-17");
   assert.equal(await table.locator("tbody tr:visible").count(), 11);
   assert.equal(await page.locator("#scorecard ~ .filtered output").innerText(), "11 of 180");
+  const box = page.getByRole("searchbox", { name: "Filter: All runs" });
+  const columns = page.getByRole("combobox", { name: "Column of Filter: All runs" });
+  const count = (): Promise<number> => table.locator("tbody tr:visible").count();
+  await box.fill("omputable");
+  assert.equal(await count(), 0, "a filter looks at beginnings of words");
+  await columns.selectOption("dispatches");
+  await box.fill(">100");
+  assert.equal(await count(), 0, "and at the figures of a column");
+  await columns.selectOption("any column");
+  await box.fill("run-17");
   await first.locator("a").press("Enter");
-  await page.waitForURL(/#run-179$/);
-  await page.locator("#run-179[open] .timeline").waitFor();
+  await page.waitForURL(/#run-[0-9a-f]{10}$/);
+  await page.locator("details.run[open] .timeline").first().waitFor();
 }
 
 async function playTimeline(page: Page): Promise<void> {

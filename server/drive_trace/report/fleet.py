@@ -14,6 +14,7 @@ import msgspec
 
 from drive_trace.grading.calibration import share
 from drive_trace.scorecard.card import run_json
+from drive_trace.scorecard.measures import as_double
 from drive_trace.scorecard.run_score import QUALIFIED, STANDINGS, RunScore, Verdict
 from drive_trace.text import document as doc
 from drive_trace.text.escaping import in_json, plain, visible
@@ -69,6 +70,15 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     events: int
     """In all files; copies count."""
     rejected_lines: int
+    halts: int
+    """As what follows up to ``escalations``: of any run, graded or not."""
+    work_ms: Number
+    clock_ms: Number
+    dispatches: int
+    rounds: int
+    reworked: int
+    """So many dispatches had more than one round."""
+    escalations: int
     findings: dict[str, int] | None = None
     """How often each rule found something; null where nobody has asked for findings, and where a
     configuration cannot be used.
@@ -78,7 +88,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 def row_of(run: RunScore, project: str, findings: dict[str, int] | None) -> Row:
     """A run's row, with how often each rule found something."""
-    said = run_json(run)
+    said, facts = run_json(run), run.facts
     grade, tokens = said["correctness"] or {}, said["tokens"] or {}
     efficiency: Mapping[str, Any] = said["efficiency"] or {}
     clock, rounds = efficiency.get("wall_clock", {}), efficiency.get("rounds", {})
@@ -110,6 +120,13 @@ def row_of(run: RunScore, project: str, findings: dict[str, int] | None) -> Row:
         project=project,
         events=sum(each["events"] for each in said["files"]),
         rejected_lines=len(said["rejected_lines"]),
+        halts=facts.halt_count,
+        work_ms=as_double(facts.work_ms),
+        clock_ms=as_double(facts.clock_ms),
+        dispatches=facts.dispatches,
+        rounds=facts.rounds,
+        reworked=facts.reworked,
+        escalations=facts.escalations,
         findings=findings,
         files=tuple(each["path"] for each in said["files"]),
     )

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
 from itertools import islice
 
 from drive_trace.report import contents
@@ -24,7 +25,7 @@ from drive_trace.report.metrics import (
 from drive_trace.scorecard import render
 from drive_trace.scorecard.caveats import LineRef
 from drive_trace.scorecard.outline import outline
-from drive_trace.scorecard.run_score import RunScore, cause
+from drive_trace.scorecard.run_score import QUALIFIED, RunScore, Verdict, cause
 from drive_trace.text import document as doc
 from drive_trace.text.wording import LONGEST, compact, duration, numbered_lines, short_time
 
@@ -34,7 +35,10 @@ _UNREADABLE = "n/a (a timestamp cannot be read)"
 _MOST_EVIDENCE = 8
 _MOST_NUMBERS = 20
 """Of so many lines of a file, the numbers are told."""
-RUN_FIGURES = ("tokens in / out", "wall-clock", "rounds a dispatch")
+RUN_FIGURES = (
+    *("halts", "work", "clock", "dispatches", "rounds a dispatch", "escalated", "rejected"),
+    "tokens in / out",
+)
 _FOLDED = {
     CheckResult.PASS: "Passed",
     CheckResult.NOT_APPLICABLE: "Not applicable",
@@ -94,6 +98,24 @@ class Places:
 # Runs
 
 
+_INTEREST = (Verdict.INCORRECT, QUALIFIED, Verdict.NOT_COMPUTABLE, Verdict.CORRECT)
+
+
+def by_interest(runs: Iterable[RunScore]) -> list[RunScore]:
+    """First what is INCORRECT, then what halted, then by caveats, rejected lines and rework."""
+
+    def key(run: RunScore) -> tuple[object, ...]:
+        facts, place = run.facts, _INTEREST.index(run.standing)
+        return place > 0 and not facts.halt_count, place, -len(run.rejected), -facts.reworked
+
+    return sorted(runs, key=key)
+
+
+def anchor(kind: str, text: str) -> str:
+    """The id of an element that is about something with this id of its own, in every report."""
+    return f"{kind}-{blake2b(text.encode('utf-8', 'surrogatepass'), digest_size=5).hexdigest()}"
+
+
 def runs_table(
     runs: Sequence[RunScore],
     places: Places,
@@ -102,22 +124,20 @@ def runs_table(
     *,
     is_page: bool,
 ) -> doc.Table:
-    """Runs with their verdicts and what they cost, given the events and findings of each. Where
+    """Runs with their verdicts and what happened, given the events and findings of each. Where
     there is little room, the verdict is one line, and caveats are told in short.
     """
-    has_figures = any(run.efficiency is not None for run in runs)
     rows: list[list[doc.Cell]] = []
-    for number, run in enumerate(runs):
+    for run in runs:
         findings = found[run.run_id]
+        because = "not graded" if run.gate.is_ungraded else cause(run.gate)
         notes = [*places.caveats(run)] if is_page else [each.short for each in run.caveats]
-        decided = places.decided_by(run)
-        verdict = doc.Lines([doc.chip(run.word, run.standing), cause(run.gate), decided])
+        first = [doc.chip(run.word, run.standing), because] if is_page else [run.headline]
         rows.append(
             [
-                doc.named_link(f"run-{number}", run.run_id, 60),
-                verdict if is_page else run.headline,
-                doc.Lines(notes or ["none"], len(notes)),
-                *(run_figures(run) if has_figures else ()),
+                doc.named_link(anchor("run", run.run_id), run.run_id, 60),
+                doc.Lines([*first, *([places.decided_by(run)] if is_page else []), *notes]),
+                *run_figures(run),
                 doc.Lines(
                     [contents.findings_phrase(findings)], -1 if findings is None else len(findings)
                 ),
@@ -125,31 +145,38 @@ def runs_table(
                 _last_event(events.get(run.run_id, ())),
             ]
         )
-    figures = RUN_FIGURES * has_figures
     return doc.Table(
-        ("run", "verdict", "caveats", *figures, "findings", "written", "last event (UTC)"),
+        ("run", "verdict", *RUN_FIGURES, "findings", "written", "last event (UTC)"),
         rows,
         label="All runs",
-        wide=(1, 2),
+        numbers_from=2,
+        numbers_before=2 + len(RUN_FIGURES),
+        wide=(1,),
         what="runs",
         is_sortable=True,
     )
 
 
-def run_figures(run: RunScore) -> list[doc.Lines]:
-    """Tokens, wall-clock and rounds under :data:`RUN_FIGURES`. Tier 2 is for CORRECT runs."""
-    efficiency = run.efficiency
-    if efficiency is None:
-        return [doc.Lines(["hidden"], -1)] * 3
-    tokens = [efficiency.tokens[f"{name}_tokens"] for name in ("input", "output")]
-    said = " / ".join("n/a" if each is None else compact(each) for each in tokens)
-    clock, rounds = efficiency.wall_clock, efficiency.rounds.mean
-    took = "n/a" if clock.ms is None else f"{duration(clock.ms)} ({render.clocked(clock)})"
+def run_figures(run: RunScore) -> list[doc.Cell]:
+    """What happened, under :data:`RUN_FIGURES`. Tokens are Tier 2, which is for CORRECT runs."""
+    facts, efficiency = run.facts, run.efficiency
+    tokens = [efficiency.tokens[f"{name}_tokens"] for name in ("input", "output") if efficiency]
+    said = " / ".join("n/a" if each is None else compact(each) for each in tokens) or "hidden"
+    mean = run.measured.rounds.mean
     return [
-        doc.Lines([said], sum(each or 0 for each in tokens)),
-        doc.Lines([took], -1 if clock.ms is None else clock.ms),
-        doc.Lines(["n/a"], -1) if rounds is None else doc.Lines([f"{rounds:.1f}"], rounds),
+        _figure(facts.halt_count),
+        _figure(facts.work_ms, short_time(facts.work_ms)),
+        _figure(facts.clock_ms, short_time(facts.clock_ms)),
+        _figure(facts.dispatches),
+        _figure(mean, "n/a" if mean is None else f"{mean:.1f}"),
+        _figure(facts.escalations),
+        _figure(len(run.rejected)),
+        _figure(sum(each or 0 for each in tokens) if tokens else None, said),
     ]
+
+
+def _figure(value: float | None, said: str | None = None) -> doc.Cell:
+    return doc.Lines([f"{value:,}" if said is None else said], -1 if value is None else value)
 
 
 def _last_event(events: Sequence[Event]) -> doc.Cell:
@@ -387,14 +414,20 @@ _LEAST_RUN_ROWS = 20
 
 def report_markdown(report: contents.FullReport) -> str:
     """The whole report, as long as a comment on GitHub may be. What is cut is said."""
-    places, runs, text = Places(report), len(report.card.runs), ""
-    shown = report.card.runs[:_MOST_RUNS]
+    places, text = Places(report), ""
+    report = report._replace(card=report.card._replace(runs=tuple(by_interest(report.card.runs))))
+    runs, shown = len(report.card.runs), report.card.runs[:_MOST_RUNS]
     found = report.findings_by_run()
     table = runs_table(shown, places, report.by_run(), found, is_page=False)
     for most in (_MOST_RUNS, 30, 10, 3, 1, 0):
         rows = table.rows[: max(most, _LEAST_RUN_ROWS)]
         cut = table._replace(rows=rows, left_out=runs - len(rows))
-        head = [*_verdicts(report), *([cut] if runs > 1 else [])]
+        told = [
+            f"{doc.name(run.run_id, 60)}: {' '.join(outline(run).sentences)}"
+            for run in shown[:most]
+        ]
+        table_and_list: list[doc.Block] = [cut, doc.Bullets(told)] if runs > 1 else []
+        head = [*_verdicts(report), *table_and_list]
         parts = _parts(report, places, most) if report.traces else []
         page = doc.Section("Drive Trace report", [*head, *parts])
         text = doc.as_markdown([page], folds=True)

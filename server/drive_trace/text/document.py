@@ -144,7 +144,9 @@ class Table(NamedTuple):
     label: str = ""
     """What a screen reader calls it, where the caption does not tell it from others."""
     numbers_from: int | None = None
-    """The first column of figures, from 0: then all that follow are."""
+    """The first column of figures, from 0: then all that follow are, ..."""
+    numbers_before: int | None = None
+    """... or those before this one."""
     wide: Sequence[int] = ()
     """The columns of sentences."""
     left_out: int = 0
@@ -152,6 +154,11 @@ class Table(NamedTuple):
     what: str = "rows"
     """What these are."""
     is_sortable: bool = False
+
+    def is_figure(self, column: int) -> bool:
+        """Whether it is a column of figures."""
+        first, end = self.numbers_from, self.numbers_before
+        return first is not None and first <= column and (end is None or column < end)
 
 
 class Section(NamedTuple):
@@ -218,9 +225,7 @@ def _aligned(table: Table, width: int) -> Iterator[str]:
         rows.insert(0, [*table.headers])
     columns = [*zip(*rows, strict=True)]
     figures = [
-        table.numbers_from is not None
-        and at >= table.numbers_from
-        and all(map(_FIGURE.fullmatch, each[1:]))
+        table.is_figure(at) and all(map(_FIGURE.fullmatch, each[1:]))
         for at, each in enumerate(columns)
     ]
     least = [max(len(word) for cell in each for word in cell.split(" ")) for each in columns]
@@ -295,8 +300,7 @@ def _markdown_mark(mark: Mark) -> str:
 def _markdown_table(table: Table) -> Iterator[str]:
     if table.caption:
         yield f"*{table.caption}:*"
-    figures = len(table.headers) if table.numbers_from is None else table.numbers_from
-    rules = ["---" if at < figures else "---:" for at in range(len(table.headers))]
+    rules = ["---:" if table.is_figure(at) else "---" for at in range(len(table.headers))]
     lines = [f"| {' | '.join(cells)} |" for cells in (table.headers, rules)]
     room = _MOST_OF_A_TABLE
     for row in table.rows:

@@ -199,7 +199,7 @@ def table(shown: doc.Table, title: str = "") -> Html:
 
 
 def _kind(at: int, shown: doc.Table) -> str | None:
-    if shown.numbers_from is not None and at >= shown.numbers_from:
+    if shown.is_figure(at):
         return "n"
     return "wide" if at in shown.wide else None
 

@@ -105,7 +105,7 @@ class _Page:
     def __init__(self, report: contents.FullReport, *, has_lines: bool) -> None:
         """Whether the page itself lists lines is ``has_lines``; an editor shows them beside it."""
         self.report, self.places, self.has_lines = report, Places(report), has_lines
-        self.runs = report.card.runs
+        self.runs = sections.by_interest(report.card.runs)
         self.by_run = report.by_run()
         self.findings = report.findings_by_run()
         self.words = EventWords(report.events)
@@ -134,8 +134,8 @@ class _Page:
 
     def _navigation(self, ids: set[str]) -> Html:
         links = [
-            tag("li", words(doc.named_link(f"run-{n}", run.run_id, 40)))
-            for n, run in enumerate(self.runs[:_MOST_RUNS])
+            tag("li", words(doc.named_link(sections.anchor("run", run.run_id), run.run_id, 40)))
+            for run in self.runs[:_MOST_RUNS]
         ]
         parts = [
             tag("li", tag("a", title, href=f"#{id_}"), tag("ul", links) if id_ == "runs" else None)
@@ -217,7 +217,9 @@ class _Page:
             [
                 doc.name(slug, 60),
                 began,
-                doc.named_link(f"run-{number}", self.runs[number].run_id, 60),
+                doc.named_link(
+                    sections.anchor("run", self.runs[number].run_id), self.runs[number].run_id, 60
+                ),
                 doc.chip(self.runs[number].word, self.runs[number].standing),
                 *sections.run_figures(self.runs[number]),
             ]
@@ -241,7 +243,8 @@ class _Page:
             *self._lists(run, number, f"-{number}"),
         ]
         title = tag("summary", tag("h3", words(heading), id=f"title-{number}"))
-        return tag("details", title, as_html(parts, 4), "\n", id=f"run-{number}", class_="run")
+        id_ = sections.anchor("run", run.run_id)
+        return tag("details", title, as_html(parts, 4), "\n", id=id_, class_="run")
 
     def timeline(self, run: RunScore, number: int, suffix: str = "") -> doc.Section:
         """The timeline of a run, and its dispatches as a table."""

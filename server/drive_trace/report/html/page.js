@@ -39,6 +39,16 @@ export function refresh(body) {
     const here = links.find((link) => link === document.activeElement) ?? links.find(isAlwaysSeen) ?? links[0];
     links.forEach((link) => { link.setAttribute("tabindex", link === here ? "0" : "-1"); });
   }
+  for (const part of body.querySelectorAll(".filtered")) {
+    const [label, choice] = [part.querySelector("input")?.getAttribute("aria-label") ?? "", part.querySelector("select")];
+    if (choice === null) {
+      const columns = document.createElement("select");
+      columns.setAttribute("aria-label", `Column of ${label}`);
+      const names = [...part.querySelectorAll("thead th")].map((head) => head.textContent ?? "");
+      columns.append(new Option("any column", "-1"), ...names.map((name, index) => new Option(name, String(index))));
+      part.querySelector("input")?.after(columns);
+    }
+  }
   for (const head of body.querySelectorAll(".sortable thead th")) {
     if (head.firstElementChild === null) {
       const button = document.createElement("button");
@@ -332,20 +342,22 @@ function arrive() {
   target.scrollIntoView({ block: target.localName === "tr" ? "center" : "nearest", inline: "center" });
 }
 
-/** @param {HTMLElement} box */
-function filter(box) {
-  const part = box.closest(".filtered");
-  if (!(box instanceof HTMLInputElement) || part === null) {
+/** @param {HTMLElement} changed */
+function filter(changed) {
+  const part = changed.closest(".filtered");
+  const box = part?.querySelector("input") ?? null;
+  if (part === null || box === null) {
     return;
   }
-  const words = box.value.toLowerCase().split(/\s+/).filter((word) => word !== "");
+  const column = Number(part.querySelector("select")?.value ?? -1);
+  const tests = box.value.split(/\s+/).filter((word) => word !== "").map(testOf);
   let count = 0;
   let all = 0;
   for (const body of part.querySelectorAll("tbody")) {
     let shown = 0;
     for (const row of body.rows) {
-      const text = textOf(row);
-      row.hidden = !words.every((word) => text.includes(word));
+      const text = textOf(row, column);
+      row.hidden = !tests.every((test) => test(text));
       shown += row.hidden ? 0 : 1;
     }
     body.hidden = shown === 0;
@@ -355,18 +367,34 @@ function filter(box) {
   }
   const output = part.querySelector("output");
   if (output !== null) {
-    output.textContent = words.length === 0 ? "" : `${count} of ${all}`;
+    output.textContent = tests.length === 0 ? "" : `${count} of ${all}`;
   }
 }
 
-/** @type {WeakMap<Element, string>} */
+/**
+ * What a word asks of a text: `>2` and `<2` that its figure is so, any other that a word of it begins so. Capitals
+ * in it are meant.
+ * @param {string} word @returns {(text: string) => boolean}
+ */
+function testOf(word) {
+  const [, sign, limit] = /^([<>])(\d+(?:\.\d+)?)$/.exec(word) ?? [];
+  if (sign !== undefined) {
+    const factor = sign === ">" ? 1 : -1;
+    return (text) => factor * (Number.parseFloat(text.replaceAll(",", "")) - Number(limit)) > 0;
+  }
+  const flags = word === word.toLowerCase() ? "iu" : "u";
+  const begin = new RegExp(`(?<![\\p{L}\\p{N}])${word.replaceAll(/[^\p{L}\p{N}]/gu, (each) => `\\u{${each.codePointAt(0)?.toString(16) ?? ""}}`)}`, flags);
+  return (text) => begin.test(text);
+}
+
+/** @type {WeakMap<Element, string[]>} */
 const texts = new WeakMap();
 
-/** @param {Element} row */
-function textOf(row) {
-  const known = texts.get(row) ?? (row.textContent ?? "").toLowerCase();
+/** What a column of a row says, or all, each on lines of its own. @param {HTMLTableRowElement} row @param {number} column */
+function textOf(row, column) {
+  const known = texts.get(row) ?? [...row.cells].map((cell) => [...(cell.querySelectorAll("div").length > 0 ? cell.children : [cell])].map((each) => each.textContent ?? "").join("\n"));
   texts.set(row, known);
-  return known;
+  return column < 0 ? known.join("\n") : known[column] ?? "";
 }
 
 /** @param {HTMLTableCellElement} head */
