@@ -29,7 +29,7 @@ from drive_trace.comparison.runs import RunManifest
 from drive_trace.grading.judgements import Calibrated, Judgement
 from drive_trace.linter.rule import Finding, Level, Rule, Severity, UnreadFile
 from drive_trace.linter.rules import RULES, documentation
-from drive_trace.linter.told import CAUSES, MISSING
+from drive_trace.linter.told import MISSING, ON, WITHIN
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span, encode_exactly
 from drive_trace.text.wording import listed
@@ -145,7 +145,7 @@ def _telling(rule: Rule[Any]) -> list[str]:
         where = "on one line" if rule.sums_by == "line" else "in a run"
         same = " of one value" if rule.sums_by == "value" else ""
         said.append(f"Several{same} {where} are one finding, with all places.")
-    causes = [f"`{code}`" for code in CAUSES.get(rule.code, ())]
+    causes = [f"`{code}`" for each in (ON, WITHIN) for code in each.get(rule.code, ())]
     causes += ["a rejected line that may have it"] * (rule.code in MISSING)
     if causes:
         said.append(f"What follows from {listed(causes, 'or')} is not told beside it.")

@@ -15,14 +15,15 @@ from tests.support.fixtures import event_id, trace
 EXTRA = (
     'EVENT{"event_type":"slice-started","slice_slug":"a%s","slice_index":%s,"brief_path":"b.md"}'
 )
+BOTH = "wall-clock-exceeds-timestamps,wall-clock-below-timestamps"
 THRICE = trace(*(EXTRA % (number, number) for number in (1, 2, 3)))
 
 
 def test_check_tells_a_run_of_findings_once_with_all_places_and_their_fixes() -> None:
     (finding,) = run("check", "-", "--output-format", "json", stdin=THRICE).json
     assert finding["line"] == 1
-    assert finding["message"].startswith("3 fields of this name are not declared: `brief_path` is")
-    assert finding["message"].endswith(", and 2 more")
+    said = "`brief_path` is not declared for `slice-started`: readers ignore it, and 2 more"
+    assert finding["message"] == said
     assert [each["line"] for each in finding["places"]] == [2, 3]
     titles = [fix["title"] for each in finding["places"] for fix in each["fixes"]]
     assert titles == ["Delete `brief_path`"] * 2
@@ -54,6 +55,32 @@ def test_an_editor_marks_the_other_places_as_hints() -> None:
     ]
     assert len(shown[0]["relatedInformation"]) == 2
     assert all(analysis.fixes(each) for each in analysis.findings())
+
+
+def test_durations_that_are_off_either_way_are_one_finding_led_by_the_worst() -> None:
+    off = (
+        'EVENT{"event_type":"dispatch-start","dispatch_id":"%s","ts":"2026-05-28T1%s:00:00.000Z"}',
+        'EVENT{"event_type":"dispatch-end","dispatch_id":"%s","ts":"2026-05-28T1%s:30:00.000Z",'
+        '"wall_clock_ms":%s}',
+    )
+    lines = [
+        each % (name, hour, claimed)[: each.count("%s")]
+        for name, hour, claimed in (("a", 0, 60_000), ("b", 1, 3_600_000), ("c", 2, 60_000))
+        for each in off
+    ]
+    selected = ("check", "-", "--select", BOTH, "--output-format", "json")
+    (finding,) = run(*selected, stdin=trace(*lines)).json
+    assert finding["message"] == (
+        "3 of 3 durations are not what the timestamps say: 1 h claimed, but 30 min (1800000 ms) lie"
+        " between line 3 and this, and 2 more"
+    )
+    assert (finding["code"], finding["severity"]) == ("wall-clock-exceeds-timestamps", "warning")
+    assert [each["line"] for each in finding["places"]] == [2, 6]
+
+
+def test_fixes_are_counted_as_findings_are() -> None:
+    err = run("check", "-", "--fix", stdin=THRICE.replace(",", ", ")).err
+    assert "\n1 finding was fixed; 1 more can be fixed in an editor, one at a time\n" in err
 
 
 def test_another_key_and_another_run_are_another_finding() -> None:

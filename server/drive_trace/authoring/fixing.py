@@ -16,7 +16,7 @@ from typing import NamedTuple
 import msgspec
 
 from drive_trace.analysis import Analysis
-from drive_trace.linter.rule import Edit, Level
+from drive_trace.linter.rule import Edit, Finding, Level
 from drive_trace.scorecard.run_score import Verdict, judge, recorded_in
 from drive_trace.text.spans import BrokenText, Span, replace_spans
 from drive_trace.trace.document import Point
@@ -91,20 +91,29 @@ def fix_all(
 
 
 def withheld(analysis: Analysis) -> Counter[str]:
-    """How many findings keep a fix that would have been made, by the reason; of what is fixed."""
+    """How many findings that are told keep a fix that would have been made, by the reason; of what
+    is fixed.
+    """
     found: Counter[str] = Counter()
-    for finding in analysis.findings():
-        fixes = analysis.fixes(finding)
-        if isinstance(finding.line.text, BrokenText):
-            found["lines with bytes that are not UTF-8 stay as they are"] += bool(fixes)
-        elif any(fix.safe for fix in fixes):
+    for fixable in _fixable(analysis):
+        if any(isinstance(each.line.text, BrokenText) for each in fixable):
+            found["lines with bytes that are not UTF-8 stay as they are"] += 1
+        elif any(fix.safe for each in fixable for fix in analysis.fixes(each)):
             found["what would make a run CORRECT is left to a person"] += 1
-    return +found
+    return found
 
 
 def with_fixes(analysis: Analysis) -> int:
-    """How many findings have a fix, be it one for a person."""
-    return sum(bool(analysis.fixes(finding)) for finding in analysis.findings())
+    """How many findings that are told have a fix, be it one for a person."""
+    return sum(1 for _ in _fixable(analysis))
+
+
+def _fixable(analysis: Analysis) -> Iterator[Sequence[Finding]]:
+    """Of each finding that is told, the places with a fix."""
+    for told in analysis.told():
+        places = [each for each in (told.finding, *told.places) if analysis.fixes(each)]
+        if places:
+            yield places
 
 
 def _batches(

@@ -20,7 +20,7 @@ from drive_trace.storage.replace import Unsynced, replace_content
 from drive_trace.text.escaping import cells, printable
 from drive_trace.text.spans import Span, common_start, encode_exactly, exact
 from drive_trace.text.wording import plural
-from drive_trace.trace.line import Line
+from drive_trace.trace.line import Line, run_of
 
 _RUNNERS = ("CI", "GITHUB_ACTIONS", "TF_BUILD")
 """A CI runner sets one of these variables."""
@@ -42,6 +42,7 @@ class Fixes:
         output, and so does a diff.
         """
         before, problem = list(analysis.document.lines), None
+        told = _told(analysis)
         fixed = fix_all(analysis, suggestions=self._suggestions)
         after = analysis.document.lines
         if self._only_show:
@@ -53,7 +54,7 @@ class Fixes:
             new = encode_exactly(_as_recorded(line.text for line in after))
             problem = replace_content(trace.path, old, new)
         if problem is None or isinstance(problem, Unsynced):
-            self._fixed += fixed
+            self._fixed += (told - _told(analysis)).total()
         return problem
 
     def count(self, analysis: Analysis) -> None:
@@ -71,6 +72,12 @@ class Fixes:
         for reason, count in self._withheld.items():
             message += f"; {reason} ({plural(count, 'finding')})"
         return message
+
+
+def _told(analysis: Analysis) -> Counter[tuple[str, str | None]]:
+    """How many findings are told of each rule in each run, as the report counts them."""
+    found = (one.finding for one in analysis.told())
+    return Counter((each.rule.code, run_of(each.line)) for each in found)
 
 
 def _as_recorded(texts: Iterable[str]) -> str:

@@ -31,6 +31,7 @@ def tolerances(percent: int, of_time: str, of_share: str) -> tuple[Option, Optio
     return time, Option("tolerance-percent", percent, of_share, minimum=0)
 
 
+MISCLAIMED = "durations are not what the timestamps say"
 TOLERANCES = tolerances(
     10,
     "Milliseconds that a duration may differ from its timestamps, whatever its length.",
@@ -332,15 +333,13 @@ def unclosed(rule: Rule[Any], run: Run, of: Lifetime, around: str) -> Findings:
             yield phase.finding(rule, line, (what, moved_on), went_on)
 
 
-def misclaimed(
-    rule: Rule[Any], run: Run, tolerances: tuple[float, float], way: int, words: str
-) -> Findings:
+def misclaimed(rule: Rule[Any], run: Run, tolerances: tuple[float, float], way: int) -> Findings:
     """The findings on durations that are longer than the timestamps say (``way`` above 0), or
-    shorter. In the ``words`` stand what is ``claimed``, and what was ``measured``.
+    shorter.
     """
     for found in durations(run):
         span = found.span
         if way * span.excess_ms > 0 and found.excess_ms(*tolerances):
             claimed, measured = in_words(span.claimed_ms), in_words(span.measured_ms, exactly=True)
-            said = words.format(claimed=claimed, measured=measured)
-            yield found.finding(rule, (f"{said} between line ", span.start, " and this"))
+            said = f"{claimed} claimed, but {measured} lie between line "
+            yield found.finding(rule, (said, span.start, " and this"))

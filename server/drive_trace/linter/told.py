@@ -10,7 +10,6 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from enum import Enum
 from functools import partial
 from operator import itemgetter
 from typing import NamedTuple
@@ -32,43 +31,33 @@ class Told(NamedTuple):
     """What is not told, as it follows from it or its places."""
 
 
-class _Where(Enum):
-    """Where a cause is seen from what follows from it."""
+_OFF_CLOCK = ("time-goes-back", "implausible-time", "malformed-timestamp", "duplicate-key")
 
-    ON = "on one of its lines"
-    WITHIN = "between the first and the last of its lines"
-
-
-_ON, _WITHIN = _Where
-
-CAUSES: Mapping[str, Mapping[str, _Where]] = {
-    "undeclared-field": {"missing-field": _ON},
-    "malformed-hash": {"empty-brief": _ON},
-    "invented-hash": {"empty-brief": _ON},
-    "time-goes-back": {"duplicate-key": _ON, "implausible-time": _ON},
-    "wall-clock-exceeds-timestamps": {"implausible-time": _ON},
-    "wall-clock-below-timestamps": {
-        "time-goes-back": _ON,
-        "implausible-time": _ON,
-        "malformed-timestamp": _ON,
-        "duplicate-key": _ON,
-    },
-    "rounds-exceed-dispatch": {
-        "wall-clock-exceeds-timestamps": _ON,
-        "wall-clock-below-timestamps": _ON,
-    },
-    "event-after-end": {"time-goes-back": _WITHIN},
-    "unknown-round": {"unknown-dispatch": _ON},
-    "round-number-gap": {"unknown-round": _WITHIN, "unknown-dispatch": _WITHIN},
-    "dispatch-without-brief": {"unknown-dispatch": _WITHIN},
-    "unclosed-round": {"unknown-round": _WITHIN, "unknown-dispatch": _WITHIN},
-    "unclosed-dispatch": {"unknown-dispatch": _WITHIN},
-    "unclosed-slice": {"slices-completed-mismatch": _ON, "slice-never-started": _WITHIN},
-    "repeated-slice-index": {"repeated-slice-start": _ON},
-    "hash-of-two-lengths": {"empty-brief": _ON},
-    "malformed-uuid": {"unknown-dispatch": _ON},
+ON: Mapping[str, Sequence[str]] = {
+    "undeclared-field": ("missing-field",),
+    "malformed-hash": ("empty-brief",),
+    "invented-hash": ("empty-brief",),
+    "hash-of-two-lengths": ("empty-brief",),
+    "time-goes-back": ("duplicate-key", "implausible-time"),
+    "wall-clock-exceeds-timestamps": ("implausible-time",),
+    "wall-clock-below-timestamps": _OFF_CLOCK,
+    "rounds-exceed-dispatch": ("wall-clock-exceeds-timestamps", "wall-clock-below-timestamps"),
+    "unknown-round": ("unknown-dispatch",),
+    "unclosed-slice": ("slices-completed-mismatch",),
+    "repeated-slice-index": ("repeated-slice-start",),
+    "malformed-uuid": ("unknown-dispatch",),
 }
-"""By what follows from them in the same run: the causes, which are at least as severe."""
+"""By what follows from them on one of its lines: the causes, which are at least as severe."""
+
+WITHIN: Mapping[str, Sequence[str]] = {
+    "event-after-end": ("time-goes-back",),
+    "round-number-gap": ("unknown-round", "unknown-dispatch"),
+    "dispatch-without-brief": ("unknown-dispatch",),
+    "unclosed-round": ("unknown-round", "unknown-dispatch"),
+    "unclosed-dispatch": ("unknown-dispatch",),
+    "unclosed-slice": ("slice-never-started",),
+}
+"""The same, by what follows from them between the first and the last of its lines."""
 
 MISSING = frozenset(
     {
@@ -124,11 +113,14 @@ class _Rejected:
 
     def cause_of(self, finding: Finding, run_id: str | None) -> Finding | None:
         """The one on a line that may have what a finding misses."""
-        if run_id not in self._causes:
-            self._causes[run_id] = _Causes(self._by_run[run_id] + self._by_run[None])
         marked = _marked(finding)
         named = self._naming.get(marked.strip('"')) if marked.startswith('"') else None
-        return named or self._causes[run_id].within(finding, above=1)
+        return named or self._near(finding, run_id) or self._near(finding, None)
+
+    def _near(self, finding: Finding, run_id: str | None) -> Finding | None:
+        if run_id not in self._causes:
+            self._causes[run_id] = _Causes(self._by_run[run_id])
+        return self._causes[run_id].within(finding, above=1)
 
 
 def tell(
@@ -141,7 +133,9 @@ def tell(
     for each in found:
         if id(each) not in cause_of:
             groups.setdefault(_key(each), []).append(each)
-    first = {id(each): group[0] for group in groups.values() for each in group}
+    # What is worst of a group stands for it.
+    all_groups = [sorted(group, key=severity_of) for group in groups.values()]
+    first = {id(each): group[0] for group in all_groups for each in group}
     follows = defaultdict[int, list[Finding]](list)
     for each in found:
         cause = each
@@ -149,7 +143,9 @@ def tell(
             cause = cause_of[id(cause)]
         if cause is not each:
             follows[id(first[id(cause)])].append(each)
-    told = (Told(group[0], group[1:], follows[id(group[0])]) for group in groups.values())
+    place = {id(each): number for number, each in enumerate(found)}
+    all_groups.sort(key=lambda group: place[id(group[0])])
+    told = (Told(group[0], group[1:], follows[id(group[0])]) for group in all_groups)
     return [_worded(each, index) for each in told]
 
 
@@ -163,11 +159,11 @@ def _consequences(
     rejected = _Rejected(each for each in errors if each.line.is_rejected)
     cause_of: dict[int, Finding] = {}
     for (code, run_id), some in by_rule.items():
-        for cause, where in CAUSES.get(code, {}).items():
+        for cause in (*ON.get(code, ()), *WITHIN.get(code, ())):
             given = by_rule.get((cause, run_id))
             if given is not None and severity_of(given[0]) <= severity_of(some[0]):
                 causes = _Causes(given)
-                _note(cause_of, some, causes.on if where is _ON else causes.within)
+                _note(cause_of, some, causes.on if cause in ON.get(code, ()) else causes.within)
         if code in MISSING:
             _note(cause_of, some, partial(rejected.cause_of, run_id=run_id))
     return cause_of
@@ -212,8 +208,9 @@ def _key(finding: Finding) -> Hashable:
         return id(finding)
     if rule.sums_by == "line":
         return rule.code, line
-    field = place.path[-1:] if isinstance(place, Place) else ()
-    return rule.code, run_of(line), field, rule.sums_by == "value" and _marked(finding)
+    is_by_field = rule.sums_by != "run" and isinstance(place, Place)
+    field = place.path[-1:] if is_by_field and isinstance(place, Place) else ()
+    return rule.sums or rule.code, run_of(line), field, rule.sums_by == "value" and _marked(finding)
 
 
 def _worded(told: Told, index: Index) -> Told:
@@ -232,6 +229,9 @@ def _worded(told: Told, index: Index) -> Told:
         total = sum(len(run.events(name)) for name in rule.sums_among) if run is not None else 0
         of = f" of {total:,}" if total >= count else ""
         message = first.message if isinstance(first.message, tuple) else (first.message,)
-        parts = (f"{count:,}{of} {rule.sums}: ", *message, f", and {count - 1:,} more")
+        more = f", and {count - 1:,} more"
+        parts = (f"{count:,}{of} {rule.sums}: ", *message, more)
+        if not rule.sums:
+            parts = (*message, f"{more}{of}")
         first = first._replace(message=parts)
     return Told(first, places, follows)

@@ -37,4 +37,4 @@ def _check(file: SameFile) -> Findings:
             yield RULE.finding(line, field, f"no `{what}-authored` above authors this {what}")
 
 
-RULE = Rule(Severity.INFORMATION, _check, sums="amended files were never authored")
+RULE = Rule(Severity.INFORMATION, _check, sums="amended files were never authored", sums_by="run")

@@ -47,4 +47,4 @@ def _check(run: Run) -> Findings:
             yield RULE.finding(end, "result", message, (last, "verdict", "its last round"))
 
 
-RULE = Rule(Severity.WARNING, _check, sums="dispatches are completed and not satisfied")
+RULE = Rule(Severity.WARNING, _check, sums="")

@@ -28,4 +28,4 @@ def _check(run: Run) -> Findings:
             yield RULE.finding(line, "findings_filed", message)
 
 
-RULE = Rule(Severity.HINT, _check, sums="rounds are satisfied with findings")
+RULE = Rule(Severity.HINT, _check, sums="")

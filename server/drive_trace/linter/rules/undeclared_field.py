@@ -51,4 +51,4 @@ def _fixes(finding: Finding) -> Fixes:
         yield Fix(f"Delete `{name}`", Level.BY_HAND, (deletion,))
 
 
-RULE = Rule(Severity.WARNING, _check, fixes=_fixes, sums="fields of this name are not declared")
+RULE = Rule(Severity.WARNING, _check, fixes=_fixes, sums="")

@@ -17,7 +17,7 @@ back beside them.
 Examples:
 EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
 EVENT{"event_type":"round-end","ts":"2026-05-28T14:12:30.250Z","wall_clock_ms":1800000}
-… 30 min is more than the timestamps allow: 12 min 30 s (750250 ms)            ^^^^^^^
+… 30 min claimed, but 12 min 30 s (750250 ms) lie between line 1               ^^^^^^^
 =>
 EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
 EVENT{"event_type":"round-end","ts":"2026-05-28T14:12:30.250Z","wall_clock_ms":750250}
@@ -25,7 +25,7 @@ EVENT{"event_type":"round-end","ts":"2026-05-28T14:12:30.250Z","wall_clock_ms":7
 EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
 EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
 EVENT{"event_type":"round-end","ts":"2026-05-28T14:10:00.000Z","wall_clock_ms":1200000}
-… 20 min is more than the timestamps allow: 10 min (600000 ms) lie             ^^^^^^^
+… 20 min claimed, but 10 min (600000 ms) lie                                   ^^^^^^^
 EVENT{"event_type":"dispatch-end","ts":"2026-05-28T14:10:00.000Z","wall_clock_ms":1200000}
 =>
 EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
@@ -40,14 +40,12 @@ EVENT{"event_type":"dispatch-end","ts":"2026-05-28T16:00:00.000Z","wall_clock_ms
 """
 
 from drive_trace.linter.edits import replace_with_measured
-from drive_trace.linter.phases import TOLERANCES, misclaimed
+from drive_trace.linter.phases import MISCLAIMED, TOLERANCES, misclaimed
 from drive_trace.linter.rule import Findings, Rule, Run, Severity
-
-_WORDS = "{claimed} is more than the timestamps allow: {measured} lie"
 
 
 def _check(run: Run, tolerance_ms: float, tolerance_percent: float) -> Findings:
-    return misclaimed(RULE, run, (tolerance_ms, tolerance_percent), 1, _WORDS)
+    return misclaimed(RULE, run, (tolerance_ms, tolerance_percent), 1)
 
 
 RULE = Rule(
@@ -56,6 +54,6 @@ RULE = Rule(
     fixes=replace_with_measured,
     distrusts="claims",
     options=TOLERANCES,
-    sums="durations are longer than the timestamps allow",
+    sums=MISCLAIMED,
     sums_among=("dispatch-end", "round-end"),
 )
