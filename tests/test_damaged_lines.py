@@ -375,12 +375,20 @@ def is_feed(line: str) -> bool:
 # Keys and units
 
 
-@pytest.mark.parametrize(
-    "key", ["wall_clock_s", "wall_clock_sec", "wall_clock_min", "wall_clock_us", "wall_clock"]
-)
-def test_a_duration_in_another_unit_is_not_renamed(key: str) -> None:
-    text = trace(f'EVENT{{{TORN},"wall_clock_ms":<absent>,"{key}":12}}')
-    assert titles(text) == ["Insert `wall_clock_ms`, to be filled in"]
+SECONDS = {"wall_clock_s": 744, "wall_clock_sec": 700, "duration": 744, "elapsed_min": 12.4}
+
+
+@pytest.mark.parametrize("key", [*SECONDS, "wall_clock_us", "wall_clock"])
+def test_a_duration_in_another_unit_is_converted_where_the_timestamps_say_so(key: str) -> None:
+    end = f'EVENT{{{TORN},"ts":"2026-05-28T14:12:24.000Z","wall_clock_ms":<absent>,"{key}":NUMBER}}'
+    alone = trace(end.replace("NUMBER", "744"))
+    assert titles(alone) == [], "a question"
+    both = trace('EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}', end)
+    for number in (SECONDS.get(key, 12), 7):
+        found = [each for each in titles(both.replace("NUMBER", str(number))) if "Rename" in each]
+        units = {"wall_clock_sec": 700_000, "wall_clock": 720_000}
+        new = f"Rename to `wall_clock_ms`, in milliseconds: {units.get(key, 744_000)}"
+        assert found == ([new] if number != 7 and key != "wall_clock_us" else [])
 
 
 def test_what_a_provider_calls_a_count_is_the_count_that_it_means() -> None:

@@ -134,7 +134,8 @@ def test_no_guess_of_a_name_crosses_a_negation() -> None:
     for negation in NEGATIONS:
         for event in EVENTS.values():
             for name in event.fields:
-                found = field_meant(negation + name, event.fields.values())
+                value = event.example.get(name)
+                found = field_meant(negation + name, value, event.fields.values())
                 assert found is None or found.name != name, negation
         for code in RULES:
             assert nearest(negation + code, RULES) != code, negation
@@ -179,3 +180,102 @@ def test_an_outcome_is_guessed_one_at_a_time(event: str, field: str) -> None:
 def test_names_too_long_to_compare_in_time_are_no_slips() -> None:
     assert is_slip_of_name("n" * 79, "n" * 80)
     assert not is_slip_of_name("n" * 80, "n" * 81)
+
+
+# Keys: other names of a field, by what they hold
+
+OTHER_NAMES = {
+    "dispatch-start": {
+        "dispatch_id": ("dispatch", "task_id", "dispatchId", "dispatch_uuid"),
+        "dispatch_name": ("name", "title", "task"),
+        "subagent_type": ("subagent", "agent_type"),
+        "model": ("model_name", "model_id", "Model"),
+        "parent_dispatch_id": ("parent", "parent_id"),
+        "project_run_id": ("run_id", "run", "projectRunId"),
+        "orchestrator_agent_id": ("agent_id", "orchestrator", "session_id"),
+        "event_id": ("id", "uuid", "eventId"),
+        "ts": ("timestamp", "time", "created_at"),
+    },
+    "dispatch-end": {"wall_clock_ms": ("duration_ms", "elapsed_ms", "wall_clock_millis")},
+    "round-start": {"round_id": ("round",), "round_number": ("round", "number_of_round")},
+    "round-end": {"findings_filed": ("findings", "findings_count", "issues")},
+    "brief-issued": {
+        "brief_byte_length": ("brief_bytes", "length", "bytes", "byte_length"),
+        "brief_content_hash": ("hash", "sha256", "brief_hash", "content_hash"),
+        "brief_disposition": ("disposition",),
+    },
+    "slice-started": {
+        "slice_slug": ("slug", "slice", "slice_name"),
+        "slice_index": ("index", "slice_number", "slice"),
+        "linear_ref": ("linear", "ticket", "linear_id", "linear_url"),
+    },
+    "slice-completed": {"pr_ref": ("pr", "pr_url", "pr_number", "pull_request")},
+    "spec-authored": {
+        "spec_path": ("path", "spec", "spec_url"),
+        "spec_kind": ("kind", "spec"),
+        "byte_length": ("bytes", "length", "size"),
+        "edge_cases_count": ("edge_cases",),
+        "open_questions_count": ("open_questions", "questions"),
+        "dod_items_count": ("dod_items",),
+    },
+    "plan-amended": {
+        "bytes_delta": ("delta", "delta_bytes"),
+        "dispatches_added": ("added", "added_dispatches"),
+        "dispatch_size_distribution": ("sizes", "size_distribution"),
+        "open_items_count": ("open_items",),
+    },
+    "spec-amended": {"sections_changed": ("sections", "changed_sections")},
+    "tokens-recorded": {
+        "input_tokens": ("prompt_tokens", "inputTokens", "tokens_in"),
+        "output_tokens": ("completion_tokens", "tokens_out"),
+        "cache_read_tokens": ("cache_read_input_tokens", "cached_tokens"),
+        "cache_write_tokens": ("cache_creation_input_tokens",),
+    },
+    "retro-landed": {"landing_surfaces": ("surfaces",), "trigger_class": ("trigger",)},
+    "health-check-fired": {"drift_signal_count": ("drift_signals",)},
+    "falsified-assumption": {"assumption_summary": ("summary", "assumption")},
+}
+
+
+def test_a_field_under_another_name_is_one_finding_and_one_rename() -> None:
+    for name, fields in OTHER_NAMES.items():
+        for field, keys in fields.items():
+            is_text = "string" in EVENTS[name].fields[field].describe()
+            value = EVENTS[name].example[field] or ("5cd5061c" if is_text else 7)
+            for key in keys:
+                new = f'"{field}":<absent>,"{key}":{dumps(value)}'
+                analysis = Analysis(trace(f'EVENT{{"event_type":"{name}",{new}}}'))
+                told = [one.finding for one in analysis.told() if one.finding.line.is_rejected]
+                titles = [fix.title for each in told for fix in analysis.fixes(each)]
+                assert titles == [f"Rename to `{field}`"], (name, key)
+
+
+@pytest.mark.parametrize(
+    ("event", "field", "key", "value"),
+    [
+        ("dispatch-end", "result", "status", "completed"),
+        ("dispatch-end", "result", "outcome", "completed"),
+        ("round-end", "verdict", "result", "satisfied"),
+        ("round-end", "verdict", "status", "satisfied"),
+        ("slice-completed", "result", "state", "merged"),
+        ("project-closed", "dod_status", "status", "all-met"),
+        ("project-closed", "dod_status", "dod", "all-met"),
+        ("project-closed", "final_retro_done", "retro_done", True),
+        ("correctness-recorded", "qa", "tests", "pass"),
+        ("correctness-recorded", "mechanical", "status", "pass"),
+        ("tokens-recorded", "input_tokens", "total_tokens", 5),
+        ("tokens-recorded", "input_tokens", "tokens", 5),
+        ("tokens-recorded", "input_tokens", "cached_input_tokens_total", 5),
+        ("dispatch-start", "model", "no_model", "large"),
+        ("round-end", "findings_filed", "unresolved_findings", 2),
+        ("round-end", "findings_filed", "findings", ["a"]),
+        ("spec-authored", "byte_length", "length", "long"),
+    ],
+)
+def test_what_may_be_something_else_is_not_renamed(
+    event: str, field: str, key: str, value: object
+) -> None:
+    text = f'EVENT{{"event_type":"{event}","{field}":<absent>,"{key}":{dumps(value)}}}'
+    analysis = Analysis(trace(text))
+    fixes = [fix.title for each in analysis.findings() for fix in analysis.fixes(each)]
+    assert not [title for title in fixes if "Rename" in title]

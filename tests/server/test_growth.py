@@ -13,7 +13,7 @@ from drive_trace.authoring.usage import values
 from drive_trace.authoring.usage_shapes import UsageLogError
 from drive_trace.features import events
 from drive_trace.json_text import parse
-from drive_trace.linter.edits import join
+from drive_trace.linter.records import join
 from drive_trace.lsp import server as server_module
 from tests.support.client_text import position, triage
 from tests.support.growth import Work, assert_all_linear, assert_linear

@@ -75,6 +75,8 @@ BROKEN_LINES = r"""
      ^^^^^^^ malformed-number: `240,000` is not JSON: a number takes no thousands separators
 {"a":1,900,000}
      ^^^^^^^^^ malformed-number: `1,900,000` is not JSON: a number takes no thousands separators
+{"a":1_900_000}
+     ^^^^^^^^^ malformed-number: `1_900_000` is not JSON: a number takes no thousands separators
 {"b":{"a":-1,900.5 }, "c":[1,900]}
           ^^^^^^^^ malformed-number: `-1,900.5` is not JSON: a number takes no thousands separators
 {"a":240,000
@@ -143,6 +145,8 @@ BROKEN_LINES = r"""
      ^^^^^ missing-quote: missing quote: the string `"open` is never closed
 {"a:1,"b":2}
  ^^ missing-quote: missing quote: the string `"a` is never closed
+{"a":1,"result:"merged","b":1}
+       ^^^^^^^ missing-quote: missing quote: the string `"result` is never closed
 {"a":pass","b":1}
      ^^^^^ missing-quote: missing quote: the string `pass"` is never opened
 {"a":"b}
@@ -157,6 +161,8 @@ undefined
     ^ wrong-colon: `=` is not JSON: a colon stands between a key and its value
 {"a"：1}
     ^ wrong-colon: `：` is not JSON: a colon stands between a key and its value
+{"a":1，"b":2}
+      ^ full-width: `，` is not JSON: write `,`
 {a=1}
  ^ unquoted-key: `a` is not JSON: a key stands in double quotes
   ^ wrong-colon: `=` is not JSON: a colon stands between a key and its value

@@ -105,6 +105,8 @@ class ProblemKind(StrEnum):
     MISSING_COLON = "missing-colon"
     WRONG_COLON = "wrong-colon"
     """``=``, ``=>`` or a fullwidth colon behind a key."""
+    FULL_WIDTH = "full-width"
+    """A fullwidth bracket or comma."""
     MISSING_VALUE = "missing-value"
     MISSING_BRACKET = "missing-bracket"
     """A brace or bracket that is opened or closed only, in the middle of a line."""

@@ -10,7 +10,7 @@ from drive_trace.text.escaping import visible
 from drive_trace.text.spans import Span
 
 _LONGEST_QUOTE = 40
-_WORD_END = re.compile(r"[ \t]*+[,}\]]")
+_WORD_END = re.compile(r"[ \t]*+[,}\]\uff0c\uff5d\uff3d]")
 _NO_RECORD = re.compile(
     r"(?P<conflict>(?:<{7}|>{7}|\|{7})(?: .*)?|={7})\Z"
     r"|(?P<fence>[ ]{0,3}(?:`{3,}|~{3,})[ \t]*[\w+-]*)[ \t\r]*\Z"
@@ -38,6 +38,7 @@ _MESSAGES = {
     ProblemKind.MISSING_COMMA: "missing comma: `,` is expected before {found}",
     ProblemKind.MISSING_COLON: "missing colon: `:` is expected before {found}",
     ProblemKind.WRONG_COLON: "{found} is not JSON: a colon stands between a key and its value",
+    ProblemKind.FULL_WIDTH: "{found} is not JSON: write `{what}`",
     ProblemKind.UNQUOTED_KEY: "{found} is not JSON: a key stands in double quotes",
     ProblemKind.UNQUOTED_VALUE: "{found} is not JSON: a text stands in double quotes",
     ProblemKind.NOT_FINITE: "{found} is not JSON: use null where there is no finite number",
@@ -71,6 +72,7 @@ _REPAIRS = {
     ProblemKind.MISSING_COMMA: "Add the comma",
     ProblemKind.MISSING_COLON: "Add the colon",
     ProblemKind.WRONG_COLON: "Write a colon",
+    ProblemKind.FULL_WIDTH: "Use plain brackets and commas",
     ProblemKind.UNQUOTED_KEY: "Put double quotes around it",
     ProblemKind.UNQUOTED_VALUE: "Put double quotes around it",
     ProblemKind.NOT_FINITE: "Replace with null",

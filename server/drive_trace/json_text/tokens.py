@@ -27,11 +27,13 @@ _SOUND = r'"([^"\\\x00-\x1f]*+)"'
 _PAIR = re.compile(rf'{_SOUND}:({_SOUND}|(?>{SCALAR_WORD.pattern})),(?=")')
 _ODD_RUN = re.compile(rf"[{_ODD}]++")
 _COLON = re.compile(rf"{_WS}(?:[:\uff1a]|=>?)")
-_WRONG_COLON = re.compile("\uff1a|=>?")
+_WRONG_COLON = re.compile("=>?")
+_FULL_WIDTH = dict(zip("\uff5b\uff5d\uff3b\uff3d\uff0c\uff1a", "{}[],:", strict=True))
 _LEFT_OUT = re.compile(rf"(?:\.\.\.+|\u2026)(?={_WS}(?:[,}}\]]|\Z))")
 _TOKEN_STARTS = frozenset("{}[],:\"'-0123456789")
 _LINE_COMMENT = re.compile(r"//|#(?![^ \t!#])")
-_END = r" \t\n\r{}\[\],:\"" + _ODD
+_CLOSING = r",}\]\uff0c\uff5d\uff3d"
+_END = r" \t\n\r{}\[\],:\"\uff0c\uff5d\uff3d" + _ODD
 _KEY_WORD = re.compile(rf"(?>(?:[^{_END}/=\uff1a]++|/(?![/*]))+)")
 # A time or an address has colons of its own.
 _VALUE_PART = rf"(?>(?:[^{_END}/]++|/(?![/*])|:(?=[0-9A-Za-z])|://)+)"
@@ -47,6 +49,7 @@ _ILL = re.compile(
 _KEY_AFTER_STRING = re.compile(rf'[\w.-]++"{_WS}:')
 _LOST_VALUE_END = re.compile(r"[^\\{}\[\]]*?(?=[,{][ \t]*+\Z)")
 _LOST_KEY_END = re.compile(rf"[\w.-]++(?={_WS}:)")
+_LOST_COLON = re.compile(rf"[\w.-]++(?={_WS}:{_WS}\Z)")
 
 _CLOSERS = {
     "'": "'",
@@ -134,12 +137,14 @@ class TokenReader:
         first = self.text[start : start + 1]
         if not first:
             return Token("end", Span(start, start))
+        if first in _FULL_WIDTH:
+            return self._wrong_mark(Span(start, start + 1), _FULL_WIDTH[first])
         if first in "{}[],:":
             self.at += 1
             return Token(first, Span(start, self.at))
         if place is TokenPlace.COLON:
             if (wrong := _WRONG_COLON.match(self.text, start)) is not None:
-                return self._wrong_colon(wrong)
+                return self._wrong_mark(Span(*wrong.span()), ":")
             place = TokenPlace.FIELD_VALUE
         if first == '"':
             return self._string(start, place)
@@ -165,11 +170,11 @@ class TokenReader:
         """Whether the next token is a colon."""
         return _COLON.match(self.text, self.at) is not None
 
-    def _wrong_colon(self, found: re.Match[str]) -> Token:
-        span = Span(*found.span())
+    def _wrong_mark(self, span: Span, meant: str) -> Token:
         self.at = span.end
-        self._report.add(ProblemKind.WRONG_COLON, span, (span, ":"), safe=True)
-        return Token(":", span)
+        kind = ProblemKind.WRONG_COLON if meant == ":" else ProblemKind.FULL_WIDTH
+        self._report.add(kind, span, (span, meant), what=meant, safe=True)
+        return Token(meant, span)
 
     def _odd_whitespace(self, found: re.Match[str]) -> None:
         start, end = found.span()
@@ -202,6 +207,9 @@ class TokenReader:
             body = body or _LOST_VALUE_END.match(text, start + 1, end - 1)
             if body:
                 return self._lost_quote(start, body)
+        lost = place is TokenPlace.KEY and _LOST_COLON.match(text, start + 1, end - 1)
+        if lost and not _COLON.match(text, end):
+            return self._lost_quote(start, lost)
         self.at = end
         inner = text[start + 1 : end - 1]
         if "\\" in inner or not inner.isprintable():
@@ -264,7 +272,7 @@ class TokenReader:
     def _odd_end(self, start: int, place: TokenPlace) -> tuple[int, bool]:
         """Where a string in other quotes ends, and whether that is beyond doubt."""
         closers = _CLOSERS[self.text[start]]
-        following = ":" if place is TokenPlace.KEY else r",}\]"
+        following = ":\uff1a" if place is TokenPlace.KEY else _CLOSING
         first = re.compile(rf"[^\\{closers}]*+(?>(?:\\.[^\\{closers}]*+)*)[{closers}]", re.DOTALL)
         good = re.compile(rf"(?<!\\)[{closers}](?={_WS}(?:[{following}]|\Z))")
         found = first.match(self.text, start + 1)
@@ -348,7 +356,7 @@ _ODD_NUMBER = re.compile(
     r"(?P<sign>[+-]?)(?P<whole>[0-9]*+)(?P<point>\.?)(?P<part>[0-9]*+)"
     r"(?P<exponent>(?:[eE][+-]?[0-9]*+)?)"
 )
-GROUPED_NUMBER = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]+)?")
+_GROUPED_WORD = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:([,_])[0-9]{3})(?:\1[0-9]{3})*(?:\.[0-9]+)?")
 _OTHER_NUMBER = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]++|0[oO][0-7]++|0[bB][01]++|[0-9][0-9_]*+n?)")
 
 
@@ -364,8 +372,8 @@ def value_of(word: str, span: Span, report: MergedProblems) -> Node:
     if _NOT_FINITE.fullmatch(word):
         report.add(ProblemKind.NOT_FINITE, span, (span, "null"))
         return Node(NodeKind.BROKEN, span, word)
-    if GROUPED_NUMBER.fullmatch(word):
-        plain = word.replace(",", "").lstrip("+")
+    if _GROUPED_WORD.fullmatch(word):
+        plain = re.sub("[,_+]", "", word)
         what = "JSON: a number takes no thousands separators"
         report.add(ProblemKind.MALFORMED_NUMBER, span, (span, plain), what=what)
         return Node(NodeKind.NUMBER, span, number(plain))

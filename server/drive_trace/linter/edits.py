@@ -1,27 +1,23 @@
-"""Edits that several rules' fixes are made of, values that other lines of a run determine, and how
-objects that are spread over several lines are joined.
-"""
+"""Edits that several rules' fixes are made of, and values that other lines of a run determine."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from itertools import pairwise
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import orjson
 
-from drive_trace.json_text import ProblemKind, as_json, line_count
-from drive_trace.linter.rule import LINES_BELOW, Edit, Finding, Fix, Fixes, Level
-from drive_trace.text.spans import Span, replace_spans
+from drive_trace.json_text import as_json
+from drive_trace.linter.rule import Edit, Finding, Fix, Fixes, Level
+from drive_trace.text.spans import Span
 from drive_trace.text.wording import shown
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import Diagnostic, DiagnosticKind, FlaggedLine, Line, Path, name_of
 from drive_trace.trace.places import Part, Place, pair_at, resolve, syntax_of
-from drive_trace.trace.reading import read_exactly
 from drive_trace.trace.run import FORGOTTEN_MS, MOMENT_MS, TIMED, Run
 from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import (
@@ -33,15 +29,10 @@ from drive_trace.vocabulary import (
     ObjectShape,
     OneOfShape,
 )
-from drive_trace.vocabulary.slips import event_under_alias, nearest
-
-if TYPE_CHECKING:
-    from drive_trace.json_text.salvage import Salvage
+from drive_trace.vocabulary.slips import nearest, said_in_type
 
 _SPACE = " \t\r\n"
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
-_DATA = re.compile(r"[\d\"'{:]|pass|fail")
-"""What no repair deletes: a number, a string, an object, a field, a grade."""
 _LATEST = 24
 """So many of the latest starts are searched for the id that was meant."""
 _END = 4
@@ -67,6 +58,16 @@ def replacing(
     place = finding.place if field is None else Place.value(field)
     edit = Edit(finding.line, resolve(finding.line.text, place), text)
     return Fix(title or f"Replace with {text}", level, (edit,))
+
+
+def say_in_type(finding: Finding) -> Fixes:
+    """Suggests what says the same in the type, or the form, that a field takes."""
+    field = finding.cause.field
+    assert field is not None
+    text = said_in_type(field, finding.cause.found)
+    if text is not None:
+        is_of_weight = field.names is not None or field.is_outcome
+        yield replacing(finding, text, Level.BY_HAND if is_of_weight else Level.IN_BULK)
 
 
 def remove_line(finding: Finding, level: Level, title: str = "Remove the line") -> Fix:
@@ -138,66 +139,6 @@ def object_on(line: Line) -> Mapping[str, Any]:
 def undeclared(line: Line) -> list[Diagnostic]:
     """The keys of a line that no event declares: each may be what a rejected line lacks."""
     return [each for each in line.diagnostics if each.kind is DiagnosticKind.UNDECLARED_FIELD]
-
-
-def repairs(finding: Finding) -> Fixes:
-    """What can be done about a line that is not JSON. Nothing of it is safe on a line that names
-    a feed: there it can change a verdict or a figure.
-    """
-    problem, text = finding.cause.problem, finding.line.text
-    assert problem is not None
-    is_glued = problem.kind is ProblemKind.TWO_OBJECTS and len(finding.line.diagnostics) == 1
-    is_certain = any(repair.safe for repair in problem.repairs) and not is_glued
-    if not is_certain and (lifted := lift_out(finding)) is not None:
-        yield from lifted
-        return
-    for repair in problem.repairs:
-        is_comment = problem.kind is ProblemKind.COMMENT
-        if is_comment and any(_DATA.search(text, *span) for span, _ in repair.edits):
-            continue
-        # A torn line that lacks a field has lost values: closed, it would ask for nulls instead.
-        mended = replace_spans(text, repair.edits)
-        if problem.kind is ProblemKind.UNFINISHED and read_exactly(mended).event is None:
-            continue
-        edits = tuple(Edit(finding.line, *edit) for edit in repair.edits)
-        level = Level.SAFE if repair.safe else Level.IN_BULK
-        if is_comment or names_a_feed(text):
-            level = Level.BY_HAND
-        yield Fix(repair.title, level, edits)
-
-
-def _salvage(text: str) -> Salvage | None:
-    # Most traces need none of it.
-    from drive_trace.json_text.salvage import salvage  # noqa: PLC0415
-
-    return salvage(text, _is_record)
-
-
-def _is_record(data: Mapping[str, Any]) -> bool:
-    """Whether an object is a record by its keys: it has a type, be it under another name."""
-    return isinstance(data.get("event_type"), str) or event_under_alias(data) is not None
-
-
-def lift_out(finding: Finding) -> list[Fix] | None:
-    """Puts each record of a line on a line of its own, and whatever else the line says; None if
-    there is none. It is said on the first mistake of the line.
-    """
-    line = finding.line
-    text = line.text.removesuffix("\r")
-    found = _salvage(text)
-    if found is None:
-        return None
-    if finding.diagnostic is not line.diagnostics[0]:
-        return []
-    level = Level.BY_HAND if names_a_feed(text) else Level.IN_BULK
-    if found.is_glued and level is Level.IN_BULK:
-        level = Level.SAFE
-    title = "Put each object on a line of its own"
-    if found.is_whole and len(found.lines) == 1:
-        title = "Keep the record alone"
-    end = "\r\n" if text != line.text else "\n"
-    edit = Edit(line, Span(0, len(text)), end.join(found.lines))
-    return [Fix(title, level, (edit,), is_layout=found.is_glued)]
 
 
 def capped(fix: Fix) -> Fix:
@@ -311,86 +252,3 @@ def disposition(index: Index, line: Line) -> str | None:
         return None
     *before, own = (str(each).lower() for each in hashes)
     return "reissue" if own in before else "amended" if before else "initial"
-
-
-# Objects that are spread over several lines, as in pretty-printed JSON: each is one finding
-
-CUT_OFF = (ProblemKind.SPREAD_OBJECT, ProblemKind.UNFINISHED)
-"""What is wrong with the first line of such an object."""
-_order = attrgetter("order")
-
-
-class SpreadObjects:
-    """The objects of a trace that are spread over several lines. What is wrong with their lines is
-    said on the first of them.
-    """
-
-    def __init__(self, lines: Sequence[Line]) -> None:
-        """``lines`` are all of the trace, now and after each edit."""
-        self._lines = lines
-        self._rest: dict[Line, tuple[Line, ...]] = {}
-        self._first: dict[Line, Line] = {}
-        for place, line in enumerate(lines):
-            if line.diagnostics:
-                self._look(place, line)
-
-    def covers(self, line: Line) -> bool:
-        """Whether a line goes on with an object, or ends it."""
-        return line in self._first
-
-    def first(self, line: Line) -> Line:
-        """The first line of the object that this line goes on with, else the line itself."""
-        return self._first.get(line, line)
-
-    def last(self, line: Line) -> Line | None:
-        """The last line of the object that begins with this one."""
-        rest = self._rest.get(line)
-        return rest[-1] if rest else None
-
-    def change(self, gone: Iterable[Line], came: Iterable[Line]) -> set[Line]:
-        """Lines went and came, all at one place; gives the lines that are in other objects now."""
-        places = [bisect_left(self._lines, each.order, key=_order) for each in [*came] or gone]
-        changed = set[Line]()
-        for line in gone:
-            changed.update(self._forget(line))
-        if places:
-            first = max(0, min(places) - LINES_BELOW)
-            for place, line in enumerate(self._lines[first : max(places) + 1], first):
-                changed.update(self._forget(line), self._look(place, line))
-        return changed
-
-    def _forget(self, line: Line) -> Iterable[Line]:
-        rest = self._rest.pop(line, ())
-        for each in rest:
-            self._first.pop(each, None)
-        return (line, *rest) if rest else ()
-
-    def _look(self, place: int, line: Line) -> Iterable[Line]:
-        problems = (each.problem for each in line.diagnostics)
-        if not any(each is not None and each.kind in CUT_OFF for each in problems):
-            return ()
-        count = line_count(each.text for each in self._lines[place : place + LINES_BELOW])
-        rest = tuple(self._lines[place + 1 : place + count])
-        if rest:
-            self._rest[line] = rest
-            self._first.update(dict.fromkeys(rest, line))
-        return (line, *rest)
-
-
-def join(first: Line, number: int, below: Sequence[Line]) -> Fix | None:
-    """Puts the object that begins on a line on one line, if the lines below complete it.
-
-    ``number`` is the first line's, ``below`` what follows, one line more than may belong to it.
-    """
-    count = line_count(each.text for each in (first, *below[: LINES_BELOW - 1]))
-    lines = (first, *below[: count - 1])
-    text = "\n".join(line.text.strip(_SPACE) for line in lines)
-    found = _salvage(text) if count > 1 else None
-    if found is None or not found.is_whole or len(found.lines) != 1:
-        return None
-    edits = [Edit(first, Span(0, len(first.text.removesuffix("\r"))), *found.lines)]
-    for place, line in enumerate(lines[1:], 1):
-        has_newline = place < len(below)
-        edits.append(Edit(line, Span(0, len(line.text) + has_newline), ""))
-    title = f"Join lines {number:,}–{number + count - 1:,} into one"
-    return Fix(title, Level.IN_BULK, tuple(edits), is_layout=True)

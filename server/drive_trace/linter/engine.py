@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from drive_trace.linter.edits import CUT_OFF, SpreadObjects
+from drive_trace.linter.records import CUT_OFF, SpreadObjects
 from drive_trace.linter.rule import (
     Finding,
     Fix,

@@ -150,7 +150,7 @@ def _diagnostics_of_fields(
 
 def _meant(key: str, value: object, absent: Mapping[str, FieldType]) -> FieldType | None:
     """The field that an undeclared key is most likely a slip of."""
-    meant = field_meant(key, absent.values()) if absent else None
+    meant = field_meant(key, value, absent.values()) if absent else None
     if meant is not None and meant.name == "event_type":
         return meant if event_of_value(value) is not None else None
     return meant

@@ -8,12 +8,22 @@ meant: :func:`near_certain`. For names on which nothing hangs there is :func:`ne
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import UTC, datetime
 from functools import lru_cache
 
+from drive_trace.json_text import as_json
 from drive_trace.text.wording import shown
-from drive_trace.vocabulary import ENVELOPE, EVENTS
-from drive_trace.vocabulary.registry import FieldType, ListShape, OneOfShape
+from drive_trace.vocabulary import ENVELOPE, EVENTS, Entity, Form
+from drive_trace.vocabulary.registry import (
+    BooleanShape,
+    FieldType,
+    IntegerShape,
+    ListShape,
+    ObjectShape,
+    OneOfShape,
+    StringShape,
+)
 
 KNOWN: Mapping[str, tuple[str, ...]] = {
     # Outcomes. What turns out good here is what its author says outright, in another word.
@@ -39,16 +49,35 @@ KNOWN: Mapping[str, tuple[str, ...]] = {
     "slice-started": ("slice-start",),
     "slice-completed": ("slice-complete",),
     "tokens-recorded": ("tokens-record", "token-recorded"),
-    # Counts, as providers of models call them.
-    "input_tokens": ("prompt-tokens",),
-    "output_tokens": ("completion-tokens",),
+    # Figures, as providers of models and other tools call them.
+    "input_tokens": ("prompt-tokens", "prompt-token-count", "tokens-in"),
+    "output_tokens": ("completion-tokens", "candidates-token-count", "tokens-out"),
+    "cache_read_tokens": (
+        *("cache-read-input-tokens", "cached-tokens", "cached-input-tokens", "cache-read"),
+        "cached-content-token-count",
+    ),
+    "cache_write_tokens": (
+        *("cache-creation-input-tokens", "cache-creation-tokens", "cache-write"),
+        "cache-write-input-tokens",
+    ),
+    "wall_clock_ms": ("wall-clock", "wall-time", "duration", "elapsed", "latency", "took"),
+    "byte_length": ("bytes", "length", "size", "size-bytes", "byte-count"),
+    "brief_byte_length": ("brief-bytes", "brief-length", "byte-length", "bytes", "length", "size"),
+    "bytes_delta": ("delta", "delta-bytes", "byte-delta"),
     # Fields of the envelope.
     "event_id": ("id", "uuid"),
     "schema_version": ("version", "schema"),
     "ts": ("timestamp", "time", "date", "datetime", "at", "created-at", "emitted-at"),
     "project_run_id": ("run-id", "run", "project-id", "project"),
-    "orchestrator_agent_id": ("agent-id", "agent", "orchestrator-id", "orchestrator"),
+    "orchestrator_agent_id": ("agent-id", "agent", "orchestrator-id", "orchestrator", "session-id"),
     "event_type": ("type", "event", "event-name"),
+    # Fields whose names share no word with what others call them.
+    "dispatch_id": ("task-id",),
+    "dispatch_name": ("title", "task", "label"),
+    "findings_filed": ("issues", "issues-filed", "comments"),
+    "brief_content_hash": ("sha256", "sha", "digest", "checksum"),
+    "pr_ref": ("pull-request", "pull-request-url", "merge-request"),
+    "linear_ref": ("ticket", "ticket-id", "issue", "issue-id"),
     # The rest.
     "amended": ("re-scoped", "rescoped", "changed", "revised", "updated"),
     "reissue": ("re-issue", "reissued", "repeat"),
@@ -78,6 +107,22 @@ _SEPARATORS = r"[\s_.-]+"
 _CAMEL = r"(?<=[a-z])(?=[A-Z])"
 _DIGITS = r"\d+"
 _WORDS = r"[a-z]+(-[a-z]+)*"
+_PLURAL = "(?<=ch)es$|(?<=[a-z]{2})s$"
+_NEUTRAL = {"id", "name", "ref", "url", "link", "number", "count", "value", "of"}
+"""Words that hardly say which field is meant."""
+_UNITS: Mapping[str, float] = {
+    **dict.fromkeys(("us", "micros", "microseconds"), 0.001),
+    **dict.fromkeys(("ms", "msec", "millis", "milliseconds"), 1),
+    **dict.fromkeys(("s", "sec", "secs", "seconds"), 1000),
+    **dict.fromkeys(("m", "min", "mins", "minutes"), 60_000),
+    **dict.fromkeys(("h", "hrs", "hours"), 3_600_000),
+}
+"""How many milliseconds a unit is."""
+_DURATION = r"(?:pt)?(?:\s*\d{1,9}(?:\.\d{1,9})?\s*[a-z]{1,12})+"
+_GROUPED = r"-?[0-9]{1,3}(?:([,_ \u00a0\u202f])[0-9]{3})(?:\1[0-9]{3}){0,3}"
+_INTEGER = r"-?(0|[1-9][0-9]{0,14})"
+_EPOCHS = {10: 1, 13: 1000, 16: 1_000_000}
+"""By how many digits there are in a time since 1970: how many of it make a second."""
 
 
 def value_meant(field: FieldType, found: object) -> str | None:
@@ -129,14 +174,149 @@ def event_with(data: Mapping[str, object]) -> str | None:
     return found[0].name if len(found) == 1 else None
 
 
-def field_meant(name: str, fields: Iterable[FieldType]) -> FieldType | None:
-    """The field that an undeclared key was most likely meant to be. What is merely near a figure
-    with a unit may well be another figure: ``wall_clock_s``, ``total_tokens``.
+def field_meant(name: str, value: object, fields: Collection[FieldType]) -> FieldType | None:
+    """The field that an undeclared key was most likely meant to be, by its name and its value. What
+    is merely near a figure with a unit may well be another figure: ``total_tokens``. And no other
+    word than its own is taken for an outcome: a ``status`` may be of something else.
     """
-    by_name = {field.name: field for field in fields}
-    found = by_name.get(near_certain(name, by_name) or nearest(name, by_name) or "")
-    is_open = found is None or not (found.is_outcome or found.unit)
-    return found if is_open or near_certain(name, by_name) else None
+    plain = _plain(name[:_LONGEST])
+    same = [field for field in fields if is_same_word(plain, field.name)]
+    known = [field for field in fields if _other_name(plain, field)]
+    if same or known:
+        return same[0] if same else _fitting(known, value)
+    names = {field.name: field for field in fields}
+    open_fields = [field for field in fields if not (field.is_outcome or field.unit)]
+    slip = near_certain(name, names) or nearest(name, [field.name for field in open_fields])
+    if slip is not None:
+        return names[slip]
+    words = _words(plain) - _NEUTRAL or _words(plain)
+    return _fitting([each for each in open_fields if words <= _words(each.name)], value)
+
+
+def _other_name(plain: str, field: FieldType) -> bool:
+    """Whether people call a field so, a duration with any unit."""
+    word, _, unit = plain.rpartition("-")
+    is_timed = field.unit == "milliseconds" and unit in _UNITS
+    return (word if is_timed else plain) in KNOWN.get(field.name, ())
+
+
+def _words(name: str) -> set[str]:
+    return {re.sub(_PLURAL, "", word) for word in _plain(name).split("-")}
+
+
+def _fitting(fields: Iterable[FieldType], value: object) -> FieldType | None:
+    """The only one of some fields that takes a value, or that alone takes such a value, as an id
+    written as a UUID is no name.
+    """
+    taking = [field for field in fields if _takes(field, value) or said_in_type(field, value)]
+    special = [each for each in taking if each.shape != StringShape() and _is_right(each, value)]
+    plain = [each for each in taking if each.shape == StringShape()]
+    found = taking if len(taking) == 1 else special or plain
+    return found[0] if len(found) == 1 else None
+
+
+def _is_right(field: FieldType, value: object) -> bool:
+    plain_class, plain_values = field.plain
+    return value.__class__ is plain_class and (plain_values is None or value in plain_values)
+
+
+_CLASSES = {StringShape: str, ListShape: list, ObjectShape: dict}
+
+
+def _takes(field: FieldType, value: object) -> bool:
+    if value is None or type(field.shape) not in _CLASSES:
+        is_time = field.unit == "milliseconds" and isinstance(value, float)
+        return is_time or _is_right(field, value) or (value is None and field.nullable)
+    return isinstance(value, _CLASSES[type(field.shape)])
+
+
+def said_in_type(field: FieldType, found: object) -> str | None:
+    """JSON text that says the same as a value of another type than a field's; None where there is
+    none, or something else may be meant.
+    """
+    if isinstance(found, str) and found in ("null", "None") and field.nullable:
+        return "null"
+    match field.shape:
+        case IntegerShape(minimum) if isinstance(found, str):
+            passed = _milliseconds(found) if field.unit == "milliseconds" else None
+            number = _number(found) if passed is None else str(passed)
+            return number if number and (minimum is None or int(number) >= minimum) else None
+        case BooleanShape() if isinstance(found, str) and found.lower() in ("true", "false"):
+            return found.lower()
+        case StringShape(Form() as form) if isinstance(found, str | float | int):
+            written = _REWRITTEN[form](str(found).strip())
+            is_new = found not in form and written in form and not isinstance(found, bool)
+            # Other lines name the id of a dispatch or a round.
+            is_own = form is not Form.UUID or field.names is Entity.EVENT
+            return as_json(written) if is_new and is_own else None
+        case StringShape() if isinstance(found, int) and not isinstance(found, bool):
+            return as_json(str(found)) if field.name != "event_type" else None
+        case OneOfShape(meanings) if isinstance(found, bool) and "pass" in meanings:
+            return as_json("pass" if found else "fail")
+        case ListShape(item) if isinstance(found, str) and found:
+            is_item = not isinstance(item, OneOfShape) or found in item.meanings
+            return as_json([found]) if is_item else None
+        case _:
+            return None
+
+
+def _number(found: str) -> str | None:
+    """The digits of an integer, which may be grouped by thousands."""
+    plain = re.sub("[,_ \u00a0\u202f]", "", found) if re.fullmatch(_GROUPED, found) else found
+    return plain if re.fullmatch(_INTEGER, plain) else None
+
+
+def _milliseconds(found: str) -> int | None:
+    """A duration with its units: ``PT32M30S``, ``32 min 30 s``."""
+    text = found.strip().lower()
+    parts = re.findall(r"([\d.]+)\s*([a-z]+)", text.removeprefix("pt"))
+    if not re.fullmatch(_DURATION, text) or not all(unit in _UNITS for _, unit in parts):
+        return None
+    return round(sum(float(number) * _UNITS[unit] for number, unit in parts))
+
+
+def _moment(found: str) -> str | None:
+    """The moment that a text certainly means, as the vocabulary writes it; be it the number of
+    seconds since 1970, or of thousandths or millionths of them.
+    """
+    text = re.sub(" (UTC|GMT|Z)$", "Z", found.upper())
+    whole = text.partition(".")[0]
+    try:
+        if whole.isdecimal() and len(whole) in _EPOCHS:
+            moment = datetime.fromtimestamp(float(text) / _EPOCHS[len(whole)], UTC)
+        else:
+            moment = datetime.fromisoformat(text)
+        if moment.tzinfo is None:
+            return None
+        moment = moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    precision = "microseconds" if moment.microsecond % 1000 else "milliseconds"
+    return moment.isoformat(timespec=precision).replace("+00:00", "Z")
+
+
+def _uuid(found: str) -> str | None:
+    digits = re.sub(r"^(?i:urn:uuid:)?\{?|-|\}$", "", found)
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+
+
+_REWRITTEN: Mapping[Form | None, Callable[[str], str | None]] = {
+    Form.TIMESTAMP: _moment,
+    Form.UUID: _uuid,
+    Form.SHA256: lambda found: re.sub(r"^(?i:sha-?256[:= -]|0x)?\s*", "", found),
+    Form.PATH: lambda found: found.replace("\\", "/"),
+}
+"""What was most likely meant by a text that does not follow a form; it may not follow it either."""
+
+
+def factors_of(key: str, field: FieldType) -> tuple[float, ...]:
+    """By what the number under a key may have to be multiplied to be in the unit of a field: what
+    the key says, or if it says nothing, any unit of time.
+    """
+    factor = _UNITS.get(_plain(key).rpartition("-")[2])
+    if field.unit != "milliseconds" or factor is not None:
+        return (factor or 1,)
+    return tuple(dict.fromkeys(_UNITS.values()))
 
 
 def is_same_word(one: str, other: str) -> bool:
@@ -222,6 +402,7 @@ def _nearest(word: str, choices: tuple[str, ...]) -> str | None:
     return by_lower[found[0]] if found else None
 
 
+@lru_cache(maxsize=4096)
 def _plain(word: str) -> str:
     return re.sub(_SEPARATORS, "-", re.sub(_CAMEL, "-", word.strip())).lower()
 

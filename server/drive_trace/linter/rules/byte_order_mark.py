@@ -20,7 +20,7 @@ Examples:
 EVENT{"event_type":"slice-completed","slice_slug":"\ufeffretry-queue"}
 """
 
-from drive_trace.linter.edits import repairs
+from drive_trace.linter.records import repairs
 from drive_trace.linter.rule import Findings, LineDiagnostic, Rule, Severity
 
 

@@ -84,25 +84,20 @@ EVENT{"event_type":"project-closed"}
 EVENT{"event_type":"dispatch-start","dispatch_name":"{'D1',} // NaN"}
 """
 
-from drive_trace.json_text import ProblemKind
-from drive_trace.linter.edits import CUT_OFF, Fixes, Level, join, remove_line, repairs
-from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Rule, Severity, Surroundings
-
-_AROUND = {ProblemKind.FENCE: Level.SAFE, ProblemKind.ARRAY: Level.IN_BULK}
-"""Lines that hold nothing of a record, and how they may be removed."""
+from drive_trace.linter.records import CUT_OFF, join, repairs
+from drive_trace.linter.rule import (
+    Finding,
+    Findings,
+    Fixes,
+    LineDiagnostic,
+    Rule,
+    Severity,
+    Surroundings,
+)
 
 
 def _check(subject: LineDiagnostic) -> Findings:
     yield subject.not_json(RULE)
-
-
-def _fixes(finding: Finding) -> Fixes:
-    problem = finding.cause.problem
-    level = _AROUND.get(problem.kind) if problem is not None else None
-    if level is None:
-        yield from repairs(finding)
-    else:
-        yield remove_line(finding, level)
 
 
 def _joined(finding: Finding, around: Surroundings) -> Fixes:
@@ -113,4 +108,4 @@ def _joined(finding: Finding, around: Surroundings) -> Fixes:
             yield fix
 
 
-RULE = Rule(Severity.ERROR, _check, fixes=_fixes, fixes_around=_joined)
+RULE = Rule(Severity.ERROR, _check, fixes=repairs, fixes_around=_joined)

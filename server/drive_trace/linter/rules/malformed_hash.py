@@ -10,7 +10,7 @@ suggested. Otherwise only the writer can work the hash out.
 Examples:
 EVENT{"event_type":"brief-issued","brief_content_hash":"sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}
                                                        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-=> Keep the bare digits
+=>
 EVENT{"event_type":"brief-issued","brief_content_hash":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}
 ---
 EVENT{"event_type":"brief-issued","brief_content_hash":"pending"}
@@ -19,24 +19,18 @@ EVENT{"event_type":"brief-issued","brief_content_hash":"pending"}
 EVENT{"event_type":"brief-issued","brief_content_hash":"9F86D081884C7D659A2FEAA0C55AD015A3BF4F1B2B0B822CD15D6C15B0F00A08"}
 """
 
-import re
-
-from drive_trace.linter.edits import Fixes, Level, as_json, replacing
-from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Rule, Severity
-
-_LABELLED = r"(?i)(?:sha-?256[:= -]|0x)?\s*([0-9a-f]{64})"
+from drive_trace.linter.edits import say_in_type
+from drive_trace.linter.rule import Findings, LineDiagnostic, Rule, Severity
 
 
 def _check(subject: LineDiagnostic) -> Findings:
     yield subject.malformed(RULE)
 
 
-def _fixes(finding: Finding) -> Fixes:
-    found = re.fullmatch(_LABELLED, str(finding.cause.found).strip())
-    if found is not None:
-        yield replacing(finding, as_json(found[1]), Level.IN_BULK, "Keep the bare digits")
-
-
 RULE = Rule(
-    Severity.INFORMATION, _check, fixes=_fixes, sums="hashes are none", sums_among=("brief-issued",)
+    Severity.INFORMATION,
+    _check,
+    fixes=say_in_type,
+    sums="hashes are none",
+    sums_among=("brief-issued",),
 )

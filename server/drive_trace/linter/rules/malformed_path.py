@@ -24,19 +24,12 @@ EVENT{"event_type":"spec-authored","spec_path":".agents/specs/..cart.md"}
 EVENT{"event_type":"falsified-assumption","artifact_path":"projects/cart/spec.md § 3"}
 """
 
-from drive_trace.linter.edits import Fixes, Level, as_json, replacing
-from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Rule, Severity, shown
-from drive_trace.vocabulary import Form
+from drive_trace.linter.edits import say_in_type
+from drive_trace.linter.rule import Findings, LineDiagnostic, Rule, Severity
 
 
 def _check(subject: LineDiagnostic) -> Findings:
     yield subject.malformed(RULE)
 
 
-def _fixes(finding: Finding) -> Fixes:
-    path = str(finding.cause.found).replace("\\", "/")
-    if path in Form.PATH:
-        yield replacing(finding, as_json(path), Level.BY_HAND, f"Replace with {shown(path)}")
-
-
-RULE = Rule(Severity.INFORMATION, _check, fixes=_fixes, sums="paths in this field are odd")
+RULE = Rule(Severity.INFORMATION, _check, fixes=say_in_type, sums="paths in this field are odd")

@@ -4,18 +4,24 @@ A timestamp is ISO 8601 in UTC, to the second or finer: `2026-05-28T14:00:00.000
 any string, but they compare timestamps as strings and subtract them: one in another notation
 sorts wrongly, and durations that it is a part of are not known.
 
-**Fix.** Where the moment is certain (an offset is given, as in `2026-05-28 16:00:00+02:00`), the
-same moment in UTC is suggested. A time without a zone is suggested to be in UTC, one at a time. A
-day without a time, or one that does not exist (30 February), has no fix.
+**Fix.** Where the moment is certain (an offset is given, as in `2026-05-28 16:00:00+02:00`, or it
+is the number of seconds since 1970), the same moment in UTC is suggested. A time without a zone is
+suggested to be in UTC, one at a time. A day without a time, or one that does not exist (30
+February), has no fix.
 
 Examples:
 EVENT{"event_type":"slice-completed","ts":"2026-05-28 16:00:00+02:00"}
 … should be an ISO 8601 time in UTC       ^^^^^^^^^^^^^^^^^^^^^^^^^^^
 => Replace with "2026-05-28T14:00:00.000Z"
 EVENT{"event_type":"slice-completed","ts":"2026-05-28T14:00:00.000Z"}
+--- Milliseconds since 1970.
+EVENT{"event_type":"slice-completed","ts":"1779976800000"}
+                                          ^^^^^^^^^^^^^^^
+=> Replace with "2026-05-28T14:00:00.000Z"
+EVENT{"event_type":"slice-completed","ts":"2026-05-28T14:00:00.000Z"}
 --- Without a zone it is not certain which moment is meant: most likely it is UTC.
-EVENT{"event_type":"slice-completed","ts":"2026-11-22 10:43"}
-                                          ^^^^^^^^^^^^^^^^^^
+EVENT{"event_type":"slice-completed","ts":"2026-11-22T10:43:00.000"}
+                                          ^^^^^^^^^^^^^^^^^^^^^^^^^
 => Replace with "2026-11-22T10:43:00.000Z", taken as UTC
 EVENT{"event_type":"slice-completed","ts":"2026-11-22T10:43:00.000Z"}
 ---
@@ -28,12 +34,11 @@ EVENT{"event_type":"slice-completed","ts":"2028-02-29T14:00:00.123456+00:00"}
 
 import re
 from calendar import monthrange
-from datetime import UTC, datetime
 
-from drive_trace.linter.edits import Fixes, Level, as_json, replacing
+from drive_trace.linter.edits import Fixes, Level, replacing, say_in_type
 from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Rule, Severity
 from drive_trace.text.wording import MONTHS
-from drive_trace.vocabulary import Form
+from drive_trace.vocabulary.slips import said_in_type
 
 _DAY = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])")
 
@@ -59,30 +64,12 @@ def _no_such_day(found: str) -> str | None:
 
 
 def _fixes(finding: Finding) -> Fixes:
-    found = str(finding.cause.found).strip().upper()
-    moment = _moment(found)
-    if moment is not None:
-        yield replacing(finding, as_json(moment), Level.IN_BULK)
-    elif (in_utc := _moment(f"{found}Z")) is not None:
-        title = f"Replace with {as_json(in_utc)}, taken as UTC"
-        yield replacing(finding, as_json(in_utc), Level.BY_HAND, title)
-
-
-def _moment(text: str) -> str | None:
-    """The moment that a string certainly means, as the vocabulary writes it."""
-    for zone in (" UTC", " GMT", " Z"):
-        if text.endswith(zone):
-            text = text.removesuffix(zone) + "Z"
-    try:
-        moment = datetime.fromisoformat(text)
-        if moment.tzinfo is None:
-            return None
-        moment = moment.astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
-    precision = "microseconds" if moment.microsecond % 1000 else "milliseconds"
-    written = moment.isoformat(timespec=precision).replace("+00:00", "Z")
-    return written if written in Form.TIMESTAMP else None
+    yield from say_in_type(finding)
+    field, found = finding.cause.field, str(finding.cause.found)
+    if field is not None and said_in_type(field, found) is None:
+        in_utc = said_in_type(field, f"{found} Z")
+        if in_utc is not None:
+            yield replacing(finding, in_utc, Level.BY_HAND, f"Replace with {in_utc}, taken as UTC")
 
 
 RULE = Rule(Severity.WARNING, _check, fixes=_fixes, sums="times are not written in UTC")

@@ -24,24 +24,12 @@ EVENT{"event_type":"dispatch-end","dispatch_id":"d1"}
 EVENT{"event_type":"slice-completed","event_id":"0B6F2C5E-8F0D-4C1B-9A3E-5D2F6A7B8C90"}
 """
 
-import re
-
-from drive_trace.linter.edits import Fixes, Level, as_json, replacing
-from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Rule, Severity
-
-_DIGITS = re.compile(r"(?:urn:uuid:)?\{?([0-9a-f-]*)\}?", re.IGNORECASE)
+from drive_trace.linter.edits import say_in_type
+from drive_trace.linter.rule import Findings, LineDiagnostic, Rule, Severity
 
 
 def _check(subject: LineDiagnostic) -> Findings:
     yield subject.malformed(RULE)
 
 
-def _fixes(finding: Finding) -> Fixes:
-    found = _DIGITS.fullmatch(str(finding.cause.found).strip())
-    digits = found[1].replace("-", "") if found else ""
-    if finding.cause.path == ("event_id",) and len(digits) == 32:
-        parts = (digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:])
-        yield replacing(finding, as_json("-".join(parts)), Level.BY_HAND)
-
-
-RULE = Rule(Severity.INFORMATION, _check, fixes=_fixes, sums="ids in this field are no UUIDs")
+RULE = Rule(Severity.INFORMATION, _check, fixes=say_in_type, sums="ids in this field are no UUIDs")

@@ -16,8 +16,9 @@ gap (`null` or `""`) that stays an error until somebody fills it in. Beside a ke
 declares, they are inserted one at a time, as it may be the field; beside one that holds an object
 or array, be it as text, not at all. An event's type is suggested where only one event has such
 fields. A key is renamed, alone or with all others of its line; in bulk, if all of them differ in
-case or separators alone. What is merely near the name of a duration, a length or a token count is
-not: `wall_clock_s` is in another unit. A nested payload is flattened, which is safe but for the two
+case or separators alone. Its value is converted where it says the same in another type, and a
+duration in another unit where the timestamps of the run say so, too, within a fifth; else the
+finding asks, and has no fix. A nested payload is flattened, which is safe but for the two
 feeds; not where a key would then stand twice.
 
 Examples:
@@ -45,13 +46,20 @@ EVENT{"event_type":"slice-started","linear_ref":<absent>,"linearRef":"SHOP-214"}
 … did you write it as `linearRef`?                       ^^^^^^^^^^^
 => Rename to `linear_ref`
 EVENT{"event_type":"slice-started","linear_ref":"SHOP-214"}
+--- What it took in seconds, as the timestamps say as well.
+EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"round-end","ts":"2026-05-28T14:12:24.000Z","wall_clock_ms":<absent>,"duration_s":744}
+… is missing: is `duration_s` the same in another unit?                                 ^^^^^^^^^^^^
+=> Rename to `wall_clock_ms`, in milliseconds: 744000
+EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"round-end","ts":"2026-05-28T14:12:24.000Z","wall_clock_ms":744000}
 --- The envelope as another tool writes it.
 EVENT{"type":"slice-started","event_type":<absent>,"ts":<absent>,"time":"2026-05-28T14:00Z"}
       ^^^^^^ … `event_type` is missing: did you write it as `type`?
              ^^^^^^^^^^^^^^^ … `slice_slug`, `slice_index` and `linear_ref` are missing
 … `ts` is missing: did you write it as `time`?                   ^^^^^^
 =>
-{"event_id":"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90","schema_version":"1","project_run_id":"checkout-retry","orchestrator_agent_id":null,"event_type":"slice-started","ts":"2026-05-28T14:00Z"}
+{"event_id":"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90","schema_version":"1","project_run_id":"checkout-retry","orchestrator_agent_id":null,"event_type":"slice-started","ts":"2026-05-28T14:00:00.000Z"}
 --- Only one event has such fields.
 EVENT{"event_type":<absent>,"has_linear_project":false,"origin":"promote"}
      ^ … `event_type` is missing: expected a string
@@ -81,9 +89,11 @@ from drive_trace.linter.edits import (
     as_json,
     insert_fields,
     is_gap,
+    measured_ms,
     names_a_feed,
     object_on,
     placeholder,
+    replace_value,
     undeclared,
 )
 from drive_trace.linter.rule import (
@@ -96,13 +106,23 @@ from drive_trace.linter.rule import (
     Rule,
     Severity,
     Span,
+    Surroundings,
 )
 from drive_trace.text.escaping import printable
 from drive_trace.text.wording import are, fields_listed
 from drive_trace.trace.line import Diagnostic, DiagnosticKind, Path, event_of
 from drive_trace.trace.places import member_at, resolve, syntax_of
 from drive_trace.vocabulary import ENVELOPE, EVENTS, EventType, FieldType, ObjectShape
-from drive_trace.vocabulary.slips import event_under_alias, event_with, is_same_word
+from drive_trace.vocabulary.slips import (
+    event_under_alias,
+    event_with,
+    factors_of,
+    is_same_word,
+    said_in_type,
+)
+
+_NEAR = 0.2
+"""By what part a duration may differ from the time between its timestamps."""
 
 
 def _check(subject: LineDiagnostic) -> Findings:
@@ -117,6 +137,8 @@ def _check(subject: LineDiagnostic) -> Findings:
     elif diagnostic.field is not None:
         name, key = diagnostic.field.name, printable(str(path[-1]))
         message = f"`{name}` is missing: did you write it as `{key}`?"
+        if not _is_in_unit(diagnostic):
+            message = f"`{name}` is missing: is `{key}` the same in another unit?"
         yield subject.finding(RULE, message, Place(Part.KEY, path))
     else:
         missing = _missing(line, diagnostic)
@@ -203,13 +225,20 @@ def _insertion(
         yield Fix(title, level, (edit,), is_preferred)
 
 
+def _is_in_unit(slip: Diagnostic) -> bool:
+    return slip.field is None or factors_of(str(slip.path[-1]), slip.field) == (1,)
+
+
 def _renames(finding: Finding) -> Fixes:
     """Renaming all keys of a line that are slips, then this one."""
     line = finding.line
+    if not _is_in_unit(finding.cause):
+        return
     slips = [
         each
         for each in line.diagnostics
         if each.kind is DiagnosticKind.MISSING_FIELD and each.field is not None
+        if _is_in_unit(each)
     ]
     if len(slips) > 1:
         which = "both" if len(slips) == 2 else f"all {len(slips)}"
@@ -222,15 +251,35 @@ def _names(slips: Iterable[Diagnostic]) -> list[str]:
 
 
 def _rename(line: Line, slips: Sequence[Diagnostic], title: str) -> Fix:
-    edits = []
+    edits = list[Edit]()
     is_sure = True
     for each in slips:
         assert each.field is not None
-        place, name = Place(Part.KEY, each.path), each.field.name
-        edits.append(Edit(line, resolve(line.text, place), as_json(name)))
-        is_sure &= is_same_word(str(each.path[-1]), name) and not each.field.is_outcome
+        edits += _edits(line, each, each.field, said_in_type(each.field, each.found))
+        is_sure &= is_same_word(str(each.path[-1]), each.field.name) and not each.field.is_outcome
     level = Level.IN_BULK if is_sure else Level.BY_HAND
     return Fix(title, level, tuple(edits))
+
+
+def _edits(line: Line, slip: Diagnostic, field: FieldType, value: str | None) -> Iterable[Edit]:
+    yield Edit(line, resolve(line.text, Place(Part.KEY, slip.path)), as_json(field.name))
+    if value is not None:
+        yield replace_value(line, slip.path, value)
+
+
+def _in_its_unit(finding: Finding, around: Surroundings) -> Fixes:
+    """Renaming a key with a duration in another unit, where the timestamps say so, too."""
+    diagnostic, line = finding.cause, finding.line
+    field, found = diagnostic.field, diagnostic.found
+    if field is None or _is_in_unit(diagnostic) or not isinstance(found, int | float):
+        return
+    passed = measured_ms(around.trace, line) or 0
+    for factor in factors_of(str(diagnostic.path[-1]), field):
+        number = round(found * factor)
+        if abs(number - passed) <= passed * _NEAR:
+            title = f"Rename to `{field.name}`, in {field.unit}: {number}"
+            yield Fix(title, Level.IN_BULK, (*_edits(line, diagnostic, field, str(number)),))
+            return
 
 
 def _flatten(line: Line, wrapper: str) -> Fixes:
@@ -256,5 +305,10 @@ def _flatten(line: Line, wrapper: str) -> Fixes:
 
 
 RULE = Rule(
-    Severity.ERROR, _check, fixes=_fixes, sums="keys of this line are no fields", sums_by="line"
+    Severity.ERROR,
+    _check,
+    fixes=_fixes,
+    fixes_around=_in_its_unit,
+    sums="keys of this line are no fields",
+    sums_by="line",
 )

@@ -28,10 +28,11 @@ EVENT{"event_type":"slice-completed"}
 EVENT{"event_type":"project-closed"}
 """
 
-from drive_trace.linter.edits import Fixes, lift_out
+from drive_trace.linter.records import lift_out
 from drive_trace.linter.rule import (
     Finding,
     Findings,
+    Fixes,
     LineDiagnostic,
     Part,
     Place,

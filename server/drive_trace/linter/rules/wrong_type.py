@@ -6,12 +6,13 @@ value is required, prose where counts are expected. Readers reject the event.
 What counts of a number is its value: `5`, `5.0` and `5e2` are integers, `1.5` is not, and a boolean
 is never a number.
 
-**Fix.** Offered as a suggestion where nothing is lost, and the field takes what comes out:
-`"12"` → `12`, `"1,200"` → `1200`, `"null"` → `null`, `"true"` → `true`, `12` → `"12"`. A number
-where a time, a UUID, a hash or an event's name is expected has none: as a string it would be none
-of these either. An id or an outcome is replaced one at a time. Where a duration is null, the time
-between the timestamps of start and end is suggested, unless they lie within 5 seconds: then they
-were written afterwards.
+**Fix.** Offered as a suggestion where nothing is lost, and the field takes what comes out: `"12"` →
+`12`, `"1,200"` → `1200`, `"PT32M30S"` → `1950000`, `"null"` → `null`, `"true"` → `true`, `12` →
+`"12"`, `"adr"` → `["adr"]`, and for a time the seconds since 1970, or thousandths or millionths of
+them. Any other number where a time, a UUID, a hash or an event's name is expected has none: as a
+string it would be none of these either. An id or an outcome is replaced one at a time. Where a
+duration is null, the time between the timestamps of start and end is suggested, unless they lie
+within 5 seconds: then they were written afterwards.
 
 Examples:
 EVENT{"event_type":"dispatch-end","wall_clock_ms":"1680000"}
@@ -33,6 +34,21 @@ EVENT{"event_type":"tokens-recorded","input_tokens":"null"}
                                                     ^^^^^^
 =>
 EVENT{"event_type":"tokens-recorded","input_tokens":null}
+---
+EVENT{"event_type":"dispatch-end","wall_clock_ms":"PT32M30S"}
+                                                  ^^^^^^^^^^
+=>
+EVENT{"event_type":"dispatch-end","wall_clock_ms":1950000}
+---
+EVENT{"event_type":"retro-landed","landing_surfaces":"adr"}
+                                                     ^^^^^
+=>
+EVENT{"event_type":"retro-landed","landing_surfaces":["adr"]}
+---
+EVENT{"event_type":"slice-completed","ts":1779976800}
+                                          ^^^^^^^^^^
+=>
+EVENT{"event_type":"slice-completed","ts":"2026-05-28T14:00:00.000Z"}
 --- "5" is no time, and no event either.
 EVENT{"event_type":"slice-completed","ts":5}
                                           ^ … found 5
@@ -72,9 +88,7 @@ EVENT{"event_type":"dispatch-end","wall_clock_ms":1680000.5}
                                                   ^^^^^^^^^
 """
 
-import re
-
-from drive_trace.linter.edits import Fixes, Level, as_json, measured_ms, replacing
+from drive_trace.linter.edits import Fixes, Level, measured_ms, replacing, say_in_type
 from drive_trace.linter.rule import (
     Finding,
     Findings,
@@ -85,50 +99,12 @@ from drive_trace.linter.rule import (
     Surroundings,
 )
 from drive_trace.text.wording import duration
-from drive_trace.vocabulary import BooleanShape, FieldType, IntegerShape, OneOfShape, StringShape
 
 _CLAIM = Place.value("wall_clock_ms")
-_GROUPED = r"-?[0-9]{1,3}(?:([,_ \u00a0\u202f])[0-9]{3})(?:\1[0-9]{3}){0,3}"
-_INTEGER = r"-?(0|[1-9][0-9]{0,14})"
 
 
 def _check(subject: LineDiagnostic) -> Findings:
     yield subject.wrong_value(RULE)
-
-
-def _fixes(finding: Finding) -> Fixes:
-    diagnostic = finding.cause
-    assert diagnostic.field is not None
-    text = _converted(diagnostic.field, diagnostic.found)
-    if text is not None:
-        is_id = diagnostic.field.names is not None
-        level = Level.BY_HAND if is_id or diagnostic.field.is_outcome else Level.IN_BULK
-        yield replacing(finding, text, level)
-
-
-def _converted(field: FieldType, found: object) -> str | None:
-    """JSON text that says the same in a type that the field takes."""
-    if isinstance(found, str) and found in ("null", "None") and field.nullable:
-        return "null"
-    match field.shape:
-        case IntegerShape(minimum) if isinstance(found, str) and (number := _number(found)):
-            return number if minimum is None or int(number) >= minimum else None
-        case BooleanShape() if isinstance(found, str) and found.lower() in ("true", "false"):
-            return found.lower()
-        case StringShape(form) if isinstance(found, int) and not isinstance(found, bool):
-            # A string that is none of what the field takes would only hide the mistake.
-            is_one = field.name != "event_type" and (form is None or str(found) in form)
-            return as_json(str(found)) if is_one else None
-        case OneOfShape(meanings) if isinstance(found, bool) and "pass" in meanings:
-            return as_json("pass" if found else "fail")
-        case _:
-            return None
-
-
-def _number(found: str) -> str | None:
-    """The digits of an integer, which may be grouped by thousands."""
-    plain = re.sub("[,_ \u00a0\u202f]", "", found) if re.fullmatch(_GROUPED, found) else found
-    return plain if re.fullmatch(_INTEGER, plain) else None
 
 
 def _measured(finding: Finding, around: Surroundings) -> Fixes:
@@ -140,4 +116,4 @@ def _measured(finding: Finding, around: Surroundings) -> Fixes:
             yield replacing(finding, str(passed), Level.IN_BULK, title)
 
 
-RULE = Rule(Severity.ERROR, _check, fixes=_fixes, fixes_around=_measured)
+RULE = Rule(Severity.ERROR, _check, fixes=say_in_type, fixes_around=_measured)
