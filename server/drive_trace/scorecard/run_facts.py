@@ -156,7 +156,9 @@ def _top(
     dispatches: Mapping[str, _Span], figures: Mapping[str, int]
 ) -> tuple[str, TopDispatch] | None:
     """The id of the dispatch with the largest figure, and that; of equal ones the first."""
-    key = max(figures, key=figures.__getitem__, default=None)
+    # A round whose id stands in several dispatches is taken for one of the first.
+    known = [key for key in figures if key in dispatches]
+    key = max(known, key=figures.__getitem__, default=None)
     if key is None:
         return None
     span = dispatches[key]
