@@ -308,7 +308,6 @@ WRAPPED = [
     f"[{RECORD},",
     json.dumps(RECORD),
     f"{json.dumps(RECORD)},",
-    json.dumps(json.dumps(RECORD)),
     json.dumps(json.loads(RECORD), indent=2),
 ]
 

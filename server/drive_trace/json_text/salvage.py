@@ -14,8 +14,6 @@ from drive_trace.text.spans import Span
 
 _DECODER = json.JSONDecoder(parse_constant=refuse_number)
 _MOST_TRIES = 1000
-_DEEPEST = 3
-"""How often a record may be written as a string."""
 _LONGEST = 200
 """What is longer is no wrapper."""
 # Atomic, so that none is tried in all ways.
@@ -52,9 +50,7 @@ def salvage(text: str, is_record: IsRecord) -> Salvage | None:
     """The records in a text that is none itself; None if there are none. Where something else
     stands beside an object, it may be a part of a torn record: then its keys make it a record.
     """
-    inner = text
-    for _ in range(_DEEPEST):
-        inner = _string(inner) or inner
+    inner = _string(text) or text
     if _COMMENT.match(inner):
         return None
     found = _around(inner, _objects(inner, lambda _: True))

@@ -39,8 +39,8 @@ def repairs(finding: Finding) -> Fixes:
         return
     is_glued = problem.kind is ProblemKind.TWO_OBJECTS and len(finding.line.diagnostics) == 1
     is_certain = any(repair.safe for repair in problem.repairs) and not is_glued
-    if not is_certain and (lifted := lift_out(finding)) is not None:
-        yield from lifted
+    if not is_certain and _salvage(text.removesuffix("\r")) is not None:
+        yield from lift_out(finding)
         return
     for repair in problem.repairs:
         is_comment = problem.kind is ProblemKind.COMMENT
@@ -69,26 +69,22 @@ def _is_record(data: Mapping[str, Any]) -> bool:
     return isinstance(data.get("event_type"), str) or event_under_alias(data) is not None
 
 
-def lift_out(finding: Finding) -> list[Fix] | None:
-    """Puts each record of a line, and what else it says, on lines of their own; None if there is no
-    record. Only the first mistake of the line has the fix.
+def lift_out(finding: Finding) -> Fixes:
+    """Puts each record of a line, and what else it says, on lines of their own. Only the first
+    mistake of the line has the fix.
     """
     line = finding.line
     text = line.text.removesuffix("\r")
     found = _salvage(text)
-    if found is None:
-        return None
-    if finding.diagnostic is not line.diagnostics[0]:
-        return []
-    level = Level.BY_HAND if names_a_feed(text) else Level.IN_BULK
-    if found.is_glued and level is Level.IN_BULK:
-        level = Level.SAFE
-    title = "Put each object on a line of its own"
-    if found.is_whole and len(found.lines) == 1:
-        title = "Keep the record alone"
+    if found is None or finding.diagnostic is not line.diagnostics[0]:
+        return
+    safe = Level.SAFE if found.is_glued else Level.IN_BULK
+    level = Level.BY_HAND if names_a_feed(text) else safe
+    is_one = found.is_whole and len(found.lines) == 1
+    title = "Keep the record alone" if is_one else "Put each object on a line of its own"
     end = "\r\n" if text != line.text else "\n"
     edit = Edit(line, Span(0, len(text)), end.join(found.lines))
-    return [Fix(title, level, (edit,), is_layout=found.is_glued)]
+    yield Fix(title, level, (edit,), is_layout=found.is_glued)
 
 
 # Objects that are spread over several lines, as in pretty-printed JSON: each is one finding

@@ -29,17 +29,7 @@ EVENT{"event_type":"project-closed"}
 """
 
 from drive_trace.linter.records import lift_out
-from drive_trace.linter.rule import (
-    Finding,
-    Findings,
-    Fixes,
-    LineDiagnostic,
-    Part,
-    Place,
-    Rule,
-    Severity,
-    shown,
-)
+from drive_trace.linter.rule import Findings, LineDiagnostic, Part, Place, Rule, Severity, shown
 
 
 def _check(subject: LineDiagnostic) -> Findings:
@@ -48,8 +38,4 @@ def _check(subject: LineDiagnostic) -> Findings:
     yield subject.finding(RULE, message, Place(Part.WHOLE))
 
 
-def _fixes(finding: Finding) -> Fixes:
-    return lift_out(finding) or ()
-
-
-RULE = Rule(Severity.ERROR, _check, fixes=_fixes)
+RULE = Rule(Severity.ERROR, _check, fixes=lift_out)
