@@ -251,6 +251,24 @@ def test_a_field_under_another_name_is_one_finding_and_one_rename() -> None:
 
 
 @pytest.mark.parametrize(
+    ("event", "field", "pair", "title"),
+    [
+        ("dispatch-end", "wall_clock_ms", '"duration_ms":"PT28M"', "wall_clock_ms`: 1680000"),
+        ("slice-completed", "pr_ref", '"pr_number":481', 'pr_ref`: "481"'),
+        ("spec-amended", "sections_changed", '"sections":"Scope"', 'sections_changed`: ["Scope"]'),
+        ("slice-completed", "ts", '"timestamp":1779976800', 'ts`: "2026-05-28T14:00:00.000Z"'),
+        ("correctness-recorded", "qa", '"QA":true', "qa`"),
+    ],
+)
+def test_a_value_is_converted_with_its_key_but_no_outcome(
+    event: str, field: str, pair: str, title: str
+) -> None:
+    analysis = Analysis(trace(f'EVENT{{"event_type":"{event}","{field}":<absent>,{pair}}}'))
+    (finding,) = [one.finding for one in analysis.told() if one.finding.line.is_rejected]
+    assert [fix.title for fix in analysis.fixes(finding)] == [f"Rename to `{title}"]
+
+
+@pytest.mark.parametrize(
     ("event", "field", "key", "value"),
     [
         ("dispatch-end", "result", "status", "completed"),

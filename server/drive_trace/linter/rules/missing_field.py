@@ -255,7 +255,10 @@ def _rename(line: Line, slips: Sequence[Diagnostic], title: str) -> Fix:
     is_sure = True
     for each in slips:
         assert each.field is not None
-        edits += _edits(line, each, each.field, said_in_type(each.field, each.found))
+        is_of_weight = each.field.is_outcome or each.field.names is not None
+        value = None if is_of_weight else said_in_type(each.field, each.found)
+        edits += _edits(line, each, each.field, value)
+        title += f": {value}" * (value is not None and len(slips) == 1)
         is_sure &= is_same_word(str(each.path[-1]), each.field.name) and not each.field.is_outcome
     level = Level.IN_BULK if is_sure else Level.BY_HAND
     return Fix(title, level, tuple(edits))
