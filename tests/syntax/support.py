@@ -11,6 +11,4 @@ def repaired(text: str) -> str:
             break
         for span, new in reversed(repairs[0].edits):
             text = text[: span.start] + new + text[span.end :]
-        if any("\n" in new for _, new in repairs[0].edits):
-            return "\n".join(map(repaired, text.split("\n")))
     return text

@@ -144,7 +144,7 @@ class Repair(NamedTuple):
     title: str
     safe: bool
     edits: tuple[tuple[Span, str], ...]
-    """In text order, apart from each other; a newline in a text starts a new record."""
+    """In text order, apart from each other."""
 
 
 class SyntaxProblem(NamedTuple):

@@ -78,7 +78,6 @@ _REPAIRS = {
     ProblemKind.NOT_FINITE: "Replace with null",
     ProblemKind.MISSPELT_LITERAL: "Write true, false and null as JSON does",
     ProblemKind.MALFORMED_NUMBER: "Write it as a JSON number",
-    ProblemKind.TWO_OBJECTS: "Put each object on a line of its own",
     ProblemKind.UNFINISHED: "Add `}`",
 }
 """What repairing all mistakes of a kind is called."""

@@ -60,16 +60,11 @@ def _is_certain(text: str, problems: list[SyntaxProblem]) -> bool:
     A line that is understood in part only is not repaired in part: what looks
     like a comment or a trailing comma there may be something else.
     """
-    if not all(map(_is_safe, problems)) or _most_problems(_apply(text, problems)):
+    if not all(map(_is_safe, problems)) or _read(_apply(text, problems))[1]:
         return False
     return len(problems) == 1 or all(
-        _most_problems(_apply(text, [problem])) < len(problems) for problem in problems
+        len(_read(_apply(text, [problem]))[1]) < len(problems) for problem in problems
     )
-
-
-def _most_problems(text: str) -> int:
-    """The problems of the worst of some records."""
-    return max(len(_read(each)[1]) for each in text.split("\n"))
 
 
 def _suggestion(problem: SyntaxProblem) -> SyntaxProblem:
@@ -237,10 +232,8 @@ class _Reader:
         is_object = token.type == "{"
         frame = self.frames[-1] if self.frames else None
         if self.expect is _Expect.END:
-            edits = [(self.root_comma, "")] if self.root_comma else []
-            edits.append(putting("\n", token.span.start))
             self.root_comma = None
-            self.report.add(ProblemKind.TWO_OBJECTS, token.span, *edits, safe=True)
+            self.report.add(ProblemKind.TWO_OBJECTS, token.span)
         elif (
             frame is not None
             and self.expect is not _Expect.VALUE

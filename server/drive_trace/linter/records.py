@@ -37,8 +37,7 @@ def repairs(finding: Finding) -> Fixes:
     if problem.kind in _AROUND:
         yield remove_line(finding, _AROUND[problem.kind])
         return
-    is_glued = problem.kind is ProblemKind.TWO_OBJECTS and len(finding.line.diagnostics) == 1
-    is_certain = any(repair.safe for repair in problem.repairs) and not is_glued
+    is_certain = any(repair.safe for repair in problem.repairs)
     if not is_certain and _salvage(text.removesuffix("\r")) is not None:
         yield from lift_out(finding)
         return
