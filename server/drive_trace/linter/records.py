@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _SPACE = " \t\r\n"
 _AROUND = {ProblemKind.FENCE: Level.SAFE, ProblemKind.ARRAY: Level.IN_BULK}
 """Lines that hold nothing of a record, and how they may be removed."""
+_OF_RECORD = re.compile(r'[{}"]')
 _DATA = re.compile(r"[\d\"'{:]|pass|fail")
 """What no repair deletes: a number, a string, an object, a field, a grade."""
 
@@ -77,8 +78,10 @@ def lift_out(finding: Finding) -> Fixes:
     found = _salvage(text)
     if found is None or finding.diagnostic is not line.diagnostics[0]:
         return
-    safe = Level.SAFE if found.is_glued else Level.IN_BULK
-    level = Level.BY_HAND if names_a_feed(text) else safe
+    level = Level.SAFE if found.is_glued else Level.IN_BULK
+    # A record may be named in a sentence, which may say that it is wrong.
+    if names_a_feed(text) or not all(map(_OF_RECORD.search, found.lines)):
+        level = Level.BY_HAND
     is_one = found.is_whole and len(found.lines) == 1
     title = "Keep the record alone" if is_one else "Put each object on a line of its own"
     end = "\r\n" if text != line.text else "\n"

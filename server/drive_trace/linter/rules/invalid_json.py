@@ -16,8 +16,8 @@ safe; a bracket that stands alone, as around a file that is one array, by a sugg
 
 Every whole record of a line is lifted out of it, by a suggestion: what is around it goes where it
 says nothing (quotes, brackets, a bullet, the number of the line, a time and a level of a log), and
-gets a line of its own where it may say something, as a record that was torn does. What stands in a
-comment, is crossed out, or is removed by a diff stays.
+gets a line of its own where it may say something, as a record that was torn does. Beside a sentence
+that is for a person. What stands in a comment, is crossed out, or is removed by a diff stays.
 
 Examples:
 EVENT{"event_type":"slice-completed","result":"merged",}
