@@ -10,6 +10,7 @@ import orjson
 import pytest
 
 from drive_trace.analysis import Analysis
+from tests.bench import deciding
 from tests.bench.__main__ import main
 from tests.bench.editor import CAPABILITIES
 from tests.bench.programs import CommandFailedError, Program
@@ -154,3 +155,11 @@ def test_the_plain_server_announces_what_ours_does() -> None:
 
     ours = announced([sys.executable, "-m", "drive_trace", "serve"])
     assert announced(PLAIN_SERVER) == {each for each in ours if each[0] != "experimental"}
+
+
+def test_the_simulation_of_comparisons_gives_the_same_table_each_time() -> None:
+    made = deciding.table(5, by_dollars=True)
+    assert made == deciding.table(5, by_dollars=True)
+    assert len(made.splitlines()) == 2 + len(deciding.DESIGNS) * len(deciding.TRUTHS)
+    # The one comparison in which 60 runs a side cost twice as much.
+    assert "| 60 × 1 | twice the cost, 90% CORRECT | 1 | 0.0% | 100.0% | 0.0% | 100.0% |" in made

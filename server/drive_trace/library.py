@@ -14,16 +14,18 @@ from pydantic import Field
 
 from drive_trace import vocabulary
 from drive_trace.analysis import Analysis, summarize_text
-from drive_trace.comparison.answer import Comparison
+from drive_trace.comparison.answer import MARGIN, Comparison
 from drive_trace.comparison.answer import compare as compare_sides
 from drive_trace.comparison.comparability import allowed_of
+from drive_trace.comparison.runs import TIMES
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.card import score as join
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.scorecard.scoring import TraceSummary
-from drive_trace.storage.compared_sides import read_case_file, read_sides
+from drive_trace.storage.compared_sides import read_case_file, read_prices, read_sides
 from drive_trace.storage.files import LeftOut, Problem, TraceRecords, read_trace, with_judgements
 from drive_trace.storage.finding import SearchOptions, among, find_traces, omitted, traces_beside
+from drive_trace.text.wording import shown
 from drive_trace.trace.line import REJECTING, LineStatus, name_of
 from drive_trace.trace.reading import read_lines, values_of
 
@@ -141,27 +143,36 @@ def compare(  # noqa: PLR0913 - one for each option
     allow_unverified: Collection[str] = (),
     no_ignore: bool = False,
     exclude: Collection[str] = (),
+    prices: AnyPath | None = None,
+    margin: float = MARGIN,
+    time: str = "working",
 ) -> Comparison:
     """Say whether the candidate's runs are better than the baseline's, as ``drive-trace compare``
     does. ``cases`` is a file that names the case of each run, and ``allow_unverified`` holds the
-    names of what may be unknown, or ``"all"``. Inputs that cannot be read make the sides not
-    comparable. Raises UnreadableError for ``cases``, also where one fits no run, and for a side of
-    more than 1,000 runs; ValueError for a name of ``allow_unverified`` that means nothing.
+    names of what may be unknown, or ``"all"``. ``prices``, ``margin`` and ``time`` are as the
+    options. Inputs that cannot be read make the sides not comparable. Raises UnreadableError for
+    ``cases``, also where one fits no run, for ``prices``, and for a side of more than 1,000 runs;
+    ValueError for a name of ``allow_unverified`` or a ``time`` that means nothing.
     """
     allowed, options = allowed_of(allow_unverified), SearchOptions(no_ignore, tuple(exclude))
     case_file = read_case_file(os.fspath(cases)) if cases is not None else None
     if isinstance(case_file, Problem):
         raise UnreadableError(case_file.message)
+    priced = read_prices(None if prices is None else os.fspath(prices))
+    if isinstance(priced, Problem):
+        raise UnreadableError(priced.message)
+    if time not in TIMES:
+        raise ValueError(f"{shown(time)} is none of {', '.join(TIMES)}")
 
     given = {}
     for name, side in (("baseline", baseline), ("candidate", candidate)):
         named = [side] if isinstance(side, str | os.PathLike) else side
         paths = [os.fspath(each) for each in named]
         given[name] = (paths, _found(paths, options))
-    sides = read_sides(given, case_file, options)
+    sides = read_sides(given, case_file, options, priced)
     if isinstance(sides, Problem):
         raise UnreadableError(sides.message)
     misfit = case_file.misfit(sides) if case_file is not None else None
     if misfit is not None:
         raise UnreadableError(misfit.message)
-    return compare_sides(*sides, allowed)
+    return compare_sides(*sides, allowed, margin=margin, time=time)

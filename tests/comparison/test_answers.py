@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
+import drive_trace
 from drive_trace.comparison.comparability import UNVERIFIABLE
 from drive_trace.vocabulary import EVENTS
+from tests.cli.support import write
 from tests.comparison.support import CORRECT, INCORRECT, UNGRADED, Sides
-from tests.support.client_text import tokens, triage
+from tests.support.client_text import event, tokens, triage
 
 CHEAP = [(700 + at, None) for at in range(16)]
 DEAR = [(1000 + at, None) for at in range(16)]
@@ -46,11 +48,12 @@ SCENARIOS: dict[str, tuple[str, str, str, float | None, tuple[float, float] | No
     # Newcombe's is not below -0.20. Each costs less: 2 / C(32, 16) is the least p of a cost.
     "all of 16 each, and all are cheaper": (
         *("16C dear", "16C cheap", "better", 1, (-0.1936, 0.1936)),
-        "cost decides, as no case loses CORRECT runs: input tokens × 0.70 (p < 0.0001 by Holm)",
+        "cost decides, as it is lower, and the rate of CORRECT runs is lower by 0.20 at most: "
+        "input tokens × 0.70 (p < 0.0001 by Holm)",
     ),
     "all of 16 each, and all are dearer": (
         *("16C cheap", "16C dear", "worse", 1, (-0.1936, 0.1936)),
-        "cost decides, as no case loses CORRECT runs: input tokens × 1.42 (p < 0.0001 by Holm)",
+        "cost decides, as it is higher: input tokens × 1.42 (p < 0.0001 by Holm)",
     ),
     "all of 8 each, and all are cheaper": (
         *("8C dear", "8C cheap", "cannot-tell", 1, (-0.3244, 0.3244)),
@@ -63,9 +66,9 @@ SCENARIOS: dict[str, tuple[str, str, str, float | None, tuple[float, float] | No
         "no cost is told by both sides",
     ),
     # 15 of 16 against 16 of 16: p = 1, so that the gate does not decide.
-    "the dearer is more often CORRECT": (
-        *("15C1I cheap", "16C dear", "cannot-tell", 1, None),
-        "CORRECT runs are gained, or may be, in 1 case: all runs",
+    "the dearer gained a run, which may be chance": (
+        *("15C1I cheap", "16C dear", "worse", 1, None),
+        "cost decides, as it is higher: input tokens × 1.43 (p < 0.0001 by Holm)",
     ),
     "all of 4, where none was, and nobody says who judged": (
         *("4I", "4C", "not-comparable", None, None),
@@ -134,7 +137,7 @@ def test_three_runs_a_side_can_never_tell_and_that_is_said_first(sides: Sides) -
     said = sides.compare("--allow-unverified").out
     assert said.startswith(
         "3 runs against 3 in 1 case can never be significant: the least p that the gate\n"
-        "  can reach is 0.100, and 0.05 is needed.\n\nAnswer: cannot tell\n"
+        "  can reach is 0.100, and 0.05 is needed.\nThe gate decides at p ≤ 0.05. Else "
     )
 
 
@@ -291,7 +294,10 @@ def test_a_case_that_lost_correct_runs_is_named_with_them(sides: Sides) -> None:
     found = sides.allowed()
     assert found["gate"]["difference_interval"][0] > -0.2
     assert found["costs"][0]["adjusted_p"] < 0.001
+    assert found["answer"] == "better"
     assert found["reasons"][2:] == ["CORRECT runs are lost, or may be, in 1 case: hard"]
+    # Of 32 runs a side one is lost: the bound is -0.157.
+    assert sides.allowed("--margin", "0.15")["answer"] == "cannot-tell"
     (flip,) = found["flips"]
     assert (flip["case"], flip["from"], flip["to"]) == ("hard", "correct", "incorrect")
     assert (len(flip["baseline_runs"]), flip["candidate_runs"]) == (16, ["c-64"])
@@ -386,28 +392,31 @@ def test_missing_is_never_zero(sides: Sides) -> None:
 
 def test_a_cost_of_zero_counts_by_its_rank(sides: Sides) -> None:
     # Of 256 pairs the candidate wins 128, and loses 128: no difference at all.
-    sides.add("b", *[CORRECT] * 16, costs=[(1000, None)] * 16)
-    sides.add("c", *[CORRECT] * 16, costs=[(0, None)] * 8 + [(2000, None)] * 8)
+    sides.add("b", *[CORRECT] * 16, costs=[(1000, 1000)] * 16)
+    sides.add("c", *[CORRECT] * 16, costs=[(1000, 0)] * 8 + [(1000, 2000)] * 8)
     found = sides.allowed()
     assert found["answer"] == "cannot-tell"
-    (cost,) = found["costs"]
+    _, cost = found["costs"]
     assert (cost["ratio"], cost["interval"], cost["p"]) == (None, None, 1)
     assert "A cost of nothing has no ratio" in sides.compare("--allow-unverified").out
     assert "n/a" in sides.compare("--allow-unverified", "--format", "html").out
 
 
 def test_what_costs_nothing_is_cheaper(sides: Sides) -> None:
-    sides.add("b", *[CORRECT] * 16, costs=DEAR)
-    sides.add("c", *[CORRECT] * 16, costs=[(0, None)] * 16)
+    sides.add("b", *[CORRECT] * 16, costs=[(1000, each) for each, _ in DEAR])
+    sides.add("c", *[CORRECT] * 16, costs=[(1000, 0)] * 16)
     found = sides.allowed()
     assert found["answer"] == "better"
-    assert found["reasons"][1].endswith("input tokens down (p < 0.0001 by Holm)")
+    assert found["reasons"][1].endswith("output tokens down (p < 0.0001 by Holm)")
 
 
-def test_token_counts_that_are_all_zero_are_not_believed(sides: Sides) -> None:
+@pytest.mark.parametrize("counts", [(0, 0, 0, 0), (0, None, 0, None)])
+def test_token_counts_that_are_all_zero_are_not_believed(
+    sides: Sides, counts: tuple[int | None, ...]
+) -> None:
     for _ in range(16):
         sides.write("b", CORRECT, {}, events=tokens(1000, 1000, 1000, 1000))
-        sides.write("c", CORRECT, {}, events=tokens(0, 0, 0, 0))
+        sides.write("c", CORRECT, {}, events=tokens(*counts))
     found = sides.allowed()
     assert (found["answer"], found["costs"]) == ("cannot-tell", [])
     assert found["spent_for_each_correct"]["candidate"]["input_tokens"] is None
@@ -415,6 +424,8 @@ def test_token_counts_that_are_all_zero_are_not_believed(sides: Sides) -> None:
     assert {key: len(runs) for key, runs in doubted.items()} == {
         "input_tokens": 16,
         "output_tokens": 16,
+        "cache_read_tokens": 16,
+        "cache_write_tokens": 16,
     }
     assert "input tokens doubted: 16 runs" in " ".join(
         sides.compare("--allow-unverified").out.split()
@@ -437,7 +448,166 @@ def test_a_wall_clock_across_a_time_that_goes_back_is_not_believed(sides: Sides)
         sides.write("c", CORRECT, {}, minutes=0, events=late)
     found = sides.allowed()
     assert (found["answer"], found["costs"]) == ("cannot-tell", [])
-    assert list(found["inputs"]["candidate"]["doubted"]) == ["wall_clock_ms"]
+    assert list(found["inputs"]["candidate"]["doubted"]) == ["working_ms", "wall_clock_ms"]
+
+
+def test_a_wall_clock_of_nothing_is_not_believed(sides: Sides) -> None:
+    sides.add("b", *[CORRECT] * 16, minutes=[30] * 16)
+    sides.add("c", *[CORRECT] * 16, minutes=[0] * 16)
+    found = sides.allowed("--time", "clock")
+    assert (found["answer"], found["costs"]) == ("cannot-tell", [])
+    assert len(found["inputs"]["candidate"]["doubted"]["wall_clock_ms"]) == 16
+
+
+def test_tokens_that_were_recorded_before_the_work_was_over_are_not_believed(sides: Sides) -> None:
+    sides.add("b", *[CORRECT] * 16, costs=DEAR)
+    for _ in range(16):
+        early = tokens(10, 10, None, None, ts="2026-05-28T13:59:00.000Z")
+        sides.write("c", CORRECT, {}, events=early + dispatched(4000, starts=1))
+    found = sides.allowed()
+    assert (found["answer"], found["costs"]) == ("cannot-tell", [])
+    assert len(found["inputs"]["candidate"]["doubted"]["input_tokens"]) == 16
+
+
+def test_a_night_is_no_work(sides: Sides) -> None:
+    # The same two dispatches, side by side; the candidate's run is closed five hours later.
+    for side, hour in (("b", 14), ("c", 19)):
+        for _ in range(16):
+            started = {"project_slug": "x", "origin": "promote", "has_linear_project": False}
+            closed = {"dod_status": "all-met", "slices_completed": 0, "final_retro_done": True}
+            lines = event("project-started", **started) + dispatched(4000, 9000, starts=2)
+            lines += event("project-closed", ts=f"2026-05-28T{hour}:30:00.000Z", **closed)
+            sides.write(side, CORRECT, {}, events=lines)
+    found = sides.allowed()
+    assert found["answer"] == "cannot-tell"
+    costs = {each["metric"]: each for each in found["costs"]}
+    assert (costs["working_ms"]["ratio"], costs["working_ms"]["decides"]) == (1, True)
+    assert costs["wall_clock_ms"]["ratio"] == pytest.approx(11)
+    assert not costs["wall_clock_ms"]["decides"]
+    assert found["spent_for_each_correct"]["candidate"]["working_ms"] == 9000
+    assert sides.allowed("--time", "clock")["answer"] == "worse"
+
+
+CACHED = {"b": (1_000_000, 5000, 0, 0), "c": (20_000, 5000, 40_000_000, 0)}
+PRICES = "[sonnet]\ninput = 3\noutput = 15\ncache_read = 0.3\ncache_write = 3.75\n"
+
+
+def cached(sides: Sides, *, without: str = "") -> None:
+    """Runs that read the cache in place of the input: 3.075 dollars against 12.135."""
+    for side, counts in CACHED.items():
+        for at in range(16):
+            told = tuple(
+                None if without == side and at == 0 and not each else each for each in counts
+            )
+            sides.write(side, CORRECT, {"model": "sonnet", "bundle": side}, events=tokens(*told))
+
+
+def test_less_input_for_more_cache_reads_is_not_better(sides: Sides) -> None:
+    cached(sides)
+    found = sides.allowed()
+    assert found["answer"] == "cannot-tell"
+    assert found["dollars"] is None
+    # Wilson's middle of 16 of 16 is 0.90.
+    passes, cost = found["power"]
+    assert passes == {"what": "CORRECT runs", "effect": 0.2, "power": passes["power"], "runs": 71}
+    assert (cost["what"], cost["power"]) == ("input tokens", 1)
+    said = " ".join(sides.compare("--allow-unverified").out.split())
+    told = f"told in {passes['power']:.0%} of comparisons of so many runs"
+    assert f"{told}; 80% takes 71 a case and side" in said
+    assert "input tokens × 0.02 (p < 0.0001 by Holm) and cache reads up" in found["reasons"][1]
+
+
+def test_prices_make_dollars_for_each_correct_run_of_tokens(sides: Sides, tmp_path: Path) -> None:
+    cached(sides)
+    prices = write(tmp_path, "prices.toml", PRICES)
+    found = sides.allowed("--prices", str(prices))
+    assert (found["answer"], found["by_cost"]) == ("worse", "worse")
+    assert found["reasons"][1].startswith("cost decides, as it is higher: dollars for each CORRECT")
+    spent = [found["spent_for_each_correct"][side]["dollars"] for side in ("baseline", "candidate")]
+    assert spent == [pytest.approx(3.075), pytest.approx(12.135)]
+    assert found["dollars"]["ratio"] == pytest.approx(12.135 / 3.075)
+    assert found["dollars"]["told"]["candidate"] == {"runs": 16, "of": 16}
+    # All of 16 each: as in Newcombe's intervals, a rate of 1 may be 16 / (16 + z²).
+    low, high = found["dollars"]["interval"]
+    reach = (16 + 3.8415) / 16
+    assert (low, high) == pytest.approx((12.135 / 3.075 / reach, 12.135 / 3.075 * reach), abs=1e-3)
+    for output_format, shown in (
+        ("text", "3.946  [3.182, 4.894]   16/16, 16/16"),
+        ("html", "3.946"),
+    ):
+        said = sides.compare("--allow-unverified", "--prices", prices, "--format", output_format)
+        assert "Dollars for each CORRECT run, candidate ÷ baseline" in said.out
+        assert shown in said.out
+
+
+def test_only_the_users_own_prices_count(
+    sides: Sides, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cached(sides)
+    for folder in (tmp_path, tmp_path / "c"):
+        write(folder, "drive-trace-prices.toml", PRICES)
+    assert sides.allowed()["dollars"] is None
+    write(tmp_path / "own", "drive-trace-prices.toml", PRICES.replace("[sonnet]", "['*']"))
+    monkeypatch.setenv("DRIVE_TRACE_CONFIG", str(tmp_path / "own"))
+    assert sides.allowed()["answer"] == "worse"
+    assert drive_trace.compare(tmp_path / "b", tmp_path / "c", allow_unverified=["all"]).dollars
+
+
+@pytest.mark.parametrize(
+    ("text", "without"), [(PRICES.replace("sonnet", "opus"), ""), (PRICES, "b")]
+)
+def test_dollars_that_are_not_known_are_not_small(
+    sides: Sides, tmp_path: Path, text: str, without: str
+) -> None:
+    cached(sides, without=without)
+    found = sides.allowed("--prices", str(write(tmp_path, "prices.toml", text)))
+    assert found["answer"] == "cannot-tell"
+    runs = "1 run" if without else "32 runs"
+    assert found["reasons"][1].startswith(f"the dollars of {runs} are not known: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("sonnet = 3", "1:1: is no table of prices for each model: Expected `object`, got `int`"),
+        ("[a]\ninput = -1", "1:1: is no table of prices for each model: "),
+        ("[a", "1:3: is not TOML: "),
+        (None, "cannot be read: No such file"),
+    ],
+)
+def test_wrong_prices_are_told(
+    sides: Sides, tmp_path: Path, text: str | None, problem: str
+) -> None:
+    path = tmp_path / "prices.toml"
+    if text is not None:
+        path.write_text(text, "utf-8")
+    sides.add("b", CORRECT)
+    sides.add("c", CORRECT)
+    ran = sides.compare("--prices", str(path))
+    assert ran.code == 2
+    assert f"{path}: {problem}" in ran.err or f"{path}:{problem}" in ran.err
+
+
+def test_a_higher_cost_fails_where_it_is_asked_for(sides: Sides) -> None:
+    # 16 of 16 against 6 of 16: the gate decides, and all are dearer.
+    sides.add("b", *[CORRECT] * 6, *[INCORRECT] * 10, costs=CHEAP)
+    sides.add("c", *[CORRECT] * 16, costs=DEAR)
+    found = sides.allowed()
+    assert (found["answer"], found["by_cost"]) == ("better", "worse")
+    assert sides.compare("--allow-unverified", "--fail-on", "worse").code == 0
+    assert sides.compare("--allow-unverified", "--fail-on", "cost-worse").code == 1
+
+
+def test_twice_the_cost_is_worse_though_a_case_gained_a_run(sides: Sides) -> None:
+    # 5 cases of 6 runs a side; in one the candidate has one run more.
+    for at in range(5):
+        costs = [(1000 + 300 * each, None) for each in range(6)]
+        lost = INCORRECT if at == 0 else CORRECT
+        sides.add("b", lost, *[CORRECT] * 5, costs=costs, case=str(at))
+        twice = [(2 * each, None) for each, _ in costs]
+        sides.add("c", *[CORRECT] * 6, costs=twice, case=str(at))
+    assert sides.allowed()["answer"] == "worse"
+    assert sides.compare("--allow-unverified", "--fail-on", "worse").code == 1
 
 
 def test_a_duration_that_the_times_contradict_is_not_believed(sides: Sides) -> None:

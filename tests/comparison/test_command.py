@@ -77,11 +77,14 @@ def test_wrong_usage(options: list[str], problem: str) -> None:
 def test_text(sides: Sides) -> None:
     write(sides.folder / "b" / "again", "trace.jsonl", graded(*CORRECT, project_run_id="b-1"))
     said = sides.compare("--allow-unverified").out.splitlines()
-    assert said[:16] == [
+    assert said[:19] == [
         "4 runs against 4 in 1 case: the least p that the gate can reach is 0.029, and",
         "  the least difference that it can show 1.000, where one side never passes.",
         "1 run of the baseline is joined over files: each repetition needs an id of its",
         "  own.",
+        "The gate decides at p ≤ 0.05. Else tokens, working time or rounds decide, at p ≤",
+        "  0.021, which the gate leaves: worse if higher, and better if lower and the",
+        "  share of CORRECT runs is not lower by more than 0.20.",
         "",
         "Answer: worse",
         "  the gate decides: 0 of 4 runs of the candidate are CORRECT, and 4 of 4 of the",
@@ -105,7 +108,7 @@ def test_text(sides: Sides) -> None:
 def test_markdown_is_a_comment_with_the_answer_at_its_top(sides: Sides) -> None:
     said = sides.compare("--allow-unverified", "--format", "markdown").out
     assert said.startswith("4 runs against 4 in 1 case")
-    assert said.splitlines()[2] == "# Drive Trace: worse"
+    assert said.splitlines()[4] == "# Drive Trace: worse"
     assert "| baseline | 4 | 4 | 0 | 0 | 1.000 [0.510, 1.000] |" in said
     assert "| `all runs` | CORRECT → INCORRECT | `b-1, b-2, b-3, b-4` |" in said
 

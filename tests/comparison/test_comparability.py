@@ -1,10 +1,12 @@
 """What is refused as not comparable, and what has to be allowed by name."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from drive_trace.vocabulary import EVENTS
 from tests.cli.support import run, write
 from tests.comparison.support import CORRECT, INCORRECT, UNGRADED, Sides, judged, known
 from tests.support.client_text import triage
@@ -35,6 +37,29 @@ def test_sides_that_are_alike_in_all_are_no_comparison(sides: Sides) -> None:
     )
     known(sides, "c", cost=(100, 100), model=None)  # what is not known may vary
     assert sides.allowed()["answer"] == "better"
+
+
+def started_on(model: str) -> str:
+    started = {**EVENTS["dispatch-start"].example, "model": model}
+    return triage(ts="2026-05-28T13:00:01.123Z") * 3 + json.dumps(started) + "\n"
+
+
+def test_a_manifest_is_held_against_the_models_of_dispatches(sides: Sides) -> None:
+    known(sides, "b", model="claude-x", events=started_on("haiku"))
+    known(sides, "c", model="claude-x", events=started_on("opus"), bundle="v2")
+    found = sides.json()
+    assert found["answer"] == "not-comparable"
+    assert found["reasons"][0] == (
+        "the model differs within a side: claude-x, haiku (dispatch-start) against claude-x, "
+        "opus (dispatch-start)"
+    )
+
+
+@pytest.mark.parametrize("model", ["sonnet", "claude-sonnet-4", "inherited-default"])
+def test_a_model_has_several_names(sides: Sides, model: str) -> None:
+    for side in "bc":
+        known(sides, side, model="claude-sonnet-4", bundle=side, events=started_on(model))
+    assert sides.json()["answer"] == "cannot-tell"
 
 
 @pytest.mark.parametrize("key", ["model", "bundle", "base_commit"])

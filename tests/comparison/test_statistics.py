@@ -10,6 +10,13 @@ from random import Random
 
 import pytest
 
+from drive_trace.comparison.power import (
+    Sizes,
+    chance_of_cost,
+    chance_of_gate,
+    power_of,
+    spread_of,
+)
 from drive_trace.comparison.statistics import (
     ALPHA,
     Counts,
@@ -18,6 +25,8 @@ from drive_trace.comparison.statistics import (
     gate_p,
     hodges_lehmann,
     holm,
+    left_by_gate,
+    per_correct,
     rank_test,
     smallest_detectable,
     smallest_p,
@@ -124,6 +133,46 @@ def test_many_costs_have_the_normal_p() -> None:
     assert interval[0] < ratio < interval[1]
 
 
+def test_a_gate_leaves_of_its_level_what_whole_counts_do_not_use() -> None:
+    from scipy.stats import fisher_exact, hypergeom
+
+    for a, m, b, n in tables(50, 20):
+        passed, used = a + b, 0.0
+        for x in range(max(0, passed - m), min(n, passed) + 1):
+            p = fisher_exact([[passed - x, m - passed + x], [x, n - x]]).pvalue
+            used += hypergeom.pmf(x, m + n, passed, n) * (p <= ALPHA * (1 + 1e-7))
+        assert left_by_gate([Counts(a, m, b, n)]) == pytest.approx(ALPHA - used, abs=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [ALPHA, 0.02])
+def test_the_cost_for_each_correct_run_has_both_uncertainties(alpha: float) -> None:
+    from statsmodels.stats.proportion import proportion_confint
+
+    for each, (a, m, b, n) in zip(samples(100), tables(100), strict=True):
+        found = per_correct([each], [Counts(a, m, b, n)], alpha)
+        if not a or not b:
+            assert found is None
+            continue
+        ratio, interval = hodges_lehmann([each], alpha)
+        assert found is not None
+        assert found[0] == pytest.approx(ratio * (a / m) / (b / n))
+        if interval is None:
+            assert found[1] is None
+            continue
+        ours, theirs = (proportion_confint(*x, alpha, "wilson") for x in ((a, m), (b, n)))
+        parts = [
+            [math.log(at / of) for at in bounds]
+            for of, bounds in (
+                (ratio, interval),
+                (a / m, ours),
+                (n / b, (1 / theirs[1], 1 / theirs[0])),
+            )
+        ]
+        low, high = (math.hypot(*each) for each in zip(*parts, strict=True))
+        expected = found[0] * math.exp(-low), found[0] * math.exp(high)
+        assert found[1] == pytest.approx(expected)
+
+
 def test_a_family_of_ps_is_adjusted_by_holm(monkeypatch: pytest.MonkeyPatch) -> None:
     from statsmodels.stats.multitest import multipletests
 
@@ -197,6 +246,100 @@ def test_no_table_shows_less_than_the_smallest_effect(sizes: list[tuple[int, int
     told = [effect for p, effect in found if p <= ALPHA]
     smallest = smallest_detectable(sizes)
     assert smallest == (pytest.approx(min(told)) if told else None)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "rate", "margin"),
+    [
+        ([(16, 16)], 0.8, 0.4),
+        ([(30, 10)], 0.5, 0.4),
+        ([(6, 6)] * 5, 0.75, 0.3),
+        ([(1, 1)] * 60, 0.8, 0.2),
+    ],
+)
+def test_the_power_of_a_gate_is_how_often_it_decides(
+    sizes: list[tuple[int, int]], rate: float, margin: float
+) -> None:
+    drawn, decided, times = Random(7), 0, 300
+    for _ in range(times):
+        cases = [
+            Counts(
+                sum(drawn.random() < rate for _ in range(m)),
+                m,
+                sum(drawn.random() < rate - margin for _ in range(n)),
+                n,
+            )
+            for m, n in sizes
+        ]
+        decided += gate_p(cases) <= ALPHA
+    # It promises no more than three standard errors above what is simulated.
+    assert -0.2 < chance_of_gate(sizes, rate, margin) - decided / times < 0.09
+
+
+@pytest.mark.parametrize("by_dollars", [True, False])
+@pytest.mark.parametrize("sizes", [[(6, 6)] * 5, [(1, 1)] * 60, [(20, 10)]])
+def test_the_power_of_a_cost_is_how_often_it_is_told(
+    sizes: list[tuple[int, int]], *, by_dollars: bool
+) -> None:
+    drawn, told, times, rate, spread, ratio = Random(8), 0, 300, 0.8, 0.76, 1.6
+    for _ in range(times):
+        costs, passes = [], []
+        for m, n in sizes:
+            sides = [
+                [drawn.gauss(at, spread) for _ in range(k)]
+                for at, k in ((0, m), (math.log(ratio), n))
+            ]
+            passed = [[drawn.random() < rate for _ in side] for side in sides]
+            passes.append(Counts(sum(passed[0]), m, sum(passed[1]), n))
+            if not by_dollars:
+                sides = [
+                    [x for x, p in zip(*each, strict=True) if p]
+                    for each in zip(sides, passed, strict=True)
+                ]
+            if all(sides):
+                costs.append(Sample(*map(tuple, sides)))
+        if by_dollars:
+            found = per_correct(costs, passes, ALPHA)
+            told += bool(found and found[1] and found[1][0] > 1)
+        else:
+            p, way = rank_test(costs)
+            told += p <= ALPHA and way > 0
+    expected = chance_of_cost(sizes, rate, spread, ratio, by_dollars=by_dollars)
+    assert expected == pytest.approx(told / times, abs=0.12)
+
+
+def test_enough_runs_are_the_fewest_that_show_it_in_80_percent() -> None:
+    def chance(sizes: Sizes) -> float:
+        return chance_of_gate(sizes, 0.8, 0.2)
+
+    found = power_of("CORRECT runs", 0.2, [(3, 3)] * 4, chance).runs
+    assert found is not None
+    assert chance([(found, found)] * 4) >= 0.8 > chance([(found - 1, found - 1)] * 4)
+    # statsmodels has one case: Cohen's h, without a correction, so that it asks for fewer runs.
+    from statsmodels.stats.power import NormalIndPower
+    from statsmodels.stats.proportion import proportion_effectsize
+
+    effect = proportion_effectsize(0.8, 0.6)
+    least = NormalIndPower().solve_power(effect, alpha=ALPHA, power=0.8)
+    whole = power_of("CORRECT runs", 0.2, [(3, 3)], chance).runs
+    assert whole == pytest.approx(least, rel=0.15)
+    assert whole > least
+    assert power_of("CORRECT runs", 0.001, [(3, 3)], lambda _: 0.1).runs is None
+
+
+def test_the_spread_of_costs_is_within_cases_and_apart_from_the_sides() -> None:
+    import numpy as np
+
+    drawn = np.random.default_rng(1)
+    cases = []
+    for at in range(200):
+        base = drawn.normal(0, 3)
+        sides = (tuple(drawn.normal(base + 2 * side, 0.5, 1 + at % 3)) for side in (0, 1))
+        cases.append(Sample(*sides))
+    assert spread_of(cases) == pytest.approx(0.5, rel=0.1)
+    assert spread_of([Sample((1.0,), ())]) is None
+    one = drawn.normal(0, 1, 9)
+    assert spread_of([Sample(tuple(one), ())]) == pytest.approx(np.std(one, ddof=1))
 
 
 def test_intervals_of_several_cases_hold_the_truth() -> None:

@@ -29,6 +29,7 @@ COMMANDS = {
     "gate": ("gate", "Run a gate, and record whether it passed."),
     "hook": ("integration", "Record a session of a coding agent."),
     "judge": ("judge", "Have a model judge the intent of a run."),
+    "plan": ("plan", "Say how many runs a comparison takes."),
     "reconstruct": ("reconstruct", "Tell from a session's logs what a run did."),
     "record": ("writing", "Grade a run, keeping what was graded before."),
     "report": ("report", "Write a report on the runs of traces."),

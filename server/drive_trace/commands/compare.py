@@ -12,10 +12,17 @@ from drive_trace import __version__
 from drive_trace.commands import options
 from drive_trace.commands.reading import Reading, tell_others, usable
 from drive_trace.commands.terminal import EXIT_UNUSABLE, format_of, notify, write_document
-from drive_trace.comparison.answer import Answer, Comparison, to_json
+from drive_trace.comparison.answer import MARGIN, Answer, Comparison, to_json
 from drive_trace.comparison.answer import compare as compare_sides
 from drive_trace.comparison.comparability import UNVERIFIABLE, allowed_of
-from drive_trace.storage.compared_sides import manifests_of, read_case_file, read_sides
+from drive_trace.comparison.runs import TIMES
+from drive_trace.storage.compared_sides import (
+    PRICES_NAME,
+    manifests_of,
+    read_case_file,
+    read_prices,
+    read_sides,
+)
 from drive_trace.storage.files import STDIN, Problem, TraceRecords
 from drive_trace.storage.finding import SearchOptions
 from drive_trace.storage.projects import CONFIGURATION_NAME
@@ -23,6 +30,7 @@ from drive_trace.text.escaping import json_document
 from drive_trace.text.wording import plural
 
 _EXIT_NOT_COMPARABLE = 3
+_COST_WORSE = "cost-worse"
 _SIDES = ("--baseline", "--candidate")
 _NOT_OURS = (".csv", ".tsv", ".xlsx", ".parquet", ".xml", ".pdf", ".yaml", ".yml")
 """Endings of files that would not hold what they promise."""
@@ -86,13 +94,33 @@ def _side_option(flag: str, what: str) -> Callable[[options.Command], options.Co
     help=f"Compare although this is unknown: all, or some of {', '.join(UNVERIFIABLE)}, with "
     "commas in between.",
 )
+@options.file(
+    "--prices",
+    "A TOML file with a table for each model: dollars for a million tokens of input, output, "
+    f"cache_read and cache_write; by default {PRICES_NAME} in the folder of the user's own "
+    "settings. Then dollars for each CORRECT run decide.",
+)
+@click.option(
+    "--margin",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=MARGIN,
+    show_default=True,
+    help="A lower cost decides only if the rate of CORRECT runs is lower by this at most.",
+)
+@click.option(
+    "--time",
+    type=click.Choice([*TIMES]),
+    default="working",
+    show_default=True,
+    help="Which time may decide: while a dispatch was open, or from start to close.",
+)
 @click.option("--rank", is_flag=True, help="Show the ranker, too: a tie-break, and no answer.")
 @click.option(
     "--fail-on",
-    type=click.Choice([Answer.WORSE.value, Answer.CANNOT_TELL.value]),
+    type=click.Choice([Answer.WORSE.value, _COST_WORSE, Answer.CANNOT_TELL.value]),
     multiple=True,
-    help="Exit with 1 if this is the answer; may be repeated. With lines that do not count, "
-    "cannot-tell is one of them.",
+    help="Exit with 1 if this is the answer; may be repeated. cost-worse is also where more runs "
+    "are CORRECT at a higher cost. With lines that do not count, cannot-tell is one of them.",
 )
 @options.search
 @options.output_format(
@@ -104,6 +132,9 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
     candidate: tuple[str, ...],
     cases: str | None,
     allowed: frozenset[str],
+    prices: str | None,
+    margin: float,
+    time: str,
     rank: bool,
     fail_on: tuple[str, ...],
     search: SearchOptions,
@@ -113,9 +144,11 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
     """Say whether the candidate's runs are better than the baseline's: better, worse, cannot tell,
     or not comparable, with the reasons.
 
-    The gate decides first: how many runs are CORRECT. Cost is that of CORRECT runs, and decides
-    only where the gate does not, and no case loses CORRECT runs. Nothing is compared of which it
-    is unknown whether it is alike, such as the judge, unless --allow-unverified says so.
+    The gate decides first: how many runs are CORRECT. Where it does not, a higher cost is worse,
+    and a lower one better, if the rate of CORRECT runs is lower by no more than --margin. With
+    --prices the cost is that of dollars for each CORRECT run, else of tokens, time and rounds of
+    CORRECT runs, each by itself. Nothing is compared of which it is unknown whether it is alike,
+    such as the judge, unless --allow-unverified says so.
 
     A run is judged over all its files, as by score: those that neither side names are read, too.
     With a run that both sides have, such a file is not read, as nobody knows of which it is.
@@ -139,19 +172,23 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
     case_file = usable(read_case_file(cases)) if cases is not None else None
     readings = [Reading(baseline, search), Reading(candidate, search)]
     given = {
-        "baseline": (baseline, _found(readings[0])),
-        "candidate": (candidate, _found(readings[1])),
+        "baseline": (baseline, found_in(readings[0])),
+        "candidate": (candidate, found_in(readings[1])),
     }
-    sides = usable(read_sides(given, case_file, search))
+    priced = usable(read_prices(prices))
+    sides = usable(read_sides(given, case_file, search, priced))
     for each in dict.fromkeys(each for side in sides for each in side.unread):
         notify(f"{each.path}: {each.reason}")
     usable(case_file.misfit(sides) if case_file is not None else None)
-    found = compare_sides(*sides, allowed, ranked=rank)
+    found = compare_sides(*sides, allowed, ranked=rank, margin=margin, time=time)
     chosen = output_format or format_of(out, "text")
     traces = [each.path for side in sides for each in side.files]
     traces += [each.path for side in sides for each in side.unread]
     inputs = [str(each) for trace in traces for each in manifests_of(trace)]
-    inputs += [str(PurePath(out or "-").parent / CONFIGURATION_NAME), *([cases] if cases else [])]
+    inputs += [
+        str(PurePath(out or "-").parent / CONFIGURATION_NAME),
+        *filter(None, (cases, prices)),
+    ]
     rendered = _rendered(found, chosen)
     write_document(rendered, out, traces=traces, inputs=inputs, is_html=chosen == "html")
     named = {path for reading in readings for path in reading.found}
@@ -168,10 +205,12 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
     if fail_on and uncounted and found.answer is Answer.CANNOT_TELL:
         notify(f"--fail-on: nobody can tell while {plural(uncounted, 'line')} cannot be counted")
         sys.exit(1)
-    sys.exit(1 if found.answer in fail_on else 0)
+    is_dearer = found.by_cost is Answer.WORSE and _COST_WORSE in fail_on
+    sys.exit(1 if found.answer in fail_on or is_dearer else 0)
 
 
-def _found(reading: Reading) -> Iterator[TraceRecords | Problem]:
+def found_in(reading: Reading) -> Iterator[TraceRecords | Problem]:
+    """What a side is read from, and what is not read of it."""
     reading.tells_unread = False  # as what is wrong with a side is told once, of both
     yield from reading
     yield from (Problem(*each) for each in reading.unread)

@@ -1,25 +1,34 @@
-"""One of four answers, with its reasons: the gate decides first, cost only where it does not."""
+"""One of four answers, with its reasons, by one rule: the gate decides first, and cost where it
+does not. Together they are wrong in no more than 5 % of comparisons of sides that are alike.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
-from itertools import product
+from itertools import chain, product
+from operator import itemgetter
 from typing import NamedTuple
 
-from drive_trace.comparison import statistics
+from drive_trace.comparison import power, statistics
 from drive_trace.comparison.comparability import Fact, Reason, comparability
+from drive_trace.comparison.power import Power
 from drive_trace.comparison.runs import (
+    COSTS,
     DIFFERENCES,
+    DOLLARS,
     SUMS,
+    TIMES,
     ComparedRun,
     Cost,
+    CountsTold,
     RunsOfCase,
     Side,
     Tally,
     cases_of,
     costs_of,
+    log_costs,
     rank,
     spent_for_each_correct,
     tally,
@@ -27,8 +36,10 @@ from drive_trace.comparison.runs import (
 from drive_trace.scorecard.run_score import QUALIFIED, Verdict
 from drive_trace.text.wording import factor, first_of, listed, plural
 
-MOST_LOST = 0.20
-"""Cost decides nothing where the candidate's rate of CORRECT runs may be lower by more."""
+MARGIN = 0.20
+"""By default a lower cost is no reason where the candidate's rate of CORRECT runs may be lower by
+more.
+"""
 _MOST = 3
 
 
@@ -81,14 +92,47 @@ class Flip(NamedTuple):
         return tuple(each for each in runs if each.score.standing == QUALIFIED)
 
 
+class Dollars(NamedTuple):
+    """What the candidate spends for each CORRECT run, by the dollar."""
+
+    ratio: float | None
+    """Candidate ÷ baseline; None where that is not known."""
+    interval: statistics.Interval | None
+    """At the level of :class:`CostRule`, from the least to the most runs that may be CORRECT; None
+    where so few runs give none.
+    """
+    told: CountsTold
+    """Of each side, how many runs tell it, and of how many."""
+
+
+class CostRule(NamedTuple):
+    """How cost decides, as it is set before anything is computed, but for the level."""
+
+    margin: float = MARGIN
+    """For a lower cost the candidate's rate of CORRECT runs must not be lower by more."""
+    time: str = "working"
+    """Which of :data:`TIMES` may decide."""
+    by_dollars: bool = False
+    """Whether prices are known: then dollars for each CORRECT run decide, and nothing else."""
+    alpha: float = 0.0
+    """The level: what the gate leaves."""
+
+
 class Comparison(NamedTuple):
     """Everything that is said of two sides."""
 
     answer: Answer
     reasons: tuple[Reason, ...]
+    by_cost: Answer
+    """What cost alone comes to, also where the gate has decided."""
+    rule: CostRule
+    power: tuple[Power, ...]
+    """What so many runs can show, of CORRECT runs and of cost; of cost where that is known."""
     sides: tuple[Side, Side]
     gate: CorrectShare
     costs: tuple[Cost, ...]
+    dollars: Dollars | None
+    """None where no prices are known."""
     cases: tuple[RunsOfCase, ...]
     flips: tuple[Flip, ...]
     known: tuple[Fact, ...]
@@ -96,23 +140,45 @@ class Comparison(NamedTuple):
     """The ranker of both sides, in milliseconds, where somebody asked for it."""
 
 
-def compare(
-    baseline: Side, candidate: Side, allowed: Collection[str] = (), *, ranked: bool = False
+def compare(  # noqa: PLR0913 - one for each option
+    baseline: Side,
+    candidate: Side,
+    allowed: Collection[str] = (),
+    *,
+    ranked: bool = False,
+    margin: float = MARGIN,
+    time: str = "working",
 ) -> Comparison:
-    """Compare two sides. ``allowed`` are the names of what may be unknown."""
+    """Compare two sides. ``allowed`` are the names of what may be unknown; for ``margin`` and
+    ``time`` see :class:`CostRule`.
+    """
     sides, cases = (baseline, candidate), cases_of(baseline, candidate)
     known, reasons = comparability(baseline, candidate, cases, allowed)
-    answer, can_be = Answer.NOT_COMPARABLE, not reasons
+    answer = by_cost = Answer.NOT_COMPARABLE
+    can_be = not reasons
     gate = _gate(sides, cases, is_tested=can_be)
-    costs = costs_of(cases) if can_be else ()
+    rule = CostRule(margin, time, any(side.prices for side in sides))
+    costs: tuple[Cost, ...] = ()
+    dollars = None
+    shown: tuple[Power, ...] = ()
     if can_be:
-        answer, reasons = _answer(gate, costs, cases)
+        rule = rule._replace(alpha=statistics.left_by_gate(counted(cases)))
+        idle = [each for name, each in TIMES.items() if name != time]
+        costs = costs_of(cases, COSTS if rule.by_dollars else idle)
+        dollars = dollars_of(cases, rule.alpha) if rule.by_dollars else None
+        by_cost, why = cost_answer(rule, costs, dollars, cases)
+        answer, reasons = final_answer(gate, by_cost, why, cases)
+        shown = tuple(_powers(rule, costs, cases))
     return Comparison(
         answer=answer,
         reasons=reasons,
+        by_cost=by_cost,
+        rule=rule,
+        power=shown,
         sides=sides,
         gate=gate,
         costs=costs,
+        dollars=dollars,
         cases=cases,
         flips=tuple(_flips(cases)) if can_be else (),
         known=known,
@@ -123,7 +189,7 @@ def compare(
 def _gate(
     sides: tuple[Side, Side], cases: Sequence[RunsOfCase], *, is_tested: bool
 ) -> CorrectShare:
-    counts = _counts(cases)
+    counts = counted(cases)
     sizes = [(each.baseline, each.candidate) for each in counts]
     can_be = bool(sizes) and all(map(min, sizes))
     between, interval = statistics.difference(counts) if is_tested else (None, None)
@@ -139,7 +205,7 @@ def _gate(
     )
 
 
-def _counts(cases: Sequence[RunsOfCase], *may_be: bool) -> list[statistics.Counts]:
+def counted(cases: Sequence[RunsOfCase], *may_be: bool) -> list[statistics.Counts]:
     """What is recorded; else of each side what may be CORRECT at most, or has to be at least. A
     candidate must not gain by a grade that readers reject: the run is not CORRECT.
     """
@@ -154,11 +220,12 @@ def _counts(cases: Sequence[RunsOfCase], *may_be: bool) -> list[statistics.Count
 # The answer
 
 
-def _answer(
-    gate: CorrectShare, costs: Sequence[Cost], cases: Sequence[RunsOfCase]
+def final_answer(
+    gate: CorrectShare, by_cost: Answer, reasons: Sequence[Reason], cases: Sequence[RunsOfCase]
 ) -> tuple[Answer, tuple[Reason, ...]]:
-    ways = {_by_gate(_counts(cases, *each)) for each in product((False, True), repeat=2)}
-    recorded = _by_gate(_counts(cases))
+    """What the gate says; where it does not decide, what cost says, with its reasons."""
+    ways = {_by_gate(counted(cases, *each)) for each in product((False, True), repeat=2)}
+    recorded = _by_gate(counted(cases))
     rejected = gate.candidate.rejected
     count = f"{plural(rejected, 'run')} of the candidate {'counts' if rejected == 1 else 'count'}"
     why = Reason(f"{count} as not CORRECT: a grade, or every line, is rejected or unknown")
@@ -174,8 +241,7 @@ def _answer(
             f"{listed(sorted(each.words for each in ways), 'or')}"
         )
         return Answer.CANNOT_TELL, (_gate_words(gate, Answer.CANNOT_TELL), *against, Reason(what))
-    answer, reasons = _by_cost(costs, cases)
-    return answer, (_gate_words(gate, Answer.CANNOT_TELL), *against, *reasons)
+    return by_cost, (_gate_words(gate, Answer.CANNOT_TELL), *against, *reasons)
 
 
 def _by_gate(counts: Sequence[statistics.Counts]) -> Answer:
@@ -209,47 +275,121 @@ def _moves(cost: Cost) -> str:
     return f"{cost.metric.title} × {factor(cost.ratio, 2)}"
 
 
-def _by_cost(costs: Sequence[Cost], cases: Sequence[RunsOfCase]) -> tuple[Answer, Sequence[Reason]]:
-    """What cost decides where the gate does not: *better* only if no case may have lost CORRECT
-    runs, and *worse* only if none may have gained any either.
+def dollars_of(cases: Sequence[RunsOfCase], alpha: float) -> Dollars:
+    """What is spent for each CORRECT run, by the dollars that all runs cost."""
+    spent = [[[run.cost(DOLLARS) for run in runs] for runs in case[1:]] for case in cases]
+    sides = [[*chain.from_iterable(side)] for side in zip(*spent, strict=True)]
+    ours, theirs = ((len(each) - each.count(None), len(each)) for each in sides)
+    if any(not each for side in sides for each in side):  # of nothing there is no ratio
+        return Dollars(None, None, (ours, theirs))
+    costs = [
+        statistics.Sample(*(tuple(math.log(each) for each in side if each) for side in case))
+        for case in spent
+    ]
+    # The fewer of the baseline's runs are CORRECT, and the more of the candidate's, the less it
+    # spends for each.
+    least, found, most = (
+        statistics.per_correct(costs, counted(cases, *each), alpha)
+        for each in ((False, True), (), (True, False))
+    )
+    bounds = least and least[1], most and most[1]
+    interval = (bounds[0][0], bounds[1][1]) if bounds[0] and bounds[1] else None
+    return Dollars(found and found[0], interval, (ours, theirs))
+
+
+def cost_answer(
+    rule: CostRule, costs: Sequence[Cost], dollars: Dollars | None, cases: Sequence[RunsOfCase]
+) -> tuple[Answer, Sequence[Reason]]:
+    """What cost alone comes to: *worse* where it is higher, and *better* where it is lower, and the
+    candidate's rate of CORRECT runs is not lower by more than the margin.
     """
-    significant = [each for each in costs if each.is_significant]
-    ways = {(each.way > 0) - (each.way < 0) for each in significant}
-    if not significant:
-        none = "no cost differs significantly" if costs else "no cost is told by both sides"
-        return Answer.CANNOT_TELL, (Reason(none),)
-    named = listed(f"{_moves(each)} ({p_is(each.adjusted_p)} by Holm)" for each in significant)
-    if ways not in ({1}, {-1}):
-        return Answer.CANNOT_TELL, (Reason(f"the costs do not point one way: {named}"),)
-    if not any(each.is_whole for each in significant):
-        partly = f"cost does not decide, as only some CORRECT runs tell it: {named}"
-        return Answer.CANNOT_TELL, (Reason(partly),)
-    is_cheaper = ways == {-1}
-    kept = [*_losses(cases), *(() if is_cheaper else _moved(cases, "gained", 1))]
+    way, named = _by_dollars(dollars) if dollars is not None else _by_kinds(rule, costs)
+    if not way:
+        return Answer.CANNOT_TELL, (Reason(named),)
+    if way > 0:
+        return Answer.WORSE, (Reason(f"cost decides, as it is higher: {named}"),)
+    kept = [*_losses(cases, rule.margin)]
     runs = [run for each in cases for run in each.candidate if run.doubted and run.score.is_earned]
-    if is_cheaper and runs:
+    if dollars is None and runs:
         what = f"a cost of {plural(len(runs), 'CORRECT run')} of the candidate is doubted, or lost"
         kept.append(Reason(what, first_of([each.run_id for each in runs], _MOST)))
     if kept:
-        return Answer.CANNOT_TELL, (Reason(f"cost differs, and does not decide: {named}"), *kept)
-    answer = Answer.BETTER if is_cheaper else Answer.WORSE
-    return answer, (Reason(f"cost decides, as no case loses CORRECT runs: {named}"),)
+        return Answer.CANNOT_TELL, (Reason(f"cost is lower, and does not decide: {named}"), *kept)
+    safe = f"the rate of CORRECT runs is lower by {rule.margin:.2f} at most"
+    why = Reason(f"cost decides, as it is lower, and {safe}: {named}")
+    return Answer.BETTER, (why, *_moved(cases, "lost", -1))
 
 
-def _losses(cases: Sequence[RunsOfCase]) -> Iterator[Reason]:
-    """Why cost must not speak for the candidate, however few of its runs may be CORRECT."""
-    yield from _moved(cases, "lost", -1)
-    lower = statistics.difference(_counts(cases, True, False))[1][0]
-    if lower < -MOST_LOST:
+def _powers(rule: CostRule, costs: Sequence[Cost], cases: Sequence[RunsOfCase]) -> Iterator[Power]:
+    sizes = [(len(each.baseline), len(each.candidate)) for each in cases]
+    passed = sum(each.baseline_passed for each in counted(cases))
+    rate = power.likely_rate(passed, sum(ours for ours, _ in sizes))
+    yield power.power_of(
+        "CORRECT runs", rule.margin, sizes, lambda of: power.chance_of_gate(of, rate, rule.margin)
+    )
+    told = [DOLLARS] if rule.by_dollars else [each.metric for each in costs if each.decides]
+    spreads = [(each, power.spread_of(log_costs(cases, each))) for each in told]
+    known = [(spread, each.title) for each, spread in spreads if spread is not None]
+    if known:
+        spread, title = max(known, key=itemgetter(0))  # it promises too much of none
+        alpha = rule.alpha / len(told)  # by Holm at the worst
+        yield power.power_of(
+            title,
+            power.RATIO,
+            sizes,
+            lambda of: power.chance_of_cost(
+                of, rate, spread, power.RATIO, alpha, by_dollars=rule.by_dollars
+            ),
+        )
+
+
+def _by_dollars(dollars: Dollars) -> tuple[int, str]:
+    """Which way dollars point, 0 for none, and in words."""
+    silent = sum(of - told for told, of in dollars.told)
+    if silent:
+        what = f"the dollars of {plural(silent, 'run')} are not known"
+        return (
+            0,
+            f"{what}: a kind of token is not recorded or is doubted, or the model has no price",
+        )
+    if dollars.ratio is None or dollars.interval is None:
+        what = "dollars for each CORRECT run have no interval"
+        return 0, f"{what}: there are too few runs, none is CORRECT, or one cost nothing"
+    low, high = dollars.interval
+    shown = f"dollars for each CORRECT run × {factor(dollars.ratio, 2)}"
+    between = f"{shown} [{factor(low, 2)}, {factor(high, 2)}]"
+    way = 1 if low > 1 else -1 if high < 1 else 0
+    return way, between if way else f"{between}: the interval holds 1"
+
+
+def _by_kinds(rule: CostRule, costs: Sequence[Cost]) -> tuple[int, str]:
+    """The same of each cost by itself: without prices there is no sum."""
+    told = [each for each in costs if each.decides]
+    found = [each for each in told if statistics.is_significant(each.adjusted_p, rule.alpha)]
+    if not found:
+        return 0, "no cost differs significantly" if told else "no cost is told by both sides"
+    named = listed(f"{_moves(each)} ({p_is(each.adjusted_p)} by Holm)" for each in found)
+    ways = {(each.way > 0) - (each.way < 0) for each in found}
+    if ways not in ({1}, {-1}):
+        return 0, f"the costs do not point one way: {named}"
+    if not any(each.is_whole for each in found):
+        return 0, f"cost does not decide, as only some CORRECT runs tell it: {named}"
+    return ways.pop(), named
+
+
+def _losses(cases: Sequence[RunsOfCase], margin: float) -> Iterator[Reason]:
+    """Why a lower cost must not speak for the candidate, however few of its runs may be CORRECT."""
+    lower = statistics.difference(counted(cases, True, False))[1][0]
+    if lower < -margin:
         yield Reason(
             f"the candidate's rate of CORRECT runs may be lower by {-lower:.3f}, which is more "
-            f"than {MOST_LOST:.2f} (Newcombe's interval): more runs would tell"
+            f"than {margin:.2f} (Newcombe's interval): more runs would tell"
         )
 
 
 def _moved(cases: Sequence[RunsOfCase], verb: str, way: int) -> Iterator[Reason]:
     """The cases in which the candidate's share of CORRECT runs may be larger (above 0), or less."""
-    changes = map(_change, _counts(cases, way < 0, way > 0))
+    changes = map(_change, counted(cases, way < 0, way > 0))
     moved = [each.name for each, by in zip(cases, changes, strict=True) if by * way > 0]
     if moved:
         what = f"CORRECT runs are {verb}, or may be, in {plural(len(moved), 'case')}"
@@ -263,7 +403,7 @@ def _change(each: statistics.Counts) -> int:
 
 def _flips(cases: Sequence[RunsOfCase]) -> Iterator[Flip]:
     """The cases in which a run is CORRECT on one side, and INCORRECT on the other, oftener."""
-    for case, change in zip(cases, map(_change, _counts(cases)), strict=True):
+    for case, change in zip(cases, map(_change, counted(cases)), strict=True):
         ways = Verdict.CORRECT, Verdict.INCORRECT
         before, after = ways if change < 0 else ways[::-1]
         ours, theirs = _of(case.baseline, before), _of(case.candidate, after)
@@ -285,15 +425,20 @@ def to_json(found: Comparison) -> dict[str, object]:
     return {
         "answer": str(found.answer),
         "reasons": [each.sentence for each in found.reasons],
+        "by_cost": str(found.by_cost),
+        "rule": found.rule._asdict(),
+        "power": [each._asdict() for each in found.power],
         "gate": found.gate._asdict() | _by_side([*map(_tally_json, found.gate[:2])]),
         "costs": [
             {
                 **each._asdict(),
                 "metric": each.metric.key,
-                "told": _by_side([{"runs": told, "of": of} for told, of in each.told]),
+                "told": _told_json(each.told),
             }
             for each in found.costs
         ],
+        "dollars": found.dollars
+        and {**found.dollars._asdict(), "told": _told_json(found.dollars.told)},
         "cases": [
             {
                 "case": each.name,
@@ -349,8 +494,12 @@ def _input_json(side: Side) -> Mapping[str, object]:
     }
 
 
+def _told_json(told: CountsTold) -> Mapping[str, object]:
+    return _by_side([{"runs": runs, "of": of} for runs, of in told])
+
+
 def _spent_json(runs: Sequence[ComparedRun]) -> Mapping[str, object]:
-    return {each.key: spent_for_each_correct(runs, each) for each in SUMS}
+    return {each.key: spent_for_each_correct(runs, each) for each in (*SUMS, DOLLARS)}
 
 
 def _by_side(sides: Sequence[object]) -> dict[str, object]:

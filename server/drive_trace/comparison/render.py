@@ -7,7 +7,15 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from drive_trace.comparison import runs as compared
-from drive_trace.comparison.answer import Answer, Comparison, CorrectShare, Flip, in_digits, p_is
+from drive_trace.comparison.answer import (
+    Answer,
+    Comparison,
+    CorrectShare,
+    Dollars,
+    Flip,
+    in_digits,
+    p_is,
+)
 from drive_trace.comparison.comparability import Reason, State
 from drive_trace.comparison.statistics import ALPHA, Interval, is_significant
 from drive_trace.report.html import STYLE
@@ -41,6 +49,8 @@ _NO_RATIO = "A cost of nothing has no ratio: the p is by ranks all the same"
 _TIED = "Equal costs widen an interval, which can hold 1 though p is below 0.05: the test decides"
 _FACTS = "Facts without a verdict: what happened in all runs of a side, and in each on average"
 _TOLD = "Told by: so many of the CORRECT runs of the baseline, and of the candidate"
+_DOLLARS = "Dollars for each CORRECT run, candidate ÷ baseline"
+_OF_ALL = "Told by: so many of all runs of the baseline, and of the candidate"
 _TIE_BREAK = (
     "A tie-break, and no answer: it can reward a side that fails the hard case each time. "
     "All that was spent ÷ CORRECT runs cannot."
@@ -113,11 +123,26 @@ def _power(gate: CorrectShare, cases: str) -> str:
     return f"{sizes}: {least}, and the least difference that it can show {shown}."
 
 
+def _rule(found: Comparison) -> str:
+    """How the answer is found, which is set before it is computed."""
+    rule = found.rule
+    time = compared.TIMES[rule.time].title
+    what = "dollars for each CORRECT run" if rule.by_dollars else f"tokens, {time} or rounds"
+    return (
+        f"The gate decides at p ≤ {ALPHA:.2f}. Else {what} decide, at p ≤ "
+        f"{in_digits(rule.alpha)}, which the gate leaves: worse if higher, and better if lower and "
+        f"the share of CORRECT runs is not lower by more than {rule.margin:.2f}."
+    )
+
+
 def lead(found: Comparison, title: str) -> list[doc.Block]:
-    """What so many runs can show, and the answer with its reasons."""
+    """What so many runs can show, the rule, and the answer with its reasons."""
     reasons = [_reason(each) for each in found.reasons]
+    if found.answer is Answer.CANNOT_TELL:
+        reasons += [f"{each.words}." for each in found.power]
     answer = doc.Section(f"{title}: {found.answer.words}", [doc.Bullets(reasons)])
-    return [*map(doc.Paragraph, power(found)), answer]
+    rule = [_rule(found)] if found.answer is not Answer.NOT_COMPARABLE else []
+    return [*map(doc.Paragraph, (*power(found), *rule)), answer]
 
 
 def _reason(reason: Reason) -> doc.Words:
@@ -134,6 +159,8 @@ def _sections(found: Comparison) -> Iterator[doc.Section]:
     if found.answer is not Answer.NOT_COMPARABLE:
         if found.costs:
             yield _costs(found)
+        if found.dollars is not None:
+            yield _dollars(found.rule.alpha, found.dollars)
         yield _spent(found)
         if len(found.cases) > 1:
             yield _cases(found.cases)
@@ -230,7 +257,7 @@ def _costs(found: Comparison) -> doc.Section:
             each.metric.title,
             *_ratio(each),
             in_digits(each.p),
-            in_digits(each.adjusted_p),
+            in_digits(each.adjusted_p) if each.decides else "not used",
             f"{len(each.cases):,}",
             ", ".join(f"{told}/{of}" for told, of in each.told),
         )
@@ -252,7 +279,14 @@ def _costs(found: Comparison) -> doc.Section:
     )
 
 
-def _ratio(cost: compared.Cost) -> tuple[str, str]:
+def _dollars(alpha: float, dollars: Dollars) -> doc.Section:
+    told = ", ".join(f"{told}/{of}" for told, of in dollars.told)
+    row = (compared.DOLLARS.title, *_ratio(dollars), told)
+    headers = ("cost", "ratio", f"{100 * (1 - alpha):.1f} % interval", "told by")
+    return _section(_DOLLARS, (_OF_ALL,), headers, [row], numbers_from=1)
+
+
+def _ratio(cost: compared.Cost | Dollars) -> tuple[str, str]:
     if cost.ratio is None:
         return "n/a", "n/a"
     bounds = ", ".join(factor(each, 3) for each in cost.interval or ())
@@ -264,7 +298,7 @@ def _spent(found: Comparison) -> doc.Section:
     rows = [
         (doc.name(case.name), metric.title, *(_spent_on(metric, runs) for runs in case[1:]))
         for case in (*found.cases, *([total] if len(found.cases) > 1 else ()))
-        for metric in compared.SUMS
+        for metric in (*compared.SUMS, *[compared.DOLLARS] * found.rule.by_dollars)
     ]
     headers = ("case", "cost", "baseline", "candidate")
     return _section("Cost for each CORRECT run", (_HEADLINE,), headers, rows, numbers_from=2)
@@ -275,7 +309,7 @@ def _spent_on(metric: compared.CostMetric, runs: Sequence[compared.ComparedRun])
         return "none CORRECT"
     return _figure(
         compared.spent_for_each_correct(runs, metric),
-        _TIME if metric is compared.WALL_CLOCK else ",.0f",
+        {compared.DOLLARS: ",.2f"}.get(metric, _TIME if metric.key.endswith("_ms") else ",.0f"),
     )
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from typing import Annotated, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
 from drive_trace.comparison import statistics
 from drive_trace.comparison.statistics import Interval, Sample
+from drive_trace.comparison.traced import NOTHING_TRACED, TokenPrices, Traced, fit
 from drive_trace.grading.calibration import wilson
 from drive_trace.linter.rules import RULES
 from drive_trace.report.event_log import EventLog, TraceLog
@@ -18,7 +20,7 @@ from drive_trace.report.metrics import Value, measure, to_json
 from drive_trace.scorecard.caveats import NOTHING_OMITTED, CaveatCode, Omitted, Unread
 from drive_trace.scorecard.run_score import RunScore, Verdict
 from drive_trace.scorecard.scoring import TraceSummary
-from drive_trace.vocabulary import COST, GRADE
+from drive_trace.vocabulary import COST, GRADE, TOKEN_FIELDS
 
 _SAID_BY = {
     **{name: f"{name}_hash" for name in ("prompt", "rubric", "acceptance")},
@@ -63,13 +65,16 @@ class CostMetric(NamedTuple):
     title: str
 
 
+_TITLES = ("input tokens", "output tokens", "cache reads", "cache writes")
+_TOKENS = tuple(map(CostMetric, TOKEN_FIELDS, _TITLES))
+WORKING = CostMetric("working_ms", "working time")
 WALL_CLOCK = CostMetric("wall_clock_ms", "wall-clock")
-SUMS = (
-    CostMetric("input_tokens", "input tokens"),
-    CostMetric("output_tokens", "output tokens"),
-    WALL_CLOCK,
-)
+"""From start to close, nights included: it is shown, and decides only where somebody says so."""
+TIMES = {"working": WORKING, "clock": WALL_CLOCK}
+SUMS = (*_TOKENS, WORKING, WALL_CLOCK)
 COSTS = (*SUMS, CostMetric("rounds_per_dispatch", "rounds per dispatch"))
+DOLLARS = CostMetric("dollars", "dollars")
+"""Where prices are known, they decide in place of all others."""
 
 
 class ComparedRun(NamedTuple):
@@ -82,6 +87,9 @@ class ComparedRun(NamedTuple):
     """Those of its events, by which copies are known."""
     doubted: frozenset[str] = frozenset()
     """The keys of the costs that nobody should believe: see :func:`compared`."""
+    working_ms: int | None = None
+    """See :class:`Traced`."""
+    price: TokenPrices | None = None
 
     @property
     def run_id(self) -> str:
@@ -123,30 +131,43 @@ class ComparedRun(NamedTuple):
         measured = self.score.measured
         if metric is WALL_CLOCK:
             return measured.wall_clock.ms if self.clock is not None else None
+        if metric is WORKING:
+            return self.working_ms
+        if metric is DOLLARS:
+            is_known = self.price is not None and self.doubted.isdisjoint(TOKEN_FIELDS)
+            return self.price.cost(measured.tokens) if self.price and is_known else None
         if metric.key == "rounds_per_dispatch":
             return measured.rounds.mean
         return measured.tokens[metric.key]
 
 
-def compared(
+def compared(  # noqa: PLR0913, PLR0917 - all that is known of a run
     score: RunScore,
     manifests: Iterable[RunManifest],
     case: str | None = None,
     found: Collection[str] = (),
     hashes: Iterable[int] = (),
+    events: Traced = NOTHING_TRACED,
+    prices: Mapping[str, TokenPrices] = {},
 ) -> ComparedRun:
     """A run with the manifests beside its files. A ``case`` that is given counts, whatever they
     say. ``found`` are the codes of the rules that have found something in the run, and the keys of
     costs that are lost in its files, ``hashes`` those of its events. A cost that is lost, or that a
-    rule doubts, is taken for unknown, as are token counts that are a copied line, or all 0.
+    rule doubts, is taken for unknown, as are token counts that are a copied line, or all 0, a time
+    of 0, and what was recorded before the work was over. Of a model that a manifest names, and none
+    of the dispatches was started on, all names count: they contradict each other.
     """
     manifests = list(manifests)
     judgement = score.judgement
-    known = {
+    known: dict[str, frozenset[str]] = {
         fact: _said(getattr(each, key) for each in manifests) for fact, key in _SAID_BY.items()
     }
     known |= {"provenance": _said([score.provenance.origin]), "calibration": frozenset[str]()}
     known |= {} if case is None else {"case": frozenset({case})}
+    models = known["model"] or events.models
+    priced = {prices.get(each, prices.get("*")) for each in models or {"*"}}
+    if not any(fit(*each) for each in product(models, events.models)):
+        known["model"] |= {f"{each} (dispatch-start)" for each in events.models}
     if judgement is not None:
         known["judge"] |= _said([judgement.judge.model])
         known["prompt"] = known["prompt"] or _said([f"version {judgement.judge.prompt_version}"])
@@ -154,17 +175,22 @@ def compared(
         known["acceptance"] |= _said([judgement.acceptance_hash])
         word = "uncalibrated" if judgement.agreement is None else "calibrated"
         known["calibration"] = _said([word])
-    return ComparedRun(score, known, frozenset(hashes), _doubted(score, found))
+    doubted = _doubted(score, found) | events.doubted
+    price = priced.pop() if len(priced) == 1 else None
+    return ComparedRun(score, known, frozenset(hashes), doubted, events.working_ms, price)
 
 
 def _doubted(score: RunScore, found: Collection[str]) -> frozenset[str]:
     """The costs that are doubted by these rules, or that are a copied line, or all 0."""
     doubts = {(RULES[each].distrusts or "") if each in RULES else each for each in found}
-    if ("clock" if score.measured.wall_clock.clocked else "claims") in doubts:
+    clock = score.measured.wall_clock
+    if clock.ms == 0 or ("clock" if clock.clocked else "claims") in doubts:
         doubts.add(WALL_CLOCK.key)
+    if "clock" in doubts:
+        doubts.add(WORKING.key)
     costs = [each for each in score.parts if each.tokens and each.tokens == score.tokens]
     is_copied = any(each.tokens and each.tokens.line in each.copies for each in costs)
-    if is_copied or set(score.measured.tokens.values()) == {0}:
+    if is_copied or {*score.measured.tokens.values()} - {None} == {0}:
         doubts |= score.measured.tokens.keys()
     return frozenset(each.key for each in COSTS if each.key in doubts)
 
@@ -214,6 +240,8 @@ class Side(NamedTuple):
     """The runs that are left out, as a run before them has the same events."""
     facts: Mapping[str, Happened] = {}
     """See :func:`facts_of`."""
+    prices: Mapping[str, TokenPrices] = {}
+    """Those that somebody set: then dollars decide, and no other cost."""
 
     @property
     def not_read(self) -> Sequence[Unread]:
@@ -350,7 +378,7 @@ def on_both_sides(baseline: Side, candidate: Side) -> list[str]:
 
 
 _KEYS = [each.key for each in COSTS]
-_LOST = {"": _KEYS, COST: _KEYS[:2], GRADE: [], None: _KEYS[2:]}
+_LOST = {"": _KEYS, COST: [*TOKEN_FIELDS], GRADE: [], None: _KEYS[len(TOKEN_FIELDS) :]}
 """What a line of an unknown type may say, by the feed that was meant; a rejected one, all."""
 CountsTold: TypeAlias = tuple[tuple[int, int], tuple[int, int]]
 
@@ -367,17 +395,14 @@ class Cost(NamedTuple):
     """None where there is no ratio, or so few runs give none."""
     p: float
     adjusted_p: float
-    """The same by Holm, over all metrics."""
+    """The same by Holm, over all that decide."""
     cases: tuple[str, ...]
     """Those that it is over; untrusted."""
     told: CountsTold
     """Of each side, how many CORRECT runs tell it, and of how many, in cases where both have some.
     """
-
-    @property
-    def is_significant(self) -> bool:
-        """Whether chance alone hardly explains it."""
-        return statistics.is_significant(self.adjusted_p)
+    decides: bool
+    """Whether it may decide; else it is only shown."""
 
     @property
     def is_whole(self) -> bool:
@@ -398,25 +423,30 @@ def lost_in(trace: TraceSummary) -> Iterator[tuple[str, set[str]]]:
         yield run.run_id, {key for each in meant for key in _LOST[each]}
 
 
-def costs_of(cases: Sequence[RunsOfCase]) -> tuple[Cost, ...]:
-    """The metrics that both sides tell, of CORRECT runs that no caveat qualifies."""
+def costs_of(cases: Sequence[RunsOfCase], idle: Collection[CostMetric] = ()) -> tuple[Cost, ...]:
+    """The metrics that both sides tell, of CORRECT runs that no caveat qualifies. Those that are
+    ``idle`` decide nothing.
+    """
     told = []
     for metric in COSTS:
         samples = {case.name: found for case in cases if (found := _sample(case, metric))}
         if samples:
             told.append((metric, samples, *statistics.rank_test([*samples.values()])))
-    adjusted = statistics.holm([p for _, _, p, _ in told])
+    deciding = [each for each in told if each[0] not in idle]
+    by_holm = statistics.holm([p for _, _, p, _ in deciding])
+    adjusted = dict(zip((metric for metric, *_ in deciding), by_holm, strict=True))
     return tuple(
         Cost(
             metric,
             way,
             *_ratio([*samples.values()]),
             p,
-            by_holm,
+            adjusted.get(metric, p),
             tuple(samples),
             _told([*samples.values()], cases),
+            metric in adjusted,
         )
-        for (metric, samples, p, way), by_holm in zip(told, adjusted, strict=True)
+        for metric, samples, p, way in told
     )
 
 
@@ -442,6 +472,18 @@ def _told(samples: Sequence[Sample], cases: Sequence[RunsOfCase]) -> CountsTold:
         for at in (0, 1)
     )
     return ours, theirs
+
+
+def log_costs(cases: Sequence[RunsOfCase], metric: CostMetric) -> list[Sample]:
+    """The logarithms of a cost, as far as it is known and above 0: of CORRECT runs that no caveat
+    qualifies, by the dollar of all runs.
+    """
+    found = []
+    for case in cases:
+        sides = case[1:] if metric is DOLLARS else _earned(case)
+        costs = ((run.cost(metric) for run in runs) for runs in sides)
+        found.append(Sample(*(tuple(math.log(each) for each in some if each) for some in costs)))
+    return found
 
 
 def _ratio(samples: Sequence[Sample]) -> tuple[float | None, Interval | None]:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import accumulate
-from statistics import median, variance
+from statistics import NormalDist, median, variance
 from typing import NamedTuple
 
 from drive_trace.grading.calibration import Z, wilson
@@ -21,6 +21,8 @@ ALPHA = 0.05
 _TIED = 1 + 1e-7
 """Chances that differ by less are the same, as in R's ``fisher.test``."""
 _NEVER = 1e-30
+_LEAST = 1e-12
+"""No level is lower: a double cannot tell 1 less a smaller one from 1."""
 _CLOSE = 1e-9
 """Sums of ranks that differ by less are the same."""
 _MOST_WORK = 10**9, 3 * 10**7
@@ -29,6 +31,7 @@ What takes more has so many different ranks that their sum is as good as normal.
 """
 
 Interval = tuple[float, float]
+_Share = tuple[float, Interval]
 Chances = list[float]
 
 
@@ -46,9 +49,9 @@ class Counts(NamedTuple):
         return self.baseline * self.candidate / (self.baseline + self.candidate)
 
 
-def is_significant(p: float) -> bool:
+def is_significant(p: float, alpha: float = ALPHA) -> bool:
     """Whether chance alone hardly explains what was found."""
-    return p <= ALPHA * _TIED
+    return p <= alpha * _TIED
 
 
 # The gate
@@ -60,20 +63,25 @@ def difference(cases: Sequence[Counts]) -> tuple[float, Interval]:
     The interval is Newcombe's hybrid score interval (1998, method 10), of several cases over the
     weighted rates and the number of runs that these are worth. It needs a run of each side.
     """
-    total = sum(case.weight for case in cases)
-    shares = [case.weight / total for case in cases]
-    p, (p_low, p_high) = _weighted(shares, [case[:2] for case in cases])
-    q, (q_low, q_high) = _weighted(shares, [case[2:] for case in cases])
+    (p, (p_low, p_high)), (q, (q_low, q_high)) = _rates(cases)
     low, high = math.hypot(q - q_low, p_high - p), math.hypot(q_high - q, p - p_low)
     return q - p, (q - p - low, q - p + high)
 
 
-def _weighted(shares: Sequence[float], side: Sequence[tuple[int, int]]) -> tuple[float, Interval]:
+def _rates(cases: Sequence[Counts], z: float = Z) -> tuple[_Share, _Share]:
+    """The rates of passes of both sides, weighted by Mantel and Haenszel, with their intervals."""
+    total = sum(case.weight for case in cases)
+    shares = [case.weight / total for case in cases]
+    ours, theirs = [case[:2] for case in cases], [case[2:] for case in cases]
+    return _weighted(shares, ours, z), _weighted(shares, theirs, z)
+
+
+def _weighted(shares: Sequence[float], side: Sequence[tuple[int, int]], z: float) -> _Share:
     rate = math.fsum(w * hits / of for w, (hits, of) in zip(shares, side, strict=True))
     worth = 1 / math.fsum(w * w / of for w, (_, of) in zip(shares, side, strict=True))
     if all(hits == of for hits, of in side):
         rate = 1.0  # whatever rounding makes of it
-    return rate, wilson(rate * worth, worth)
+    return rate, wilson(rate * worth, worth, z)
 
 
 def gate_p(cases: Sequence[Counts]) -> float:
@@ -84,6 +92,16 @@ def gate_p(cases: Sequence[Counts]) -> float:
     chances = _added(map(_passes, cases))
     observed = sum(case.candidate_passed - _fewest(case) for case in cases)
     return min(1.0, math.fsum(each for each in chances if each <= chances[observed] * _TIED))
+
+
+def left_by_gate(cases: Sequence[Counts]) -> float:
+    """What the gate leaves of ALPHA: as counts are whole, it decides less often than that where
+    the sides are alike. A test at this level after it keeps all false answers below ALPHA.
+    """
+    ordered = sorted(_added(map(_passes, cases)))
+    sums = [*accumulate(ordered)]
+    ps = (sums[bisect_right(ordered, each * _TIED) - 1] for each in ordered)
+    return max(0.0, ALPHA - max(filter(is_significant, ps), default=0.0))
 
 
 def _fewest(case: Counts) -> int:
@@ -171,11 +189,11 @@ class _Null(NamedTuple):
             return min(1.0, math.fsum(each for at, each in found if abs(at - self.mean) >= far))
         return math.erfc(far / self.deviation / math.sqrt(2)) if self.deviation else 1.0
 
-    def highest_unlikely(self) -> float:
-        """The highest sum that no more than half of ALPHA of all are at most."""
+    def highest_unlikely(self, alpha: float) -> float:
+        """The highest sum that no more than half of ``alpha`` of all are at most."""
         if self.chances is None:
-            return self.mean - Z * self.deviation
-        return self.lowest - 1 + bisect_right([*accumulate(self.chances)], ALPHA / 2 * _TIED)
+            return self.mean - quantile(alpha) * self.deviation
+        return self.lowest - 1 + bisect_right([*accumulate(self.chances)], alpha / 2 * _TIED)
 
 
 def rank_test(cases: Sequence[Sample]) -> tuple[float, int]:
@@ -188,25 +206,50 @@ def rank_test(cases: Sequence[Sample]) -> tuple[float, int]:
     step = math.gcd(*(each - min(ranks) for ranks, _ in ranked for each in ranks)) or 1
     ranked = [([(e - min(ranks)) // step for e in ranks], chosen) for ranks, chosen in ranked]
     observed = sum(sum(ranks[-chosen:]) for ranks, chosen in ranked)
-    null = _null([(tuple(sorted(ranks)), chosen) for ranks, chosen in ranked])
+    null = _null(tuple((tuple(sorted(ranks)), chosen) for ranks, chosen in ranked))
     far = observed - null.mean
     return null.p(observed), 0 if abs(far) < _CLOSE else 1 if far > 0 else -1
 
 
-def hodges_lehmann(cases: Sequence[Sample]) -> tuple[float, Interval | None]:
+def hodges_lehmann(cases: Sequence[Sample], alpha: float = ALPHA) -> tuple[float, Interval | None]:
     """By how much the candidate's costs are larger, as a ratio, given their logarithms: the median
-    over all pairs of runs of a case (Hodges and Lehmann), with the interval that the test of
-    :func:`rank_test` gives. That is None where so few runs give none.
+    over all pairs of runs of a case (Hodges and Lehmann), with the interval for 1 − ``alpha`` that
+    the test of :func:`rank_test` gives. That is None where so few runs give none.
     """
     shifts = sorted(c - b for case in cases for b in case.baseline for c in case.candidate)
     middle = median(shifts)
-    sizes = [(tuple(range(2, 2 * sum(map(len, c)) + 1, 2)), len(c.candidate)) for c in cases]
+    ranks = [tuple(range(2, 2 * sum(map(len, case)) + 1, 2)) for case in cases]
+    sizes = tuple(zip(ranks, (len(case.candidate) for case in cases), strict=True))
     least = sum(len(case.candidate) * (len(case.candidate) + 1) for case in cases)
     # A doubled sum of ranks is twice the number of pairs that the candidate wins, and `least`.
-    outside = math.floor((_null(sizes).highest_unlikely() - least) / 2) + 1
+    outside = math.floor((_null(sizes).highest_unlikely(alpha) - least) / 2) + 1
     if outside < 1:
         return math.exp(middle), None
     return math.exp(middle), (math.exp(shifts[outside - 1]), math.exp(shifts[-outside]))
+
+
+def per_correct(
+    costs: Sequence[Sample], passes: Sequence[Counts], alpha: float
+) -> tuple[float, Interval | None] | None:
+    """By how much more the candidate spends for each CORRECT run, as a ratio, given the logarithms
+    of what all runs cost: that of the costs by :func:`hodges_lehmann`, times that of the rates of
+    passes. The interval for 1 − ``alpha`` joins theirs (MOVER; Donner and Zou, 2012). None where a
+    side has no pass.
+    """
+    (p, (p_low, p_high)), (q, (q_low, q_high)) = _rates(passes, quantile(alpha))
+    if not p or not q:
+        return None
+    ratio, interval = hodges_lehmann(costs, alpha)
+    if interval is None:
+        return ratio * p / q, None
+    below = math.hypot(*map(math.log, (ratio / interval[0], p / p_low, q_high / q)))
+    above = math.hypot(*map(math.log, (interval[1] / ratio, p_high / p, q / q_low)))
+    return ratio * p / q, (ratio * p / q * math.exp(-below), ratio * p / q * math.exp(above))
+
+
+def quantile(alpha: float) -> float:
+    """Beyond which, on both sides, ``alpha`` of a normal distribution lies."""
+    return Z if alpha == ALPHA else NormalDist().inv_cdf(1 - max(alpha, _LEAST) / 2)
 
 
 def holm(ps: Sequence[float]) -> list[float]:
@@ -224,7 +267,8 @@ def _doubled_ranks(case: Sample) -> list[int]:
     return [bisect_left(ordered, each) + bisect_right(ordered, each) + 1 for each in costs]
 
 
-def _null(cases: Sequence[tuple[tuple[int, ...], int]]) -> _Null:
+@lru_cache(64)  # costs without ties have the same ranks
+def _null(cases: tuple[tuple[tuple[int, ...], int], ...]) -> _Null:
     """Of the ranks of each case, which are sorted, so many are the candidate's."""
     mean = math.fsum(chosen * sum(ranks) / len(ranks) for ranks, chosen in cases)
     variances = (

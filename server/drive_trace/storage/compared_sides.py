@@ -17,8 +17,9 @@ import msgspec
 from drive_trace.analysis import Analysis, join_all, log_of
 from drive_trace.comparison import runs as comparing
 from drive_trace.comparison.runs import RunManifest, Side, SideFile
+from drive_trace.comparison.traced import Prices, TokenPrices, traced
 from drive_trace.json_text import find_member, parse
-from drive_trace.report.event_log import TraceLog
+from drive_trace.report.event_log import Event, EventLog, TraceLog
 from drive_trace.scorecard.card import score
 from drive_trace.scorecard.scoring import without_lines
 from drive_trace.storage import files as disk
@@ -113,6 +114,32 @@ def read_case_file(path: str) -> CaseFile | disk.Problem:
     return problems[0].problem if problems else CaseFile(path, cases)
 
 
+PRICES_NAME = "drive-trace-prices.toml"
+"""In the folder of the user's own settings: whoever is judged must not say what work costs."""
+
+
+def read_prices(path: str | None) -> Prices | disk.Problem:
+    """What tokens cost, as a file says: by default the user's own, if there is one."""
+    file = Path(path) if path is not None else disk.config_folder() / PRICES_NAME
+    nothing: Prices = {}
+    if path is None and not disk.may_be_there(file):
+        return nothing
+    problems: list[FileProblem] = []
+    prices = ParsedFiles(_prices, nothing).read(file, problems, is_named=True)
+    return problems[0].problem if problems else prices
+
+
+def _prices(text: str) -> Prices | tuple[TextProblem, ...]:
+    data = read_toml(text.replace("\r\n", "\n"))
+    if isinstance(data, TextProblem):
+        return (data,)
+    try:
+        return msgspec.convert(data, dict[str, TokenPrices])
+    except ValueError as error:
+        what = f"is no table of prices for each model: {printable(str(error))}"
+        return (TextProblem(Spot(0, Span(0, 0)), what),)
+
+
 def _manifest(text: str) -> RunManifest | tuple[TextProblem, ...]:
     try:
         manifest = _MANIFEST.decode(text)
@@ -197,6 +224,7 @@ def read_sides(
     given: Mapping[str, tuple[Sequence[str], _Found]],
     cases: CaseFile | None,
     options: finding.SearchOptions,
+    prices: Prices,
 ) -> tuple[Side, Side] | disk.Problem:
     """Two sides, by their names: each with the paths that somebody named, and what was found there.
 
@@ -220,7 +248,7 @@ def read_sides(
                 side.take_in([disk.Problem(each.path, _OF_BOTH)])
             elif runs.may_grade_any or not runs.ids.isdisjoint(own):
                 side.take_in([each], are_named=False)
-    made = [side.made(cases, own) for side, own in zip(sides, run_ids, strict=True)]
+    made = [side.made(cases, own, prices) for side, own in zip(sides, run_ids, strict=True)]
     problem = next((each for each in made if isinstance(each, disk.Problem)), None)
     return problem or cast("tuple[Side, Side]", tuple(made))
 
@@ -233,7 +261,8 @@ def read_side(
     """
     side = _SideFiles(name, paths)
     side.take_in(found)
-    return side.made(None, only)
+    prices = read_prices(None)
+    return prices if isinstance(prices, disk.Problem) else side.made(None, only, prices)
 
 
 class _SideFiles:
@@ -263,7 +292,9 @@ class _SideFiles:
             elif manifest is not None:
                 self._manifests[each.path] = manifest
 
-    def made(self, cases: CaseFile | None, only: Collection[str] | None) -> Side | disk.Problem:
+    def made(
+        self, cases: CaseFile | None, only: Collection[str] | None, prices: Prices
+    ) -> Side | disk.Problem:
         """The side, with its runs joined by their ids. A run that has events of one before it is
         left out, as it is no repetition. A Problem where there are too many runs.
         """
@@ -282,6 +313,9 @@ class _SideFiles:
         hashes = [without_lines(log.summary).hashes for log in logs]
         if len(card.runs) > _MOST_RUNS:
             return disk.Problem("", f"the {self._name} has more than {_MOST_RUNS:,} runs")
+        events: dict[str, list[Event]] = {}
+        for event in EventLog(logs, card.runs):
+            events.setdefault(event.run_id, []).append(event)
         runs = []
         for run in card.runs:
             paths = [part.path for part in run.parts]
@@ -289,7 +323,10 @@ class _SideFiles:
             case = cases.case_of(run.run_id, paths) if cases is not None else None
             said = [self._manifests[each] for each in paths if each in self._manifests]
             found_here = found_in.get(run.run_id, ())
-            runs.append(comparing.compared(run, said, case, found_here, chain(*hashed)))
+            own = traced(events.get(run.run_id, ()))
+            runs.append(
+                comparing.compared(run, said, case, found_here, chain(*hashed), own, prices)
+            )
         kept, copies = comparing.distinct(runs)
         return Side(
             self._name,
@@ -300,4 +337,5 @@ class _SideFiles:
             omission,
             tuple(copies),
             comparing.facts_of(logs, [each.score for each in kept]),
+            prices,
         )

@@ -1,0 +1,110 @@
+"""``drive-trace plan``: how many runs a comparison takes, before anything has run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from drive_trace.commands import options
+from drive_trace.commands.compare import found_in
+from drive_trace.commands.reading import Reading, usable
+from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended
+from drive_trace.comparison import power
+from drive_trace.comparison.answer import MARGIN
+from drive_trace.comparison.runs import COSTS, DOLLARS, WALL_CLOCK, cases_of, log_costs, tally
+from drive_trace.comparison.statistics import ALPHA
+from drive_trace.storage.compared_sides import read_side
+from drive_trace.storage.finding import SearchOptions
+from drive_trace.text.escaping import json_document
+from drive_trace.text.wording import plural
+
+_RATE, _SPREAD = 0.8, 0.76
+_SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
+_MORE_THAN_0 = click.FloatRange(min=0, min_open=True, max=100)
+
+
+def _number(
+    flag: str, kind: Any, metavar: str, what: str
+) -> Callable[[options.Command], options.Command]:
+    return click.option(flag, type=kind, metavar=metavar, help=what)
+
+
+@click.command()
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=options.FILE)
+@_number("--cases", click.IntRange(1, 1000), "N", "Cases; by default those of the past runs.")
+@_number("--runs", click.IntRange(1, 1000), "N", "Runs a case and side.")
+@_number("--rate", _SHARE, "SHARE", "How many runs are CORRECT; by default as of the past ones.")
+@_number("--spread", _MORE_THAN_0, "S", "The standard deviation of the logarithms of costs.")
+@click.option("--margin", type=_SHARE, default=MARGIN, show_default=True, help="As in compare.")
+@click.option(
+    "--ratio",
+    type=click.FloatRange(1, 100, min_open=True),
+    default=power.RATIO,
+    show_default=True,
+    help="The least factor by which costs differ that matters.",
+)
+@options.search
+@options.outcome_format
+def plan(  # noqa: PLR0913, PLR0917 - one for each option
+    paths: tuple[str, ...],
+    cases: int | None,
+    runs: int | None,
+    rate: float | None,
+    spread: float | None,
+    margin: float,
+    ratio: float,
+    search: SearchOptions,
+    output_format: str,
+) -> None:
+    """Say what so many runs of two sides can show, and how many it takes for 80 %.
+
+    The share of CORRECT runs and how far costs spread within a case are those of past runs, which
+    PATH names, or are given. Where neither is known, 0.8 of the runs are CORRECT, and the
+    logarithms of costs have a standard deviation of 0.76. Cost is tested at half of 0.05, as the
+    gate before it has its share.
+
+    Exit code: 0; 2 wrong usage, or something cannot be read.
+
+    \b
+    Examples:
+      drive-trace plan --cases 20 --runs 5
+      drive-trace plan runs/main --runs 6 --margin 0.1
+      drive-trace plan --rate 0.75 --spread 0.5 --cases 5
+    """
+    if paths:
+        side = usable(read_side("past", paths, found_in(Reading(paths, search))))
+        if side.unread:
+            raise Ended(EXIT_UNUSABLE, *(f"{each.path}: {each.reason}" for each in side.unread))
+        past = cases_of(side, side._replace(runs=()))
+        counts = tally(side.runs)
+        cases, rate = cases or len(past) or 1, rate or power.likely_rate(counts.correct, counts.k)
+        known = (
+            power.spread_of(log_costs(past, each))
+            for each in (DOLLARS, *COSTS)
+            if each is not WALL_CLOCK
+        )
+        spread = spread or next(filter(None, known), None)
+    cases, runs, rate, spread = cases or 1, runs or 5, rate or _RATE, spread or _SPREAD
+    sizes = [(runs, runs)] * cases
+    shown = [
+        power.power_of(
+            "CORRECT runs", margin, sizes, lambda of: power.chance_of_gate(of, rate, margin)
+        ),
+        power.power_of(
+            "costs",
+            ratio,
+            sizes,
+            lambda of: power.chance_of_cost(of, rate, spread, ratio, ALPHA / 2),
+        ),
+    ]
+    if output_format == "json":
+        given = {"cases": cases, "runs": runs, "rate": rate, "spread": spread}
+        click.echo(json_document(given | {"power": [each._asdict() for each in shown]}))
+        return
+    design = f"{plural(cases, 'case')} of {plural(runs, 'run')} a side"
+    spreads = f"the logarithms of costs spread by {spread:.2f}"
+    click.echo(f"{design}, where {rate:.2f} of the runs are CORRECT and {spreads}:")
+    for each in shown:
+        click.echo(f"  {each.words}")

@@ -1,0 +1,146 @@
+"""How likely so many runs are to show a difference that is there, and how many would be enough.
+
+By normal approximations: of the gate with its correction for whole counts (Casagrande, Pike and
+Smith, 1978, over cases), of costs by the ranks of log-normal ones. They say how many runs to plan,
+and decide nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from statistics import NormalDist
+from typing import NamedTuple, TypeAlias
+
+from drive_trace.comparison.statistics import ALPHA, Sample, is_significant, quantile, smallest_p
+from drive_trace.grading.calibration import Z
+
+ENOUGH = 0.80
+"""So often a difference that matters should be shown."""
+RATIO = 1.5
+"""By default a cost that is higher or lower by this factor matters."""
+MOST_RUNS = 1000
+"""So many runs a side nobody makes."""
+
+Sizes: TypeAlias = Sequence[tuple[int, int]]
+"""Of each case, how many runs each side has."""
+_chance = NormalDist().cdf
+
+
+class Power(NamedTuple):
+    """What a design can show."""
+
+    what: str
+    """Whose difference: ``CORRECT runs``, or a cost."""
+    effect: float
+    """The least difference that matters: of rates, or a ratio of costs."""
+    power: float
+    """In how many comparisons the design shows it, as a share."""
+    runs: int | None
+    """How many runs a side in each case would show it in :data:`ENOUGH`; None above MOST_RUNS."""
+
+    @property
+    def words(self) -> str:
+        """All of it, as a clause."""
+        effect = f"a factor of {self.effect:g}" if self.effect > 1 else f"{self.effect:.2f}"
+        more = f"{self.runs:,}" if self.runs is not None else f"more than {MOST_RUNS:,}"
+        return (
+            f"{self.what} that differ by {effect} are told in {self.power:.0%} of comparisons of "
+            f"so many runs; {ENOUGH:.0%} takes {more} a case and side"
+        )
+
+
+def power_of(what: str, effect: float, sizes: Sizes, chance: Callable[[Sizes], float]) -> Power:
+    """The power of a design, given that of any; and how many runs would be enough in its cases."""
+    most = MOST_RUNS // len(sizes)
+
+    def shows(runs: int) -> bool:
+        return chance([(runs, runs)] * len(sizes)) >= ENOUGH
+
+    low, high = 0, 1
+    while high < most and not shows(high):
+        low, high = high, min(2 * high, most)
+    is_enough = shows(high)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if shows(middle) else (middle, high)
+    return Power(what, effect, chance(sizes), high if is_enough else None)
+
+
+def chance_of_gate(sizes: Sizes, rate: float, margin: float) -> float:
+    """How likely the gate decides where the baseline's rate of passes is ``rate``, and the
+    candidate's is lower or higher by ``margin``, whichever is harder to show.
+    """
+    if not is_significant(smallest_p(sizes)):
+        return 0.0
+    rates = [each for each in (rate - margin, rate + margin) if 0 <= each <= 1]
+    return min(_shown(sizes, rate, other) for other in rates or [max(rate - margin, 0.0)])
+
+
+def _shown(sizes: Sizes, p: float, q: float) -> float:
+    weights = [m * n / (m + n) for m, n in sizes]
+    pooled = [(m * p + n * q) / (m + n) for m, n in sizes]
+    alike = math.fsum(w * r * (1 - r) for w, r in zip(weights, pooled, strict=True))
+    apart = math.fsum(
+        w * w * (p * (1 - p) / m + q * (1 - q) / n)
+        for w, (m, n) in zip(weights, sizes, strict=True)
+    )
+    far = sum(weights) * abs(q - p) - 0.5 - Z * math.sqrt(alike)
+    return _chance(far / math.sqrt(apart)) if apart else float(far >= 0)
+
+
+def chance_of_cost(  # noqa: PLR0913 - what it depends on
+    sizes: Sizes,
+    rate: float,
+    spread: float,
+    ratio: float,
+    alpha: float = ALPHA,
+    *,
+    by_dollars: bool = True,
+) -> float:
+    """How likely a cost is told that differs by ``ratio``, where the logarithms of costs have the
+    standard deviation ``spread`` within a case, and ``rate`` of all runs pass: for each CORRECT run
+    by the dollar, else of CORRECT runs alone.
+    """
+    if not spread:
+        return 1.0
+    share = 1.0 if by_dollars else rate
+    wins = _chance(math.log(ratio) / spread / math.sqrt(2)) - 0.5
+    mean = wins * share * share * sum(m * n for m, n in sizes)
+    # How many runs pass is left to chance, and the variance of ranks grows faster than they.
+    ranks = ((m + n - 2) * share + 3 for m, n in sizes)
+    variances = (
+        m * n * share * share * each / 12 for (m, n), each in zip(sizes, ranks, strict=True)
+    )
+    deviation = math.sqrt(math.fsum(variances))
+    if not mean or not deviation:
+        return 0.0
+    z = max(mean - 0.5, 0.0) / deviation
+    if by_dollars and z:
+        ours, theirs = (sum(side) for side in zip(*sizes, strict=True))
+        passes = (1 - rate) / rate * (1 / ours + 1 / theirs)
+        z = math.log(ratio) / math.hypot(math.log(ratio) / z, math.sqrt(passes))
+    return _chance(z - quantile(alpha))
+
+
+def spread_of(cases: Sequence[Sample]) -> float | None:
+    """The standard deviation of the logarithms of costs within a case, whatever the sides differ
+    by; None of too few.
+    """
+    both = [case for case in cases if case.baseline and case.candidate]
+    pairs = [c - b for case in both for b in case.baseline for c in case.candidate]
+    shift = math.fsum(pairs) / len(pairs) if pairs else 0.0
+    squares, free = [], -1 if pairs else 0
+    for case in cases:
+        costs = [*case.baseline, *(each - shift for each in case.candidate)]
+        mean = math.fsum(costs) / len(costs) if costs else 0.0
+        squares += [(each - mean) ** 2 for each in costs]
+        free += max(len(costs) - 1, 0)
+    return math.sqrt(math.fsum(squares) / free) if free > 0 else None
+
+
+def likely_rate(passed: float, of: int) -> float:
+    """A rate of passes to plan with: the middle of Wilson's interval, as few runs show no rate of
+    0 or 1.
+    """
+    return (passed + Z * Z / 2) / (of + Z * Z)

@@ -1,0 +1,104 @@
+"""What the events of a run say beside its score: how long was worked, on which models, and which
+figures nobody should believe.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, NamedTuple, TypeAlias
+
+import msgspec
+
+from drive_trace.report.event_log import Event
+from drive_trace.trace.run import FORGOTTEN_MS
+from drive_trace.trace.times import epoch_milliseconds, sortable
+from drive_trace.vocabulary import COST, DISPATCH, EVENTS, TOKEN_FIELDS
+
+_SILENT = re.compile(r"\b(inherit(ed)?|default)\b")
+"""In the name of a model that names none."""
+_WORD = re.compile(r"[a-z]+|[0-9]+")
+_VENDORS = {"anthropic", "claude", "gemini", "google", "gpt", "mistral", "openai"}
+"""Words that models of one vendor share, whatever else they are."""
+A_MILLION = 1_000_000
+Price: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=1_000_000)]
+
+
+class TokenPrices(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a model costs, in dollars for a million tokens of each kind."""
+
+    input: Price
+    output: Price
+    cache_read: Price
+    cache_write: Price
+
+    def cost(self, tokens: Mapping[str, int | None]) -> float | None:
+        """Dollars for some tokens; None where a kind of them is unknown."""
+        counts = [tokens[f"{kind}_tokens"] for kind in self.__struct_fields__]
+        known = [each for each in counts if each is not None]
+        prices = msgspec.structs.astuple(self)
+        total = sum(n * price for n, price in zip(known, prices, strict=False))
+        return total / A_MILLION if len(known) == len(counts) else None
+
+
+Prices: TypeAlias = Mapping[str, TokenPrices]
+"""By the name of a model; ``*`` stands for every other one."""
+
+
+class Traced(NamedTuple):
+    """What the events of one run say."""
+
+    working_ms: int | None = None
+    """How long a dispatch was open, one at least; None where that cannot be known."""
+    models: frozenset[str] = frozenset()
+    """Those that dispatches were started on; untrusted."""
+    doubted: frozenset[str] = frozenset()
+    """The costs that were recorded before the work was over."""
+
+
+NOTHING_TRACED = Traced()
+
+
+def traced(events: Sequence[Event]) -> Traced:
+    """Read the events of a run, in their order and without copies."""
+    models = {str(each.values["model"] or "") for each in events if each.name == DISPATCH.opener}
+    told = max((sortable(each.ts) or "" for each in events if each.name == COST), default=None)
+    goes_on = told is not None and any(
+        EVENTS[each.name].is_work and (sortable(each.ts) or "~") > told for each in events
+    )
+    return Traced(
+        _open_for(events),
+        frozenset(each for each in models if each and not _SILENT.search(each.lower())),
+        frozenset(TOKEN_FIELDS if goes_on else ()),
+    )
+
+
+def _open_for(events: Iterable[Event]) -> int | None:
+    """How long one of the dispatches at least was open, in milliseconds. None where there is none,
+    or one has no start or no end, took no time, or was forgotten.
+    """
+    started: dict[object, int | None] = {}
+    spans = []
+    for event in events:
+        if event.name == DISPATCH.opener and event.values[DISPATCH.field] not in started:
+            started[event.values[DISPATCH.field]] = epoch_milliseconds(event.ts)
+        elif event.name in {DISPATCH.opener, DISPATCH.closer}:
+            start = started.pop(event.values[DISPATCH.field], None)
+            end = epoch_milliseconds(event.ts) if event.name == DISPATCH.closer else None
+            if start is None or end is None or not 0 < end - start <= FORGOTTEN_MS:
+                return None
+            spans.append((start, end))
+    if started or not spans:
+        return None
+    total = until = 0
+    for start, end in sorted(spans):
+        total += max(0, end - max(start, until))
+        until = max(until, end)
+    return total
+
+
+def fit(one: str, other: str) -> bool:
+    """Whether two names may be of one model: ``sonnet`` and ``claude-sonnet-4``."""
+    words, others = (set(_WORD.findall(each.lower())) for each in (one, other))
+    named = {each for each in words & others if each.isalpha()} - _VENDORS
+    return words <= others or words >= others or bool(named)

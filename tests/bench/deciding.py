@@ -1,0 +1,142 @@
+"""How often a comparison gives which answer, where it is known which one is right.
+
+`python -m tests.bench.deciding dollars --write` puts a table into docs/compare.md, and so does it
+with `kinds`. Costs are log-normal: within a case their logarithms have a standard deviation of
+0.76, and cases differ as much again. Passes do not depend on costs. Where dollars decide, all kinds
+of tokens go together; else each shares half of its variance with the others. The same seed gives
+the same table.
+"""
+
+import argparse
+import math
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from drive_trace.comparison import answer as deciding
+from drive_trace.comparison import statistics
+from drive_trace.comparison.answer import Answer, CorrectShare, CostRule
+from drive_trace.comparison.runs import ComparedRun, RunsOfCase, costs_of, tally
+from drive_trace.comparison.traced import TokenPrices
+from drive_trace.scorecard.measures import Efficiency, Rounds, WallClock
+from drive_trace.scorecard.run_score import Gate, RunScore, Verdict
+from drive_trace.vocabulary import TOKEN_FIELDS
+
+PAGE = Path(__file__).parents[2] / "docs" / "compare.md"
+SEED, SPREAD = 39, 0.76
+PRICE = TokenPrices(3.0, 15.0, 0.3, 3.75)
+_COUNTS = (20_000, 10_000, 400_000, 20_000)
+"""Of each kind, in the middle."""
+
+
+class Design(NamedTuple):
+    """Cases, and the runs of each a side."""
+
+    cases: int
+    runs: int
+
+
+class Truth(NamedTuple):
+    """What is true of the sides."""
+
+    what: str
+    rates: tuple[float, float]
+    """How often the runs of each side are CORRECT."""
+    ratio: float
+    """What the candidate costs, by the baseline."""
+
+
+DESIGNS = (Design(5, 6), Design(60, 1), Design(20, 5))
+_COSTS = (("alike", 1.0), ("twice the cost", 2.0), ("half the cost", 0.5))
+TRUTHS = (
+    *(Truth(f"{what}, {p:.0%} CORRECT", (p, p), by) for what, by in _COSTS for p in (0.75, 0.9)),
+    Truth("half the cost, 70% against 90% CORRECT", (0.9, 0.7), 0.5),
+)
+
+
+def drawn(random: Random, design: Design, truth: Truth, shared: float) -> list[RunsOfCase]:
+    """Two sides of runs; ``shared`` is how much of their variance kinds of tokens share."""
+    cases = []
+    for at in range(design.cases):
+        middle = random.gauss(0, SPREAD)
+        sides = (
+            tuple(_run(random, middle + math.log(ratio), rate, shared) for _ in range(design.runs))
+            for ratio, rate in zip((1, truth.ratio), truth.rates, strict=True)
+        )
+        cases.append(RunsOfCase(str(at), *sides))
+    return cases
+
+
+def _run(random: Random, middle: float, rate: float, shared: float) -> ComparedRun:
+    verdict = Verdict.CORRECT if random.random() < rate else Verdict.INCORRECT
+    middle += random.gauss(0, SPREAD * math.sqrt(shared))
+    own = (random.gauss(0, SPREAD * math.sqrt(1 - shared)) for _ in _COUNTS)
+    counts = (round(n * math.exp(middle + each)) for n, each in zip(_COUNTS, own, strict=True))
+    tokens = dict(zip(TOKEN_FIELDS, counts, strict=True))
+    measured = Efficiency(tokens, WallClock(None, 0, 0, 0, 0), Rounds(0, 0, 0))
+    score = RunScore("", (), None, None, Gate(verdict, (), ()), measured)
+    return ComparedRun(score, {"case": frozenset()}, price=PRICE)
+
+
+def answered(cases: list[RunsOfCase], *, by_dollars: bool) -> tuple[Answer, bool]:
+    """The answer, and whether the gate decided."""
+    sides = [[run for case in cases for run in case[side]] for side in (1, 2)]
+    counts = deciding.counted(cases)
+    p = statistics.gate_p(counts)
+    gate = CorrectShare(*map(tally, sides), None, None, p, "", None, None)
+    rule = CostRule(by_dollars=by_dollars, alpha=statistics.left_by_gate(counts))
+    costs = () if by_dollars else costs_of(cases)
+    dollars = deciding.dollars_of(cases, rule.alpha) if by_dollars else None
+    by_cost, why = deciding.cost_answer(rule, costs, dollars, cases)
+    return deciding.final_answer(gate, by_cost, why, cases)[0], statistics.is_significant(p)
+
+
+def rows(times: int, *, by_dollars: bool) -> Iterator[tuple[str, ...]]:
+    """A row for each design and truth: the shares of its answers. Sides that are alike are compared
+    more often, as those answers are few.
+    """
+    for design in DESIGNS:
+        for truth in TRUTHS:
+            random, shared = Random(SEED), 1.0 if by_dollars else 0.5
+            count = times if truth.ratio == 1 else times // 5
+            found = Counter(
+                answered(drawn(random, design, truth, shared), by_dollars=by_dollars)
+                for _ in range(count)
+            )
+            by_gate = sum(n for (_, gate), n in found.items() if gate)
+            by_cost = found[Answer.WORSE, False], found[Answer.BETTER, False]
+            shares = (f"{each / count:.1%}" for each in (by_gate, *by_cost, by_gate + sum(by_cost)))
+            yield f"{design.cases} × {design.runs}", truth.what, f"{count:,}", *shares
+
+
+def table(times: int, *, by_dollars: bool) -> str:
+    """In Markdown."""
+    headers = ("cases × runs a side", "truth", "comparisons")
+    headers += ("the gate decides", "worse by cost", "better by cost", "any answer")
+    lines = [headers, ("---", "---", *["---:"] * 5), *rows(times, by_dollars=by_dollars)]
+    return "".join(f"| {' | '.join(each)} |\n" for each in lines)
+
+
+def main() -> None:
+    """Simulate, and print or write a table."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.deciding", description=__doc__)
+    parser.add_argument("by", choices=["dollars", "kinds"], help="what decides")
+    parser.add_argument(
+        "--times", type=int, default=2000, help="comparisons of alike sides (2,000)"
+    )
+    parser.add_argument("--write", action="store_true", help="put the table into the docs")
+    options = parser.parse_args()
+    made = table(options.times, by_dollars=options.by == "dollars")
+    if options.write:
+        mark = f"<!-- simulated by {options.by} -->\n"
+        before, _, after = PAGE.read_text(encoding="utf-8").split(mark)
+        PAGE.write_text(f"{before}{mark}\n{made}\n{mark}{after}", encoding="utf-8")
+    else:
+        sys.stdout.write(made)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,37 @@
+"""How many runs a comparison takes, before anything has run and from past runs."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import run
+from tests.comparison.support import CORRECT, INCORRECT, Sides
+
+
+def test_given_rates_say_how_many_runs_it_takes() -> None:
+    said = run("plan", "--cases", "5", "--runs", "6", "--rate", "0.8").out
+    assert said.startswith("5 cases of 6 runs a side, where 0.80 of the runs are CORRECT")
+    first, second = run("plan", "--cases", "5", "--runs", "6", "--output-format", "json").json[
+        "power"
+    ]
+    assert (first["what"], first["effect"], second["effect"]) == ("CORRECT runs", 0.2, 1.5)
+    assert 0 < first["power"] < 0.8
+    again = run("plan", "--cases", "5", "--runs", first["runs"], "--output-format", "json").json
+    assert again["power"][0]["power"] >= 0.8
+    assert f"80% takes {first['runs']} a case and side" in said
+
+
+def test_past_runs_say_how_many_runs_it_takes(tmp_path: Path) -> None:
+    made = Sides(tmp_path)
+    for case in "xy":
+        costs = [(1000, None), (2000, None), (4000, None)]
+        made.add("b", CORRECT, CORRECT, INCORRECT, costs=costs, case=case)
+    found = run("plan", tmp_path / "b", "--output-format", "json").json
+    assert (found["cases"], found["runs"]) == (2, 5)
+    # (4 + z² / 2) of (6 + z²), and of the logarithms of 1,000 and 2,000.
+    assert found["rate"] == pytest.approx((4 + 1.9207) / (6 + 3.8415), abs=1e-4)
+    assert found["spread"] == pytest.approx(0.6931 / 2**0.5, abs=1e-4)
+    (tmp_path / "empty.jsonl").touch()
+    assert run("plan", tmp_path / "empty.jsonl").code == 0
+    ran = run("plan", tmp_path / "none")
+    assert (ran.code, "no such file" in ran.err) == (2, True)
