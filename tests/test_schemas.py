@@ -32,6 +32,7 @@ def test_each_event_is_declared_in_a_family_and_has_a_schema() -> None:
         "event",
         "configuration",
         "judgement",
+        "gating",
         "calibration",
         "run-manifest",
         "provenance",

@@ -26,7 +26,7 @@ from drive_trace.analysis import Analysis
 from drive_trace.commands import COMMANDS, cli
 from drive_trace.commands.formats import excerpt
 from drive_trace.comparison.runs import RunManifest
-from drive_trace.grading.judgements import Calibrated, Judgement
+from drive_trace.grading.judgements import Calibrated, Gating, Judgement
 from drive_trace.linter.rule import Finding, Level, Rule, Severity, UnreadFile
 from drive_trace.linter.rules import RULES, documentation
 from drive_trace.linter.told import MISSING, ON, WITHIN
@@ -69,6 +69,7 @@ def generated() -> Iterator[tuple[Path, str]]:
     yield ROOT / "schemas/configuration.schema.json", _json(configuration_schema())
     for name, record in {
         "judgement": Judgement,
+        "gating": Gating,
         "calibration": Calibrated,
         "provenance": Entry,
         "run-manifest": RunManifest,

@@ -1,7 +1,9 @@
 """Gates that run, and reports that are read, become a component of the run's grade."""
 
+import hashlib
 import json
 import os
+import subprocess
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, Popen
@@ -10,12 +12,15 @@ from typing import Any
 import psutil
 import pytest
 
+from drive_trace import __version__
 from tests.cli.support import COMMAND, Ran, process, run
 from tests.scorecard.support import event, graded
 from tests.support.fixtures import trace as text_of
+from tests.support.schemas import schema, strict_validator
 from tests.support.systems import NO_SIGNALS, not_on_windows
 
 RUN = "checkout-retry"
+BY_SCHEMA = strict_validator(schema("gating"))
 
 
 @pytest.fixture
@@ -303,3 +308,109 @@ def test_what_cannot_be_recorded_is_refused_before_a_command_runs(tmp_path: Path
     other.write_text(text_of(copied, graded(None, None, "fail")), "utf-8")
     not_run("name every component", other)
     not_run('did you mean "checkout-retry"', "--project-run-id", "checkout-rety")
+
+
+# What a grade rests on
+
+
+def recorded(trace: Path) -> list[dict[str, Any]]:
+    text = trace.with_name(f"{trace.name}.judgements.ndjson").read_text("utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def scored(trace: Path) -> dict[str, Any]:
+    (found,) = run("score", "--format", "json", trace).json["runs"]
+    return found
+
+
+def codes(trace: Path) -> dict[str, bool]:
+    return {each["code"]: each["qualifies"] for each in scored(trace)["caveats"]}
+
+
+def git(folder: Path, *args: str) -> str:
+    who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
+    ran = subprocess.run(["git", *who, *args], cwd=folder, check=True, capture_output=True)
+    return ran.stdout.decode().strip()
+
+
+def test_commands_leave_what_they_ended_with(trace: Path) -> None:
+    gate(trace, "--run", "true", "--run", "exit 3", component="mechanical")
+    gate(trace, "--run", "true")
+    first, second = recorded(trace)
+    assert first["commands"] == [
+        {"command": "true", "exit_code": 0},
+        {"command": "exit 3", "exit_code": 3},
+    ]
+    assert (first["component"], first["outcome"], second["outcome"]) == (
+        "mechanical",
+        "fail",
+        "pass",
+    )
+    assert first["began"] <= first["ts"] <= second["began"]
+    assert first["tool"] == __version__
+    assert all(BY_SCHEMA.is_valid(each) for each in recorded(trace))
+    gates = scored(trace)["gates"]
+    assert gates["mechanical"]["commands"] == [["true", 0], ["exit 3", 3]]
+    said = " ".join(run("score", trace).out.split())
+    assert "mechanical: fail, by true and exit 3" in said
+    assert codes(trace)["graded-without-evidence"] is False  # of the intent
+    # What was recorded by hand since then rests on nothing.
+    record = ("--trace-file", trace, "--project-run-id", RUN)
+    assert run("record", *record, "--mechanical", "pass").code == 0
+    assert list(scored(trace)["gates"]) == ["qa"]
+    (bare,) = [e for e in scored(trace)["caveats"] if e["code"] == "graded-without-evidence"]
+    assert bare["message"].startswith("mechanical and intent graded without evidence")
+
+
+def test_a_report_leaves_its_digest_and_counts(trace: Path, tmp_path: Path) -> None:
+    xml = report(tmp_path / "1.xml", SOME)
+    assert gate(trace, "--result", xml).code == 0
+    (found,) = recorded(trace)
+    assert found["reports"] == [
+        {"path": str(xml), "digest": hashlib.sha256(SOME.encode()).hexdigest()}
+    ]
+    assert (found["cases"], found["failed"], found["skipped"], found["stale"]) == (1, 0, 1, False)
+    assert BY_SCHEMA.is_valid(found)
+    assert "stale-report" not in codes(trace)
+
+
+def test_a_stale_report_that_was_accepted_qualifies_the_verdict(
+    trace: Path, tmp_path: Path
+) -> None:
+    gate(trace, "--run", "true", component="mechanical")
+    xml = report(tmp_path / "1.xml", PASSED.replace(">", ' timestamp="2001-02-03T04:05:06Z">', 1))
+    assert gate(trace, "--result", xml, "--accept-stale").code == 0
+    assert scored(trace)["verdict"] == "correct"
+    assert codes(trace)["stale-report"]
+    assert run("score", "--require-correct", trace).code == 1
+    gate(trace, "--run", "true")
+    assert "stale-report" not in codes(trace)
+
+
+def test_a_component_of_another_commit_qualifies_the_verdict(trace: Path, tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    git(tree, "init", "-q")
+    (tree / "code.py").write_text("1")
+    git(tree, "add", ".")
+    git(tree, "commit", "-qm", "one")
+    (tree / "trace.jsonl").write_text("a trace is no change of the code")
+    gate(trace, "--run", "true", "--cwd", tree, component="mechanical")
+    gate(trace, "--run", "true", "--cwd", tree)
+    assert {(each["commit"], each["clean"]) for each in recorded(trace)} == {
+        (git(tree, "rev-parse", "HEAD"), True)
+    }
+    assert "graded-at-another-commit" not in codes(trace)
+    (tree / "code.py").write_text("2")
+    gate(trace, "--run", "true", "--cwd", tree)
+    assert codes(trace)["graded-at-another-commit"] is False
+    git(tree, "commit", "-qam", "two")
+    gate(trace, "--run", "true", "--cwd", tree)
+    assert codes(trace)["graded-at-another-commit"]
+
+
+def test_a_gate_that_cannot_leave_a_record_says_so(trace: Path) -> None:
+    trace.with_name(f"{trace.name}.judgements.ndjson").mkdir()
+    ran = gate(trace, "--run", "true")
+    assert (ran.code, grade(trace)["qa"]) == (0, "pass")
+    assert "the grade has no evidence" in ran.err

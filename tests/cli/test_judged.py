@@ -1,5 +1,6 @@
 """What scores and reports say of the judge behind an intent."""
 
+import json
 import os
 import re
 from collections.abc import Callable
@@ -13,6 +14,7 @@ import drive_trace
 from drive_trace.storage.files import MOST_BYTES
 from drive_trace.storage.finding import SearchOptions, find_traces
 from drive_trace.storage.patterns import MoreFiles
+from drive_trace.vocabulary import EVENTS
 from tests.cli.support import run, write
 from tests.support.client_text import apart, graded, triage
 from tests.support.judging import INTERVAL, NO_FIGURES, UNCALIBRATED, judge, judgement, record_of
@@ -67,7 +69,9 @@ def test_an_intent_names_its_judge(trace: Path) -> None:
         "agreement_interval": INTERVAL,
         "reasons": 2,
     }
-    assert score(trace)["caveats"] == []
+    (bare,) = score(trace)["caveats"]
+    assert (bare["code"], bare["qualifies"]) == ("graded-without-evidence", False)
+    assert bare["message"].startswith("mechanical and qa graded without evidence")
     (found,) = drive_trace.score(trace).runs
     assert found.judgement is not None
 
@@ -77,6 +81,23 @@ def test_a_model_that_was_not_the_one_asked_for_is_named_beside_it(trace: Path) 
     assert said(trace) == JUDGED.replace("gpt-5.5,", "gpt-5.5 (reported as gpt-5.5-mini),")
     found = score(trace)["judged"]
     assert (found["model"], found["reported_model"]) == ("gpt-5.5", "gpt-5.5-mini")
+    codes = {each["code"]: each["qualifies"] for each in score(trace)["caveats"]}
+    assert codes["judge-not-as-asked"]
+    assert run("score", "--require-correct", trace).code == 1
+
+
+@pytest.mark.parametrize("reported", ["openai/gpt-5.5", "gpt-5.5-2026-03-01", "GPT-5.5-latest"])
+def test_a_release_of_the_model_that_was_asked_is_that_model(trace: Path, reported: str) -> None:
+    judge(trace, judgement(model=reported))
+    assert run("score", "--require-correct", trace).code == 0
+
+
+def test_a_judge_of_the_family_that_did_the_work_is_told(trace: Path) -> None:
+    started = {**EVENTS["dispatch-start"].example, "project_run_id": "run-1", "model": "gpt-6"}
+    trace.write_text(apart(json.dumps(started, separators=(",", ":")) + "\n") + trace.read_text())
+    judge(trace, judgement())
+    codes = {each["code"]: each["qualifies"] for each in score(trace)["caveats"]}
+    assert codes["judge-of-own-family"] is False
 
 
 def test_an_intent_that_failed_names_its_judge(tmp_path: Path) -> None:
@@ -133,7 +154,7 @@ def test_a_record_that_does_not_fit_the_grade_names_nobody(trace: Path, lines: l
 def test_an_uncalibrated_judge_is_a_caveat_wherever_caveats_are(trace: Path) -> None:
     judge(trace, UNCALIBRATED)
     assert said(trace) == NOT_CALIBRATED
-    (caveat,) = score(trace)["caveats"]
+    caveat, _ = score(trace)["caveats"]
     assert caveat == {
         "code": "uncalibrated-judge",
         "message": CAVEAT,

@@ -10,7 +10,7 @@ from drive_trace.vocabulary import EVENTS
 from tests.cli.support import run, write
 from tests.comparison.support import CORRECT, INCORRECT, UNGRADED, Sides, judged, known
 from tests.support.client_text import triage
-from tests.support.judging import NO_FIGURES
+from tests.support.judging import NO_FIGURES, record_of
 
 ROOT = Path(__file__).parents[2]
 FACTS = (
@@ -60,6 +60,33 @@ def test_a_model_has_several_names(sides: Sides, model: str) -> None:
     for side in "bc":
         known(sides, side, model="claude-sonnet-4", bundle=side, events=started_on(model))
     assert sides.json()["answer"] == "cannot-tell"
+
+
+def test_gates_that_differ_within_a_case_are_refused(sides: Sides) -> None:
+    for side, command in (("b", "make test"), ("c", "true")):
+        trace = known(sides, side, bundle=side)
+        gating = {
+            "ts": "2026-05-28T15:00:00.000Z",
+            "began": "2026-05-28T15:00:00.000Z",
+            "project_run_id": trace.parent.name,
+            "component": "qa",
+            "outcome": "pass",
+            "commands": [{"command": command, "exit_code": 0}],
+            "tool": "1",
+        }
+        with record_of(trace).open("a") as file:
+            file.write(json.dumps(gating) + "\n")
+    found = sides.allowed()
+    assert found["answer"] == "not-comparable"
+    assert found["reasons"] == ["the gates differ within a case: qa: make test against qa: true"]
+
+
+def test_a_judge_of_the_family_that_did_the_work_is_said_to_be(sides: Sides) -> None:
+    for side in "bc":
+        known(sides, side, model="gpt-5.5", bundle=side)
+    assert sides.json()["reasons"][-1] == (
+        "the judge is of a family that did the work, and may be kinder to it: gpt"
+    )
 
 
 @pytest.mark.parametrize("key", ["model", "bundle", "base_commit"])

@@ -5,23 +5,30 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, Literal, NamedTuple, cast
 
 import click
 
+from drive_trace import __version__
 from drive_trace.commands import options, writing
 from drive_trace.commands.terminal import Ended, notify
+from drive_trace.grading.judgements import Command, Gating, ReportFile, to_record
 from drive_trace.grading.junit import JUnitError, JUnitReport, read_junit
 from drive_trace.scorecard.scoring import UNTIMED, last_work
-from drive_trace.storage.files import STDIN, Problem, read_bytes, refuse_special, why
+from drive_trace.storage.appending import AppendError, locked_trace
+from drive_trace.storage.files import STDIN, Problem, inside, read_bytes, refuse_special, why
+from drive_trace.storage.git import tree_state
+from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
 from drive_trace.storage.processes import run_shell
+from drive_trace.storage.recording import new_stamp
 from drive_trace.storage.replace import may_be_trace
-from drive_trace.text.wording import duration
+from drive_trace.text.wording import duration, writable
 from drive_trace.trace.provenance import Origin
 from drive_trace.vocabulary import GRADE
 
@@ -39,10 +46,12 @@ they are."""
 class _Outcome(NamedTuple):
     """What came of a gate."""
 
-    outcome: str | None
-    """``pass`` or ``fail``; None where nobody can tell."""
+    outcome: Literal["pass", "fail"] | None
+    """None where nobody can tell."""
     message: str
     """Why, in one clause without a full stop."""
+    evidence: Mapping[str, Any] = {}
+    """What the record says of it, by name."""
 
 
 @click.command()
@@ -104,7 +113,8 @@ def gate(  # noqa: PLR0913, PLR0917 - one for each option
     counts, or the time of its file if that is earlier. A line that readers do not count may be
     work, too.
 
-    The other components are kept, and files of the run are merged, as record does.
+    What was run or read, and at which commit, is recorded in FILE.judgements.ndjson. The other
+    components are kept, and files of the run are merged, as record does.
 
     Exit code: 0 pass was recorded; 1 fail was recorded; 2 wrong usage; 3 nothing was recorded.
 
@@ -127,8 +137,12 @@ def gate(  # noqa: PLR0913, PLR0917 - one for each option
     with _or_nothing():
         # A gate may take an hour: what cannot be recorded is refused before.
         would, _ = writing.preview(request)
-    worked = None if accept_stale else last_work(would.traces, request.project_run_id)
-    ended = _run(gates, timeout, cwd, log) if gates else _read(reports, worked)
+    worked, began = last_work(would.traces, request.project_run_id), new_stamp().ts
+    commit, clean = tree_state(cwd or ".")
+    if gates:
+        ended = _run(gates, timeout, cwd, log)
+    else:
+        ended = _read(reports, worked, accepts_stale=accept_stale)
     if ended.outcome is None:
         notes = [f"nothing was written to {request.trace_file}"]
         raise Ended(EXIT_NOTHING, ended.message, notes=notes)
@@ -136,10 +150,36 @@ def gate(  # noqa: PLR0913, PLR0917 - one for each option
     request = request._replace(
         changes={component: ended.outcome}, origin=Origin("gate", (component,))
     )
+    gating = Gating(
+        ts=new_stamp().ts,
+        began=began,
+        project_run_id=request.project_run_id,
+        component=cast("Any", component),
+        outcome=ended.outcome,
+        commit=commit,
+        clean=clean,
+        tool=__version__,
+        **ended.evidence,
+    )
+    _note(request.trace_file, gating)
     with _or_nothing():
         recorded = writing.append_feed(request)
     writing.show_graded(request, recorded)
     sys.exit(0 if ended.outcome == "pass" else EXIT_FAIL)
+
+
+def _note(trace: str, gating: Gating) -> None:
+    """Record the gate beside the trace, before the grade that rests on it. Where that cannot be
+    done the grade is recorded all the same: it says of itself that it has no evidence.
+    """
+    path = f"{trace}{JUDGEMENTS_SUFFIX}"
+    try:
+        with locked_trace(str(inside(path)), waiting=notify) as file:
+            file.append(to_record(gating))
+    except AppendError as error:
+        notify(f"{error}: the grade has no evidence")
+    except OSError as error:
+        notify(f"{path}: cannot be written: {why(error)}: the grade has no evidence")
 
 
 @contextmanager
@@ -152,6 +192,7 @@ def _or_nothing() -> Iterator[None]:
 
 
 def _run(gates: tuple[str, ...], seconds: float, folder: str | None, log: str | None) -> _Outcome:
+    ended: list[Command] = []
     with _log(log) as write:
         for number, command in enumerate(gates, 1):
             which = f"command {number} of {len(gates)}" if len(gates) > 1 else "the command"
@@ -162,13 +203,15 @@ def _run(gates: tuple[str, ...], seconds: float, folder: str | None, log: str | 
             except OSError as error:
                 return _Outcome(None, f"{which} cannot be run: {why(error)}")
             took = duration(round((time.monotonic() - started) * 1000))
-            if ran.problem is not None:
+            if ran.problem is not None or ran.code is None:
                 return _Outcome(None, f"{which} {ran.problem}")
+            ended.append(Command(writable(command), ran.code))
+            commands = {"commands": tuple(ended)}
             if ran.code:
-                return _Outcome("fail", f"{which} exited with {ran.code} after {took}")
+                return _Outcome("fail", f"{which} exited with {ran.code} after {took}", commands)
             if number < len(gates):
                 notify(f"{which} passed after {took}")
-    return _Outcome("pass", f"{which} passed after {took}")
+    return _Outcome("pass", f"{which} passed after {took}", commands)
 
 
 @contextmanager
@@ -218,11 +261,13 @@ def _opened(path: str) -> BinaryIO:
     return file
 
 
-def _read(paths: tuple[str, ...], worked: datetime | None) -> _Outcome:
+def _read(paths: tuple[str, ...], worked: datetime | None, *, accepts_stale: bool) -> _Outcome:
     """What several reports say together: all of them have to be there, and to be later than the
-    run's last work.
+    run's last work, or accepted.
     """
     found: list[JUnitReport] = []
+    files: list[ReportFile] = []
+    is_stale = False
     for path in paths:
         data = read_bytes(path, _LARGEST_REPORT)
         if isinstance(data, Problem):
@@ -232,12 +277,16 @@ def _read(paths: tuple[str, ...], worked: datetime | None) -> _Outcome:
         except JUnitError as error:
             return _Outcome(None, f"{path}: {error}")
         late = _is_late(path, report, worked) if worked is not None else None
-        if report.outcome is None or late:
+        if report.outcome is None or (late and not accepts_stale):
             return _Outcome(None, f"{path}: {late or report.in_words()}")
+        is_stale |= late is not None
         found.append(report)
+        files.append(ReportFile(writable(path), sha256(data).hexdigest()))
     ran, failed, unnamed, skipped, *_ = zip(*found, strict=True)
     whole = JUnitReport(sum(ran), tuple(chain.from_iterable(failed)), sum(unnamed), sum(skipped))
-    return _Outcome(whole.outcome, whole.in_words())
+    counts = {"cases": whole.ran, "failed": len(whole.failed) + whole.unnamed}
+    evidence = {**counts, "skipped": whole.skipped, "stale": is_stale, "reports": tuple(files)}
+    return _Outcome(whole.outcome, whole.in_words(), evidence)
 
 
 def _is_late(path: str, report: JUnitReport, worked: datetime) -> str | None:

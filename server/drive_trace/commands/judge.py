@@ -20,6 +20,7 @@ from drive_trace.grading import judgements, prompts
 from drive_trace.grading.calibration import FAMILIES, Rate, families_of
 from drive_trace.storage.appending import AppendError, locked_trace
 from drive_trace.storage.files import inside, may_be_there, read_regular, records_at, why
+from drive_trace.storage.git import tree_state
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
 from drive_trace.storage.projects import (
     CONFIGURATION_NAME,
@@ -250,6 +251,7 @@ class Judging:
         self._judges = self._orchestrators = frozenset[str]()
         """The families of models that judge and orchestrator are of."""
         self._id = str(uuid.uuid4())
+        self._tree = tree_state(criteria.repo or ".")
         self._diff = ""
         projects = Projects(".", with_baseline=False, trusted=options.trusted())
         self._project, self._own = projects.of(request.trace_file), own_project()
@@ -434,6 +436,8 @@ class Judging:
             acceptance_hash=prompt.acceptance_hash,
             diff_hash=prompts.hash_of(self._diff),
             range=self._criteria.commits,
+            commit=self._tree[0],
+            clean=self._tree[1],
             reply=None if reply is None else writable(reply),
             verdict=None if refused else getattr(answer, "values", (None,))[0],
             why=refused[0] if refused else getattr(answer, "reason", None),

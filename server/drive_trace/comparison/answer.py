@@ -33,6 +33,7 @@ from drive_trace.comparison.runs import (
     spent_for_each_correct,
     tally,
 )
+from drive_trace.grading.calibration import families_of
 from drive_trace.scorecard.run_score import QUALIFIED, Verdict
 from drive_trace.text.wording import factor, first_of, listed, plural
 
@@ -168,6 +169,7 @@ def compare(  # noqa: PLR0913 - one for each option
         dollars = dollars_of(cases, rule.alpha) if rule.by_dollars else None
         by_cost, why = cost_answer(rule, costs, dollars, cases)
         answer, reasons = final_answer(gate, by_cost, why, cases)
+        reasons = (*reasons, *_own_family(known))
         shown = tuple(_powers(rule, costs, cases))
     return Comparison(
         answer=answer,
@@ -184,6 +186,19 @@ def compare(  # noqa: PLR0913 - one for each option
         known=known,
         rank=(rank(baseline.runs), rank(candidate.runs)) if ranked and can_be else None,
     )
+
+
+def _own_family(known: Sequence[Fact]) -> Iterator[Reason]:
+    """That a judge is of the family of what it judges, which decides nothing."""
+    models, judges = (
+        {family for name in (*fact.baseline, *fact.candidate) for family in families_of(name)}
+        for wanted in ("model", "judge")
+        for fact in known
+        if fact.name == wanted
+    )
+    if shared := sorted(models & judges):
+        what = "the judge is of a family that did the work, and may be kinder to it"
+        yield Reason(what, listed(shared))
 
 
 def _gate(

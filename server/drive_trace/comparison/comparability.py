@@ -15,6 +15,8 @@ _AS_JUDGED = ("judge", "prompt", "rubric", "acceptance")
 """What has to be the same for all runs of a case that somebody judged."""
 _VARYING = ("model", "bundle", "base")
 """What a comparison is of: at most one of these may differ between the sides."""
+_SHOWN = ("gates",)
+"""What differs is refused, and what is not known is not asked: no manifest tells it."""
 UNVERIFIABLE = ("case", *_AS_JUDGED, "calibration", *_VARYING, "provenance")
 """What may be unknown, by the names by which it has to be allowed."""
 _ALL = "all"
@@ -75,7 +77,10 @@ def comparability(
     """All facts, and why the sides cannot be compared, if so. ``allowed`` are the names of what may
     be unknown.
     """
-    facts = [_fact(name, baseline, candidate, cases) for name in UNVERIFIABLE]
+    told = [
+        name for name in _SHOWN if any(run.known[name] for run in (*baseline.runs, *candidate.runs))
+    ]
+    facts = [_fact(name, baseline, candidate, cases) for name in (*UNVERIFIABLE, *told)]
     varying = [each.name for each in facts if each.state is State.VARIES]
     if len(varying) > 1:
         why = Reason(f"{listed(varying)} vary between the sides, and only one of them may")
@@ -159,6 +164,8 @@ def _fact(name: str, baseline: Side, candidate: Side, cases: Sequence[RunsOfCase
         return _refused(fact, Reason("the judge is uncalibrated"))
     if name == "provenance" and len(ours | theirs) > 1:
         return _refused(fact, Reason("the provenance differs", _shown(fact)))
+    if name == "gates" and any(_gated_apart(case) for case in cases):
+        return _refused(fact, Reason("the gates differ within a case", _shown(fact)))
     if name in _AS_JUDGED and mixed:
         return _refused(fact, Reason(f"the {name} differs within a case", _shown(fact)))
     if name in _VARYING and _is_mixed_side(name, baseline, candidate, cases):
@@ -193,9 +200,18 @@ def _is_mixed_side(name: str, baseline: Side, candidate: Side, cases: Sequence[R
     return any(len(_values(name, runs)) > 1 for runs in groups)
 
 
+def _gated_apart(case: RunsOfCase) -> bool:
+    """Whether a component of some runs of a case was gated by one command, and of others by
+    another.
+    """
+    said = {gate for run in (*case.baseline, *case.candidate) for gate in run.known["gates"]}
+    return len(said) > len({each.partition(":")[0] for each in said})
+
+
 def _told(name: str, run: ComparedRun) -> bool:
     """Whether a fact is known, or nothing is asked of it: nobody judged the run."""
     needless = name in (*_AS_JUDGED, "calibration") and not run.is_judged
+    needless |= name in _SHOWN
     return needless or bool(run.known[name])
 
 

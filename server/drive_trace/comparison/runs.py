@@ -168,6 +168,7 @@ def compared(  # noqa: PLR0913, PLR0917 - all that is known of a run
     priced = {prices.get(each, prices.get("*")) for each in models or {"*"}}
     if not any(fit(*each) for each in product(models, events.models)):
         known["model"] |= {f"{each} (dispatch-start)" for each in events.models}
+    known["gates"] = _said(f"{name}: {each.words}" for name, each in score.gates.items())
     if judgement is not None:
         known["judge"] |= _said([judgement.judge.model])
         known["prompt"] = known["prompt"] or _said([f"version {judgement.judge.prompt_version}"])

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 
-from drive_trace.grading.judgements import Judgement, Verdicts
+from drive_trace.grading.judgements import Gating, Judgement, Verdicts
 from drive_trace.report.fleet import Row, row_of
 from drive_trace.scorecard.card import CHANGED
 from drive_trace.scorecard.caveats import StrayGrade, Unread
@@ -127,7 +127,7 @@ class _Rows(NamedTuple):
     rows: tuple[Row, ...]
 
 
-_Verdicts = dict[str, tuple[tuple[str, tuple[Judgement, ...]], ...]]
+_Verdicts = dict[str, tuple[tuple[str, tuple[Judgement, ...] | Gating], ...]]
 _FACTS = msgspec.msgpack.Decoder(TraceState)
 _ROWS = msgspec.msgpack.Decoder(_Rows)
 _SUMMARY = msgspec.msgpack.Decoder(TraceSummary)

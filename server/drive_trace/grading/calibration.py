@@ -230,8 +230,15 @@ _WORDS: Mapping[str, str] = {
     "deepseek": "deepseek.*",
 }
 _O_SERIES = re.compile(r"o\d+")
+_RELEASE = re.compile(r"[-@:](latest|20\d{2}-?\d{2}-?\d{2}|\d{4})$")
 FAMILIES = tuple(_WORDS)
 """The names of the families that are known."""
+
+
+def is_same_model(asked: str, reported: str) -> bool:
+    """Whether two ids are of one model: of a provider, or with the date of a release, or none."""
+    names = (_RELEASE.sub("", each.lower().rpartition("/")[2]) for each in (asked, reported))
+    return len(set(names)) == 1
 
 
 def families_of(model: str, more: Mapping[str, Collection[str]] = {}) -> frozenset[str]:

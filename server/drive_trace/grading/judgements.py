@@ -1,13 +1,15 @@
-"""The record of the judging: one JSON object a call of a model, in a file beside the trace.
+"""The record of the judging: one JSON object a call of a model, or a gate that was run, in a file
+beside the trace.
 
-It says who judged, on what, and how far that judge was calibrated. The trace itself has the verdict
-alone, as readers know it.
+It says what a verdict rests on: who judged, on what, and how far that judge was calibrated; or
+which commands ended how. The trace itself has the verdict alone, as readers know it.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from operator import itemgetter
 from typing import Annotated, Literal, TypeAlias, get_args
@@ -16,6 +18,7 @@ import msgspec
 
 from drive_trace.grading.calibration import AGREEMENT, Calibration
 from drive_trace.grading.prompts import ModelAnswer, hash_of, read_answer
+from drive_trace.text.wording import listed
 from drive_trace.trace.times import sortable
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
@@ -103,6 +106,10 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     """Which of these this is."""
     attempt: Ordinal = 1
     """Which time the same was asked, as the reply before was malformed."""
+    commit: str | None = None
+    """The commit of the working tree, where it is known."""
+    clean: bool | None = None
+    """Whether the tree was as in that commit, apart from traces."""
     input_tokens: Count | None = None
     output_tokens: Count | None = None
     cost_usd: Annotated[float, msgspec.Meta(ge=0)] | None = None
@@ -126,9 +133,58 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
         return answer == ModelAnswer((self.verdict,), self.reasons)
 
 
-Verdicts: TypeAlias = Sequence[tuple[str, Sequence[Judgement]]]
-"""The calls for each verdict on a run, each with its moment; by time."""
+class Command(msgspec.Struct, frozen=True):
+    """A command of a gate."""
+
+    command: str
+    exit_code: int
+
+
+class ReportFile(msgspec.Struct, frozen=True):
+    """A report of a test run, in whose place a command was run elsewhere."""
+
+    path: str
+    """As it was named; ``-`` is standard input."""
+    digest: Sha256
+    """SHA-256 of its content."""
+
+
+class Gating(msgspec.Struct, frozen=True, kw_only=True):
+    """One run of a gate. All texts are untrusted."""
+
+    gate_version: Literal["1"] = "1"
+    ts: str
+    """When it ended."""
+    began: str
+    project_run_id: str
+    component: Literal["mechanical", "qa"]
+    outcome: Outcome
+    commands: tuple[Command, ...] = ()
+    """Those that ran, in their order."""
+    reports: tuple[ReportFile, ...] = ()
+    cases: Count | None = None
+    """How many cases of the reports ran."""
+    failed: Count | None = None
+    skipped: Count | None = None
+    stale: bool = False
+    """Whether a report is not known to be later than the run's last work, and was accepted."""
+    commit: str | None = None
+    """The commit of the working tree, where it is known."""
+    clean: bool | None = None
+    """Whether the tree was as in that commit, apart from traces."""
+    tool: str
+    """The version of Drive Trace."""
+
+    @property
+    def words(self) -> str:
+        """What it was: ``make lint and make test``, or the names of the reports."""
+        return listed([each.command for each in self.commands] or [r.path for r in self.reports])
+
+
+Verdicts: TypeAlias = Sequence[tuple[str, Sequence[Judgement] | Gating]]
+"""The calls for each verdict on a run, and its gates, each with its moment; by time."""
 _JUDGEMENT = msgspec.json.Decoder(Judgement)
+_GATING = msgspec.json.Decoder(Gating)
 _CALIBRATED = msgspec.json.Decoder(Calibrated)
 
 
@@ -140,30 +196,39 @@ def read_calibrated(text: str) -> Calibrated:
         raise ValueError("nested too deep") from error
 
 
-def to_record(judgement: Judgement | Calibrated) -> str:
+def to_record(judgement: Judgement | Calibrated | Gating) -> str:
     """A line of a file, without its end."""
     return msgspec.json.encode(judgement).decode()
 
 
 def read_judgements(records: Iterable[str]) -> tuple[list[Judgement], int]:
-    """The judgements of a file, and how many of its lines are none."""
-    found, rejected = [], 0
-    for record in records:
-        if not record.strip():
-            continue
-        try:
-            found.append(_JUDGEMENT.decode(record))
-        except (ValueError, RecursionError):
-            rejected += 1
-    return found, rejected
+    """The judgements of a file, and how many of its lines are none, nor a gate."""
+    found = [*map(_read, filter(str.strip, records))]
+    return [each for each in found if isinstance(each, Judgement)], found.count(None)
+
+
+def read_gates(records: Iterable[str]) -> list[Gating]:
+    """The gates of a file."""
+    return [each for each in map(_read, records) if isinstance(each, Gating)]
+
+
+def _read(record: str) -> Judgement | Gating | None:
+    with suppress(ValueError, RecursionError):
+        return _JUDGEMENT.decode(record)
+    with suppress(ValueError, RecursionError):
+        return _GATING.decode(record)
+    return None
 
 
 class Judgements:
-    """The judgements of a record that came to a verdict."""
+    """The judgements of a record that came to a verdict, and its gates."""
 
-    def __init__(self, judgements: Iterable[Judgement] = ()) -> None:
-        self._by_run: dict[str, list[tuple[str, Sequence[Judgement]]]] = {}
+    def __init__(self, judgements: Iterable[Judgement] = (), gates: Iterable[Gating] = ()) -> None:
+        self._by_run: dict[str, list[tuple[str, Sequence[Judgement] | Gating]]] = {}
         """By time."""
+        for gate in gates:
+            if (at := sortable(gate.ts)) is not None:
+                self._by_run.setdefault(gate.project_run_id, []).append((at, gate))
         for calls in judgings(judgements):
             last, at = calls[-1], sortable(calls[-1].ts)
             if at is not None and verdict_of(calls) is not None:
@@ -182,12 +247,30 @@ def rests_on(verdicts: Iterable[Verdicts], verdict: object, ts: str) -> Judgemen
     latest verdict that is not later than the grade, if that says the same. None where there is
     none, or where what is recorded cannot be true: then nobody knows who judged.
     """
-    own, graded = sorted(chain(*verdicts), key=itemgetter(0)), sortable(ts)
-    at = bisect_right(own, graded, key=itemgetter(0)) if graded is not None else 0
-    calls = own[at - 1][1] if at else ()
+    calls = next((each for each in _until(verdicts, ts) if not isinstance(each, Gating)), ())
     # Replies are read only here, of the one judgement that is shown.
     fits = calls and calls[-1].verdict == verdict and all(each.can_be_true for each in calls)
     return calls[-1] if fits else None
+
+
+def gates_of(
+    verdicts: Iterable[Verdicts], values: Mapping[str, object], ts: str
+) -> Mapping[str, Gating]:
+    """By component the gate that a grade rests on: the latest one that is not later than the grade,
+    if it came to the same.
+    """
+    latest: dict[str, Gating] = {}
+    for each in _until(verdicts, ts):
+        if isinstance(each, Gating):
+            latest.setdefault(each.component, each)
+    return {name: each for name, each in latest.items() if values[name] == each.outcome}
+
+
+def _until(verdicts: Iterable[Verdicts], ts: str) -> Sequence[Sequence[Judgement] | Gating]:
+    """What is not later than a grade, the latest first."""
+    own, graded = sorted(chain(*verdicts), key=itemgetter(0)), sortable(ts)
+    at = bisect_right(own, graded, key=itemgetter(0)) if graded is not None else 0
+    return [each for _, each in reversed(own[:at])]
 
 
 def judgings(judgements: Iterable[Judgement]) -> Sequence[Sequence[Judgement]]:

@@ -16,7 +16,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 from xml.parsers import expat
 
 from drive_trace.text.escaping import printable
@@ -71,7 +71,7 @@ class JUnitReport(NamedTuple):
     """That timestamp, in its words. Untrusted."""
 
     @property
-    def outcome(self) -> str | None:
+    def outcome(self) -> Literal["pass", "fail"] | None:
         """``pass`` if at least one case ran and nothing failed; None if nothing ran."""
         if self.failed or self.unnamed:
             return "fail"

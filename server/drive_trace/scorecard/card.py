@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from drive_trace.scorecard import measures
 from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, UnknownEvent, Unread
@@ -14,6 +14,9 @@ from drive_trace.scorecard.scoring import TraceSummary, among, score_run, withou
 from drive_trace.text.wording import plural
 from drive_trace.trace.index import Index
 from drive_trace.trace.joined import sharing
+
+if TYPE_CHECKING:  # most traces are scored without
+    from drive_trace.grading.judgements import Gating
 
 NO_RUN_SIGNAL = "no correctness signal was recorded"
 NO_RUN_CORRECT = "no run was graded CORRECT"
@@ -246,6 +249,7 @@ def run_json(run: RunScore) -> dict[str, Any]:
             }
             for each in run.caveats
         ],
+        **({"gates": dict(map(_gate_json, run.gates.items()))} if run.gates else {}),
         "provenance": _provenance_json(run.provenance),
         **({"history": [each._asdict() for each in run.history]} if run.history else {}),
         "rejected_lines": [rejected.line for rejected in run.rejected],
@@ -281,6 +285,16 @@ def _judged_json(run: RunScore) -> dict[str, object] | None:
         "agreement": judgement.agreement,
         "agreement_interval": judgement.agreement_interval,
         "reasons": len(judgement.reasons),
+    }
+
+
+def _gate_json(found: tuple[str, Gating]) -> tuple[str, dict[str, object]]:
+    component, gate = found
+    kept = ("outcome", "cases", "failed", "skipped", "stale", "commit", "clean")
+    return component, {
+        **{key: getattr(gate, key) for key in kept},
+        "commands": [[each.command, each.exit_code] for each in gate.commands],
+        "reports": [each.path for each in gate.reports],
     }
 
 

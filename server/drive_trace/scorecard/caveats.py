@@ -210,6 +210,11 @@ class CaveatCode(StrEnum):
     LOOKALIKE_GRADE = "lookalike-grade"
     CONTRADICTING_GRADES = "contradicting-grades"
     UNCALIBRATED_JUDGE = "uncalibrated-judge"
+    JUDGE_NOT_AS_ASKED = "judge-not-as-asked"
+    JUDGE_OF_OWN_FAMILY = "judge-of-own-family"
+    GRADED_WITHOUT_EVIDENCE = "graded-without-evidence"
+    GRADED_AT_ANOTHER_COMMIT = "graded-at-another-commit"
+    STALE_REPORT = "stale-report"
     REJECTED_COST = "rejected-cost"
     LOOKALIKE_COST = "lookalike-cost"
     REJECTED_LINE = "rejected-line"
@@ -229,6 +234,7 @@ class Qualifies(Enum):
     COPY_MATTERS = "where a copied line is the grade that decides, or another run has the events"
     FIGURES = "where a grade, a figure or work after the grade is concerned, or may be"
     FIGURES_REST = "where it is a grade, or a figure is over it, or may be"
+    OTHER_COMMIT = "where the record names a later commit of the run"
     NEVER = "never"
 
 
@@ -250,6 +256,26 @@ TABLE: Mapping[CaveatCode, tuple[str, Qualifies]] = {
     CaveatCode.UNCALIBRATED_JUDGE: (
         "The intent was judged by an uncalibrated judge.",
         Qualifies.NEVER,
+    ),
+    CaveatCode.JUDGE_NOT_AS_ASKED: (
+        "Another model than was asked, and calibrated, judged the intent.",
+        Qualifies.ALWAYS,
+    ),
+    CaveatCode.JUDGE_OF_OWN_FAMILY: (
+        "The judge is of the family of a model that did the work.",
+        Qualifies.NEVER,
+    ),
+    CaveatCode.GRADED_WITHOUT_EVIDENCE: (
+        "The record beside a file of the run has nothing of a component that is graded.",
+        Qualifies.NEVER,
+    ),
+    CaveatCode.GRADED_AT_ANOTHER_COMMIT: (
+        "Components were graded at several commits, or in a tree with changes.",
+        Qualifies.OTHER_COMMIT,
+    ),
+    CaveatCode.STALE_REPORT: (
+        "A component rests on a report that may be older than the run's last work.",
+        Qualifies.ALWAYS,
     ),
     CaveatCode.REJECTED_COST: (
         "Readers reject a line that says what the run cost, or may.",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
+from operator import attrgetter
+from typing import TYPE_CHECKING
 
 from drive_trace.scorecard.caveats import (
     MOST,
@@ -28,6 +30,9 @@ from drive_trace.trace.joined import may_be_after
 from drive_trace.trace.provenance import Change
 from drive_trace.trace.times import is_later
 from drive_trace.vocabulary import COST, EVENTS, GRADE
+
+if TYPE_CHECKING:  # most traces are scored without
+    from drive_trace.grading.judgements import Gating, Judgement
 
 _ENDED = {"dispatch-start", "dispatch-end"}
 _CLOCKED = {"project-started", "project-closed"}
@@ -200,11 +205,53 @@ def _of_order(part: RunInFile, deciding: Recorded | None) -> Iterator[Caveat]:
 
 
 def _of_judge(run: RunScore, deciding: Recorded) -> Iterator[Caveat]:
-    if run.judgement is not None and run.judgement.agreement is None:
-        how = "judged by an uncalibrated judge"
-        line = LineRef(deciding.path, deciding.line)
+    """What the records beside the files say against the grade that counts."""
+    lines = [LineRef(deciding.path, deciding.line)]
+    if run.judgement is not None:
+        from drive_trace.grading.calibration import families_of, is_same_model  # noqa: PLC0415
+
+        asked, reported = run.judgement.judge.model, run.judgement.model
+        if run.judgement.agreement is None:
+            how = "judged by an uncalibrated judge"
+            yield make_caveat(
+                CaveatCode.UNCALIBRATED_JUDGE, f"intent {how}", f"the intent was {how}", lines=lines
+            )
+        if reported is not None and not is_same_model(asked, reported):
+            short = "another model judged than was asked"
+            message = f"{short}, and its calibration says nothing; judge the intent again"
+            yield make_caveat(CaveatCode.JUDGE_NOT_AS_ASKED, short, message, lines=lines)
+        if any(families_of(asked) & families_of(each) for each in run.models):
+            short = "the judge is of the family of a model that did the work"
+            yield make_caveat(CaveatCode.JUDGE_OF_OWN_FAMILY, short, lines=lines)
+    yield from _of_gates(run, deciding, lines)
+
+
+def _of_gates(run: RunScore, deciding: Recorded, lines: list[LineRef]) -> Iterator[Caveat]:
+    evidence: list[Gating | Judgement] = [*run.gates.values()]
+    evidence += [run.judgement] if run.judgement is not None else []
+    known = {*run.gates, *(["intent"] if run.judgement is not None else [])}
+    bare = [name for name, value in deciding.values.items() if value and name not in known]
+    if run.has_record and bare:
+        short = f"{listed(bare)} graded without evidence"
+        message = f"{short}: the record beside the file has nothing that says the same"
+        yield make_caveat(CaveatCode.GRADED_WITHOUT_EVIDENCE, short, message, lines=lines)
+    stale = [name for name, gate in run.gates.items() if gate.stale]
+    if stale:
+        short = f"{listed(stale)} by a report that may be older than the work"
+        message = f"{short}; run the tests again"
+        yield make_caveat(CaveatCode.STALE_REPORT, short, message, lines=lines)
+    commits = [each.commit for each in sorted(evidence, key=attrgetter("ts")) if each.commit]
+    unclean = any(each.clean is False for each in evidence)
+    if len(set(commits)) > 1 or unclean:
+        count = plural(len(set(commits)), "commit")
+        short = f"graded at {count}" if len(set(commits)) > 1 else "graded in a tree with changes"
+        message = f"{short}, so that no commit is known to be what was graded"
         yield make_caveat(
-            CaveatCode.UNCALIBRATED_JUDGE, f"intent {how}", f"the intent was {how}", lines=[line]
+            CaveatCode.GRADED_AT_ANOTHER_COMMIT,
+            short,
+            message,
+            holds=len(set(commits)) > 1,
+            lines=lines,
         )
 
 

@@ -32,6 +32,7 @@ from drive_trace.text.wording import (
     listed,
     plural,
     power_of_ten,
+    short_hash,
     wrapped,
 )
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, TOKEN_FIELDS
@@ -153,7 +154,15 @@ def tier_2(efficiency: Efficiency, label: str = "") -> list[doc.Block]:
 
 
 def judging(run: RunScore) -> Iterator[doc.Words]:
-    """Who judged the intent and how far they were calibrated; nothing if it was not recorded."""
+    """Which gates the grade rests on, who judged the intent and how far they were calibrated;
+    nothing of what was not recorded.
+    """
+    for component, gate in run.gates.items():
+        did = f"{component}: {gate.outcome}, by {_short(gate.words, 120)}"
+        tree = "" if gate.clean is not False else ", in a tree with changes"
+        at = f", at {short_hash(gate.commit)}{tree}" if gate.commit else ""
+        ended = f", {plural(gate.failed, 'case')} failed" if gate.failed is not None else ""
+        yield doc.name(f"{did}{ended}{at}, by its record")
     grade = run.correctness
     intent = grade.values["intent"] if grade is not None else None
     if grade is None or intent is None:

@@ -18,8 +18,9 @@ from drive_trace.trace.line import Line
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, ENVELOPE
 
 if TYPE_CHECKING:  # most traces are scored without, and it takes long to load
-    from drive_trace.grading.judgements import Judgement
+    from drive_trace.grading.judgements import Gating, Judgement
 else:
+    Gating: TypeAlias = Any
     Judgement: TypeAlias = Any
 
 
@@ -230,6 +231,10 @@ class RunScore(NamedTuple):
     """Whether there is a record of its judging beside its files."""
     history: tuple[FileHistory, ...] = ()
     """What git vouches for of its files, where somebody asks."""
+    gates: Mapping[str, Gating] = {}
+    """By component the gate that the grade rests on, as a record beside the files says."""
+    models: tuple[str, ...] = ()
+    """Those that its dispatches were started on, sorted. Untrusted."""
 
     @property
     def verdict(self) -> Verdict:

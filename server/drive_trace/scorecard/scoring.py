@@ -39,8 +39,9 @@ from drive_trace.trace.index import Index
 from drive_trace.trace.line import LineStatus, runs_named
 from drive_trace.trace.provenance import ProvenanceRecord
 from drive_trace.trace.reading import read_lines
+from drive_trace.trace.run import Run
 from drive_trace.trace.times import moment, sortable
-from drive_trace.vocabulary import GRADE, TOKEN_FIELDS, EventType
+from drive_trace.vocabulary import DISPATCH, GRADE, TOKEN_FIELDS, EventType
 
 if TYPE_CHECKING:  # most traces are scored without
     from drive_trace.grading.judgements import Verdicts
@@ -91,7 +92,13 @@ def score_run(run_id: str, files: Iterable[TraceLines]) -> RunScore | None:
         started,
         closed,
         run_facts(list(zip(run.without_copies, [part.path for part in run.parts], strict=True))),
+        models=_models(run.counted_once),
     )
+
+
+def _models(run: Run) -> tuple[str, ...]:
+    models = {line.fact("model") for line in run.events(DISPATCH.opener)} - {None}
+    return tuple(sorted(map(str, models)))
 
 
 def among(
@@ -108,11 +115,13 @@ def among(
     """
     recorded = [each for each in verdicts if each]
     if recorded:
-        from drive_trace.grading.judgements import rests_on  # noqa: PLC0415 - as above
+        from drive_trace.grading.judgements import gates_of, rests_on  # noqa: PLC0415 - as above
 
-        grade = run.correctness
-        found = rests_on(recorded, grade.values["intent"], grade.ts) if grade is not None else None
-        run = run._replace(judgement=found, has_record=True)
+        run, grade = run._replace(has_record=True), run.correctness
+        if grade is not None:
+            found = rests_on(recorded, grade.values["intent"], grade.ts)
+            gates = gates_of(recorded, grade.values, grade.ts)
+            run = run._replace(judgement=found, gates=gates)
     more = caveats_from_elsewhere(run, unread, strays, copied)
     return run._replace(caveats=_in_order([*run.caveats, *more]))
 

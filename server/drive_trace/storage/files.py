@@ -419,9 +419,14 @@ def read_judgements_beside(trace: str) -> Judgements:
 
 def _judgements_in(data: bytes) -> Judgements:
     # Most traces have no record, and are scored without loading what reads one.
-    from drive_trace.grading.judgements import Judgements, read_judgements  # noqa: PLC0415
+    from drive_trace.grading.judgements import (  # noqa: PLC0415
+        Judgements,
+        read_gates,
+        read_judgements,
+    )
 
-    return Judgements(read_judgements(records_of(data))[0] if data else ())
+    records = records_of(data) if data else []
+    return Judgements(read_judgements(records)[0], read_gates(records))
 
 
 def read_record_beside(trace: str) -> bytes:

@@ -284,3 +284,14 @@ def commit_named(name: str, folder: str = ".") -> str | None:
     asked = ("rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}")
     found = run_git(folder, *asked, seconds=_PATIENCE, most=SMALL)
     return None if isinstance(found, Problem) else found.decode().strip()
+
+
+def tree_state(folder: str) -> tuple[str | None, bool | None]:
+    """The commit of the working tree around a folder, and whether the tree is as in that commit,
+    apart from traces and the records beside them; None where nobody knows.
+    """
+    commit = commit_named("HEAD", folder)
+    but = (f":(exclude,top,glob)**/*{each}" for each in (".jsonl", ".ndjson", ".lock"))
+    asked = ("status", "--porcelain", "--", ":(top)", *but)
+    found = run_git(folder, *asked, seconds=_PATIENCE, most=LARGEST) if commit else b""
+    return commit, None if commit is None or isinstance(found, Problem) else not found.strip()
