@@ -64,6 +64,9 @@ def test_the_figures_are_there_for_programs() -> None:
         (rows(fail_none=10, pass_none=10), "no row with a verdict"),
         (rows(pass_none=1), "no row with a verdict"),
         (rows(fail_fail=1, pass_pass=1) * 30, "with each case once"),
+        (rows(fail_fail=60), "no row is a human pass"),
+        (rows(fail_fail=90, pass_fail=6, pass_pass=4), "human passes are kept is 0.168"),
+        (rows(fail_fail=20, pass_pass=40, pass_none=16), "a verdict on 79% of the rows"),
     ],
 )
 def test_what_is_not_enough_is_not_calibrated(text: str, reason: str) -> None:
@@ -132,6 +135,21 @@ def test_the_verdicts_may_come_from_a_record_of_judgements() -> None:
     assert "1 of 57 calls gave no verdict" in ran.err
     kept = read_calibrated(Path("own/drive-trace-calibration.json").read_text("utf-8"))
     assert (kept.judge.model, kept.table.n) == ("gpt-x", 54)
+
+
+def test_the_records_of_many_runs_are_those_in_a_folder() -> None:
+    Path("labels").write_text(rows(fail_none=13, pass_none=41), "utf-8")
+    verdicts = ["fail"] * 12 + ["pass"] * 42
+    for number, each in enumerate(verdicts):
+        path = Path(f"runs/{number}/trace.jsonl.judgements.ndjson")
+        path.parent.mkdir(parents=True)
+        path.write_text(call(f"c{number}", each), "utf-8")
+    ran = run("calibrate", "labels", "--judgements", "runs")
+    assert (ran.code, "54 with a verdict, 0 without" in ran.out) == (0, True)
+    Path("none").mkdir()
+    ran = run("calibrate", "labels", "--judgements", "none")
+    assert ran.code == 2
+    assert "none: holds no record of judgements (*.judgements.ndjson)" in ran.err
 
 
 def test_a_judge_is_worth_what_all_its_judgings_are_not_the_best_of_them() -> None:

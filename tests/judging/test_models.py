@@ -2,7 +2,15 @@
 
 import pytest
 
-from drive_trace.commands.models import CommandModel, ModelError, ReplayedModel, Reply, ask
+from drive_trace.commands.models import (
+    CommandModel,
+    ModelError,
+    ReplayedModel,
+    Reply,
+    ask,
+    judge,
+)
+from drive_trace.grading.prompts import JudgedCase, cut_diff, intent_prompt
 from tests.support.systems import NO_SIGNALS, not_on_windows
 
 
@@ -47,3 +55,19 @@ def test_any_object_with_a_reply_is_a_model() -> None:
     reply = ask(Own(), "ab")
     assert isinstance(reply, Reply)
     assert (reply, reply.model, reply.cut_off) == ("ba", None, None)
+
+
+def test_a_nonce_does_not_occur_in_what_it_fences(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = iter(["ab" * 16, "cd" * 16])
+    monkeypatch.setattr("secrets.token_hex", lambda _: next(drawn))
+    asked = []
+
+    class Own:
+        def grade(self, prompt: str) -> str:
+            asked.append(prompt)
+            return '{"reasons": ["it holds"], "intent": "pass"}'
+
+    case, cut = JudgedCase("it was " + "ab" * 16), cut_diff("+x")
+    assert judge(Own(), lambda nonce: intent_prompt(case, cut, [], nonce)).verdict == "pass"
+    assert f"<<<DIFF {'cd' * 16}" in asked[0]
+    assert f"it was {'ab' * 16}\n" in asked[0]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 import click
@@ -16,9 +18,10 @@ from drive_trace.grading import calibration, judgements, prompts
 from drive_trace.grading.calibration import calibrate as tabulate
 from drive_trace.grading.judgements import Judge
 from drive_trace.storage.files import config_folder, inside, read_regular, why
+from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
 from drive_trace.storage.recording import new_stamp
 from drive_trace.storage.replace import write_whole
-from drive_trace.text.wording import plural
+from drive_trace.text.wording import first_of, plural
 
 CALIBRATION_NAME = "drive-trace-calibration.json"
 _LARGEST = 64 << 20
@@ -28,8 +31,10 @@ _LARGEST = 64 << 20
 @click.argument("labels", metavar="LABELS", type=options.FILE)
 @options.file(
     "--judgements",
-    "Take the judge's verdicts from this record; a label's case is the id of a run.",
-    name="record",
+    "Take the judge's verdicts from this record, or from all in this folder; a label's case is the "
+    "id of a run. May be repeated.",
+    name="records",
+    multiple=True,
 )
 @click.option(
     "--model",
@@ -44,16 +49,17 @@ _LARGEST = 64 << 20
 )
 @options.outcome_format
 def calibrate(
-    labels: str, record: str | None, model: str | None, out: str | None, output_format: str
+    labels: str, records: tuple[str, ...], model: str | None, out: str | None, output_format: str
 ) -> None:
     """Say how far a judge agrees with people, and whether that is far enough to trust it.
 
     LABELS has a row a case, as JSON Lines or CSV: case, human (pass or fail) and judge (pass, fail
     or nothing). labelled_by and labelling_rule may stand beside them: only labels by people count.
 
-    A judge is calibrated if the lower bounds of two 95 % Wilson intervals are high enough: 0.80 of
-    its agreement, and 0.50 of the rate at which it catches human fails. Its kappa has to be above
-    0. A row that repeats a case makes it no more certain.
+    A judge is calibrated if the lower bounds of three 95 % Wilson intervals are high enough: 0.80
+    of its agreement, and 0.50 of the rates at which it catches human fails and keeps human passes.
+    It has to give a verdict on 80 % of the rows, and its kappa has to be above 0. A row that
+    repeats a case makes it no more certain.
 
     The calibration is kept for judge. It holds for this model, prompt and rubric only.
 
@@ -65,14 +71,14 @@ def calibrate(
       drive-trace calibrate labels.csv --model gpt-5.5
       drive-trace calibrate labels.jsonl --judgements trace.jsonl.judgements.ndjson
     """
-    if model is not None and record is not None:
+    if model is not None and records:
         raise click.UsageError("the record of --judgements names the --model")
-    rows = _labels(labels, has_record=record is not None)
+    rows = _labels(labels, has_record=bool(records))
     judge, rounds = None, rows.rows
     if model is not None:
         judge = judge_now(model)
-    if record is not None:
-        judge, rows, rounds = _judged(record, rows)
+    if records:
+        judge, rows, rounds = _judged(records, rows)
     if rows.unsigned:
         notify(f"{plural(rows.unsigned, 'row')} without labelled_by: taken for a person's")
     table = tabulate(rows.rows)
@@ -84,7 +90,7 @@ def calibrate(
             "\n".join(calibration.calibration_in_words(table, lacks, calibration.repeats(rounds)))
         )
     if judge is None:
-        which = "no case has a verdict in --judgements" if record else "name the --model"
+        which = "no case has a verdict in --judgements" if records else "name the --model"
         notify(f"nothing is kept for judge, as nobody says which model this is: {which}")
     elif lacks:
         notify("nothing is kept for judge, as it is not calibrated")
@@ -126,15 +132,29 @@ def _of_cases(rows: calibration.Labels) -> tuple[str, ...]:
     return tuple(lacks)
 
 
+def _records_in(path: str) -> list[str]:
+    """The records in a folder, at any depth, or this one. Ends the command where there is none."""
+    if not Path(path).is_dir():
+        return [path]
+    found = sorted(str(each) for each in Path(path).rglob(f"*{JUDGEMENTS_SUFFIX}"))
+    if not found:
+        raise Ended(EXIT_UNUSABLE, f"{path}: holds no record of judgements (*{JUDGEMENTS_SUFFIX})")
+    return found
+
+
 def _judged(
-    path: str, rows: calibration.Labels
+    paths: Sequence[str], rows: calibration.Labels
 ) -> tuple[Judge | None, calibration.Labels, tuple[calibration.LabelledCase, ...]]:
-    """Whose verdicts a record has, the labels with them, and the same for each time that a judge
-    was asked for one.
+    """Whose verdicts some records have, the labels with them, and the same for each time that a
+    judge was asked for one.
     """
-    found, rejected = judgements.read_judgements(read_text(path, _LARGEST).split("\n"))
-    if rejected:
-        notify(f"{path}: {plural(rejected, 'line')} of it cannot be read, and do not count")
+    found: list[judgements.Judgement] = []
+    for each in dict.fromkeys(chain.from_iterable(map(_records_in, paths))):
+        own, rejected = judgements.read_judgements(read_text(each, _LARGEST).split("\n"))
+        if rejected:
+            notify(f"{each}: {plural(rejected, 'line')} of it cannot be read, and do not count")
+        found += own
+    path = first_of(paths, 3)
     human = {each.case: each for each in rows.rows}
     used = [calls for calls in judgements.judgings(found) if calls[-1].project_run_id in human]
     judges = {each.judge for calls in used for each in calls}

@@ -227,8 +227,9 @@ def attempts(
     notify: Callable[[str], object],
 ) -> Iterator[Call]:
     """Ask once, and once more where ``read`` finds no answer in the reply."""
+    data = render("0" * 32).text
     for attempt in range(1, _ATTEMPTS + 1):
-        prompt = render(secrets.token_hex(16))
+        prompt = render(_nonce_apart_from(data))
         try:
             reply = ask(model, prompt.text, notify=notify)
         except ModelError as error:
@@ -240,6 +241,12 @@ def attempts(
             return
         if attempt < _ATTEMPTS:
             notify(f"{answer.reason}; asking once more")
+
+
+def _nonce_apart_from(data: str) -> str:
+    """A nonce that does not occur in what it is to fence."""
+    nonce = secrets.token_hex(16)
+    return nonce if nonce not in data else _nonce_apart_from(data)
 
 
 def _of_whole(reply: Reply) -> NoAnswer | None:

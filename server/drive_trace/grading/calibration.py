@@ -18,6 +18,10 @@ AGREEMENT = 0.80
 """The least lower bound of agreement; as a point, the reference's own threshold."""
 FAILS_CAUGHT = 0.50
 """The least lower bound of the rate at which human fails are caught."""
+PASSES_KEPT = 0.50
+"""The least lower bound of the rate at which human passes are kept."""
+ANSWERED = 0.80
+"""The least share of rows with a verdict: a judge that leaves out what is hard only seems good."""
 Z = 1.959963984540054
 """The normal quantile of 0.975, for 95 % intervals."""
 _FAR = 100_000
@@ -121,13 +125,21 @@ class Calibration(NamedTuple):
         for what, rate, least in (
             ("agreement", self.agreement, AGREEMENT),
             ("the rate at which human fails are caught", self.tpr, FAILS_CAUGHT),
+            ("the rate at which human passes are kept", self.tnr, PASSES_KEPT),
         ):
             if rate.value is None:
-                found.append(f"{what} is not known, as no row is a human fail")
+                human = "pass" if "passes" in what else "fail"
+                found.append(f"{what} is not known, as no row is a human {human}")
             elif rate.lower < least:
                 found.append(
                     f"the lower bound of {what} is {rate.lower:.3f}, and has to be {least:.2f}"
                 )
+        answered = self.n / (self.n + self.invalid)
+        if answered < ANSWERED:
+            found.append(
+                f"the judge gave a verdict on {answered:.0%} of the rows, and has to on "
+                f"{ANSWERED:.0%}: what it leaves out counts as nothing"
+            )
         kappa = self.kappa
         if kappa is None or kappa <= 0:
             shown = "not defined" if kappa is None else f"{kappa:.3f}"
@@ -141,6 +153,7 @@ class Calibration(NamedTuple):
         for what, rate, least in (
             ("labels", self.agreement, AGREEMENT),
             ("labels of human fails", self.tpr, FAILS_CAUGHT),
+            ("labels of human passes", self.tnr, PASSES_KEPT),
         ):
             if rate.lower < least:
                 more = _more_needed(rate, least)
