@@ -266,7 +266,7 @@ TABLE: Mapping[CaveatCode, tuple[str, Qualifies]] = {
         Qualifies.NEVER,
     ),
     CaveatCode.GRADED_WITHOUT_EVIDENCE: (
-        "The record beside a file of the run has nothing of a component that is graded.",
+        "A component has no record of a gate or a judge, and another gate of the run has one.",
         Qualifies.NEVER,
     ),
     CaveatCode.GRADED_AT_ANOTHER_COMMIT: (

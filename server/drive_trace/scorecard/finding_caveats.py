@@ -231,7 +231,7 @@ def _of_gates(run: RunScore, deciding: Recorded, lines: list[LineRef]) -> Iterat
     evidence += [run.judgement] if run.judgement is not None else []
     known = {*run.gates, *(["intent"] if run.judgement is not None else [])}
     bare = [name for name, value in deciding.values.items() if value and name not in known]
-    if run.has_record and bare:
+    if run.was_gated and bare:
         short = f"{listed(bare)} graded without evidence"
         message = f"{short}: the record beside the file has nothing that says the same"
         yield make_caveat(CaveatCode.GRADED_WITHOUT_EVIDENCE, short, message, lines=lines)

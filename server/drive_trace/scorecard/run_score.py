@@ -233,6 +233,8 @@ class RunScore(NamedTuple):
     """What git vouches for of its files, where somebody asks."""
     gates: Mapping[str, Gating] = {}
     """By component the gate that the grade rests on, as a record beside the files says."""
+    was_gated: bool = False
+    """Whether a gate of it is recorded, whatever that came to."""
     models: tuple[str, ...] = ()
     """Those that its dispatches were started on, sorted. Untrusted."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial, reduce
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from drive_trace.json_text import strings_named
@@ -115,13 +116,15 @@ def among(
     """
     recorded = [each for each in verdicts if each]
     if recorded:
-        from drive_trace.grading.judgements import gates_of, rests_on  # noqa: PLC0415 - as above
+        from drive_trace.grading.judgements import Gating, gates_of, rests_on  # noqa: PLC0415 - as above
 
-        run, grade = run._replace(has_record=True), run.correctness
+        gates = [isinstance(each, Gating) for _, each in chain(*recorded)]
+        run = run._replace(has_record=not all(gates), was_gated=any(gates))
+        grade = run.correctness
         if grade is not None:
             found = rests_on(recorded, grade.values["intent"], grade.ts)
-            gates = gates_of(recorded, grade.values, grade.ts)
-            run = run._replace(judgement=found, gates=gates)
+            own = gates_of(recorded, grade.values, grade.ts)
+            run = run._replace(judgement=found, gates=own)
     more = caveats_from_elsewhere(run, unread, strays, copied)
     return run._replace(caveats=_in_order([*run.caveats, *more]))
 
