@@ -357,6 +357,7 @@ def test_commands_leave_what_they_ended_with(trace: Path) -> None:
     # What was recorded by hand since then rests on nothing.
     record = ("--trace-file", trace, "--project-run-id", RUN)
     assert run("record", *record, "--mechanical", "pass").code == 0
+    assert list(gates) == ["mechanical", "qa"]
     assert list(scored(trace)["gates"]) == ["qa"]
     (bare,) = [e for e in scored(trace)["caveats"] if e["code"] == "graded-without-evidence"]
     assert bare["message"].startswith("mechanical and intent graded without evidence")

@@ -79,7 +79,8 @@ def plan(  # noqa: PLR0913, PLR0917 - one for each option
             raise Ended(EXIT_UNUSABLE, *(f"{each.path}: {each.reason}" for each in side.unread))
         past = cases_of(side, side._replace(runs=()))
         counts = tally(side.runs)
-        cases, rate = cases or len(past) or 1, rate or power.likely_rate(counts.correct, counts.k)
+        cases, graded = cases or len(past), counts.correct + counts.incorrect
+        rate = rate or (power.likely_rate(counts.correct, graded) if graded else None)
         known = (
             power.spread_of(log_costs(past, each))
             for each in (DOLLARS, *COSTS)

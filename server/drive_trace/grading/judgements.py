@@ -263,7 +263,8 @@ def gates_of(
     for each in _until(verdicts, ts):
         if isinstance(each, Gating):
             latest.setdefault(each.component, each)
-    return {name: each for name, each in latest.items() if values[name] == each.outcome}
+    found = ((name, latest.get(name)) for name in values)
+    return {name: each for name, each in found if each and each.outcome == values[name]}
 
 
 def _until(verdicts: Iterable[Verdicts], ts: str) -> Sequence[Sequence[Judgement] | Gating]:
