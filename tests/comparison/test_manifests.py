@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.support import write
-from tests.comparison.support import CORRECT, INCORRECT, SAME, Sides, known
+from tests.comparison.support import CORRECT, INCORRECT, SAME, Sides, judged, known
 from tests.support.client_text import apart, graded, triage
 from tests.support.systems import NO_FIFOS, not_on_windows
 
@@ -155,3 +155,33 @@ def test_the_manifest_has_a_schema() -> None:
     jsonschema.validate(SAME, schema)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({"case": ""}, schema)
+
+
+def test_a_run_that_left_nothing_is_not_correct(sides: Sides) -> None:
+    # 16 of 16 against 8 of 16, and 24 more were started: 16 of 40.
+    for at in range(16):
+        known(sides, "b", model="opus")
+        known(sides, "c")
+        if at % 2:
+            trace = sides.folder / "b" / f"b-{2 * at + 1}" / "trace.jsonl"
+            text = trace.read_text("utf-8").replace('"intent":"pass"', '"intent":"fail"')
+            trace.write_text(text, "utf-8")
+            judged(trace, "fail")
+    said = json.dumps({key: SAME[key] for key in ("case", "base_commit", "model", "bundle")})
+    for at in range(24):
+        manifest = write(sides.folder / "c" / f"dead-{at}", "trace.run.json", said)
+        if at % 2:
+            manifest.with_name("trace.jsonl").touch()
+    # A trace that was excluded is nobody's, and so is what is hidden.
+    excluded = "--exclude", known(sides, "c", model="opus").parent.name
+    write(sides.folder / "c" / ".old" / "1", "trace.run.json", said)
+    found = sides.json(*excluded)
+    gate = found["gate"]
+    assert [(gate[side]["correct"], gate[side]["k"]) for side in ("baseline", "candidate")] == [
+        (8, 16),
+        (16, 40),
+    ]
+    assert found["answer"] == "cannot-tell"
+    assert "24 runs of the candidate are known by a manifest alone, and not CORRECT" in " ".join(
+        sides.compare(*excluded).out.split()
+    )

@@ -211,7 +211,7 @@ def _gated_apart(case: RunsOfCase) -> bool:
 def _told(name: str, run: ComparedRun) -> bool:
     """Whether a fact is known, or nothing is asked of it: nobody judged the run."""
     needless = name in (*_AS_JUDGED, "calibration") and not run.is_judged
-    needless |= name in _SHOWN
+    needless |= name in _SHOWN or (run.is_dead and name == "provenance")
     return needless or bool(run.known[name])
 
 

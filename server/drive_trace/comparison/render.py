@@ -109,7 +109,7 @@ def power(found: Comparison) -> Iterator[str]:
     if found.gate.smallest_p is not None and found.known[0].state is not State.DIFFERS:
         yield _power(found.gate, plural(len(found.cases), "case"))
     for side in found.sides:
-        for _, runs, why in side.no_repetitions:
+        for _, runs, why in side.notable:
             yield f"{plural(len(runs), 'run')} of the {side.name} {are(len(runs))} {why}."
 
 
@@ -375,7 +375,7 @@ def _inputs(sides: tuple[compared.Side, compared.Side]) -> doc.Section:
 
 def _input(side: compared.Side) -> Iterator[tuple[str, str]]:
     yield plural(len(side.files), "file"), _named(side.paths)
-    for what, runs, _ in side.no_repetitions:
+    for what, runs, _ in side.notable:
         yield f"{plural(len(runs), 'run')} {what}", _named(runs)
     for metric, runs in side.doubted.items():
         yield f"{metric.title} doubted: {plural(len(runs), 'run')}", _named(runs)

@@ -18,7 +18,8 @@ from drive_trace.linter.rules import RULES
 from drive_trace.report.event_log import EventLog, TraceLog
 from drive_trace.report.metrics import Value, measure, to_json
 from drive_trace.scorecard.caveats import NOTHING_OMITTED, CaveatCode, Omitted, Unread
-from drive_trace.scorecard.run_score import RunScore, Verdict
+from drive_trace.scorecard.measures import Efficiency, Rounds, WallClock
+from drive_trace.scorecard.run_score import NO_SIGNAL, Gate, RunScore, Verdict
 from drive_trace.scorecard.scoring import TraceSummary
 from drive_trace.vocabulary import COST, GRADE, TOKEN_FIELDS
 
@@ -102,6 +103,11 @@ class ComparedRun(NamedTuple):
         return min(self.known["case"], default=ALL_RUNS)
 
     @property
+    def is_dead(self) -> bool:
+        """Whether it was started, as a manifest says, and left no event."""
+        return not self.score.parts
+
+    @property
     def is_judged(self) -> bool:
         """Whether somebody recorded a verdict on its intent."""
         grade = self.score.correctness
@@ -181,6 +187,13 @@ def compared(  # noqa: PLR0913, PLR0917 - all that is known of a run
     return ComparedRun(score, known, frozenset(hashes), doubted, events.working_ms, price)
 
 
+def dead_run(name: str, manifest: RunManifest, case: str | None) -> ComparedRun:
+    """A run that was started, as its manifest says, and left no event: it is not CORRECT."""
+    nothing = Efficiency(dict.fromkeys(TOKEN_FIELDS), WallClock(None, 0, 0, 0, 0), Rounds(0, 0, 0))
+    gate = Gate(Verdict.NOT_COMPUTABLE, (NO_SIGNAL,), ("run",), "no event recorded")
+    return compared(RunScore(name, (), None, None, gate, nothing), [manifest], case)
+
+
 def _doubted(score: RunScore, found: Collection[str]) -> frozenset[str]:
     """The costs that are doubted by these rules, or that are a copied line, or all 0."""
     doubts = {(RULES[each].distrusts or "") if each in RULES else each for each in found}
@@ -250,8 +263,12 @@ class Side(NamedTuple):
         return (*self.unread, *self.left_out.missed)
 
     @property
-    def no_repetitions(self) -> Iterator[tuple[str, Sequence[str], str]]:
-        """The runs that may be no repetitions: what they are, their ids, and what that means."""
+    def notable(self) -> Iterator[tuple[str, Sequence[str], str]]:
+        """The runs that may be no repetitions, or left nothing: what they are, their ids, and what
+        that means.
+        """
+        if dead := [run.run_id for run in self.runs if run.is_dead]:
+            yield "without an event", dead, "known by a manifest alone, and not CORRECT"
         if joined := [run.run_id for run in self.runs if len(run.score.parts) > 1]:
             what = "joined over files"
             yield what, joined, f"{what}: each repetition needs an id of its own"

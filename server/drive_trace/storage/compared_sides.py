@@ -5,10 +5,11 @@ beside them, and the file that names cases.
 from __future__ import annotations
 
 import json
+import os
 import re
 from array import array
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import chain
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple, TypeAlias, cast
 
@@ -248,7 +249,10 @@ def read_sides(
                 side.take_in([disk.Problem(each.path, _OF_BOTH)])
             elif runs.may_grade_any or not runs.ids.isdisjoint(own):
                 side.take_in([each], are_named=False)
-    made = [side.made(cases, own, prices) for side, own in zip(sides, run_ids, strict=True)]
+    made = [
+        side.made(cases, own, prices, with_dead=True)
+        for side, own in zip(sides, run_ids, strict=True)
+    ]
     problem = next((each for each in made if isinstance(each, disk.Problem)), None)
     return problem or cast("tuple[Side, Side]", tuple(made))
 
@@ -293,7 +297,12 @@ class _SideFiles:
                 self._manifests[each.path] = manifest
 
     def made(
-        self, cases: CaseFile | None, only: Collection[str] | None, prices: Prices
+        self,
+        cases: CaseFile | None,
+        only: Collection[str] | None,
+        prices: Prices,
+        *,
+        with_dead: bool = False,
     ) -> Side | disk.Problem:
         """The side, with its runs joined by their ids. A run that has events of one before it is
         left out, as it is no repetition. A Problem where there are too many runs.
@@ -327,6 +336,11 @@ class _SideFiles:
             runs.append(
                 comparing.compared(run, said, case, found_here, chain(*hashed), own, prices)
             )
+        if with_dead:
+            traces = [part.path for run in card.runs for part in run.parts]
+            for name, manifest in self._dead(traces):
+                case = cases.case_of(name, [name]) if cases is not None else None
+                runs.append(comparing.dead_run(name, manifest, case))
         kept, copies = comparing.distinct(runs)
         return Side(
             self._name,
@@ -339,3 +353,22 @@ class _SideFiles:
             comparing.facts_of(logs, [each.score for each in kept]),
             prices,
         )
+
+    def _dead(self, traces: Sequence[str]) -> Iterator[tuple[str, RunManifest]]:
+        """The manifests in the folders that somebody named beside which no trace has anything in
+        it: such a run was started, and left nothing. Each with the name of its trace. A trace that
+        a search does not read is no such run, nor is anything in hidden folders.
+        """
+        folders = [Path(each) for each in self._paths if each != disk.STDIN and Path(each).is_dir()]
+        alive = {str(each) for trace in traces for each in manifests_of(os.path.realpath(trace))}
+        for folder in folders:
+            for path in islice(sorted(folder.rglob(f"*{MANIFEST_SUFFIX}")), _MOST_RUNS):
+                stem = str(path).removesuffix(MANIFEST_SUFFIX)
+                names = [stem] if stem.endswith(_TRACES) else [stem + each for each in _TRACES]
+                is_seen = any(each.startswith(".") for each in path.relative_to(folder).parts)
+                is_seen |= str(path.resolve()) in alive
+                if is_seen or any(Path(e).is_file() and Path(e).stat().st_size for e in names):
+                    continue
+                manifest = manifest_beside(names[0])
+                if isinstance(manifest, RunManifest):
+                    yield names[0], manifest
