@@ -46,7 +46,7 @@ class Page(HTMLParser):
         for name, value in attrs:
             assert not name.startswith("on")
             assert name not in {"style", "src"}
-            assert name != "href" or (value or "").startswith("#")
+            assert name != "href" or re.match(r"#|https?://|vscode://file/", value or "")
         while self.open and self.open[-1] in _IMPLIED.get(tag, ()):
             self.open.pop()
         self.elements.append((tag, dict(attrs)))
@@ -126,7 +126,8 @@ def test_markup_escapes_whatever_is_not_markup() -> None:
         ("script", {}),
         ("img", {}),
         ("a", {"href": "javascript:alert(1)"}),
-        ("a", {"href": "https://example.org"}),
+        ("a", {"href": "ftp://example.org"}),
+        ("a", {"href": "https://example.org/'><script>"}),
         ("p", {"onclick": "x"}),
         ("p", {"style": "x"}),
         ("p", {"src": "x"}),
@@ -186,7 +187,8 @@ def test_landmarks_headings_and_tables_are_named() -> None:
     ids = {each["id"] for _, each in page.elements if "id" in each}
     for _, attributes in page.elements:
         assert set((attributes.get("aria-labelledby") or "").split()) <= ids
-        assert (attributes.get("href") or "#")[1:] in {*ids, ""}
+        href = attributes.get("href") or "#"
+        assert not href.startswith("#") or href[1:] in {*ids, ""}
     drawings = [each for each in page.all("svg") if each.get("role") == "group"]
     assert all(each["aria-label"] for each in drawings)
     assert names.count("desc") == len(drawings) == 1
@@ -207,6 +209,42 @@ def test_the_lines_that_the_headline_and_the_tables_name_are_links() -> None:
     assert caveat == '1 line rejected (line <a href="#l-0-2">2</a>), not counted.'
     assert '1 (line <a href="#l-0-2">2</a>)' in page
     assert '<a href="#l-0-1"><bdi>' in page  # the dispatch
+
+
+def test_a_page_leads_to_pull_requests_and_to_files_in_vs_code() -> None:
+    refs = ("https://example.org/pull/1", "javascript:alert(1)", "#481", 'https://x/"><b>')
+    lines = [event("slice-completed", pr_ref=each) for each in refs]
+    specs = [event("spec-authored", spec_path=f"projects/{each}") for each in ("x/a b.md", "../k")]
+    report = report_of(trace(*lines, *specs))
+    hrefs = re.findall(r'href="(\w+:[^"]*)"', report_html(report, "test"))
+    assert hrefs == ["https://example.org/pull/1"]
+    at_hand = report._replace(addresses={"a.jsonl": "vscode://file/w/projects/x/trace.jsonl"})
+    hrefs = re.findall(r'href="(vscode:[^"]*)"', report_html(at_hand, "test"))
+    assert hrefs == ["vscode://file/w/projects/x/a%20b.md"]
+
+
+def test_a_page_of_several_runs_opens_at_the_one_that_halted() -> None:
+    halt = event("falsified-assumption", run="b")
+    page = page_of(trace(event("dispatch-end", run="a"), halt))
+    assert ["open" in each for each in page.all("details") if each.get("class") == "run"] == [
+        True,
+        False,
+    ]
+
+
+def test_an_assertion_says_which_rejected_line_may_be_what_is_missing() -> None:
+    lines = [event("dispatch-start"), event("brief-issued", brief_disposition="another")]
+    said = page_of(trace(*lines)).said
+    assert "Readers reject brief-issued on line 2, which may be what is missing." in said
+
+
+def test_tables_of_metrics_name_dispatches_and_rounds() -> None:
+    ids = {"dispatch_id": "77ce3f13-a067-4f13-a4e0-93dbae3137ae", "round_id": "r"}
+    rounds = [event(f"round-{each}", **ids) for each in ("start", "end")]
+    said = report_markdown(report_of(trace(event("dispatch-start", **ids), *rounds)))
+    assert "| `implementer D1 R1` | 1 |" in said
+    assert "| `implementer D1 R1, round 1` | 21m (1,260,000 ms) |" in said
+    assert ids["dispatch_id"] not in said
 
 
 def test_a_name_holds_no_link_whatever_it_says() -> None:

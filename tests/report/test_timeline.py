@@ -2,13 +2,16 @@
 
 import itertools
 import re
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+
+import pytest
 
 from drive_trace.report.chart import REJECTED, Chart, TimeAxis, chart_of, time_axis
 from drive_trace.report.contents import LineFinding, report_on
 from drive_trace.report.event_log import SPANNING, Outcome
 from drive_trace.report.html import report_html
-from drive_trace.report.html.charts import GLYPHS, as_date, as_time, days, ticks
+from drive_trace.report.html.charts import GLYPHS, as_time, days, ticks
 from drive_trace.vocabulary import EVENTS
 from tests.report.support import report_of
 from tests.scorecard.support import event
@@ -20,8 +23,8 @@ _START = 20_000 * _DAY + 14 * 60 * _MINUTE  # 2024-10-04T14:00:00Z
 
 
 def at(minutes: float) -> str:
-    hours, rest = divmod(minutes, 60)
-    return f"2026-05-28T{14 + int(hours):02}:{int(rest):02}:{int(rest * 60 % 60):02}.000Z"
+    moment = datetime(2026, 5, 28, 14, tzinfo=UTC) + timedelta(minutes=minutes)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def axis_of(*minutes: float, busy: tuple[tuple[int, int], ...] = ()) -> TimeAxis:
@@ -57,9 +60,24 @@ def test_days_without_an_event_are_folded_and_say_how_long_they_were() -> None:
     assert axis.place(axis.moments[-1]) > 0.999
 
 
-def test_a_short_time_beside_a_long_one_can_be_seen() -> None:
-    axis = axis_of(0, 0.01, 60, 60.01, 119, busy=((0, 119),))
-    assert min(right - left for left, right in pairwise(axis.places)) >= 3.99 / 900
+def test_any_two_dispatches_have_lengths_in_the_ratio_of_their_durations() -> None:
+    lengths = {"a": 1371, "b": 57, "c": 8, "d": 0.5, "e": 205}
+    lines, start = list[str](), 0.0
+    for number, (name, minutes) in enumerate(lengths.items()):
+        lines += dispatch(name, start, start + minutes)
+        lines.append(event("triage-verdict", ts=at(start + minutes / 2)))
+        start += minutes / 2 if number == 1 else minutes + 600 * number
+    made = chart(*lines)
+    assert [fold.milliseconds for fold in made.axis.folds] != []
+    drawn = {bar.name: (bar.right - bar.left) / lengths[bar.name] for bar in made.bars}
+    assert max(drawn.values()) / min(drawn.values()) < 1.000001
+    assert all(abs(made.axis.scale * _MINUTE / each - 1) < 1e-6 for each in drawn.values())
+
+
+def test_nothing_is_folded_while_a_dispatch_is_open() -> None:
+    axis = axis_of(0, 5, 5000, 9000, 9001, busy=((0, 9000), (4, 6)))
+    assert axis.folds == ()
+    assert axis.place(_START + 4500 * _MINUTE) == pytest.approx(4500 / 9001)
 
 
 def test_places_grow_with_time_whatever_the_times() -> None:
@@ -86,15 +104,20 @@ def test_ticks_are_round_and_have_room() -> None:
 
 
 def test_each_day_is_named() -> None:
-    assert [as_date(each.moment) for each in days(axis_of(0, 5, 1440, 1450))] == [
-        "2024-10-04",
-        "2024-10-05",
-    ]
+    def named(*minutes: float, busy: tuple[tuple[int, int], ...]) -> list[str]:
+        return [each.words for each in days(axis_of(*minutes, busy=busy)) if not each.level]
+
+    assert named(0, 1440, busy=((0, 1440),)) == ["2024-10-04", "2024-10-05"]
+    # A day on which nothing begins, and days for which there is no room.
+    assert named(0, 3000, busy=((0, 3000),)) == ["2024-10-04", "2024-10-05", "2024-10-06"]
+    many = named(0, 43200, busy=((0, 43200),))
+    assert many[0].startswith("2024-10-04 – 10-")
+    assert many[-1].endswith("11-03")
 
 
 def test_ten_thousand_moments_can_be_zoomed_into() -> None:
     axis = axis_of(*(number * 0.5 for number in range(10_000)), busy=((0, 5000),))
-    assert axis.levels == 6
+    assert 2 <= axis.levels <= 6
     assert len(ticks(axis)) < 1000
 
 
@@ -130,23 +153,37 @@ def test_an_end_before_its_start_is_a_bar_all_the_same() -> None:
 def test_rejected_lines_stand_where_the_event_above_them_does() -> None:
     broken = event("round-end", verdict="fine", ts=at(50))
     made = chart(*dispatch("a", 0, 30), broken, event("triage-verdict", ts=at(40)))
-    kinds = {mark.kind: mark for mark in made.marks}
-    assert kinds["rejected"].place == made.axis.place(made.axis.moments[-2])
-    assert kinds["rejected"].line.line == 3
+    (mark, _) = made.marks
+    assert (mark.kinds, [line.line for line in mark.lines]) == (["rejected"], [3])
+    assert mark.place == made.bars[0].right
 
 
-def test_a_grade_has_room_before_the_cost_beside_it() -> None:
-    feeds = [event(each, ts=at(30)) for each in ("tokens-recorded", "correctness-recorded")]
-    levels = {mark.kind: mark.level for mark in chart(*dispatch("a", 0, 30), *feeds).marks}
-    assert levels["correctness-recorded"] == 0
-    assert levels["tokens-recorded"] > 0
+def test_what_is_too_near_stands_together_and_what_is_serious_is_seen_at_every_zoom() -> None:
+    ids = {"dispatch_id": "a", "round_id": "r"}
+    sent_back = event("round-end", **ids, verdict="another-round-needed", ts=at(20))
+    lines = [event("round-start", **ids, ts=at(19)), sent_back]
+    lines += [event("spec-amended", spec_path=f"{n}.md", ts=at(20 + n / 100)) for n in range(30)]
+    lines += [event("falsified-assumption", ts=at(20.1)), event("triage-verdict", ts=at(500))]
+    made = chart(*dispatch("a", 0, 600), *lines)
+    for level in range(made.axis.levels + 1):
+        seen = [
+            each
+            for each in made.marks
+            if each.level <= level and (each.until is None or level < each.until)
+        ]
+        assert sorted(line.line for each in seen for line in each.lines) == [4, *range(5, 37)]
+        kinds = {kind for each in seen for kind in each.kinds}
+        assert {"falsified-assumption", Outcome.AGAIN, "triage-verdict"} <= kinds
+    page = report_html(report_of(trace(*dispatch("a", 0, 600), *lines)), "test")
+    assert re.search(r">!↻\+30</text>", page)
 
 
 def test_work_after_the_grade_is_marked() -> None:
     text = event("correctness-recorded", ts=at(31))
     assert chart(*dispatch("a", 0, 30), text).stale_from is None
     late = chart(*dispatch("a", 0, 30), text, *dispatch("b", 40, 50))
-    assert late.stale_from == late.axis.place(late.axis.moments[-3])
+    assert late.stale_from is not None
+    assert late.bars[0].right < late.stale_from < late.bars[1].left
 
 
 def test_a_first_brief_is_part_of_its_round_and_a_changed_one_has_a_mark() -> None:
@@ -158,7 +195,7 @@ def test_a_first_brief_is_part_of_its_round_and_a_changed_one_has_a_mark() -> No
     made = chart(*dispatch("a", 0, 30), event("round-start", **ids, ts=at(1)), *briefs)
     ((bar,), (mark,)) = made.bars, made.marks
     assert [line.line for line in bar.rounds[0].lines] == [3, 4]
-    assert (mark.kind, mark.line.line) == ("brief-issued", 5)
+    assert (mark.kinds, [each.line for each in mark.lines]) == (["brief-issued"], [5])
 
 
 def test_bars_without_room_stand_together_until_there_is_some() -> None:
@@ -193,7 +230,7 @@ def test_no_run_has_more_lanes_than_can_be_looked_at() -> None:
 
 
 def test_every_event_is_a_bar_or_has_a_mark_of_its_own() -> None:
-    assert {*GLYPHS} == {*EVENTS, REJECTED} - {*SPANNING}
+    assert {*GLYPHS} == {*EVENTS, REJECTED, Outcome.AGAIN, Outcome.HALTED} - {*SPANNING}
     assert len({*GLYPHS.values()}) == len(GLYPHS)
 
 
@@ -211,7 +248,27 @@ def test_every_bar_leads_to_its_line_and_back() -> None:
     links = re.findall(r'<a href="#(l-0-\d+)" id="(b-0-\d+)"', page)
     assert links == [("l-0-1", "b-0-1"), ("l-0-3", "b-0-3")]
     for line, bar in links:
-        assert re.search(rf'<tr id="{line}"><td><a href="#{bar}">', page)
+        assert re.search(rf'<tr id="{line}" data-e="e-\w+"><td><a href="#{bar}">', page)
+
+
+def test_worked_and_waiting_are_told_apart() -> None:
+    ids = {"dispatch_id": "a", "round_id": "r"}
+    rounds = [event("round-start", **ids, ts=at(1)), event("round-end", **ids, ts=at(35))]
+    lines = [*dispatch("a", 0, 899), *rounds]
+    assert "14h 59m by the clock · 28m claimed · 34m in rounds · 14h 25m waiting" in (
+        chart(*lines).bars[0].words
+    )
+
+
+def test_a_log_scale_is_offered_where_one_dispatch_dwarfs_the_others() -> None:
+    def page(longest: float) -> str:
+        some = (dispatch(str(n), n, n + 1) for n in range(5))
+        return report_html(
+            report_of(trace(*itertools.chain(*some), *dispatch("x", 9, 9 + longest))), "test"
+        )
+
+    assert ">Log scale</button>" in page(600)
+    assert ">Log scale</button>" not in page(6)
 
 
 def test_what_shows_no_colour_is_told_by_texture_and_sign() -> None:
@@ -233,7 +290,7 @@ def test_events_are_said_in_words_without_ids() -> None:
     lines = [*dispatch("a", 0, 30), event("round-start", dispatch_id="a", round_id="r", ts=at(1))]
     lines.append(event("round-end", dispatch_id="a", round_id="r", ts=at(2)))
     page = report_html(report_of(trace(*lines)), "test")
-    said = re.findall(r"<td>([a-z-]+)<td>([^<]*)<td>", page)
+    said = re.findall(r"<td>([a-z-]+)\n<td>([^<\n]*)\n<td>", page)
     assert ("round-end", "a, round 1, satisfied, findings filed 0, 21m") in said
     assert ("dispatch-end", "a, completed, 28m") in said
     assert [words.count("a,") for name, words in said if name == "dispatch-start"] == [1]

@@ -494,6 +494,7 @@ def test_a_timeline(client: RawClient) -> None:
     links = re.findall(r'<a href="#l-0-(\d+)"[^>]*><title>([^<]*)</title>', said["body"])
     assert links == [
         ("1", "triage-verdict · line 1"),
+        ("4", "another round needed · line 4"),
         ("8", "correctness-recorded · line 8"),
         ("2", "D1 · no end recorded · 2 rounds"),
         ("3", "round 1 · another-round-needed · 1 finding · 8m by the clock · 8m claimed"),

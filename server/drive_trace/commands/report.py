@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import click
@@ -20,6 +21,7 @@ from drive_trace.storage.files import with_judgements
 from drive_trace.storage.finding import SearchOptions, omitted
 from drive_trace.storage.projects import Projects
 from drive_trace.text.escaping import json_document
+from drive_trace.text.html import file_address
 
 
 @click.command(cls=options.WithHistory)
@@ -75,6 +77,10 @@ def report(
     read -= reading.without_history
     unread = [each for each in reading.unread if each.path not in read]
     made = contents.report_on(traces, unread, omitted(reading.left_out), findings, run_ids)
+    if chosen == "html":
+        addresses = {each.path: file_address(os.path.abspath(each.path)) for each in made.traces}  # noqa: PTH100 - that would follow links
+        known = {path: to for path, to in addresses.items() if to is not None and path != "-"}
+        made = made._replace(addresses=known)
     inputs = [*(trace.path for trace in made.traces), *(each.path for each in unread)]
     write_document(_rendered(made, chosen), out, traces=inputs, is_html=chosen == "html")
     tell_others(reading.others_found)

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from drive_trace.report.event_log import Event, EventLog
+from drive_trace.text.wording import numbered_lines
+
+_MOST_LINES = 5
 
 
 class CheckResult(StrEnum):
@@ -318,6 +322,27 @@ ASSERTIONS: Sequence[Assertion] = sorted([*_ASSERTIONS, *_undecided()], key=_pla
 """Every assertion, in the order in which they are shown."""
 
 
-def check_all(log: EventLog) -> tuple[Checked, ...]:
-    """Hold the events against every assertion."""
-    return tuple(Checked(assertion, assertion.check(log)) for assertion in ASSERTIONS)
+_LACKING = {
+    "I4": ("slice-started", "triage-verdict"),
+    "I6": ("spec-authored", "plan-authored"),
+    "I8": ("brief-issued",),
+}
+"""The events that are missing where these fail."""
+
+
+def check_all(
+    log: EventLog, rejected: Mapping[str, Sequence[int]] = MappingProxyType({})
+) -> tuple[Checked, ...]:
+    """Hold the events against every assertion. ``rejected`` are the lines by event that readers
+    reject: where one fails, these may be what is missing, and its note says so.
+    """
+    found = []
+    for each in ASSERTIONS:
+        result = each.check(log)
+        for name in _LACKING.get(each.id, ()) if result.status is CheckResult.FAIL else ():
+            if name in rejected:
+                lines = numbered_lines(rejected[name], _MOST_LINES)
+                missing = f" Readers reject {name} on {lines}, which may be what is missing."
+                result = result._replace(note=result.note + missing)
+        found.append(Checked(each, result))
+    return tuple(found)

@@ -2,10 +2,9 @@
 
 Places are shares of the axis. Texts are untrusted, but for words of the vocabulary.
 
-Idle time is folded on the axis, and short times are long enough to be seen. Between two moments at
-which something happened, the axis is even. How wide such a step is follows its length, but no step
-is narrower than a bar that can be pointed at, and none is so wide that it leaves no room for the
-others: that one is *folded*.
+Length is time: while a dispatch is open nothing is folded, and any two bars have lengths in the
+ratio of their durations. Idle time between dispatches is folded where it is long, and marked. What
+is too narrow or too near to others stands together, at each level of zoom, until there is room.
 """
 
 from __future__ import annotations
@@ -14,14 +13,14 @@ from bisect import bisect_left, bisect_right, insort
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from math import ceil, log2
 from typing import NamedTuple
 
 from drive_trace.report.event_log import SPANNING, DispatchSpan, Event, Outcome, Period, RoundSpan
 from drive_trace.scorecard.caveats import LineRef
 from drive_trace.scorecard.run_score import RunScore
-from drive_trace.text.wording import plural, short_time
+from drive_trace.text.wording import LONGEST, plural, short_time
 from drive_trace.trace.times import epoch_milliseconds
 
 _WIDTH = 900
@@ -29,26 +28,27 @@ _WIDTH = 900
 _LEAST = 4 / _WIDTH
 """What can be pointed at is at least so wide."""
 _FOLDED = 44 / _WIDTH
-"""A step in which no dispatch is open is no wider than the words on its length."""
-_USUAL = 4
-"""A step in which one is open is not drawn longer than so many times what most of them last."""
+"""Idle time is no wider than the words on its length."""
 _DEEPEST = 6
 _SECOND = 1000
 _APART = 11 / _WIDTH
-"""Marks that are nearer than this to one another are shown when there is room."""
+"""Marks that are nearer than this to one another stand together."""
+_TOGETHER = 40 / _WIDTH
+"""So much room has what stands for several, and twice as much what stands for very many."""
 _REACH = 24 / _WIDTH
 """A cluster is no wider than a number on it needs."""
 _MOST_LANES = 24
 REJECTED = "rejected"
 _BRIEF = "brief-issued"
-_FIRST = {"correctness-recorded": 0, REJECTED: 1}
+SERIOUS = ("falsified-assumption", REJECTED, Outcome.HALTED, "correctness-recorded", Outcome.AGAIN)
+"""The kinds of marks that are seen at every zoom, also where several stand together."""
 
 
 # The axis
 
 
 class Fold(NamedTuple):
-    """A step that is drawn far shorter than it is long."""
+    """Idle time that is drawn shorter than it is long."""
 
     left: float
     right: float
@@ -60,12 +60,14 @@ class TimeAxis:
     """Moments are milliseconds since 1970."""
 
     moments: Sequence[int]
-    """At which something happened, sorted, each once; at least two."""
+    """The ends of the stretches that are even, sorted; at least two."""
     places: Sequence[float]
     """Of each of them."""
     folds: Sequence[Fold]
+    scale: float
+    """The width of a millisecond that is not folded."""
     levels: int
-    """How often the axis has to be doubled for its shortest step to be pointed at."""
+    """How often the axis has to be doubled for its shortest dispatch to be pointed at."""
 
     def place(self, moment: int) -> float:
         """Where a moment is; what is beyond the axis is at its end."""
@@ -79,63 +81,41 @@ def time_axis(moments: Iterable[int], busy: Iterable[tuple[int, int]]) -> TimeAx
     """The axis for all moments at which something happened; None if there are none. ``busy`` are
     the times in which some dispatch was open.
     """
-    known = sorted(set(moments))
+    known, spans = sorted(set(moments)), sorted(busy)
     if not known:
         return None
     if len(known) == 1:
         known.append(known[0] + _SECOND)
-    steps = [end - start for start, end in pairwise(known)]
-    is_busy = _busy_steps(known, busy)
-    least = min(_LEAST, 0.5 / len(steps))
-    idle = max(min(_FOLDED, 0.5 / len(steps)), least)
-    usual = sorted(step for step, each in zip(steps, is_busy, strict=True) if each) or sorted(steps)
-    longest = _USUAL * usual[len(usual) * 4 // 5]
-    bounds = [
-        (min(step, longest), 1.0 if each else idle)
-        for step, each in zip(steps, is_busy, strict=True)
-    ]
-    scale, widths = _filled(bounds, least)
-    whole = sum(widths)
-    places, folds = [0.0], []
-    for step, width in zip(steps, widths, strict=True):
-        left = places[-1]
-        places.append(left + width / whole)
-        if step * scale > 1.5 * width and width > least:
-            folds.append(Fold(left, places[-1], step))
-    levels = min(_DEEPEST, max(2, ceil(log2(_LEAST / least)) + 1))
-    return TimeAxis(tuple(known), tuple(places), tuple(folds), levels)
+    until = list(accumulate((end for _, end in spans), max))
+    starts = [start for start, _ in spans]
 
+    def is_busy(start: int) -> bool:
+        at = bisect_right(starts, start)
+        return at > 0 and until[at - 1] > start
 
-def _busy_steps(known: Sequence[int], busy: Iterable[tuple[int, int]]) -> list[bool]:
-    changes = [0] * (len(known) + 1)
-    for start, end in busy:
-        changes[bisect_left(known, start)] += 1
-        changes[bisect_left(known, end)] -= 1
-    found, depth = [], 0
-    for change in changes[: len(known) - 1]:
-        depth += change
-        found.append(depth > 0)
-    return found
-
-
-def _filled(bounds: Sequence[tuple[int, float]], least: float) -> tuple[float, list[float]]:
-    """The width of a millisecond, and of each step, so that all together fill the axis if they can.
-    A step is as wide as so many milliseconds, but not wider than its bound.
-    """
-
-    def widths(scale: float) -> list[float]:
-        # Without min and max, which take longer than all the rest.
-        scaled = [(length * scale, most) for length, most in bounds]
-        return [most if wide > most else max(least, wide) for wide, most in scaled]
-
-    low, high = 0.0, 1.0
-    for _ in range(40):
-        middle = (low + high) / 2
-        if sum(widths(middle)) > 1:
-            high = middle
-        else:
-            low = middle
-    return high, widths(high)
+    idle = sorted(
+        ((end - start, start) for start, end in pairwise(known) if not is_busy(start)), reverse=True
+    )
+    narrow, rest = min(_FOLDED, 0.5 / (len(idle) or 1)), known[-1] - known[0]
+    scale, folded = 1 / rest, dict[int, float]()
+    for length, start in idle:
+        if length * scale <= narrow:
+            break
+        folded[start], rest = narrow, rest - length
+        scale = (1 - narrow * len(folded)) / rest if rest else 0
+    if not rest:
+        folded = dict.fromkeys(folded, 1 / len(folded))
+    ends, places, folds = [known[0]], [0.0], list[Fold]()
+    for start, end in pairwise(known):
+        if start in folded:
+            folds.append(Fold(places[-1], places[-1] + folded[start], end - start))
+        elif len(ends) > 1 and ends[-2] not in folded:
+            del ends[-1], places[-1]  # it goes on evenly
+        ends.append(end)
+        places.append(places[-1] + folded.get(start, (end - ends[-2]) * scale))
+    least = min([_LEAST, 0.5 / len(known), *((end - start) * scale for start, end in spans)])
+    levels = min(_DEEPEST, max(2, ceil(log2(_LEAST / (least or _LEAST))) + 1))
+    return TimeAxis(tuple(ends), tuple(places), tuple(folds), scale, levels)
 
 
 def spaced(places: Iterable[float], apart: float, most: int) -> list[int]:
@@ -192,6 +172,7 @@ class Bar(NamedTuple):
     claimed: float | None
     """Where it would end by its author's claim."""
     outcome: Outcome
+    round_starts: int
     name: str
     words: str
     lines: Sequence[LineRef]
@@ -200,6 +181,14 @@ class Bar(NamedTuple):
     """Of zoom, from which on it is shown by itself."""
     rounds_level: int
     """The same, of its rounds."""
+
+    @property
+    def look(self) -> Outcome:
+        """How it came out; of one that needed another round, that, where its rounds have no
+        room.
+        """
+        is_plain = self.outcome is Outcome.PASSED
+        return Outcome.AGAIN if is_plain and self.round_starts > 1 else self.outcome
 
 
 class Cluster(NamedTuple):
@@ -213,14 +202,17 @@ class Cluster(NamedTuple):
 
 
 class ChartMark(NamedTuple):
-    """Something that happened at a moment."""
+    """What happened at a moment, or at several that are too near to one another."""
 
     place: float
-    kind: str
-    """The event, or :data:`REJECTED`."""
-    line: LineRef
+    kinds: Sequence[str]
+    """The events, :data:`REJECTED`, or how a round came out: those that are shown."""
+    lines: Sequence[LineRef]
+    """Of all that stand together."""
     level: int
-    """Of zoom, from which on there is room for it."""
+    """Of zoom, from which on it is shown ..."""
+    until: int | None
+    """... and from which on it is no more."""
 
 
 @dataclass(frozen=True)
@@ -265,7 +257,7 @@ def chart_of(run: RunScore, events: Sequence[Event], spans: Sequence[DispatchSpa
         if (at := _timed(span)) is not None
     }
     briefs = _first_briefs(events, rounds)
-    others = list(_others(run, events, set(briefs.values())))
+    others = [*_others(run, events, set(briefs.values())), *_sent_back(spans, rounds)]
     moments = [moment for moment, _, _ in others]
     moments += (moment for each in (*timed.values(), *rounds.values()) for moment in each)
     axis = time_axis(moments, ((each.begin, each.last) for each in timed.values()))
@@ -326,21 +318,23 @@ def _bar(
     at: _Timed,
     rounds: Mapping[_RoundKey, tuple[_Timed, LineRef | None]],
 ) -> Bar:
-    claim = axis.place(at.begin + span.claimed_ms) if span.claimed_ms is not None else None
     pieces = [
         _piece(axis, each, *rounds[key])
         for each in span.rounds
         if (key := (span.dispatch_id, each.round_id)) in rounds
     ]
     left, right = axis.place(at.begin), axis.place(at.end)
+    claimed = span.claimed_ms
+    claim = None if claimed is None else min(left + min(claimed, LONGEST) * axis.scale, 1.0)
     level = _level_of(right - left, axis.levels)
     levels = (_level_of(each.right - each.left, axis.levels) for each in pieces)
     name = span.called
     words = [name, span.said or "no end recorded", plural(span.round_starts, "round")]
-    words += [*_lengths(span), *([span.model] if span.model else [])]
+    words += [*_lengths(span), *span.waiting, *([span.model] if span.model else [])]
     said = " · ".join(words)
     lines, most = _lines(span), max([level, *levels])
-    return Bar(lane, left, right, claim, span.outcome, name, said, lines, pieces, level, most)
+    starts, how = span.round_starts, span.outcome
+    return Bar(lane, left, right, claim, how, starts, name, said, lines, pieces, level, most)
 
 
 def _piece(axis: TimeAxis, span: RoundSpan, at: _Timed, brief: LineRef | None) -> RoundBar:
@@ -404,21 +398,41 @@ def _others(
             yield moments[max(at - 1, 0)], REJECTED, line
 
 
-def _marks(axis: TimeAxis, others: Sequence[tuple[int, str, LineRef]]) -> list[ChartMark]:
-    """In the order of time. Where there is no room for all, grades and rejected lines are shown
-    first, and then what is rarest.
-    """
-    counts = Counter(kind for _, kind, _ in others)
-    ranked = sorted(
-        others, key=lambda other: (_FIRST.get(other[1], len(_FIRST)), counts[other[1]], other)
-    )
-    places = [axis.place(moment) for moment, _, _ in ranked]
-    levels = spaced(places, _APART, axis.levels)
-    marks = [
-        ChartMark(place, kind, line, level)
-        for place, (_, kind, line), level in zip(places, ranked, levels, strict=True)
-    ]
-    return sorted(marks, key=lambda mark: (mark.place, mark.line))
+def _sent_back(
+    spans: Iterable[DispatchSpan], timed: Mapping[_RoundKey, _Timed]
+) -> Iterator[tuple[int, str, LineRef]]:
+    """The ends of rounds after which there had to be another one, or that a person was asked."""
+    for span in spans:
+        for each in span.rounds:
+            at = timed.get((span.dispatch_id, each.round_id))
+            if at and each.end and each.outcome in (Outcome.AGAIN, Outcome.HALTED):
+                yield at.end, each.outcome, each.end.place
+
+
+def _marks(axis: TimeAxis, others: Iterable[tuple[int, str, LineRef]]) -> list[ChartMark]:
+    """What stands alone or together at each level of zoom, in the order of time."""
+    every = sorted((axis.place(moment), line, kind) for moment, kind, line in others)
+    rare = Counter(kind for *_, kind in every)
+    shown: dict[tuple[int, int], list[int]] = {}
+    """By the first and last of those that stand together, the levels at which they do."""
+    for level in range(axis.levels + 1):
+        first = 0
+        for at in range(1, len(every) + 1):
+            room = (_TOGETHER * (1 + (at - first > 9)) if at - first > 1 else _APART) / 2**level
+            gap = every[at][0] - every[first][0] if at < len(every) else 2.0
+            is_last = gap < 2 * room and every[at][0] > 1 - room  # where none would fit behind it
+            if gap >= room and not is_last:
+                shown.setdefault((first, at), []).append(level)
+                first = at
+    marks = []
+    for (first, end), levels in shown.items():
+        some = every[first:end]
+        found = {kind for *_, kind in some}
+        kinds = [kind for kind in SERIOUS if kind in found] or [min(found, key=rare.__getitem__)]
+        until = levels[-1] + 1 if levels[-1] < axis.levels else None
+        lines = [line for _, line, _ in some]
+        marks.append(ChartMark(some[0][0], kinds, lines, levels[0], until))
+    return sorted(marks, key=lambda mark: (mark.place, mark.level))
 
 
 # What is too narrow to be pointed at stands together, until there is room

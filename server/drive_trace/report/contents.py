@@ -101,6 +101,12 @@ def findings_phrase(found: Sequence[LineFinding] | None) -> str:
     return listed(_count(n, name) for name, n in severities.items() if n) or "none"
 
 
+def severity_order(found: Sequence[LineFinding] | None) -> float:
+    """By what findings are sorted: how many are errors, then warnings, ...; -1 if unknown."""
+    count = Counter(each.severity for each in found or ())
+    return -1 if found is None else sum(count[name] * 1000**-n for n, name in enumerate(SEVERITIES))
+
+
 class FullReport(NamedTuple):
     """Everything that a report shows."""
 
@@ -113,6 +119,8 @@ class FullReport(NamedTuple):
     """Every event that counts, in the order of :class:`EventLog`."""
     findings: FindingsByPath | None = None
     """None if nobody checked the traces."""
+    addresses: Mapping[str, str] = {}
+    """By the path of a trace where VS Code opens it, if the page is to lead there."""
 
     def by_run(self) -> dict[str, list[Event]]:
         """The events of each run, in order."""
@@ -237,7 +245,10 @@ def report_on_run(run: RunScore, events: Sequence[Event]) -> FullReport:
 def _report(
     card: ScoreCard, log: EventLog, traces: Sequence[TraceLog], findings: FindingsByPath | None
 ) -> FullReport:
-    measured, checked = metrics.measure(log), check_all(log)
+    rejected: dict[str, list[int]] = {}
+    for each in (each for run in card.runs for each in run.rejected):
+        rejected.setdefault(each.event_name or "", []).append(each.line)
+    measured, checked = metrics.measure(log), check_all(log, rejected)
     return FullReport(card, measured, checked, timelines(log), tuple(traces), log.events, findings)
 
 

@@ -246,6 +246,20 @@ class DispatchSpan(Period, frozen=True):
         return self.name or self.dispatch_id
 
     @property
+    def worked_ms(self) -> int | None:
+        """How much of it was in rounds, by the clock; None where no round has both ends."""
+        known = [ms for each in self.rounds if (ms := each.clock_ms) is not None and ms >= 0]
+        return sum(known) if known else None
+
+    @property
+    def waiting(self) -> list[str]:
+        """Work and waiting apart, where it was not work for most of the time."""
+        worked, clock = self.worked_ms, self.clock_ms
+        if worked is None or clock is None or worked >= 0.9 * clock:
+            return []
+        return [f"{short_time(worked)} in rounds", f"{short_time(clock - worked)} waiting"]
+
+    @property
     def claims_more(self) -> bool:
         """Whether its author claims clearly more time than the clock allows: over 2 s and 2 %."""
         claimed, clock = self.claimed_ms, self.clock_ms
@@ -391,7 +405,7 @@ class EventWords:
             if name.endswith(("_hash", "_id")):
                 return None
             if name.endswith("_path"):
-                return value.rpartition("/")[2]
+                return "/".join(value.split("/")[-2:])
             is_bare = field.is_outcome or name in ("dispatch_name", "model", "subagent_type")
             return value if is_bare or "_" not in name else f"{called} {value}"
         if isinstance(value, list):

@@ -138,9 +138,7 @@ def runs_table(
                 doc.named_link(anchor("run", run.run_id), run.run_id, 60),
                 doc.Lines([*first, *([places.decided_by(run)] if is_page else []), *notes]),
                 *run_figures(run),
-                doc.Lines(
-                    [contents.findings_phrase(findings)], -1 if findings is None else len(findings)
-                ),
+                doc.Lines([contents.findings_phrase(findings)], contents.severity_order(findings)),
                 run.provenance.origin or "not told",
                 _last_event(events.get(run.run_id, ())),
             ]
@@ -229,20 +227,25 @@ def _dispatch(span: DispatchSpan, places: Places) -> list[doc.Words]:
 def metrics(report: contents.FullReport, most: int, facts: str = contents.FACTS) -> doc.Section:
     """Every metric, group by group, with at most so many rows of a table."""
     blocks: list[doc.Block] = [doc.Paragraph(facts)]
+    names = {each.dispatch_id: each.called for some in report.timelines.values() for each in some}
+    for span in (each for some in report.timelines.values() for each in some):
+        names |= {each.round_id: f"{span.called}, round {each.number}" for each in span.rounds}
     if report.warning:
         blocks.append(doc.Paragraph(f"{contents.NOTHING_RIGHT}.", is_warning=True))
     for group, title in GROUPS.items():
         measured = [each for each in report.metrics if each.metric.group == group]
-        shown = _group(title, measured, most)
+        shown = _group(title, measured, most, names)
         blocks.append(doc.Section(f"{title} ({len(measured)})", shown, is_folded=True))
     return doc.Section("Metrics: facts, not a score", blocks, "metrics")
 
 
-def _group(title: str, measured: Sequence[Measured], most: int) -> list[doc.Block]:
+def _group(
+    title: str, measured: Sequence[Measured], most: int, names: Mapping[str, str]
+) -> list[doc.Block]:
     rows: list[list[doc.Cell]] = []
     breakdowns: list[doc.Section] = []
     for metric, value in measured:
-        figures, tables = _figures(metric, value), _tables(metric, value, most)
+        figures, tables = _figures(metric, value), _tables(metric, value, most, names)
         if value is None:
             figures = [f"value: n/a ({metric.no_signal})"]
         elif not figures:
@@ -260,24 +263,31 @@ def _figures(metric: Metric, value: Value) -> list[str]:
     return [f"{each.label}: {_quantity(_at(value, each.at), each.unit)}" for each in shown]
 
 
-def _tables(metric: Metric, value: Value, most: int) -> list[doc.Section]:
-    """The breakdowns of a metric that have rows, folded."""
+def _tables(metric: Metric, value: Value, most: int, names: Mapping[str, str]) -> list[doc.Section]:
+    """The breakdowns of a metric that have rows, folded. Dispatches and rounds have ``names``."""
     parts = [
         (each, part)
         for each in metric.shows
         if isinstance(each, Breakdown) and (part := _at(value, each.at))
     ]
     return [
-        doc.Section(f"{each.caption} ({len(part):,})", [_table(each, part, most)], is_folded=True)
+        doc.Section(
+            f"{each.caption} ({len(part):,})", [_table(each, part, most, names)], is_folded=True
+        )
         for each, part in parts
         if isinstance(part, Mapping | list)
     ]
 
 
-def _table(shape: Breakdown, value: Mapping[str, Value] | list[Value], most: int) -> doc.Table:
+def _table(
+    shape: Breakdown, value: Mapping[str, Value] | list[Value], most: int, names: Mapping[str, str]
+) -> doc.Table:
     columns = {shape.columns: ()} if isinstance(shape.columns, str) else shape.columns
     rows = [
-        [doc.name(key, 80), *(_cell(_at(item, *at), shape.unit) for at in columns.values())]
+        [
+            doc.name(names.get(key, key), 80),
+            *(_cell(_at(item, *at), shape.unit) for at in columns.values()),
+        ]
         for key, item in islice(_items(value), most)
     ]
     headers = [shape.key, *columns]

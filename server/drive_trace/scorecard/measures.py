@@ -241,11 +241,13 @@ class Provenance(NamedTuple):
         )
         return [phrase for count, phrase in phrases if count]
 
-    @property
-    def sentence(self) -> str | None:
-        """All of it for people; None where there is nothing to say."""
+    def sentence(self, of: int) -> str | None:
+        """All of it for people, given how many events there are; None where there is nothing to
+        say.
+        """
         beside = f"{plural(self.recorded, 'event')} recorded beside, {self.measured:,} measured"
-        none = f"no sign of another in {plural(self.events, 'event')}"
+        sample = "a sample of " * (self.events < of)
+        none = f"no sign of another in {sample}{plural(self.events, 'event')}"
         told = [f"{self.origin} ({'; '.join(self.evidence) or none})"] * (self.origin is not None)
         told += [beside] * bool(self.recorded)
         return f"Provenance: {'; '.join(told)}." if told else None

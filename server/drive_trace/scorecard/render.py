@@ -119,6 +119,12 @@ def run_card(
 
 def card_blocks(run: RunScore) -> list[doc.Block]:
     """The card below the verdict and the run's id."""
+    decided = f"{_decided_by(run)} {what_would_change_it(run.gate)}"
+    return [*caveats(run), *tiers(run, decided)]
+
+
+def tiers(run: RunScore, decided: str = "") -> list[doc.Block]:
+    """Both tiers and what they rest on, with what was ``decided`` between them."""
     recorded = run.correctness.values if run.correctness is not None else {}
     graded = " · ".join(
         f"{name} {doc.strong(str(recorded.get(name) or 'not recorded'))}"
@@ -127,14 +133,12 @@ def card_blocks(run: RunScore) -> list[doc.Block]:
     said = [
         f"{doc.soft('Tier 1, correctness:')} {graded}",
         *judging(run),
-        f"{_decided_by(run)} {what_would_change_it(run.gate)}",
+        *filter(None, [decided, run.provenance.sentence(run.event_count)]),
+        *histories(run),
     ]
-    if run.provenance.sentence:
-        said.append(run.provenance.sentence)
-    said += histories(run)
     if run.efficiency is None:
         said.append(f"{doc.soft('Tier 2, efficiency:')} hidden: {hidden_because(run)}.")
-    blocks: list[doc.Block] = [*caveats(run), *map(doc.Paragraph, said)]
+    blocks: list[doc.Block] = [*map(doc.Paragraph, said)]
     if run.efficiency is not None:
         blocks += tier_2(run.efficiency)
     return blocks

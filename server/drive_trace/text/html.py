@@ -13,6 +13,7 @@ from functools import cache
 from hashlib import sha256
 from html import escape
 from typing import TypeAlias
+from urllib.parse import quote
 
 from drive_trace.text import document as doc
 from drive_trace.text.document import Html
@@ -23,6 +24,7 @@ _VOID = {"meta", "line", "rect", "path", "input"}
 """Elements that never hold anything."""
 _ENDED = {"td", "th", "tr", "li"}
 """Elements that end with what follows, where a page has thousands."""
+_OUTSIDE = re.compile(r"(?:https?|vscode)://[A-Za-z0-9._~:/?#@!$&()*+,;=%-]{1,4000}")
 _REFUSED = {"script", "iframe", "object", "embed", "link", "base", "form", "img", "style"}
 """Elements that a report has no use for, or only from this module."""
 
@@ -104,8 +106,8 @@ def _attribute_name(key: str) -> str:
 def _checked(key: str, value: str) -> str:
     if key.startswith("on") or key in {"style", "src", "srcset", "action", "xlink_href"}:
         raise ValueError(f"a report has no attribute {key}")
-    if key == "href" and not value.startswith("#"):
-        raise ValueError("a report links to its own parts alone")
+    if key == "href" and not (value.startswith("#") or _OUTSIDE.fullmatch(value)):
+        raise ValueError("a report links to its own parts, to pages and to files in VS Code alone")
     if key == "fill" and not value.startswith("url(#"):
         raise ValueError("a report has its colours from its style sheet")
     return value
@@ -114,6 +116,18 @@ def _checked(key: str, value: str) -> str:
 def _escaped(text: str, *, quote: bool = True) -> str:
     # Most are numbers, classes and ids; a page has a million.
     return text if _SAFE.fullmatch(text) else escape(visible(text), quote=quote)
+
+
+def web_address(text: object) -> str | None:
+    """What a stranger wrote, if it is the address of a page."""
+    is_one = isinstance(text, str) and text.startswith("http") and _OUTSIDE.fullmatch(text)
+    return str(text) if is_one else None
+
+
+def file_address(path: str) -> str | None:
+    """Where VS Code opens a file, given its whole path; None for one with a step out of it."""
+    parts = path.replace("\\", "/").lstrip("/").split("/")
+    return None if ".." in parts else f"vscode://file/{quote('/'.join(parts))}"
 
 
 # Documents
@@ -130,7 +144,7 @@ def _mark(mark: doc.Mark) -> Html:
         case "name":  # which may turn the direction of what stands around it
             return tag("bdi", text)
         case "link":
-            return tag("a", text, href=f"#{target}")
+            return tag("a", text, href=target if "://" in target else f"#{target}")
         case "named":
             return tag("a", tag("bdi", text), href=f"#{target}")
         case "chip":
@@ -185,8 +199,8 @@ def table(shown: doc.Table, title: str = "") -> Html:
     body = [
         tag(
             "tr",
-            tag("th", _cell(first), scope="row"),
-            [tag("td", _cell(cell), class_=kinds[at]) for at, cell in enumerate(cells, 1)],
+            tag("th", _cell(first), "\n", scope="row"),
+            [tag("td", _cell(cell), "\n", class_=kinds[at]) for at, cell in enumerate(cells, 1)],
             "\n",
         )
         for first, *cells in shown.rows
@@ -207,7 +221,7 @@ def _kind(at: int, shown: doc.Table) -> str | None:
 def _cell(cell: doc.Cell) -> Content:
     if isinstance(cell, str):
         return words(cell)
-    lines = [tag("div", words(line)) for line in cell.lines]
+    lines = [tag("div", words(line), "\n") for line in cell.lines]
     return lines if cell.order is None else tag("div", lines, data_v=cell.order)
 
 

@@ -13,7 +13,7 @@ from drive_trace.report import contents, sections
 from drive_trace.report.chart import Chart, chart_of
 from drive_trace.report.event_log import Event, EventWords
 from drive_trace.report.html.charts import key, textures, timeline_chart
-from drive_trace.report.sections import RUN_FIGURES, Places
+from drive_trace.report.sections import Places
 from drive_trace.scorecard import render
 from drive_trace.scorecard.caveats import LineRef
 from drive_trace.scorecard.outline import outline
@@ -32,14 +32,16 @@ from drive_trace.text.html import (
     Content,
     as_html,
     document,
+    file_address,
     filter_of,
     join,
     scrolling,
     tag,
+    web_address,
     words,
 )
 from drive_trace.text.wording import first_of, plural
-from drive_trace.vocabulary import CORRECTNESS_FIELDS, COST
+from drive_trace.vocabulary import COST
 
 _ASSETS = files(__name__)
 STYLE = _ASSETS.joinpath("style.css").read_text("utf-8")
@@ -150,10 +152,8 @@ class _Page:
         if len(self.runs) == 1:
             (run,) = self.runs
             kind, warning = run.standing, None
-            said = [cause(run.gate), f"Run {doc.name(run.run_id, 120)}", *self.places.caveats(run)]
-            said.append(f"{self.places.decided_by(run)}{what_would_change_it(run.gate)}")
-            happened = [*_paragraphs(self._outline(run)), *self._actions(run)]
-            parts = [tag("strong", run.word), *_paragraphs(said), *happened]
+            said = [f"Run {doc.name(run.run_id, 120)}", *self._about(run)]
+            parts = [tag("strong", run.word), *_paragraphs(said), *self._actions(run)]
         else:
             kind = str(Verdict.CORRECT if card.all_earned else Verdict.NOT_COMPUTABLE)
             parts = [tag("strong", card.headline)]
@@ -163,10 +163,12 @@ class _Page:
         parts += _paragraphs([*filter(None, [warning]), self.report.line_counts])
         return tag("div", parts, class_=f"headline {kind}")
 
-    def _outline(self, run: RunScore) -> list[doc.Words]:
-        """What happened in a run, and how to grade it."""
+    def _about(self, run: RunScore) -> list[doc.Words]:
+        """What happened in a run, what its verdict rests on, and how to grade it."""
         told = outline(run, self.places.lines)
-        return [*told.sentences, *filter(None, [told.grading])]
+        decided = f"{self.places.decided_by(run)}{what_would_change_it(run.gate)}"
+        said = [*told.sentences, *self.places.caveats(run), decided, told.grading]
+        return [cause(run.gate), *filter(None, said)]
 
     def _actions(self, run: RunScore) -> list[Html]:
         """What an editor can do about a grade that is missing."""
@@ -185,7 +187,7 @@ class _Page:
             (run,) = self.runs
             notes = [doc.Paragraph(each, is_warning=True) for each in render.beside_runs(card)]
             yield self.timeline(run, 0)
-            yield doc.Section("Scorecard", [*notes, _tiers(run, 0)], "scorecard")
+            yield doc.Section("Scorecard", [*notes, *render.tiers(run)], "scorecard")
             yield from self._lists(run, 0, "")
             return
         said = [each for each in render.totals(card) if each.rstrip(".") != card.headline]
@@ -196,55 +198,26 @@ class _Page:
                 shown, self.places, self.by_run, self.findings, is_page=True
             )
             blocks.append(table._replace(left_out=len(self.runs) - len(shown)))
-        yield doc.Section("Scorecard", [*blocks, *self._over_time()], "scorecard")
+        yield doc.Section("Scorecard", blocks, "scorecard")
         every = [self._folded(run, number) for number, run in enumerate(shown)]
         if every:
             legend = key(filter(None, self.charts.values()))
             yield doc.Section("Each run", [legend, *every], "runs")
 
-    def _over_time(self) -> Iterator[doc.Block]:
-        """The runs of one project over time, where it has several."""
-        by_slug: dict[str, list[tuple[str, int, doc.Words]]] = {}
-        for number, run in enumerate(self.runs[:_MOST_RUNS]):
-            events = self.by_run.get(run.run_id, ())
-            slugs = (each.values.get("project_slug") for each in events)
-            slug = next((each for each in slugs if isinstance(each, str) and each), None)
-            if slug is not None:
-                first = min(events, key=lambda event: event.ts)
-                began = first.ts, number, sections.moment(first)
-                by_slug.setdefault(slug, []).append(began)
-        rows: list[list[doc.Cell]] = [
-            [
-                doc.name(slug, 60),
-                began,
-                doc.named_link(
-                    sections.anchor("run", self.runs[number].run_id), self.runs[number].run_id, 60
-                ),
-                doc.chip(self.runs[number].word, self.runs[number].standing),
-                *sections.run_figures(self.runs[number]),
-            ]
-            for slug, same in by_slug.items()
-            for _, number, began in (sorted(same) if len(same) > 1 else ())
-        ]
-        if rows:
-            headers = ("project", "first event (UTC)", "run", "verdict", *RUN_FIGURES)
-            yield doc.Table(headers, rows, "The same project over time")
-
     def _folded(self, run: RunScore, number: int) -> Html:
         heading = f"{doc.chip(run.word, run.standing)} {doc.name(run.run_id, 120)}"
-        decided = self.places.decided_by(run)
         parts: list[doc.Block] = [
-            *map(doc.Paragraph, self._outline(run)),
-            doc.Paragraph(f"{cause(run.gate)}. {what_would_change_it(run.gate)}"),
-            *(doc.Paragraph(each, is_warning=True) for each in self.places.caveats(run)),
-            *([doc.Paragraph(decided)] if decided else []),
+            *map(doc.Paragraph, self._about(run)),
             self.timeline(run, number, f"-{number}"),
-            _tiers(run, number),
+            *render.tiers(run),
             *self._lists(run, number, f"-{number}"),
         ]
+        is_problem = run.verdict is Verdict.INCORRECT or run.facts.halt_count
+        is_open = "" if number == 0 and is_problem else None
         title = tag("summary", tag("h3", words(heading), id=f"title-{number}"))
         id_ = sections.anchor("run", run.run_id)
-        return tag("details", title, as_html(parts, 4), "\n", id=id_, class_="run")
+        content = as_html(parts, 4), "\n"
+        return tag("details", title, content, id=id_, class_="run", open=is_open)
 
     def timeline(self, run: RunScore, number: int, suffix: str = "") -> doc.Section:
         """The timeline of a run, and its dispatches as a table."""
@@ -255,7 +228,9 @@ class _Page:
         if chart is None:
             blocks.append(doc.Paragraph("No timestamp can be read, so there is no timeline."))
         else:
-            blocks.append(timeline_chart(chart, plain(run.run_id, 60), number, self.places))
+            said = {each.line: each.summary or "" for each in run.facts.halts}
+            name = plain(run.run_id, 60)
+            blocks.append(timeline_chart(chart, name, number, self.places, said))
             blocks += [] if suffix else [key([chart])]
             if chart.untimed:
                 untimed = f"Without a time that can be read: {chart.untimed:,}."
@@ -343,15 +318,29 @@ class _Page:
         id_, where = self.places.id_of(line), tag("td", str(line.line))
         if event is None:
             said = "readers reject this line; it counts nowhere"
-            cells = tag("td"), tag("td", "rejected"), tag("td", said), where
+            cells = tag("td"), tag("td", "rejected", "\n"), tag("td", said, "\n"), where
             return tag("tr", *cells, "\n", id=id_, class_="rejected")
         time: Content = event.ts[:19].replace("T", " ")
         if id_ in bars:
             time = tag("a", time, href=f"#{bars[id_]}")
         is_hidden = event.name == COST and run.efficiency is None
         said = f"hidden: {render.hidden_because(run)}" if is_hidden else self.words.of(event)
-        cells = tag("td", time), tag("td", event.name), tag("td", plain(said, 240)), where
-        return tag("tr", *cells, "\n", id=id_)
+        told = [plain(said, 240), *map(words, self._links(event))]
+        cells = tag("td", time, "\n"), tag("td", event.name, "\n"), tag("td", told, "\n"), where
+        return tag("tr", *cells, "\n", id=id_, data_e=sections.anchor("e", event.event_id))
+
+    def _links(self, event: Event) -> Iterator[doc.Words]:
+        """Where an event leads out of the page: to a pull request, and in VS Code to the spec or
+        plan that it is about.
+        """
+        if (url := web_address(event.values.get("pr_ref"))) is not None:
+            yield doc.link(url, " pull request")
+        root, found, _ = self.report.addresses.get(event.path, "").rpartition("/projects/")
+        if found:
+            about = (event.values.get(f"{name}_path") for name in ("spec", "plan", "artifact"))
+            for path in filter(None, about):
+                if (target := file_address(path)) is not None:
+                    yield doc.link(f"{root}{target.removeprefix('vscode://file')}", " open file")
 
     def _bars(self, run: RunScore) -> dict[str, str]:
         """The id of the bar or mark that a line's event is drawn by, by that line's id."""
@@ -359,7 +348,12 @@ class _Page:
         if chart is None:
             return {}
         places = self.places
-        marks = {places.id_of(each.line): places.id_of(each.line, "b") for each in chart.marks}
+        marks = {
+            places.id_of(line): places.id_of(each.lines[0], "b")
+            for each in chart.marks
+            if each.until is None
+            for line in each.lines
+        }
         return marks | {
             places.id_of(line): places.id_of(each.lines[0], "b")
             for each in chart.drawn()
@@ -373,27 +367,8 @@ class _Page:
         text = "\n".join(record[0] if record else "" for record in texts)
         # An editor may have half of a surrogate pair, which the page shows as U+FFFD.
         packed = b64encode(compress(text.encode("utf-8", "surrogatepass"), mtime=0)).decode()
-        return tag("data", value=packed, id="raw", hidden="")
-
-
-def _tiers(run: RunScore, number: int) -> Html:
-    recorded = run.correctness.values if run.correctness is not None else {}
-    components = [
-        [name, str(value), "recorded from outside the run"]
-        if (value := recorded.get(name)) is not None
-        else [name, "not recorded", "no signal"]
-        for name in CORRECTNESS_FIELDS
-    ]
-    caption, of = "Tier 1, correctness", f" of run {number + 1}"
-    headers = ("component", "result", "source")
-    notes = [*render.judging(run), *render.histories(run), *filter(None, [run.provenance.sentence])]
-    tier_1 = doc.Table(headers, components, caption, f"{caption}{of}")
-    if run.efficiency is None:
-        below = tag("p", f"Tier 2, efficiency: hidden: {render.hidden_because(run)}.")
-    else:
-        below = tag("div", as_html(render.tier_2(run.efficiency, f"Tier 2, efficiency{of}")))
-    above = tag("div", as_html([tier_1, *map(doc.Paragraph, notes)]))
-    return tag("div", above, below, class_="tiers")
+        files = " ".join(self.report.addresses.get(each.path, "") for each in self.report.traces)
+        return tag("data", value=packed, id="raw", hidden="", data_files=files)
 
 
 def _paragraphs(said: Sequence[doc.Words], kind: str | None = None) -> list[Html]:

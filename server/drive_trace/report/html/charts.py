@@ -7,7 +7,7 @@ nothing itself. What needs more room than there is has a level of zoom, from whi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import groupby, pairwise
 from typing import NamedTuple
@@ -48,8 +48,10 @@ _STEPS = tuple(
     each * 1000 for each in (86_400, 43_200, 21_600, 10_800, 3600, 1800, 900, 300, 60, 30, 15, 5, 1)
 )
 _DAY = 86_400_000
+_MOST_DAYS = 1000
+"""Of one stretch that are named."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-GLYPHS = {REJECTED: "✕"} | {
+GLYPHS: dict[str, str] = {REJECTED: "✕", Outcome.HALTED: "■", Outcome.AGAIN: "↻"} | {
     event.name: event.glyph for event in EVENTS.values() if event.name not in SPANNING
 }
 """The mark of what is no bar, in the order of the legend."""
@@ -71,6 +73,9 @@ _HOW_TO_ZOOM = (
     "Drag or Ctrl with the wheel zooms; so do + and −, and 0 shows all. Arrows walk, Enter "
     "leads to the line."
 )
+_WORST = (Outcome.FAILED, Outcome.HALTED, Outcome.AGAIN, Outcome.OPEN, Outcome.PASSED)
+_DWARFS = 10
+"""A log scale is offered where a dispatch is longer than so many of the usual length."""
 _KEY = {
     Outcome.PASSED: "completed, satisfied",
     Outcome.AGAIN: "another round needed",
@@ -107,7 +112,7 @@ def key(charts: Iterable[Chart]) -> Html:
     has_claims = has_stale = False
     for chart in charts:
         outcomes.update(each.outcome for each in chart.drawn())
-        kinds.update(mark.kind for mark in chart.marks)
+        kinds.update(kind for mark in chart.marks for kind in mark.kinds)
         has_claims |= any(bar.claimed is not None for bar in chart.bars)
         has_stale |= chart.stale_from is not None
     parts = [
@@ -120,9 +125,9 @@ def key(charts: Iterable[Chart]) -> Html:
     if has_stale:
         parts.append(tag("li", _swatch("stale"), " after the grade, which is stale"))
     parts += (
-        tag("li", f"{glyph} {'rejected line' if kind == REJECTED else kind}")
+        tag("li", f"{glyph} {_called(kind)}")
         for kind, glyph in GLYPHS.items()
-        if kind in kinds
+        if kind in kinds and kind not in outcomes
     )
     return tag("ul", parts, class_="key")
 
@@ -132,8 +137,11 @@ def _swatch(kind: str) -> Html:
     return tag("svg", bar, width=22, height=12, aria_hidden="true")
 
 
-def timeline_chart(chart: Chart, name: str, number: int, places: Places) -> Html:
-    """The timeline with what zooms it."""
+def timeline_chart(
+    chart: Chart, name: str, number: int, places: Places, said: Mapping[LineRef, str]
+) -> Html:
+    """The timeline with what zooms it. ``said`` are the reasons of halts, by their lines."""
+    levels = chart.axis.levels
     title = f"Timeline of {plain(name, _MOST_NAME)}"
     height = _LANES + max(chart.lanes, 1) * _LANE + 18
     first, last = chart.axis.moments[0], chart.axis.moments[-1]
@@ -147,23 +155,33 @@ def timeline_chart(chart: Chart, name: str, number: int, places: Places) -> Html
         tag("title", title),
         tag("desc", described),
         *_ground(chart, height),
-        tag("g", [_mark(each, places) for each in chart.marks], class_="marks"),
+        tag("g", [_mark(each, places, said, levels) for each in chart.marks], class_="marks"),
         tag("g", _bars(chart, places), class_="bars"),
         class_="timeline",
         height=height,
         role="group",
         aria_label=f"{title}: {described}",
     )
-    parts = _controls(number), _map(chart), scrolling(title, drawing)
-    return tag("div", *parts, class_="chart", data_levels=chart.axis.levels)
+    parts = _controls(chart, number), _map(chart), scrolling(title, drawing)
+    folds = " ".join(f"{each.left},{each.right},{each.milliseconds}" for each in chart.axis.folds)
+    axis: dict[str, Attribute] = {"data_scale": chart.axis.scale, "data_folds": folds}
+    return tag("div", *parts, class_="chart", data_levels=chart.axis.levels, **axis)
 
 
-def _controls(number: int) -> Html:
-    buttons = []
+def _controls(chart: Chart, number: int) -> Html:
+    widths = sorted(bar.right - bar.left for bar in chart.bars)
+    is_dwarfed = bool(widths) and widths[-1] > _DWARFS * widths[len(widths) // 2]
+    switches = {"clock": "Unfold idle time"} if chart.axis.folds else {}
+    switches |= {"log": "Log scale"} if is_dwarfed else {}
+    buttons = [
+        tag("button", words, type="button", data_axis=kind, aria_pressed="false")
+        for kind, words in switches.items()
+    ]
     for sign, factor, what in (("+", 2, "Zoom in"), ("−", 0.5, "Zoom out"), ("all", 0, "Show all")):
         label = f"{what}, timeline {number + 1}"
         buttons.append(tag("button", sign, type="button", data_zoom=factor, aria_label=label))
-    return tag("p", buttons, tag("span", _HOW_TO_ZOOM, class_="soft"), class_="scripted zoom")
+    said = tag("span", _HOW_TO_ZOOM, class_="soft"), tag("output")
+    return tag("p", buttons, *said, class_="scripted zoom")
 
 
 def _ground(chart: Chart, height: int) -> Iterator[Html]:
@@ -185,20 +203,42 @@ def _ground(chart: Chart, height: int) -> Iterator[Html]:
             at, anchor = "100%", "end"
         yield tag("text", words, x=at, y=height - 5, text_anchor=anchor, class_=kind)
     for day in days(chart.axis):
-        words = as_date(day.moment)
-        yield tag("text", words, x=_share(day.place), y=12, class_=_from(day.level).strip() or None)
+        shown = _between(day.level, day.until, chart.axis.levels)
+        yield tag("text", day.words, x=_share(day.place), y=12, class_=shown)
     for tick in ticks(chart.axis):
         x, kind = _share(tick.place), _from(tick.level)
         yield tag("line", x1=x, x2=x, y1=18, y2=height - 18, class_=f"grid{kind}")
-        yield tag("text", as_time(tick.moment), x=x, y=28, class_=f"soft{kind}")
+        yield tag("text", as_time(tick.moment), x=x, y=28, class_=f"soft tick{kind}")
 
 
-def _mark(mark: ChartMark, places: Places) -> Html:
-    kind = mark.kind
-    text = tag("text", GLYPHS[kind], x=_share(mark.place), y=_MARKS)
-    words = "rejected line" if kind == REJECTED else kind
-    shown = (kind * (kind == REJECTED) + _from(mark.level)).strip() or None
-    return _link(text, f"{words} · line {mark.line.line}", [mark.line], places, shown)
+def _called(kind: str) -> str:
+    known = {REJECTED: "rejected line"} | {str(outcome): words for outcome, words in _KEY.items()}
+    return known.get(kind, kind)
+
+
+def _mark(mark: ChartMark, places: Places, said: Mapping[LineRef, str], levels: int) -> Html:
+    """The signs of what happened; where there is no room for all, how many more there are."""
+    signs, more = "".join(GLYPHS[kind] for kind in mark.kinds), len(mark.lines) - len(mark.kinds)
+    is_one, is_last = len(mark.lines) == 1, mark.until is None
+    kind = "" if is_one else "end " if mark.place > 1 - _EDGE else "some "
+    kind += "cluster " * (not is_one and not is_last) + "rejected " * (REJECTED in mark.kinds)
+    text = tag("text", signs + f"+{more}" * (more > 0), x=_share(mark.place), y=_MARKS)
+    about = said.get(mark.lines[0], "")
+    words = f"{_called(mark.kinds[0])} · line {mark.lines[0].line}{about and f': {about}'}"
+    if not is_one:
+        words = f"{len(mark.lines):,} events: {listed(map(_called, mark.kinds))}" + ", …" * bool(
+            more
+        )
+    shown = f"{kind}{_between(mark.level, mark.until, levels) or ''}".strip() or None
+    there, here = places.id_of(mark.lines[0]), places.id_of(mark.lines[0], "b")
+    title = tag("title", plain(words, 500))
+    return tag("a", title, text, href=f"#{there}", id=here if is_last else None, class_=shown)
+
+
+def _between(level: int, until: int | None, levels: int) -> str | None:
+    """The class of what is shown from a level of zoom on until another one."""
+    hidden = f" u{until}" if until is not None and until <= levels else ""
+    return f"{_from(level)}{hidden}".strip() or None
 
 
 def _bars(chart: Chart, places: Places) -> Iterator[Html]:
@@ -208,7 +248,7 @@ def _bars(chart: Chart, places: Places) -> Iterator[Html]:
 
 def _cluster(cluster: Cluster, places: Places) -> Html:
     """A stack in which each outcome has its share, with how many bars it stands for."""
-    counts = Counter(bar.outcome for bar in cluster.bars)
+    counts = Counter(bar.look for bar in cluster.bars)
     first, *others = (outcome for outcome in Outcome if outcome in counts)
     whole, top, stack = len(cluster.bars), 17, list[Html]()
     for outcome in (*others, first):
@@ -223,7 +263,7 @@ def _cluster(cluster: Cluster, places: Places) -> Html:
         words, kind = cluster.bars[0].words, ""
     x, width = _share(cluster.left), _share(cluster.right - cluster.left)
     box = tag("svg", stack, x=x, y=_LANES + cluster.lane * _LANE, width=width, height=17)
-    kind += f"{_from(cluster.level)} u{cluster.level + 1}".strip()
+    kind += _between(cluster.level, cluster.level + 1, cluster.level + 1) or ""
     title, lines = tag("title", plain(words, 300)), cluster.bars[0].lines
     there = f"#{places.id_of(lines[0])}" if lines else None
     return tag("a", title, box, href=there, class_=kind)
@@ -232,12 +272,14 @@ def _cluster(cluster: Cluster, places: Places) -> Html:
 def _dispatch(bar: Bar, places: Places, levels: int) -> Html:
     y = _LANES + bar.lane * _LANE
     x, width = _share(bar.left), _share(bar.right - bar.left)
+    works = None if bar.rounds else ""
     whole = _bar(bar.outcome, width="100%", height=17)
     # No more of the name than there is ever room for.
     room = int((bar.right - bar.left) * 2**levels * _CHARACTERS)
-    name = f"{_SIGNS[bar.outcome]} {plain(bar.name, min(max(room, 1), _MOST_NAME))}"
+    again = f" ↻{bar.round_starts}" * (bar.round_starts > 1)
+    name = f"{_SIGNS[bar.outcome]}{again} {plain(bar.name, min(max(room, 1), _MOST_NAME))}"
     label = tag("text", name, x=4, y=13)
-    box = tag("svg", whole, label, x=x, y=y, width=width, height=17)
+    box = tag("svg", whole, label, x=x, y=y, width=width, height=17, data_works=works)
     rounds = [_round(each, y + 19, places) for each in bar.rounds]
     if bar.claimed is not None:
         width = _share(max(bar.claimed - bar.left, 0))
@@ -252,7 +294,7 @@ def _dispatch(bar: Bar, places: Places, levels: int) -> Html:
 
 def _round(piece: RoundBar, y: int, places: Places) -> Html:
     x, width = _share(piece.left), _share(piece.right - piece.left)
-    rect = _bar(piece.outcome, x=x, y=y, width=width, height=10)
+    rect = _bar(piece.outcome, x=x, y=y, width=width, height=10, data_works="")
     return _link(rect, piece.words, piece.lines, places)
 
 
@@ -269,22 +311,26 @@ def _link(
 
 
 def _map(chart: Chart) -> Html:
-    """The whole in small: in how many dispatches something went on, and where one failed."""
+    """The whole in small: in how many dispatches something went on, and the worst that they came
+    to.
+    """
     columns: list[list[Outcome]] = [[] for _ in range(_MAP)]
     for bar in chart.bars:
         first, last = int(bar.left * _MAP), min(int(bar.right * _MAP), _MAP - 1)
         for column in range(min(first, _MAP - 1), last + 1):
-            columns[column].append(bar.outcome)
+            columns[column].append(bar.look)
     most = max((len(each) for each in columns), default=0) or 1
-    steps: dict[Outcome, list[str]] = {Outcome.PASSED: [], Outcome.FAILED: []}
+    steps: dict[Outcome, list[str]] = {kind: [] for kind in _WORST}
     looks = [
-        (max(3, round(22 * len(each) / most)) if each else 0, Outcome.FAILED in each)
+        (
+            max(3, round(22 * len(each) / most)) if each else 0,
+            min(each, key=_WORST.index, default=None),
+        )
         for each in columns
     ]
-    for (high, has_failed), same in groupby(range(_MAP), looks.__getitem__):
+    for (high, kind), same in groupby(range(_MAP), looks.__getitem__):
         first, *others = same
-        if high:
-            kind = Outcome.FAILED if has_failed else Outcome.PASSED
+        if kind is not None:
             steps[kind].append(f"M{first},23v{-high}h{len(others) + 1}v{high}")
     paths = [tag("path", d="".join(each), class_=f"map-{kind}") for kind, each in steps.items()]
     window = tag("rect", class_="window", width="100%", height=24)
@@ -306,6 +352,17 @@ def _share(share: float) -> str:
 
 
 # Ticks and dates
+
+
+class DayLabel(NamedTuple):
+    """A date, or those from one to another where there is room for one label alone."""
+
+    place: float
+    words: str
+    level: int
+    """Of zoom, from which on it is shown ..."""
+    until: int
+    """... and from which on it is no more."""
 
 
 class Tick(NamedTuple):
@@ -341,20 +398,33 @@ def ticks(axis: TimeAxis) -> list[Tick]:
     return found
 
 
-def days(axis: TimeAxis) -> list[Tick]:
-    """Where each day begins of which something is known."""
-    first: dict[int, int] = {}
-    for moment in axis.moments:
-        first.setdefault(moment // _DAY, moment)
-    levels = Levels(_LABEL, axis.levels)
-    found = []
-    for number, (day, moment) in enumerate(first.items()):
-        midnight = day * _DAY
-        place = axis.place(midnight if number and midnight > axis.moments[0] else moment)
-        level = levels.take(place)
-        if level is not None and place < 1 - _LABEL / 2 ** (level + 1):
-            found.append(Tick(place, moment, level))
-    return found
+def days(axis: TimeAxis) -> list[DayLabel]:
+    """Where each day begins that the axis crosses, at each level of zoom: none is without a name,
+    and those without room are the end of the one before. What a fold hides of days is spanned.
+    """
+    begun: dict[int, float] = {}
+    folded = {each.left for each in axis.folds}
+    ends = zip(pairwise(axis.moments), axis.places, strict=False)
+    for (start, end), left in ends:
+        begun.setdefault(start // _DAY, left)
+        if left not in folded:
+            for day in range(start // _DAY + 1, end // _DAY + 1)[:_MOST_DAYS]:
+                begun.setdefault(day, axis.place(day * _DAY))
+    begun.setdefault(axis.moments[-1] // _DAY, axis.places[-1])
+    shown: dict[tuple[float, str], list[int]] = {}
+    for level in range(axis.levels + 1):
+        groups: list[list[int]] = []
+        for day, place in begun.items():
+            room = _LABEL * (2 if groups and len(groups[-1]) > 1 else 1) / 2**level
+            if groups and place - begun[groups[-1][0]] < room:
+                groups[-1].append(day)
+            else:
+                groups.append([day])
+        for first, *others in groups:
+            words = as_date(first * _DAY)
+            words += f" – {as_date(others[-1] * _DAY)[5:]}" if others else ""
+            shown.setdefault((begun[first], words), []).append(level)
+    return [DayLabel(*key, levels[0], levels[-1] + 1) for key, levels in sorted(shown.items())]
 
 
 def as_date(moment: int) -> str:

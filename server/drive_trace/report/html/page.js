@@ -170,6 +170,91 @@ function turned(event) {
   }
 }
 
+/** @type {WeakMap<Element, readonly [number, number]>} where each shape stands, and how wide it is, in shares of the axis as it was drawn */
+const places = new WeakMap();
+
+/** The shapes of a timeline that stand at a place in time. @param {Element} chart */
+function shapesOf(chart) {
+  const shapes = [.../** @type {NodeListOf<SVGElement>} */ (chart.querySelectorAll(".timeline > *, .timeline > g > a > *, .timeline .bars g > a > *, .timeline .bars g > rect"))];
+  return shapes.filter((each) => (each.getAttribute("x") ?? each.getAttribute("x1") ?? "").endsWith("%")).map((each) => {
+    const found = places.get(each) ?? [each.getAttribute("x") ?? each.getAttribute("x1"), each.getAttribute("width")].map((at) => Number.parseFloat(at ?? "0") / 100);
+    const place = /** @type {readonly [number, number]} */ (found);
+    places.set(each, place);
+    return { each, place };
+  });
+}
+
+const axes = {
+  clock: "Clock time: idle time is not folded.",
+  log: "Log scale: a bar that is twice as long did not take twice the time.",
+};
+
+/** Draws a timeline along another axis: "clock", "log", or as the server has drawn it. @param {Element} chart @param {string} kind */
+function useAxis(chart, kind) {
+  const shapes = shapesOf(chart);
+  const scale = Number(chart.getAttribute("data-scale"));
+  const folds = (chart.getAttribute("data-folds") ?? "").split(" ").filter((fold) => fold !== "").map((fold) => fold.split(",").map(Number));
+  const bars = shapes.filter(({ each }) => each.closest(".bars") !== null).flatMap(({ place: [x, width] }) => [x, x + width]);
+  const edges = [...new Set([0, 1, ...folds.flatMap(([left = 0, right = 0]) => [left, right]), ...(kind === "log" ? bars : [])])].sort((one, other) => one - other);
+  const isFold = (/** @type {number} */ left) => folds.find((fold) => fold[0] === left);
+  const steps = edges.slice(1).map((right, index) => {
+    const left = edges[index] ?? 0;
+    if (kind === "log") {
+      return Math.log2(1 + (right - left) * 2000);
+    }
+    return kind === "clock" ? isFold(left)?.[2] ?? (right - left) / scale : right - left;
+  });
+  const whole = steps.reduce((sum, step) => sum + step, 0);
+  const ends = [0];
+  steps.forEach((step) => { ends.push((ends.at(-1) ?? 0) + step / whole); });
+  const at = (/** @type {number} */ place) => {
+    let low = 0;
+    for (let high = edges.length - 1; high - low > 1;) {
+      const middle = (low + high) >> 1;
+      [low, high] = (edges[middle] ?? 0) <= place ? [middle, high] : [low, middle];
+    }
+    const [left = 0, right = 1, from = 0, to = 1] = [edges[low], edges[low + 1], ends[low], ends[low + 1]];
+    return from + ((place - left) / (right - left)) * (to - from);
+  };
+  for (const { each, place: [x, width] } of shapes) {
+    const [left, right] = kind === "" ? [x, x + width] : [at(x), at(x + width)];
+    for (const name of ["x", "x1", "x2"].filter((name) => each.hasAttribute(name))) {
+      each.setAttribute(name, `${100 * left}%`);
+    }
+    if (width > 0) {
+      each.setAttribute("width", `${100 * (right - left)}%`);
+    }
+  }
+  chart.setAttribute("data-axis", kind);
+  chart.querySelectorAll("button[data-axis]").forEach((button) => { button.setAttribute("aria-pressed", String(button.getAttribute("data-axis") === kind)); });
+  say(chart, axes[/** @type {keyof typeof axes} */ (kind)] ?? "");
+}
+
+/** @param {Element} chart @param {string} words */
+function say(chart, words) {
+  const output = chart.querySelector("output");
+  if (output !== null) {
+    output.textContent = words;
+  }
+}
+
+/** Sums what stands between two places of a timeline. @param {Element} chart @param {number} from @param {number} to */
+function sum(chart, from, to) {
+  const scale = Number(chart.getAttribute("data-scale"));
+  let [dispatches, rounds, worked] = [0, 0, 0];
+  for (const { each, place: [x, width] } of shapesOf(chart)) {
+    const share = Math.min(x + width, to) - Math.max(x, from);
+    if (share >= 0 && each.closest(".bars") !== null && each.closest(".cluster") === null) {
+      const isWork = each.hasAttribute("data-works");
+      dispatches += each.localName === "svg" ? 1 : 0;
+      rounds += isWork && each.localName === "rect" ? 1 : 0;
+      worked += isWork ? share / scale : 0;
+    }
+  }
+  const minutes = Math.round(worked / 60_000);
+  say(chart, `Selected: ${dispatches} dispatches, ${rounds} rounds, ${Math.floor(minutes / 60)}h ${minutes % 60}m of work.`);
+}
+
 let wasDragged = false;
 
 /** @param {PointerEvent} event */
@@ -217,6 +302,14 @@ function select(chart, begin) {
     const [from = 0, to = 0] = ends(now);
     range.remove();
     if (wasDragged) {
+      if ((chart.getAttribute("data-axis") ?? "") === "") {
+        const drawing = /** @type {Element} */ (chart.querySelector(".timeline"));
+        const { left, width } = drawing.getBoundingClientRect();
+        const { paddingLeft, paddingRight } = getComputedStyle(drawing);
+        const inner = width - Number.parseFloat(paddingLeft) - Number.parseFloat(paddingRight);
+        const start = left + Number.parseFloat(paddingLeft) + offset;
+        sum(chart, (from - start) / inner, (to - start) / inner);
+      }
       const factor = room.clientWidth / Math.max(to - from, 1);
       zoomTo(chart, (zooms.get(chart) ?? 1) * factor, from / room.scrollWidth, 0);
     }
@@ -312,6 +405,11 @@ function clicked(event, go) {
     if (chart !== null) {
       zoomBy(chart, Number(button.dataset.zoom), roomOf(chart).clientWidth / 2);
     }
+  } else if (button?.dataset.axis !== undefined) {
+    const chart = chartOf(button);
+    if (chart !== null) {
+      useAxis(chart, chart.getAttribute("data-axis") === button.dataset.axis ? "" : button.dataset.axis);
+    }
   } else if (button?.closest(".sortable thead")) {
     sort(/** @type {HTMLTableCellElement} */ (button.closest("th")));
   } else if (button?.closest(".events")) {
@@ -321,9 +419,19 @@ function clicked(event, go) {
 
 /** Unfolds what a link leads to, and gives it the focus. */
 function arrive() {
-  const target = document.getElementById(location.hash.slice(1));
+  const id = location.hash.slice(1);
+  if (id === "") {
+    document.querySelector("details.run[open]")?.scrollIntoView();
+  }
+  const event = /^e-\w+$/.test(id) ? document.querySelector(`tr[data-e="${id}"]`) : null;
+  const target = document.getElementById(id) ?? /** @type {HTMLElement | null} */ (event);
   if (target === null) {
     return;
+  }
+  // An address that is the same in every report, where the event has an id of its own.
+  const same = target.getAttribute("data-e");
+  if (same !== null && document.querySelectorAll(`[data-e="${same}"]`).length === 1) {
+    history.replaceState(null, "", `#${same}`);
   }
   for (let each = /** @type {Element | null} */ (target); each !== null; each = each.parentElement) {
     if (each instanceof HTMLDetailsElement) {
@@ -382,19 +490,28 @@ function testOf(word) {
     const factor = sign === ">" ? 1 : -1;
     return (text) => factor * (Number.parseFloat(text.replaceAll(",", "")) - Number(limit)) > 0;
   }
-  const flags = word === word.toLowerCase() ? "iu" : "u";
-  const begin = new RegExp(`(?<![\\p{L}\\p{N}])${word.replaceAll(/[^\p{L}\p{N}]/gu, (each) => `\\u{${each.codePointAt(0)?.toString(16) ?? ""}}`)}`, flags);
-  return (text) => begin.test(text);
+  const isAnyCase = word === word.toLowerCase();
+  return (text) => {
+    const where = isAnyCase ? text.toLowerCase() : text;
+    for (let at = where.indexOf(word); at >= 0; at = where.indexOf(word, at + 1)) {
+      if (at === 0 || !/[\p{L}\p{N}]/u.test(where[at - 1] ?? "")) {
+        return true;
+      }
+    }
+    return false;
+  };
 }
 
-/** @type {WeakMap<Element, string[]>} */
+/** @type {WeakMap<Element, string>} */
 const texts = new WeakMap();
 
-/** What a column of a row says, or all, each on lines of its own. @param {HTMLTableRowElement} row @param {number} column */
+/** What a column of a row says, or all: each cell ends a line. @param {HTMLTableRowElement} row @param {number} column */
 function textOf(row, column) {
-  const known = texts.get(row) ?? [...row.cells].map((cell) => [...(cell.querySelectorAll("div").length > 0 ? cell.children : [cell])].map((each) => each.textContent ?? "").join("\n"));
-  texts.set(row, known);
-  return column < 0 ? known.join("\n") : known[column] ?? "";
+  const known = column < 0 ? texts.get(row) ?? row.textContent : row.cells[column]?.textContent ?? "";
+  if (column < 0) {
+    texts.set(row, known);
+  }
+  return known;
 }
 
 /** @param {HTMLTableCellElement} head */
@@ -450,6 +567,7 @@ async function showRaw(row) {
   const shown = cell.querySelector("pre");
   row.querySelector("button")?.setAttribute("aria-expanded", String(shown === null));
   if (shown !== null) {
+    shown.nextElementSibling?.remove();
     shown.remove();
     return;
   }
@@ -457,4 +575,12 @@ async function showRaw(row) {
   const line = document.createElement("pre");
   line.textContent = (await raw).get(row.id) ?? "";
   cell.append(line);
+  const [, file = 0, number = 0] = row.id.split("-").map(Number);
+  const address = document.getElementById("raw")?.getAttribute("data-files")?.split(" ")[file] ?? "";
+  if (address !== "") {
+    const link = document.createElement("a");
+    link.href = `${address}:${number}`;
+    link.textContent = "open in VS Code";
+    line.after(link);
+  }
 }
