@@ -16,9 +16,10 @@ from drive_trace.linter.engine import FindingStore, Selection, fixes_in_its_file
 from drive_trace.linter.rule import LINES_BELOW, Finding, Fix, Message, Related, Rule, Surroundings
 from drive_trace.linter.settings import DEFAULTS, RuleSettings, Severity
 from drive_trace.linter.told import Told, tell
-from drive_trace.report.event_log import Event, TraceLog
+from drive_trace.report.event_log import TraceLog
 from drive_trace.scorecard import scoring
 from drive_trace.scorecard.card import ScoreCard, score
+from drive_trace.scorecard.dispatches import Event
 from drive_trace.scorecard.run_lines import TraceLines, runs_sharing_events
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary

@@ -9,9 +9,9 @@ import pytest
 
 from drive_trace.report.chart import REJECTED, Chart, TimeAxis, chart_of, time_axis
 from drive_trace.report.contents import LineFinding, report_on
-from drive_trace.report.event_log import SPANNING, Outcome
 from drive_trace.report.html import report_html
 from drive_trace.report.html.charts import GLYPHS, as_time, days, ticks
+from drive_trace.scorecard.dispatches import SPANNING, Outcome
 from drive_trace.vocabulary import EVENTS
 from tests.report.support import report_of
 from tests.scorecard.support import event
@@ -258,6 +258,8 @@ def test_worked_and_waiting_are_told_apart() -> None:
     assert "14h 59m by the clock · 28m claimed · 34m in rounds · 14h 25m waiting" in (
         chart(*lines).bars[0].words
     )
+    page = report_html(report_of(trace(*lines)), "test")
+    assert "14h 59m; 34m in rounds; 14h 25m waiting" in page
 
 
 def test_a_log_scale_is_offered_where_one_dispatch_dwarfs_the_others() -> None:

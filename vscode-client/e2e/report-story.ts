@@ -62,6 +62,7 @@ async function playTimeline(page: Page): Promise<void> {
   await page.mouse.move(box.x + 500, box.y + 10, { steps: 3 });
   await page.mouse.up();
   assert.ok(await width() > 2 * whole, "a drag zooms");
+  assert.match(await chart.locator("output").innerText(), /^Selected: \d+ dispatches, \d+ rounds, \d+h \d+m of work\.$/);
   await page.getByRole("button", { name: "Show all" }).click();
   await page.keyboard.down("Control");
   await page.mouse.wheel(0, -100);
@@ -97,6 +98,12 @@ async function playClusters(page: Page): Promise<void> {
   await isDrawn(page, first); // a click makes room for it
   assert.equal(await narrow(), 0);
   await page.getByRole("button", { name: "Show all" }).click();
+  for (const unfold of await page.getByRole("button", { name: "Unfold idle time" }).all()) {
+    await unfold.click();
+    assert.match(await chart.locator("output").innerText(), /^Clock time/);
+    await unfold.click();
+    assert.equal(await chart.locator("output").innerText(), "", "the axis is folded again");
+  }
   await page.locator("#events ~ details > summary").click();
   const filter = page.getByRole("searchbox", { name: "Filter: Events of run 1" });
   await filter.fill("round-start");

@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple, TypeAlias
 
 import msgspec
 
-from drive_trace.report.event_log import Event
+from drive_trace.scorecard.dispatches import Event
 from drive_trace.trace.run import FORGOTTEN_MS
 from drive_trace.trace.times import epoch_milliseconds, sortable
 from drive_trace.vocabulary import COST, DISPATCH, EVENTS, TOKEN_FIELDS

@@ -8,7 +8,8 @@ from drive_trace.analysis import Analysis
 from drive_trace.json_text import as_json
 from drive_trace.linter.edits import object_on
 from drive_trace.linter.settings import Severity
-from drive_trace.report.event_log import Event, EventWords
+from drive_trace.report.event_log import EventWords
+from drive_trace.scorecard.dispatches import Event
 from drive_trace.stopping import unless_stopped
 from drive_trace.text.escaping import printable
 from drive_trace.trace.line import Line, LineStatus, event_of, name_of, run_id_of

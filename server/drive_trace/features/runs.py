@@ -20,7 +20,7 @@ from drive_trace.features import LensOptions
 from drive_trace.features.results import CannotMake, markup
 from drive_trace.scorecard import run_score
 from drive_trace.scorecard.card import ScoreCard
-from drive_trace.scorecard.caveats import CaveatCode, rejected_lines
+from drive_trace.scorecard.caveats import CaveatCode, LineRef, rejected_lines
 from drive_trace.scorecard.feed_state import FeedState, FileFeed, JoinedFeed
 from drive_trace.scorecard.outline import outline
 from drive_trace.scorecard.render import lens_title, not_read, run_card
@@ -166,7 +166,7 @@ class JoinedRun(NamedTuple):
     @property
     def markdown(self) -> str:
         """The card of the run, with its files."""
-        blocks = run_card(self.run, self.full_headline, self._lines)
+        blocks = run_card(self.run, self.full_headline, self._line)
         if self._waiting:
             blocks.append(doc.Paragraph(doc.soft(f"{self._waiting}.")))
         if len(self.uris) > 1 or self.own_uri not in self.uris:
@@ -188,12 +188,11 @@ class JoinedRun(NamedTuple):
                 return part, uri
         return None
 
-    def _lines(self, path: str, numbers: Sequence[int]) -> doc.Words:
-        """Lines of one of its files, as links."""
+    def _line(self, at: LineRef) -> doc.Words:
+        """A line of one of its files, as a link."""
         uris = dict(zip((part.path for part in self.run.parts), self.uris, strict=True))
-        of = f" of {doc.name(path)}" if len(uris) > 1 else ""
-        linked = (doc.link(_address(uris[path], each), str(each)) for each in numbers)
-        return f"line{'s' * (len(numbers) != 1)} {', '.join(linked)}{of}"
+        of = f" of {doc.name(at.path)}" if len(uris) > 1 else ""
+        return doc.link(_address(uris[at.path], at.line), f"line {at.line}") + of
 
     def _files(self) -> list[doc.Block]:
         """The deciding file first, then this one, then the others in their order."""

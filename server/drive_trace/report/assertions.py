@@ -13,7 +13,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from drive_trace.report.event_log import Event, EventLog
+from drive_trace.report.event_log import EventLog
+from drive_trace.scorecard.dispatches import Event
 from drive_trace.text.wording import numbered_lines
 
 _MOST_LINES = 5

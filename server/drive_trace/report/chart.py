@@ -17,8 +17,15 @@ from itertools import accumulate, pairwise
 from math import ceil, log2
 from typing import NamedTuple
 
-from drive_trace.report.event_log import SPANNING, DispatchSpan, Event, Outcome, Period, RoundSpan
 from drive_trace.scorecard.caveats import LineRef
+from drive_trace.scorecard.dispatches import (
+    SPANNING,
+    DispatchSpan,
+    Event,
+    Outcome,
+    Period,
+    RoundSpan,
+)
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.text.wording import LONGEST, plural, short_time
 from drive_trace.trace.times import epoch_milliseconds
@@ -33,7 +40,7 @@ _DEEPEST = 6
 _SECOND = 1000
 _APART = 11 / _WIDTH
 """Marks that are nearer than this to one another stand together."""
-_TOGETHER = 40 / _WIDTH
+_TOGETHER = 52 / _WIDTH
 """So much room has what stands for several, and twice as much what stands for very many."""
 _REACH = 24 / _WIDTH
 """A cluster is no wider than a number on it needs."""
@@ -116,15 +123,6 @@ def time_axis(moments: Iterable[int], busy: Iterable[tuple[int, int]]) -> TimeAx
     least = min([_LEAST, 0.5 / len(known), *((end - start) * scale for start, end in spans)])
     levels = min(_DEEPEST, max(2, ceil(log2(_LEAST / (least or _LEAST))) + 1))
     return TimeAxis(tuple(ends), tuple(places), tuple(folds), scale, levels)
-
-
-def spaced(places: Iterable[float], apart: float, most: int) -> list[int]:
-    """The level of zoom from which on each place is so far from those shown before it; at most
-    ``most``.
-    """
-    levels = Levels(apart, most)
-    found = (levels.take(place) for place in places)
-    return [most if level is None else level for level in found]
 
 
 class Levels:
@@ -413,26 +411,37 @@ def _marks(axis: TimeAxis, others: Iterable[tuple[int, str, LineRef]]) -> list[C
     """What stands alone or together at each level of zoom, in the order of time."""
     every = sorted((axis.place(moment), line, kind) for moment, kind, line in others)
     rare = Counter(kind for *_, kind in every)
-    shown: dict[tuple[int, int], list[int]] = {}
-    """By the first and last of those that stand together, the levels at which they do."""
-    for level in range(axis.levels + 1):
-        first = 0
-        for at in range(1, len(every) + 1):
-            room = (_TOGETHER * (1 + (at - first > 9)) if at - first > 1 else _APART) / 2**level
-            gap = every[at][0] - every[first][0] if at < len(every) else 2.0
-            is_last = gap < 2 * room and every[at][0] > 1 - room  # where none would fit behind it
-            if gap >= room and not is_last:
-                shown.setdefault((first, at), []).append(level)
-                first = at
     marks = []
-    for (first, end), levels in shown.items():
+    for first, end, level, until in together(
+        [place for place, *_ in every], axis.levels, (_APART, _TOGETHER, 2 * _TOGETHER)
+    ):
         some = every[first:end]
         found = {kind for *_, kind in some}
         kinds = [kind for kind in SERIOUS if kind in found] or [min(found, key=rare.__getitem__)]
-        until = levels[-1] + 1 if levels[-1] < axis.levels else None
-        lines = [line for _, line, _ in some]
-        marks.append(ChartMark(some[0][0], kinds, lines, levels[0], until))
+        marks.append(ChartMark(some[0][0], kinds, [line for _, line, _ in some], level, until))
     return sorted(marks, key=lambda mark: (mark.place, mark.level))
+
+
+def together(
+    places: Sequence[float], levels: int, rooms: tuple[float, float, float]
+) -> Iterator[tuple[int, int, int, int | None]]:
+    """What stands together at each level of zoom: from which place to before which other one, and
+    from which level to before which other one. Given are the ``rooms`` that one needs, or several,
+    or more than nine.
+    """
+    shown: dict[tuple[int, int], int] = {}
+    for level in range(levels + 1):
+        now, first = dict[tuple[int, int], int](), 0
+        for at in range(1, len(places) + 1):
+            room = rooms[(at - first > 1) + (at - first > 9)] / 2**level
+            gap = places[at] - places[first] if at < len(places) else 2.0
+            is_last = gap < 2 * room and places[at] > 1 - room  # nothing would fit behind it
+            if gap >= room and not is_last:
+                now[first, at] = shown.pop((first, at), level)
+                first = at
+        yield from ((*key, begun, level) for key, begun in shown.items())
+        shown = now
+    yield from ((*key, begun, None) for key, begun in shown.items())
 
 
 # What is too narrow to be pointed at stands together, until there is room

@@ -10,18 +10,12 @@ from typing import NamedTuple
 
 from drive_trace.report import metrics
 from drive_trace.report.assertions import Checked, CheckResult, check_all
-from drive_trace.report.event_log import (
-    Event,
-    EventLog,
-    Timelines,
-    TraceLog,
-    timelines,
-    timelines_json,
-)
+from drive_trace.report.event_log import EventLog, Timelines, TraceLog, timelines, timelines_json
 from drive_trace.report.metrics import Measured
 from drive_trace.scorecard import card as scorecard
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, Unread
+from drive_trace.scorecard.dispatches import Event
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import TraceSummary
 from drive_trace.text.wording import listed, plural
@@ -32,9 +26,9 @@ FACTS = (
 )
 """Stands above the metrics."""
 
-RUN_FACTS = (
-    "The metrics are facts over the valid events of this run in this trace. They are no score: "
-    "which way is better means something between runs that are CORRECT, and nothing else."
+RUN_FACTS = FACTS.replace(
+    "all valid events, of graded and ungraded runs alike",
+    "the valid events of this run in this trace",
 )
 """Stands above the metrics of a single run."""
 

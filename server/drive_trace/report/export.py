@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from drive_trace.report.contents import FullReport
-from drive_trace.report.event_log import Event
+from drive_trace.scorecard.dispatches import Event
 from drive_trace.scorecard.run_score import STANDINGS, RunScore
 from drive_trace.trace.times import epoch_milliseconds
 from drive_trace.vocabulary import (

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from drive_trace.report.event_log import Event, EventLog
+from drive_trace.report.event_log import EventLog
+from drive_trace.scorecard.dispatches import Event
 from drive_trace.scorecard.measures import as_double
 from drive_trace.trace.times import milliseconds_between
 

@@ -12,7 +12,6 @@ from itertools import islice
 
 from drive_trace.report import contents
 from drive_trace.report.assertions import Checked, CheckResult
-from drive_trace.report.event_log import DispatchSpan, Event
 from drive_trace.report.metrics import (
     GROUPS,
     Breakdown,
@@ -24,6 +23,7 @@ from drive_trace.report.metrics import (
 )
 from drive_trace.scorecard import render
 from drive_trace.scorecard.caveats import LineRef
+from drive_trace.scorecard.dispatches import DispatchSpan, Event
 from drive_trace.scorecard.outline import outline
 from drive_trace.scorecard.run_score import QUALIFIED, RunScore, Verdict, cause
 from drive_trace.text import document as doc
@@ -217,7 +217,7 @@ def _dispatch(span: DispatchSpan, places: Places) -> list[doc.Words]:
         short_time(span.claimed_ms)
         + " (measured)" * (span.how == "measured")
         + " (more than the clock)" * span.claims_more,
-        short_time(span.clock_ms),
+        "; ".join([short_time(span.clock_ms), *span.waiting]),
     ]
 
 

@@ -246,8 +246,8 @@ class Provenance(NamedTuple):
         say.
         """
         beside = f"{plural(self.recorded, 'event')} recorded beside, {self.measured:,} measured"
-        sample = "a sample of " * (self.events < of)
-        none = f"no sign of another in {sample}{plural(self.events, 'event')}"
+        sample = f"{self.events:,} of " * (self.events < of)
+        none = f"no sign of another in {sample}{plural(of, 'event')}"
         told = [f"{self.origin} ({'; '.join(self.evidence) or none})"] * (self.origin is not None)
         told += [beside] * bool(self.recorded)
         return f"Provenance: {'; '.join(told)}." if told else None

@@ -7,21 +7,21 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from drive_trace.scorecard.caveats import LineRef
 from drive_trace.scorecard.run_facts import TopDispatch
 from drive_trace.scorecard.run_score import NO_SIGNAL, RunScore
 from drive_trace.text import document as doc
-from drive_trace.text.wording import listed, numbered_lines, plural, short_time
+from drive_trace.text.wording import listed, plural, short_time
 
 _MOST_HALTS = 5
 _MOST_KINDS = 4
 _GATED = ("mechanical", "qa")
 _NO_FILE = {"", "-"}
-LineWords = Callable[[str, Sequence[int]], doc.Words]
-"""Names lines of a file in a view, which may link to them: ``lines 12, 88``."""
+LineWords = Callable[[LineRef], doc.Words]
+"""Names a line in a view, which may link to it: ``line 88``."""
 
 
 class Outline(NamedTuple):
@@ -35,26 +35,26 @@ class Outline(NamedTuple):
     """The commands that record what its grade lacks; None where it lacks nothing."""
 
 
-def outline(run: RunScore, lines: LineWords | None = None) -> Outline:
-    """Say what happened in a run. ``lines`` names lines of it, by default by their numbers, and by
-    the file where it has several.
+def outline(run: RunScore, line: LineWords | None = None) -> Outline:
+    """Say what happened in a run. ``line`` names its lines, by default by their numbers, and by the
+    file where it has several.
     """
-    lines = lines or _plain_lines(run)
-    said = (_work(run, lines), _halts(run, lines), _rejected(run))
+    line = line or (_line_of_file if len(run.parts) > 1 else _plain_line)
+    said = (_work(run, line), _halts(run, line), _rejected(run))
     return Outline(" · ".join(_short(run)), tuple(filter(None, said)), _grading(run))
 
 
-def outline_blocks(run: RunScore, lines: LineWords | None = None) -> list[doc.Block]:
+def outline_blocks(run: RunScore, line: LineWords | None = None) -> list[doc.Block]:
     """The same as a document, without how to grade the run."""
-    return [doc.Paragraph(each) for each in outline(run, lines).sentences]
+    return [doc.Paragraph(each) for each in outline(run, line).sentences]
 
 
-def _plain_lines(run: RunScore) -> LineWords:
-    def lines(path: str, numbers: Sequence[int]) -> doc.Words:
-        of = f" of {doc.name(path)}" if len(run.parts) > 1 else ""
-        return f"{numbered_lines(numbers, len(numbers))}{of}"
+def _plain_line(at: LineRef) -> doc.Words:
+    return f"line {at.line}"
 
-    return lines
+
+def _line_of_file(at: LineRef) -> doc.Words:
+    return f"line {at.line} of {doc.name(at.path)}"
 
 
 def _short(run: RunScore) -> Iterator[str]:
@@ -75,7 +75,7 @@ def _times(count: int) -> str:
     return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
 
 
-def _work(run: RunScore, lines: LineWords) -> doc.Words:
+def _work(run: RunScore, line: LineWords) -> doc.Words:
     """How many dispatches were completed, over which time, and which stand out."""
     facts = run.facts
     if not facts.dispatches:
@@ -92,32 +92,28 @@ def _work(run: RunScore, lines: LineWords) -> doc.Words:
     if (top := facts.longest) is not None:
         worked = facts.longest_work_ms or 0
         of_it = f", {short_time(worked)} of it in rounds" * (worked < 0.9 * top.figure)
-        phrases.append(f"most time: {_top(top, lines)}, {short_time(top.figure)}{of_it}")
+        phrases.append(f"most time: {_top(top, line)}, {short_time(top.figure)}{of_it}")
     if (top := facts.most_rounds) is not None and facts.reworked:
         again = f"{plural(facts.reworked, 'dispatch', 'es')} needed another round"
         most = ", most of all" if facts.reworked > 1 else ":"
-        phrases.append(f"{again}{most} {_top(top, lines)}, {plural(top.figure, 'round')}")
+        phrases.append(f"{again}{most} {_top(top, line)}, {plural(top.figure, 'round')}")
     if facts.escalations:
         phrases.append(f"{plural(facts.escalations, 'round')} escalated to the user")
     return f"{'; '.join(phrases)}."
 
 
-def _top(top: TopDispatch, lines: LineWords) -> doc.Words:
-    return f"{doc.name(top.name, 80)} ({_line(top.line, lines)})"
+def _top(top: TopDispatch, line: LineWords) -> doc.Words:
+    return f"{doc.name(top.name, 80)} ({line(top.line)})"
 
 
-def _line(at: LineRef, lines: LineWords) -> doc.Words:
-    return lines(at.path, [at.line])
-
-
-def _halts(run: RunScore, lines: LineWords) -> doc.Words:
+def _halts(run: RunScore, line: LineWords) -> doc.Words:
     """Why it halted: the assumptions that turned out false."""
     count = run.facts.halt_count
     if not count:
         return ""
     said = [
         f"{doc.name(each.summary, 500) if each.summary else 'no reason recorded'} "
-        f"({_line(each.line, lines)})"
+        f"({line(each.line)})"
         for each in run.facts.halts[:_MOST_HALTS]
     ]
     more = [f"and {count - len(said):,} more"] * (count > len(said))

@@ -108,13 +108,13 @@ def _of_runs(efficiency: Efficiency, name: str) -> str:
 
 
 def run_card(
-    run: RunScore, verdict: str | None = None, lines: LineWords | None = None
+    run: RunScore, verdict: str | None = None, line: LineWords | None = None
 ) -> list[doc.Block]:
     """The whole two-tier card of a run; small, as editors give a hover little room. ``verdict``
-    says it in other words than the run's headline; for ``lines`` see :func:`outline`.
+    says it in other words than the run's headline; for ``line`` see :func:`outline`.
     """
     first = f"{doc.strong(verdict or run.headline)} · run {doc.name(run.run_id)}"
-    return [doc.Paragraph(first), *outline_blocks(run, lines), *card_blocks(run)]
+    return [doc.Paragraph(first), *outline_blocks(run, line), *card_blocks(run)]
 
 
 def card_blocks(run: RunScore) -> list[doc.Block]:

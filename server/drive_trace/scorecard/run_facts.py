@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from drive_trace.scorecard.caveats import LineRef
+from drive_trace.scorecard.dispatches import SPANNING, DispatchSpan, Event, dispatches_of
 from drive_trace.trace.line import Line
 from drive_trace.trace.reading import values_of
-from drive_trace.trace.run import Run, TimeSpan
+from drive_trace.trace.run import Run
 from drive_trace.trace.times import milliseconds_between, sortable
-from drive_trace.vocabulary import DISPATCH, ROUND, SLICE, Lifetime
+from drive_trace.vocabulary import EVENTS, SLICE
 
-_OF_SLICES = (SLICE.opener, SLICE.closer)
+_HALT = "falsified-assumption"
 _MOST_HALTS = 20
 _LONGEST_SUMMARY = 1000
 """Characters."""
@@ -67,112 +68,58 @@ class RunFacts(NamedTuple):
     """So many rounds ended with a question to a person."""
 
 
-_Place = tuple[Line, str]
-"""A line and the path of its file."""
 _Files = Sequence[tuple[Run, str]]
-_Length = tuple[int, bool]
-"""Milliseconds, and whether only their author says so."""
-
-
-class _Span:
-    """A dispatch or round: its first start and its last end."""
-
-    def __init__(self, first: _Place) -> None:
-        self.first = first
-        self.start: _Place | None = None
-        self.end: _Place | None = None
-
-    @property
-    def length(self) -> _Length | None:
-        """How long it took; None while it has no end."""
-        if self.end is None:
-            return None
-        end, claimed = self.end[0], cast("int", self.end[0].fact("wall_clock_ms"))
-        start = self.start[0] if self.start is not None else None
-        ts = start.text_fact("ts") if start is not None else None
-        clock = milliseconds_between(ts, end.text_fact("ts"))
-        if start is None or clock is None or clock < 0:
-            return claimed, True
-        is_claimed = TimeSpan(start, end, claimed, clock).is_recorded_afterwards
-        return (claimed if is_claimed else clock), is_claimed
 
 
 def run_facts(files: _Files) -> RunFacts:
     """What the events of a run say, given them file by file, without copies, with the files'
     paths.
     """
-    dispatches, inside = _spans(files, DISPATCH), dict[str, list[_Length]]()
-    for each in _spans(files, ROUND).values():
-        key = each.first[0].text_fact(DISPATCH.field)
-        dispatches.setdefault(key, _Span(each.first))
-        if (length := each.length) is not None:
-            inside.setdefault(key, []).append(length)
-    lengths = {key: found for key, span in dispatches.items() if (found := span.length)}
-    work = {key: inside.get(key) or [length] for key, length in lengths.items()}
-    work |= inside
-    worked = [*chain.from_iterable(work.values())]
-    rounds = Counter(line.text_fact(DISPATCH.field) for line, _ in _events(files, ROUND.opener))
-    longest = _top(dispatches, {key: ms for key, (ms, _) in lengths.items()})
-    results = Counter(span.end[0].fact("result") for span in dispatches.values() if span.end)
-    verdicts = Counter(line.fact("verdict") for line, _ in _events(files, ROUND.closer))
-    slices = (line for name in _OF_SLICES for line, _ in _events(files, name))
-    halts = [*_events(files, "falsified-assumption")]
+    spans = dispatches_of(chain.from_iterable(_events(files, name) for name in SPANNING))
+    work = [length for span in spans for length in span.work]
+    results = Counter(span.said for span in spans)
+    verdicts = Counter(each.said for span in spans for each in span.rounds)
+    slices = chain(_events(files, SLICE.opener), _events(files, SLICE.closer))
+    halts = [(line, path) for run, path in files for line in run.events(_HALT)]
+    longest = max(spans, key=lambda span: (span.length or (-1, False))[0], default=None)
+    most = max(spans, key=lambda span: span.round_starts, default=None)
     return RunFacts(
-        dispatches=len(dispatches),
+        dispatches=len(spans),
         completed=results["completed"],
         failed=results["failed"],
         aborted=results["aborted"],
-        open=len(dispatches) - results.total(),
-        slices=len({line.fact(SLICE.field) for line in slices}),
-        work_ms=sum(ms for ms, _ in worked) if worked else None,
-        claimed_ms=sum(ms for ms, is_claimed in worked if is_claimed),
+        open=results[None],
+        slices=len({event.values[SLICE.field] for event in slices}),
+        work_ms=sum(ms for ms, _ in work) if work else None,
+        claimed_ms=sum(ms for ms, is_claimed in work if is_claimed),
         clock_ms=_clock_ms(files),
         halt_count=len(halts),
         halts=tuple(_halt(*each) for each in halts[:_MOST_HALTS]),
-        longest=longest and longest[1],
-        longest_work_ms=sum(ms for ms, _ in work[longest[0]]) if longest else None,
-        rounds=rounds.total(),
-        reworked=sum(count > 1 for count in rounds.values()),
-        most_rounds=(most := _top(dispatches, rounds)) and most[1],
+        longest=_top(longest, longest.length[0]) if longest and longest.length else None,
+        longest_work_ms=sum(ms for ms, _ in longest.work) if longest else None,
+        rounds=sum(span.round_starts for span in spans),
+        reworked=sum(span.round_starts > 1 for span in spans),
+        most_rounds=_top(most, most.round_starts) if most else None,
         escalations=verdicts["escalating-to-user"],
     )
 
 
-def _events(files: _Files, name: str) -> Iterator[_Place]:
-    return ((line, path) for run, path in files for line in run.events(name))
+def _events(files: _Files, name: str) -> Iterator[Event]:
+    """Those of a name, with what lines keep of them."""
+    keeps = EVENTS[name].keeps
+    for run, path in files:
+        for line in run.events(name):
+            yield Event(name, dict(zip(keeps, line.facts, strict=True)), path, line.order + 1)
 
 
-def _spans(files: _Files, of: Lifetime) -> dict[str, _Span]:
-    found: dict[str, _Span] = {}
-    for place in _events(files, of.opener):
-        span = found.setdefault(place[0].text_fact(of.field), _Span(place))
-        span.start = span.start or place
-    for place in _events(files, of.closer):
-        found.setdefault(place[0].text_fact(of.field), _Span(place)).end = place
-    return found
-
-
-def _top(
-    dispatches: Mapping[str, _Span], figures: Mapping[str, int]
-) -> tuple[str, TopDispatch] | None:
-    """The id of the dispatch with the largest figure, and that; of equal ones the first."""
-    # A round whose id stands in several dispatches is taken for one of the first.
-    known = [key for key in figures if key in dispatches]
-    key = max(known, key=figures.__getitem__, default=None)
-    if key is None:
-        return None
-    span = dispatches[key]
-    name = span.start[0].text_fact("dispatch_name") if span.start is not None else key
-    return key, TopDispatch(name, figures[key], _place(*span.first))
-
-
-def _place(line: Line, path: str) -> LineRef:
-    return LineRef(path, line.order + 1)
+def _top(span: DispatchSpan, figure: int) -> TopDispatch:
+    return TopDispatch(span.called, figure, span.place)
 
 
 def _halt(line: Line, path: str) -> Halt:
     said = values_of(line)["assumption_summary"]
-    return Halt(_place(line, path), None if said is None else str(said)[:_LONGEST_SUMMARY])
+    place = LineRef(path, line.order + 1)
+    return Halt(place, None if said is None else str(said)[:_LONGEST_SUMMARY])
 
 
 def _clock_ms(files: _Files) -> int | None:

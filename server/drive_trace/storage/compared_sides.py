@@ -20,8 +20,9 @@ from drive_trace.comparison import runs as comparing
 from drive_trace.comparison.runs import RunManifest, Side, SideFile
 from drive_trace.comparison.traced import Prices, TokenPrices, traced
 from drive_trace.json_text import find_member, parse
-from drive_trace.report.event_log import Event, EventLog, TraceLog
+from drive_trace.report.event_log import EventLog, TraceLog
 from drive_trace.scorecard.card import score
+from drive_trace.scorecard.dispatches import Event
 from drive_trace.scorecard.scoring import without_lines
 from drive_trace.storage import files as disk
 from drive_trace.storage import finding

@@ -211,6 +211,11 @@ was wrong. The longest of 146 durations in real traces is 13.5 hours.
 _CLAIM_MS = 60_000
 
 
+def is_recorded_afterwards(measured_ms: int, claimed_ms: int) -> bool:
+    """Whether start and end were written at one moment, of something that took minutes."""
+    return measured_ms <= MOMENT_MS and claimed_ms >= _CLAIM_MS
+
+
 class TimeSpan(msgspec.Struct, frozen=True):
     """The way from a start to an end of a dispatch or round.
 
@@ -234,7 +239,7 @@ class TimeSpan(msgspec.Struct, frozen=True):
         """Whether start and end were written at one moment, of something that took minutes: then
         the timestamps say nothing about the claim.
         """
-        return self.measured_ms <= MOMENT_MS and self.claimed_ms >= _CLAIM_MS
+        return is_recorded_afterwards(self.measured_ms, self.claimed_ms)
 
     def is_off(self, tolerance_ms: float, tolerance_percent: float) -> bool:
         """Whether claim and timestamps differ by more than both tolerances."""

@@ -11,11 +11,12 @@ from importlib.resources import files
 
 from drive_trace.report import contents, sections
 from drive_trace.report.chart import Chart, chart_of
-from drive_trace.report.event_log import Event, EventWords
+from drive_trace.report.event_log import EventWords
 from drive_trace.report.html.charts import key, textures, timeline_chart
 from drive_trace.report.sections import Places
 from drive_trace.scorecard import render
 from drive_trace.scorecard.caveats import LineRef
+from drive_trace.scorecard.dispatches import Event
 from drive_trace.scorecard.outline import outline
 from drive_trace.scorecard.run_score import (
     NO_SIGNAL,
@@ -165,7 +166,7 @@ class _Page:
 
     def _about(self, run: RunScore) -> list[doc.Words]:
         """What happened in a run, what its verdict rests on, and how to grade it."""
-        told = outline(run, self.places.lines)
+        told = outline(run, lambda at: self.places.lines(at.path, [at.line]))
         decided = f"{self.places.decided_by(run)}{what_would_change_it(run.gate)}"
         said = [*told.sentences, *self.places.caveats(run), decided, told.grading]
         return [cause(run.gate), *filter(None, said)]

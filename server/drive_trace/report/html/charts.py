@@ -21,11 +21,11 @@ from drive_trace.report.chart import (
     Levels,
     RoundBar,
     TimeAxis,
-    spaced,
+    together,
 )
-from drive_trace.report.event_log import SPANNING, Outcome
 from drive_trace.report.sections import Places
 from drive_trace.scorecard.caveats import LineRef
+from drive_trace.scorecard.dispatches import SPANNING, Outcome
 from drive_trace.text.document import Html
 from drive_trace.text.escaping import plain
 from drive_trace.text.html import Attribute, scrolling, tag
@@ -141,7 +141,6 @@ def timeline_chart(
     chart: Chart, name: str, number: int, places: Places, said: Mapping[LineRef, str]
 ) -> Html:
     """The timeline with what zooms it. ``said`` are the reasons of halts, by their lines."""
-    levels = chart.axis.levels
     title = f"Timeline of {plain(name, _MOST_NAME)}"
     height = _LANES + max(chart.lanes, 1) * _LANE + 18
     first, last = chart.axis.moments[0], chart.axis.moments[-1]
@@ -155,7 +154,7 @@ def timeline_chart(
         tag("title", title),
         tag("desc", described),
         *_ground(chart, height),
-        tag("g", [_mark(each, places, said, levels) for each in chart.marks], class_="marks"),
+        tag("g", [_mark(each, places, said) for each in chart.marks], class_="marks"),
         tag("g", _bars(chart, places), class_="bars"),
         class_="timeline",
         height=height,
@@ -191,8 +190,10 @@ def _ground(chart: Chart, height: int) -> Iterator[Html]:
         x = _share(chart.stale_from)
         yield tag("rect", after, x=x, y=0, width=width, height=height, class_="stale")
     folds = sorted(chart.axis.folds, key=lambda fold: -fold.milliseconds)
-    levels = spaced(((each.left + each.right) / 2 for each in folds), 52 / 900, chart.axis.levels)
-    for fold, level in zip(folds, levels, strict=True):
+    levels = Levels(52 / 900, chart.axis.levels)
+    for fold in folds:
+        found = levels.take(min(max((fold.left + fold.right) / 2, _EDGE / 2), 1 - _EDGE / 2))
+        level = chart.axis.levels if found is None else found
         x, width = _share(fold.left), _share(fold.right - fold.left)
         yield _bar("fold", x=x, width=width, y=_LANES - 8, height=height - 10 - _LANES)
         words, kind = f"// {duration(fold.milliseconds)}", f"soft{_from(level)}"
@@ -203,7 +204,7 @@ def _ground(chart: Chart, height: int) -> Iterator[Html]:
             at, anchor = "100%", "end"
         yield tag("text", words, x=at, y=height - 5, text_anchor=anchor, class_=kind)
     for day in days(chart.axis):
-        shown = _between(day.level, day.until, chart.axis.levels)
+        shown = _between(day.level, day.until)
         yield tag("text", day.words, x=_share(day.place), y=12, class_=shown)
     for tick in ticks(chart.axis):
         x, kind = _share(tick.place), _from(tick.level)
@@ -216,7 +217,7 @@ def _called(kind: str) -> str:
     return known.get(kind, kind)
 
 
-def _mark(mark: ChartMark, places: Places, said: Mapping[LineRef, str], levels: int) -> Html:
+def _mark(mark: ChartMark, places: Places, said: Mapping[LineRef, str]) -> Html:
     """The signs of what happened; where there is no room for all, how many more there are."""
     signs, more = "".join(GLYPHS[kind] for kind in mark.kinds), len(mark.lines) - len(mark.kinds)
     is_one, is_last = len(mark.lines) == 1, mark.until is None
@@ -229,16 +230,15 @@ def _mark(mark: ChartMark, places: Places, said: Mapping[LineRef, str], levels: 
         words = f"{len(mark.lines):,} events: {listed(map(_called, mark.kinds))}" + ", …" * bool(
             more
         )
-    shown = f"{kind}{_between(mark.level, mark.until, levels) or ''}".strip() or None
+    shown = f"{kind}{_between(mark.level, mark.until) or ''}".strip() or None
     there, here = places.id_of(mark.lines[0]), places.id_of(mark.lines[0], "b")
     title = tag("title", plain(words, 500))
     return tag("a", title, text, href=f"#{there}", id=here if is_last else None, class_=shown)
 
 
-def _between(level: int, until: int | None, levels: int) -> str | None:
+def _between(level: int, until: int | None) -> str | None:
     """The class of what is shown from a level of zoom on until another one."""
-    hidden = f" u{until}" if until is not None and until <= levels else ""
-    return f"{_from(level)}{hidden}".strip() or None
+    return f"{_from(level)}{f' u{until}' if until else ''}".strip() or None
 
 
 def _bars(chart: Chart, places: Places) -> Iterator[Html]:
@@ -263,7 +263,7 @@ def _cluster(cluster: Cluster, places: Places) -> Html:
         words, kind = cluster.bars[0].words, ""
     x, width = _share(cluster.left), _share(cluster.right - cluster.left)
     box = tag("svg", stack, x=x, y=_LANES + cluster.lane * _LANE, width=width, height=17)
-    kind += _between(cluster.level, cluster.level + 1, cluster.level + 1) or ""
+    kind += _between(cluster.level, cluster.level + 1) or ""
     title, lines = tag("title", plain(words, 300)), cluster.bars[0].lines
     there = f"#{places.id_of(lines[0])}" if lines else None
     return tag("a", title, box, href=there, class_=kind)
@@ -361,7 +361,7 @@ class DayLabel(NamedTuple):
     words: str
     level: int
     """Of zoom, from which on it is shown ..."""
-    until: int
+    until: int | None
     """... and from which on it is no more."""
 
 
@@ -411,20 +411,13 @@ def days(axis: TimeAxis) -> list[DayLabel]:
             for day in range(start // _DAY + 1, end // _DAY + 1)[:_MOST_DAYS]:
                 begun.setdefault(day, axis.place(day * _DAY))
     begun.setdefault(axis.moments[-1] // _DAY, axis.places[-1])
-    shown: dict[tuple[float, str], list[int]] = {}
-    for level in range(axis.levels + 1):
-        groups: list[list[int]] = []
-        for day, place in begun.items():
-            room = _LABEL * (2 if groups and len(groups[-1]) > 1 else 1) / 2**level
-            if groups and place - begun[groups[-1][0]] < room:
-                groups[-1].append(day)
-            else:
-                groups.append([day])
-        for first, *others in groups:
-            words = as_date(first * _DAY)
-            words += f" – {as_date(others[-1] * _DAY)[5:]}" if others else ""
-            shown.setdefault((begun[first], words), []).append(level)
-    return [DayLabel(*key, levels[0], levels[-1] + 1) for key, levels in sorted(shown.items())]
+    known, rooms = [*begun], (_LABEL, 2 * _LABEL, 2 * _LABEL)
+    found = []
+    for first, end, level, until in together([*begun.values()], axis.levels, rooms):
+        words = as_date(known[first] * _DAY)
+        words += f" – {as_date(known[end - 1] * _DAY)[5:]}" if end - first > 1 else ""
+        found.append(DayLabel(begun[known[first]], words, level, until))
+    return found
 
 
 def as_date(moment: int) -> str:

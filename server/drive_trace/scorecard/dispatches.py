@@ -1,0 +1,247 @@
+"""Dispatches and their rounds in time: by the clock, and as the author claims."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+import msgspec
+
+from drive_trace.scorecard.caveats import LineRef
+from drive_trace.text.wording import short_time
+from drive_trace.trace.run import is_recorded_afterwards
+from drive_trace.trace.times import milliseconds_between
+
+
+class Event(NamedTuple):
+    """A valid event and where it stands."""
+
+    name: str
+    values: Mapping[str, Any]
+    """Its declared fields, by name."""
+    path: str
+    line: int
+    """From 1."""
+    measured: Sequence[str] = ()
+    """The fields that were measured, as the record beside the file says."""
+
+    # No ``cast`` here: a report on a long trace reads a million values, and each is a call.
+
+    def text(self, field: str) -> str:
+        """A field that is a string in every event of this name."""
+        value: str = self.values[field]
+        return value
+
+    def number(self, field: str) -> int:
+        """A field that is an integer in every event of this name."""
+        value: int = self.values[field]
+        return value
+
+    @property
+    def event_id(self) -> str:
+        """Identifies the event, by convention."""
+        return self.text("event_id")
+
+    @property
+    def ts(self) -> str:
+        """When it was emitted, as its author wrote it."""
+        value: str = self.values["ts"]
+        return value
+
+    @property
+    def place(self) -> LineRef:
+        """Where it stands."""
+        return LineRef(self.path, self.line)
+
+    @property
+    def run_id(self) -> str:
+        """The run that it belongs to."""
+        value: str = self.values["project_run_id"]
+        return value
+
+
+class Outcome(StrEnum):
+    """How a dispatch or round came out, as far as somebody who looks has to tell them apart."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    AGAIN = "again"
+    """Findings remain, and another round has to follow."""
+    HALTED = "halted"
+    OPEN = "open"
+    """No end is recorded."""
+
+
+_OUTCOMES = {
+    "completed": Outcome.PASSED,
+    "failed": Outcome.FAILED,
+    "aborted": Outcome.HALTED,
+    "satisfied": Outcome.PASSED,
+    "another-round-needed": Outcome.AGAIN,
+    "escalating-to-user": Outcome.HALTED,
+    "stop-condition": Outcome.HALTED,
+}
+
+
+Length = tuple[int, bool]
+"""Milliseconds, and whether only their author says so."""
+
+
+class Period(msgspec.Struct, frozen=True):
+    """Something that starts and ends. None is *not recorded*."""
+
+    start: Event | None
+    end: Event | None
+
+    @property
+    def started(self) -> str | None:
+        """The timestamp of its start."""
+        return self.start.ts if self.start else None
+
+    @property
+    def ended(self) -> str | None:
+        """The timestamp of its end."""
+        return self.end.ts if self.end else None
+
+    @property
+    def claimed_ms(self) -> int | None:
+        """The ``wall_clock_ms`` that its end asserts."""
+        return self.end.number("wall_clock_ms") if self.end else None
+
+    @property
+    def how(self) -> str:
+        """Whether that was measured, as the record beside the file says, or is a claim."""
+        is_measured = self.end is not None and "wall_clock_ms" in self.end.measured
+        return "measured" if is_measured else "claimed"
+
+    @property
+    def clock_ms(self) -> int | None:
+        """From its start to its end, by their timestamps."""
+        return milliseconds_between(self.started, self.ended)
+
+    @property
+    def length(self) -> Length | None:
+        """How long it took; None while it has no end."""
+        claimed, clock = self.claimed_ms, self.clock_ms
+        if claimed is None:
+            return None
+        if clock is None or clock < 0 or is_recorded_afterwards(clock, claimed):
+            return claimed, True
+        return clock, False
+
+    @property
+    def said(self) -> str | None:
+        """How it ended: the result of a dispatch, or the verdict of a round."""
+        if self.end is None:
+            return None
+        return self.end.text("result" if self.end.name == "dispatch-end" else "verdict")
+
+    @property
+    def outcome(self) -> Outcome:
+        """The same, for who draws it."""
+        return _OUTCOMES[self.said] if self.said is not None else Outcome.OPEN
+
+
+class RoundSpan(Period, frozen=True):
+    """One round."""
+
+    round_id: str
+
+    @property
+    def number(self) -> int | None:
+        """Its place in the dispatch, from 1, as its start says."""
+        return self.start.number("round_number") if self.start else None
+
+    @property
+    def findings(self) -> int | None:
+        """How many findings its review filed."""
+        return self.end.number("findings_filed") if self.end else None
+
+
+class DispatchSpan(Period, frozen=True):
+    """One dispatch of a run."""
+
+    dispatch_id: str
+    round_starts: int
+    """How often a round was started in it: its rework."""
+    rounds: tuple[RoundSpan, ...]
+
+    @property
+    def name(self) -> str | None:
+        """What its start calls it."""
+        return self.start.text("dispatch_name") if self.start else None
+
+    @property
+    def called(self) -> str:
+        """What people call it; untrusted."""
+        return self.name or self.dispatch_id
+
+    @property
+    def work(self) -> Sequence[Length]:
+        """The lengths of its rounds, or its own where none has one."""
+        rounds = [*filter(None, (each.length for each in self.rounds))]
+        return rounds or [*filter(None, [self.length])]
+
+    @property
+    def waiting(self) -> list[str]:
+        """Work and waiting apart, where it was not work for most of the time."""
+        worked, clock = sum(ms for ms, _ in self.work), self.clock_ms
+        if clock is None or worked >= 0.9 * clock:
+            return []
+        return [f"{short_time(worked)} in rounds", f"{short_time(clock - worked)} waiting"]
+
+    @property
+    def place(self) -> LineRef:
+        """Where it is told of first."""
+        spans = (self, *self.rounds)
+        return next(event.place for each in spans for event in (each.start, each.end) if event)
+
+    @property
+    def claims_more(self) -> bool:
+        """Whether its author claims clearly more time than the clock allows: over 2 s and 2 %."""
+        claimed, clock = self.claimed_ms, self.clock_ms
+        if claimed is None or clock is None:
+            return False
+        return claimed - clock > max(2000, clock // 50)
+
+    @property
+    def model(self) -> str | None:
+        """What its sub-agent ran on."""
+        model = self.start.values["model"] if self.start else None
+        return None if model is None else str(model)
+
+
+_OF_ROUNDS = ("round-start", "round-end")
+SPANNING = ("dispatch-start", "dispatch-end", *_OF_ROUNDS)
+"""The events that start and end dispatches and rounds."""
+
+
+def dispatches_of(events: Iterable[Event]) -> tuple[DispatchSpan, ...]:
+    """The dispatches of a run in order of first mention. A start counts once, the first; an end,
+    the last.
+    """
+    ends: dict[str, list[Event | None]] = {}
+    rounds: dict[str, dict[str, list[Event | None]]] = {}
+    starts = Counter[str]()
+    for event in events:
+        key = event.values["dispatch_id"]
+        pair, inside = ends.setdefault(key, [None, None]), rounds.setdefault(key, {})
+        if event.name in _OF_ROUNDS:
+            pair = inside.setdefault(event.values["round_id"], [None, None])
+            starts[key] += event.name == "round-start"
+        if event.name.endswith("end"):
+            pair[1] = event
+        elif pair[0] is None:
+            pair[0] = event
+    return tuple(
+        DispatchSpan(
+            start,
+            end,
+            key,
+            starts[key],
+            tuple(RoundSpan(own[0], own[1], id_) for id_, own in rounds[key].items()),
+        )
+        for key, (start, end) in ends.items()
+    )
