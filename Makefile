@@ -236,15 +236,13 @@ e2e-report: venv $(NODE_STAMP) ## HTML reports in a real browser, headless
 	  echo "e2e-report skipped, for the reason above"; \
 	elif [ $$code -ne 0 ]; then exit $$code; fi
 
-# Reads findings on standard input: each must link to a page that the installed package holds.
+# Reads findings on standard input: the installed package must hold the page of each.
 define PAGES_EXIST
-import json, pathlib, sys, urllib.parse, urllib.request
-urls = {finding["code"]: finding["url"] or "" for finding in json.load(sys.stdin)}
-def is_page(url):
-    path = pathlib.Path(urllib.request.url2pathname(urllib.parse.urlsplit(url).path))
-    return path.is_file() and pathlib.Path(sys.prefix).resolve() in path.resolve().parents
-missing = sorted(code for code, url in urls.items() if not is_page(url))
-sys.exit(f"rules without a page in the installed package: {missing}" if missing or not urls else 0)
+import json, pathlib, sys, drive_trace
+pages = pathlib.Path(drive_trace.__file__).parent / "rule_pages"
+found = {finding["code"] for finding in json.load(sys.stdin)}
+missing = sorted(found - {page.stem for page in pages.glob("*.md")})
+sys.exit(f"rules without a page in the installed package: {missing}" if missing or not found else 0)
 endef
 export PAGES_EXIST
 

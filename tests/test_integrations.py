@@ -1,5 +1,6 @@
 """The GitHub Action and the pre-commit hook: well-formed, and their command lines run."""
 
+import json
 import os
 import re
 import shlex
@@ -16,7 +17,7 @@ import pytest
 import yaml
 
 from tests.cli.support import REJECTED, run, write
-from tests.support.client_text import triage
+from tests.support.client_text import graded, triage
 from tests.support.command import COMMAND
 
 ROOT = Path(__file__).parent.parent
@@ -31,7 +32,8 @@ needs_bash = pytest.mark.skipif(
 
 def test_the_docs_use_them_as_they_are() -> None:
     blocks = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/ci.md").read_text("utf-8"), re.DOTALL)
-    ((_, action), (hooks,)) = map(yaml.safe_load, blocks)
+    workflow, (hooks,) = map(yaml.safe_load, blocks)
+    (_, action) = workflow["jobs"]["traces"]["steps"]
     assert action["with"].keys() <= ACTION["inputs"].keys()
     (hook,) = hooks["hooks"]
     assert hook["id"] == HOOK["id"]
@@ -189,12 +191,19 @@ def test_the_action_runs_nothing_of_the_tree_that_it_checks(tmp_path: Path) -> N
 def test_the_action_checks_the_paths_it_is_given(tmp_path: Path) -> None:
     program(tmp_path / "drive-trace/bin/drive-trace", 'for each; do echo "<$each>"; done; exit 1')
     paths = "projects\n  a b/trace.jsonl  \n\n$(touch hacked)\n--fix\n"
-    given = {"PATHS": paths, "EXCLUDE": " a b/*.jsonl\n\n--fix\n", "FAIL_ON": "warning"}
+    given = {
+        "PATHS": paths,
+        "EXCLUDE": " a b/*.jsonl\n\n--fix\n",
+        "FAIL_ON": "warning",
+        "RUNS": "a *\n\n-b",
+        "SINCE": "--fix",
+    }
     done = in_bash("Check", ROOT, with_path(RUNNER_TEMP=tmp_path, **given))
     assert (done.returncode, done.stderr) == (1, "")
     assert done.stdout.split("\n")[:-1] == [
-        *("<check>", "<--output-format>", "<github>", "<--fail-on>", "<warning>"),
-        *("<--exclude=a b/*.jsonl>", "<--exclude=--fix>", "<-->"),
+        *("<check>", "<--format>", "<github>", "<--fail-on>", "<warning>"),
+        *("<--exclude=a b/*.jsonl>", "<--exclude=--fix>", "<--run=a *>", "<--run=-b>"),
+        *("<--since=--fix>", "<-->"),
         *("<projects>", "<a b/trace.jsonl>", "<$(touch hacked)>", "<--fix>"),
     ]
 
@@ -338,6 +347,87 @@ def test_the_action_reports_in_the_summary_of_the_job(tmp_path: Path) -> None:
     assert code == 0
     assert summary.startswith("# Drive Trace report")
     assert acted(tmp_path / "b", "examples/projects/checkout-retry", REPORT="false")[2] == ""
+
+
+def test_the_outputs_are_those_of_a_step() -> None:
+    for name, each in ACTION["outputs"].items():
+        assert each["value"] == f"${{{{ steps.check.outputs.{name} }}}}"
+        assert each["description"]
+
+
+@needs_bash
+def test_the_action_judges_what_a_pull_request_touches_and_gives_outputs(tmp_path: Path) -> None:
+    origin, tree = tmp_path / "origin", tmp_path / "tree"
+    for number in range(20):
+        name = f"p{number}"
+        write(origin, f"projects/{name}/trace.jsonl", graded("pass", "pass", "pass", run=name))
+    exempt = 'runs = ["p3"]\nreason = "imported"\nuntil = 2999-01-31\n'
+    write(origin, "drive-trace.toml", f"[[score.exempt]]\n{exempt}")
+    git(origin, "init", "--quiet")
+    git(origin, "add", ".")
+    git(origin, "commit", "--quiet", "--message", "base")
+    base = git(origin, "rev-parse", "HEAD")
+    for number, grade in ((3, "fail"), (5, "passed")):
+        name = f"p{number}"
+        with (origin / f"projects/{name}/trace.jsonl").open("a") as trace:
+            trace.write(graded("pass", grade, "pass", run=name))
+    git(origin, "commit", "--quiet", "--all", "--message", "change")
+    git(tmp_path, "clone", "--quiet", "--depth=1", origin.as_uri(), str(tree))
+    program(tmp_path / "drive-trace/bin/drive-trace", f'exec "{COMMAND}" "$@"')
+    program(tmp_path / "drive-trace/bin/python", f'exec "{sys.executable}" "$@"')
+
+    def acted(**env: str) -> tuple[int, str, dict[str, str]]:
+        written = tmp_path / "output"
+        written.write_text("")
+        given = {"PATHS": ".", "REQUIRE_CORRECT": "true", "SINCE": "base", "BASE": base, **env}
+        files = {"GITHUB_OUTPUT": written, "GITHUB_ACTION_PATH": ROOT, "RUNNER_TEMP": tmp_path}
+        done = in_bash("Check", tree, with_path(**files, **given))
+        lines = written.read_text().splitlines()
+        return done.returncode, done.stdout, dict(line.split("=", 1) for line in lines)  # type: ignore[misc]
+
+    code, out, outputs = acted()
+    assert (code, outputs["errors"], outputs["correct"]) == (1, "1", "false")
+    assert json.loads(outputs["verdicts"]) == {"p3": "incorrect", "p5": "correct"}
+    assert "::error " in out
+    assert "p3 is exempt from --require-correct until 2999-01-31: imported" in out
+    for name in ("report", "markdown", "sarif"):
+        assert "p5" in Path(outputs[name]).read_text("utf-8")
+    code, _, outputs = acted(RUNS="p3")
+    assert (code, outputs["correct"]) == (0, "true"), "the base exempts it"
+    assert len(json.loads(acted(SINCE="")[2]["verdicts"])) == 20
+
+
+@needs_bash
+def test_the_action_keeps_one_comment(tmp_path: Path) -> None:
+    log = shlex.quote(str(tmp_path / "log"))
+    script = f"""echo "$@" >> {log}
+for each; do case $before in --input) cat "$each" >> {log};; esac; before=$each; done
+case $* in *--jq*) cat known;; esac"""
+    program(tmp_path / "bin/gh", script)
+    program(tmp_path / "drive-trace/bin/python", f'exec "{sys.executable}" "$@"')
+    page = write(tmp_path, "drive-trace-report/report.md", "# $(touch PWNED) `x`\n" + "é" * 70000)
+    env = with_path(
+        RUNNER_TEMP=tmp_path, REPOSITORY="a/b", NUMBER="7", MARKDOWN=page, GH_TOKEN="secret"
+    )
+    env["PATH"] = f"{tmp_path / 'bin'}{os.pathsep}{env['PATH']}"
+    for known, asked in (
+        ("", "POST repos/a/b/issues/7/comments"),
+        ("42\n43\n", "PATCH repos/a/b/iss"),
+    ):
+        write(tmp_path, "known", known)
+        (tmp_path / "log").write_text("")
+        done = in_bash("Comment", tmp_path, env)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        _, request, body = (tmp_path / "log").read_text().splitlines()
+        assert asked in request
+        assert ("issues/comments/42" in request) == bool(known)
+        text = json.loads(body)["body"]
+        assert text.startswith("<!-- drive-trace -->\n# $(touch PWNED) `x`\n")
+        assert len(text) == 65536
+    program(tmp_path / "bin/gh", "exit 1")
+    refused = in_bash("Comment", tmp_path, env)
+    assert (refused.returncode, refused.stdout[:9]) == (0, "::warning")
+    assert not (tmp_path / "PWNED").exists()
 
 
 # The hook

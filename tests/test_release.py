@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from tools.release import bill_of_materials, sums, why_not
+from tools.release import bill_of_materials, sums, tagged, why_not
 
 from drive_trace import __version__
 from tests.support.systems import not_on_windows
@@ -17,6 +17,7 @@ from tests.support.systems import not_on_windows
 ROOT = Path(__file__).parent.parent
 PLACES = {
     "CHANGELOG.md": "## [1.2.3] - 2026-11-23\n",
+    "docs/ci.md": "  rev: v1.2.3   # or a commit\n",
     "vscode-client/CHANGELOG.md": "## 1.2.3\n",
     "vscode-client/package.json": '{\n  "version": "1.2.3",\n}\n',
     "vscode-client/package-lock.json": '{\n  "version": "1.2.3",\n}\n',
@@ -53,9 +54,18 @@ def test_a_tree_with_changes_and_a_section_without_a_date_are_not_released(tree:
     ]
 
 
+def test_the_docs_name_a_tag_once_there_is_one() -> None:
+    page = (ROOT / "docs/ci.md").read_text("utf-8")
+    first = tagged(page, "1.2.3")
+    assert first.count("v1.2.3") == 2
+    assert "<tag>" not in first
+    assert tagged(first, "1.3.0") == first.replace("v1.2.3", "v1.3.0")
+
+
 def test_manifests_have_the_version_of_the_package() -> None:
     """A changelog gets its section with the release."""
-    lacking = [each for each in why_not(ROOT) if "CHANGELOG" not in each and "tree" not in each]
+    with_release = ("CHANGELOG", "tree", "docs/ci.md")
+    lacking = [each for each in why_not(ROOT) if not any(word in each for word in with_release)]
     assert lacking == []
 
 

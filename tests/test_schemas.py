@@ -2,8 +2,11 @@
 
 import json
 import math
+import os
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import assume, given, reject
@@ -16,10 +19,13 @@ from drive_trace.linter.rule import Severity
 from drive_trace.trace.line import LineStatus
 from drive_trace.trace.reading import event_decoder, read_exactly
 from drive_trace.vocabulary import EVENTS, FAMILY_MODULES
+from tests.cli.support import run, write
 from tests.support.mutating import SPELLINGS, Spelling, changed, garbled, spelt
 from tests.support.schemas import SCHEMAS, schema
 
-LINES = Path(__file__).parent / "conformance/lines.jsonl"
+ROOT = Path(__file__).parent.parent
+LINES = ROOT / "tests/conformance/lines.jsonl"
+TRACE_CASES = ROOT / "tests/conformance/traces.jsonl"
 
 
 def test_each_event_is_declared_in_a_family_and_has_a_schema() -> None:
@@ -202,3 +208,56 @@ def test_the_fast_path_is_what_pydantic_makes_of_the_declarations() -> None:
         assert ours == accepts(by_pydantic[event.name].validate_json, written), written
         accepted += ours
     assert accepted > 200
+
+
+# What commands write
+
+
+def strict(schema: Any) -> Any:
+    """A schema that accepts no key which it does not name: each that is written is declared."""
+    if isinstance(schema, list):
+        return [strict(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    closed = {"additionalProperties": False} if "properties" in schema else {}
+    return {**closed, **{key: strict(each) for key, each in schema.items()}}
+
+
+OUTPUTS = {
+    path.name.partition(".")[0]: json.loads(path.read_text("utf-8"))
+    for path in (SCHEMAS / "output").glob("*.json")
+}
+TRACES = [json.loads(each)["text"] for each in TRACE_CASES.read_text("utf-8").split("\n") if each]
+CORPUS = sorted(Path(os.environ.get("DRIVE_TRACE_CORPUS", "nowhere")).glob("*.jsonl"))
+
+
+@pytest.mark.parametrize("name", ["check", "score", "report", "compare", "fleet"])
+def test_the_schema_of_an_output(name: str) -> None:
+    Draft202012Validator.check_schema(OUTPUTS[name])
+    assert run("schema", "--output", name).json == OUTPUTS[name]
+    assert OUTPUTS[name]["$id"] == f"urn:drive-trace:output:{name}:1"
+    has_version = "version" in OUTPUTS[name].get("properties", {})
+    assert has_version == (name not in {"check", "fleet"})
+    assert run("schema", "--output", name, "round-start").code == 2
+
+
+def test_outputs_are_as_their_schemas_say(tmp_path: Path) -> None:
+    """Of real traces, of the conformance traces, of examples and of faults."""
+    examples = [ROOT / "examples/projects", *(ROOT / "examples").rglob("*.jsonl")]
+    texts = [*TRACES[::25], "", "x\n{", "\n", '{"event_type":1}\n']
+    cases = [write(tmp_path, f"{n}.jsonl", text) for n, text in enumerate(texts)]
+    paths = [*examples, *CORPUS, *cases, tmp_path / "gone.jsonl"]
+    validators = {name: Draft202012Validator(strict(each)) for name, each in OUTPUTS.items()}
+    for path in paths:
+        for name in ("check", "score", "report"):
+            validators[name].validate(run(name, "--format", "json", path).json)
+    fleet = [run("fleet", "--no-cache", *o, "--out", "-", *paths) for o in ([], ["--findings"])]
+    rows = [json.loads(line) for ran in fleet for line in ran.out.splitlines() if line[:1] == "{"]
+    assert len(rows) > 10
+    for row in rows:
+        validators["fleet"].validate(row)
+    sides = [*examples[:1], *CORPUS[:2], cases[0], cases[-1], tmp_path / "gone.jsonl"]
+    for one, other in product(sides, sides):
+        named = ("--baseline", one, "--candidate", other, "--format", "json")
+        for options in ([], ["--allow-unverified", "all", "--rank"]):
+            validators["compare"].validate(run("compare", *named, *options).json)

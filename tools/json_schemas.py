@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import msgspec
@@ -68,7 +69,14 @@ def record_schema(name: str, record: type[msgspec.Struct]) -> dict[str, Any]:
     return {"$schema": _DIALECT, "$id": f"urn:drive-trace:{name}", **_cleaned(schema)}
 
 
-_TYPES = {dict: "object", list: "array", str: "string", int: "integer", float: "number"}
+_TYPES = {
+    dict: "object",
+    list: "array",
+    str: "string",
+    int: "integer",
+    float: "number",
+    date: "string",
+}
 _LEAST = {list: "minItems", str: "minLength", int: "minimum", float: "minimum"}
 
 
@@ -85,6 +93,8 @@ def _shape_schema(wanted: Shape, definitions: dict[str, Shape]) -> dict[str, Any
     if wanted.kind is dict:
         if wanted.keys:
             found["properties"] = {key: of(each) for key, each in wanted.keys.items()}
+        if wanted.globs:
+            found["patternProperties"] = {r"[*?\[]": of(wanted.globs)}
         if wanted.needs_keys:
             found["required"] = list(wanted.keys)
         found["additionalProperties"] = of(wanted.items) if wanted.items is not None else False
@@ -98,6 +108,7 @@ def _shape_schema(wanted: Shape, definitions: dict[str, Shape]) -> dict[str, Any
     if wanted.short_for:
         found = {"anyOf": [of(wanted.keys[wanted.short_for]), found]}
     more = {"pattern": wanted.pattern and f"^{wanted.pattern}$", "description": wanted.prose}
+    more["format"] = "date" if wanted.kind is date else ""
     found |= {key: value for key, value in more.items() if value}
     return found if wanted.default is None else {**found, "default": wanted.default}
 

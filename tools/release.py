@@ -1,12 +1,14 @@
 """Builds what a release consists of, into ``dist/``: the same bytes from the same commit.
 
-    python tools/release.py [--check] [--again] [--unready]
+    python tools/release.py [--check] [--again] [--unready] [--tags]
 
 sdist, wheel, a .vsix for every target of VS Code, a bill of materials (CycloneDX), and SHA256SUMS.
 It refuses a tree with changes, and a version that the changelogs and manifests do not have.
 ``--check`` builds nothing, and needs no package but the standard library.
 ``--again`` builds a second time, from a clone in another folder, and fails where a hash differs.
 ``--unready`` builds whatever the tree and the changelogs say.
+``--tags`` builds nothing, and writes the tag of the version into the pages that name it. Before the
+first release they name none, as nobody can use a tag that is not there.
 """
 
 from __future__ import annotations
@@ -35,6 +37,8 @@ from drive_trace import __version__  # noqa: E402
 
 _PIN = re.compile(r"(?m)^([\w.-]+)==([\w.!+]+)(?: ; ([^\\\n]+?))? \\\n((?: +--hash=.+\n)+)")
 _NOTICE = re.compile(r"(?m)^-{80}\n\n(\S+) (\S+) \((.*)\)$")
+_TAGGED = "docs/ci.md"
+_TAG = re.compile(r"(?m)(^  rev: |<name>@<commit> # )(<tag>|v[\d.]+)")
 _ELSEWHERE = "emscripten"
 """The platform of packages in the lock file that no release has."""
 
@@ -45,7 +49,12 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="only say what is not ready")
     parser.add_argument("--again", action="store_true", help="build twice, and compare")
     parser.add_argument("--unready", action="store_true", help="build whatever is not ready")
+    parser.add_argument("--tags", action="store_true", help="write the tag into the docs")
     chosen = parser.parse_args()
+    if chosen.tags:
+        page = ROOT / _TAGGED
+        page.write_text(tagged(page.read_text("utf-8")), "utf-8", newline="\n")
+        return 0
     problems = [] if chosen.unready else [*why_not(ROOT)]
     if not problems:
         if chosen.check:
@@ -57,12 +66,18 @@ def main() -> int:
     return 1 if problems else 0
 
 
+def tagged(text: str, version: str = __version__) -> str:
+    """A page with the tag of a version where it names the one of this project."""
+    return _TAG.sub(rf"\g<1>v{version}", text)
+
+
 def why_not(root: Path, version: str = __version__) -> Iterator[str]:
     """What keeps a tree from being released: changes, and places without the version."""
     if _output("git", "status", "--porcelain", folder=root):
         yield "the tree has changes: commit them first"
     in_places = {
         "CHANGELOG.md": rf"(?m)^## \[{re.escape(version)}\] - \d{{4}}-\d\d-\d\d$",
+        _TAGGED: rf"(?m)^  rev: v{re.escape(version)}(?= )",
         "vscode-client/CHANGELOG.md": rf"(?m)^## {re.escape(version)}$",
         "vscode-client/package.json": rf'(?m)^  "version": "{re.escape(version)}",$',
         "vscode-client/package-lock.json": rf'(?m)^  "version": "{re.escape(version)}",$',

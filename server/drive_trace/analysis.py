@@ -196,6 +196,11 @@ class Analysis:
         """How many more findings there are that a baseline knows already."""
         return self._findings.hidden_total
 
+    @property
+    def alike(self) -> Mapping[str, int]:
+        """With a baseline, by fingerprint on how many lines a rule finds something."""
+        return self._findings.alike
+
     def severity_of(self, finding: Finding) -> Severity:
         """How severe a finding is by the settings."""
         return self.settings.severity(finding.rule) or finding.rule.severity
@@ -257,7 +262,8 @@ class Analysis:
             number = self.line_number(finding.line)
             below = self.document.lines[number : number + LINES_BELOW]
             fixes += rule.fixes_around(finding, Surroundings(self.index, number, below))
-        return [capped(fix) for fix in fixes]
+        by_hand = rule.code in self.settings.unfixable
+        return [capped(fix, by_hand=by_hand) for fix in fixes]
 
     def line_number(self, line: Line) -> int:
         """A line's number from 1, counted in records."""

@@ -179,7 +179,10 @@ def test_a_damaged_one_fails_until_it_is_removed_and_written_again(folder: Path)
     write(folder, "trace.jsonl", REJECTED)
     ran = check()
     assert ran.code == 2
-    assert f"not read: its baseline cannot be used: {NAME}:1:1: is no baseline" in ran.out
+    told = (
+        f"{NAME}:1:1: error[unreadable-file] not read: 1 trace, as this cannot be used: is no base"
+    )
+    assert ran.out.startswith(told)
     assert ran.err.startswith(f"drive-trace: {NAME}:1:1: is no baseline: it is not JSON")
     assert ran.err.count("\n") == 1
     assert check("--no-baseline").code == 1
@@ -195,6 +198,36 @@ def test_what_cannot_be_read_does_not_keep_the_rest_from_it(folder: Path) -> Non
     ran = check("--write-baseline", "a.jsonl", "gone.jsonl")
     assert ran.code == 2
     assert list(recorded(folder / NAME)) == ["a.jsonl"]
+
+
+def test_what_it_knows_and_is_no_more_is_named_and_pruned(folder: Path) -> None:
+    path = write(folder, "a/trace.jsonl", apart(REJECTED + WARNED))
+    gone = write(folder, "b/trace.jsonl", REJECTED)
+    check("--write-baseline")
+    assert "is no more" not in check().out
+    assert "is no more" not in check("a", "--ignore", "all").out, "of what was not looked for"
+    gone.unlink()
+    path.write_text(path.read_text().splitlines(keepends=True)[1])
+    dead = "b/trace.jsonl (is not there), a/trace.jsonl (unknown-value)"
+    assert f"{NAME} knows what is no more: {dead}; --prune-baseline removes it\n" in check().out
+    ran = check("--prune-baseline")
+    assert ran.code == 0
+    assert f"removed from {NAME}, as it finds nothing any more: {dead}\n" in ran.out
+    (only,) = recorded(folder / NAME).items()
+    assert (only[0], list(only[1])) == ("a/trace.jsonl", ["undeclared-field"])
+    assert "is no more" not in check().out
+    assert check("--prune-baseline", "--no-baseline").code == 2
+
+
+def test_a_folder_elsewhere_is_one_project(folder: Path, tmp_path_factory: Any) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    for name in ("a/trace.jsonl", "b/trace.jsonl", "own/trace.jsonl"):
+        write(elsewhere, name, REJECTED)
+    write(elsewhere, "own/drive-trace.toml", "")
+    check("--write-baseline", elsewhere)
+    assert sorted(recorded(elsewhere / NAME)) == ["a/trace.jsonl", "b/trace.jsonl"]
+    assert list(recorded(elsewhere / "own" / NAME)) == ["trace.jsonl"]
+    assert check(elsewhere).code == check(elsewhere / "a").code == 0
 
 
 @pytest.mark.parametrize(

@@ -135,6 +135,84 @@ def test_an_option(tmp_path: Path) -> None:
         assert found() is is_found
 
 
+def test_rules_are_named_by_globs_and_groups_too(here: Path) -> None:
+    write(here, "trace.jsonl", apart(REJECTED + WARNED))
+
+    def severities(*rules: str) -> dict[str, str]:
+        write(here, "drive-trace.toml", "\n".join(["[rules]", *rules]))
+        found = run("check", "--output-format", "json").json
+        return {each["code"]: each["severity"] for each in found}
+
+    both = {"unknown-value": "error", "undeclared-field": "warning"}
+    assert severities() == both
+    assert severities("warning = 'off'") == {"unknown-value": "error"}
+    # What names fewer rules decides, wherever it stands.
+    assert severities("unknown-value = 'hint'", "'unknown-*' = 'warning'", "all = 'off'") == {
+        "unknown-value": "hint"
+    }
+    assert severities("'un*' = 'information'", "error = 'off'") == dict.fromkeys(
+        both, "information"
+    )
+    write(here, "drive-trace.toml", "")
+    for chosen, expected in (
+        (["--select", "un*-field"], ["undeclared-field"]),
+        (["--select", "error"], ["unknown-value"]),
+        (["--select", "all", "--ignore", "warning,nothing-*"], None),
+        (["--ignore", "*-value,warning"], []),
+    ):
+        ran = run("check", "--format", "json", *chosen)
+        if expected is None:
+            assert (ran.code, 'no rule is called "nothing-*"' in ran.err) == (2, True)
+        else:
+            assert codes(ran) == expected
+
+
+def test_it_says_when_a_check_fails(here: Path) -> None:
+    write(here, "a/trace.jsonl", WARNED)
+    write(here, "b/trace.jsonl", REJECTED)
+    for of_a, of_b, options, code in (
+        ("", "", [], 1),
+        ("", "fail-on = 'never'", [], 0),
+        ("fail-on = 'warning'", "fail-on = 'never'", [], 1),
+        ("fail-on = 'warning'", "fail-on = 'never'", ["--fail-on", "error"], 1),
+        ("fail-on = 'warning'", "", ["--fail-on", "never"], 0),
+    ):
+        write(here, "a/drive-trace.toml", of_a)
+        write(here, "b/drive-trace.toml", of_b)
+        assert check(*options).code == code, (of_a, of_b, options)
+    write(here, "a/drive-trace.toml", "fail-on = 'warn'")
+    assert '`fail-on` must be "error", "warning", ' in check("a").out
+
+
+def test_what_it_calls_unfixable_is_for_a_person(here: Path) -> None:
+    text = triage().replace(",", ", ", 1) + triage(run="2")[:-2] + ",}\n"
+    path = write(here, "trace.jsonl", text)
+    write(here, "drive-trace.toml", "unfixable = ['not-*']")
+    found = run("check", "--format", "json").json
+    assert {each["code"]: [fix["safe"] for fix in each["fixes"]] for each in found} == {
+        "not-compact": [False],
+        "invalid-json": [True],
+    }
+    check("--fix", "--unsafe-fixes")
+    assert path.read_text() == text.replace(",}", "}")
+    write(here, "drive-trace.toml", "unfixable = ['not-compat']")
+    assert "1:14: error[unreadable-file]" in check().out
+
+
+def test_standard_input_can_have_a_name(here: Path) -> None:
+    write(here, "a/drive-trace.toml", OVERRIDE)
+    name = "a/legacy/trace.jsonl"
+    text = REJECTED + WARNED
+    ran = check("-", "--stdin-filename", name, stdin=text)
+    assert (ran.code, ran.out.count(f"{name}:2:")) == (0, 1)
+    write(here, name, text)
+    check("--write-baseline", name)
+    assert check("-", "--stdin-filename", name, stdin=text).out.startswith("no findings")
+    fixed = check("-", "--stdin-filename", name, "--fix", stdin=text[:-1])
+    assert (fixed.out, (here / name).read_text()) == (text, text)
+    assert check("--stdin-filename", name).code == 2
+
+
 def test_standard_input_has_that_of_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,29 +233,31 @@ def test_one_can_be_given(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "place", "said"),
     [
-        ("[rules]\nunknow-value = 'off'", ":2:1: `unknow-value` is no rule — did you mean"),
-        ("[rules]\nunknown-value = 'warn'", ":2:17: `unknown-value` must be "),
-        ("[rules\n", ":1:7: is not TOML: "),
-        (b"# \xff", ": is not UTF-8 (byte 0xff)"),
+        ("[rules]\nunknow-value = 'off'", ":2:1", "`unknow-value` is no rule — did you mean"),
+        ("[rules]\nunknown-value = 'warn'", ":2:17", "`unknown-value` must be "),
+        ("[rules\n", ":1:7", "is not TOML: "),
+        (b"# \xff", "", "is not UTF-8 (byte 0xff)"),
     ],
 )
-def test_one_that_cannot_be_used_is_told_once(text: str | bytes, said: str, tmp_path: Path) -> None:
+def test_one_that_cannot_be_used_is_told_once(
+    text: str | bytes, place: str, said: str, tmp_path: Path
+) -> None:
     path = write(tmp_path, "a/drive-trace.toml", text)
     for name in ("a/1/trace.jsonl", "a/2/trace.jsonl", "b/trace.jsonl"):
         write(tmp_path, name, REJECTED)
     ran = run("check", "--output-format", "json", tmp_path)
     assert ran.code == 2
-    assert ran.err.startswith(f"drive-trace: {path}{said}")
+    assert ran.err.startswith(f"drive-trace: {path}{place}: {said}")
     assert ran.err.count("\n") == 1
     assert [(each["path"], each["code"]) for each in ran.json] == [
         (str(tmp_path / "b/trace.jsonl"), "unknown-value"),
-        (str(tmp_path / "a/1/trace.jsonl"), "unreadable-file"),
-        (str(tmp_path / "a/2/trace.jsonl"), "unreadable-file"),
+        (str(path), "unreadable-file"),
     ]
-    words = f"not read: its configuration cannot be used: {path}{said}"
-    assert all(each["message"].startswith(words) for each in ran.json[1:])
+    told = ran.json[1]
+    assert told["message"].startswith(f"not read: 2 traces, as this cannot be used: {said}")
+    assert f":{told['line']}:{told['column']}" == (place or ":1:1")
     assert check("--no-config", tmp_path).err == ""
 
 
@@ -186,7 +266,7 @@ def test_a_given_one_that_is_not_there(tmp_path: Path) -> None:
     ran = check("--config", gone, write(tmp_path, "trace.jsonl", CLEAN))
     said = f"{gone}: cannot be read: No such file or directory\n"
     assert (ran.code, ran.err) == (2, f"drive-trace: {said}")
-    assert f"not read: its configuration cannot be used: {said}" in ran.out
+    assert "gone.toml:1:1: error[unreadable-file] not read: 1 trace, as this cannot" in ran.out
 
 
 def test_its_words_cannot_speak_to_the_terminal(tmp_path: Path) -> None:

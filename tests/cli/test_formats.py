@@ -1,11 +1,14 @@
 """The command line, from outside: how findings are printed."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from drive_trace.storage.linked_files import rule_url, shared_rule_url
 from tests.cli.support import CLEAN, REJECTED, WARNED, findings, run, write
 from tests.support.client_text import apart, graded, path_of, triage
+from tests.support.command import COMMAND
 
 # The formats
 
@@ -77,7 +80,8 @@ def test_a_json_finding(tmp_path: Path) -> None:
             }
         ],
     }
-    page = path_of(url)
+    assert url == shared_rule_url("unknown-value")
+    page = path_of(rule_url("unknown-value") or "")
     assert page.read_text(encoding="utf-8").startswith("# unknown-value")
 
 
@@ -100,3 +104,32 @@ def test_severities_have_their_names() -> None:
 
 def test_every_finding_is_printed() -> None:
     assert len(findings(REJECTED * 1500)) == 1500
+
+
+@pytest.mark.parametrize("option", ["--out", "--output-file"])
+def test_findings_go_to_a_file(here: Path, option: str) -> None:
+    trace = write(here, "trace.jsonl", REJECTED)
+    for chosen in ("full", "json", "sarif", "github"):
+        said = run("check", "--format", chosen)
+        ran = run("check", "--output-format", chosen, option, "found")
+        assert (ran.code, ran.out, ran.err) == (1, "", said.err)
+        assert (here / "found").read_text() == said.out
+    for taken in ("trace.jsonl", "drive-trace-baseline.json"):
+        assert run("check", option, taken).code == 2
+    assert trace.read_text() == REJECTED
+
+
+@pytest.mark.end_to_end
+def test_what_is_watched_is_checked_again(here: Path) -> None:
+    trace = write(here, "trace.jsonl", CLEAN)
+    command = [COMMAND, "check", "--watch", "--format", "concise"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as watching:
+        assert watching.stdout is not None
+        assert watching.stdout.readline() == "no findings in 1 trace\n"
+        trace.write_text(CLEAN + REJECTED)
+        assert "trace.jsonl:2:" in watching.stdout.readline()
+        assert watching.stdout.readline() == "1 error in 1 trace\n"
+        write(here, "drive-trace.toml", "rules.unknown-value = 'off'")
+        assert watching.stdout.readline() == "no findings in 1 trace\n"
+        watching.kill()
+    assert run("check", "--watch", "-").code == 2

@@ -8,10 +8,12 @@ import sys
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
+from xml.etree import ElementTree
 
 import pytest
 from jsonschema import Draft4Validator
 
+from drive_trace.grading.junit import read_junit
 from drive_trace.linter.rules import RULES
 from tests.cli.support import CLEAN, REJECTED, WARNED, run, write
 from tests.support.client_text import apart, apply_columns, event, graded, triage
@@ -46,6 +48,7 @@ def unescaped(text: str) -> str:
 def test_github_annotations(here: Path) -> None:
     name = "a, 100%:b/trace.jsonl"
     write(here, name, REJECTED + WARNED + graded("pass", None, None) + graded(None, None, None))
+    write(here, "drive-trace.toml", "rule-url = 'https://rules.example.org/{code}'")
     ran = run("check", "--output-format", "github", name)
     assert ran.code == 1
     found = annotations(ran.out)
@@ -60,7 +63,8 @@ def test_github_annotations(here: Path) -> None:
             "endLine": "1",
             "endColumn": str(column + len('"passed"')),
         },
-        '`qa` must be "pass" or "fail", or null; found "passed" — did you mean "pass"?',
+        '`qa` must be "pass" or "fail", or null; found "passed" — did you mean "pass"?'
+        "\nhttps://rules.example.org/unknown-value",
     )
     assert {each[0] for each in found} == {"error", "warning", "notice"}
     assert run("check", "--output-format", "github", "-", stdin=CLEAN).out == ""
@@ -118,7 +122,7 @@ def test_links_lead_where_the_configuration_says(here: Path) -> None:
     [
         ("", r"file:.*/unknown-event-type\.md"),
         (
-            "Project-URL: Rules, https://rules.example.org/{code}.md\n",
+            "Project-URL: Rules, https://rules.example.org\n",
             r"https://rules\.example\.org/unknown-event-type\.md",
         ),
     ],
@@ -306,3 +310,48 @@ def test_configuration_and_baseline_hold_between_files(here: Path) -> None:
     ran = run("check", "--output-format", "json", "--fail-on", "hint")
     assert (ran.code, ran.json) == (0, [])
     assert "hidden" in ran.err
+
+
+# GitLab and JUnit
+
+
+def test_a_code_quality_report(here: Path) -> None:
+    write(here, "a/trace.jsonl", EVERYTHING)
+    write(here, "b/trace.jsonl", EVERYTHING)
+    found = run("check", "--format", "json").json
+    told = run("check", "--format", "gitlab").json
+    assert len({each["fingerprint"] for each in told}) == len(told) == len(found)
+    severities = {"error": "major", "warning": "minor", "information": "info", "hint": "info"}
+    for each, finding in zip(told, found, strict=True):
+        assert each["check_name"] == finding["code"]
+        assert each["description"] == finding["message"]
+        assert each["severity"] == severities[finding["severity"]]
+        assert each["location"] == {"path": finding["path"], "lines": {"begin": finding["line"]}}
+    assert run("check", "--format", "gitlab", "-", stdin=CLEAN).json == []
+
+
+def test_a_junit_report(here: Path) -> None:
+    name = "a<&\"'>/trace.jsonl"
+    write(here, name, EVERYTHING + triage(**{"\x00]]>": "\u2028", "verdict": "<a>\x1b&"}))
+    found = run("check", "--format", "json").json
+    page = ElementTree.fromstring(run("check", "--format", "junit").out)
+    assert page.get("tests") == page.get("failures") == str(len(found))
+    for case, finding in zip(page.iter("testcase"), found, strict=True):
+        assert (case.get("file"), case.get("line")) == (name, str(finding["line"]))
+        assert finding["code"] in case.get("name", "")
+        (failure,) = case
+        assert failure.get("type") == finding["severity"]
+    read = read_junit(run("check", "--format", "junit", "-", stdin=REJECTED).out.encode())
+    assert len(read.failed) == 1
+    read = read_junit(run("check", "--format", "junit", "-", stdin=CLEAN).out.encode())
+    assert (read.ran, read.failed) == (1, ())
+
+
+def test_github_keeps_ten_annotations_of_a_kind_and_is_told_of_the_others() -> None:
+    lines = run("check", "--format", "github", "-", stdin=REJECTED * 30).out.splitlines()
+    errors = [each for each in lines if "error " in each]
+    assert len(errors) == 30
+    assert sum(each.startswith("::error ") for each in errors) == 9
+    said = annotations("\n".join(each for each in lines if each.startswith("::")))[-1]
+    assert said[0] == "notice"
+    assert "more findings in the log of this step, and not annotated" in said[2]

@@ -24,6 +24,7 @@ def test_json_has_the_keys_of_the_interface(tmp_path: Path) -> None:
     shown = run("report", "--format", "json", path).json
     assert list(shown)[:3] == ["scorecard", "metrics", "assertions"]
     assert shown["scorecard"] == run("score", "--format", "json", path).json
+    assert shown["version"] == shown["scorecard"]["version"] == 1
     assert set(shown["assertions"][0]) >= {"id", "title", "status", "evidence", "note"}
     assert len(shown["assertions"]) == 31
     assert shown["lines"] == {"valid": 1, "invalid": 1, "unknown": 0}

@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 
+import click
 import pytest
 
 from drive_trace.text.spans import terminal_columns
@@ -176,3 +177,12 @@ def test_formats_have_one_name(command: str, tmp_path: Path) -> None:
     outs = [run(command, *path, name, "json").out for name in ("--output-format", "--format")]
     assert outs[0] == outs[1]
     assert json.loads(outs[0])
+
+
+@pytest.mark.parametrize("arguments", [["explain"], ["check", "--statistics", "trace.jsonl"]])
+def test_tables_of_rules_fit_a_narrow_terminal(here: Path, arguments: list[str]) -> None:
+    write(here, "trace.jsonl", REJECTED + WARNED)
+    lines = [click.unstyle(each) for each in on_a_terminal(*arguments, width=60).splitlines()]
+    rows = [each for each in lines if "undeclared-field" in each]
+    assert max(map(len, lines)) <= 60
+    assert rows[0].endswith("…"), "what is left out is marked"

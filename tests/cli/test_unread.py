@@ -85,9 +85,10 @@ def test_a_trace_that_is_not_checked_is_not_without_findings(name: str, tmp_path
     (log,) = ran.json["runs"]
     assert (ran.code, [each["ruleId"] for each in log["results"]]) == (2, ["unreadable-file"])
     assert log["invocations"][0]["executionSuccessful"] is False
-    what = "configuration" if name.endswith(".toml") else "baseline"
     said = log["results"][0]["message"]["text"]
-    assert said.startswith(f"not read: its {what} cannot be used: {name}:1:")
+    assert said.startswith("not read: 1 trace, as this cannot be used: is no")
+    (place,) = log["results"][0]["locations"]
+    assert place["physicalLocation"]["artifactLocation"]["uri"].endswith(name)
 
 
 def test_nothing_hides_it(tmp_path: Path) -> None:

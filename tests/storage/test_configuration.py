@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from drive_trace.linter.rules import RULES, SETTABLE
+from drive_trace.linter.rules import GROUPS, RULES, SETTABLE
 from drive_trace.linter.settings import RuleSettings, Severity
 from drive_trace.storage.configuration_text import read_client_rules, read_configuration
 from drive_trace.storage.projects import SEVERITIES, Configuration
@@ -138,7 +138,8 @@ def test_the_one_in_the_guide() -> None:
             "x = 1",
             "x",
             "`x` is no setting here: expected "
-            "`rules`, `overrides`, `rule-url`, `exclude`, `judge` or `record`",
+            "`rules`, `overrides`, `rule-url`, `exclude`, `fail-on`, `unfixable`, `score`, "
+            "`judge` or `record`",
         ),
         ("rules = 5", "5", "`rules` must be a table of rules; found 5"),
         (
@@ -173,8 +174,8 @@ def test_the_one_in_the_guide() -> None:
         ("[rules.wall-clock-exceeds-timestamps]\ntolerance = 5", "tolerance", "did you mean `tol"),
         ("[overrides]", "overrides", "each below `[[overrides]]`; found a table"),
         ("overrides = [5]", "5", "an item must be a table; found 5"),
-        ("[[overrides]]\npaths = ['a']", "overrides", "`rules` is missing in this override"),
-        ("[[overrides]]\nrules = {}", "overrides", "`paths` is missing in this override"),
+        ("[[overrides]]\npaths = ['a']", "overrides", "`rules` is missing here"),
+        ("[[overrides]]\nrules = {}", "overrides", "`paths` is missing here"),
         ("[[overrides]]\npaths = 'a'\nrules = {}", "'a'", "an array of at least one glob; found"),
         ("[[overrides]]\npaths = []\nrules = {}", "[]", "at least one glob; found an empty array"),
         ("[[overrides]]\npaths = [1]\nrules = {}", "1", "an item must be a glob; found 1"),
@@ -320,7 +321,7 @@ def test_the_schema_describes_every_rule_and_option() -> None:
     found = schema("configuration")
     Draft202012Validator.check_schema(found)
     rules = found["$defs"]["rules"]["properties"]
-    assert list(rules) == list(SETTABLE)
+    assert list(rules) == [*SETTABLE, *GROUPS]
     for code, rule in SETTABLE.items():
         assert rules[code]["description"] == rule.summary
         options = rules[code]["anyOf"][1]["properties"]

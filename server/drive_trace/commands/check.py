@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
-from itertools import chain
+from io import StringIO
 from pathlib import Path
-from typing import Any
+from time import sleep
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import click
 
@@ -17,43 +18,41 @@ from drive_trace.commands.checking import Checking
 from drive_trace.commands.explain import complete_rules, unknown_rule
 from drive_trace.commands.formats import FORMATS, FindingWriter, Reported, StatisticsWriter, Totals
 from drive_trace.commands.reading import Reading
-from drive_trace.commands.terminal import is_terminal, notify
-from drive_trace.linter.rules import RULES
-from drive_trace.linter.settings import Severity, fingerprint
-from drive_trace.storage.files import STDIN
-from drive_trace.storage.finding import SearchOptions
+from drive_trace.commands.terminal import is_terminal, notify, write_document
+from drive_trace.linter.rules import GROUPS, RULES, selected
+from drive_trace.storage.files import STDIN, version_of
+from drive_trace.storage.finding import SearchOptions, find_traces
 from drive_trace.storage.linked_files import shared_rule_url
-from drive_trace.storage.projects import (
-    Configuration,
-    Known,
-    Project,
-    Projects,
-    shown_path,
-    write_known,
-)
-from drive_trace.text.wording import plural
+from drive_trace.storage.projects import THRESHOLDS, Configuration, Projects
+from drive_trace.text.wording import listed, plural
 
-_THRESHOLDS = {severity.label: severity for severity in Severity}
+if TYPE_CHECKING:
+    from drive_trace.commands.fixes import Fixes
+
+_PAUSE = 0.5
+"""Seconds between two looks of ``--watch``."""
+_WITHOUT_STATISTICS = {"github", "gitlab", "junit", "sarif"}
 
 
 def _rules(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> frozenset[str]:
-    codes = [code.strip() for each in given for code in each.split(",") if code.strip()]
-    for code in codes:
-        if code not in RULES:
-            raise click.BadParameter(unknown_rule(code))
-    return frozenset(codes)
+    names = [name.strip() for each in given for name in each.split(",") if name.strip()]
+    for name in names:
+        if not selected(name):
+            raise click.BadParameter(unknown_rule(name))
+    return frozenset(code for name in names for code in selected(name))
 
 
 @click.command(cls=options.WithHistory)
 @options.paths
 @options.search
+@options.touched
 @click.option(
     "--select",
     metavar="RULE,…",
     multiple=True,
     callback=_rules,
     shell_complete=complete_rules,
-    help="Run these rules alone.",
+    help=f"Run these rules alone: codes, globs such as '*-mismatch', or {listed(GROUPS, 'or')}.",
 )
 @click.option(
     "--ignore",
@@ -66,26 +65,26 @@ def _rules(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> fro
 @click.option(
     "--severity",
     "least",
-    type=click.Choice(list(_THRESHOLDS)),
+    type=click.Choice([*THRESHOLDS][:-1]),
     default="hint",
     help="Show findings at least this bad. Others still count for --fail-on.",
 )
 @click.option("--statistics", is_flag=True, help="Show how often each rule found something.")
 @click.option("-q", "--quiet", is_flag=True, help="Show the findings, and nothing else.")
-@click.option(
-    "--output-format",
-    type=click.Choice(sorted(FORMATS)),
+@options.output_format(
+    sorted(FORMATS),
     default="full",
     show_default=True,
     help="full shows the line with a caret, concise one line a finding, json is for programs, "
-    "github for GitHub's workflows, sarif for code scanning.",
+    "github for GitHub's workflows, sarif for code scanning, gitlab for GitLab's Code Quality, "
+    "junit for what shows tests.",
 )
+@options.out("Write the findings to a file instead of standard output.")
 @click.option(
     "--fail-on",
-    type=click.Choice([*_THRESHOLDS, "never"]),
-    default="error",
-    show_default=True,
-    help="Exit with 1 when there is a finding at least this bad.",
+    type=click.Choice(list(THRESHOLDS)),
+    help="Exit with 1 when there is a finding at least this bad. By default what fail-on of "
+    "drive-trace.toml says, else error.",
 )
 @click.option("--fix", is_flag=True, help="Make all safe fixes, and report what is left.")
 @click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: make suggestions, too.")
@@ -96,28 +95,23 @@ def _rules(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> fro
     is_flag=True,
     help="Take all present findings for known: later checks report new ones only.",
 )
+@click.option(
+    "--prune-baseline",
+    is_flag=True,
+    help="Remove from the baseline what is found no more.",
+)
+@click.option(
+    "--stdin-filename",
+    metavar="FILE",
+    callback=options.not_empty,
+    help="What standard input is called: its configuration and baseline are those of this file.",
+)
+@click.option("--watch", is_flag=True, help="Check again whenever a trace or its settings change.")
 @options.history
 @options.file("--config", "Use this drive-trace.toml for all traces.")
 @options.no_config
 @click.option("--no-baseline", is_flag=True, help="Report known findings, too.")
-def check(  # noqa: PLR0913, PLR0917 - one for each option
-    paths: tuple[str, ...],
-    search: SearchOptions,
-    select: frozenset[str],
-    ignore: frozenset[str],
-    least: str,
-    statistics: bool,
-    quiet: bool,
-    output_format: str,
-    fail_on: str,
-    fix: bool,
-    unsafe_fixes: bool,
-    diff: bool,
-    write_baseline: bool,
-    config: str | None,
-    no_config: bool,
-    no_baseline: bool,
-) -> None:
+def check(paths: tuple[str, ...], search: SearchOptions, **given: Any) -> None:
     """Report everything that is wrong with the traces at PATH.
 
     PATH is a file, a folder (searched for trace.jsonl and wip/drive-trace/*.jsonl) or - for
@@ -132,10 +126,11 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
     What a rule finds again and again in a run is one finding with all its places (in JSON:
     places), and what only follows from another finding is not told beside it.
 
-    The nearest drive-trace.toml in the folders above a trace says which rules are run over it, and
-    how severe they are. Findings in the drive-trace-baseline.json beside it are known, and neither
-    reported nor counted; without a drive-trace.toml the nearest one above the trace holds, and a
-    new one is written to the current folder, or beside a trace that is not in it. Neither has a say
+    The nearest drive-trace.toml in the folders above a trace says which rules are run over it, how
+    severe they are, and at which severity the check fails. Findings in the
+    drive-trace-baseline.json beside it are known, and neither reported nor counted; without a
+    drive-trace.toml the nearest one above the trace holds, and a new one is written to the current
+    folder, or to PATH if that is a folder and not in it, else beside the trace. Neither has a say
     in what readers reject and in the verdicts that score shows.
 
     --fix rewrites a trace as a whole, and not where it changed in the meantime. With - the fixed
@@ -166,132 +161,132 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
       drive-trace check --fix --fail-on warning
       drive-trace check --write-baseline
     """
-    _check_options(click.get_current_context().params)
+    _check_options(paths, given)
     projects = None
-    if not no_config:
-        with_baseline = not (no_baseline or write_baseline)
+    if not given["no_config"]:
         projects = Projects(
-            ".", configuration=config, with_baseline=with_baseline, trusted=options.trusted()
+            ".",
+            *paths,
+            configuration=given["config"],
+            with_baseline=not (given["no_baseline"] or given["write_baseline"]),
+            trusted=options.trusted(),
         )
+    search.projects = projects
+    if given["watch"]:
+        _watch(paths or (".",), search)
     fixes = None
-    if fix or diff:
+    if given["fix"] or given["diff"]:
         from drive_trace.commands.fixes import Fixes  # noqa: PLC0415 - takes long to load
 
-        fixes = Fixes(suggestions=unsafe_fixes, only_show=diff)
-    search.projects = projects
+        fixes = Fixes(suggestions=given["unsafe_fixes"], only_show=given["diff"])
     reading = Reading(tuple(map(options.followed, paths)), search, options.histories())
-    off = ((RULES.keys() - select) if select else frozenset()) | ignore
-    run = Checking(projects, off, fixes)
+    off = (RULES.keys() - (given["select"] or RULES.keys())) | given["ignore"]
+    run = Checking(projects, off, fixes, given["stdin_filename"], given["fail_on"])
+    _tell(run, reading, fixes, given)
+    if reading.unread or run.failed:
+        sys.exit(2)
+    sys.exit(1 if run.is_bad and not given["write_baseline"] else 0)
+
+
+def _tell(run: Checking, reading: Reading, fixes: Fixes | None, given: Mapping[str, Any]) -> None:
+    """Write the findings, and what a person must know of them."""
     reports: Iterable[Reported] = run.reports(reading)
-    notes, reports = _write_baselines(run, reports) if write_baseline else ([], reports)
+    notes: list[str] = []
+    if given["write_baseline"]:
+        from drive_trace.commands.baselines import write_baselines  # noqa: PLC0415 - few write one
+
+        notes, reports = write_baselines(run, reports)
     # What is fixed, and a diff, have standard output for themselves.
-    on_stderr = fix and STDIN in paths
-    writer = None
-    if not diff:
-        writer = _writer(projects, output_format, statistics=statistics, on_stderr=on_stderr)
+    stream = sys.stderr if given["fix"] and STDIN in reading.paths else sys.stdout
+    if given["out"] not in {None, STDIN}:
+        stream = StringIO()
+    writer = None if given["diff"] else _writer(reading.search.projects, stream, given)
     # A person who sees the findings is told there, and need not be told twice.
-    reading.tells_unread = writer is None or statistics or not is_terminal(sys.stdout)
+    reading.tells_unread = writer is None or given["statistics"] or not is_terminal(stream)
     not_shown = 0
     for report in reports:
-        if report.severity > _THRESHOLDS[least]:
+        if report.severity > THRESHOLDS[given["least"]]:
             not_shown += 1
         elif writer is not None:
             reading.progress.clear()
             writer.write(report)
     if not_shown:
-        notes.append(f"{plural(not_shown, 'finding')} below --severity {least} not shown")
+        notes.append(f"{plural(not_shown, 'finding')} below --severity {given['least']} not shown")
     notes += [fixes.note()] if fixes is not None else []
-    notes += [*run.notes(), *reading.notes()]
+    notes += [*run.notes(prunes=given["prune_baseline"]), *reading.notes()]
     if writer is not None:
-        writer.finish(Totals(len(run.checked), notes, reading.unread, is_quiet=quiet))
-    if (writer is None or not writer.shows_totals) and not quiet:
+        unread = [*reading.unread, *run.unusable]
+        writer.finish(Totals(len(run.checked), notes, unread, is_quiet=given["quiet"]))
+    if isinstance(stream, StringIO):
+        known = [each for project in run.checked.values() if project for each in project.files]
+        write_document(stream.getvalue(), given["out"], traces=reading.found, inputs=known)
+    if (writer is None or not writer.shows_totals) and not given["quiet"]:
         for note in notes:
             notify(note)
-    if reading.unread or run.failed:
-        sys.exit(2)
-    is_bad = run.worst is not None and run.worst <= _THRESHOLDS.get(fail_on, 0)
-    sys.exit(1 if is_bad and not write_baseline else 0)
 
 
-def _check_options(given: Mapping[str, Any]) -> None:
+_APART = {
+    "write_baseline": "fix diff no_config select ignore prune_baseline watch",
+    "prune_baseline": "no_config no_baseline",
+    "no_config": "config",
+    "diff": "out statistics",
+}
+"""Options that do not go together."""
+
+
+def _check_options(paths: tuple[str, ...], given: Mapping[str, Any]) -> None:
     """Raises UsageError where two options do not go together."""
-    changes, writes = given["fix"] or given["diff"], given["write_baseline"]
-    forgets = "it would forget what other rules found"
+    is_read, changes = STDIN in paths, given["fix"] or given["diff"]
+    refused = [
+        (given[one] and given[other], f"--{one} does not go with --{other}".replace("_", "-"))
+        for one, others in _APART.items()
+        for other in others.split()
+    ]
     for is_refused, message in (
+        *refused,
         (given["unsafe_fixes"] and not changes, "--unsafe-fixes goes with --fix or --diff"),
-        (writes and changes, "--write-baseline does not go with --fix or --diff"),
-        (writes and given["no_config"], "--write-baseline does not go with --no-config"),
+        (given["stdin_filename"] and not is_read, "--stdin-filename goes with -"),
         (
-            given["no_config"] and given["config"] is not None,
-            "--no-config does not go with --config",
+            is_read and (given["write_baseline"] or given["watch"]),
+            "--write-baseline does not go with -, nor does --watch: standard input is no file",
         ),
         (
-            writes and STDIN in given["paths"],
-            "--write-baseline does not go with -: standard input is no file to know findings of",
-        ),
-        (
-            writes and (given["select"] or given["ignore"]),
-            f"--write-baseline does not go with --select and --ignore: {forgets}",
-        ),
-        (
-            given["statistics"]
-            and (given["diff"] or given["output_format"] in {"github", "sarif"}),
-            "--statistics does not go with --diff, nor with the formats github and sarif",
+            given["statistics"] and given["output_format"] in _WITHOUT_STATISTICS,
+            f"--statistics does not go with the format {given['output_format']}",
         ),
     ):
         if is_refused:
             raise click.UsageError(message)
 
 
-def _writer(
-    projects: Projects | None, output_format: str, *, statistics: bool, on_stderr: bool
-) -> FindingWriter:
+def _watch(paths: Sequence[str], search: SearchOptions) -> NoReturn:
+    """Check again whenever a trace that is found, its configuration or its baseline changes."""
+    context, before = click.get_current_context(), None
+    while True:
+        search.above.clear()
+        now = [*_versions(paths, search)]
+        if now != before:
+            if is_terminal(sys.stdout):
+                click.clear()
+            with suppress(SystemExit):
+                context.invoke(check, **{**context.params, "watch": False})
+            sys.stdout.flush()
+            before = now if not context.params["fix"] else [*_versions(paths, search)]
+        sleep(_PAUSE)
+
+
+def _versions(paths: Sequence[str], search: SearchOptions) -> Iterator[object]:
+    """What is different when a file has changed that is checked, or that says how."""
+    for found in find_traces(paths, options=search):
+        project = search.projects.of(str(found)) if search.projects is not None else None
+        for each in (str(found), *(project.files if project is not None else ())):
+            with suppress(OSError, ValueError):
+                yield each, version_of(Path(each).stat())
+
+
+def _writer(projects: Projects | None, out: TextIO, given: Mapping[str, Any]) -> FindingWriter:
     configuration = projects.of(STDIN).configuration if projects is not None else Configuration()
     url_of = partial(shared_rule_url, template=configuration.rule_url)
-    out = sys.stderr if on_stderr else sys.stdout
-    if statistics:
-        return StatisticsWriter(out, url_of, as_json=output_format == "json")
-    return FORMATS[output_format](out, url_of)
-
-
-def _write_baselines(
-    run: Checking, reports: Iterable[Reported]
-) -> tuple[list[str], Iterable[Reported]]:
-    """Write all findings into the baselines of their projects. Returns notes on the baselines, and
-    the findings that are in none: they belong to no line, or their baseline cannot be written.
-    """
-    every = list(reports)
-    found: dict[str, list[Reported]] = {}
-    for report in every:
-        if report.text is not None:
-            found.setdefault(report.location.path, []).append(report)
-    projects: dict[Path, tuple[Project, list[str]]] = {}
-    for path, project in run.checked.items():
-        assert project is not None
-        projects.setdefault(project.folder, (project, []))[1].append(path)
-    notes, unknown = [], set()
-    for project, paths in projects.values():
-        problem = write_known(
-            project, {project.path_of(path): _known(found.get(path, ())) for path in paths}
-        )
-        if problem is not None:
-            run.notify([problem])
-            unknown |= set(paths)
-            continue
-        count = sum(len(found.get(path, ())) for path in paths)
-        notes.append(
-            f"wrote {plural(count, 'finding')} of {plural(len(paths), 'trace')} "
-            f"to {shown_path(project.baseline_path)}"
-        )
-    left = [each for each in every if each.text is None or each.location.path in unknown]
-    return notes, left
-
-
-def _known(found: Iterable[Reported]) -> Known:
-    by_code: dict[str, Counter[str]] = {}
-    every = chain.from_iterable((each, *each.places, *each.follows) for each in found)
-    # Several findings of one rule on one line count once.
-    lines = dict.fromkeys((each.code, each.text or "", each.location.line) for each in every)
-    for code, text, _ in lines:
-        by_code.setdefault(code, Counter())[fingerprint(code, text)] += 1
-    return by_code
+    if given["statistics"]:
+        return StatisticsWriter(out, url_of, as_json=given["output_format"] == "json")
+    return FORMATS[given["output_format"]](out, url_of)

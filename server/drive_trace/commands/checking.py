@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import chain
 from pathlib import Path
@@ -17,16 +17,16 @@ from drive_trace.commands.reading import Reading
 from drive_trace.commands.terminal import notify
 from drive_trace.linter.rule import SharedEvents
 from drive_trace.linter.rules import RULES
-from drive_trace.linter.settings import DEFAULTS, RuleSettings, Severity
+from drive_trace.linter.settings import DEFAULTS, RuleSettings, Severity, fingerprint
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.files import STDIN, Problem, TraceRecords, read_trace
 from drive_trace.storage.finding import GONE, Omission, among, run_ids_in
 from drive_trace.storage.git import CommittedTraces
 from drive_trace.storage.processes import on_all_cores
-from drive_trace.storage.projects import Project, Projects, shown_path
+from drive_trace.storage.projects import THRESHOLDS, FileProblem, Project, Projects, shown_path
 from drive_trace.storage.replace import Unsynced
 from drive_trace.text.escaping import printable
-from drive_trace.text.spans import Span
+from drive_trace.text.spans import Span, Spot
 from drive_trace.text.wording import first_of, plural
 from drive_trace.trace.history import History
 from drive_trace.trace.joined import (
@@ -65,6 +65,8 @@ class _Trace(NamedTuple):
     """What was committed of it, as far as that is known, and asked for."""
     is_alone: bool = False
     """Whether there is no other trace that may have its events."""
+    name: str = ""
+    """What it is called where it is told of."""
 
 
 _RunIds = Callable[[], Collection[str]]
@@ -82,6 +84,8 @@ class _Checked(msgspec.Struct, frozen=True):
     """How many more a baseline knows."""
     events: Sequence[tuple[Identity, int]]
     """By what its events are known in other traces, with their lines."""
+    alike: Mapping[str, int] = {}
+    """With a baseline, by fingerprint on how many lines a rule finds something."""
 
 
 def _check(task: _Task, logs: dict[str, TraceLog] | None = None) -> list[_Checked]:
@@ -120,19 +124,35 @@ def _checked(trace: _Trace, analysis: Analysis) -> _Checked:
         return _Checked((), 0, identities(lines))
     # Not before: what a fix mends may be what was committed.
     analysis.compare_with(trace.history, trace.trace.provenance)
-    found = list(reported(analysis, trace.trace.path))
-    return _Checked(found, analysis.hidden_count, identities(lines) if not trace.is_alone else ())
+    found = list(reported(analysis, trace.name))
+    events = identities(lines) if not trace.is_alone else ()
+    return _Checked(found, analysis.hidden_count, events, analysis.alike)
+
+
+def _unusable(problem: FileProblem, count: int) -> Reported:
+    """The finding on a configuration or baseline, which holds for so many traces."""
+    (path, reason), (record, span) = problem.place, problem.spot or Spot(0, Span(0, 0))
+    said = f"{plural(count, 'trace')}, as this cannot be used: {reason}"
+    return unreadable(Unread(path, said), at=Location.of(path, record, problem.line, span))
 
 
 class Checking:
     """Checks traces, and collects what the end of the output says."""
 
     def __init__(
-        self, projects: Projects | None, off: Collection[str] = (), fixes: Fixes | None = None
+        self,
+        projects: Projects | None,
+        off: Collection[str] = (),
+        fixes: Fixes | None = None,
+        stdin: str | None = None,
+        fail_on: str | None = None,
     ) -> None:
         """Without ``projects`` the rules run as they are by default, but for those that are off.
-        With ``fixes``, traces are fixed before they are checked.
+        With ``fixes``, traces are fixed before they are checked. ``stdin`` is what standard input
+        is called. The check fails at ``fail_on``, else as the configurations say.
         """
+        self._fail_on = fail_on
+        self._stdin = stdin or STDIN
         self.logs: dict[str, TraceLog] | None = None
         """Where the logs of the traces that this process checks are put, if somebody wants them."""
         self._off = RuleSettings(dict.fromkeys(off))
@@ -144,30 +164,44 @@ class Checking:
         self._between: list[Reported] = []
         """The findings that compare the events of two traces."""
         self._notified: set[Problem] = set()
+        self._broken: dict[FileProblem, list[str]] = {}
+        """Configurations and baselines that cannot be used, with the traces they hold for."""
         self._hidden: Counter[Path] = Counter()
         self._held: list[tuple[int, int]] = []
         """Of traces held against their histories, how many commits and uncommitted lines."""
         self._not_beside: list[Problem] = []
         """What could not be looked at beside the traces."""
         self.checked: dict[str, Project | None] = {}
-        """The traces that were checked, by their paths, each with its project."""
-        self.worst: Severity | None = None
-        """The worst severity of the findings so far."""
+        """The traces that were checked, by their names, each with its project."""
+        self.settings: dict[str, RuleSettings] = {}
+        self.alike: dict[str, Counter[str]] = {}
+        """Of these, by fingerprint on how many lines a rule finds what its baseline may know."""
+        self.is_bad = False
+        """Whether a finding so far is bad enough for the check to fail."""
         self.failed = False
         """Whether a configuration, baseline or trace could not be used or written."""
 
     def reports(self, reading: Reading) -> Iterator[Reported]:
         """The findings of the traces, then those between them, then what could not be read."""
-        for found in self._of_each(reading):
-            yield from map(self._noted, found)
-        yield from map(self._noted, self._between)
+        for found in chain(self._of_each(reading), [self._between]):
+            told = (each for each in found if reading.tells(each.code, each.text))
+            yield from map(self._noted, told)
+        for problem, paths in self._broken.items():
+            yield self._noted(_unusable(problem, len(paths)))
         yield from map(self._noted, map(unreadable, reading.unread))
         for each in reading.left_out:
             if each.reason == Omission.OTHER_NAME or each.reason in GONE:
                 yield self._noted(unreadable(Unread(*each), Severity.WARNING))
 
-    def notes(self) -> list[str]:
-        """What a person must know to understand the findings."""
+    @property
+    def unusable(self) -> Sequence[Unread]:
+        """The configurations and baselines that cannot be used."""
+        return [Unread(*each.problem) for each in self._broken]
+
+    def notes(self, *, prunes: bool) -> list[str]:
+        """What a person must know to understand the findings; ``prunes`` removes what baselines
+        know and what is found no more.
+        """
         lacking = [f"{printable(each.path, 4096)} ({each.reason})" for each in self._not_beside]
         what = f"not looked at, and may hold lines of the same runs: {first_of(lacking, 3)}"
         commits, new = (sum(counts) for counts in zip((0, 0), *self._held, strict=True))
@@ -183,7 +217,15 @@ class Checking:
                 "which cannot fail the check (--no-baseline shows them)"
                 for path, count in self._hidden.items()
             ]
+            + [*self._dead(prunes=prunes)]
         )
+
+    def _dead(self, *, prunes: bool) -> Iterable[str]:
+        if not any(each is not None and each.baseline.files for each in self.checked.values()):
+            return ()
+        from drive_trace.commands.baselines import look_for_dead  # noqa: PLC0415 - few have one
+
+        return look_for_dead(self, prunes=prunes)
 
     def notify(self, problems: Iterable[Problem]) -> None:
         """Report once what cannot be used or written."""
@@ -193,8 +235,13 @@ class Checking:
                 self._notified.add(problem)
                 notify(problem.message)
 
+    def _name(self, path: str) -> str:
+        return self._stdin if path == STDIN else path
+
     def _noted(self, report: Reported) -> Reported:
-        self.worst = min(self.worst or report.severity, report.severity)
+        project = self.checked.get(report.location.path)
+        limit = self._fail_on or (project and project.configuration.fail_on) or "error"
+        self.is_bad = self.is_bad or report.severity <= THRESHOLDS[limit]
         return report
 
     # What is checked
@@ -214,7 +261,7 @@ class Checking:
                 # Of a trace that has no others near it, nobody asks for the runs.
                 run_ids: _RunIds = cache(partial(run_ids_in, trace.records))
                 run_ids = run_ids if is_kept else partial(set, run_ids())
-                found.append((_Trace(kept, settings), run_ids))
+                found.append((_Trace(kept, settings, name=self._name(trace.path)), run_ids))
         all_ids = cache(lambda: frozenset().union(*(each() for _, each in found)))
         around = [*reading.beside(all_ids, _MOST_BESIDE)]
         self._not_beside = [each for each in around if isinstance(each, Problem)]
@@ -234,19 +281,21 @@ class Checking:
         """The settings of a trace; None where they cannot be used: it would seem to have no
         findings.
         """
-        project = self._projects.of(trace.path) if self._projects is not None else None
+        path = self._name(trace.path)
+        project = self._projects.of(path) if self._projects is not None else None
         if project is not None and project.problems:
-            self.notify(each.problem for each in project.problems)
-            first = project.problems[0]
-            what = "baseline" if first.file == project.baseline_path else "configuration"
-            reason = f"its {what} cannot be used: {first.problem.message}"
-            reading.unread.append(Unread(trace.path, reason))
+            if reading.tells_unread:
+                self.notify(each.problem for each in project.problems)
+            self.failed = True
+            for each in project.problems:
+                self._broken.setdefault(each, []).append(path)
             return None
-        self.checked[trace.path] = project
-        settings = project.settings_for(trace.path) if project is not None else DEFAULTS
+        self.checked[path] = project
+        settings = project.settings_for(path) if project is not None else DEFAULTS
         if reading.histories and settings.severity(_REWRITTEN) is None:  # who asks decides
             settings = settings.under(RuleSettings({_REWRITTEN.code: _REWRITTEN.severity}))
-        return settings.under(self._off)
+        self.settings[path] = settings.under(self._off)
+        return self.settings[path]
 
     def _whole(self, found: _Trace, committed: CommittedTraces, reading: Reading) -> _Trace:
         """A trace with its text, which may have to be read again, and what was committed of it."""
@@ -296,7 +345,7 @@ class Checking:
         numbers, traces = task[0], list(task[1])
         analyses, fixed = [_analysed(each) for each in traces], []
         for number, each in enumerate(traces):
-            problem = None if each.is_beside else fixes.fix(each.trace, analyses[number])
+            problem = None if each.is_beside else fixes.fix(each.trace, analyses[number], each.name)
             if problem is not None:
                 self.notify([problem])
             if problem is not None and not isinstance(problem, Unsynced):
@@ -313,8 +362,9 @@ class Checking:
 
     def _take_in(self, trace: _Trace, checked: _Checked) -> Sequence[Reported]:
         """Look for the events of a trace in those before it, and give its other findings."""
-        path = trace.trace.path
+        path = trace.name or trace.trace.path
         self._paths.append(path)
+        self.alike[path] = Counter(checked.alike)
         for found, are_copies in zip(self._ids.add(checked.events), (True, False), strict=True):
             by_file: dict[int, list[SharedEvent]] = {}
             for each in found if not trace.is_beside else ():
@@ -339,11 +389,12 @@ class Checking:
             if severity is None:
                 continue
             code, span = finding.rule.code, resolve(line.text, finding.place)
-            project = self.checked[trace.trace.path]
+            project = self.checked[trace.name]
             if project is not None and settings.knows(code, line.text):
+                self.alike[trace.name][fingerprint(code, line.text)] += 1
                 self._hidden[project.baseline_path] += 1
                 continue
-            location = Location.of(trace.trace.path, here.line - 1, line.text, span)
+            location = Location.of(trace.name, here.line - 1, line.text, span)
             # The message names the files of the lines in it.
             message = "".join(map(str, finding.message))
             related = [RelatedPlace(there, "the same id here")]

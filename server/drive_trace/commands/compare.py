@@ -219,7 +219,7 @@ def found_in(reading: Reading) -> Iterator[TraceRecords | Problem]:
 
 def _rendered(found: Comparison, output_format: str) -> str:
     if output_format == "json":
-        return json_document(to_json(found)) + "\n"
+        return json_document({**to_json(found), "version": 1}) + "\n"
     from drive_trace.comparison.render import as_markdown, as_text, html_page  # noqa: PLC0415
 
     if output_format == "html":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import textwrap
 from typing import Any
 
@@ -11,7 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from drive_trace.commands import options
-from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended
+from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, fitting
 from drive_trace.linter.rule import Rule
 from drive_trace.linter.rules import RULES
 from drive_trace.storage.linked_files import rule_page
@@ -105,7 +106,7 @@ def _list(output_format: str) -> str:
     width = max(map(len, RULES))
     return "\n".join(
         f"{click.style(each.code.ljust(width), bold=True)}  {each.severity.label:<11}  "
-        f"{each.summary}"
+        f"{fitting(each.summary, sys.stdout, width + 15)}"
         for each in rules
     )
 

@@ -36,17 +36,17 @@ class Fixes:
         self._left = 0
         self._withheld: Counter[str] = Counter()
 
-    def fix(self, trace: TraceRecords, analysis: Analysis) -> Problem | None:
+    def fix(self, trace: TraceRecords, analysis: Analysis, name: str) -> Problem | None:
         """Fix a trace in its file, or return why the file stays as it was, or Unsynced.
         ``analysis`` is fixed in each case. The fixed text of standard input goes to standard
-        output, and so does a diff.
+        output, and so does a diff, which has the ``name``.
         """
         before, problem = list(analysis.document.lines), None
         told = _told(analysis)
         fixed = fix_all(analysis, suggestions=self._suggestions)
         after = analysis.document.lines
         if self._only_show:
-            _show(_unified_diff(printable(trace.path, 4096), before, after))
+            _show(_unified_diff(printable(name, 4096), before, after))
         elif trace.path == STDIN:
             _write_exactly([_as_recorded(line.text for line in after)])
         elif fixed:

@@ -17,7 +17,7 @@ import orjson
 
 from drive_trace import __version__
 from drive_trace.analysis import Analysis
-from drive_trace.commands.terminal import frame_columns, in_colour, is_terminal
+from drive_trace.commands.terminal import fitting, frame_columns, in_colour, is_terminal
 from drive_trace.linter.rule import Finding, Related, Rule, UnreadFile
 from drive_trace.linter.rules import RULES, documentation
 from drive_trace.linter.settings import Severity, fingerprint
@@ -150,11 +150,13 @@ def _reported(
     )
 
 
-def unreadable(unread: Unread, severity: Severity = Severity.ERROR) -> Reported:
+def unreadable(
+    unread: Unread, severity: Severity = Severity.ERROR, at: Location | None = None
+) -> Reported:
     """The finding on what could not be read, whatever is set."""
     rule = RULES["unreadable-file"]
     (finding,) = rule.check(UnreadFile(unread.reason))
-    location = Location.of(unread.path, 0, "", Span(0, 0))
+    location = at or Location.of(unread.path, 0, "", Span(0, 0))
     return Reported(rule.code, severity, location, "".join(map(str, finding.message)), None)
 
 
@@ -210,6 +212,8 @@ _WIDTH = 97
 """How many columns an excerpt takes where no terminal says how many there are."""
 _NARROWEST = 20
 _FIXABLE = "[*]"
+_BETWEEN = 22
+"""Columns that statistics take for severities, marks and the space around them."""
 
 
 class ConciseWriter(FindingWriter):
@@ -326,7 +330,8 @@ class StatisticsWriter(ConciseWriter):
         for (code, severity), count in rows:
             label = self._style(code.ljust(mark), fg=_COLOURS[severity], bold=True)
             fix = _FIXABLE if self._safe[code, severity] else " " * len(_FIXABLE)
-            summary = RULES[code].summary
+            used = width + mark + _BETWEEN
+            summary = fitting(RULES[code].summary, self._out, used)
             self._say(f"{count:>{width},}  {label}  {severity.label:<11}  {fix}  {summary}")
         super().finish(totals)
 
@@ -378,6 +383,7 @@ class JsonWriter(FindingWriter):
     def __init__(self, out: TextIO, url_of: RuleUrl) -> None:
         super().__init__(out, url_of)
         self._is_empty = True
+        self._seen: Counter[tuple[str, str]] = Counter()
         out.write(self._beginning())
 
     def write(self, report: Reported) -> None:
@@ -389,6 +395,12 @@ class JsonWriter(FindingWriter):
     def finish(self, totals: Totals) -> None:
         """Close the list."""
         self._out.write(("" if self._is_empty else "\n") + self._end(totals) + "\n")
+
+    def _fingerprint(self, report: Reported) -> str:
+        """What a finding is known by; those of the same in a file are numbered."""
+        seen = report.location.path, fingerprint(report.code, report.text or "")
+        self._seen[seen] += 1
+        return f"{seen[1]}:{self._seen[seen]}"
 
     def _beginning(self) -> str:
         return "["
@@ -428,10 +440,27 @@ def _fixes(report: Reported) -> Sequence[Mapping[str, object]]:
     ]
 
 
+_MOST_ANNOTATIONS = 9
+"""Of each kind in a step; GitHub keeps one more."""
+
+
 class GithubWriter(FindingWriter):
-    """``::error file=…,line=…::message``, a line a finding: GitHub shows it beside the line. How
-    the runner reads it: actions/toolkit, packages/core/src/command.ts.
+    """``::error file=…,line=…::message``, a line a finding: GitHub shows it beside the line, with
+    the address of the rule's page. How the runner reads it: actions/toolkit,
+    packages/core/src/command.ts. It keeps so many annotations of a step of each kind: the others
+    are lines of the log, and the last one says so.
     """
+
+    def __init__(self, out: TextIO, url_of: RuleUrl) -> None:
+        super().__init__(out, url_of)
+        self._counts: Counter[str] = Counter()
+
+    def finish(self, totals: Totals) -> None:  # noqa: ARG002 - the log has no place for them
+        """Say what is not annotated."""
+        left = sum(max(0, count - _MOST_ANNOTATIONS) for count in self._counts.values())
+        if left:
+            what = f"{plural(left, 'more finding')} in the log of this step, and not annotated"
+            self._out.write(f"::notice title=drive-trace::{what}\n")
 
     def write(self, report: Reported) -> None:
         """Write a finding."""
@@ -444,18 +473,75 @@ class GithubWriter(FindingWriter):
             f"{key}={_data(str(value)).replace(':', '%3A').replace(',', '%2C')}"
             for key, value in properties.items()
         )
-        command = {Severity.ERROR: "error", Severity.WARNING: "warning"}.get(report.severity)
-        self._out.write(f"::{command or 'notice'} {phrase}::{_data(report.message)}\n")
+        url = self._url_of(report.code) or ""
+        said = "\n".join([report.message, *([url] if url.startswith("http") else [])])
+        kinds = {Severity.ERROR: "error", Severity.WARNING: "warning"}
+        command = kinds.get(report.severity, "notice")
+        self._counts[command] += 1
+        mark = "::" if self._counts[command] <= _MOST_ANNOTATIONS else ""
+        self._out.write(f"{mark}{command} {phrase}::{_data(said)}\n")
 
 
 def _data(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
+class GitlabWriter(JsonWriter):
+    """GitLab's Code Quality report: https://docs.gitlab.com/ci/testing/code_quality/."""
+
+    def _finding(self, report: Reported) -> Mapping[str, object]:
+        return {
+            "description": report.message,
+            "check_name": report.code,
+            "fingerprint": f"{self._fingerprint(report)}:{report.location.path}",
+            "severity": _GITLAB[report.severity],
+            "location": {
+                "path": Path(os.path.relpath(report.location.path)).as_posix(),
+                "lines": {"begin": report.location.line},
+            },
+        }
+
+
+class JunitWriter(FindingWriter):
+    """JUnit XML, as GitLab, Jenkins and others show tests: a failed case for each finding."""
+
+    def __init__(self, out: TextIO, url_of: RuleUrl) -> None:
+        super().__init__(out, url_of)
+        self._cases: list[str] = []
+
+    def write(self, report: Reported) -> None:
+        """Write a finding."""
+        path, line, column, *_ = report.location
+        name = _attribute(f"{report.code} ({path}:{line}:{column})")
+        kind, message = _attribute(report.severity.label), _attribute(report.message)
+        self._cases.append(
+            f"<testcase name={name} classname={_attribute(path)} file={_attribute(path)} "
+            f'line="{line}"><failure type={kind} message={message}/></testcase>'
+        )
+
+    def finish(self, totals: Totals) -> None:
+        """Write it all, with a case that passes if there is nothing else."""
+        found = len(self._cases)
+        if not found and totals.files:
+            name = _attribute(f"no findings in {plural(totals.files, 'trace')}")
+            self._cases.append(f'<testcase name={name} classname="drive-trace"/>')
+        counts = f'tests="{len(self._cases)}" failures="{found}"'
+        head = f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites {counts}>\n'
+        lines = [f'<testsuite name="drive-trace" {counts}>', *self._cases, "</testsuite>"]
+        self._out.write(head + "\n".join([*lines, "</testsuites>\n"]))
+
+
+def _attribute(text: str) -> str:
+    from xml.sax.saxutils import quoteattr  # noqa: PLC0415 - for one format
+
+    return quoteattr(visible(text))
+
+
 # SARIF 2.1.0 (OASIS), for code scanning. Section numbers are those of the standard's text.
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _ROOT = "%SRCROOT%"
+_GITLAB = dict(zip(Severity, ("major", "minor", "info", "info"), strict=True))
 _LEVELS: Mapping[Severity, str] = {
     Severity.ERROR: "error",
     Severity.WARNING: "warning",
@@ -473,7 +559,6 @@ class SarifWriter(JsonWriter):
             self._root: str | None = f"{Path.cwd().as_uri().rstrip('/')}/"
         except OSError:  # it is gone
             self._root = None
-        self._seen: Counter[tuple[str, str]] = Counter()
         super().__init__(out, url_of)
 
     def _beginning(self) -> str:
@@ -519,8 +604,6 @@ class SarifWriter(JsonWriter):
         }
 
     def _finding(self, report: Reported) -> Mapping[str, object]:
-        seen = report.location.path, fingerprint(report.code, report.text or "")
-        self._seen[seen] += 1
         related = [
             {"physicalLocation": self._place(location), "message": {"text": without_links(message)}}
             for location, message in (
@@ -535,8 +618,8 @@ class SarifWriter(JsonWriter):
             "level": _LEVELS[report.severity],
             "message": {"text": without_links(report.message)},
             "locations": [{"physicalLocation": self._place(report.location)}],
-            # GitHub's name for it, and its form: what of the same comes first, second, …
-            "partialFingerprints": {"primaryLocationLineHash": f"{seen[1]}:{self._seen[seen]}"},
+            # GitHub's name for it, and its form.
+            "partialFingerprints": {"primaryLocationLineHash": self._fingerprint(report)},
             **({"relatedLocations": related} if related else {}),
             **({"fixes": fixes} if fixes else {}),
         }
@@ -577,6 +660,8 @@ FORMATS: Mapping[str, type[FindingWriter]] = {
     "concise": ConciseWriter,
     "full": FullWriter,
     "github": GithubWriter,
+    "gitlab": GitlabWriter,
+    "junit": JunitWriter,
     "json": JsonWriter,
     "sarif": SarifWriter,
 }

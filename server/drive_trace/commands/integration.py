@@ -98,10 +98,18 @@ def hook(tool: str) -> None:  # noqa: ARG001 - there is one
 
 @click.command()
 @click.argument("event", required=False, shell_complete=complete_events)
-def schema(event: str | None) -> None:
+@click.option(
+    "--output",
+    type=click.Choice(["check", "score", "report", "compare", "fleet"]),
+    help="The schema of what this command writes as JSON, or fleet as each of its JSON Lines.",
+)
+def schema(event: str | None, output: str | None) -> None:
     """Print the JSON Schema (2020-12) of EVENT, or of any event of the vocabulary.
 
     It accepts what readers accept, also undeclared fields, which emit refuses.
+
+    The version of an output stands at the end of the schema's $id, and in the output as version, if
+    that is one object. It is another one where a key goes or changes its meaning; keys may come.
 
     Exit code: 0, or 2 where no event is called EVENT.
 
@@ -109,7 +117,10 @@ def schema(event: str | None) -> None:
     Examples:
       drive-trace schema > event.schema.json
       drive-trace schema dispatch-start
+      drive-trace schema --output check
     """
+    if event is not None and output is not None:
+        raise click.UsageError("--output does not go with EVENT")
     from drive_trace.storage.linked_files import event_schema  # noqa: PLC0415 - the server has its own
     from drive_trace.text.wording import shown  # noqa: PLC0415
     from drive_trace.vocabulary import EVENTS  # noqa: PLC0415
@@ -119,4 +130,4 @@ def schema(event: str | None) -> None:
         guess = event_meant(event)
         hint = f"did you mean {shown(guess)}?" if guess else f"there are {', '.join(EVENTS)}"
         raise Ended(EXIT_UNUSABLE, f"no event is called {shown(event)}; {hint}")
-    click.echo(event_schema(event), nl=False)
+    click.echo(event_schema(f"output:{output}" if output else event), nl=False)

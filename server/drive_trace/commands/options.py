@@ -197,6 +197,29 @@ history = click.option(
 )
 
 
+_RUN = click.option(
+    "--run",
+    "runs",
+    metavar="GLOB",
+    multiple=True,
+    expose_value=False,
+    callback=_remember,
+    help="Look at the runs with such an id alone; may be repeated.",
+)
+_SINCE = click.option(
+    "--since",
+    metavar="REF",
+    expose_value=False,
+    callback=_remember_commit,
+    help="Look at the traces and runs alone that differ from where HEAD left REF.",
+)
+
+
+def touched(command: Command) -> Command:
+    """Which of the traces and runs that are found are looked at."""
+    return _RUN(_SINCE(command))
+
+
 def histories() -> Histories | None:
     """What ``--history`` asks git for."""
     since = click.get_current_context().meta["history"]
@@ -241,9 +264,15 @@ def search(command: Command) -> Command:
     def searching(no_ignore: bool, **others: object) -> None:
         from drive_trace.storage.finding import SearchOptions  # noqa: PLC0415 - only for a search
         from drive_trace.storage.projects import Projects  # noqa: PLC0415 - as above
+        from drive_trace.storage.touched import Touched  # noqa: PLC0415 - as above
 
         projects = Projects(".", with_baseline=False, trusted=trusted())
-        command(search=SearchOptions(no_ignore, excluded(), projects), **others)
+        meta = click.get_current_context().meta
+        since = Touched(meta["since"]) if meta.get("since") else None
+        search = SearchOptions(
+            no_ignore, excluded(), projects, runs=meta.get("runs", ()), since=since
+        )
+        command(search=search, **others)
 
     return searching  # type: ignore[return-value]
 
@@ -258,11 +287,8 @@ def output_format(formats: Sequence[str], **described: Any) -> Callable[[Command
     )
 
 
-outcome_format = click.option(
-    "--output-format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    help="How the outcome is shown; json is for programs.",
+outcome_format = output_format(
+    ["text", "json"], default="text", help="How the outcome is shown; json is for programs."
 )
 
 
@@ -271,7 +297,8 @@ def out(
     check: Callable[[click.Context, click.Parameter, str | None], str | None] | None = None,
 ) -> Callable[[Command], Command]:
     """Where a document is written. ``check`` refuses names."""
-    return click.option("--out", metavar="FILE", type=FILE, callback=check, help=description)
+    names = ("--out", "--output-file", "out")
+    return click.option(*names, metavar="FILE", type=FILE, callback=check, help=description)
 
 
 # What is appended to

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
+from fnmatch import fnmatchcase
 from operator import attrgetter
 from typing import TYPE_CHECKING, TypeVar
 
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, ProgressBar, notify, say_waiting
 from drive_trace.storage import files as disk
 from drive_trace.storage import finding
-from drive_trace.storage.files import Problem, TraceRecords, read_bytes, read_trace
+from drive_trace.storage.files import LeftOut, Problem, TraceRecords, read_bytes, read_trace
 from drive_trace.text.escaping import printable
-from drive_trace.text.wording import first_of
+from drive_trace.text.wording import first_of, plural
 
 if TYPE_CHECKING:
     from drive_trace.scorecard.scoring import TraceSummary
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_OF_WHAT_WAS = {"history-rewritten", "unrecorded-change"}
+"""Rules whose findings stand where something is no more."""
 MOST_NAMED = 10
 """A line on standard error names so many files, or runs."""
 
@@ -79,9 +82,11 @@ class Reading(finding.NotRead):
         self.without_history: set[str] = set()
         """The traces of which git does not tell all, if somebody asks."""
         self.search = search
-        self._paths = paths or (".",)
+        self.paths = paths or (".",)
         self.found: list[str] = []
         """The traces that were read."""
+        self._touched: set[str] = set()
+        """The runs that have been touched so far, if somebody asks."""
         self._whole: list[TraceRecords] | None = None
         self.others_found: list[str] = []
         """The other traces of their runs, which nobody named."""
@@ -91,10 +96,48 @@ class Reading(finding.NotRead):
         if self._whole is not None:
             yield from self._whole
             return
-        found = self.progress.over(finding.find_traces(self._paths, options=self.search))
-        for trace in self.usable(map(_read, found)):
+        found = self.progress.over(finding.find_traces(self.paths, options=self.search))
+        records: list[str] = []
+        since = self.search.since
+        for trace in self.usable(map(_read, map(self._if_touched, found))):
             self.found.append(trace.path)
+            if since is not None:
+                records += trace.records
+                changed = [each for each in since.records(trace) if each.strip()]
+                is_clear = all(finding.run_ids_in([each]) for each in changed)
+                self._touched |= finding.run_ids_in(changed if is_clear else trace.records)
             yield trace
+        for path in since.gone(self.paths, records) if since is not None else ():
+            if self.search.excluded(path) != finding.Omission.EXCLUDED:
+                self.note(LeftOut(finding.from_here(path), finding.Omission.DELETED_SINCE))
+
+    def _if_touched(self, found: finding.Found) -> finding.Found:
+        since = self.search.since
+        if since is None or isinstance(found, Problem) or since.has(found):
+            return found
+        return LeftOut(found, f"not touched since {since.since[:10]}")
+
+    def asks_for(self, run_id: str) -> bool:
+        """Whether a run is looked at: by ``--run``, and as it was touched ``--since`` a commit."""
+        is_named = not self.search.runs or any(fnmatchcase(run_id, g) for g in self.search.runs)
+        return is_named and (self.search.since is None or run_id in self._touched)
+
+    def asked(self, run_ids: Collection[str]) -> set[str]:
+        """Those of some runs that are looked at; tells the others."""
+        others = sorted(each for each in run_ids if not self.asks_for(each))
+        if others:
+            named = first_of([printable(each) for each in others], MOST_NAMED)
+            self._say(f"{plural(len(others), 'run')} not looked at: {named}")
+        return {*run_ids} - {*others}
+
+    def tells(self, code: str, text: str | None) -> bool:
+        """Whether a finding on a line is told: of a run that is looked at, of no run that can be
+        read, or of what is no longer there.
+        """
+        if text is None or code in _OF_WHAT_WAS or not (self.search.runs or self.search.since):
+            return True
+        run_ids = finding.run_ids_in([text])
+        return not run_ids or any(map(self.asks_for, run_ids))
 
     def _say(self, message: str) -> None:
         self.progress.clear()
@@ -128,7 +171,7 @@ class Reading(finding.NotRead):
         """The other traces of runs in what was read, see :func:`traces_beside`."""
         if self._whole is not None:
             return iter(())
-        return finding.traces_beside(self._paths, self.found, run_ids, self.search, most)
+        return finding.traces_beside(self.paths, self.found, run_ids, self.search, most)
 
     def others(self, run_ids: Collection[str]) -> Iterator[TraceRecords]:
         """The other traces of some runs in what was read, for who judges the runs: what of them
@@ -144,8 +187,9 @@ class Reading(finding.NotRead):
         """
         named = [*self]
         run_ids = frozenset().union(*(finding.run_ids_in(each.records) for each in named))
-        self._whole = finding.among(named, self.others(run_ids), attrgetter("path"))
-        return run_ids
+        asked = frozenset(self.asked(run_ids))
+        self._whole = finding.among(named, self.others(asked), attrgetter("path"))
+        return asked
 
     def notes(self) -> list[str]:
         """What a person must know about the search."""

@@ -27,6 +27,7 @@ from drive_trace.text.html import file_address
 @click.command(cls=options.WithHistory)
 @options.paths
 @options.search
+@options.touched
 @options.output_format(
     ["markdown", "json", "html"], help="By default what the name of --out says, else markdown."
 )
@@ -72,16 +73,12 @@ def report(
         log = logs.get(each.path) or read_log(each.records, each.path, each.provenance)
         summary = reading.vouched(with_judgements(log.summary, each.path), each.records)
         traces.append(log._replace(summary=summary))
-    # What cannot be checked, as its configuration is broken, is read all the same.
-    read = {each.path for each in traces}
-    read -= reading.without_history
-    unread = [each for each in reading.unread if each.path not in read]
-    made = contents.report_on(traces, unread, omitted(reading.left_out), findings, run_ids)
+    made = contents.report_on(traces, reading.unread, omitted(reading.left_out), findings, run_ids)
     if chosen == "html":
         addresses = {each.path: file_address(os.path.abspath(each.path)) for each in made.traces}  # noqa: PTH100 - that would follow links
         known = {path: to for path, to in addresses.items() if to is not None and path != "-"}
         made = made._replace(addresses=known)
-    inputs = [*(trace.path for trace in made.traces), *(each.path for each in unread)]
+    inputs = [*(trace.path for trace in made.traces), *(each.path for each in reading.unread)]
     write_document(_rendered(made, chosen), out, traces=inputs, is_html=chosen == "html")
     tell_others(reading.others_found)
     sys.exit(2 if made.card.unread else 0)
@@ -107,5 +104,5 @@ def _rendered(report: FullReport, output_format: str) -> str:
 
         return report_html(report, f"drive-trace {__version__}")
     if output_format == "json":
-        return json_document(contents.to_json(report)) + "\n"
+        return json_document({**contents.to_json(report), "version": 1}) + "\n"
     return report_markdown(report) + "\n"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
 from operator import attrgetter
 
 import click
@@ -13,16 +14,19 @@ from drive_trace.commands.reading import MOST_NAMED, Reading, tell_others
 from drive_trace.commands.terminal import columns, is_terminal, paint
 from drive_trace.scorecard import card, render
 from drive_trace.scorecard.card import ScoreCard
+from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, without_lines
 from drive_trace.storage.files import STDIN, Problem, TraceRecords, read_trace, with_judgements
 from drive_trace.storage.finding import SearchOptions, among, omitted
-from drive_trace.text.escaping import json_document, plain
+from drive_trace.storage.projects import Exemption, Projects
+from drive_trace.text.escaping import code, json_document, plain
 from drive_trace.trace.index import Index
 
 
 @click.command(cls=options.WithHistory)
 @options.paths
 @options.search
+@options.touched
 @options.output_format(
     ["table", "text", "markdown", "json"],
     help="table has a line a run, text everything in words, json is for programs. By default table "
@@ -47,6 +51,10 @@ def score(
     Tier 1 is the correctness gate: CORRECT, INCORRECT, or not computable with what is missing.
     Tier 2, efficiency, is shown for CORRECT runs only.
 
+    [[score.exempt]] of a drive-trace.toml exempts runs from --require-correct until a day; it is
+    shown with its reason, and counts only with --trust-config-at or --trust-config: a change cannot
+    exempt itself. With --since and no run that was touched, there is nothing to require.
+
     With --history it says whether git vouches for each run: that no line of it was changed, removed
     or moved since it was committed. Where a grade was, or what a figure is over, that qualifies the
     verdict.
@@ -65,14 +73,19 @@ def score(
     # The files that PATH means, one after another.
     found = Reading(paths, search, options.histories())
     traces = _read(found, found)
-    run_ids = {run.run_id for each in traces for run in each.runs}
+    run_ids = found.asked({run.run_id for each in traces for run in each.runs})
     others = _read(found.others(run_ids), found)  # of the same runs
     traces = among(traces, others, attrgetter("path"))
     left_out = omitted(found.left_out)
     scored = card.score(traces, found.unread, left_out, _read_again, only=run_ids)
-    click.echo(_rendered(scored, output_format or _default_format()))
-    is_short = require_correct and not scored.all_earned
-    for reason in _shortcomings(scored) if is_short else ():
+    exempt = [*_exempt(scored, search.projects or Projects("."))]
+    click.echo(_rendered(scored, output_format or _default_format(), exempt))
+    let_off = {run_id for run_id, _, why_not in exempt if not why_not}
+    counted = [run for run in scored.runs if run.run_id not in let_off]
+    is_none_touched = search.since is not None and not scored.runs
+    is_met = is_none_touched or (scored.runs and all(run.is_earned for run in counted))
+    is_short = require_correct and not (is_met and scored.complete)
+    for reason in _shortcomings(scored, counted) if is_short else ():
         click.echo(f"drive-trace: --require-correct: {reason}", err=True)
     tell_others(found.others_found)
     sys.exit(_exit_code(scored, is_short=is_short))
@@ -104,22 +117,53 @@ def _default_format() -> str:
     return "table" if is_terminal(sys.stdout) else "text"
 
 
-def _rendered(scored: ScoreCard, output_format: str) -> str:
+_Exempt = tuple[str, Exemption, str]
+"""A run, what exempts it from ``--require-correct``, and why that does not count, or nothing."""
+
+
+def _exempt(scored: ScoreCard, projects: Projects) -> Iterator[_Exempt]:
+    """The runs that the configurations of all their files exempt."""
+    for run in scored.runs:
+        asked = [projects.of(part.path) for part in run.parts]
+        found = [each.configuration.exemption(run.run_id) for each in asked]
+        known = [each for each in found if each is not None]
+        if not known or len(known) < len(found):
+            continue
+        first = min(known, key=attrgetter("until"))
+        why_not = "that is over" if first.until < datetime.now(UTC).date() else ""
+        if not all(each.trusted for each in asked):
+            why_not = "no configuration of the judged tree is believed (--trust-config-at)"
+        yield run.run_id, first, why_not
+
+
+def _rendered(scored: ScoreCard, output_format: str, exempt: Sequence[_Exempt]) -> str:
+    if output_format == "json":
+        found = [
+            {"run_id": run_id, "reason": each.reason, "until": str(each.until), "counts": not why}
+            for run_id, each, why in exempt
+        ]
+        return json_document({**card.to_json(scored), **({"exempt": found} if found else {})})
+    name = code if output_format == "markdown" else plain
+    said = [
+        f"{name(run_id)} is exempt from --require-correct until {each.until}: {name(each.reason)}"
+        + f" (this does not count: {why})" * bool(why)
+        for run_id, each, why in exempt
+    ]
     match output_format:
-        case "json":
-            return json_document(card.to_json(scored))
         case "markdown":
-            return render.markdown(scored)
+            text = render.markdown(scored)
         case "table":
-            return render.table(scored, columns(), paint)
-    return render.text(scored)
+            text = render.table(scored, columns(), paint)
+        case _:
+            text = render.text(scored)
+    return "\n\n".join([text, *said])
 
 
-def _shortcomings(scored: ScoreCard) -> Iterator[str]:
-    """Why not every run is CORRECT."""
+def _shortcomings(scored: ScoreCard, counted: Sequence[RunScore]) -> Iterator[str]:
+    """Why not every run that counts is CORRECT."""
     if not scored.runs:
         yield "there are no runs"
-    short = [run for run in scored.runs if not run.is_earned]
+    short = [run for run in counted if not run.is_earned]
     for run in short[:MOST_NAMED]:
         yield f"{plain(run.run_id)}: {run.headline}"
     if len(short) > MOST_NAMED:

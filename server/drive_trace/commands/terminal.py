@@ -118,6 +118,15 @@ def frame_columns(stream: TextIO) -> int | None:
     return _terminal_columns() if is_terminal(stream) else None
 
 
+def fitting(text: str, stream: TextIO, used: int) -> str:
+    """As much of a text as fits a line of which some columns are used; all of it where nobody says
+    how wide a line is.
+    """
+    columns = frame_columns(stream)
+    room = len(text) if columns is None else max(columns - used, 1)
+    return text if len(text) <= room else f"{text[: room - 1]}…"
+
+
 def paint(text: str, role: str) -> str:
     """The text in the colours of its role; click takes them out where no colour is wanted."""
     return click.style(text, **_STYLES[role])

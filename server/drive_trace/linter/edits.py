@@ -141,12 +141,13 @@ def undeclared(line: Line) -> list[Diagnostic]:
     return [each for each in line.diagnostics if each.kind is DiagnosticKind.UNDECLARED_FIELD]
 
 
-def capped(fix: Fix) -> Fix:
+def capped(fix: Fix, *, by_hand: bool = False) -> Fix:
     """The fix as it may be made: in bulk, nothing is changed that says something of a feed, nor of
-    a line with more findings than are told, which nobody wrote by hand.
+    a line with more findings than are told, which nobody wrote by hand. Nor is what the settings
+    leave to be mended ``by_hand``.
     """
     lines = dict.fromkeys(edit.line for edit in fix.edits)
-    if not any(line.is_crowded for line in lines):
+    if not by_hand and not any(line.is_crowded for line in lines):
         if fix.level is not Level.IN_BULK:
             return fix
         if not names_a_feed("".join(line.text for line in lines)):

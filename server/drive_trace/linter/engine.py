@@ -246,8 +246,8 @@ class FindingStore:
         self._is_judged = False
         """Whether all findings but those of what has changed since are here."""
         self._leaving: set[Line] = set()
-        self._alike = Counter[str]()
-        """By fingerprint, on how many of the lines being filed a rule finds something."""
+        self.alike = Counter[str]()
+        """With a baseline, by fingerprint on how many of the lines filed a rule finds something."""
 
     def judged(self) -> FindingStore:
         """The store with all findings. Several threads may ask for it. Whoever is stopped meanwhile
@@ -414,7 +414,7 @@ class FindingStore:
 
     def _file(self, lines: Iterable[Line]) -> None:
         """File lines: with a baseline, all that have findings and the same text as one of them."""
-        self._alike.clear()
+        self.alike.clear()
         for line in unless_stopped(sorted(lines, key=_order)):
             codes = self._codes(line)
             if self._known:
@@ -435,8 +435,8 @@ class FindingStore:
         same text, and means the first ones. One more such line is a new finding.
         """
         found_by = fingerprint(code, line.text)
-        self._alike[found_by] += 1
-        return self._alike[found_by] <= self._known.get(found_by, 0)
+        self.alike[found_by] += 1
+        return self.alike[found_by] <= self._known.get(found_by, 0)
 
     def _codes(self, line: Line) -> Sequence[str]:
         """The codes of what the rules that are on find on a line."""

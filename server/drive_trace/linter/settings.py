@@ -39,6 +39,8 @@ class RuleSettings(msgspec.Struct, frozen=True):
     """By the fingerprint (:func:`fingerprint`) of a finding, on how many lines of the trace a
     baseline hides it: on the first ones.
     """
+    unfixable: frozenset[str] = frozenset()
+    """The codes of the rules whose fixes are made by hand alone."""
 
     def severity(self, rule: Rule[Any]) -> Severity | None:
         """How severe a rule's findings are; None where the rule is off."""
@@ -65,6 +67,7 @@ class RuleSettings(msgspec.Struct, frozen=True):
             {**self.severities, **other.severities},
             {code: {**self.options.get(code, {}), **other.options.get(code, {})} for code in codes},
             {**self.known, **other.known},
+            self.unfixable | other.unfixable,
         )
 
 

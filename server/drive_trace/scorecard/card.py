@@ -200,6 +200,7 @@ def to_json(card: ScoreCard) -> dict[str, object]:
         "correct_run_ids": [run.run_id for run in card.correct],
         "correct_tokens": _numbers(card.correct_tokens),
         "has_any_correctness_signal": card.has_any_correctness_signal,
+        "version": 1,
         "complete": card.complete,
         **card.left_out.as_json(),
         "unread": [each._asdict() for each in card.unread],

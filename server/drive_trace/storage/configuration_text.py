@@ -13,12 +13,15 @@ import tomllib
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date
 from functools import cache
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+import msgspec
+
 from drive_trace.linter.rule import Option, Rule
-from drive_trace.linter.rules import RULES, SETTABLE
+from drive_trace.linter.rules import GROUPS, RULES, SETTABLE, selected
 from drive_trace.linter.settings import DEFAULTS, RuleSettings
 from drive_trace.storage.files import Problem, inside, may_be_there, read_regular, why
 from drive_trace.storage.patterns import is_pattern
@@ -27,7 +30,9 @@ from drive_trace.storage.projects import (
     RECORDED_TRACE,
     RULE_URL,
     SEVERITIES,
+    THRESHOLDS,
     Configuration,
+    Exemption,
     JudgeSettings,
     Override,
     Project,
@@ -285,13 +290,16 @@ def read_configuration(text: str) -> Configuration | tuple[TextProblem, ...]:
     )
     judge = data.get("judge", {})
     families = {name.lower(): tuple(each) for name, each in judge.get("families", {}).items()}
+    unfixable = frozenset(code for name in data.get("unfixable", ()) for code in selected(name))
     return Configuration(
-        _settings(data.get("rules", {})),
+        msgspec.structs.replace(_settings(data.get("rules", {})), unfixable=unfixable),
         overrides,
         data.get("rule-url", ""),
         JudgeSettings(judge.get("orchestrator-family"), families),
         tuple(data.get("exclude", ())),
         RecordedRun(**data["record"]) if "record" in data else None,
+        msgspec.convert(data.get("score", {}).get("exempt", ()), tuple[Exemption, ...]),
+        data.get("fail-on"),
     )
 
 
@@ -313,10 +321,12 @@ def read_client_rules(given: object) -> tuple[RuleSettings, tuple[str, ...]]:
 
 
 def _settings(rules: Mapping[str, Any]) -> RuleSettings:
-    tables: dict[str, dict[str, Any]] = {
-        code: entry if isinstance(entry, dict) else {"severity": entry}
-        for code, entry in rules.items()
-    }
+    tables: dict[str, dict[str, Any]] = {}
+    # What names fewer rules decides: a rule's own name before a glob, and a glob before a group.
+    for name in sorted(rules, key=lambda each: (each in RULES, each not in GROUPS)):
+        entry = rules[name] if isinstance(rules[name], dict) else {"severity": rules[name]}
+        for code in SETTABLE.keys() & selected(name):
+            tables[code] = {**tables.get(code, {}), **entry}
     options = {
         code: {name: value for name, value in table.items() if name != "severity"}
         for code, table in tables.items()
@@ -344,6 +354,8 @@ class Shape:
     """What stands at each key of a table."""
     items: Shape | None = None
     """What stands in an array, or at any other key of a table."""
+    globs: Shape | None = None
+    """What stands at a key that is a glob of others."""
     needs_keys: bool = False
     """Whether a table must have all of its keys."""
     short_for: str = ""
@@ -358,6 +370,11 @@ class Shape:
     fault: Callable[[Any], str | None] = lambda _: None
     """What else is wrong with a value, as a sentence; None if nothing is."""
 
+    def at(self, key: str) -> Shape | None:
+        """What stands at a key of a table; None if nothing does."""
+        known = self.keys.get(key, self.items)
+        return self.globs if known is None and key not in RULES and selected(key) else known
+
     def takes(self, value: Any) -> bool:
         """Whether a value is of this shape, but for what stands in it."""
         is_kind = type(value) is self.kind or (self.kind is float and type(value) is int)
@@ -365,6 +382,8 @@ class Shape:
             return False
         if self.pattern and re.fullmatch(self.pattern, value) is None:
             return False
+        if self.kind is date:
+            return True
         size: float = len(value) if self.kind in (str, list, dict) else value
         return math.isfinite(size) and (self.least is None or size >= self.least)
 
@@ -378,6 +397,7 @@ SEVERITY_PROSE = {
     "warning": "Most likely a mistake.",
     "information": "Worth a look.",
     "hint": "Shown faintly, or only when it is asked for.",
+    "never": "No finding fails a check.",
 }
 
 
@@ -386,11 +406,17 @@ def shape() -> Shape:
     """What a configuration may say."""
     rules = Shape(
         "a table of rules",
-        prose="How severe what rules find is, and the rules' options.",
-        keys={code: _rule(rule) for code, rule in SETTABLE.items()},
+        prose="How severe what rules find is, and the rules' options. A glob of rules and a group "
+        "(`all`, or a severity) hold for those that nothing else names.",
+        keys={
+            **{code: _rule(rule) for code, rule in SETTABLE.items()},
+            **dict.fromkeys(GROUPS, SEVERITY),
+        },
+        globs=SEVERITY,
     )
+    rule = Shape("a rule, a glob of rules, or a group of them", str, least=1, fault=_rule_fault)
     override = {"paths": _globs(f"{_GLOBS}."), "rules": rules}
-    word = Shape("a word of models' ids", str, least=1)
+    word, glob = Shape("a word of models' ids", str, least=1), Shape("a glob", str, least=1)
     family = Shape("an array of at least one word of models' ids", list, items=word, least=1)
     judge = {
         "orchestrator-family": Shape(
@@ -406,6 +432,21 @@ def shape() -> Shape:
             items=family,
         ),
     }
+    exempt = Shape(
+        "an array of tables, each below `[[score.exempt]]`",
+        list,
+        "Runs that `score --require-correct` does without until a day, and why: both are shown. It "
+        "counts from the commit of `--trust-config-at`, or with `--trust-config`.",
+        items=Shape(
+            "a table",
+            keys={
+                "runs": Shape("an array of at least one glob of runs", list, items=glob, least=1),
+                "reason": Shape("why, in a sentence", str, least=1),
+                "until": Shape("a day such as 2027-01-31", date),
+            },
+            needs_keys=True,
+        ),
+    )
     trace, run = "The trace; its file may be missing.", "The id of the run (`project_run_id`)."
     record = {
         "trace": Shape(f"a path like {_TRACE}", str, trace, pattern=RECORDED_TRACE.pattern),
@@ -432,6 +473,19 @@ def shape() -> Shape:
             f"Traces that no search reads. {_GLOBS}. A gate fails on them all the same, as whoever "
             "changes a trace may change this file."
         ),
+        "fail-on": Shape(
+            listed((f'"{word}"' for word in THRESHOLDS), "or"),
+            str,
+            "A check fails on a finding at least this bad, unless --fail-on says otherwise.",
+            words=tuple(THRESHOLDS),
+        ),
+        "unfixable": Shape(
+            "an array of rules",
+            list,
+            "Rules of which `check --fix` and fix-all make no fix: a person makes each by hand.",
+            items=rule,
+        ),
+        "score": Shape("a table", prose="What `score` does without.", keys={"exempt": exempt}),
         "judge": Shape(
             "a table", prose="What has to be known of models before one may judge.", keys=judge
         ),
@@ -456,6 +510,12 @@ def _option(option: Option) -> Shape:
 def _globs(prose: str) -> Shape:
     glob = Shape("a glob", str, least=1, fault=_glob_fault)
     return Shape("an array of at least one glob", list, prose, items=glob, least=1)
+
+
+def _rule_fault(name: str) -> str | None:
+    guess = nearest(name, RULES)
+    meant = f" — did you mean `{guess}`?" if guess else ""
+    return None if selected(name) else f"`{printable(name)}` is no rule{meant}"
 
 
 def _glob_fault(glob: str) -> str | None:
@@ -497,10 +557,10 @@ def _faults(value: Any, wanted: Shape, at: KeyPath) -> Iterator[_Fault]:
     elif isinstance(value, dict):
         for key, expected in wanted.keys.items() if wanted.needs_keys else ():
             if key not in value:
-                missing = f"`{key}` is missing in this override: expected {expected.expected}"
+                missing = f"`{key}` is missing here: expected {expected.expected}"
                 yield _Fault((*at, key), missing, of_key=True)
         for key, each in value.items():
-            known = wanted.keys.get(key, wanted.items)
+            known = wanted.at(key)
             if known is None:
                 yield _Fault((*at, key), _unknown_key(at, key, wanted), of_key=True)
             else:

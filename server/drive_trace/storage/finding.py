@@ -33,6 +33,7 @@ from drive_trace.storage.projects import (
     absolute,
     relative,
 )
+from drive_trace.storage.touched import Touched
 from drive_trace.trace.line import HEAD, fields_named
 from drive_trace.trace.provenance import PROVENANCE_VERSION
 
@@ -65,10 +66,11 @@ class Omission(StrEnum):
     LIBRARY = "a library"
     LIBRARY_WITH_TRACES = "a library, which has traces"
     DELETED = "deleted, though git tracks it"
+    DELETED_SINCE = "deleted since the commit of --since"
     EMPTIED = "emptied, though git tracks its content"
 
 
-GONE = frozenset({Omission.DELETED, Omission.EMPTIED})
+GONE = frozenset({Omission.DELETED, Omission.DELETED_SINCE, Omission.EMPTIED})
 """What git has and the disk has no more."""
 MISSED = frozenset(
     {
@@ -102,6 +104,10 @@ class SearchOptions(msgspec.Struct):
     projects: Projects | None = _CONFIGURED
     """Whose configurations have an ``exclude``, too; None if none counts."""
     above: Above = {}
+    runs: tuple[str, ...] = ()
+    """Globs of the ids of the runs that are looked at; all where there is none."""
+    since: Touched | None = None
+    """What has been touched since a commit, where nothing else is looked at."""
 
     def excluded(self, path: str) -> Omission | None:
         """Why a file is not read although it is found; None if it is."""
@@ -689,8 +695,9 @@ def traces_beside(
     places = {str(folder) for each in folders if (folder := search_folder(each)[0]) is not None}
     is_told = partial(_is_told, searched, known)
     shown_as = str if all(map(os.path.isabs, files)) else from_here
-    # What is searched already holds no others.
-    for trace_path in find_traces(sorted(places - searched), options=options):
+    # What is searched already holds no others, unless what was not touched is not looked at.
+    left = places - searched if options.since is None else places
+    for trace_path in find_traces(sorted(left), options=options):
         if isinstance(trace_path, str) and identity(trace_path) in known:
             continue
         trace = trace_path if isinstance(trace_path, disk.Problem) else disk.read_trace(trace_path)

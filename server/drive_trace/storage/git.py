@@ -169,7 +169,7 @@ def indexed_records(path: Path) -> Sequence[str] | None:
     if found is None:
         return None
     name = path.relative_to(found.root).as_posix()
-    return _records_in(found.root, f":./{name}", _PATIENCE)
+    return records_in(found.root, f":./{name}", _PATIENCE)
 
 
 class CommittedTraces:
@@ -193,7 +193,7 @@ class CommittedTraces:
             return None
         root, name = place
         if root not in self._hashes:
-            self._hashes[root] = _hashes_in(root, "HEAD", self._seconds)
+            self._hashes[root] = hashes_in(root, "HEAD", self._seconds)
         committed = self._hashes[root].get(name)
         if committed is None:
             return None
@@ -203,13 +203,13 @@ class CommittedTraces:
             data = b""
         if has_content(data, committed):
             return records_of(data)
-        return _records_in(root, committed, self._seconds)
+        return records_in(root, committed, self._seconds)
 
 
 def committed_records(path: str) -> Sequence[str] | None:
     """The records of one trace as git's ``HEAD`` has it, or None, as above."""
     place = place_of(path)
-    return _records_in(place[0], f"HEAD:./{place[1]}", _PATIENCE) if place is not None else None
+    return records_in(place[0], f"HEAD:./{place[1]}", _PATIENCE) if place is not None else None
 
 
 def place_of(path: str) -> tuple[Path, str] | None:
@@ -237,7 +237,7 @@ def is_tracked_without(path: str, suffix: str) -> bool | None:
     return None if isinstance(found, Problem) else {*found.split(b"\0")} == {os.fsencode(name), b""}
 
 
-def _hashes_in(root: Path, commit: str, seconds: float) -> Mapping[str, str]:
+def hashes_in(root: Path, commit: str, seconds: float) -> Mapping[str, str]:
     """What git calls the contents of all files of a commit; nothing where it does not say."""
     found = run_git(str(root), "ls-tree", "-r", "-z", commit, seconds=seconds, most=LARGEST)
     # The facts: mode, kind and hash.
@@ -252,7 +252,8 @@ def _listed(found: bytes | Problem) -> Iterator[tuple[list[str], str]]:
             yield facts.decode().split(), os.fsdecode(name)
 
 
-def _records_in(root: Path, content: str, seconds: float) -> Sequence[str] | None:
+def records_in(root: Path, content: str, seconds: float) -> Sequence[str] | None:
+    """The records of what git calls by this name; None where it does not say."""
     found = run_git(str(root), "cat-file", "blob", content, seconds=seconds, most=LARGEST)
     return None if isinstance(found, Problem) else records_of(found)
 
@@ -275,7 +276,7 @@ def _committed_paths(commit: str, root: Path) -> frozenset[Path]:
     """The files that a commit has and whose paths are like those of our settings. They are asked
     for together: most folders have none, and starting git for each takes long.
     """
-    names = _hashes_in(root, commit, _PATIENCE)
+    names = hashes_in(root, commit, _PATIENCE)
     return frozenset(root / each for each in names if "drive-trace" in each)
 
 

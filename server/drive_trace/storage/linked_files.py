@@ -218,7 +218,9 @@ _INSTALLED = _PACKAGE / "rule_pages"
 PAGES = _INSTALLED if _INSTALLED.is_dir() else _PACKAGE.parent.parent / "docs/rules"
 """In a checkout they stand where people read them, and the package is made with them."""
 SCHEMAS = _PACKAGE / "event_schemas.json"
-"""All schemas in one file: by the name of the event, and ``event`` for any."""
+"""All schemas in one file: by the name of the event, ``event`` for any, and ``output:score`` for
+what a command writes.
+"""
 CLASSES = _PACKAGE / "class_texts"
 """A file for each kind of thing that ``judge`` sorts."""
 
@@ -234,7 +236,7 @@ def rule_url(code: str, template: str = "") -> str | None:
 
 def shared_rule_url(code: str, template: str = "") -> str | None:
     """The same for what people on other machines read: without a ``template`` as the package's
-    metadata say, by ``Project-URL: Rules, https://…/{code}.md``.
+    metadata say, by ``Project-URL: Rules, https://…/docs/rules``, the folder of the pages.
     """
     return rule_url(code, template or _template_of_package())
 
@@ -248,7 +250,7 @@ def _template_of_package() -> str:
     except PackageNotFoundError:
         return ""
     named = (str(each).partition(", ") for each in urls)
-    return next((url for label, _, url in named if label == "Rules" and "{code}" in url), "")
+    return next((f"{url}/{{code}}.md" for label, _, url in named if label == "Rules"), "")
 
 
 @cache

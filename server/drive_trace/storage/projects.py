@@ -12,21 +12,24 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
+from datetime import date
+from fnmatch import fnmatchcase
 from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Generic, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
-from drive_trace.json_text import STRICT, Node, NodeKind, find_member, parse
+from drive_trace.json_text import STRICT
 from drive_trace.linter.settings import DEFAULTS, RuleSettings, Severity, fingerprint
 from drive_trace.storage import files as disk
 from drive_trace.storage.patterns import BASELINE_NAME, patterns_of
 from drive_trace.storage.replace import write_whole
+from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span, Spot
-from drive_trace.text.wording import shown
 
 ANY_NUMBER = sys.maxsize
 """The count of a fingerprint that hides any number of lines; null in the file."""
@@ -39,6 +42,10 @@ FINGERPRINT = re.compile(r"[0-9a-f]{32}")
 _Fingerprint = Annotated[str, msgspec.Meta(pattern=rf"^{FINGERPRINT.pattern}\Z")]
 _Count = Annotated[int, msgspec.Meta(ge=1)]
 VERSION = 2
+
+
+_REFUSED_BY_SOME = "it has a key twice, NaN, a number too large, or is nested too deeply"
+"""What some readers of JSON refuse, or take otherwise."""
 
 
 class _Counted(msgspec.Struct, tag_field="version", tag=VERSION):
@@ -74,11 +81,10 @@ def read_baseline(text: str) -> Baseline | tuple[TextProblem, ...]:
         found = msgspec.convert(data, _Counted | _Uncounted)
     except json.JSONDecodeError as error:
         return _no_baseline(text, error.pos, f"it is not JSON: {error.msg}")
-    except (RecursionError, ValueError):  # what some readers of JSON accept
-        root = parse(text).root
-        assert root is not None
-        faults = chain(_refused_by_some(root), _faults(text, root))
-        return _no_baseline(text, *next(faults, (0, "it holds a number that is too large")))
+    except msgspec.ValidationError as error:
+        return _no_baseline(text, 0, f"it is another shape: {printable(str(error), 200)}")
+    except (RecursionError, ValueError):
+        return _no_baseline(text, 0, _REFUSED_BY_SOME)
     return Baseline(
         {
             path: {code: _counts(each) for code, each in known.items()}
@@ -114,69 +120,6 @@ def write_baseline(baseline: Baseline) -> str:
     return json.dumps({"version": VERSION, "files": files}, indent=2, ensure_ascii=False) + "\n"
 
 
-_DEEPEST = 4
-"""The levels of a baseline: files, their rules, and the fingerprints of a rule."""
-
-
-_Fault = tuple[int, str]
-"""One thing that is wrong: where, in code points of the text, and what."""
-
-
-def _refused_by_some(root: Node) -> Iterator[_Fault]:
-    """What some readers of JSON refuse, or take otherwise, whatever it is about."""
-    level, depth = [root], 1
-    while level:
-        for node in level:
-            if node.kind is NodeKind.BROKEN:
-                yield node.span.start, f"it is not JSON: {node.value}"
-            if depth > _DEEPEST and node.kind in (NodeKind.OBJECT, NodeKind.ARRAY):
-                yield node.span.start, "it is nested too deeply"
-            seen: set[str] = set()
-            for member in node.members:
-                if member.key in seen:
-                    yield member.key_span.start, f"{shown(member.key)} stands in it twice"
-                seen.add(member.key)
-        inner = (member.value for node in level for member in node.members)
-        level = [*filter(None, inner), *(item for node in level for item in node.items)]
-        depth += 1
-
-
-def _faults(text: str, root: Node) -> Iterator[_Fault]:
-    version = find_member(root, "version")
-    found = version.value if version is not None else None
-    if found is None or found.kind is not NodeKind.NUMBER or found.value not in (VERSION, 1):
-        yield (found or root).span.start, f'it must be an object with "version": {VERSION}'
-        return
-    files = find_member(root, "files")
-    if files is None:
-        yield root.span.start, '"files" is missing'
-    inner = NodeKind.OBJECT if found.value == VERSION else NodeKind.ARRAY
-    level = [files.value] if files is not None else []
-    for kind, words in (
-        (NodeKind.OBJECT, '"files" must hold an object'),
-        (NodeKind.OBJECT, "a file must hold an object of rules"),
-        (inner, f"a rule must hold an {inner} of fingerprints"),
-    ):
-        nodes = [each for each in level if each is not None]
-        yield from ((each.span.start, words) for each in nodes if each.kind is not kind)
-        level = [member.value for each in nodes for member in each.members]
-    for rule in nodes:
-        yield from _wrong_in(text, rule)
-
-
-def _wrong_in(text: str, rule: Node) -> Iterator[_Fault]:
-    """What is wrong with the fingerprints of a rule."""
-    fingerprints = [(each.key, each.key_span) for each in rule.members]
-    fingerprints += [(str(each.value), each.span) for each in rule.items]
-    for written, span in fingerprints:
-        if not FINGERPRINT.fullmatch(written):
-            yield span.start, "a fingerprint must be 32 hexadecimal digits"
-    for each in rule.members:
-        written = text[slice(*each.value.span)] if each.value is not None else ""
-        if written != "null" and not (written.isdigit() and written.strip("0")):
-            yield each.key_span.end, "a fingerprint must have a number of lines, or null"
-
-
 # The configuration, and where both are
 
 
@@ -188,11 +131,11 @@ _NAME = r"[^./\\:\x00-\x1f\x7f][^/\\:\x00-\x1f\x7f]*"
 RECORDED_TRACE = re.compile(rf"(?:{_NAME}/)*{_NAME}\.jsonl")
 """A path that leads into no folder above and into no hidden one, as ``.git`` is."""
 
-SEVERITIES: Mapping[str, Severity | None] = {
-    "off": None,
-    **{severity.label: severity for severity in Severity},
-}
+_SEVERITIES = {severity.label: severity for severity in Severity}
+SEVERITIES: Mapping[str, Severity | None] = {"off": None, **_SEVERITIES}
 """The severities that a rule can be set to, by their words; None turns it off."""
+THRESHOLDS: Mapping[str, int] = {**_SEVERITIES, "never": 0}
+"""The severities at which a check can fail, by their words."""
 
 
 class TextProblem(NamedTuple):
@@ -231,6 +174,16 @@ class RecordedRun(NamedTuple):
     run: str
 
 
+class Exemption(msgspec.Struct, frozen=True):
+    """Runs that a gate does without for a while."""
+
+    runs: tuple[str, ...]
+    """Globs of their ids."""
+    reason: str
+    until: date
+    """The last day."""
+
+
 class Configuration(msgspec.Struct, frozen=True):
     """The content of a ``drive-trace.toml``."""
 
@@ -244,6 +197,15 @@ class Configuration(msgspec.Struct, frozen=True):
     """Globs of files that searches leave out. A search alone looks at them."""
     record: RecordedRun | None = None
     """None where nothing is recorded unasked."""
+    exempt: tuple[Exemption, ...] = ()
+    """What ``score --require-correct`` does without. It counts only where it is trusted."""
+    fail_on: str | None = None
+    """The least severity at which a check fails, or ``never``; None where that is not said."""
+
+    def exemption(self, run_id: str) -> Exemption | None:
+        """What exempts a run for the longest time, if anything does."""
+        found = (each for each in self.exempt if any(fnmatchcase(run_id, g) for g in each.runs))
+        return max(found, key=attrgetter("until"), default=None)
 
     def settings_for(self, path: str | None) -> RuleSettings:
         """The settings of a file, by its path from the configuration's folder, with ``/`` in
@@ -269,10 +231,15 @@ class FileProblem(msgspec.Struct, frozen=True):
     @property
     def problem(self) -> disk.Problem:
         """The same as a message, with the place in the file."""
-        place = shown_path(self.file)
+        place, reason = self.place
         if self.spot is not None:
             place += f":{self.spot.record + 1}:{self.spot.span.start + 1}"
-        return disk.Problem(place, self.reason)
+        return disk.Problem(place, reason)
+
+    @property
+    def place(self) -> disk.Problem:
+        """The same, without the place in the file."""
+        return disk.Problem(shown_path(self.file), self.reason)
 
 
 class Project(msgspec.Struct, frozen=True):
@@ -297,6 +264,11 @@ class Project(msgspec.Struct, frozen=True):
     def baseline_path(self) -> Path:
         """Where the baseline is, or would be."""
         return self.folder / BASELINE_NAME
+
+    @property
+    def files(self) -> Sequence[str]:
+        """Where its configuration and its baseline are, or would be."""
+        return [str(each) for each in (self.configuration_path, self.baseline_path) if each]
 
     def settings_for(self, path: str) -> RuleSettings:
         """How the rules are run over a trace; ``-`` is standard input."""
@@ -326,19 +298,20 @@ class Projects:
     def __init__(
         self,
         base: str,
-        *,
+        *others: str,
         configuration: str | None = None,
         with_baseline: bool = True,
         trusted: bool | str = False,
     ) -> None:
         """``base`` is the project's folder for traces below it that have neither a configuration
-        nor a baseline above them, as the current folder or an editor's workspace is. A given
+        nor a baseline above them, as the current folder or an editor's workspace is; so are the
+        ``others``, of those that are folders. A given
         ``configuration`` is that of all traces, and ``trusted``. So are those that are found if the
         user says so; if that is a commit, they are read as they stand in it.
         """
         self._commit = commit = trusted if isinstance(trusted, str) else None
         self._trusted = bool(trusted) or configuration is not None
-        self._base = Path(absolute(base))
+        self._base, *self._others = (Path(absolute(each)) for each in (base, *others))
         self._given = Path(absolute(configuration)) if configuration is not None else None
         self._with_baseline = with_baseline
         self._configurations = ParsedFiles(_configuration_in, Configuration(), commit)
@@ -395,7 +368,8 @@ class Projects:
         baseline = self._nearest(above, BASELINE_NAME, known)
         if baseline is not None:
             return baseline.parent
-        return self._base if above.parent.is_relative_to(self._base) else above.parent
+        bases = (self._base, *self._others)
+        return next((each for each in bases if above.parent.is_relative_to(each)), above.parent)
 
     def _is_there(self, path: Path | str) -> bool:
         if self._commit is not None:

@@ -7,11 +7,13 @@ in kebab-case. ``tools/rule_faults.py`` names the files that break this.
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from importlib import import_module
 from typing import Any
 
 from drive_trace.linter.rule import Rule
+from drive_trace.linter.settings import Severity
 
 
 def _discover() -> dict[str, Rule[Any]]:
@@ -26,6 +28,17 @@ RULES: Mapping[str, Rule[Any]] = _discover()
 
 SETTABLE: Mapping[str, Rule[Any]] = {code: rule for code, rule in RULES.items() if rule.is_settable}
 """Those that configurations have a say in."""
+
+
+GROUPS = ("all", *(severity.label for severity in Severity))
+"""Names of several rules: of all, or of those of a severity."""
+
+
+def selected(name: str) -> Sequence[str]:
+    """The codes of the rules that a code, a glob of codes or the name of a group means."""
+    if name in GROUPS:
+        return [code for code, rule in RULES.items() if name in ("all", rule.severity.label)]
+    return [code for code in RULES if fnmatchcase(code, name)]
 
 
 def documentation(rule: Rule[Any]) -> str:

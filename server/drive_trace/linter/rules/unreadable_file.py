@@ -6,8 +6,8 @@ every result, and may be the grade that decides.
 
 It is the one error that is about no line: it stands on line 1, column 1. No configuration, baseline
 or `--fail-on` hides it, and the exit code is 2. `score` and `report` name the file, too, and call
-no run CORRECT without saying so. In `check`, a trace whose configuration or baseline cannot be used
-is not read either: nobody knows how to check it.
+no run CORRECT without saying so. In `check`, the traces whose configuration or baseline cannot be
+used are not read either, as nobody knows how to check them: that is told once, on what is wrong.
 
 A file that looks like a trace, but has another name, is a warning: a search does not read it.
 

@@ -1,0 +1,148 @@
+"""The command line, from outside: a change of a repository with many traces."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import REJECTED, Ran, git, run, write
+from tests.support.client_text import graded, triage
+
+
+def of(name: str, grade: str = "pass") -> str:
+    """A trace of a run, with events of its own."""
+    text = triage(run=name) + graded(grade, "pass", "pass", run=name)
+    return text.replace('"event_id":"', f'"event_id":"{name}-')
+
+
+@pytest.fixture
+def change(here: Path) -> Path:
+    """A branch on which one of twenty traces is touched, while main goes on with another one."""
+    for number in range(20):
+        write(here, f"projects/p{number}/trace.jsonl", of(f"p{number}"))
+    write(here, "projects/two/trace.jsonl", of("one") + of("other"))
+    git(here, "init", "--quiet", "--initial-branch=main")
+    commit(here, "base")
+    git(here, "checkout", "--quiet", "-b", "change")
+    append(here, "projects/p3/trace.jsonl", REJECTED.replace("run-1", "p3"))
+    commit(here, "change")
+    git(here, "checkout", "--quiet", "main")
+    append(here, "projects/p5/trace.jsonl", REJECTED.replace("run-1", "p5"))
+    commit(here, "main")
+    git(here, "checkout", "--quiet", "change")
+    return here
+
+
+def commit(folder: Path, message: str) -> None:
+    git(folder, "add", ".")
+    git(folder, "commit", "--quiet", "--message", message)
+
+
+def append(folder: Path, name: str, text: str) -> None:
+    with (folder / name).open("a") as trace:
+        trace.write(text)
+
+
+def looked_at(*options: str, command: str = "score") -> list[str]:
+    ran = run(command, "--format", "json", *options)
+    card = ran.json if command == "score" else ran.json["scorecard"]
+    return [each["run_id"] for each in card["runs"]]
+
+
+def gate(*options: str) -> Ran:
+    return run("score", "--require-correct", "--format", "text", *options)
+
+
+def test_only_what_was_touched_is_looked_at(change: Path) -> None:
+    assert looked_at("--since", "main") == ["p3"]
+    assert looked_at("--since", "main", command="report") == ["p3"]
+    found = run("check", "--since", "main", "--format", "json", "--severity", "error")
+    assert [(each["path"], each["line"]) for each in found.json] == [("projects/p3/trace.jsonl", 3)]
+    assert "20 left out: not touched since " in found.err
+    assert run("check", "--since", "main", "projects/p4").code == 0
+    # Of a trace with several runs, those that were touched; a broken line may be of any of them.
+    append(change, "projects/two/trace.jsonl", triage(run="other", verdict="defer"))
+    assert looked_at("--since", "main") == ["p3", "other"]
+    append(change, "projects/two/trace.jsonl", "{\n")
+    assert looked_at("--since", "main") == ["p3", "one", "other"]
+    # A new file with a run of an old one: the run is judged over both.
+    write(change, "projects/p7/slices/a/trace.jsonl", of("p7").replace("p7-", "x-"))
+    card = run("score", "--since", "main", "--format", "json").json
+    files = {each["run_id"]: [part["path"] for part in each["files"]] for each in card["runs"]}
+    assert sorted(files["p7"]) == ["projects/p7/slices/a/trace.jsonl", "projects/p7/trace.jsonl"]
+    # What a judge has recorded beside a trace changes its runs, too.
+    write(change, "projects/p8/trace.jsonl.judgements.ndjson", "{}\n")
+    assert "p8" in looked_at("--since", "main")
+
+
+def test_a_change_that_touches_no_run_fails_no_gate_and_one_that_deletes_does(change: Path) -> None:
+    git(change, "reset", "--quiet", "--hard", "HEAD~1")
+    assert gate("--since", "main").code == 0
+    git(change, "mv", "projects/p1", "projects/moved")
+    commit(change, "move")
+    assert gate("--since", "main").code == 0, "it was moved, and is judged there"
+    git(change, "rm", "--quiet", "projects/p2/trace.jsonl")
+    commit(change, "delete")
+    ran = gate("--since", "main")
+    assert (ran.code, "deleted since the commit of --since: projects/p2" in ran.err) == (2, True)
+    assert run("check", "--since", "main", "--fail-on", "warning").code == 1
+    assert gate("--since", "main", "--exclude", "p2/").code == 0
+
+
+def test_a_shallow_clone_compares_with_the_commit_itself(change: Path, tmp_path: Path) -> None:
+    git(change, "merge", "--quiet", "main", "--message", "as GitHub merges it to try it")
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "--quiet", "--depth=1", "--branch=change", change.as_uri(), str(clone))
+    git(clone, "fetch", "--quiet", "--depth=1", "origin", "main:main")
+    ran = run("check", "--since", "main", "--format", "concise", clone)
+    assert "/p3/trace.jsonl:3" in ran.out
+
+
+@pytest.mark.parametrize("wrong", ["nonexistent", "--foo", "main:projects", ""])
+def test_what_is_no_commit_is_refused(change: Path, wrong: str) -> None:
+    ran = run("check", "--since", wrong)
+    assert (ran.code, ran.err.count("is no commit that is here; fetch it\n")) == (2, 1)
+
+
+def test_some_runs_are_looked_at_by_their_ids(change: Path) -> None:
+    assert looked_at("--run", "p1?", "--run", "one") == [
+        *(f"p1{each}" for each in range(10)),
+        "one",
+    ]
+    assert looked_at("--run", "one", command="report") == ["one"]
+    assert gate("--run", "p1").code == 0
+    assert gate("--run", "nobody").code == 1
+    assert run("check", "--run", "p3").code == 1
+    ran = run("check", "--run", "p4", "--format", "json")
+    assert {each["path"] for each in ran.json} == {"projects/p4/trace.jsonl"}
+
+
+EXEMPT = """
+[[score.exempt]]
+runs = ["p3", "old-*"]
+reason = "imported before grades"
+until = %s
+"""
+
+
+def test_the_base_may_exempt_runs_from_the_gate_and_the_change_may_not(change: Path) -> None:
+    write(change, "drive-trace.toml", EXEMPT % "2999-01-31")
+    refused = gate("--since", "main")
+    assert refused.code == 1
+    assert "p3 is exempt from --require-correct until 2999-01-31: imported before" in refused.out
+    assert "(this does not count: no configuration of the judged tree is believed" in refused.out
+    commit(change, "exempt")
+    trusted = ("--since", "main", "--trust-config-at", "HEAD")
+    assert gate(*trusted).code == gate("--since", "main", "--trust-config").code == 0
+    assert gate("--since", "main", "--trust-config-at", "main").code == 1
+    (found,) = run("score", "--format", "json", *trusted).json["exempt"]
+    assert found == {
+        "run_id": "p3",
+        "reason": "imported before grades",
+        "until": "2999-01-31",
+        "counts": True,
+    }
+    write(change, "drive-trace.toml", EXEMPT % "2020-01-31")
+    over = gate("--since", "main", "--trust-config")
+    assert (over.code, "(this does not count: that is over)" in over.out) == (1, True)
+    write(change, "drive-trace.toml", EXEMPT % '"soon"')
+    assert "`until` must be a day such as 2027-01-31" in run("check", "projects/p4").err
