@@ -24,6 +24,7 @@ from drive_trace.features.filling import (
     fill_offers,
     known_offers,
 )
+from drive_trace.features.findings import RECORD_KIND
 from drive_trace.features.hover import inlay_hints
 from drive_trace.features.navigation import (
     FoundSymbol,
@@ -149,7 +150,8 @@ def added(fixture: str, title: str) -> list[str]:
     wanted = read(fixture)
     analysis = Analysis(wanted.text)
     assert wanted.cursor is not None
-    offers = appending_offers(analysis, wanted.cursor, None, is_crowded=False)
+    only = [RECORD_KIND] if title.startswith("Record ") else None
+    offers = appending_offers(analysis, wanted.cursor, only, is_crowded=False)
     (offer,) = (each for each in offers if each.title == title)
     (change,) = changes_of(offer, STAMP)
     menu = [f"- {each.title}" for each in offers]

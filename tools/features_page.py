@@ -141,8 +141,9 @@ def _actions() -> list[str]:
         "",
         *captures.known(lacking),
         "",
-        "**Record a grade**, on the first and last line of a run. What was recorded before is "
-        "carried on; where the run went on since, the title says so.",
+        "**Record a grade**, by a command of its own: no menu of actions has one, as its first "
+        "entry must not grade a run. Clients ask for the kind `refactor.driveTrace.record`. What "
+        "was recorded before is carried on; where the run went on since, the title says so.",
         "",
         *captures.added(graded, "Record intent: pass → CORRECT"),
         "",

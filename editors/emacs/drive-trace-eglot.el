@@ -91,6 +91,13 @@
       (when (stringp card)              ; where eglot cannot show the page
         (with-help-window "*Drive Trace*" (princ card))))))
 
+;;;###autoload
+(defun drive-trace-record ()
+  "Offer the grades that can be recorded for the run at point.
+No menu of code actions has them, as the first action there must not grade a run."
+  (interactive)
+  (eglot-code-actions (point) (point) "refactor.driveTrace.record" t))
+
 (defclass drive-trace-eglot-server (eglot-lsp-server) ()
   :documentation "The server of traces.")
 

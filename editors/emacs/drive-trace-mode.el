@@ -74,6 +74,7 @@
   (add-to-list 'auto-mode-alist '("/wip/drive-trace/[^/]+\\.jsonl\\'" . drive-trace-mode)))
 
 (autoload 'drive-trace-run-lens "drive-trace-eglot" nil t)
+(autoload 'drive-trace-record "drive-trace-eglot" nil t)
 
 (defun drive-trace-toggle-envelope ()
   "Show or hide what stands on every line, and the tails of ids."

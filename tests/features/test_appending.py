@@ -12,6 +12,7 @@ from drive_trace.trace.document import Point
 from tests.support.changing import NOW, changes_of, check_appended, check_offers, offers_at
 from tests.support.fixtures import read
 
+GRADES = ["refactor.driveTrace.record"]
 UNGRADED = """
 EVENT{"event_type":"project-started"$0}
 EVENT{"event_type":"project-closed"}
@@ -24,7 +25,7 @@ EVENT{"event_type":"project-closed"}
 
 
 def test_a_run_is_graded_one_component_at_a_time() -> None:
-    assert check_offers(UNGRADED) == [
+    assert check_offers(UNGRADED, GRADES) == [
         f"Record {name}: {value}" for name in ("mechanical", "qa", "intent") for value in PASS_FAIL
     ]
     check_appended(UNGRADED, "Record qa: fail", '"mechanical":null,"qa":"fail","intent":null}')
@@ -37,7 +38,7 @@ def test_what_is_recorded_is_repeated_and_missing_components_stand_first() -> No
     graded = UNGRADED + (
         'EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"pass","intent":null}'
     )
-    assert check_offers(graded) == [
+    assert check_offers(graded, GRADES) == [
         "Record intent: pass → CORRECT",
         "Record intent: fail → INCORRECT",
         "Record mechanical: fail",
@@ -66,7 +67,7 @@ def test_a_grade_names_the_agent_that_the_run_names_if_it_names_one() -> None:
 
 def test_a_grade_that_was_rejected_is_not_passed_over() -> None:
     graded = UNGRADED + 'EVENT{"event_type":"correctness-recorded","qa":"passed"}'
-    (offer,) = offers_at(graded)
+    (offer,) = offers_at(graded, GRADES)
     assert offer.title == "Record a grade"
     assert offer.disabled is not None
     assert offer.disabled.startswith(
@@ -83,7 +84,7 @@ def test_what_is_kept_of_a_stale_grade_is_told() -> None:
         EVENT{"event_type":"dispatch-end"}
         """
     stale = "stale: 2 events after the grade"
-    assert check_offers(graded, ["refactor.driveTrace.record"]) == [
+    assert check_offers(graded, GRADES) == [
         f"Record intent: pass → CORRECT (keeps mechanical and qa; {stale})",
         f"Record intent: fail → INCORRECT (keeps mechanical and qa; {stale})",
         f"Record mechanical: fail (keeps qa; {stale})",
@@ -105,7 +106,7 @@ def test_what_is_kept_of_another_file_is_told() -> None:
     text = read(UNGRADED).text
     joined = joined_with(text, read(grade).text)
     analysis = Analysis(text)
-    offers = appending_offers(analysis, Point(0, 0), None, lambda _: joined, is_crowded=False)
+    offers = appending_offers(analysis, Point(0, 0), GRADES, lambda _: joined, is_crowded=False)
     assert "Record intent: pass → CORRECT (keeps mechanical and qa of slices/a)" in [
         each.title for each in offers
     ]
@@ -136,7 +137,7 @@ def test_several_runs_are_told_apart() -> None:
         EVENT{"event_type":"project-started","project_run_id":"b"}
         EVENT{"event_type":"correctness-recorded","project_run_id":"b"}
         """
-    assert check_offers(two)[0] == "Record mechanical: pass (run 🚀 a)"
+    assert check_offers(two, GRADES)[0] == "Record mechanical: pass (run 🚀 a)"
     check_appended(
         two,
         "Record qa: pass (run 🚀 a)",
@@ -169,10 +170,11 @@ def test_by_name_grades_are_offered_on_every_line_of_a_run() -> None:
         EVENT{"event_type":"triage-verdict"$0}
         EVENT{"event_type":"project-closed"}
         """
-    for kind in ("refactor", "refactor.driveTrace", "refactor.driveTrace.record"):
+    for kind in ("refactor.driveTrace", "refactor.driveTrace.record"):
         assert len(check_offers(middle, [kind])) == 6
-    for kind in ("refactor.extract", "source", "quickfix", "refactor.drive"):
+    for kind in ("refactor.extract", "source", "quickfix", "refactor.drive", "refactor", ""):
         assert check_offers(middle, [kind]) == []
+    assert check_offers(UNGRADED) == []  # who takes the first offer must not grade a run
     assert offers_at(UNGRADED, [""], is_crowded=True) == []
 
 

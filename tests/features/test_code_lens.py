@@ -33,8 +33,7 @@ LENSES = {
         [
             (
                 1,
-                "CORRECT · 1.9M in · 42k out · 28m 40s (by the clock) · 1.4 rounds/dispatch"
-                " · 5 dispatches · 2 reworked",
+                "CORRECT · 1.9M in · 42k out · 5 dispatches · 2 reworked",
             ),
             (11, "decides: CORRECT"),
         ],

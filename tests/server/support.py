@@ -54,6 +54,10 @@ def folder(path: Path) -> dict[str, Any]:
     return {"workspaceFolders": [{"uri": path.as_uri(), "name": path.name}]}
 
 
+ALL_TRACES = {"initializationOptions": {"diagnostics": {"scope": "workspace"}}}
+"""The params of a client that shows the findings of closed traces, too."""
+
+
 def show_run(client: RawClient, document: Document, run: str = "run-1") -> str:
     argument = {"uri": document.uri, "runId": run}
     params = {"command": "driveTrace.showRun", "arguments": [argument]}

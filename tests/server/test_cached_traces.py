@@ -61,7 +61,7 @@ def said(closed: ClosedTraces) -> list[Any]:
         run = score_parts(parts, unread, strays)
         reals = {each.real: each.path.as_uri() for each in closed.seen()}
         counts = [
-            closed.findings_by_run(real, DEFAULTS).get(run.run_id, 0)
+            (closed.findings_by_run(real, DEFAULTS) or {}).get(run.run_id, 0)
             for each in parts
             for real, uri in reals.items()
             if uri == each.uri
@@ -69,6 +69,27 @@ def said(closed: ClosedTraces) -> list[Any]:
         card = run.headline, run.caveats, run.tokens, run.measured, run.parts
         found.append((run.run_id, [each.uri for each in parts], counts, *card))
     return found
+
+
+def counting(folder: Path) -> ClosedTraces:
+    """The traces of a folder, whose findings are counted though nobody has opened them."""
+    closed = ClosedTraces([folder])
+    closed.counts_findings = True
+    return closed
+
+
+def test_findings_that_nobody_counts_are_those_of_the_cache(folder: Path, tmp_path: Path) -> None:
+    counts = {}
+    for counter in (ClosedTraces([folder]), counting(folder), ClosedTraces([folder])):
+        cache = Cache(tmp_path / "cache")
+        counter.look_first([(real, DEFAULTS) for real in counter.search()], cache, seconds=60)
+        cache.close()
+        for each in counter.seen():
+            name = each.path.parent.name
+            counts.setdefault(name, []).append(counter.findings_by_run(each.real, DEFAULTS))
+    nothing, faulty, again = counts["faulty"]
+    assert (nothing, again) == (None, faulty)
+    assert sum(faulty.values()) > 0
 
 
 def report(closed: ClosedTraces, path: Path) -> bytes:
@@ -81,14 +102,14 @@ def report(closed: ClosedTraces, path: Path) -> bytes:
 def test_what_is_kept_says_what_the_files_say(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plain = ClosedTraces([folder])
+    plain = counting(folder)
     look(plain)
     expected = said(plain)
     assert len(expected) == 3
     now = time.time_ns
     monkeypatch.setattr(kept.time, "time_ns", lambda: now() + 10**10)
     for attempt in ("first", "second"):
-        closed = ClosedTraces([folder])
+        closed = counting(folder)
         cache = Cache(tmp_path / "cache")
         traces = [(real, DEFAULTS) for real in closed.search()]
         assert closed.look_first(traces, cache, seconds=60) == len(TEXTS), attempt

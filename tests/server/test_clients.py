@@ -51,6 +51,8 @@ def test_a_hover_without_markup(alone: RawClient) -> None:
     assert card.split("\n") == [
         "CORRECT · run run `*1*`",
         "",
+        "No dispatch was recorded.",
+        "",
         "Tier 1, correctness: mechanical pass · qa pass · intent pass",
         "",
         "intent: pass, judge not recorded",
@@ -113,7 +115,7 @@ def commands_only(request: pytest.FixtureRequest) -> Iterator[CommandsOnly]:
         edits = {"applyEdit": True, "workspaceEdit": {"documentChanges": request.param}}
         declared = {"textDocument": {"codeAction": {}}, "workspace": edits}
         offered = client.initialize(declared)["capabilities"]["executeCommandProvider"]
-        more = ("recordGrade", "append", "applyAction", "applyFix")
+        more = ("recordGrade", "append", "emit", "applyAction", "applyFix")
         assert offered == {"commands": [*ALWAYS, *(f"driveTrace.{name}" for name in more)]}
         yield editor
         assert "Traceback" not in client.stderr()

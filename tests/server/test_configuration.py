@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.server.support import PASSED, REJECTED
+from tests.server.support import ALL_TRACES, PASSED, REJECTED
 from tests.support.client_text import triage
 from tests.support.command import COMMAND
 from tests.support.editor import Document
@@ -120,7 +120,7 @@ def test_a_broken_configuration_says_so_in_its_own_place(alone: RawClient, tmp_p
 
 
 def test_a_client_that_asks_is_told_of_configurations_too(alone: RawClient, tmp_path: Path) -> None:
-    alone.initialize({"textDocument": {"diagnostic": {}}}, **root(tmp_path))
+    alone.initialize({"textDocument": {"diagnostic": {}}}, **ALL_TRACES, **root(tmp_path))
     configuration = tmp_path / "drive-trace.toml"
     configuration.write_text("[rules\n", encoding="utf-8")
     (tmp_path / "trace.jsonl").write_text(TEXT, encoding="utf-8")

@@ -133,7 +133,7 @@ def formatted_line(line: str) -> str:
 
 def test_a_grade_is_recorded_when_it_is_picked(modern: Modern) -> None:
     document = Document(modern.client, triage() + graded("pass", None, "pass"))
-    (passed, _, *_) = modern.actions(document, 2)
+    (passed, _, *_) = modern.actions(document, 2, "refactor.driveTrace.record")
     assert passed["title"] == "Record qa: pass → CORRECT"
     first, second = (modern.picked(document, passed).removeprefix(document.text) for _ in "12")
     assert '"mechanical":"pass","qa":"pass","intent":"pass"}\n' in first
@@ -156,7 +156,7 @@ _EXECUTE = "workspace/executeCommand"
 
 def test_a_rejected_grade_is_not_passed_over(modern: Modern) -> None:
     document = Document(modern.client, triage() + graded("pass", "passed", None))
-    (offered,) = modern.actions(document, 0)
+    (offered,) = modern.actions(document, 0, "refactor.driveTrace.record")
     assert offered["disabled"]["reason"].startswith("1 correctness line rejected (line 2)")
 
 
@@ -240,10 +240,13 @@ def test_length_and_hash_are_filled_in_from_a_file_of_the_workspace(tmp_path: Pa
 def test_a_client_that_asks_for_nothing_later_gets_edits_at_once(client: RawClient) -> None:
     document = Document(client, triage() + graded("pass", "pass", None))
     at = {"start": {"line": 2, "character": 0}, "end": {"line": 2, "character": 0}}
-    params = {**document.identifier, "range": at, "context": {"diagnostics": []}}
+    params = {**document.identifier, "range": at, "context": RECORDING}
     (first, *_) = client.request("textDocument/codeAction", params)
     assert first["title"] == "Record intent: pass → CORRECT"
     assert '"intent":"pass"' in document.applied(first).removeprefix(document.text)
+
+
+RECORDING = {"diagnostics": [], "only": ["refactor.driveTrace.record"]}
 
 
 def test_what_is_resolved_must_have_been_offered(modern: Modern) -> None:

@@ -171,7 +171,11 @@ def test_a_mistake_is_shown_and_fixed_and_the_verdict_moves(editor: Editor) -> N
     ungraded = "**not computable — missing: external correctness signal**"
     assert trace.hover_text(PASSED).startswith(ungraded)
     assert trace.lenses() == [
-        (0, "not computable: not graded · 1 correctness line rejected (line 3), not counted"),
+        (
+            0,
+            "not computable: not graded · 1 rejected"
+            " · 1 correctness line rejected (line 3), not counted",
+        ),
         (2, "rejected, not counted"),
     ]
     (action,) = trace.actions(PASSED)
@@ -309,7 +313,7 @@ def test_a_trace_is_changed(editor: Editor) -> None:
     assert torn.applied(fix_all) == start
 
     trace = editor.open(start + graded("pass", "pass", None))
-    grades = trace.offered(trace.range_of('"intent":null'), "refactor")
+    grades = trace.offered(trace.range_of('"intent":null'), "refactor.driveTrace.record")
     text = trace.applied(grades["Record intent: pass → CORRECT"])
     added = json.loads(text.removeprefix(trace.text))
     assert [added[name] for name in ("mechanical", "qa", "intent")] == ["pass"] * 3

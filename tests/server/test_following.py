@@ -12,7 +12,7 @@ from tests.support.sessions.channels import InProcess
 
 TORN = graded("pass", "pass", "pass").rstrip("\n")[:-1]
 MISSING = "not computable: not graded (no correctness signal)"
-REJECTED = f"{MISSING} · 1 correctness line rejected (line 2), not counted"
+REJECTED = f"{MISSING} · 1 rejected · 1 correctness line rejected (line 2), not counted"
 
 
 class Client:

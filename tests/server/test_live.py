@@ -160,7 +160,7 @@ def test_a_copy_that_is_not_open_counts_once_and_is_named(alone: RawClient, tmp_
     asked_for(alone, LENSES)
     title = document.lenses()[0][1]
     assert title.startswith("CORRECT, but stale: 1 event after the grade")
-    assert title.endswith("1.0 rounds/dispatch · copied in 1 file")
+    assert title.endswith("1 dispatch · copied in 1 file")
     card = document.hover_text('"correctness-recorded"')
     assert card.startswith("**CORRECT, but stale: 1 event after the grade**")
     assert "as in `a/trace.jsonl` and `b/trace.jsonl`" in card
@@ -519,7 +519,7 @@ def test_a_file_that_is_in_the_way_is_named(alone: RawClient, tmp_path: Path) ->
         "and may say something else about this run."
     )
     assert error["message"] == f"Which other files name the run is not known; {lack}"
-    context: dict[str, Any] = {"diagnostics": []}
+    context = {"diagnostics": [], "only": ["refactor.driveTrace.record"]}
     asked = {**document.identifier, "range": {"start": at, "end": at}, "context": context}
     (action,) = alone.request("textDocument/codeAction", asked)
     assert action["title"] == "Record a grade"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.server.support import PASSED, REJECTED, folder, published, refused, write
+from tests.server.support import ALL_TRACES, PASSED, REJECTED, folder, published, refused, write
 from tests.support.client_text import event, graded, range_of, triage
 from tests.support.editor import Document
 from tests.support.raw_client import RawClient
@@ -52,6 +52,35 @@ def test_a_client_that_asks_is_offered_it_and_sent_nothing(alone: RawClient) -> 
     assert published(alone, document.uri) == []
 
 
+def test_closed_traces_are_silent_unless_a_setting_covers_them(
+    alone: RawClient, tmp_path: Path
+) -> None:
+    closed = write(tmp_path / "archive" / "trace.jsonl", REJECTED).as_uri()
+    write(tmp_path / "archive" / "drive-trace.toml", "[rules\n")
+    path = write(tmp_path / "trace.jsonl", REJECTED)
+    alone.initialize(PULLS, **folder(tmp_path))
+    document = Asking(alone, REJECTED, uri=path.as_uri())
+    (run,) = alone.request("driveTrace/runs", {})["runs"]
+    assert {each["uri"]: each["findings"] for each in run["files"]} == {
+        document.uri: 1,
+        closed: None,
+    }
+    assert workspace(alone).keys() == {document.uri}
+    alone.notify("workspace/didChangeConfiguration", {"settings": scoped("workspace")})
+    reports = workspace(alone)
+    assert codes(reports[closed]) == codes(reports[document.uri]) == ["unknown-value"]
+    # What a client was told of before is taken back.
+    alone.notify("workspace/didChangeConfiguration", {"settings": scoped("openFiles")})
+    now = workspace(alone, {uri: each["resultId"] for uri, each in reports.items()})
+    assert {uri for uri, each in now.items() if each.get("items") == []} == reports.keys() - {
+        document.uri
+    }
+
+
+def scoped(scope: str) -> dict[str, Any]:
+    return {"diagnostics": {"scope": scope}}
+
+
 def test_a_client_that_does_not_ask_is_not_offered_it(client: RawClient, alone: RawClient) -> None:
     assert "diagnosticProvider" not in alone.initialize({"textDocument": {}})["capabilities"]
     document = Document(client, REJECTED)
@@ -85,7 +114,7 @@ def test_traces_of_the_workspace_that_are_not_open(alone: RawClient, tmp_path: P
     good = write(tmp_path / "wip" / "drive-trace" / "x.jsonl", CLEAN).as_uri()
     write(tmp_path / "other.jsonl", REJECTED)
     write(tmp_path / "node_modules" / "trace.jsonl", REJECTED)
-    alone.initialize(PULLS, **folder(tmp_path))
+    alone.initialize(PULLS, **ALL_TRACES, **folder(tmp_path))
     reports = workspace(alone)
     assert {uri: codes(report) for uri, report in reports.items()} == {
         bad: ["unknown-value"],
@@ -110,7 +139,7 @@ def test_traces_of_the_workspace_that_are_not_open(alone: RawClient, tmp_path: P
 
 def test_the_open_text_counts_not_the_file(alone: RawClient, tmp_path: Path) -> None:
     uri = write(tmp_path / "trace.jsonl", REJECTED).as_uri()
-    alone.initialize(PULLS, rootUri=tmp_path.as_uri())
+    alone.initialize(PULLS, **ALL_TRACES, rootUri=tmp_path.as_uri())
     document = Asking(alone, CLEAN, uri=uri.replace("trace", "%74race"))
     (report,) = workspace(alone).values()
     assert (report["uri"], report["version"], codes(report)) == (document.uri, 1, [])
@@ -127,7 +156,7 @@ def test_files_that_cannot_be_read_are_left_out(alone: RawClient, tmp_path: Path
     good = write(tmp_path / "c" / "trace.jsonl", REJECTED).as_uri()
     (tmp_path / "d").mkdir()
     (tmp_path / "d" / "trace.jsonl").symlink_to(tmp_path / "c" / "trace.jsonl")
-    alone.initialize(PULLS, **folder(tmp_path))
+    alone.initialize(PULLS, **ALL_TRACES, **folder(tmp_path))
     assert list(workspace(alone)) == [good]
 
 
@@ -135,7 +164,7 @@ def test_folders_that_are_not_there(alone: RawClient, tmp_path: Path) -> None:
     folders = [(tmp_path / "gone").as_uri(), "untitled:x", "vscode-remote://host/x"]
     folders += ["file://", "file:///%00", "file:///\ud800/x", "file://[x", "file:///" + "x" * 5000]
     given = [{"uri": uri, "name": "x"} for uri in folders]
-    alone.initialize(PULLS, workspaceFolders=given)
+    alone.initialize(PULLS, **ALL_TRACES, workspaceFolders=given)
     assert workspace(alone) == {}
     uri = write(tmp_path / "later" / "trace.jsonl", REJECTED).as_uri()
     added = {"uri": (tmp_path / "later").as_uri(), "name": "later"}
@@ -152,7 +181,7 @@ def test_links_that_go_in_circles(alone: RawClient, tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "trace.jsonl").symlink_to("trace.jsonl")
-    alone.initialize(PULLS, **folder(tmp_path))
+    alone.initialize(PULLS, **ALL_TRACES, **folder(tmp_path))
     loop = (tmp_path / "a" / "trace.jsonl").as_uri()
     Asking(alone, CLEAN, uri=loop)
     assert list(workspace(alone, {loop.replace("/a/", "/b/"): "x"})) == [
@@ -166,7 +195,7 @@ def test_links_that_go_in_circles(alone: RawClient, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", ["a\0b", "\ud800x", "-", "relative", "/dev/zero", ""])
 def test_roots_that_are_none(path: str, alone: RawClient) -> None:
-    alone.initialize(PULLS, rootPath=path)
+    alone.initialize(PULLS, **ALL_TRACES, rootPath=path)
     assert workspace(alone) == {}
 
 
@@ -175,14 +204,14 @@ def test_a_root_that_never_ends(alone: RawClient, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     os.mkfifo(tmp_path / "trace.jsonl")
     given = [{"uri": (tmp_path / name).as_uri(), "name": name} for name in ("pipe", "")]
-    alone.initialize(PULLS, workspaceFolders=given)
+    alone.initialize(PULLS, **ALL_TRACES, workspaceFolders=given)
     assert workspace(alone) == {}
     assert alone.shutdown() == 0
 
 
 def test_a_folder_that_is_renamed_stays(alone: RawClient, tmp_path: Path) -> None:
     uri = write(tmp_path / "trace.jsonl", REJECTED).as_uri()
-    alone.initialize(PULLS, **folder(tmp_path))
+    alone.initialize(PULLS, **ALL_TRACES, **folder(tmp_path))
     same = {"uri": tmp_path.as_uri(), "name": "x"}
     change = {"event": {"added": [same], "removed": [same]}}
     alone.notify("workspace/didChangeWorkspaceFolders", change)
@@ -194,7 +223,7 @@ def test_a_trace_that_is_opened_during_a_scan(alone: RawClient, tmp_path: Path) 
     for number in range(20):
         write(tmp_path / f"{number:02}" / "trace.jsonl", triage() * 3000)
     last = write(tmp_path / "zz" / "trace.jsonl", REJECTED).as_uri()
-    alone.initialize(PULLS, **folder(tmp_path))
+    alone.initialize(PULLS, **ALL_TRACES, **folder(tmp_path))
     params = {"previousResultIds": [], "partialResultToken": "part"}
     request = alone.start_request("workspace/diagnostic", params)
     alone.notification("$/progress")
@@ -210,7 +239,7 @@ def test_a_trace_that_is_opened_during_a_scan(alone: RawClient, tmp_path: Path) 
 def test_in_parts(alone: RawClient, tmp_path: Path) -> None:
     traces = [tmp_path / str(number) / "trace.jsonl" for number in range(9)]
     uris = [write(path, "{\n" * number).as_uri() for number, path in enumerate(traces)]
-    alone.initialize(PULLS, **folder(tmp_path))
+    alone.initialize(PULLS, **ALL_TRACES, **folder(tmp_path))
     params = {"previousResultIds": [], "partialResultToken": "part"}
     assert alone.request("workspace/diagnostic", params) == {"items": []}
     parts = alone.received("$/progress")
@@ -237,7 +266,7 @@ def test_a_change_of_settings_has_the_client_ask_again(alone: RawClient) -> None
 def test_a_scan_that_is_cancelled_stops(alone: RawClient, tmp_path: Path) -> None:
     for number in range(40):
         write(tmp_path / str(number) / "trace.jsonl", triage() * 3000)
-    alone.initialize(PULLS, **folder(tmp_path))
+    alone.initialize(PULLS, **ALL_TRACES, **folder(tmp_path))
     params = {"previousResultIds": [], "partialResultToken": 7}
     request = alone.start_request("workspace/diagnostic", params)
     alone.notification("$/progress")

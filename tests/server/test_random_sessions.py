@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from drive_trace.features.findings import RECORD_KIND
 from drive_trace.lsp import server as server_module
+from tests.server.support import ALL_TRACES
 from tests.support.client_text import ENCODINGS, event, graded
 from tests.support.command import SERVE
 from tests.support.drawing import examples
@@ -66,6 +67,7 @@ class Session:
             "rootUri": None,
             "capabilities": self.client.capabilities(),
             "workspaceFolders": [{"uri": each, "name": "x"} for each in folders],
+            **ALL_TRACES,
         }
         conversation.ask("initialize", params)
         conversation.phase = "ready"

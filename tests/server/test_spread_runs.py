@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.support import run
 from tests.cli.test_spread_runs import at
-from tests.server.support import folder, published, write
+from tests.server.support import ALL_TRACES, folder, published, write
 from tests.support.editor import Document
 from tests.support.raw_client import RawClient
 
@@ -57,7 +57,7 @@ def test_an_open_trace_is_judged_with_its_neighbours(alone: RawClient, tmp_path:
 def test_closed_traces_are_judged_with_each_other(alone: RawClient, tmp_path: Path) -> None:
     write(tmp_path / "a" / "trace.jsonl", START)
     end = write(tmp_path / "b" / "trace.jsonl", END).as_uri()
-    alone.initialize(PULLS, **folder(tmp_path))
+    alone.initialize(PULLS, **ALL_TRACES, **folder(tmp_path))
     Document(alone, GRADE.replace("run-1", "run-2"))  # the first one has the folder read
 
     def codes() -> list[str] | None:
@@ -80,6 +80,6 @@ def test_findings_of_closed_traces_are_counted_as_check_finds_them(
     codes = {each["code"] for each in found if "c/trace" not in each["path"]}
     assert "stale-verdict" in codes
     assert "unknown-dispatch" not in codes
-    alone.initialize({}, **folder(tmp_path))
+    alone.initialize({}, **ALL_TRACES, **folder(tmp_path))
     runs = alone.request("driveTrace/runs", {})["runs"]
     assert {each["runId"]: each["findings"] for each in runs} == expected

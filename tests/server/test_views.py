@@ -48,8 +48,8 @@ def ask(client: RawClient, what: str, **params: Any) -> Any:
     return client.request(f"driveTrace/{what}", params)
 
 
-def runs(client: RawClient) -> dict[str, Any]:
-    return {each["runId"]: each for each in ask(client, "runs")["runs"]}
+def runs(client: RawClient, **params: Any) -> dict[str, Any]:
+    return {each["runId"]: each for each in ask(client, "runs", **params)["runs"]}
 
 
 def against(client: RawClient, what: str, **params: Any) -> str:
@@ -93,7 +93,8 @@ def test_every_run_of_the_workspace_though_nothing_is_open(
         tmp_path / "wip" / "drive-trace" / "orphan-x.jsonl", triage(project_run_id="orphan-x")
     )
     start(alone, tmp_path)
-    found = runs(alone)
+    assert {each["findings"] for each in runs(alone).values()} == {None}  # until somebody asks
+    found = runs(alone, again=True)
     assert list(found) == ["run-1", "orphan-x"]
     run = found["run-1"]
     assert (run["verdict"], run["headline"]) == ("incorrect", "INCORRECT — qa failed")

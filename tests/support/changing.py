@@ -13,7 +13,7 @@ from lsprotocol import types
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.drafts import Stamp
 from drive_trace.features.filling import known_offers
-from drive_trace.features.findings import FixAll, format_document, format_range
+from drive_trace.features.findings import RECORD_KIND, FixAll, format_document, format_range
 from drive_trace.features.navigation import prepare_rename, rename
 from drive_trace.features.new_events import appending_offers
 from drive_trace.features.results import CannotMake, View, as_edits, point_at
@@ -137,9 +137,10 @@ def is_filled_in(before: str, only: Any = None) -> bool:
     return bool(known_offers(Analysis(fixture.text), fixture.cursor, only))
 
 
-def check_appended(before: str, title: str, *pairs: str, only: Any = None) -> None:
+def check_appended(before: str, title: str, *pairs: str) -> None:
     """Picking an offer adds one line at the end: it says ``pairs``, and all else stays."""
     text = read(before).text
+    only = [RECORD_KIND] if title.startswith("Record ") else None
     (offer,) = (each for each in offers_at(before, only) if each.title == title)
     for encoding in ENCODINGS:
         analysis = Analysis(text)

@@ -243,6 +243,21 @@ export class Editor {
     return this.page.locator(".markers-panel .monaco-list-row");
   }
 
+  /** How many errors and warnings the status bar counts. */
+  async badProblems(): Promise<string> {
+    return /\d+/.exec(await this.page.locator("#status\\.problems a").first().innerText())?.[0] ?? "";
+  }
+
+  /** An icon of the activity bar. */
+  part(name: string): Locator {
+    return this.page.locator(`.part.activitybar .action-label[aria-label^="${name}"]`);
+  }
+
+  /** The files that the Explorer shows in the colour of errors. */
+  get redFiles(): Locator {
+    return this.page.locator(".explorer-folders-view .monaco-list-row .monaco-icon-label[class*='monaco-decoration-itemColor']");
+  }
+
   get panel(): Locator {
     return this.page.locator(".part.panel .output-view");
   }

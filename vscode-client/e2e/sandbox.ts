@@ -23,7 +23,6 @@ const editorSettings = {
   "files.autoSave": "off",
   "workbench.startupEditor": "none",
   "workbench.reduceMotion": "on",
-  "workbench.activityBar.location": "hidden",
   "workbench.layoutControl.enabled": false,
   "window.commandCenter": false,
   "chat.commandCenter.enabled": false,
@@ -61,6 +60,8 @@ export class Sandbox {
     return sandbox;
   }
 
+  private activityBar = "hidden";
+
   private static async empty(theme?: Theme): Promise<Sandbox> {
     const sandbox = new Sandbox(await mkdtemp(path.join(tmpdir(), "drive-trace-e2e-")), theme);
     const settings = ["User", "Machine"].map((name) => path.join(sandbox.userData, name));
@@ -84,6 +85,13 @@ export class Sandbox {
   /** Gives the workspace a trace that no search takes for one, and that makes verdicts incomplete. */
   async addLog(): Promise<void> {
     await writeFile(path.join(this.workspace, "logs", "agent.jsonl"), shortTrace());
+  }
+
+  /** Shows the icons of all views, as VS Code does by itself. */
+  async showActivityBar(): Promise<void> {
+    this.activityBar = "default";
+    await writeFile(path.join(this.userData, "User", "settings.json"), JSON.stringify(this.editorSettings));
+    await this.changeSettings({});
   }
 
   /** Gives the workspace a second project, with a run of its own. */
@@ -132,7 +140,7 @@ export class Sandbox {
   }
 
   private get editorSettings(): Record<string, unknown> {
-    return { ...editorSettings, "workbench.colorTheme": colorThemes[this.theme] };
+    return { ...editorSettings, "workbench.activityBar.location": this.activityBar, "workbench.colorTheme": colorThemes[this.theme] };
   }
 
   /** `NAME=value` in the environment of every process that is started for this sandbox. */

@@ -1,11 +1,13 @@
 import * as path from "node:path";
 
+import { packageProbe, playAgent } from "./agent-story";
 import { playBundledStory, playUntrustedStory } from "./bundled-story";
 import type { Editor } from "./editor";
 import { playEvents, prepareEvents } from "./events-story";
 import { playGrading, prepareGrading } from "./grading-story";
 import { packagePythonExtension } from "./python-extension";
 import { playPythonStory } from "./python-story";
+import { playQuiet, prepareQuiet } from "./quiet-story";
 import { type Programs, quoted, type Sandbox } from "./sandbox";
 import { playSaves, prepareSaves } from "./saves-story";
 import { playStory } from "./story";
@@ -37,6 +39,24 @@ export const scenarios: readonly Scenario[] = [
     isPictured: true,
     programs: (repository) => ({ "drive-trace": installed(repository) }),
     play: playStory,
+  },
+  {
+    name: "a quiet editor, and grades on purpose",
+    offline: false,
+    trusting: true,
+    trace: ungradedTrace(),
+    programs: (repository) => ({ "drive-trace": installed(repository) }),
+    prepare: prepareQuiet,
+    play: playQuiet,
+  },
+  {
+    name: "tools for an agent",
+    offline: false,
+    trusting: true,
+    trace: ungradedTrace(),
+    programs: (repository) => ({ "drive-trace": installed(repository) }),
+    extensions: async (sandbox) => [await packageProbe(sandbox)],
+    play: playAgent,
   },
   {
     name: "the views beside a trace",

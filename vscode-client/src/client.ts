@@ -68,7 +68,7 @@ const envelope: StaticFeature = {
 /** A client, not yet started, of the server process that `launch` starts. */
 export function createClient(
   launch: () => Promise<ChildProcess>,
-  log: vscode.OutputChannel,
+  log: vscode.LogOutputChannel,
   fate: Fate,
 ): LanguageClient {
   const options: LanguageClientOptions = {

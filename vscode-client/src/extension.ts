@@ -1,8 +1,9 @@
 import * as vscode from "vscode";
 
+import { registerTools } from "./agent/tools";
 import { openExample } from "./example";
 import { registerGrading } from "./grading/register";
-import { onTrace, watchLanguage, workspaceHasTrace } from "./language";
+import { keepRecordsWhole, onTrace, showWhereTracesAre, watchLanguage, workspaceHasTrace } from "./language";
 import { Server } from "./server";
 import { serverSettings } from "./settings";
 import { WorkspacePython } from "./starting/workspace-python";
@@ -11,13 +12,16 @@ import { registerViews } from "./views/register";
 let server: Server | undefined;
 
 export function activate(context: vscode.ExtensionContext): void {
-  const log = vscode.window.createOutputChannel("Drive Trace");
+  const log = vscode.window.createOutputChannel("Drive Trace", { log: true });
   const workspacePython = new WorkspacePython(() => void started.startOtherwise());
   const started = (server = createServer(context, log, workspacePython));
   context.subscriptions.push(
     log,
     workspacePython,
     watchLanguage(),
+    showWhereTracesAre(),
+    keepRecordsWhole(),
+    registerTools(() => started.start()),
     onTrace(() => { void started.start(); }),
     vscode.commands.registerCommand("driveTrace.restartServer", () => started.restart()),
     vscode.commands.registerCommand("driveTrace.openExample", (name) => openExample(context, name)),
@@ -46,7 +50,7 @@ async function startWhereTracesAre(started: Server): Promise<void> {
 }
 
 function createServer(
-  context: vscode.ExtensionContext, log: vscode.OutputChannel, workspacePython: WorkspacePython,
+  context: vscode.ExtensionContext, log: vscode.LogOutputChannel, workspacePython: WorkspacePython,
 ): Server {
   const home = {
     version: (context.extension.packageJSON as { version: string }).version,

@@ -48,9 +48,11 @@ export function watchLanguage(): vscode.Disposable {
   );
 }
 
-/** Whether a folder of the workspace has a trace, by the names that traces usually have. */
+/** The names that traces usually have. */
+const names = "{**/trace.jsonl,**/wip/drive-trace/*.jsonl}";
+
+/** Whether a folder of the workspace has a trace. */
 export async function workspaceHasTrace(): Promise<boolean> {
-  const names = "{**/trace.jsonl,**/wip/drive-trace/*.jsonl}";
   const elsewhere = "{**/node_modules/**,**/.venv/**,**/venv/**}";
   try {
     return (await vscode.workspace.findFiles(names, elsewhere, 1)).length > 0;
@@ -70,6 +72,41 @@ export function onTrace(found: () => void): vscode.Disposable {
   };
   vscode.workspace.textDocuments.forEach(look);
   return opened;
+}
+
+/** Shows the view Runs and what else is about traces once there are some: in the workspace, or in an editor. */
+export function showWhereTracesAre(): vscode.Disposable {
+  const show = (): void => { void vscode.commands.executeCommand("setContext", "driveTrace.hasTraces", true); };
+  const created = vscode.workspace.createFileSystemWatcher(names, false, true, true);
+  created.onDidCreate(show);
+  void workspaceHasTrace().then((has) => { if (has) { show(); } });
+  return vscode.Disposable.from(created, onTrace(show));
+}
+
+/** A record is one line: a line break in it is taken back, as VS Code types one between braces. */
+export function keepRecordsWhole(): vscode.Disposable {
+  return vscode.languages.registerOnTypeFormattingEditProvider(language, {
+    provideOnTypeFormattingEdits: (document, { line }) => {
+      const above = document.lineAt(line - 1);
+      const here = [line, line + 1].filter((each) => each < document.lineCount).map((each) => document.lineAt(each).text.trim());
+      const [first = "", second = ""] = here;
+      const end = first === "" && second !== "" ? line + 1 : line;
+      const rest = first === "" ? second : first;
+      if (!isRecord(above.text) && isRecord(above.text.trimEnd() + rest)) {
+        const gap = new vscode.Range(above.range.end, new vscode.Position(end, document.lineAt(end).firstNonWhitespaceCharacterIndex));
+        return [vscode.TextEdit.delete(gap)];
+      }
+      return [];
+    },
+  }, "\n");
+}
+
+function isRecord(text: string): boolean {
+  try {
+    return typeof JSON.parse(text) === "object";
+  } catch {
+    return false;
+  }
 }
 
 function isNamed(document: vscode.TextDocument): boolean {

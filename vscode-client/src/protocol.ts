@@ -15,6 +15,9 @@ export interface Told {
   earned: boolean;
   headline: string;
   title: string;
+  /** What happened in it, in a few words, and in sentences. */
+  short: string;
+  outline: string[];
   /** Why the verdict may be worth less than it seems, a sentence each. */
   caveats: string[];
 }
@@ -24,7 +27,8 @@ export interface RunFile {
   name: string;
   line: number;
   events: number;
-  findings: number;
+  /** Null where nobody has counted them. */
+  findings: number | null;
   correctness: Correctness | null;
 }
 
@@ -33,7 +37,7 @@ export interface Run extends Told {
   folder: string | null;
   /** The moment of its last event, if that has one. */
   last: string | null;
-  findings: number;
+  findings: number | null;
   files: RunFile[];
 }
 
@@ -48,6 +52,8 @@ export interface Runs {
 /** A run with the grade that counts over all its files. */
 export interface GradedRun extends Told {
   correctness: Correctness | null;
+  /** The grade that counted before the last one of this file; null where another file decides. */
+  before: Correctness | null;
   /** The verdict of each grade, by its components: `pass/fail/` has no intent. */
   verdicts: Record<string, string>;
 }
@@ -165,6 +171,13 @@ export interface EventDetails {
   text: string;
 }
 
+interface Diagnostic {
+  range: { start: Place };
+  severity: number;
+  code: string;
+  message: string;
+}
+
 interface Place {
   line: number;
   character: number;
@@ -187,4 +200,5 @@ export interface Requests {
   "driveTrace/events": EventRows | null;
   "driveTrace/event": EventDetails | null;
   "driveTrace/compare": Compared;
+  "textDocument/diagnostic": { items?: Diagnostic[] };
 }

@@ -53,7 +53,7 @@ export class Server {
   private recovery: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly log: vscode.OutputChannel,
+    private readonly log: vscode.LogOutputChannel,
     private readonly home: Home,
     private readonly workspacePython: WorkspacePython,
   ) {}

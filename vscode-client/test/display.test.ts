@@ -3,12 +3,12 @@ import { readFile } from "node:fs/promises";
 import { mock, test } from "node:test";
 
 import type { Run } from "../src/protocol";
-import { aboveRuns, dayOf, endOf, isAppended, joined, lookOf, matching, Soon, sorted } from "../src/views/display";
+import { aboveRuns, dayOf, endOf, groupOf, isAppended, joined, lookOf, matching, Soon, sorted, toldOf } from "../src/views/display";
 
 function run(runId: string, headline: string, ...names: string[]): Run {
   const files = names.map((name) => ({ uri: `file:///${name}`, name, line: 0, events: 1, findings: 0, correctness: null }));
   return {
-    runId, label: runId, verdict: "not-computable", earned: false, headline, title: headline, caveats: [], folder: null, last: null,
+    runId, label: runId, verdict: "not-computable", earned: false, headline, title: headline, short: "", outline: [], caveats: [], folder: null, last: null,
     findings: 0, files,
   };
 }
@@ -59,6 +59,22 @@ test("above the runs stand all verdicts, and what is not among them", () => {
     "The server is not running: this is how the runs were · 1 CORRECT so far · 1 of 2 runs match “search” · 2 traces are not read yet",
   );
   assert.equal(aboveRuns({ runs: [], unread: 0, summary: [] }, "", true), "");
+});
+
+test("a row begins with what tells its run from others", () => {
+  const told = { ...run("a", "not computable: not graded", "a/trace.jsonl"), short: "halted twice · 18 dispatches" };
+  assert.deepEqual(toldOf(told), ["halted twice · 18 dispatches"]);
+  assert.deepEqual(toldOf({ ...told, short: "" }), ["not computable: not graded", ""]);
+  const graded = told.files.map((file) => ({ ...file, correctness: { mechanical: "pass", qa: "fail", intent: null } as const }));
+  assert.deepEqual(toldOf({ ...told, headline: "INCORRECT — qa failed", files: graded }), ["INCORRECT — qa failed", "halted twice · 18 dispatches"]);
+  assert.equal(matching([told], "twice")[0]?.runId, "a");
+});
+
+test("runs are grouped by their project, their verdict or their month", () => {
+  const one: Run = { ...run("a", "CORRECT", "projects/a/trace.jsonl"), verdict: "correct", last: "2026-05-28T14:31:00.000Z" };
+  const groups = (["none", "folder", "verdict", "month"] as const).map((by) => groupOf(one, by, "en"));
+  assert.deepEqual(groups, ["", "projects/a", "CORRECT, qualified", "May 2026"]);
+  assert.equal(groupOf({ ...one, earned: true }, "verdict", "en"), "CORRECT");
 });
 
 test("no verdict but a CORRECT that is earned has the colour of success", () => {

@@ -9,7 +9,7 @@ import { sideOf } from "../src/views/sides";
 function run(runId: string, ...names: string[]): Run {
   const files = names.map((name) => ({ uri: `file:///${name}`, name, line: 0, events: 1, findings: 0, correctness: null }));
   return {
-    runId, label: `<${runId}>`, verdict: "correct", earned: true, headline: "CORRECT", title: "CORRECT", caveats: [], folder: null,
+    runId, label: `<${runId}>`, verdict: "correct", earned: true, headline: "CORRECT", title: "CORRECT", short: "", outline: [], caveats: [], folder: null,
     last: null, findings: 0, files,
   };
 }
@@ -19,7 +19,7 @@ const two = run("two", "a/trace.jsonl");
 
 test("chosen rows stand for their runs, each in all of its files", () => {
   assert.deepEqual(sideOf([{ run: one }]), { uris: ["file:///a/trace.jsonl", "file:///a/slices/trace.jsonl"], runs: ["one"], label: "<one>" });
-  const folder = { folder: "a", runs: [{ run: one }, { run: two }] };
+  const folder = { group: "a", runs: [{ run: one }, { run: two }] };
   assert.deepEqual(sideOf([folder])?.runs, ["one", "two"]);
   assert.equal(sideOf([folder])?.label, "a");
   const file = two.files[0];

@@ -15,6 +15,8 @@ vim.api.nvim_create_autocmd('LspAttach', {
     if not client or client.name ~= 'drive_trace' then return end
     vim.lsp.completion.enable(true, client.id, buffer, { autotrigger = true })
     vim.lsp.inlay_hint.enable(true, { bufnr = buffer })
+    local function record() require('drive_trace').record() end
+    vim.api.nvim_buf_create_user_command(buffer, 'DriveTraceRecord', record, { desc = 'Record a grade of the run' })
     if vim.lsp.codelens.enable then
       vim.lsp.codelens.enable(true, { bufnr = buffer })
     end

@@ -75,6 +75,27 @@ class HoverSettings:
     )
 
 
+OPEN_FILES, WORKSPACE = "openFiles", "workspace"
+
+
+@dataclass(frozen=True, slots=True)
+class DiagnosticSettings:
+    """Which traces diagnostics are shown of."""
+
+    scope: str = setting(
+        OPEN_FILES,
+        "Which traces findings are shown of: of those in open editors, or of every trace of the "
+        "workspace. The list of runs counts the findings of closed traces for `workspace` alone, "
+        "or when you refresh it; else it shows the counts that are known from before.",
+        enum=[OPEN_FILES, WORKSPACE],
+    )
+
+    @property
+    def covers_closed(self) -> bool:
+        """Whether they are shown of traces that nobody has opened, too."""
+        return self.scope == WORKSPACE
+
+
 class Setting(NamedTuple):
     """One value that a user can set."""
 

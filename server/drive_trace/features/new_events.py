@@ -259,6 +259,7 @@ def _scope(analysis: Analysis, run_id: str | None) -> Scope:
 # Code actions
 
 
+_REFACTORINGS = types.CodeActionKind.Refactor.value
 _CLOSED = (Entity.ROUND, Entity.DISPATCH)
 """What can be closed, in this order: a round ends before its dispatch."""
 UNCLOSED = {unclosed_round.RULE.code: Entity.ROUND, unclosed_dispatch.RULE.code: Entity.DISPATCH}
@@ -274,9 +275,10 @@ def appending_offers(
     *,
     is_crowded: bool,
 ) -> list[findings.Offer]:
-    """The events that can be added to the run of a line. Unless the request names the kind, grades
-    are offered where a run begins, ends or is graded, and ends on the lines of an open round or
-    dispatch. Nothing is offered beside a finding or for several lines, which is ``is_crowded``.
+    """The events that can be added to the run of a line. Grades are offered where a request names
+    their kind, and nowhere else: who takes the first offer must not grade a run. Unless the request
+    names the kind, ends are offered on the lines of an open round or dispatch, but not beside a
+    finding or for several lines, which is ``is_crowded``.
     """
     lines = analysis.document.lines
     line = lines[at.record]
@@ -286,12 +288,12 @@ def appending_offers(
         return []
     offers: list[findings.Offer] = []
     record = at.record
-    is_free = findings.asks_for_all(only) and not is_crowded
-    if findings.names(only, findings.RECORD_KIND) or (
-        is_free and _is_about_run(scope, line, at, is_end)
-    ):
+    # A menu of all refactorings names no kind of ours.
+    if findings.asks_for(only, findings.RECORD_KIND) and not findings.asks_for(only, _REFACTORINGS):
         offers += _grades(analysis, record, scope, joined)
-    if findings.names(only, findings.CLOSE_KIND) or is_free:
+    if findings.names(only, findings.CLOSE_KIND) or (
+        findings.asks_for_all(only) and not is_crowded
+    ):
         offers += _ends(analysis, record, scope, None if is_end else line)
     return offers
 
@@ -328,17 +330,6 @@ def at_the_end(analysis: Analysis, record: str) -> TextChange:
 
 
 # Grades
-
-
-def _is_about_run(scope: Scope, line: Line, at: Point, is_end: bool) -> bool:
-    assert scope.run is not None
-    if is_end or line is scope.run.first_line or line is scope.run.lines[-1]:
-        return True
-    if line.event is not None and line.event.is_feed:
-        return True
-    start = line.text.find('"project_run_id"')
-    stop = line.text.find(",", start)
-    return 0 <= start <= at.offset <= (stop if stop >= 0 else len(line.text))
 
 
 def _grades(

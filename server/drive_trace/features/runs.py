@@ -23,14 +23,14 @@ from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.caveats import CaveatCode, LineRef, rejected_lines
 from drive_trace.scorecard.feed_state import FeedState, FileFeed, JoinedFeed
 from drive_trace.scorecard.outline import outline
-from drive_trace.scorecard.render import lens_title, not_read, run_card
+from drive_trace.scorecard.render import lens_title, not_read, run_card, tokens_in_short, unsaid
 from drive_trace.text import document as doc
 from drive_trace.text.escaping import plain, printable
 from drive_trace.text.wording import plural
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import FlaggedLine, Line, run_id_of, run_of
 from drive_trace.trace.scope import Scope, scope_at
-from drive_trace.trace.times import sortable
+from drive_trace.trace.times import latest_recorded, sortable
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, EVENTS, GRADE, EventType, OneOfShape
 
 # The grades that can be recorded for a run
@@ -118,8 +118,23 @@ class JoinedRun(NamedTuple):
     @property
     def title(self) -> str:
         """The verdict and what it is based on, then efficiency and rejected lines."""
-        verdict = " · ".join(filter(None, (self.headline, self._waiting, self.alone, self.decider)))
-        return lens_title(self.run, verdict)
+        return lens_title(self.run, self._based)
+
+    @property
+    def lens(self) -> str:
+        """The same in short, as what can be done with a run stands behind it: of the efficiency it
+        has tokens alone, and it counts caveats if there are several.
+        """
+        efficiency, caveats = self.run.efficiency, unsaid(self.run)
+        tokens = tokens_in_short(efficiency) if efficiency is not None else ()
+        told = caveats if len(caveats) == 1 else [f"{len(caveats)} caveats"] * bool(caveats)
+        phrases = (self._based, *tokens, outline(self.run).short, *told)
+        return " · ".join(filter(None, phrases))
+
+    @property
+    def _based(self) -> str:
+        known = (self.headline, self._waiting, self.alone, self.decider)
+        return " · ".join(filter(None, known))
 
     @property
     def tooltip(self) -> str:
@@ -194,6 +209,18 @@ class JoinedRun(NamedTuple):
         of = f" of {doc.name(at.path)}" if len(uris) > 1 else ""
         return doc.link(_address(uris[at.path], at.line), f"line {at.line}") + of
 
+    def before_last(self, own: Sequence[run_score.Recorded]) -> Mapping[str, object] | None:
+        """The grade that counted before the last one of this file, whose grades are ``own``; each
+        component null where there was none. None where another file decides.
+        """
+        found = self._deciding
+        if found is None or found[1] != self.own_uri or not own:
+            return None
+        others = (part.correctness for part in self.run.parts if part is not found[0])
+        earlier = [*filter(None, others), *own[:-1]]
+        before = latest_recorded(earlier, lambda grade: grade.ts)
+        return dict(before.values) if before is not None else dict.fromkeys(choices())
+
     def _files(self) -> list[doc.Block]:
         """The deciding file first, then this one, then the others in their order."""
         deciding = self._deciding
@@ -257,8 +284,8 @@ class RunFile(NamedTuple):
     line: int
     """The run's first one, from 0."""
     events: int
-    findings: int
-    """On the lines of the run."""
+    findings: int | None
+    """On the lines of the run; None where nobody has counted them."""
     correctness: Mapping[str, object] | None
     """The grade by this trace alone, by component."""
 
@@ -267,12 +294,13 @@ def run_json(joined: JoinedRun, folder: str | None, files: Sequence[RunFile]) ->
     """A run over all its files, with its folder if the workspace has several, and the moment of
     its last event in a form that sorts.
     """
+    counts = [each.findings for each in files if each.findings is not None]
     moments = (sortable(part.last) for part in joined.run.parts if part.last is not None)
     return {
         **_run_summary(joined),
         "last": max(filter(None, moments), default=None),
         "folder": folder,
-        "findings": sum(each.findings for each in files),
+        "findings": sum(counts) if len(counts) == len(files) else None,
         "files": [each._asdict() for each in files],
     }
 
@@ -291,12 +319,16 @@ def run_near(analysis: Analysis, point: Point) -> str | None:
     return known or scope_at(analysis.index, lines, point.record).run_id
 
 
-def graded_json(joined: JoinedRun) -> dict[str, object]:
-    """A run with the grade that counts, and the verdict of each grade that can be recorded."""
+def graded_json(joined: JoinedRun, grades: Sequence[run_score.Recorded]) -> dict[str, object]:
+    """A run with the grade that counts, the one that counted before it, and the verdict of each
+    grade that can be recorded. ``grades`` are those of the file.
+    """
     recorded = joined.run.correctness
+    counted = recorded.values if recorded is not None else None
     return {
         **_run_summary(joined),
-        "correctness": dict(recorded.values) if recorded is not None else None,
+        "correctness": dict(counted) if counted is not None else None,
+        "before": joined.before_last(grades),
         "verdicts": verdicts(),
     }
 
@@ -456,7 +488,7 @@ def _lens_title(
     here = analysis.score_run(run_id)
     run = (joined(run_id) or of_one_file(here)) if here is not None else None
     if data.get("kind") == _OF_RUN:
-        return run.title if run is not None else None
+        return run.lens if run is not None else None
     order = data.get("order")
     if not isinstance(order, int):
         return None

@@ -402,13 +402,13 @@ class KeptTraces:
         keys = [digest(program(), in_bytes(os.path.abspath(each.path))) for each in files]  # noqa: PTH100 - that would follow links
         kept = self._cache.get_many([key + b"facts" for key in keys])
         for file, key in zip(files, keys, strict=True):
-            rules, data = self._rules_of(file.settings), kept.get(key + b"facts")
+            rules, data = self.identity_of(file.settings), kept.get(key + b"facts")
             facts = facts_from(data, file.name) if data is not None else None
             if facts is not None and file.settings is not None and facts.rules != rules:
                 facts = None
             yield file._replace(rules=rules, key=key, known=facts)
 
-    def _rules_of(self, settings: RuleSettings | None) -> bytes:
+    def identity_of(self, settings: RuleSettings | None) -> bytes:
         """Identifies settings, which many files share."""
         if settings is None:
             return b""

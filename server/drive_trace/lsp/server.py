@@ -16,7 +16,7 @@ from drive_trace.features.runs import SHOW_RUN
 from drive_trace.lsp.handlers import HANDLERS, RESOLVE_HANDLERS, Responder, Services, code_actions
 from drive_trace.lsp.handlers import requests as _requests  # noqa: F401 - it declares handlers
 from drive_trace.lsp.handlers.reports import Reports
-from drive_trace.lsp.handlers.server_commands import APPEND, ServerCommands
+from drive_trace.lsp.handlers.server_commands import APPEND, EMIT, ServerCommands
 from drive_trace.lsp.handlers.views import Views
 from drive_trace.lsp.handlers.workspace import PulledDiagnostics, Symbols
 from drive_trace.lsp.rpc.capabilities import path_of
@@ -140,6 +140,7 @@ class TraceServer(LanguageServer):
         if client.applies_edits:
             self.command(code_actions.RECORD_GRADE)(partial(self._commands.record_grade))
             self.command(APPEND)(partial(self._commands.append))
+            self.command(EMIT)(partial(self._commands.emit))
             self.command(code_actions.APPLY_ACTION)(partial(self._commands.apply_action))
         if client.applies_edits and not client.reads_action_literals:
             self.command(APPLY_FIX)(partial(self._commands.apply_fix))
@@ -270,11 +271,13 @@ class TraceServer(LanguageServer):
         if now.files != before.files:
             self._publisher.watch_more(before.files, now.files)
             self._following.folders_changed()
+        if (now.files, now.diagnostics) != (before.files, before.diagnostics):
             self._publisher.refresh_diagnostics()
             self._publisher.refresh_views(None)
 
     def _use(self, settings: Settings) -> None:
         self._folders.more = MoreFiles(settings.files)
+        self._runs.closed.counts_findings |= settings.diagnostics.covers_closed
         self._client_log.use(settings.log_to_client)
 
     # Edits

@@ -60,21 +60,21 @@ def lens_title(run: RunScore, verdict: str | None = None) -> str:
     if run.efficiency is not None:
         phrases.append(brief(run.efficiency))
     phrases.append(outline(run).short)
+    return " · ".join(filter(None, [*phrases, *unsaid(run)]))
+
+
+def unsaid(run: RunScore) -> list[str]:
+    """The caveats that neither the headline nor the outline names, in short."""
     is_correct = run.gate.verdict is Verdict.CORRECT  # then the headline has those that qualify
     others = [each for each in run.caveats if not (is_correct and each.qualifies)]
-    phrases += [each.short for each in others if each.code is not CaveatCode.REJECTED_LINE]
-    return " · ".join(filter(None, phrases))
+    return [each.short for each in others if each.code is not CaveatCode.REJECTED_LINE]
 
 
 def brief(efficiency: Efficiency) -> str:
     """``1.9M in · 42k out · 28m (by the clock) · 1.4 rounds/dispatch``; what has no signal is left
     out.
     """
-    parts = []
-    for name, word in (("input_tokens", "in"), ("output_tokens", "out")):
-        count = efficiency.tokens[name]
-        if count is not None:
-            parts.append(f"{compact(count)} {word}{_of_runs(efficiency, name)}")
+    parts = [*tokens_in_short(efficiency)]
     clock = efficiency.wall_clock
     if clock.ms is not None:
         parts.append(f"{duration(clock.ms)} ({clocked(clock)})")
@@ -83,6 +83,14 @@ def brief(efficiency: Efficiency) -> str:
         of = f" ({covered(rounds)})" if rounds.counted < rounds.of else ""
         parts.append(f"{rounds.mean:.1f} rounds/dispatch{of}")
     return " · ".join(parts)
+
+
+def tokens_in_short(efficiency: Efficiency) -> Iterator[str]:
+    """``1.9M in``, ``42k out``."""
+    for name, word in (("input_tokens", "in"), ("output_tokens", "out")):
+        count = efficiency.tokens[name]
+        if count is not None:
+            yield f"{compact(count)} {word}{_of_runs(efficiency, name)}"
 
 
 def clocked(clock: WallClock) -> str:

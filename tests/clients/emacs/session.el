@@ -151,7 +151,9 @@
         (last-nonmenu-event ?.)) ; a key: for the mouse there is another menu
     (setq session-published nil)
     (cl-letf (((symbol-function 'completing-read) (lambda (&rest _) title)))
-      (eglot-code-actions (point) (point) nil t))
+      (if (string-prefix-p "Record " title)
+          (drive-trace-record)
+        (eglot-code-actions (point) (point) nil t)))
     (session-await title (lambda () (> (buffer-chars-modified-tick) before))))
   (session-rest)
   `((line . ,(buffer-substring-no-properties (line-beginning-position) (line-end-position)))

@@ -215,7 +215,8 @@ end
 function steps.act(token, title)
   place_cursor(token)
   local before = vim.api.nvim_buf_get_changedtick(buffer)
-  vim.lsp.buf.code_action({ filter = function(action) return action.title == title end, apply = true })
+  local pick = title:find('^Record ') and require('drive_trace').record or vim.lsp.buf.code_action
+  pick({ filter = function(action) return action.title == title end, apply = true })
   await(title, function() return vim.api.nvim_buf_get_changedtick(buffer) > before end)
   return { line = vim.api.nvim_get_current_line(), last = vim.api.nvim_buf_get_lines(buffer, -2, -1, true)[1] }
 end

@@ -19,11 +19,38 @@ export function lookOf({ verdict, earned }: Told): Look {
   return looks[verdict === "correct" && !earned ? "not-computable" : verdict];
 }
 
-/** The runs whose id, verdict or files hold every word that is looked for. */
+/** What tells a run from others: its verdict where somebody graded it, and what happened in it. */
+export function toldOf({ headline, short, files }: Run): string[] {
+  const isGraded = files.some(({ correctness }) => correctness !== null);
+  return isGraded || short === "" ? [headline, short] : [short];
+}
+
+/** What runs can be grouped by. */
+export type Grouping = "none" | "folder" | "verdict" | "month";
+
+/** The group of a run; empty where it has none. */
+export function groupOf({ files, last, verdict, earned }: Run, by: Grouping, locale: string): string {
+  switch (by) {
+    case "none":
+      return "";
+    case "folder":
+      return files[0]?.name.split("/").slice(0, -1).join("/") ?? "";
+    case "month":
+      return last === null ? vscode.l10n.t("no date") : new Date(last).toLocaleDateString(locale, { year: "numeric", month: "long", timeZone: "UTC" });
+    case "verdict":
+      return verdict === "correct" && !earned ? vscode.l10n.t("CORRECT, qualified") : verdictWords[verdict];
+  }
+}
+
+const verdictWords: Readonly<Record<Verdict, string>> = {
+  correct: "CORRECT", incorrect: "INCORRECT", "not-computable": "not computable",
+};
+
+/** The runs whose id, verdict, files or course hold every word that is looked for. */
 export function matching(runs: readonly Run[], sought: string): Run[] {
   const words = sought.toLowerCase().split(/\s+/).filter((word) => word !== "");
   return runs.filter((run) => {
-    const text = [run.runId, run.headline, run.folder ?? "", ...run.files.map(({ name }) => name)].join("\n").toLowerCase();
+    const text = [run.runId, run.headline, run.short, ...run.outline, run.folder ?? "", ...run.files.map(({ name }) => name)].join("\n").toLowerCase();
     return words.every((word) => text.includes(word));
   });
 }

@@ -3,11 +3,11 @@ import * as vscode from "vscode";
 import { type Component, components, type Grade, type GradedRun } from "../protocol";
 import { joined } from "./display";
 
-/** What is recorded anew; the other components are kept. */
-export type Grades = Partial<Record<Component, Grade | undefined>>;
+/** What is recorded anew, `null` to take it back; the other components are kept. */
+export type Grades = Partial<Record<Component, Grade | null | undefined>>;
 
 /** Of the picker that is open; `undefined` keeps what was recorded. */
-const turns = [undefined, "pass", "fail"] as const;
+const turns = [undefined, "pass", "fail", null] as const;
 
 const isOpen = "driveTrace.picksGrades";
 
@@ -44,7 +44,7 @@ class GradePicker {
 
   constructor(private readonly run: GradedRun, title: string) {
     this.picker.title = title;
-    this.picker.placeholder = vscode.l10n.t("How did it come out? Space turns a grade: pass, fail, keep.");
+    this.picker.placeholder = vscode.l10n.t("How did it come out? Space turns a grade: pass, fail, not recorded, keep.");
     this.picker.ignoreFocusOut = true;
     this.picker.keepScrollPosition = true;
     this.show(Math.max(0, components.findIndex((each) => !run.correctness?.[each])));
@@ -71,7 +71,8 @@ class GradePicker {
   turn(): void {
     const component = this.picker.activeItems[0]?.component;
     if (component !== undefined) {
-      this.grades[component] = turns[(turns.indexOf(this.grades[component]) + 1) % turns.length];
+      const known: readonly (Grade | null | undefined)[] = this.run.correctness?.[component] ? turns : turns.slice(0, -1);
+      this.grades[component] = known[(known.indexOf(this.grades[component]) + 1) % known.length];
       this.show(components.indexOf(component));
     }
   }
@@ -88,8 +89,10 @@ class GradePicker {
       qa: vscode.l10n.t("The QA run"),
       intent: vscode.l10n.t("Whether it is what was meant"),
     };
-    const before = this.run.correctness?.[component] ?? vscode.l10n.t("not recorded");
-    const description = `${before} → ${this.grades[component] ?? vscode.l10n.t("keep")}`;
+    const none = vscode.l10n.t("not recorded");
+    const turned = this.grades[component];
+    const after = turned === undefined ? vscode.l10n.t("keep") : turned ?? none;
+    const description = `${this.run.correctness?.[component] ?? none} → ${after}`;
     const icon = { pass: "pass", fail: "error", "": "circle-large-outline" }[this.after(component)];
     return { label: `$(${icon}) ${component}`, description, detail: meanings[component], component, alwaysShow: true };
   }
@@ -104,10 +107,11 @@ class GradePicker {
   }
 
   private get isChanged(): boolean {
-    return Object.values(this.grades).some(Boolean);
+    return Object.values(this.grades).some((each) => each !== undefined);
   }
 
   private after(component: Component): Grade | "" {
-    return this.grades[component] ?? this.run.correctness?.[component] ?? "";
+    const turned = this.grades[component];
+    return (turned === undefined ? this.run.correctness?.[component] : turned) ?? "";
   }
 }

@@ -102,7 +102,7 @@ async function placeOfRun(run: Run): Promise<Place | undefined> {
 }
 
 /** What views of ours are called in the tabs of VS Code ends so. */
-const viewTypes = ["driveTrace.report", "driveTrace.timeline", "driveTrace.reasons"];
+const viewTypes = ["driveTrace.report", "driveTrace.timeline", "driveTrace.allRuns", "driveTrace.reasons"];
 
 /** How a line is shown. */
 interface Showing {

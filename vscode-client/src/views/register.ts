@@ -7,11 +7,11 @@ import { FollowTail } from "./follow-tail";
 import { turnGrade } from "./grade-picker";
 import { withServer } from "./needing";
 import { type Place, placeOf } from "./places";
-import { ReportPanels, TimelinePanels } from "./report-panel";
+import { AllRunsPanels, ReportPanels, TimelinePanels } from "./report-panel";
 import { RunsTree } from "./runs-tree";
 import { ServerStatus } from "./server-status";
 import { StatusBar } from "./status-bar";
-import { appendEvent, fixRule, recordVerdict } from "./writing";
+import { appendEvent, fixRule, recordVerdict, undoGrade } from "./writing";
 
 /**
  * Commands, status bar and views; all that they show comes from the server, which `need` starts
@@ -20,6 +20,7 @@ import { appendEvent, fixRule, recordVerdict } from "./writing";
 export function registerViews(context: vscode.ExtensionContext, need: () => Promise<void>): void {
   const reports = new ReportPanels(context.extensionUri, need);
   const timelines = new TimelinePanels(context.extensionUri, need);
+  const allRuns = new AllRunsPanels(context.extensionUri, need);
   const events = new EventsEditor(context.extensionUri, need);
   new ServerStatus(context);
   const runs = new RunsTree(context, need);
@@ -31,10 +32,13 @@ export function registerViews(context: vscode.ExtensionContext, need: () => Prom
   context.subscriptions.push(
     reports,
     timelines,
+    allRuns,
     current.watch([reports, timelines, events]),
     command("openReport", (given) => open(reports, given)),
+    command("openAllRuns", () => allRuns.openFolder()),
     command("openTimeline", (given) => open(timelines, given)),
     command("recordVerdict", recordVerdict),
+    command("undoGrade", undoGrade),
     vscode.commands.registerCommand("driveTrace.turnGrade", turnGrade),
     command("appendEvent", appendEvent),
     command("fixRule", fixRule),

@@ -111,6 +111,19 @@ class TimelineView extends ReportView {
   }
 }
 
+/** The report of all runs of a folder, of which the place names a trace and no run. */
+class AllRunsView extends ReportView {
+  override readonly type = "driveTrace.allRuns";
+
+  override title(): string {
+    return vscode.l10n.t("All Runs");
+  }
+
+  protected override ask({ uri }: Place): Promise<ReportBody | undefined> {
+    return link.ask("driveTrace/report", { uri, format: "body" });
+  }
+}
+
 /** A run's id in a title: on one line, and not too long. */
 export function shown(runId: string): string {
   // eslint-disable-next-line no-control-regex -- these are what must not get into a title
@@ -137,5 +150,27 @@ export class ReportPanels extends FollowingPanels {
 export class TimelinePanels extends FollowingPanels {
   constructor(extension: vscode.Uri, need: () => Promise<void>) {
     super(extension, new TimelineView(), need);
+  }
+}
+
+export class AllRunsPanels extends Panels<ReportView> {
+  constructor(extension: vscode.Uri, need: () => Promise<void>) {
+    super(extension, new AllRunsView(), need);
+  }
+
+  /** Of the one folder of the workspace with runs, or of the one that a person picks. */
+  async openFolder(): Promise<void> {
+    const { runs } = await link.answer("driveTrace/runs", { again: false });
+    const folders = new Map(runs.toReversed().map((run) => [run.folder ?? "", run.files[0]?.uri ?? ""]));
+    const names = [...folders.keys()];
+    const name = names.length > 1
+      ? await vscode.window.showQuickPick(names, { placeHolder: vscode.l10n.t("The runs of which folder?") })
+      : names[0];
+    const uri = name === undefined ? undefined : folders.get(name);
+    if (uri !== undefined) {
+      this.open({ uri, runId: "" });
+    } else if (names.length === 0) {
+      void vscode.window.showInformationMessage(vscode.l10n.t("Drive Trace: the workspace has no run yet."));
+    }
   }
 }

@@ -3,11 +3,12 @@ import * as vscode from "vscode";
 import { link } from "../link";
 import type { Run } from "../protocol";
 import type { FileNode, RunNode } from "./places";
-import { dayOf, joined, lookOf } from "./display";
+import { dayOf, joined, lookOf, toldOf } from "./display";
 
-/** The runs of which the first file is in a folder. */
-export interface FolderNode {
-  readonly folder: string;
+/** The runs of a project, of a verdict or of a month, under what these have in common. */
+export interface GroupNode {
+  readonly group: string;
+  readonly icon?: vscode.ThemeIcon;
   readonly runs: readonly RunNode[];
 }
 
@@ -17,7 +18,7 @@ export interface PartNode {
   readonly symbol: vscode.DocumentSymbol;
 }
 
-export type Node = FolderNode | RunNode | FileNode | PartNode;
+export type Node = GroupNode | RunNode | FileNode | PartNode;
 
 /** What a run consists of: its slices with their dispatches, or all dispatches. */
 export type Parts = "slices" | "dispatches";
@@ -44,8 +45,8 @@ export function partsIn(within: FileNode, of: vscode.DocumentSymbol | undefined,
 }
 
 export function itemOf(node: Node): vscode.TreeItem {
-  if ("folder" in node) {
-    return folderItem(node);
+  if ("group" in node) {
+    return groupItem(node);
   }
   if ("symbol" in node) {
     return partItem(node);
@@ -58,23 +59,23 @@ export function keyOf(run: Run): string {
   return [run.runId, run.files[0]?.uri].join("\n");
 }
 
-function folderItem({ folder, runs }: FolderNode): vscode.TreeItem {
-  const item = new vscode.TreeItem(folder, Expanded);
-  item.iconPath = vscode.ThemeIcon.Folder;
+function groupItem({ group, icon, runs }: GroupNode): vscode.TreeItem {
+  const item = new vscode.TreeItem(group, Expanded);
+  item.iconPath = icon ?? vscode.ThemeIcon.Folder;
   item.description = runs.length === 1 ? vscode.l10n.t("1 run") : vscode.l10n.t("{0} runs", runs.length);
-  item.id = `\n${folder}`;
-  item.contextValue = "driveTrace.folder";
+  item.id = `\n${group}`;
+  item.contextValue = "driveTrace.group";
   return item;
 }
 
 function runItem(run: Run): vscode.TreeItem {
   const item = new vscode.TreeItem(run.label, Collapsed);
-  const { icon, color } = lookOf(run);
   const last = dayOf(run.last, vscode.env.language);
-  item.iconPath = new vscode.ThemeIcon(icon, color === undefined ? undefined : new vscode.ThemeColor(color));
-  item.description = joined(run.headline, last, findings(run.findings), run.folder);
+  item.iconPath = iconOf(run);
+  item.description = joined(...toldOf(run), last, findings(run.findings), run.folder);
+  item.accessibilityInformation = { label: [run.label, run.headline, run.short, last].filter(Boolean).join(", ") };
   item.tooltip = [
-    run.label, run.title, ...run.caveats, findings(run.findings),
+    run.label, run.headline, ...run.outline, ...run.caveats, findings(run.findings),
     run.last && last && vscode.l10n.t("Last event: {0}", new Date(run.last).toLocaleString(vscode.env.language)),
     ...run.files.map(({ name }) => name),
   ].filter(Boolean).join("\n");
@@ -84,6 +85,11 @@ function runItem(run: Run): vscode.TreeItem {
     item.resourceUri = vscode.Uri.from({ scheme: caveatsScheme, path: `/${run.caveats.length}` });
   }
   return item;
+}
+
+export function iconOf(run: Run): vscode.ThemeIcon {
+  const { icon, color } = lookOf(run);
+  return new vscode.ThemeIcon(icon, color === undefined ? undefined : new vscode.ThemeColor(color));
 }
 
 function fileItem({ of, file }: FileNode): vscode.TreeItem {
@@ -117,8 +123,8 @@ export const caveatBadges: vscode.FileDecorationProvider = {
   },
 };
 
-function findings(count: number): string {
-  if (count === 0) {
+function findings(count: number | null): string {
+  if (count === null || count === 0) {
     return "";
   }
   return count === 1 ? vscode.l10n.t("1 finding") : vscode.l10n.t("{0} findings", count);

@@ -1,21 +1,20 @@
-import * as path from "node:path/posix";
-
 import * as vscode from "vscode";
 
 import { link } from "../link";
 import type { Run, RunAt, Runs } from "../protocol";
 import { OneAtATime } from "./one-at-a-time";
 import { type RunNode, showLine } from "./places";
-import { caveatBadges, type FolderNode, itemOf, keyOf, type Node, partsIn, partsOf } from "./run-rows";
-import { aboveRuns, matching, Soon, sorted, type Sorting } from "./display";
+import { caveatBadges, type GroupNode, iconOf, itemOf, keyOf, type Node, type Parts, partsIn, partsOf } from "./run-rows";
+import { aboveRuns, type Grouping, groupOf, matching, Soon, sorted, type Sorting } from "./display";
 
 /** How the rows stand, as a person has chosen. */
 interface Arrangement {
-  readonly by: "slice" | "dispatch" | "folder";
+  readonly by: Grouping;
+  readonly parts: Parts;
   readonly sorting: Sorting;
 }
 
-const arrangementKey = "driveTrace.runs";
+const arrangementKey = "driveTrace.runsArranged";
 
 /** Every run of the workspace, with its verdict. */
 export class RunsTree implements vscode.TreeDataProvider<Node> {
@@ -35,7 +34,7 @@ export class RunsTree implements vscode.TreeDataProvider<Node> {
   readonly onDidChangeTreeData = this.changes.event;
 
   constructor(private readonly context: vscode.ExtensionContext, private readonly need: () => Promise<void>) {
-    this.arrangement = { by: "slice", sorting: "last", ...context.workspaceState.get<Partial<Arrangement>>(arrangementKey) };
+    this.arrangement = { by: "none", parts: "slices", sorting: "last", ...context.workspaceState.get<Partial<Arrangement>>(arrangementKey) };
     this.view = vscode.window.createTreeView("driveTrace.runs", { treeDataProvider: this, showCollapseAll: true, canSelectMany: true });
     const command = (name: string, act: () => unknown): vscode.Disposable =>
       vscode.commands.registerCommand(`driveTrace.${name}`, act);
@@ -93,7 +92,7 @@ export class RunsTree implements vscode.TreeDataProvider<Node> {
 
   private openChosen(): unknown {
     const [node] = this.view.selection;
-    if (node === undefined || "folder" in node) {
+    if (node === undefined || "group" in node) {
       return undefined;
     }
     if ("symbol" in node) {
@@ -161,13 +160,14 @@ export class RunsTree implements vscode.TreeDataProvider<Node> {
     return this.said?.runs ?? [];
   }
 
-  private get folders(): FolderNode[] {
-    const folders = new Map<string, RunNode[]>();
+  private get groups(): GroupNode[] {
+    const { by } = this.arrangement;
+    const groups = new Map<string, RunNode[]>();
     for (const node of this.shown) {
-      const folder = folderOf(node);
-      folders.set(folder, [...(folders.get(folder) ?? []), node]);
+      const group = groupOf(node.run, by, vscode.env.language);
+      groups.set(group, [...(groups.get(group) ?? []), node]);
     }
-    return [...folders].map(([folder, runs]) => ({ folder, runs }));
+    return [...groups].map(([group, runs]) => ({ group, runs, icon: iconOfGroup(by, runs) }));
   }
 
   /** Says above the rows, or in place of them, what they do not show. */
@@ -193,7 +193,7 @@ export class RunsTree implements vscode.TreeDataProvider<Node> {
   private askFilter(): void {
     const before = this.sought;
     const input = vscode.window.createInputBox();
-    input.placeholder = vscode.l10n.t("Words of a run's id, verdict or file, such as: incorrect checkout");
+    input.placeholder = vscode.l10n.t("Words of a run's id, verdict, file or course, such as: halted checkout");
     input.value = before;
     let isKept = false;
     input.onDidChangeValue((value) => { this.filter(value); });
@@ -221,12 +221,16 @@ export class RunsTree implements vscode.TreeDataProvider<Node> {
     };
     const picked = await vscode.window.showQuickPick([
       heading(t("group by")),
-      choice(t("Slice"), { by: "slice" }),
-      choice(t("Dispatch"), { by: "dispatch" }),
-      choice(t("Folder"), { by: "folder" }),
+      choice(t("Nothing"), { by: "none" }),
+      choice(t("Project Folder"), { by: "folder" }),
+      choice(t("Verdict"), { by: "verdict" }),
+      choice(t("Month"), { by: "month" }),
+      heading(t("show of a run")),
+      choice(t("Slices"), { parts: "slices" }),
+      choice(t("Dispatches"), { parts: "dispatches" }),
       heading(t("sort by")),
       choice(t("Last event"), { sorting: "last" }),
-      choice(t("Verdict"), { sorting: "verdict" }),
+      choice(t("Worst Verdict"), { sorting: "verdict" }),
       choice(t("File"), { sorting: "file" }),
     ], { placeHolder: t("How are the runs to be grouped and sorted?") });
     if (picked !== undefined && "chosen" in picked) {
@@ -238,17 +242,16 @@ export class RunsTree implements vscode.TreeDataProvider<Node> {
 
   getParent(node: Node): Node | undefined {
     // Nothing but runs is revealed.
-    const isInFolder = this.arrangement.by === "folder" && "run" in node;
-    return isInFolder ? this.folders.find(({ runs }) => runs.includes(node)) : undefined;
+    const isInGroup = this.arrangement.by !== "none" && "run" in node;
+    return isInGroup ? this.groups.find(({ runs }) => runs.includes(node)) : undefined;
   }
 
   getChildren(node?: Node): Node[] | Promise<Node[]> {
-    const { by } = this.arrangement;
-    const parts = by === "dispatch" ? "dispatches" : "slices";
+    const { by, parts } = this.arrangement;
     if (node === undefined) {
-      return by === "folder" ? this.folders : this.shown;
+      return by === "none" ? this.shown : this.groups;
     }
-    if ("folder" in node) {
+    if ("group" in node) {
       return [...node.runs];
     }
     if ("symbol" in node) {
@@ -264,7 +267,7 @@ export class RunsTree implements vscode.TreeDataProvider<Node> {
 
   getTreeItem(node: Node): vscode.TreeItem {
     const item = itemOf(node);
-    if (!("folder" in node)) {
+    if (!("group" in node)) {
       // Without arguments: VS Code forgets these when rows are drawn again, be it between a click and its command.
       item.command = { command: "driveTrace.openRun", title: vscode.l10n.t("Open") };
     }
@@ -274,7 +277,7 @@ export class RunsTree implements vscode.TreeDataProvider<Node> {
 
 /** The run that a row is about or in. */
 function runOf(node: Node): Run | undefined {
-  if ("folder" in node) {
+  if ("group" in node) {
     return undefined;
   }
   if ("symbol" in node) {
@@ -283,6 +286,9 @@ function runOf(node: Node): Run | undefined {
   return "file" in node ? node.of : node.run;
 }
 
-function folderOf({ run }: RunNode): string {
-  return path.dirname(run.files[0]?.name ?? "");
+function iconOfGroup(by: Grouping, [first]: readonly RunNode[]): vscode.ThemeIcon {
+  if (by === "verdict" && first !== undefined) {
+    return iconOf(first.run);
+  }
+  return by === "month" ? new vscode.ThemeIcon("calendar") : vscode.ThemeIcon.Folder;
 }

@@ -26,12 +26,12 @@ export function sideOf(chosen: readonly (Node | Uri)[]): Side | undefined {
   return {
     uris: [...new Set(runs.flatMap(({ files }) => files.map(({ uri }) => uri)))],
     runs: runs.map(({ runId }) => runId),
-    label: labelOf(nodes.map((node) => ("folder" in node ? node.folder : runsOf(node)[0]?.label ?? ""))),
+    label: labelOf(nodes.map((node) => ("group" in node ? node.group : runsOf(node)[0]?.label ?? ""))),
   };
 }
 
 function runsOf(node: Node): readonly Run[] {
-  if ("folder" in node) {
+  if ("group" in node) {
     return node.runs.map(({ run }) => run);
   }
   if ("symbol" in node) {

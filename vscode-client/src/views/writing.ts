@@ -1,10 +1,10 @@
 import * as vscode from "vscode";
 
 import { link } from "../link";
-import type { Composed, NextEvent } from "../protocol";
+import { type Composed, components, type GradedRun, type NextEvent } from "../protocol";
 import { current } from "./current";
-import { pickGrades } from "./grade-picker";
-import { editorFor, nameOf, placeOf, runUnderCursor, showLine, tellOfNoTrace } from "./places";
+import { type Grades, pickGrades } from "./grade-picker";
+import { editorFor, nameOf, type Place, placeOf, runUnderCursor, showLine, tellOfNoTrace } from "./places";
 import { joined } from "./display";
 
 /** How often an event is made anew for a trace that somebody appends to. */
@@ -21,15 +21,48 @@ export async function recordVerdict(given: unknown): Promise<void> {
   if (changes === undefined) {
     return;
   }
+  await record(place, changes, verdictOf(run, { ...run.correctness, ...changes }));
+  void vscode.commands.executeCommand("setContext", "driveTrace.hasRecorded", true); // ends a step of the walkthrough
+}
+
+/** Appends the grade that counted before the last one of the trace: nothing is taken out of it. */
+export async function undoGrade(given: unknown): Promise<void> {
+  const place = await placeOf(given);
+  const run = place && (await link.answer("driveTrace/run", place));
+  if (place === undefined || run === undefined) {
+    return;
+  }
+  const { before } = run;
+  if (before === null) {
+    void vscode.window.showInformationMessage(vscode.l10n.t("Drive Trace: no grade of this file counts for {0}, so there is none to undo.", run.label));
+    return;
+  }
+  const verdict = verdictOf(run, before);
+  const values = components.map((each) => `${each}: ${before[each] ?? vscode.l10n.t("not recorded")}`).join(", ");
+  const detail = vscode.l10n.t("A line is appended with the grade before it ({0}). The run is now {1}; it becomes {2}.", values, run.headline, verdict);
+  const append = vscode.l10n.t("Append");
+  const question = vscode.l10n.t("Undo the last grade of {0}?", run.label);
+  if ((await vscode.window.showWarningMessage(question, { modal: true, detail }, append)) === append) {
+    await record(place, before, verdict);
+  }
+}
+
+/** What a grade makes of a run, in words. */
+function verdictOf(run: GradedRun, grade: Grades): string {
+  return run.verdicts[components.map((each) => grade[each] ?? "").join("/")] ?? "";
+}
+
+async function record(place: Place, changes: Grades, verdict: string): Promise<void> {
   const { document } = await showLine(place.uri);
   const inFile = isAsOnDisk(document);
   const done = await link.run("driveTrace.recordGrade", { ...place, changes, inFile });
-  void vscode.commands.executeCommand("setContext", "driveTrace.hasRecorded", true); // ends a step of the walkthrough
   if (inFile) {
-    void tellAppended(place.uri, done as Appended);
+    const { line = document.lineCount, notes } = done as Appended;
+    const told = vscode.l10n.t("Drive Trace: recorded on line {0} of the file: {1}.", line, verdict);
+    void tellLine(place.uri, line, [told, ...notes].join(" "), place);
   } else if (done === true) {
     const line = document.lineCount - 1; // the last one is empty
-    void tellLine(place.uri, line, vscode.l10n.t("Drive Trace: recorded on line {0}, which is not saved yet.", line));
+    void tellLine(place.uri, line, vscode.l10n.t("Drive Trace: recorded on line {0}, which is not saved yet: {1}.", line, verdict), place);
   } else {
     throw new Error(vscode.l10n.t("The editor did not take the change."));
   }
@@ -48,18 +81,19 @@ function isAsOnDisk({ isDirty, uri }: vscode.TextDocument): boolean {
 }
 
 async function tellAppended(uri: string, { line, notes }: Appended): Promise<void> {
-  const told = line === undefined
-    ? vscode.l10n.t("Drive Trace: appended to the file. As nothing is taken out of a trace, there is nothing to undo.")
-    : vscode.l10n.t("Drive Trace: recorded on line {0} of the file. As nothing is taken out of a trace, there is nothing to undo.", line);
+  const told = vscode.l10n.t("Drive Trace: appended to the file. As nothing is taken out of a trace, there is nothing to undo.");
   await tellLine(uri, line, [told, ...notes].join(" "));
 }
 
-/** Says what has become of an event, with a way to its line, from 1. */
-async function tellLine(uri: string, line: number | undefined, told: string): Promise<void> {
-  const show = vscode.l10n.t("Show Line");
-  const actions = line === undefined ? [] : [show];
-  if ((await vscode.window.showInformationMessage(told, ...actions)) === show) {
+/** Says what has become of an event, with a way to its line, from 1, and of a grade back. */
+async function tellLine(uri: string, line: number | undefined, told: string, graded?: Place): Promise<void> {
+  const [show, undo] = [vscode.l10n.t("Show Line"), vscode.l10n.t("Undo the Last Grade…")];
+  const actions = [...(line === undefined ? [] : [show]), ...(graded === undefined ? [] : [undo])];
+  const picked = await vscode.window.showInformationMessage(told, ...actions);
+  if (picked === show) {
     await showLine(uri, (line ?? 1) - 1);
+  } else if (picked === undo) {
+    await vscode.commands.executeCommand("driveTrace.undoGrade", graded);
   }
 }
 

@@ -22,7 +22,7 @@ from drive_trace.lsp.rpc.threads import SharedWork, in_thread
 from drive_trace.lsp.workspace.closed_traces import MOST_BYTES, real_path
 from drive_trace.report.event_log import TraceLog
 from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, Unread
-from drive_trace.scorecard.run_score import RunScore
+from drive_trace.scorecard.run_score import RunScore, recorded_in
 from drive_trace.scorecard.scoring import TraceSummary
 from drive_trace.stopping import unless_stopped
 from drive_trace.storage.files import provenance_beside, with_judgements
@@ -30,6 +30,7 @@ from drive_trace.storage.followed_file import FollowedFile
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import Line, run_of
 from drive_trace.trace.provenance import ProvenanceRecord
+from drive_trace.vocabulary import EVENTS, GRADE
 
 if TYPE_CHECKING:
     from drive_trace.linter.rule import Finding
@@ -77,7 +78,13 @@ class Reports(Handlers):
         }
 
     async def _run(self, params: RunParams) -> dict[str, object]:
-        return graded_json((await self._joined(params.uri, params.run_id))[1])
+        text, joined = await self._joined(params.uri, params.run_id)
+        grades = (
+            recorded_in(line)
+            for line in text.lines
+            if line.event is EVENTS[GRADE] and run_of(line) == params.run_id
+        )
+        return graded_json(joined, list(grades))
 
     async def _report(self, params: ReportParams) -> object:
         self._publisher.has_views = True

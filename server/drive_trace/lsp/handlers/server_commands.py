@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
@@ -9,6 +10,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 
 from drive_trace.analysis import events_of_run
 from drive_trace.authoring.drafts import draft_of_record
+from drive_trace.authoring.emitting import Wanted
 from drive_trace.features.findings import APPLY_FIX
 from drive_trace.features.new_events import graded
 from drive_trace.features.results import markup
@@ -24,6 +26,7 @@ from drive_trace.lsp.handlers import (
 from drive_trace.lsp.handlers.code_actions import RECORD_GRADE, edit_of, made_when_picked
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.threads import in_thread
+from drive_trace.storage.emitting import filled
 from drive_trace.storage.linked_files import write_run_page
 from drive_trace.storage.recording import NewEvent, append_events, new_stamp, record_feed
 from drive_trace.trace.provenance import Origin
@@ -38,6 +41,8 @@ if TYPE_CHECKING:
 
 APPEND = "driveTrace.append"
 """The command that appends an event to the file of an open trace."""
+EMIT = "driveTrace.emit"
+"""The command that does the same with an event that is filled in and checked as by ``emit``."""
 _EDITOR = Origin("editor")
 
 
@@ -120,6 +125,24 @@ class ServerCommands(Handlers):
         events, others = [NewEvent(draft, _EDITOR)], {draft.run_id: beside}
         written = done(await in_thread(lambda: append_events(path, events, others)))
         return {"notes": [note for each in written for note in each.notes]}
+
+    async def emit(self, argument: Any = None) -> dict[str, object]:
+        """Append an event to the file of an open trace, of which the client gives some fields. What
+        is missing or contradicts the trace is refused with the choices; a grade always, as those
+        who ask are agents.
+        """
+        uri, event = _strings(EMIT, argument, "uri", "event")
+        fields, run_id = argument.get("fields", {}), argument.get("runId")
+        path = path_of(self._open(uri).trace.uri)
+        if path is None or not isinstance(fields, dict) or not isinstance(run_id, str | None):
+            raise JsonRpcInvalidParams(f"{EMIT} takes a file, an event, its fields and a run's id")
+        if event == GRADE:
+            reason = "a grade is recorded by a person, by a gate, or by a calibrated judge"
+            raise refusal(reason)
+        wanted = {"": Wanted(event, fields)}
+        make = partial(filled, wanted, path=str(path), run_id=run_id)
+        (written,) = done(await in_thread(append_events, str(path), make))
+        return {"record": written.record, "notes": list(written.notes)}
 
     async def _files(self, uri: str, run_id: str) -> tuple[str, list[str]]:
         """The file of an open trace, and the others that its run stands in."""

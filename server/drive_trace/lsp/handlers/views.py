@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from drive_trace.comparison.runs import Side
 
 
-_Counts = Mapping[str, Mapping[str | None, int]]
-"""Findings by the URI of a trace and the id of a run."""
+_Counts = Mapping[str, Mapping[str | None, int] | None]
+"""Findings by the URI of a trace and the id of a run; None where they are not known."""
 
 
 class Views(Handlers):
@@ -66,6 +66,7 @@ class Views(Handlers):
     async def _all_runs(self, params: messages.RunsParams) -> object:
         self._publisher.has_views = True
         if params.again:
+            self._runs.closed.counts_findings = True
             await self._following.known()
             await self._following.settled()
         return await self._shared.result_of(messages.RUNS, self._runs_now)
@@ -241,7 +242,8 @@ def _files(parts: Sequence[RunPart], counts: _Counts) -> list[RunFile]:
         (part,) = run.parts
         record = part.first_line - 1
         line = record if trace is None else trace.analysis.document.protocol_line(record)
-        findings = counts.get(uri, {}).get(run.run_id, 0)
+        found = counts.get(uri, {})
+        findings = found.get(run.run_id, 0) if found is not None else None
         grade = dict(part.correctness.values) if part.correctness is not None else None
         files.append(RunFile(uri, part.path, line, part.event_count, findings, grade))
     return files

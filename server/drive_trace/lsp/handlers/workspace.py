@@ -93,7 +93,9 @@ class PulledDiagnostics(Handlers):
         return (report or DiagnosticReport.of(uri, b"[]").unless(previous)).as_document_report()
 
     async def workspace(self, params: types.WorkspaceDiagnosticParams) -> dict[str, Any]:
-        """The diagnostics of all traces, open or not; in parts where the client takes parts."""
+        """The diagnostics of all open traces, and of closed ones where a setting covers them; in
+        parts where the client takes parts.
+        """
         token = params.partial_result_token
         loop = asyncio.get_running_loop()
         ready: list[dict[str, Any]] = []
@@ -122,7 +124,9 @@ class PulledDiagnostics(Handlers):
             now = self._runs.open.get(trace.uri)
             if report is not None and now is not None:
                 yield report.as_workspace_report(now.version)
-        rest = await in_thread(self._runs.closed.folders.spelled, list(previous))
+        covers_closed = self._settings.now.diagnostics.covers_closed
+        spelled = self._runs.closed.folders.spelled
+        rest = await in_thread(spelled, list(previous)) if covers_closed else ()
         options, parts = await self._linting.options_now([uri for *_, uri in rest]), self._parts()
         for (real, path, uri), given in zip(rest, options, strict=True):
             if real in self._runs.open_reals():

@@ -36,7 +36,9 @@ class RunsParams(msgspec.Struct, frozen=True, rename="camel"):
     """Requests every run of the workspace."""
 
     again: bool = False
-    """Whether the folders are searched, and all traces looked at, before it is answered."""
+    """Whether the folders are searched, all traces looked at, and from now on their findings
+    counted, before it is answered.
+    """
 
 
 class ReportParams(msgspec.Struct, frozen=True, rename="camel"):

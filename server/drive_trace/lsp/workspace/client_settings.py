@@ -54,6 +54,7 @@ class Settings:
         "Empty: the pages installed with the server.",
         placeholder="code",
     )
+    diagnostics: features.DiagnosticSettings = field(default_factory=features.DiagnosticSettings)
     hover: features.HoverSettings = field(default_factory=features.HoverSettings)
     lens: features.LensOptions = field(default_factory=features.LensOptions)
     inlay_hints: features.HintOptions = field(default_factory=features.HintOptions)

@@ -303,6 +303,8 @@ class ClosedTraces:
         self._changes = Changes()
         self.revision = 0
         """Grows when a trace is found to be another than before."""
+        self.counts_findings = False
+        """Whether the rules run over traces that nobody has opened, to count what they find."""
 
     def has(self, path: Path) -> bool:
         """Whether a path leads to one of the traces."""
@@ -367,7 +369,11 @@ class ClosedTraces:
         }
         kept = KeptTraces(cache, most=1)  # a server has threads, which bear no fork
         files = [
-            File(str(entry.seen.path), entry.seen.place.name, rules)
+            File(
+                str(entry.seen.path),
+                entry.seen.place.name,
+                rules if self.counts_findings else None,
+            )
             for entry, rules, _ in quiet.values()
         ]
         looked = dict(zip(quiet, kept.look_at(files), strict=True))
@@ -382,7 +388,9 @@ class ClosedTraces:
                 if entry.seen.is_unread:
                     entry.file.adopt(state, facts.digest[:DIGEST])
                     self._note_summary(entry, summary._replace(hashes=facts.hashes))
-                    found = (facts.findings or {}).items()
+                    if facts.findings is None or facts.rules != kept.identity_of(rules):
+                        continue
+                    found = facts.findings.items()
                     counts = {run_id: sum(each.values()) for run_id, each in found}
                     entry.results["counts"] = (rules, None), counts
                     if facts.is_clean:
@@ -489,13 +497,16 @@ class ClosedTraces:
 
     def findings_by_run(
         self, real: str, rules: RuleSettings, beside: Beside | None = None
-    ) -> Mapping[str | None, int]:
+    ) -> Mapping[str | None, int] | None:
         """See :meth:`Analysis.findings_by_run`. The trace is as it was when last looked at, and
-        judged with those beside it.
+        judged with those beside it. None where that is not known, and findings are not counted.
         """
         entry = self._entries.get(real)
         if entry is None:
             return {}
+        if not self.counts_findings:
+            depends, counts = entry.results.get("counts", (None, None))
+            return counts if depends == (rules, beside and beside.versions) else None
         versions = beside and beside.read()
         with entry.lock:
 

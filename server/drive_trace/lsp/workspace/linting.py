@@ -11,7 +11,7 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -252,11 +252,14 @@ class Configurations:
         self._look_again = now + _PERIOD
         return True
 
-    def diagnostics(self, encoding: PositionEncoding) -> dict[str, bytes]:
-        """The diagnostics of configurations and baselines, by URI: lists as JSON text, empty once
-        the problems are solved.
+    def diagnostics(
+        self, encoding: PositionEncoding, folders: Collection[Path] | None
+    ) -> dict[str, bytes]:
+        """The diagnostics of configurations and baselines of traces in some folders, of all where
+        that is None, by URI: lists as JSON text, empty once the problems are solved.
         """
-        found = dict.fromkeys(chain.from_iterable(each.problems for each in self._found.values()))
+        wanted = (each for path, each in self._found.items() if folders is None or path in folders)
+        found = dict.fromkeys(chain.from_iterable(each.problems for each in wanted))
         by_file: dict[Path, list[dict[str, Any]]] = {path: [] for path in self._reported}
         for problem in found:
             by_file.setdefault(problem.file, []).append(_diagnostic(problem, encoding))
@@ -326,8 +329,11 @@ class Linting:
         )
 
     def configuration_diagnostics(self) -> dict[str, bytes]:
-        """See :meth:`Configurations.diagnostics`."""
-        return self._configurations.diagnostics(self._protocol.client.encoding)
+        """See :meth:`Configurations.diagnostics`: of open traces, or of all."""
+        covers_closed = self._settings.now.diagnostics.covers_closed
+        opened = {path.parent for each in self._traces if (path := _absolute(each.uri))}
+        folders = None if covers_closed else opened
+        return self._configurations.diagnostics(self._protocol.client.encoding, folders)
 
     def look(self, traces: Iterable[OpenTrace]) -> None:
         """Look at the configurations of traces, and then judge by them."""
