@@ -53,7 +53,7 @@ from tools.json_schemas import (  # noqa: E402
     union_schema,
 )
 from tools.rule_faults import rule_faults  # noqa: E402
-from tools.settings_pages import extension_manifest, extension_readme, settings_reference  # noqa: E402
+from tools.settings_pages import extension_manifest, settings_reference, with_settings  # noqa: E402
 
 COMMAND = "make generate"
 
@@ -105,8 +105,8 @@ def generated() -> Iterator[tuple[Path, str]]:
     plugin = ROOT / "editors/claude-code"
     yield plugin / ".claude-plugin/plugin.json", _json(plugin_manifest(__version__, addresses))
     yield plugin / "skills/drive-trace/SKILL.md", skill(_notice())
-    readme = ROOT / "vscode-client/README.md"
-    yield readme, extension_readme(readme.read_text("utf-8"), contents, texts)
+    page = ROOT / "docs/vscode.md"
+    yield page, with_settings(page.read_text("utf-8"), contents, texts)
 
 
 def reliability_page() -> str:

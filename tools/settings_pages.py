@@ -77,9 +77,9 @@ def extension_manifest(
     return contents, kept | settings
 
 
-def extension_readme(readme: str, manifest: dict[str, Any], texts: Mapping[str, str]) -> str:
-    """The extension's README with a table of all settings between its two marks."""
-    head, _, rest = readme.partition(_TABLE_BEGINS)
+def with_settings(page: str, manifest: dict[str, Any], texts: Mapping[str, str]) -> str:
+    """The page about the extension with a table of all settings between its two marks."""
+    head, _, rest = page.partition(_TABLE_BEGINS)
     _, _, tail = rest.partition(_TABLE_ENDS)
     rows = ["| setting | default | meaning |", "| --- | --- | --- |"]
     for name, each in manifest["contributes"]["configuration"]["properties"].items():
@@ -186,7 +186,7 @@ _HOW = """## Where to set them
 }
 ```
 
-More settings are the extension's own: `driveTrace.server.command`, the command that starts the server, `driveTrace.server.python`, the Python that runs the one that comes with the extension, `driveTrace.gates.*` and `driveTrace.judge.*`, what *Run the Gates…* runs and *Judge This Run…* asks, and `driveTrace.trace.server`, which messages are logged. [The extension's page](../vscode-client/README.md#settings) lists them.
+More settings are the extension's own: `driveTrace.server.command`, the command that starts the server, `driveTrace.server.python`, the Python that runs the one that comes with the extension, `driveTrace.gates.*` and `driveTrace.judge.*`, what *Run the Gates…* runs and *Judge This Run…* asks, and `driveTrace.trace.server`, which messages are logged. [VS Code](vscode.md#settings) lists them.
 
 **Neovim.** Below `settings`, with a table for each step of the name:
 

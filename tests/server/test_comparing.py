@@ -30,7 +30,8 @@ def test_two_folders_are_compared_as_the_command_does(alone: RawClient, tmp_path
     found = ask(alone, "compare", **sides)
     assert (found["answer"], found["title"]) == ("not-comparable", "not comparable")
     assert found["unverified"][:2] == ["case", "judge"]
-    assert "judge" in found["body"]
+    assert "Vouch for It…" in found["body"]
+    assert "--allow-unverified" not in found["body"]
     allowed = ask(alone, "compare", **sides, allowed=found["unverified"])
     assert (allowed["answer"], allowed["unverified"]) == ("better", [])
     assert "<b>" not in allowed["body"]

@@ -258,6 +258,21 @@ export class Editor {
     return this.page.locator(".explorer-folders-view .monaco-list-row .monaco-icon-label[class*='monaco-decoration-itemColor']");
   }
 
+  /** What a Tab would write. */
+  get ghost(): Locator {
+    return this.page.locator(".editor-instance .view-line").filter({ has: this.page.locator("[class*='ghost-text']") });
+  }
+
+  /** The rows of the view Testing. */
+  get tests(): Locator {
+    return this.page.locator(".test-explorer .monaco-list-row");
+  }
+
+  /** Those that have passed. */
+  get passedTests(): Locator {
+    return this.tests.filter({ has: this.page.locator(".codicon-testing-passed-icon") });
+  }
+
   get panel(): Locator {
     return this.page.locator(".part.panel .output-view");
   }

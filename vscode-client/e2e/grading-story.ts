@@ -246,6 +246,19 @@ export async function playGrading(editor: Editor, sandbox: Sandbox): Promise<voi
     await editor.cursor.filter({ hasText: `Ln ${line}, Col 1` }).waitFor();
     await editor.lines.filter({ hasText: '"intent":"fail"' }).last().waitFor();
     await editor.run("File: Revert File");
+    await editor.run("Notifications: Clear All Notifications");
+  });
+
+  await step("a gate is a test, which is run from the view Testing", async () => {
+    const count = (await grades()).length;
+    await editor.run("Testing: Focus on Test Explorer View");
+    await editor.tests.filter({ hasText: "demo" }).first().waitFor();
+    await editor.run("Test: Run All Tests");
+    await editor.dialog.filter({ hasText: "Run the gate mechanical of demo?" }).waitFor();
+    await editor.answer("Run");
+    await editor.passedTests.filter({ hasText: "demo" }).waitFor();
+    await until("the grade", async () => (await grades()).length === count + 1);
+    await editor.screenshot("gates-as-tests");
   });
 }
 

@@ -13,6 +13,7 @@ const archived = 12;
 /** A workspace without a trace, but for a log that is none. */
 export async function prepareQuiet(sandbox: Sandbox): Promise<void> {
   await rm(path.join(sandbox.workspace, "projects"), { recursive: true });
+  await mkdir(path.dirname(sandbox.trace), { recursive: true });
   await sandbox.addLog();
   await sandbox.showActivityBar();
 }
@@ -32,6 +33,7 @@ export async function playQuiet(editor: Editor, sandbox: Sandbox): Promise<void>
   });
 
   await step("a folder of archived traces shows its runs, and no problem", async () => {
+    await writeFile(sandbox.trace, ungradedTrace());
     await rm(path.join(sandbox.workspace, "logs"), { recursive: true }); // it may hold a part of any run
     for (let number = 1; number <= archived; number += 1) {
       const folder = path.join(sandbox.workspace, "archive", `run-${number}`);
@@ -42,7 +44,7 @@ export async function playQuiet(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.saidOf("run-1").filter({ hasText: /^INCORRECT|^not computable|^1 dispatch/ }).waitFor();
     assert.equal(await editor.badProblems(), "0", "problems in the status bar");
     await editor.run("View: Show Explorer");
-    assert.equal(await editor.redFiles.count(), 0, "files in red");
+    await until("no file in red", async () => (await editor.redFiles.count()) === 0);
     await editor.screenshot("quiet");
   });
 
@@ -56,8 +58,6 @@ export async function playQuiet(editor: Editor, sandbox: Sandbox): Promise<void>
   });
 
   await step("the light bulb offers what mends a line, and no grade", async () => {
-    await mkdir(path.dirname(sandbox.trace), { recursive: true });
-    await writeFile(sandbox.trace, ungradedTrace());
     await editor.quickOpen("projects/demo/trace.jsonl");
     await editor.closeSideBar();
     await editor.lenses.filter({ hasText: "not graded" }).first().waitFor();
@@ -102,6 +102,22 @@ export async function playQuiet(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.choices.filter({ hasText: "Record: " }).click();
     await until("the grade", async () => (await grades()).at(-1) === "null/null/null");
     await editor.run("Notifications: Clear All Notifications");
+  });
+
+  await step("a Tab writes the event that is likely next", async () => {
+    const going = path.join(sandbox.workspace, "wip", "drive-trace", "orphan-next.jsonl");
+    await mkdir(path.dirname(going), { recursive: true });
+    await writeFile(going, `${demoTrace().split("\n").slice(0, 5).join("\n")}\n`.replaceAll('"demo"', '"orphan-next"'));
+    await editor.quickOpen("wip/drive-trace/orphan-next.jsonl");
+    await editor.lenses.filter({ hasText: "not graded" }).first().waitFor();
+    await editor.press("Control+End");
+    await editor.run("Trigger Inline Suggestion");
+    await editor.ghost.first().waitFor();
+    await editor.screenshot("next-event");
+    await editor.press("Tab");
+    await editor.lines.filter({ hasText: '"round-start"' }).first().waitFor();
+    await editor.run("File: Revert File");
+    await editor.selectTab("…/demo");
   });
 
   await step("Enter keeps a record on one line", async () => {

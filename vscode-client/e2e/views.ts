@@ -177,7 +177,7 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.pickFor(editor.rowOf("demo"), "Select Runs for Compare");
     await editor.pickFor(editor.rowOf("other"), "Compare Runs with Selected");
     await editor.tab("other against demo: not comparable").waitFor();
-    await editor.toast.filter({ hasText: "it is unknown whether this is alike: case, " }).getByText("Vouch for It…").click();
+    await editor.toast.filter({ hasText: "not recorded for all of these runs: case, " }).getByText("Vouch for It…").click();
     await editor.inputTitle.filter({ hasText: "What do you know to be alike on both sides?" }).waitFor();
     for (const each of await editor.choices.all()) {
       await each.click();
@@ -247,7 +247,7 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
   await step("a timeline of 10,000 events is walked to its end", async () => {
     await writeFile(`${sandbox.longTrace}.part`, longTrace());
     await rename(`${sandbox.longTrace}.part`, sandbox.longTrace);
-    await editor.saidOf("orphan-long").filter({ hasText: /^not computable\b/ }).waitFor();
+    await editor.saidOf("orphan-long").filter({ hasText: /^1 dispatch\b/ }).waitFor();
     await editor.rowOf("orphan-long").click();
     await editor.activeTab.filter({ hasText: "orphan-long" }).waitFor();
     await editor.verdict.filter({ hasText: "not graded" }).waitFor();

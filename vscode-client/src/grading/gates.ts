@@ -36,7 +36,7 @@ async function pickComponent({ run, uri, label }: Subject): Promise<Gated | unde
 }
 
 /** Those of the setting, else one that a person types, as last time. */
-async function commandsOf(component: Gated, { uri, label }: Subject, memory: vscode.Memento): Promise<string[] | undefined> {
+export async function commandsOf(component: Gated, { uri, label }: Subject, memory: vscode.Memento): Promise<string[] | undefined> {
   const set = gateCommands(component, uri);
   if (set.length > 0) {
     return set;
@@ -56,7 +56,7 @@ async function commandsOf(component: Gated, { uri, label }: Subject, memory: vsc
   return [typed];
 }
 
-async function isConfirmed(component: Gated, commands: readonly string[], { folder, label }: Subject): Promise<boolean> {
+export async function isConfirmed(component: Gated, commands: readonly string[], { folder, label }: Subject): Promise<boolean> {
   const run = vscode.l10n.t("Run");
   const question = vscode.l10n.t("Run the gate {0} of {1}?", component, label);
   const where = vscode.l10n.t("In {0}:", folder);

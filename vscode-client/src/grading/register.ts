@@ -2,6 +2,7 @@ import * as vscode from "vscode";
 
 import type { Command } from "../starting/choice";
 import { withServer } from "../views/needing";
+import { GateTests } from "./gate-tests";
 import { runGates } from "./gates";
 import { judgeRun } from "./judging";
 import { Program } from "./program";
@@ -22,7 +23,7 @@ export function registerGrading(
     vscode.commands.registerCommand(`driveTrace.${name}`, (given) =>
       vscode.workspace.isTrusted ? withServer(need, () => act(given)) : tellOfTrust());
   context.subscriptions.push(
-    court.program, court.prompts, court.reasons,
+    court.program, court.prompts, court.reasons, new GateTests(court.program, court.memory),
     command("runGates", (given) => runGates(given, court.program, court.memory)),
     command("judgeRun", (given) => judgeRun(given, court)),
   );

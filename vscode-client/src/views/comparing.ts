@@ -59,7 +59,7 @@ async function vouchedFor({ unverified }: Compared): Promise<string[]> {
     return [];
   }
   const choose = vscode.l10n.t("Vouch for It…");
-  const words = vscode.l10n.t("Drive Trace: not comparable, as it is unknown whether this is alike: {0}.", unverified.join(", "));
+  const words = vscode.l10n.t("Drive Trace: not recorded for all of these runs: {0}. Vouch for what you know to be alike, to compare them all the same.", unverified.join(", "));
   if (await vscode.window.showInformationMessage(words, choose) !== choose) {
     return [];
   }

@@ -6,6 +6,7 @@ import { EventsEditor, openEvents, openEventsBeside } from "./events-editor";
 import { FollowTail } from "./follow-tail";
 import { turnGrade } from "./grade-picker";
 import { withServer } from "./needing";
+import { offerNextEvent } from "./next-event";
 import { type Place, placeOf } from "./places";
 import { AllRunsPanels, ReportPanels, TimelinePanels } from "./report-panel";
 import { RunsTree } from "./runs-tree";
@@ -33,6 +34,7 @@ export function registerViews(context: vscode.ExtensionContext, need: () => Prom
     reports,
     timelines,
     allRuns,
+    offerNextEvent(),
     current.watch([reports, timelines, events]),
     command("openReport", (given) => open(reports, given)),
     command("openAllRuns", () => allRuns.openFolder()),

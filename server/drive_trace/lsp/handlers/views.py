@@ -35,6 +35,7 @@ from drive_trace.scorecard.run_score import RunScore
 from drive_trace.stopping import unless_stopped
 from drive_trace.storage.files import Problem, TraceRecords
 from drive_trace.storage.recording import new_stamp
+from drive_trace.text.wording import listed
 from drive_trace.trace.document import Position
 
 if TYPE_CHECKING:
@@ -206,6 +207,15 @@ class Views(Handlers):
         candidate = self._side("candidate", params.candidate, params.candidate_runs)
         found = compare(baseline, candidate, allowed)
         unknown = [each.name for each in found.known if each.state is State.UNVERIFIABLE]
+        # The command line's words name an option, which an editor has not.
+        known = f"not recorded for all runs, so nobody knows that it is alike: {listed(unknown)}"
+        words = f"{known}; “Vouch for It…” compares all the same"
+        found = found._replace(
+            reasons=tuple(
+                each._replace(words=words) if "--allow-unverified" in each.words else each
+                for each in found.reasons
+            )
+        )
         return {
             "answer": str(found.answer),
             "title": found.answer.words,
