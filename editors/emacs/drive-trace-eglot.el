@@ -94,7 +94,7 @@
 ;;;###autoload
 (defun drive-trace-record ()
   "Offer the grades that can be recorded for the run at point.
-No menu of code actions has them, as the first action there must not grade a run."
+No menu of code actions has them, as its first entry must not grade a run."
   (interactive)
   (eglot-code-actions (point) (point) "refactor.driveTrace.record" t))
 

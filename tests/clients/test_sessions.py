@@ -38,7 +38,9 @@ TEXT = apart(
 )
 MISTAKE = '`qa` must be "pass" or "fail", or null; found "passed" — did you mean "pass"?'
 MISSING = "not computable — missing: external correctness signal"
-REJECTED = "not computable: not graded · 1 correctness line rejected (line 3), not counted"
+REJECTED = (
+    "not computable: not graded · 1 rejected · 1 correctness line rejected (line 3), not counted"
+)
 FIRST_LENSES = [(1, REJECTED), (3, "rejected, not counted")]
 LAST_LENSES = [(1, "CORRECT · 1.9M in · 42k out"), (3, "decides: CORRECT")]
 
