@@ -97,10 +97,24 @@ def test_a_shallow_clone_compares_with_the_commit_itself(change: Path, tmp_path:
     assert "/p3/trace.jsonl:3" in ran.out
 
 
-@pytest.mark.parametrize("wrong", ["nonexistent", "--foo", "main:projects", ""])
-def test_what_is_no_commit_is_refused(change: Path, wrong: str) -> None:
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        *((each, "is no commit that is here; fetch it") for each in ("nonexistent", "--foo")),
+        ("main:projects", "is no commit that is here; fetch it"),
+        ("main..change", "main..change is a range of commits; name one commit"),
+        ("", "the empty text names no commit; name one, such as main"),
+    ],
+)
+def test_what_is_no_commit_is_refused(change: Path, wrong: str, says: str) -> None:
     ran = run("check", "--since", wrong)
-    assert (ran.code, ran.err.count("is no commit that is here; fetch it\n")) == (2, 1)
+    assert (ran.code, ran.err.count(f"{says}\n")) == (2, 1)
+
+
+@pytest.mark.usefixtures("here")
+def test_outside_of_a_repository_there_is_no_commit() -> None:
+    ran = run("check", "--since", "HEAD")
+    assert (ran.code, "the current folder is in no repository of git" in ran.err) == (2, True)
 
 
 def test_some_runs_are_looked_at_by_their_ids(change: Path) -> None:
@@ -110,7 +124,11 @@ def test_some_runs_are_looked_at_by_their_ids(change: Path) -> None:
     ]
     assert looked_at("--run", "one", command="report") == ["one"]
     assert gate("--run", "p1").code == 0
-    assert gate("--run", "nobody").code == 1
+    assert gate("--run", "nobody").code == gate("--run", "nobody", "--since", "main").code == 1
+    assert "No runs: no run was looked at" in gate("--run", "nobody").out
+    none = run("check", "--run", "nobody*")
+    assert (none.code, none.out, "no run was looked at" in none.err) == (0, "", True)
+    assert "no findings in 1 trace\n" in run("check", "--run", "p4", "--severity", "error").out
     assert run("check", "--run", "p3").code == 1
     ran = run("check", "--run", "p4", "--format", "json")
     assert {each["path"] for each in ran.json} == {"projects/p4/trace.jsonl"}
@@ -141,8 +159,78 @@ def test_the_base_may_exempt_runs_from_the_gate_and_the_change_may_not(change: P
         "until": "2999-01-31",
         "counts": True,
     }
+    # It holds for what the base has: no run takes the name of an exempt one.
+    write(change, "projects/old/trace.jsonl", of("old-1", "fail"))
+    write(change, "drive-trace.toml", EXEMPT % "2999-01-31")
+    named = gate("--since", "main", "--trust-config")
+    assert (named.code, "old-1: INCORRECT" in named.err) == (1, True)
+    assert "(this does not count: the run is not in the commit of --since)" in named.out
+    commit(change, "old")
+    git(change, "mv", "projects/old", "projects/older")
+    assert gate("--since", "HEAD", "--trust-config").code == 0, "it was moved"
     write(change, "drive-trace.toml", EXEMPT % "2020-01-31")
     over = gate("--since", "main", "--trust-config")
     assert (over.code, "(this does not count: that is over)" in over.out) == (1, True)
     write(change, "drive-trace.toml", EXEMPT % '"soon"')
     assert "`until` must be a day such as 2027-01-31" in run("check", "projects/p4").err
+
+
+def bad(name: str) -> str:
+    return of(name, "fail")
+
+
+def swap_the_last_two(text: str) -> str:
+    lines = text.splitlines(keepends=True)
+    return "".join([*lines[:-2], lines[-1], lines[-2]])
+
+
+TWO_GRADES = of("p2") + graded("fail", "pass", "pass", run="p2").replace(
+    'event_id":"', 'event_id":"b-'
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "says"),
+    [
+        (swap_the_last_two(TWO_GRADES), TWO_GRADES, "p2: INCORRECT"),
+        (bad("p2"), "", "projects/p2"),
+        (bad("p2"), "\n\n", "projects/p2"),
+        (bad("p2"), '{"a":1}\n', "projects/p2"),
+        (bad("p2") + of("kept"), of("kept"), "no line is left of 1 run: p2"),
+        (bad("p2") + of("kept"), of("kept") + of("new"), "no line is left of 1 run: p2"),
+        (bad("p2") + of("kept"), of("kept") + "{\n", "no line is left of 1 run: p2"),
+    ],
+)
+def test_no_gate_turns_green_as_lines_are_moved_or_dropped(
+    change: Path, before: str, after: str, says: str
+) -> None:
+    write(change, "projects/p2/trace.jsonl", before)
+    commit(change, "before")
+    write(change, "projects/p2/trace.jsonl", after)
+    for commits in range(2):  # not committed, then committed
+        ran = gate("--since", f"HEAD~{commits}")
+        assert (ran.code > 0, says in ran.err) == (True, True), ran.err
+        commit(change, "after") if not commits else None
+    if "INCORRECT" not in says:
+        checked = run("check", "--since", "HEAD~1", "--fail-on", "warning", "--format", "concise")
+        assert (checked.code, "projects/p2/trace.jsonl" in checked.out) == (1, True)
+        assert (
+            run("report", "--since", "HEAD~1", "--format", "json").json["scorecard"]["complete"]
+            is False
+        )
+
+
+def test_a_configuration_fails_the_check_on_a_trace_that_is_gone(change: Path) -> None:
+    git(change, "reset", "--quiet", "--hard", "HEAD~1")
+    write(change, "drive-trace.toml", 'fail-on = "warning"\n')
+    git(change, "rm", "--quiet", "projects/p2/trace.jsonl")
+    commit(change, "delete")
+    assert run("check", "--since", "main").code == 1
+
+
+def test_what_git_does_not_list_counts_as_not_read(
+    change: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("drive_trace.storage.touched._SECONDS", -1.0)
+    ran = gate("--since", "main")
+    assert (ran.code, "git " in ran.err) == (2, True)

@@ -183,6 +183,8 @@ def check(paths: tuple[str, ...], search: SearchOptions, **given: Any) -> None:
     off = (RULES.keys() - (given["select"] or RULES.keys())) | given["ignore"]
     run = Checking(projects, off, fixes, given["stdin_filename"], given["fail_on"])
     _tell(run, reading, fixes, given)
+    if search.runs and not run.file_count:
+        notify("no run was looked at: none that is here, or was touched, has an id as --run says")
     if reading.unread or run.failed:
         sys.exit(2)
     sys.exit(1 if run.is_bad and not given["write_baseline"] else 0)
@@ -216,7 +218,7 @@ def _tell(run: Checking, reading: Reading, fixes: Fixes | None, given: Mapping[s
     notes += [*run.notes(prunes=given["prune_baseline"]), *reading.notes()]
     if writer is not None:
         unread = [*reading.unread, *run.unusable]
-        writer.finish(Totals(len(run.checked), notes, unread, is_quiet=given["quiet"]))
+        writer.finish(Totals(run.file_count, notes, unread, is_quiet=given["quiet"]))
     if isinstance(stream, StringIO):
         known = [each for project in run.checked.values() if project for each in project.files]
         write_document(stream.getvalue(), given["out"], traces=reading.found, inputs=known)

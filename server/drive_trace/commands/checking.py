@@ -176,6 +176,8 @@ class Checking:
         self.settings: dict[str, RuleSettings] = {}
         self.alike: dict[str, Counter[str]] = {}
         """Of these, by fingerprint on how many lines a rule finds what its baseline may know."""
+        self._of_others = 0
+        """How many of these hold no run that ``--run`` names."""
         self.is_bad = False
         """Whether a finding so far is bad enough for the check to fail."""
         self.failed = False
@@ -194,6 +196,11 @@ class Checking:
                 yield self._noted(unreadable(Unread(*each), Severity.WARNING))
 
     @property
+    def file_count(self) -> int:
+        """How many traces were checked, for the runs that are asked for."""
+        return len(self.checked) - self._of_others
+
+    @property
     def unusable(self) -> Sequence[Unread]:
         """The configurations and baselines that cannot be used."""
         return [Unread(*each.problem) for each in self._broken]
@@ -204,6 +211,8 @@ class Checking:
         """
         lacking = [f"{printable(each.path, 4096)} ({each.reason})" for each in self._not_beside]
         what = f"not looked at, and may hold lines of the same runs: {first_of(lacking, 3)}"
+        if self._of_others and not self.file_count:
+            return [what] * bool(lacking)
         commits, new = (sum(counts) for counts in zip((0, 0), *self._held, strict=True))
         held = (
             f"history: {plural(len(self._held), 'trace')} held against "
@@ -239,7 +248,10 @@ class Checking:
         return self._stdin if path == STDIN else path
 
     def _noted(self, report: Reported) -> Reported:
-        project = self.checked.get(report.location.path)
+        path = report.location.path
+        project = self.checked.get(path)
+        if project is None and self._projects is not None:  # as of a trace that is gone
+            project = self._projects.of(path)
         limit = self._fail_on or (project and project.configuration.fail_on) or "error"
         self.is_bad = self.is_bad or report.severity <= THRESHOLDS[limit]
         return report
@@ -262,7 +274,8 @@ class Checking:
                 run_ids: _RunIds = cache(partial(run_ids_in, trace.records))
                 run_ids = run_ids if is_kept else partial(set, run_ids())
                 found.append((_Trace(kept, settings, name=self._name(trace.path)), run_ids))
-        all_ids = cache(lambda: frozenset().union(*(each() for _, each in found)))
+        touched = reading.touched
+        all_ids = cache(lambda: frozenset(touched).union(*(each() for _, each in found)))
         around = [*reading.beside(all_ids, _MOST_BESIDE)]
         self._not_beside = [each for each in around if isinstance(each, Problem)]
         beside: list[tuple[_Trace, _RunIds]] = [
@@ -271,6 +284,13 @@ class Checking:
             if isinstance(each, TraceRecords)
         ]
         looked_at = among(found, beside, lambda each: each[0].trace.path)
+        if reading.search.runs:
+            all_named = [each() for _, each in found]
+            # A trace that names no run may be of any.
+            asked = [not ids or any(map(reading.asks_for, ids)) for ids in all_named]
+            self._of_others = asked.count(False)
+        if touched:
+            reading.note_lost(frozenset().union(*(each() for _, each in looked_at)))
         committed = CommittedTraces()
         is_alone = len(looked_at) == 1
         for numbers in sharing([each() if not is_alone else () for _, each in looked_at]):

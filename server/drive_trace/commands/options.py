@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from functools import partial, wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -131,11 +132,18 @@ def _remember(ctx: click.Context, param: click.Parameter, value: object) -> None
 
 
 def _remember_commit(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
-    from drive_trace.storage.git import commit_named  # noqa: PLC0415 - few need git
+    from drive_trace.storage.git import commit_named, repository_around  # noqa: PLC0415 - few need git
 
     found = commit_named(value) if value is not None else None
     if value is not None and not found:
-        raise click.BadParameter(f"{value} is no commit that is here; fetch it")
+        why = f"{value} is no commit that is here; fetch it"
+        if not value:
+            why = "the empty text names no commit; name one, such as main"
+        elif repository_around(Path.cwd()) is None:
+            why = "the current folder is in no repository of git; go to one"
+        elif ".." in value:
+            why = f"{value} is a range of commits; name one commit"
+        raise click.BadParameter(why)
     _remember(ctx, param, found)
 
 

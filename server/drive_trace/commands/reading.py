@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from fnmatch import fnmatchcase
 from operator import attrgetter
@@ -18,6 +19,7 @@ from drive_trace.text.wording import first_of, plural
 if TYPE_CHECKING:
     from drive_trace.scorecard.scoring import TraceSummary
     from drive_trace.storage.histories import Histories
+    from drive_trace.storage.touched import Touched
     from drive_trace.trace.history import History
 
 T = TypeVar("T")
@@ -85,8 +87,16 @@ class Reading(finding.NotRead):
         self.paths = paths or (".",)
         self.found: list[str] = []
         """The traces that were read."""
-        self._touched: set[str] = set()
-        """The runs that have been touched so far, if somebody asks."""
+        self.touched: dict[str, str] = {}
+        """The runs that have been touched so far, if somebody asks, each with a trace."""
+        self.runs_before: set[str] = set()
+        """The runs that the touched traces had at the commit of ``--since``."""
+        self._untouched: set[str] = set()
+        """The traces that were found and not touched."""
+        self._lost: set[str] = set()
+        """The touched runs of which no line is left, as far as they are noted."""
+        self._blank: set[str] = set()
+        """The touched traces in which nothing stands now."""
         self._whole: list[TraceRecords] | None = None
         self.others_found: list[str] = []
         """The other traces of their runs, which nobody named."""
@@ -103,24 +113,57 @@ class Reading(finding.NotRead):
             self.found.append(trace.path)
             if since is not None:
                 records += trace.records
-                changed = [each for each in since.records(trace) if each.strip()]
-                is_clear = all(finding.run_ids_in([each]) for each in changed)
-                self._touched |= finding.run_ids_in(changed if is_clear else trace.records)
+                self._note_touched(trace, since)
             yield trace
-        for path in since.gone(self.paths, records) if since is not None else ():
-            if self.search.excluded(path) != finding.Omission.EXCLUDED:
-                self.note(LeftOut(finding.from_here(path), finding.Omission.DELETED_SINCE))
+        if since is not None:
+            self._note_gone(since, records)
+
+    def _note_touched(self, trace: TraceRecords, since: Touched) -> None:
+        before = since.before(trace.path)
+        self.runs_before |= finding.run_ids_in(before)
+        changed = [*filter(str.strip, since.changed(trace.path, before, trace.records))]
+        if not all(finding.run_ids_in([each]) for each in changed):
+            changed += trace.records
+        self.touched |= dict.fromkeys(finding.run_ids_in(changed), trace.path)
+        if not any(map(str.strip, trace.records)):
+            self._blank.add(trace.path)
+
+    def _note_gone(self, since: Touched, records: Sequence[str]) -> None:
+        """Note the traces that are no more, or have become something else."""
+        told = {each.path for each in self.left_out if each.reason in finding.MISSED}
+        read = {*self.found, *self._untouched} - self._blank
+        seen = read.union(told, (each.path for each in self.unread))
+        real = {finding.identity(each) for each in seen}
+        for path, before, was_moved in since.gone(self.paths, real, records):
+            self.runs_before |= finding.run_ids_in(before)
+            if not was_moved and self.search.excluded(path) in finding.NOBODYS:
+                is_there = os.path.exists(path)  # noqa: PTH110 - Path raises for some names
+                reason = "REPLACED_SINCE" if is_there else "DELETED_SINCE"
+                self.note(LeftOut(finding.from_here(path), finding.Omission[reason]))
+        for problem in since.problems:
+            self.note(problem)
+
+    def note_lost(self, now: Collection[str]) -> None:
+        """Note the touched runs that are looked at, and are not among those that there are now."""
+        lost = sorted(filter(self.asks_for, self.touched.keys() - now - self._lost))
+        self._lost.update(lost)
+        for path in dict.fromkeys(self.touched[each] for each in lost):
+            self.note(LeftOut(path, finding.Omission.RUN_GONE_SINCE))
+        if lost:
+            named = first_of([*map(printable, lost)], MOST_NAMED)
+            self._say(f"no line is left of {plural(len(lost), 'run')}: {named}")
 
     def _if_touched(self, found: finding.Found) -> finding.Found:
         since = self.search.since
         if since is None or isinstance(found, Problem) or since.has(found):
             return found
+        self._untouched.add(found)
         return LeftOut(found, f"not touched since {since.since[:10]}")
 
     def asks_for(self, run_id: str) -> bool:
         """Whether a run is looked at: by ``--run``, and as it was touched ``--since`` a commit."""
         is_named = not self.search.runs or any(fnmatchcase(run_id, g) for g in self.search.runs)
-        return is_named and (self.search.since is None or run_id in self._touched)
+        return is_named and (self.search.since is None or run_id in self.touched)
 
     def asked(self, run_ids: Collection[str]) -> set[str]:
         """Those of some runs that are looked at; tells the others."""
@@ -187,8 +230,10 @@ class Reading(finding.NotRead):
         """
         named = [*self]
         run_ids = frozenset().union(*(finding.run_ids_in(each.records) for each in named))
-        asked = frozenset(self.asked(run_ids))
+        asked = frozenset(self.asked(run_ids.union(self.touched)))
         self._whole = finding.among(named, self.others(asked), attrgetter("path"))
+        if self.touched:
+            self.note_lost(frozenset().union(*(finding.run_ids_in(t.records) for t in self._whole)))
         return asked
 
     def notes(self) -> list[str]:

@@ -73,22 +73,27 @@ def score(
     # The files that PATH means, one after another.
     found = Reading(paths, search, options.histories())
     traces = _read(found, found)
-    run_ids = found.asked({run.run_id for each in traces for run in each.runs})
+    run_ids = found.asked({*_runs_in(traces), *found.touched})
     others = _read(found.others(run_ids), found)  # of the same runs
     traces = among(traces, others, attrgetter("path"))
+    found.note_lost(_runs_in(traces))
     left_out = omitted(found.left_out)
     scored = card.score(traces, found.unread, left_out, _read_again, only=run_ids)
-    exempt = [*_exempt(scored, search.projects or Projects("."))]
+    exempt = [*_exempt(scored, search.projects or Projects("."), found)]
     click.echo(_rendered(scored, output_format or _default_format(), exempt))
     let_off = {run_id for run_id, _, why_not in exempt if not why_not}
     counted = [run for run in scored.runs if run.run_id not in let_off]
-    is_none_touched = search.since is not None and not scored.runs
+    is_none_touched = search.since is not None and not found.touched
     is_met = is_none_touched or (scored.runs and all(run.is_earned for run in counted))
     is_short = require_correct and not (is_met and scored.complete)
     for reason in _shortcomings(scored, counted) if is_short else ():
         click.echo(f"drive-trace: --require-correct: {reason}", err=True)
     tell_others(found.others_found)
     sys.exit(_exit_code(scored, is_short=is_short))
+
+
+def _runs_in(traces: Iterable[TraceSummary]) -> set[str]:
+    return {run.run_id for each in traces for run in each.runs}
 
 
 def _read(found: Iterable[TraceRecords], reading: Reading) -> list[TraceSummary]:
@@ -121,8 +126,11 @@ _Exempt = tuple[str, Exemption, str]
 """A run, what exempts it from ``--require-correct``, and why that does not count, or nothing."""
 
 
-def _exempt(scored: ScoreCard, projects: Projects) -> Iterator[_Exempt]:
-    """The runs that the configurations of all their files exempt."""
+def _exempt(scored: ScoreCard, projects: Projects, reading: Reading) -> Iterator[_Exempt]:
+    """The runs that the configurations of all their files exempt. With ``--since``, a run that the
+    commit does not have is not one that its configuration was written for.
+    """
+    since = reading.search.since
     for run in scored.runs:
         asked = [projects.of(part.path) for part in run.parts]
         found = [each.configuration.exemption(run.run_id) for each in asked]
@@ -133,6 +141,9 @@ def _exempt(scored: ScoreCard, projects: Projects) -> Iterator[_Exempt]:
         why_not = "that is over" if first.until < datetime.now(UTC).date() else ""
         if not all(each.trusted for each in asked):
             why_not = "no configuration of the judged tree is believed (--trust-config-at)"
+        is_known = run.run_id in reading.runs_before
+        if since and not (is_known or any(not since.has(part.path) for part in run.parts)):
+            why_not = "the run is not in the commit of --since"
         yield run.run_id, first, why_not
 
 

@@ -450,7 +450,8 @@ def _verdicts(report: contents.FullReport) -> list[doc.Block]:
     said = render.not_read_blocks(report.card)
     if len(report.card.runs) == 1:
         (run,) = report.card.runs
-        said += [*render.run_card(run), *map(doc.Paragraph, filter(None, [outline(run).grading]))]
+        beside = [*filter(None, [outline(run).grading]), *render.beside_runs(report.card)]
+        said += [*render.run_card(run), *map(doc.Paragraph, beside)]
     else:
         said.append(doc.Paragraph(doc.strong(report.card.headline)))
     return [*said, *map(doc.Paragraph, filter(None, [report.warning, report.line_counts]))]

@@ -51,6 +51,8 @@ class ScoreCard(NamedTuple):
         """All verdicts in a few words: ``1 CORRECT · 1 INCORRECT · 2 not computable``."""
         if not (count := len(self.runs)):
             because = "the traces hold no valid event" if self.traces else "no trace was read"
+            if any(run.event_count for trace in self.traces for run in trace.runs):
+                because = "no run was looked at"
             return f"No runs: {because}"
         if not self.has_any_correctness_signal:
             none = "none graded yet" if count > 1 else "not graded yet"

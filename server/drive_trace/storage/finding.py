@@ -67,10 +67,20 @@ class Omission(StrEnum):
     LIBRARY_WITH_TRACES = "a library, which has traces"
     DELETED = "deleted, though git tracks it"
     DELETED_SINCE = "deleted since the commit of --since"
+    REPLACED_SINCE = "a trace at the commit of --since, and now none"
+    RUN_GONE_SINCE = "had a run at the commit of --since of which no line is left"
     EMPTIED = "emptied, though git tracks its content"
 
 
-GONE = frozenset({Omission.DELETED, Omission.DELETED_SINCE, Omission.EMPTIED})
+GONE = frozenset(
+    {
+        Omission.DELETED,
+        Omission.DELETED_SINCE,
+        Omission.REPLACED_SINCE,
+        Omission.RUN_GONE_SINCE,
+        Omission.EMPTIED,
+    }
+)
 """What git has and the disk has no more."""
 MISSED = frozenset(
     {
@@ -90,7 +100,7 @@ _HELD = {
     Omission.LIBRARY: Omission.LIBRARY_WITH_TRACES,
 }
 """What is not searched, and the same if a trace stands in it."""
-_NOBODYS = (None, Omission.CONFIGURED)
+NOBODYS = (None, Omission.CONFIGURED)
 """Why something is excluded, if nobody who may do so has excluded it."""
 
 
@@ -468,7 +478,7 @@ class _Search:
             return None
         excluded = self._options.excluded(shown)
         if place.unsearched is not None and not self._is_tracked(candidate):
-            if not is_out and excluded in _NOBODYS:
+            if not is_out and excluded in NOBODYS:
                 self._note_held(shown, place.unsearched)
             return None
         other = None if is_named else Omission.OTHER_NAME
@@ -523,7 +533,7 @@ class _Search:
             if reason is not None:
                 shown = f"{self._shown_base}{inner}"
                 excluded = self._options.excluded(shown)
-                told = reason if excluded is None or excluded in _NOBODYS else excluded
+                told = reason if excluded is None or excluded in NOBODYS else excluded
                 yield disk.LeftOut(shown, told)
 
     def note(self, error: OSError) -> None:

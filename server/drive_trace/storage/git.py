@@ -239,9 +239,19 @@ def is_tracked_without(path: str, suffix: str) -> bool | None:
 
 def hashes_in(root: Path, commit: str, seconds: float) -> Mapping[str, str]:
     """What git calls the contents of all files of a commit; nothing where it does not say."""
+    found = known_hashes(root, commit, seconds)
+    return {} if isinstance(found, Problem) else found
+
+
+def known_hashes(
+    root: Path, commit: str, seconds: float, mode: str = ""
+) -> Mapping[str, str] | Problem:
+    """The same of the files with such a mode; a Problem where git does not say."""
     found = run_git(str(root), "ls-tree", "-r", "-z", commit, seconds=seconds, most=LARGEST)
+    if isinstance(found, Problem):
+        return found
     # The facts: mode, kind and hash.
-    return {name: facts[-1] for facts, name in _listed(found)}
+    return {name: facts[-1] for facts, name in _listed(found) if facts[0].startswith(mode)}
 
 
 def _listed(found: bytes | Problem) -> Iterator[tuple[list[str], str]]:
