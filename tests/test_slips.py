@@ -1,6 +1,7 @@
 """Guesses: what is taken for a slip of what, and what never is."""
 
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
@@ -15,9 +16,11 @@ from drive_trace.vocabulary.slips import (
     is_slip_of_name,
     near_certain,
     nearest,
+    said_in_type,
     value_meant,
 )
 from tests.support.fixtures import dumps, trace
+from tests.support.growth import assert_linear
 
 NEGATIONS = [*("not-", "un", "in", "non-", "non", "no-", "dis", "im", "by", "not", "no", "un-")]
 
@@ -180,6 +183,11 @@ def test_an_outcome_is_guessed_one_at_a_time(event: str, field: str) -> None:
 def test_names_too_long_to_compare_in_time_are_no_slips() -> None:
     assert is_slip_of_name("n" * 79, "n" * 80)
     assert not is_slip_of_name("n" * 80, "n" * 81)
+
+
+def test_a_long_number_is_no_duration_and_found_out_in_time() -> None:
+    field = EVENTS["dispatch-end"].fields["wall_clock_ms"]
+    assert_linear(lambda size: partial(said_in_type, field, "1" * size), 20_000)
 
 
 # Keys: other names of a field, by what they hold

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drive_trace.json_text import Node, parse
+from drive_trace.json_text.salvage import salvage
 from tests.support.growth import assert_linear
 from tests.syntax.support import repaired
 
@@ -69,6 +70,14 @@ def test_nesting_has_no_limit(text: str) -> None:
 )
 def test_time_grows_with_the_length(unit: str) -> None:
     assert_linear(lambda size: partial(parse, '{"a":' + unit * (size // len(unit))), 60_000)
+
+
+def test_the_search_for_records_grows_with_the_length() -> None:
+    def search(size: int) -> partial[object]:
+        text = '{"a":[' * (size // 100) + "1," * size
+        return partial(salvage, text, lambda _: True)
+
+    assert_linear(search, 40_000)
 
 
 SHORT = list("{}[],:\"'\\#-<1“😀 \t\r\n\0\xa0\ufeff\ud800\udc00")

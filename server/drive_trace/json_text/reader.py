@@ -364,17 +364,31 @@ class _Reader:
         elif frame.is_object:
             self._text_in_object(frame, token, begins_pair=self.tokens.before_colon())
         else:
-            if self.expect is _Expect.COMMA:
+            if self.expect is _Expect.COMMA and self._goes_on(token):
+                self._quote_inside(token, "]")
+            elif self.expect is _Expect.COMMA:
                 self._missing(",", token.span)
             self._attach(self._value(token))
 
+    def _goes_on(self, token: Token) -> bool:
+        """Whether the string before this text may go on with it, its quote not escaped."""
+        is_beside = self.last.span.end == token.span.start
+        is_quoted = self.text[token.span.start] == '"'
+        return self.last.type == "string" and (is_beside or not is_quoted)
+
+    def _quote_inside(self, token: Token, closer: str) -> None:
+        self.report.drop_repairs()
+        what = f'`,`, `{closer}`, or `\\"` for a quote inside the string'
+        self._unexpected(token.span, what)
+
     def _text_in_object(self, frame: _OpenValue, token: Token, *, begins_pair: bool) -> None:
         if self.expect is _Expect.COMMA:
-            if begins_pair:
+            is_beside = self.last.type == "string" and self.last.span.end == token.span.start
+            if begins_pair and (not is_beside or self.text[token.span.start] == '"'):
                 self._missing(",", token.span)
                 self._key(frame, token)
-            elif self.last.type == "string" and self.last.span.end == token.span.start:
-                self._unexpected(token.span, '`,`, `}`, or `\\"` for a quote inside the string')
+            elif is_beside:
+                self._quote_inside(token, "}")
             else:
                 self._unexpected(token.span, "`,` or `}`")
         elif begins_pair:
@@ -389,9 +403,11 @@ class _Reader:
     def _key(self, frame: _OpenValue, token: Token) -> None:
         key = self._text_of(token)
         if token.type == "word":
-            edit = (token.span, json.dumps(key, ensure_ascii=False))
             is_name = _NAME.fullmatch(key) is not None
-            self.report.add(ProblemKind.UNQUOTED_KEY, token.span, edit, safe=is_name)
+            # What has no colon is the rest of a value, such as of `1,5`.
+            is_key = is_name or self.tokens.before_colon()
+            edits = [(token.span, json.dumps(key, ensure_ascii=False))] if is_key else []
+            self.report.add(ProblemKind.UNQUOTED_KEY, token.span, *edits, safe=is_name)
         frame.key = (key, token.span)
         self.expect = _Expect.COLON
 

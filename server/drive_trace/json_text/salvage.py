@@ -14,6 +14,8 @@ from drive_trace.text.spans import Span
 
 _DECODER = json.JSONDecoder(parse_constant=refuse_number)
 _MOST_TRIES = 1000
+_MOST_READ = 20
+"""So many times as long as the text is what is read in vain."""
 _LONGEST = 200
 """What is longer is no wrapper."""
 # Atomic, so that none is tried in all ways.
@@ -67,6 +69,7 @@ def _string(text: str) -> str | None:
         return None
     try:
         value = json.loads(text.strip(f"{WHITESPACE},"))
+        str(value).encode()  # a lone surrogate is no text
     except ValueError:
         return None
     return value if isinstance(value, str) else None
@@ -75,13 +78,15 @@ def _string(text: str) -> str | None:
 def _objects(text: str, is_wanted: IsRecord) -> Iterator[Span]:
     """The outermost objects, up to what somebody has taken out."""
     at = text.find("{")
-    end = 0
+    end = read = 0
     for _ in range(_MOST_TRIES):
-        if at < 0 or _TAKEN_OUT.search(text, max(end, at - _LONGEST), at):
+        is_enough = read > _MOST_READ * len(text)
+        if at < 0 or is_enough or _TAKEN_OUT.search(text, max(end, at - _LONGEST), at):
             return
         try:
             value, stop = _DECODER.raw_decode(text, at)
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError) as error:
+            read += getattr(error, "pos", len(text)) - at
             stop = at + 1
         else:
             if is_wanted(value):

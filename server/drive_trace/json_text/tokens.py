@@ -357,6 +357,8 @@ _ODD_NUMBER = re.compile(
     r"(?P<exponent>(?:[eE][+-]?[0-9]*+)?)"
 )
 _GROUPED_WORD = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:([,_])[0-9]{3})(?:\1[0-9]{3})*(?:\.[0-9]+)?")
+_NUMBER_ELSEWHERE = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:(?:\.[0-9]{3}){2,}|(?:['\u2019][0-9]{3})+)")
+_DURATION = re.compile(r"P(?:[0-9]+D)?(?:T(?:[0-9]+(?:[.][0-9]+)?[HMS])+)?")
 _OTHER_NUMBER = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]++|0[oO][0-7]++|0[bB][01]++|[0-9][0-9_]*+n?)")
 
 
@@ -384,6 +386,12 @@ def value_of(word: str, span: Span, report: MergedProblems) -> Node:
     odd = _ODD_NUMBER.fullmatch(word)
     if odd is not None and (odd["whole"] or odd["part"]):
         return _odd_number(odd, span, report)
+    if _DURATION.fullmatch(word) or _NUMBER_ELSEWHERE.fullmatch(word):
+        what = "a JSON number: "
+        is_duration = word[0] == "P"
+        what += "write the duration as one" if is_duration else "it takes no thousands separators"
+        report.add(ProblemKind.MALFORMED_NUMBER, span, what=what)
+        return Node(NodeKind.BROKEN, span, word)
     if _OTHER_NUMBER.fullmatch(word):
         what = "a JSON number: write it in decimal digits alone"
         report.add(ProblemKind.MALFORMED_NUMBER, span, what=what)

@@ -16,15 +16,19 @@ from drive_trace.linter.rule import LINES_BELOW, Edit, Finding, Fix, Fixes, Leve
 from drive_trace.text.spans import Span, replace_spans
 from drive_trace.trace.line import Line
 from drive_trace.trace.reading import read_exactly
+from drive_trace.vocabulary import GRADE
 from drive_trace.vocabulary.slips import event_under_alias
 
 if TYPE_CHECKING:
     from drive_trace.json_text.salvage import Salvage
+    from drive_trace.trace.index import Index
 
 _SPACE = " \t\r\n"
-_AROUND = {ProblemKind.FENCE: Level.SAFE, ProblemKind.ARRAY: Level.IN_BULK}
+AROUND = {ProblemKind.FENCE: Level.SAFE, ProblemKind.ARRAY: Level.IN_BULK}
 """Lines that hold nothing of a record, and how they may be removed."""
 _OF_RECORD = re.compile(r'[{}"]')
+_CUT_NUMBER = re.compile(r"[0-9]\s*[}\]]\s*[0-9.]")
+"""A number that ends a record, and digits behind it, which may be its rest."""
 _DATA = re.compile(r"[\d\"'{:]|pass|fail")
 """What no repair deletes: a number, a string, an object, a field, a grade."""
 
@@ -35,8 +39,7 @@ def repairs(finding: Finding) -> Fixes:
     """
     problem, text = finding.cause.problem, finding.line.text
     assert problem is not None
-    if problem.kind in _AROUND:
-        yield remove_line(finding, _AROUND[problem.kind])
+    if problem.kind in AROUND:
         return
     is_certain = any(repair.safe for repair in problem.repairs)
     if not is_certain and _salvage(text.removesuffix("\r")) is not None:
@@ -52,9 +55,23 @@ def repairs(finding: Finding) -> Fixes:
             continue
         edits = tuple(Edit(finding.line, *edit) for edit in repair.edits)
         level = Level.SAFE if repair.safe else Level.IN_BULK
-        if is_comment or names_a_feed(text):
+        is_number = problem.kind is ProblemKind.MALFORMED_NUMBER
+        is_cut = is_number and any(text[: span.end].endswith(".") for span, _ in repair.edits)
+        if is_comment or is_cut or names_a_feed(text):
             level = Level.BY_HAND
         yield Fix(repair.title, level, edits)
+
+
+def remove_around(finding: Finding, trace: Index) -> Fix:
+    """Removes a line that holds nothing of a record. Where a run is graded, a person does: a grade
+    with a rejected line after it is stale, and counts without the line.
+    """
+    problem = finding.cause.problem
+    assert problem is not None
+    if "is graded" not in trace.kept:
+        trace.kept["is graded"] = any(run.events(GRADE) for run in trace.runs.values())
+    is_graded = trace.kept["is graded"]
+    return remove_line(finding, Level.BY_HAND if is_graded else AROUND[problem.kind])
 
 
 def _salvage(text: str) -> Salvage | None:
@@ -80,7 +97,8 @@ def lift_out(finding: Finding) -> Fixes:
         return
     level = Level.SAFE if found.is_glued else Level.IN_BULK
     # A record may be named in a sentence, which may say that it is wrong.
-    if names_a_feed(text) or not all(map(_OF_RECORD.search, found.lines)):
+    is_said = not all(map(_OF_RECORD.search, found.lines))
+    if is_said or names_a_feed(text) or _CUT_NUMBER.search(text):
         level = Level.BY_HAND
     is_one = found.is_whole and len(found.lines) == 1
     title = "Keep the record alone" if is_one else "Put each object on a line of its own"

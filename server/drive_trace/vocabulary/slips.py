@@ -121,6 +121,8 @@ _UNITS: Mapping[str, float] = {
 _DURATION = r"(?:pt)?(?:\s*\d{1,9}(?:\.\d{1,9})?\s*[a-z]{1,12})+"
 _GROUPED = r"-?[0-9]{1,3}(?:([,_ \u00a0\u202f])[0-9]{3})(?:\1[0-9]{3}){0,3}"
 _INTEGER = r"-?(0|[1-9][0-9]{0,14})"
+_NO_SECONDS = r"[^\d:]\d\d(?::?\d\d)?[.,]"
+"""A fraction behind the hours or the minutes: Python takes it for one of a second."""
 _EPOCHS = {10: 1, 13: 1000, 16: 1_000_000}
 """By how many digits there are in a time since 1970: how many of it make a second."""
 
@@ -200,6 +202,12 @@ def _other_name(plain: str, field: FieldType) -> bool:
     return (word if is_timed else plain) in KNOWN.get(field.name, ())
 
 
+def is_other_name(key: str, field: FieldType) -> bool:
+    """Whether a key is another name of a field, or a part of its own."""
+    plain = _plain(key[:_LONGEST])
+    return _other_name(plain, field) or {*plain.split("-")} < {*field.name.split("_")}
+
+
 def _words(name: str) -> set[str]:
     return {re.sub(_PLURAL, "", word) for word in _plain(name).split("-")}
 
@@ -208,7 +216,7 @@ def _fitting(fields: Iterable[FieldType], value: object) -> FieldType | None:
     """The only one of some fields that takes a value, or that alone takes such a value, as an id
     written as a UUID is no name.
     """
-    taking = [field for field in fields if _takes(field, value) or said_in_type(field, value)]
+    taking = [field for field in fields if takes(field, value) or said_in_type(field, value)]
     special = [each for each in taking if each.shape != StringShape() and _is_right(each, value)]
     plain = [each for each in taking if each.shape == StringShape()]
     found = taking if len(taking) == 1 else special or plain
@@ -223,7 +231,8 @@ def _is_right(field: FieldType, value: object) -> bool:
 _CLASSES = {StringShape: str, ListShape: list, ObjectShape: dict}
 
 
-def _takes(field: FieldType, value: object) -> bool:
+def takes(field: FieldType, value: object) -> bool:
+    """Whether a value is of a field's type; a number of milliseconds may have a fraction."""
     if value is None or type(field.shape) not in _CLASSES:
         is_time = field.unit == "milliseconds" and isinstance(value, float)
         return is_time or _is_right(field, value) or (value is None and field.nullable)
@@ -269,8 +278,11 @@ def _number(found: str) -> str | None:
 def _milliseconds(found: str) -> int | None:
     """A duration with its units: ``PT32M30S``, ``32 min 30 s``."""
     text = found.strip().lower()
+    # Without this, a search for parts takes the square of the length.
+    if not re.fullmatch(_DURATION, text):
+        return None
     parts = re.findall(r"([\d.]+)\s*([a-z]+)", text.removeprefix("pt"))
-    if not re.fullmatch(_DURATION, text) or not all(unit in _UNITS for _, unit in parts):
+    if not all(unit in _UNITS for _, unit in parts):
         return None
     return round(sum(float(number) * _UNITS[unit] for number, unit in parts))
 
@@ -281,6 +293,8 @@ def _moment(found: str) -> str | None:
     """
     text = re.sub(" (UTC|GMT|Z)$", "Z", found.upper())
     whole = text.partition(".")[0]
+    if re.search(_NO_SECONDS, text):
+        return None
     try:
         if whole.isdecimal() and len(whole) in _EPOCHS:
             moment = datetime.fromtimestamp(float(text) / _EPOCHS[len(whole)], UTC)

@@ -12,7 +12,8 @@ and safe; where it would have to guess at a value it is a suggestion. A comment 
 time, and so is mended what is wrong with a line that names one of the two feeds, as that can change
 a verdict. An object that is spread over several lines (pretty-printed JSON), up to 200, is one
 finding over all of them, with a suggestion that joins them. A Markdown fence is removed, which is
-safe; a bracket that stands alone, as around a file that is one array, by a suggestion.
+safe; a bracket that stands alone, as around a file that is one array, by a suggestion. Where a run
+is graded, a person removes either, as a grade before a rejected line is stale.
 
 Every whole record of a line is lifted out of it, by a suggestion: what is around it goes where it
 says nothing (quotes, brackets, a bullet, the number of the line, a time and a level of a log), and
@@ -84,7 +85,7 @@ EVENT{"event_type":"project-closed"}
 EVENT{"event_type":"dispatch-start","dispatch_name":"{'D1',} // NaN"}
 """
 
-from drive_trace.linter.records import CUT_OFF, join, repairs
+from drive_trace.linter.records import AROUND, CUT_OFF, join, remove_around, repairs
 from drive_trace.linter.rule import (
     Finding,
     Findings,
@@ -100,12 +101,14 @@ def _check(subject: LineDiagnostic) -> Findings:
     yield subject.not_json(RULE)
 
 
-def _joined(finding: Finding, around: Surroundings) -> Fixes:
+def _around(finding: Finding, around: Surroundings) -> Fixes:
     problem = finding.cause.problem
+    if problem is not None and problem.kind in AROUND:
+        yield remove_around(finding, around.trace)
     if problem is not None and problem.kind in CUT_OFF:
         fix = join(finding.line, around.number, around.below)
         if fix is not None:
             yield fix
 
 
-RULE = Rule(Severity.ERROR, _check, fixes=repairs, fixes_around=_joined)
+RULE = Rule(Severity.ERROR, _check, fixes=repairs, fixes_around=_around)

@@ -16,10 +16,11 @@ gap (`null` or `""`) that stays an error until somebody fills it in. Beside a ke
 declares, they are inserted one at a time, as it may be the field; beside one that holds an object
 or array, be it as text, not at all. An event's type is suggested where only one event has such
 fields. A key is renamed, alone or with all others of its line; in bulk, if all of them differ in
-case or separators alone. Its value is converted where it says the same in another type, and a
-duration in another unit where the timestamps of the run say so, too, within a fifth; else the
-finding asks, and has no fix. A nested payload is flattened, which is safe but for the two
-feeds; not where a key would then stand twice.
+case or separators alone, or are other names of fields that take their values: an outcome never,
+and milliseconds where the timestamps of the run say so, too, within a fifth. Its value is converted
+where it says the same in another type, and a duration in another unit where the timestamps say so,
+too; else the finding asks, and has no fix. A nested payload is flattened, which is safe but for the
+two feeds; not where a key would then stand twice.
 
 Examples:
 EVENT{"event_type":"dispatch-start","parent_dispatch_id":<absent>}
@@ -117,8 +118,10 @@ from drive_trace.vocabulary.slips import (
     event_under_alias,
     event_with,
     factors_of,
+    is_other_name,
     is_same_word,
     said_in_type,
+    takes,
 )
 
 _NEAR = 0.2
@@ -175,9 +178,7 @@ def _fixes(finding: Finding) -> Fixes:
     diagnostic = finding.cause
     if isinstance(diagnostic.found, tuple):
         yield from _flatten(finding.line, str(diagnostic.path[0]))
-    elif diagnostic.field is not None:
-        yield from _renames(finding)
-    else:
+    elif diagnostic.field is None:
         yield from _insertions(finding)
 
 
@@ -229,11 +230,15 @@ def _is_in_unit(slip: Diagnostic) -> bool:
     return slip.field is None or factors_of(str(slip.path[-1]), slip.field) == (1,)
 
 
-def _renames(finding: Finding) -> Fixes:
+def _renames(finding: Finding, around: Surroundings) -> Fixes:
     """Renaming all keys of a line that are slips, then this one."""
     line = finding.line
-    if not _is_in_unit(finding.cause):
+    if finding.cause.field is None:
         return
+    if not _is_in_unit(finding.cause):
+        yield from _in_its_unit(finding, around)
+        return
+    passed = measured_ms(around.trace, line)
     slips = [
         each
         for each in line.diagnostics
@@ -242,15 +247,16 @@ def _renames(finding: Finding) -> Fixes:
     ]
     if len(slips) > 1:
         which = "both" if len(slips) == 2 else f"all {len(slips)}"
-        yield _rename(line, slips, f"Rename {which} keys: {fields_listed(_names(slips))}")
-    yield _rename(line, [finding.cause], f"Rename to {fields_listed(_names([finding.cause]))}")
+        yield _rename(line, slips, passed, f"Rename {which} keys: {fields_listed(_names(slips))}")
+    title = f"Rename to {fields_listed(_names([finding.cause]))}"
+    yield _rename(line, [finding.cause], passed, title)
 
 
 def _names(slips: Iterable[Diagnostic]) -> list[str]:
     return [each.field.name for each in slips if each.field is not None]
 
 
-def _rename(line: Line, slips: Sequence[Diagnostic], title: str) -> Fix:
+def _rename(line: Line, slips: Sequence[Diagnostic], passed: int | None, title: str) -> Fix:
     edits = list[Edit]()
     is_sure = True
     for each in slips:
@@ -259,9 +265,23 @@ def _rename(line: Line, slips: Sequence[Diagnostic], title: str) -> Fix:
         value = None if is_of_weight else said_in_type(each.field, each.found)
         edits += _edits(line, each, each.field, value)
         title += f": {value}" * (value is not None and len(slips) == 1)
-        is_sure &= is_same_word(str(each.path[-1]), each.field.name) and not each.field.is_outcome
+        is_sure &= not each.field.is_outcome and (
+            is_same_word(str(each.path[-1]), each.field.name) or _fits(each, each.field, passed)
+        )
     level = Level.IN_BULK if is_sure else Level.BY_HAND
     return Fix(title, level, tuple(edits))
+
+
+def _fits(slip: Diagnostic, field: FieldType, passed: int | None) -> bool:
+    """Whether a field is called by a name that others have for it, and its value fits: a duration
+    is about what the timestamps say.
+    """
+    found = slip.found
+    if not is_other_name(str(slip.path[-1]), field):
+        return False
+    if field.unit == "milliseconds" and isinstance(found, int):
+        return passed is not None and abs(found - passed) <= passed * _NEAR
+    return not isinstance(found, float) and takes(field, found)
 
 
 def _edits(line: Line, slip: Diagnostic, field: FieldType, value: str | None) -> Iterable[Edit]:
@@ -274,11 +294,16 @@ def _in_its_unit(finding: Finding, around: Surroundings) -> Fixes:
     """Renaming a key with a duration in another unit, where the timestamps say so, too."""
     diagnostic, line = finding.cause, finding.line
     field, found = diagnostic.field, diagnostic.found
-    if field is None or _is_in_unit(diagnostic) or not isinstance(found, int | float):
+    if field is None or not isinstance(found, int | float):
         return
-    passed = measured_ms(around.trace, line) or 0
+    passed = measured_ms(around.trace, line)
+    if passed is None:
+        return
     for factor in factors_of(str(diagnostic.path[-1]), field):
-        number = round(found * factor)
+        try:
+            number = round(found * factor)
+        except OverflowError:  # of what no double holds
+            continue
         if abs(number - passed) <= passed * _NEAR:
             title = f"Rename to `{field.name}`, in {field.unit}: {number}"
             yield Fix(title, Level.IN_BULK, (*_edits(line, diagnostic, field, str(number)),))
@@ -311,7 +336,7 @@ RULE = Rule(
     Severity.ERROR,
     _check,
     fixes=_fixes,
-    fixes_around=_in_its_unit,
+    fixes_around=_renames,
     sums="keys of this line are no fields",
     sums_by="line",
 )
