@@ -383,6 +383,13 @@ def test_a_stale_report_that_was_accepted_qualifies_the_verdict(
     assert gate(trace, "--result", xml, "--accept-stale").code == 0
     assert scored(trace)["verdict"] == "correct"
     assert codes(trace)["stale-report"]
+    # What is recorded next says the same as score.
+    record = ("--trace-file", trace, "--project-run-id", RUN)
+    for ran in (
+        gate(trace, "--result", xml, "--accept-stale"),
+        run("record", *record, "--mechanical", "pass"),
+    ):
+        assert "CORRECT, but qa by a report that may be older" in ran.out
     assert run("score", "--require-correct", trace).code == 1
     gate(trace, "--run", "true")
     assert "stale-report" not in codes(trace)
@@ -402,9 +409,20 @@ def test_a_component_of_another_commit_qualifies_the_verdict(trace: Path, tmp_pa
         (git(tree, "rev-parse", "HEAD"), True)
     }
     assert "graded-at-another-commit" not in codes(trace)
+    for changed in ("code.py", "uv.lock", "data.jsonl"):
+        (tree / changed).write_text("2")
+        gate(trace, "--run", "true", "--cwd", tree)
+        assert codes(trace)["graded-at-another-commit"] is False
+        (tree / changed).write_text("1")
+        if changed != "code.py":
+            (tree / changed).unlink()
+    own = tree / "c.jsonl"
+    own.write_bytes(trace.read_bytes())
+    gate(own, "--run", "true", "--cwd", tree, "--only-this-file")
+    gate(own, "--run", "true", "--cwd", tree, "--only-this-file")
+    assert recorded(own)[-1]["clean"]
+    own.unlink()
     (tree / "code.py").write_text("2")
-    gate(trace, "--run", "true", "--cwd", tree)
-    assert codes(trace)["graded-at-another-commit"] is False
     git(tree, "commit", "-qam", "two")
     gate(trace, "--run", "true", "--cwd", tree)
     assert codes(trace)["graded-at-another-commit"]
@@ -415,3 +433,37 @@ def test_a_gate_that_cannot_leave_a_record_says_so(trace: Path) -> None:
     ran = gate(trace, "--run", "true")
     assert (ran.code, grade(trace)["qa"]) == (0, "pass")
     assert "the grade has no evidence" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("damage", "code"),
+    [
+        ("deleted", "graded-without-evidence"),
+        ("garbled", "graded-without-evidence"),
+        ("a folder", "graded-without-evidence"),
+        ("failed", "contradicted-by-gate"),
+        ("failed later", "contradicted-by-gate"),
+    ],
+)
+def test_a_verdict_gets_no_better_where_its_evidence_is_gone(
+    damage: str, code: str, trace: Path, tmp_path: Path
+) -> None:
+    xml = report(tmp_path / "1.xml", PASSED.replace(">", ' timestamp="2001-02-03T04:05:06Z">', 1))
+    gate(trace, "--run", "true", component="mechanical")
+    gate(trace, "--result", xml, "--accept-stale")
+    beside = trace.with_name(f"{trace.name}.judgements.ndjson")
+    lines = beside.read_text("utf-8").splitlines(keepends=True)
+    later = json.loads(lines[-1]) | {"outcome": "fail", "stale": False}
+    match damage:
+        case "deleted":
+            beside.unlink()
+        case "garbled":
+            beside.write_text(lines[0] + lines[1][:40] + "\n", "utf-8")
+        case "a folder":
+            beside.unlink()
+            beside.mkdir()
+        case _:
+            later |= {"ts": "2126-01-01T00:00:00.000Z"} if damage == "failed later" else {}
+            beside.write_text("".join([*lines, json.dumps(later) + "\n"]), "utf-8")
+    assert codes(trace)[code]
+    assert run("score", "--require-correct", trace).code == 1

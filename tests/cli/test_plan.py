@@ -18,7 +18,10 @@ def test_given_rates_say_how_many_runs_it_takes() -> None:
     assert 0 < first["power"] < 0.8
     again = run("plan", "--cases", "5", "--runs", first["runs"], "--output-format", "json").json
     assert again["power"][0]["power"] >= 0.8
-    assert f"80% takes {first['runs']} a case and side" in said
+    assert f"for 80%, {first['runs']} runs per case and side are enough" in said
+    ran = run("plan", "--cases", "1000", "--runs", "1000")
+    assert (ran.code, ran.out) == (2, "")
+    assert "1,000 cases of 1,000 runs are more than 10,000 runs a side" in ran.err
 
 
 def test_past_runs_say_how_many_runs_it_takes(tmp_path: Path) -> None:
@@ -31,6 +34,8 @@ def test_past_runs_say_how_many_runs_it_takes(tmp_path: Path) -> None:
     # (4 + z² / 2) of (6 + z²), and of the logarithms of 1,000 and 2,000.
     assert found["rate"] == pytest.approx((4 + 1.9207) / (6 + 3.8415), abs=1e-4)
     assert found["spread"] == pytest.approx(0.6931 / 2**0.5, abs=1e-4)
+    said = run("plan", tmp_path / "b").out
+    assert "0.60 of the runs are CORRECT (4 of 6 past ones, drawn towards a half)" in said
     (tmp_path / "empty.jsonl").touch()
     assert "where 0.80 of the runs are CORRECT" in run("plan", tmp_path / "empty.jsonl").out
     ran = run("plan", tmp_path / "none")

@@ -512,8 +512,8 @@ def test_less_input_for_more_cache_reads_is_not_better(sides: Sides) -> None:
     assert passes == {"what": "CORRECT runs", "effect": 0.2, "power": passes["power"], "runs": 71}
     assert (cost["what"], cost["power"]) == ("input tokens", 1)
     said = " ".join(sides.compare("--allow-unverified").out.split())
-    told = f"told in {passes['power']:.0%} of comparisons of so many runs"
-    assert f"{told}; 80% takes 71 a case and side" in said
+    told = f"found in {passes['power']:.0%} of such comparisons"
+    assert f"{told}; for 80%, 71 runs per case and side are enough" in said
     assert "input tokens × 0.02 (p < 0.0001 by Holm) and cache reads up" in found["reasons"][1]
 
 

@@ -168,13 +168,23 @@ def test_a_run_that_left_nothing_is_not_correct(sides: Sides) -> None:
             trace.write_text(text, "utf-8")
             judged(trace, "fail")
     said = json.dumps({key: SAME[key] for key in ("case", "base_commit", "model", "bundle")})
+    good = sides.folder / "c" / "c-2" / "trace.jsonl"
     for at in range(24):
         manifest = write(sides.folder / "c" / f"dead-{at}", "trace.run.json", said)
-        if at % 2:
-            manifest.with_name("trace.jsonl").touch()
-    # A trace that was excluded is nobody's, and so is what is hidden.
-    excluded = "--exclude", known(sides, "c", model="opus").parent.name
-    write(sides.folder / "c" / ".old" / "1", "trace.run.json", said)
+        trace = manifest.with_name("trace.jsonl")
+        match at % 6:
+            case 1 | 2 | 3:
+                trace.write_text({1: "", 2: "\n", 3: '{"a":1}\n'}[at % 6], "utf-8")
+            case 4:
+                trace.write_bytes(good.read_bytes())
+            case 5:
+                text = good.read_text("utf-8")
+                trace.write_text(text.replace(good.parent.name, f"copy-{at}"), "utf-8")
+    # What was excluded is nobody's, and what stands in a library.
+    vendored = known(sides, "c", model="opus").parent.name
+    excluded = "--exclude", vendored, "--exclude", "hidden"
+    for each in (f"{vendored}/1", ".old/hidden", "node_modules/x"):
+        write(sides.folder / "c" / each, "trace.run.json", said)
     found = sides.json(*excluded)
     gate = found["gate"]
     assert [(gate[side]["correct"], gate[side]["k"]) for side in ("baseline", "candidate")] == [
@@ -185,3 +195,28 @@ def test_a_run_that_left_nothing_is_not_correct(sides: Sides) -> None:
     assert "24 runs of the candidate are known by a manifest alone, and not CORRECT" in " ".join(
         sides.compare(*excluded).out.split()
     )
+
+
+def test_a_run_whose_trace_is_a_link_to_another_is_not_correct(sides: Sides) -> None:
+    known(sides, "b")
+    good = known(sides, "c")
+    manifest = write(sides.folder / "c" / "linked", "trace.run.json", json.dumps(SAME))
+    manifest.with_name("trace.jsonl").symlink_to(good)
+    found = sides.allowed()["gate"]["candidate"]
+    assert (found["correct"], found["k"]) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("folder", "text", "reason"),
+    [("dead", "{", "is not JSON"), (".old", "{}", "in a hidden folder")],
+)
+def test_a_manifest_that_is_not_read_leaves_no_answer(
+    sides: Sides, folder: str, text: str, reason: str
+) -> None:
+    known(sides, "b")
+    known(sides, "c")
+    write(sides.folder / "c" / folder, "trace.run.json", text)
+    ran = sides.compare("--allow-unverified")
+    assert ran.code == 2
+    assert reason in " ".join((ran.out + ran.err).split())
+    assert "better" not in ran.out

@@ -138,7 +138,7 @@ def gate(  # noqa: PLR0913, PLR0917 - one for each option
         # A gate may take an hour: what cannot be recorded is refused before.
         would, _ = writing.preview(request)
     worked, began = last_work(would.traces, request.project_run_id), new_stamp().ts
-    commit, clean = tree_state(cwd or ".")
+    commit, clean = tree_state(cwd or ".", request.trace_file)
     if gates:
         ended = _run(gates, timeout, cwd, log)
     else:

@@ -251,7 +251,7 @@ class Judging:
         self._judges = self._orchestrators = frozenset[str]()
         """The families of models that judge and orchestrator are of."""
         self._id = str(uuid.uuid4())
-        self._tree = tree_state(criteria.repo or ".")
+        self._tree = tree_state(criteria.repo or ".", request.trace_file)
         self._diff = ""
         projects = Projects(".", with_baseline=False, trusted=options.trusted())
         self._project, self._own = projects.of(request.trace_file), own_project()

@@ -20,7 +20,9 @@ from drive_trace.storage.finding import SearchOptions
 from drive_trace.text.escaping import json_document
 from drive_trace.text.wording import plural
 
-_RATE, _SPREAD = 0.8, 0.76
+_RATE, _SPREAD, _RUNS = 0.8, 0.76, 5
+_MOST = 10_000
+"""Runs a side: of more, the answer takes minutes."""
 _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 _MORE_THAN_0 = click.FloatRange(min=0, min_open=True, max=100)
 
@@ -34,7 +36,7 @@ def _number(
 @click.command()
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=options.FILE)
 @_number("--cases", click.IntRange(1, 1000), "N", "Cases; by default those of the past runs.")
-@_number("--runs", click.IntRange(1, 1000), "N", "Runs a case and side.")
+@_number("--runs", click.IntRange(1, 1000), "N", f"Runs a case and side; by default {_RUNS}.")
 @_number("--rate", _SHARE, "SHARE", "How many runs are CORRECT; by default as of the past ones.")
 @_number("--spread", _MORE_THAN_0, "S", "The standard deviation of the logarithms of costs.")
 @click.option("--margin", type=_SHARE, default=MARGIN, show_default=True, help="As in compare.")
@@ -73,6 +75,7 @@ def plan(  # noqa: PLR0913, PLR0917 - one for each option
       drive-trace plan runs/main --runs 6 --margin 0.1
       drive-trace plan --rate 0.75 --spread 0.5 --cases 5
     """
+    past_runs = ""
     if paths:
         side = usable(read_side("past", paths, found_in(Reading(paths, search))))
         if side.unread:
@@ -80,6 +83,8 @@ def plan(  # noqa: PLR0913, PLR0917 - one for each option
         past = cases_of(side, side._replace(runs=()))
         counts = tally(side.runs)
         cases, graded = cases or len(past), counts.correct + counts.incorrect
+        if graded and not rate:
+            past_runs = f" ({counts.correct:,} of {graded:,} past ones, drawn towards a half)"
         rate = rate or (power.likely_rate(counts.correct, graded) if graded else None)
         known = (
             power.spread_of(log_costs(past, each))
@@ -87,7 +92,10 @@ def plan(  # noqa: PLR0913, PLR0917 - one for each option
             if each is not WALL_CLOCK
         )
         spread = spread or next(filter(None, known), None)
-    cases, runs, rate, spread = cases or 1, runs or 5, rate or _RATE, spread or _SPREAD
+    cases, runs, rate, spread = cases or 1, runs or _RUNS, rate or _RATE, spread or _SPREAD
+    if cases * runs > _MOST:
+        what = f"{cases:,} cases of {runs:,} runs are more than {_MOST:,} runs a side"
+        raise click.UsageError(f"{what}; name fewer of either")
     sizes = [(runs, runs)] * cases
     shown = [
         power.power_of(
@@ -106,6 +114,6 @@ def plan(  # noqa: PLR0913, PLR0917 - one for each option
         return
     design = f"{plural(cases, 'case')} of {plural(runs, 'run')} a side"
     spreads = f"the logarithms of costs spread by {spread:.2f}"
-    click.echo(f"{design}, where {rate:.2f} of the runs are CORRECT and {spreads}:")
+    click.echo(f"{design}, where {rate:.2f} of the runs are CORRECT{past_runs} and {spreads}:")
     for each in shown:
         click.echo(f"  {each.words}")

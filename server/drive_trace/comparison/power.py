@@ -43,10 +43,16 @@ class Power(NamedTuple):
     def words(self) -> str:
         """All of it, as a clause."""
         effect = f"a factor of {self.effect:g}" if self.effect > 1 else f"{self.effect:.2f}"
-        more = f"{self.runs:,}" if self.runs is not None else f"more than {MOST_RUNS:,}"
+        count = self.runs or MOST_RUNS
+        each = f"{count:,} run{'s' * (count > 1)} per case and side"
+        more = (
+            f"{each} {'is' if count == 1 else 'are'} enough"
+            if self.runs
+            else f"it takes more than {each}"
+        )
         return (
-            f"{self.what} that differ by {effect} are told in {self.power:.0%} of comparisons of "
-            f"so many runs; {ENOUGH:.0%} takes {more} a case and side"
+            f"a difference of {effect} in {self.what} is found in {self.power:.0%} of such "
+            f"comparisons; for {ENOUGH:.0%}, {more}"
         )
 
 

@@ -25,7 +25,7 @@ from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, among, with
 from drive_trace.storage import files as disk
 from drive_trace.storage.finding import project_of
 from drive_trace.storage.fleet_cache import Cache, digest, program
-from drive_trace.storage.patterns import PROVENANCE_SUFFIX, RECORD_SUFFIXES
+from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX, PROVENANCE_SUFFIX, RECORD_SUFFIXES
 from drive_trace.storage.processes import on_all_cores
 
 if TYPE_CHECKING:  # the rules take long to load, and run where somebody asks for findings
@@ -258,7 +258,8 @@ def read(path: str) -> tuple[disk.TraceRecords, bytes] | disk.Problem:
     found = disk.decoded(path, data)
     if isinstance(found, disk.Problem):
         return found
-    beside = disk.read_record_beside(path)
+    found_beside = disk.record_beside(path, JUDGEMENTS_SUFFIX, disk.MOST_BYTES)
+    beside = str(found_beside).encode() if isinstance(found_beside, disk.Problem) else found_beside
     if provenance is not None:
         beside += f"{provenance.digest} {_state(_index_of(path))}".encode()
     content = disk.digest_of(data) + disk.digest_of(beside)

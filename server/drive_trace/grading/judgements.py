@@ -182,7 +182,9 @@ class Gating(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Verdicts: TypeAlias = Sequence[tuple[str, Sequence[Judgement] | Gating]]
-"""The calls for each verdict on a run, and its gates, each with its moment; by time."""
+"""The calls for each verdict on a run, and its gates, each with its moment; by time. No calls stand
+for lines that cannot be read, which may be of any run.
+"""
 _JUDGEMENT = msgspec.json.Decoder(Judgement)
 _GATING = msgspec.json.Decoder(Gating)
 _CALIBRATED = msgspec.json.Decoder(Calibrated)
@@ -223,7 +225,15 @@ def _read(record: str) -> Judgement | Gating | None:
 class Judgements:
     """The judgements of a record that came to a verdict, and its gates."""
 
-    def __init__(self, judgements: Iterable[Judgement] = (), gates: Iterable[Gating] = ()) -> None:
+    def __init__(
+        self,
+        judgements: Iterable[Judgement] = (),
+        gates: Iterable[Gating] = (),
+        *,
+        is_whole: bool = True,
+    ) -> None:
+        """``is_whole`` where all of the record can be read."""
+        self._unreadable: Verdicts = () if is_whole else (("", ()),)
         self._by_run: dict[str, list[tuple[str, Sequence[Judgement] | Gating]]] = {}
         """By time."""
         for gate in gates:
@@ -239,7 +249,7 @@ class Judgements:
 
     def on(self, run_id: str) -> Verdicts:
         """Those on a run."""
-        return self._by_run.get(run_id, ())
+        return (*self._unreadable, *self._by_run.get(run_id, ()))
 
 
 def rests_on(verdicts: Iterable[Verdicts], verdict: object, ts: str) -> Judgement | None:
@@ -265,6 +275,17 @@ def gates_of(
             latest.setdefault(each.component, each)
     found = ((name, latest.get(name)) for name in values)
     return {name: each for name, each in found if each and each.outcome == values[name]}
+
+
+def against(verdicts: Iterable[Verdicts], values: Mapping[str, object]) -> tuple[str, ...]:
+    """The components whose latest gate, also one after the grade, came to something else than a
+    grade says.
+    """
+    gates = (each for _, each in sorted(chain(*verdicts), key=itemgetter(0)))
+    latest: dict[str, object] = {
+        each.component: each.outcome for each in gates if isinstance(each, Gating)
+    }
+    return tuple(n for n, value in values.items() if value and latest.get(n, value) != value)
 
 
 def _until(verdicts: Iterable[Verdicts], ts: str) -> Sequence[Sequence[Judgement] | Gating]:

@@ -215,6 +215,7 @@ class CaveatCode(StrEnum):
     GRADED_WITHOUT_EVIDENCE = "graded-without-evidence"
     GRADED_AT_ANOTHER_COMMIT = "graded-at-another-commit"
     STALE_REPORT = "stale-report"
+    CONTRADICTED_BY_GATE = "contradicted-by-gate"
     REJECTED_COST = "rejected-cost"
     LOOKALIKE_COST = "lookalike-cost"
     REJECTED_LINE = "rejected-line"
@@ -234,7 +235,8 @@ class Qualifies(Enum):
     COPY_MATTERS = "where a copied line is the grade that decides, or another run has the events"
     FIGURES = "where a grade, a figure or work after the grade is concerned, or may be"
     FIGURES_REST = "where it is a grade, or a figure is over it, or may be"
-    OTHER_COMMIT = "where the record names a later commit of the run"
+    EVIDENCE_LOST = "where a gate graded it, and its record is lost or cannot be read"
+    OTHER_COMMIT = "where the record names several commits"
     NEVER = "never"
 
 
@@ -266,8 +268,8 @@ TABLE: Mapping[CaveatCode, tuple[str, Qualifies]] = {
         Qualifies.NEVER,
     ),
     CaveatCode.GRADED_WITHOUT_EVIDENCE: (
-        "A component has no record of a gate or a judge, and another gate of the run has one.",
-        Qualifies.NEVER,
+        "A component has no record of a gate or a judge, and a gate of the run was run.",
+        Qualifies.EVIDENCE_LOST,
     ),
     CaveatCode.GRADED_AT_ANOTHER_COMMIT: (
         "Components were graded at several commits, or in a tree with changes.",
@@ -275,6 +277,10 @@ TABLE: Mapping[CaveatCode, tuple[str, Qualifies]] = {
     ),
     CaveatCode.STALE_REPORT: (
         "A component rests on a report that may be older than the run's last work.",
+        Qualifies.ALWAYS,
+    ),
+    CaveatCode.CONTRADICTED_BY_GATE: (
+        "The latest gate of a component came to something else than the grade says.",
         Qualifies.ALWAYS,
     ),
     CaveatCode.REJECTED_COST: (

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from drive_trace.scorecard.caveats import (
@@ -231,16 +230,27 @@ def _of_gates(run: RunScore, deciding: Recorded, lines: list[LineRef]) -> Iterat
     evidence += [run.judgement] if run.judgement is not None else []
     known = {*run.gates, *(["intent"] if run.judgement is not None else [])}
     bare = [name for name, value in deciding.values.items() if value and name not in known]
-    if run.was_gated and bare:
+    lost = [name for name in bare if name in run.gated]
+    if run.has_unreadable_record:
+        short = "the record of its judging cannot be read whole"
+        message = f"{short}, and may say something else"
+        code = CaveatCode.GRADED_WITHOUT_EVIDENCE
+        yield make_caveat(code, short, message, holds=True, lines=lines)
+    elif bare and (run.was_gated or lost):
         short = f"{listed(bare)} graded without evidence"
         message = f"{short}: the record beside the file has nothing that says the same"
-        yield make_caveat(CaveatCode.GRADED_WITHOUT_EVIDENCE, short, message, lines=lines)
+        code = CaveatCode.GRADED_WITHOUT_EVIDENCE
+        yield make_caveat(code, short, message, holds=bool(lost), lines=lines)
+    if run.failing:
+        short = f"{listed(run.failing)} graded against the latest gate"
+        message = f"{short}, which came to something else; run the gate again"
+        yield make_caveat(CaveatCode.CONTRADICTED_BY_GATE, short, message, lines=lines)
     stale = [name for name, gate in run.gates.items() if gate.stale]
     if stale:
         short = f"{listed(stale)} by a report that may be older than the work"
         message = f"{short}; run the tests again"
         yield make_caveat(CaveatCode.STALE_REPORT, short, message, lines=lines)
-    commits = [each.commit for each in sorted(evidence, key=attrgetter("ts")) if each.commit]
+    commits = [each.commit for each in evidence if each.commit]
     unclean = any(each.clean is False for each in evidence)
     if len(set(commits)) > 1 or unclean:
         count = plural(len(set(commits)), "commit")

@@ -237,6 +237,12 @@ class RunScore(NamedTuple):
     """Whether a gate of it is recorded, whatever that came to."""
     models: tuple[str, ...] = ()
     """Those that its dispatches were started on, sorted. Untrusted."""
+    gated: tuple[str, ...] = ()
+    """The components that a gate decided, as the record of where events come from says."""
+    failing: tuple[str, ...] = ()
+    """The components whose latest recorded gate came to something else than the grade says."""
+    has_unreadable_record: bool = False
+    """Whether a part of the record of its judging cannot be read."""
 
     @property
     def verdict(self) -> Verdict:

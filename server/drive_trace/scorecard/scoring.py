@@ -94,6 +94,20 @@ def score_run(run_id: str, files: Iterable[TraceLines]) -> RunScore | None:
         closed,
         run_facts(list(zip(run.without_copies, [part.path for part in run.parts], strict=True))),
         models=_models(run.counted_once),
+        gated=_gated(run),
+    )
+
+
+def _gated(run: RunLines) -> tuple[str, ...]:
+    """The components that a gate decided, as the records of where events come from say."""
+    entries = (
+        record.entry_of(line)
+        for own, file in zip(run.runs, run.files, strict=True)
+        if (record := file.index.provenance) is not None
+        for line in own.events(GRADE)
+    )
+    return tuple(
+        {name for each in entries if each and each.writer == "gate" for name in each.measured}
     )
 
 
@@ -116,15 +130,25 @@ def among(
     """
     recorded = [each for each in verdicts if each]
     if recorded:
-        from drive_trace.grading.judgements import Gating, gates_of, rests_on  # noqa: PLC0415 - as above
+        from drive_trace.grading.judgements import (  # noqa: PLC0415 - as above
+            Gating,
+            against,
+            gates_of,
+            rests_on,
+        )
 
-        gates = [isinstance(each, Gating) for _, each in chain(*recorded)]
-        run = run._replace(has_record=not all(gates), was_gated=any(gates))
+        found = [each for _, each in chain(*recorded)]
+        gates = [isinstance(each, Gating) for each in found if each]
+        run = run._replace(
+            has_record=not all(gates), was_gated=any(gates), has_unreadable_record=not all(found)
+        )
         grade = run.correctness
         if grade is not None:
-            found = rests_on(recorded, grade.values["intent"], grade.ts)
-            own = gates_of(recorded, grade.values, grade.ts)
-            run = run._replace(judgement=found, gates=own)
+            run = run._replace(
+                judgement=rests_on(recorded, grade.values["intent"], grade.ts),
+                gates=gates_of(recorded, grade.values, grade.ts),
+                failing=against(recorded, grade.values),
+            )
     more = caveats_from_elsewhere(run, unread, strays, copied)
     return run._replace(caveats=_in_order([*run.caveats, *more]))
 
@@ -289,9 +313,13 @@ def last_work(traces: Iterable[ScoredTrace], run_id: str) -> datetime | None:
     return max(found, default=None)
 
 
-def score_joined(traces: Sequence[ScoredTrace], run_id: str) -> RunScore | None:
-    """One run over several traces; None where none has a line of it."""
+def score_joined(
+    traces: Sequence[ScoredTrace], run_id: str, verdicts: Sequence[Verdicts] = ()
+) -> RunScore | None:
+    """One run over several traces, with the ``verdicts`` beside them; None where none has a line of
+    it.
+    """
     files = [trace.lines for trace in traces]
     run = score_run(run_id, files)
     strays = [each for lines in files for each in stray_grades(lines)]
-    return among(run, (), strays) if run is not None else None
+    return among(run, (), strays, verdicts=verdicts) if run is not None else None

@@ -8,8 +8,8 @@ import json
 import os
 import re
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, TypeAlias, cast
 
@@ -27,7 +27,7 @@ from drive_trace.scorecard.scoring import without_lines
 from drive_trace.storage import files as disk
 from drive_trace.storage import finding
 from drive_trace.storage.configuration_text import Spots, read_toml, toml_places
-from drive_trace.storage.patterns import is_pattern, patterns_of
+from drive_trace.storage.patterns import MoreFiles, is_pattern, patterns_of
 from drive_trace.storage.projects import FileProblem, ParsedFiles, TextProblem, relative
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span, Spot
@@ -35,6 +35,7 @@ from drive_trace.text.wording import first_of, shown
 
 MANIFEST_SUFFIX = ".run.json"
 _TRACES = (".jsonl", ".ndjson")
+_MANIFESTS = MoreFiles((f"**/*{MANIFEST_SUFFIX}",))
 _NO_MANIFEST = "is no manifest of a run"
 _MANIFEST = msgspec.json.Decoder(RunManifest)
 _AT = re.compile(r" - at `\$\.?([^`]*)`$")
@@ -251,8 +252,7 @@ def read_sides(
             elif runs.may_grade_any or not runs.ids.isdisjoint(own):
                 side.take_in([each], are_named=False)
     made = [
-        side.made(cases, own, prices, with_dead=True)
-        for side, own in zip(sides, run_ids, strict=True)
+        side.made(cases, own, prices, options) for side, own in zip(sides, run_ids, strict=True)
     ]
     problem = next((each for each in made if isinstance(each, disk.Problem)), None)
     return problem or cast("tuple[Side, Side]", tuple(made))
@@ -302,11 +302,11 @@ class _SideFiles:
         cases: CaseFile | None,
         only: Collection[str] | None,
         prices: Prices,
-        *,
-        with_dead: bool = False,
+        search: finding.SearchOptions | None = None,
     ) -> Side | disk.Problem:
-        """The side, with its runs joined by their ids. A run that has events of one before it is
-        left out, as it is no repetition. A Problem where there are too many runs.
+        """The side, with its runs joined by their ids, and with the runs of manifests that a
+        ``search`` finds, and that left nothing. A run that has events of one before it is left out,
+        as it is no repetition. A Problem where there are too many runs.
         """
         files = finding.among(self.files, self._others, lambda each: each[0].path)
         logs = [log for log, _ in files]
@@ -318,10 +318,14 @@ class _SideFiles:
                 *comparing.lost_in(log.summary),
             ):
                 found_in.setdefault(run_id, set()).update(codes)
+        alive = {
+            each for log in logs if log.summary.runs for each in _places_of_manifests(log.path)
+        }
+        dead = [*self._dead(alive, search)] if search is not None else []
         omission = finding.omitted(self._not_read.left_out)
         card = score([log.summary for log in logs], self._not_read.unread, omission, only=only)
         hashes = [without_lines(log.summary).hashes for log in logs]
-        if len(card.runs) > _MOST_RUNS:
+        if len(card.runs) + len(dead) > _MOST_RUNS:
             return disk.Problem("", f"the {self._name} has more than {_MOST_RUNS:,} runs")
         events: dict[str, list[Event]] = {}
         for event in EventLog(logs, card.runs):
@@ -337,12 +341,19 @@ class _SideFiles:
             runs.append(
                 comparing.compared(run, said, case, found_here, chain(*hashed), own, prices)
             )
-        if with_dead:
-            traces = [part.path for run in card.runs for part in run.parts]
-            for name, manifest in self._dead(traces):
-                case = cases.case_of(name, [name]) if cases is not None else None
-                runs.append(comparing.dead_run(name, manifest, case))
         kept, copies = comparing.distinct(runs)
+        # Each manifest is of a run: one whose trace holds copies alone left nothing of its own.
+        copied = [part.path for run in copies for part in run.score.parts]
+        copied += [
+            part.path
+            for run in kept
+            for part in run.score.parts
+            if part.event_count and len({*part.copied, *part.copies}) >= part.event_count
+        ]
+        dead += [(each, self._manifests[each]) for each in copied if each in self._manifests]
+        for name, manifest in dead if search is not None else ():
+            case = cases.case_of(name, [name]) if cases is not None else None
+            kept.append(comparing.dead_run(name, manifest, case))
         return Side(
             self._name,
             self._paths,
@@ -355,21 +366,44 @@ class _SideFiles:
             prices,
         )
 
-    def _dead(self, traces: Sequence[str]) -> Iterator[tuple[str, RunManifest]]:
-        """The manifests in the folders that somebody named beside which no trace has anything in
-        it: such a run was started, and left nothing. Each with the name of its trace. A trace that
-        a search does not read is no such run, nor is anything in hidden folders.
+    def _dead(
+        self, alive: Set[str], options: finding.SearchOptions
+    ) -> Iterator[tuple[str, RunManifest]]:
+        """The manifests of traces of which nothing is known, each with the name of its trace: such
+        a run was started, and left nothing. ``alive`` are the manifests beside the other traces. A
+        trace that a search does not read is no such run. A manifest that is broken, or that the
+        search leaves out, is noted.
         """
-        folders = [Path(each) for each in self._paths if each != disk.STDIN and Path(each).is_dir()]
-        alive = {str(each) for trace in traces for each in manifests_of(os.path.realpath(trace))}
-        for folder in folders:
-            for path in islice(sorted(folder.rglob(f"*{MANIFEST_SUFFIX}")), _MOST_RUNS):
-                stem = str(path).removesuffix(MANIFEST_SUFFIX)
-                names = [stem] if stem.endswith(_TRACES) else [stem + each for each in _TRACES]
-                is_seen = any(each.startswith(".") for each in path.relative_to(folder).parts)
-                is_seen |= str(path.resolve()) in alive
-                if is_seen or any(Path(e).is_file() and Path(e).stat().st_size for e in names):
-                    continue
-                manifest = manifest_beside(names[0])
-                if isinstance(manifest, RunManifest):
-                    yield names[0], manifest
+        missed = [e.path for e in self._not_read.left_out if e.reason in finding.MISSED]
+        missed += [each.path for each in self._not_read.unread]
+        told = set(map(finding.identity, missed))
+        read = {str(each) for path in self._manifests for each in _places_of_manifests(path)}
+        for path, manifest in self._manifests.items():
+            if alive.isdisjoint(_places_of_manifests(path)):
+                yield path, manifest
+        folders = [each for each in self._paths if each != disk.STDIN and Path(each).is_dir()]
+        for found in finding.find_traces(folders, _MANIFESTS, options):
+            path = found.path if isinstance(found, disk.Problem) else found
+            if not path.endswith(MANIFEST_SUFFIX) or _place_of(path) in {*alive, *read}:
+                continue
+            stem = path.removesuffix(MANIFEST_SUFFIX)
+            names = [stem] if stem.endswith(_TRACES) else [stem + each for each in _TRACES]
+            if any(finding.identity(e) in told or options.excluded(e) for e in names):
+                continue
+            if isinstance(found, disk.Problem):
+                self._not_read.note(found)
+                continue
+            said = manifest_beside(names[0])
+            if isinstance(said, RunManifest):
+                yield names[0], said
+            elif said is not None:
+                self._not_read.note(said)
+
+
+def _place_of(path: str) -> str:
+    """Where a file stands, which may itself be a link."""
+    return str(Path(os.path.realpath(Path(path).parent), Path(path).name))
+
+
+def _places_of_manifests(trace: str) -> set[str]:
+    return {_place_of(str(each)) for each in manifests_of(trace)}

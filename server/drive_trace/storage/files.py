@@ -414,10 +414,10 @@ MOST_BYTES = 16 << 20
 
 def read_judgements_beside(trace: str) -> Judgements:
     """What the record beside a trace says; nothing if there is none that can be read."""
-    return _judgements_in(read_record_beside(trace))
+    return _judgements_in(record_beside(trace, JUDGEMENTS_SUFFIX, MOST_BYTES))
 
 
-def _judgements_in(data: bytes) -> Judgements:
+def _judgements_in(data: bytes | Problem) -> Judgements:
     # Most traces have no record, and are scored without loading what reads one.
     from drive_trace.grading.judgements import (  # noqa: PLC0415
         Judgements,
@@ -425,14 +425,11 @@ def _judgements_in(data: bytes) -> Judgements:
         read_judgements,
     )
 
+    if isinstance(data, Problem):
+        return Judgements(is_whole=False)
     records = records_of(data) if data else []
-    return Judgements(read_judgements(records)[0], read_gates(records))
-
-
-def read_record_beside(trace: str) -> bytes:
-    """The record of the judging beside a trace; empty if there is none that can be read."""
-    found = record_beside(trace, JUDGEMENTS_SUFFIX, MOST_BYTES)
-    return b"" if isinstance(found, Problem) else found
+    judgements, others = read_judgements(records)
+    return Judgements(judgements, read_gates(records), is_whole=not others)
 
 
 def record_beside(trace: str, suffix: str, most: int = LARGEST) -> bytes | Problem:
@@ -466,7 +463,8 @@ def provenance_beside(trace: str) -> ProvenanceRecord | None:
 
 def with_judgements(trace: TraceSummary, path: str) -> TraceSummary:
     """The summary of the trace at a path with what its grades rest on."""
-    data = read_record_beside(path) if any(each.correctness for each in trace.runs) else b""
+    is_graded = any(each.correctness for each in trace.runs)
+    data = record_beside(path, JUDGEMENTS_SUFFIX, MOST_BYTES) if is_graded else b""
     if not data:
         return trace
     judgements = _judgements_in(data)

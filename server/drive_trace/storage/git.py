@@ -21,6 +21,7 @@ from drive_trace.storage.files import (
     records_of,
     why,
 )
+from drive_trace.storage.patterns import RECORD_SUFFIXES, TRACE_GLOBS
 
 _GIT = (
     *("git", "--no-pager", "--no-optional-locks"),
@@ -297,12 +298,21 @@ def commit_named(name: str, folder: str = ".") -> str | None:
     return None if isinstance(found, Problem) else found.decode().strip()
 
 
-def tree_state(folder: str) -> tuple[str | None, bool | None]:
+def tree_state(folder: str, trace: str) -> tuple[str | None, bool | None]:
     """The commit of the working tree around a folder, and whether the tree is as in that commit,
-    apart from traces and the records beside them; None where nobody knows.
+    apart from the ``trace`` that is written to, files with a trace's name, and the records beside
+    traces; None where nobody knows.
     """
     commit = commit_named("HEAD", folder)
-    but = (f":(exclude,top,glob)**/*{each}" for each in (".jsonl", ".ndjson", ".lock"))
+    around, place = repository_around(Path(os.path.realpath(folder))), place_of(trace)
+    own = [place[1]] if place is not None and around and place[0] == around.root else []
+    globs = (*TRACE_GLOBS, *(f"**/*{each}" for each in RECORD_SUFFIXES))
+    but = [
+        f":(exclude,top,{kind}){name}{lock}"
+        for kind, names in (("glob", globs), ("literal", own))
+        for name in names
+        for lock in ("", ".lock")
+    ]
     asked = ("status", "--porcelain", "--", ":(top)", *but)
     found = run_git(folder, *asked, seconds=_PATIENCE, most=LARGEST) if commit else b""
     return commit, None if commit is None or isinstance(found, Problem) else not found.strip()
