@@ -147,8 +147,10 @@ class Reading(finding.NotRead):
         """Note the touched runs that are looked at, and are not among those that there are now."""
         lost = sorted(filter(self.asks_for, self.touched.keys() - now - self._lost))
         self._lost.update(lost)
+        told = {finding.identity(each.path) for each in self.left_out}
         for path in dict.fromkeys(self.touched[each] for each in lost):
-            self.note(LeftOut(path, finding.Omission.RUN_GONE_SINCE))
+            if finding.identity(path) not in told:
+                self.note(LeftOut(path, finding.Omission.RUN_GONE_SINCE))
         if lost:
             named = first_of([*map(printable, lost)], MOST_NAMED)
             self._say(f"no line is left of {plural(len(lost), 'run')}: {named}")
