@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.support import write
+from tests.cli.support import run, write
 from tests.comparison.support import CORRECT, INCORRECT, SAME, Sides, judged, known
 from tests.support.client_text import apart, graded, triage
 from tests.support.systems import NO_FIFOS, not_on_windows
@@ -204,6 +204,22 @@ def test_a_run_whose_trace_is_a_link_to_another_is_not_correct(sides: Sides) -> 
     manifest.with_name("trace.jsonl").symlink_to(good)
     found = sides.allowed()["gate"]["candidate"]
     assert (found["correct"], found["k"]) == (1, 2)
+
+
+@pytest.mark.parametrize("text", ["", "\n", '{"a":1}\n'])
+def test_a_trace_without_an_event_that_is_named_is_a_run_by_its_manifest(
+    sides: Sides, text: str
+) -> None:
+    base, good = known(sides, "b"), known(sides, "c")
+    manifest = write(sides.folder / "c" / "dead", "trace.run.json", json.dumps(SAME))
+    dead = write(manifest.parent, "trace.jsonl", text)
+    for named in ([good, dead], [good.parent, dead], [good.parents[1], dead]):
+        paths = [part for each in named for part in ("--candidate", each)]
+        ran = run("compare", "--baseline", base, *paths, "--output-format", "json")
+        assert (ran.json["gate"]["candidate"]["correct"], ran.json["gate"]["candidate"]["k"]) == (
+            1,
+            2,
+        )
 
 
 @pytest.mark.parametrize(

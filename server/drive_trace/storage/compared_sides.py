@@ -378,6 +378,11 @@ class _SideFiles:
         missed += [each.path for each in self._not_read.unread]
         told = set(map(finding.identity, missed))
         read = {str(each) for path in self._manifests for each in _places_of_manifests(path)}
+        for each in self._not_read.left_out:  # a file of which no line is of an event
+            known = None if each.reason in [*finding.Omission] else manifest_beside(each.path)
+            if isinstance(known, RunManifest):
+                read |= _places_of_manifests(each.path)
+                yield each.path, known
         for path, manifest in self._manifests.items():
             if alive.isdisjoint(_places_of_manifests(path)):
                 yield path, manifest
