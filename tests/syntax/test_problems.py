@@ -89,6 +89,12 @@ BROKEN_LINES = r"""
             ^ trailing-comma: trailing comma: nothing follows this comma before `}`
 {"a":1,"b":[1,900}
                  ^ missing-bracket: missing bracket: `]` is expected before `}`
+{"a":1.500.000}
+     ^^^^^^^^^ malformed-number: `1.500.000` is not a JSON number: it takes no thousands separators
+{"a":1’000’000}
+     ^^^^^^^^^ malformed-number: `1’000’000` is not a JSON number: it takes no thousands separators
+{"a":PT16M43S}
+     ^^^^^^^^ malformed-number: `PT16M43S` is not a JSON number: write the duration as one
 {"a":0x1F}
      ^^^^ malformed-number: `0x1F` is not a JSON number: write it in decimal digits alone
 {"a":"C:\Users"}
@@ -105,8 +111,8 @@ BROKEN_LINES = r"""
        ^ two-objects: two objects on one line: each event stands on a line of its own
 {"a":1} , {"b":2}
           ^ two-objects: two objects on one line: each event stands on a line of its own
-{"a":"x","b":"cut o{"a":"y"}
-                   ^ two-objects: two objects on one line: each event stands on a line of its own
+{"b":"cut o{"a":"y"}
+           ^ two-objects: a torn record, then a whole one: each event stands on a line of its own
 {"a":1} done
         ^^^^ text-after: `done` after the end of the object: a record is one object and nothing else
 {"a":1}}

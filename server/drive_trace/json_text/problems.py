@@ -44,7 +44,7 @@ _MESSAGES = {
     ProblemKind.NOT_FINITE: "{found} is not JSON: use null where there is no finite number",
     ProblemKind.MISSPELT_LITERAL: "{found} is not JSON: write `{what}`",
     ProblemKind.MALFORMED_NUMBER: "{found} is not {what}",
-    ProblemKind.TWO_OBJECTS: "two objects on one line: each event stands on a line of its own",
+    ProblemKind.TWO_OBJECTS: "{what}: each event stands on a line of its own",
     ProblemKind.SPREAD_OBJECT: "{what} over several lines: a record must stand on one line",
     ProblemKind.UNFINISHED: "unfinished: the line ends {what}",
     ProblemKind.TEXT_AFTER: "{found} after the end of the object: "

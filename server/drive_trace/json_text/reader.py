@@ -233,7 +233,7 @@ class _Reader:
         frame = self.frames[-1] if self.frames else None
         if self.expect is _Expect.END:
             self.root_comma = None
-            self.report.add(ProblemKind.TWO_OBJECTS, token.span)
+            self.report.add(ProblemKind.TWO_OBJECTS, token.span, what="two objects on one line")
         elif (
             frame is not None
             and self.expect is not _Expect.VALUE
@@ -255,7 +255,8 @@ class _Reader:
             return False
         elif is_object and _RECORD_START.match(self.text, token.span.start):
             self._close_all(self.last.span.end)
-            self.report.add(ProblemKind.TWO_OBJECTS, token.span)
+            what = "a torn record, then a whole one"
+            self.report.add(ProblemKind.TWO_OBJECTS, token.span, what=what)
         else:
             self._unexpected(token.span, _KEY)
         return True
