@@ -155,6 +155,15 @@ def test_usage_counts_what_caches_gave_as_the_conventions_do() -> None:
     assert said[OWN + "run.input_tokens"] == 3
 
 
+@pytest.mark.parametrize("ts", ["9999-12-31T23:59:59.000Z", "1969-12-31T23:59:59.000Z", "noon"])
+def test_a_time_that_no_viewer_has_is_kept_as_it_was_written(ts: str) -> None:
+    lines = Recorder().run("checkout")
+    odd = json.loads(Recorder(seed=2).event("triage-verdict", "checkout")) | {"ts": ts}
+    span = exported("".join([*lines, json.dumps(odd) + "\n"]))[-1]
+    assert span["attributes"][OWN + "event.ts"] == ts
+    assert int(span.get("endTimeUnixNano", 0)) < 2**64
+
+
 def test_what_has_no_end_is_marked_and_gets_none() -> None:
     lines = [line for line in Recorder().run("checkout") if '"dispatch-end"' not in line]
     spans = exported("".join(lines))

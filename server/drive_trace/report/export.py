@@ -1,7 +1,7 @@
 """Runs in the formats of other viewers: spans for OpenTelemetry, and events for Perfetto.
 
-Both are made from the same :class:`Span` objects. Their times are the timestamps of events; what
-an author claims, such as ``wall_clock_ms``, is an attribute. Nothing gets an end that no event
+Both are made from the same :class:`ExportedSpan` objects. Their times are the timestamps of events;
+what an author claims, such as ``wall_clock_ms``, is an attribute. Nothing gets an end that no event
 records.
 """
 
@@ -38,10 +38,13 @@ _FAILURES = {"failed", "aborted"}
 _LEAST, _MOST = -(2**63), 2**63 - 1
 """The integers that OpenTelemetry has; others become text."""
 
+_LATEST = (2**64 - 1) // 1_000_000
+"""The last millisecond since 1970 whose nanoseconds OpenTelemetry can tell, in 2554."""
+
 Key = tuple[Entity, tuple[object, ...]]
 
 
-class Span(NamedTuple):
+class ExportedSpan(NamedTuple):
     """A run, slice, dispatch or round; or an event that neither starts nor ends one."""
 
     kind: str
@@ -83,7 +86,7 @@ class Span(NamedTuple):
                 yield name, event
 
 
-def spans_of(run_id: str, events: Sequence[Event]) -> list[Span]:
+def spans_of(run_id: str, events: Sequence[Event]) -> list[ExportedSpan]:
     """The spans of a run, given all its events in their order; each stands after its parent."""
     return _Spans(run_id, events).found
 
@@ -94,7 +97,7 @@ class _Spans:
         self.moments = _moments(events)
         self.seen: Counter[tuple[str, str]] = Counter()
         self.ids: dict[Key, str] = {}
-        self.found: list[Span] = []
+        self.found: list[ExportedSpan] = []
         slices = _slices_around(events)
         for entity, fields in _KEYS.items():
             groups: dict[Key, list[Event]] = {}
@@ -108,7 +111,9 @@ class _Spans:
             if id(event) not in ends:
                 at = self.moments[id(event)]
                 own = self._id("event", event)
-                span = Span(event.name, event.name, own, self._around(event), at, at, event, None)
+                span = ExportedSpan(
+                    event.name, event.name, own, self._around(event), at, at, event, None
+                )
                 self.found.append(span)
 
     def _add(self, key: Key, inside: Sequence[Event], around: Key | None) -> None:
@@ -131,7 +136,9 @@ class _Spans:
         if parent is None and entity is not Entity.RUN:
             parent = self._around(inside[0], entity)
         name = self._name(entity, start, key)
-        span = Span(entity, name, self.ids[key], parent, begin, max(begin, finish), start, end)
+        span = ExportedSpan(
+            entity, name, self.ids[key], parent, begin, max(begin, finish), start, end
+        )
         self.found.append(span)
 
     def _name(self, entity: Entity, start: Event | None, key: Key) -> str:
@@ -168,18 +175,17 @@ def _digest(*names: str) -> str:
 
 def _moments(events: Sequence[Event]) -> dict[int, int]:
     """When each event was. One whose ``ts`` cannot be read stands where the one before it does."""
-    known = (epoch_milliseconds(event.ts) for event in events)
-    latest = next((each for each in known if each is not None), 0)
+    known = {id(event): _moment(event) for event in events}
+    latest = next((each for each in known.values() if each is not None), 0)
     found = {}
-    for event in events:
-        latest = _time(event, latest)
-        found[id(event)] = latest
+    for key, at in known.items():
+        found[key] = latest = latest if at is None else at
     return found
 
 
-def _time(event: Event, otherwise: int) -> int:
+def _moment(event: Event) -> int | None:
     read = epoch_milliseconds(event.ts)
-    return otherwise if read is None else max(read, 0)
+    return None if read is None or read > _LATEST else max(read, 0)
 
 
 def _slices_around(events: Sequence[Event]) -> dict[int, Key]:
@@ -358,7 +364,7 @@ def chrome_trace(report: FullReport, version: str) -> dict[str, object]:
 
 
 def _chrome_events(
-    process: int, spans: Sequence[Span], verdict: Mapping[str, object]
+    process: int, spans: Sequence[ExportedSpan], verdict: Mapping[str, object]
 ) -> list[dict[str, object]]:
     crossing = _crossing(spans)
     placed: list[tuple[int, int, dict[str, object]]] = []
@@ -393,17 +399,17 @@ def _chrome_events(
     return [event for *_, event in sorted(placed, key=lambda each: each[:2])]
 
 
-def _crossing(spans: Sequence[Span]) -> dict[str, str]:
+def _crossing(spans: Sequence[ExportedSpan]) -> dict[str, str]:
     """The spans that cannot be stacked on their track, and the ids of what they are nested in."""
     found: dict[str, str] = {}
     around = {span.span_id: span for span in spans}
-    siblings: dict[tuple[str, str | None], list[Span]] = {}
+    siblings: dict[tuple[str, str | None], list[ExportedSpan]] = {}
     for span in spans:
         if not span.is_event:
             parent = span.parent if span.kind == Entity.ROUND else None
             siblings.setdefault((span.kind, parent), []).append(span)
     for (_, parent), group in siblings.items():
-        latest: Span | None = None
+        latest: ExportedSpan | None = None
         for span in sorted(group, key=lambda each: each.begin):
             if latest is not None and span.begin < latest.finish:
                 found |= {each.span_id: each.span_id for each in (latest, span)}
