@@ -242,7 +242,7 @@ def test_a_trace_is_read_on_the_screen_of_neovim(tmp_path: Path, columns: int) -
     read, folded, grown = (step["rows"] for step in session.steps if "rows" in step)
     assert session.steps[2] == {"is_behind": True}
     # The lens stands over the first line, and every event shows its type.
-    assert read[0].strip() == "not computable: not graded · 1 rejected"
+    assert read[0].strip() == "not computable: not graded · 1 dispatch · 0ms work · 1 rejected"
     lines = [row[2:] for row in read if row[2:].startswith(begins)]
     assert [line.removeprefix(begins).split('"')[0] for line in lines] == events
     # The whole of a finding is on the screen, below its line.
