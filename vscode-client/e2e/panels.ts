@@ -10,7 +10,7 @@ import { until } from "./until";
 
 /** A bar or mark of the timeline, by what a screen reader calls it. */
 export function bar(editor: Editor, name: RegExp): Locator {
-  return editor.preview.locator(".timeline a").filter({ hasText: name });
+  return editor.preview.locator(".timeline a").filter({ hasText: name, visible: true });
 }
 
 /** What a person meets who works with the timeline by keys and mouse; the demo's timeline has the focus. */

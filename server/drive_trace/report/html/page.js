@@ -364,7 +364,8 @@ function neighbour(links, from, key) {
   const middle = (/** @type {DOMRect} */ box) => box.top + box.height / 2;
   const here = from.getBoundingClientRect();
   const seen = links.filter(isDrawn).map((link) => ({ link, box: link.getBoundingClientRect() }));
-  const row = seen.filter(({ box }) => Math.abs(middle(box) - middle(here)) < 7);
+  // What stands for bars that are too narrow is drawn before them.
+  const row = seen.filter(({ box }) => Math.abs(middle(box) - middle(here)) < 7).sort((one, other) => one.box.left - other.box.left);
   const at = row.findIndex(({ link }) => link === from);
   if (key === "ArrowRight" || key === "ArrowLeft") {
     return row[at + (key === "ArrowRight" ? 1 : -1)]?.link;
