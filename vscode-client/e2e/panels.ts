@@ -51,7 +51,7 @@ export function width(editor: Editor): Promise<number> {
 /** The demo's report is open, with one part of it unfolded. */
 export async function playReturns(editor: Editor, sandbox: Sandbox): Promise<void> {
   const headline = editor.preview.locator(".headline.correct");
-  const notice = editor.preview.getByRole("status");
+  const notice = editor.preview.locator("[role=status]");
 
   await step("a window that is loaded again has the report again, as it was", async () => {
     const top = await editor.preview.evaluate(() => {
