@@ -61,12 +61,12 @@ def sizes() -> dict[str, Size]:
 
 
 def allowed() -> dict[str, Size]:
-    """How large each package may be, by the table in ARCHITECTURE.md."""
+    """How large each package may be, by the table in ARCHITECTURE.md, which has one row for each."""
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    return {
-        name: Size(int(lines.replace(",", "")), int(files))
-        for name, lines, files in _ROW.findall(text)
-    }
+    rows = _ROW.findall(text)
+    limits = {name: Size(int(lines.replace(",", "")), int(files)) for name, lines, files in rows}
+    assert len(limits) == len(rows), "ARCHITECTURE.md has a row twice"
+    return limits
 
 
 def _size(paths: Iterator[Path]) -> Size:
