@@ -61,7 +61,7 @@ def sizes() -> dict[str, Size]:
 
 
 def allowed() -> dict[str, Size]:
-    """How large each package may be, by the table in ARCHITECTURE.md, which has one row for each."""
+    """How large each package may be, by the table in ARCHITECTURE.md, which has a row for each."""
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     rows = _ROW.findall(text)
     limits = {name: Size(int(lines.replace(",", "")), int(files)) for name, lines, files in rows}
