@@ -18,8 +18,11 @@ RUN = "checkout-retry"
 PASS = '{"reasons": ["AC-1 holds (a.ts:1)"], "intent": "pass"}'
 FAIL = '{"reasons": ["AC-1 does not hold"], "intent": "fail"}'
 KEY = "sk-secret-1234"
-_SCHEMA = Path(__file__).parents[2] / "schemas/judgement.schema.json"
-SCHEMA = Draft202012Validator(json.loads(_SCHEMA.read_text("utf-8")))
+_SCHEMAS = Path(__file__).parents[2] / "schemas"
+SCHEMA, GATE_SCHEMA = (
+    Draft202012Validator(json.loads(Path(_SCHEMAS, name).read_text("utf-8")))
+    for name in ("judgement.schema.json", "gating.schema.json")
+)
 
 
 def write_run() -> Path:
@@ -83,8 +86,8 @@ def grade() -> list[Any]:
 def record() -> list[Judgement]:
     path = Path("trace.jsonl.judgements.ndjson")
     records = path.read_text("utf-8").splitlines() if path.exists() else []
-    for each in records:
-        SCHEMA.validate(json.loads(each))
+    for each in map(json.loads, records):
+        (GATE_SCHEMA if "gate_version" in each else SCHEMA).validate(each)
     found, rejected = read_judgements(records)
     assert not rejected
     return found
