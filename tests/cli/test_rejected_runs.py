@@ -104,7 +104,7 @@ def test_a_run_of_rejected_lines_is_in_every_output(tmp_path: Path) -> None:
     assert f"**{ALL}**" in run("score", "--format", "markdown", tmp_path).out
     markdown = run("report", tmp_path).out
     assert "**1 CORRECT · 1 not computable**" in markdown
-    assert f"| `run-1` | {ALL} |" in markdown
+    assert f"| `run-1` | {ALL};" in markdown
     page = run("report", "--format", "html", tmp_path).out
     assert '<div class="headline not-computable"><strong>1 CORRECT · 1 not computable<' in page
     assert "all 38 lines rejected" in page

@@ -16,7 +16,7 @@ from drive_trace.commands.reading import usable
 from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, notify, take_failure
 from drive_trace.scorecard.caveats import lookalike_phrase, rejected_phrase
 from drive_trace.scorecard.scoring import score_joined
-from drive_trace.storage.files import LeftOut, Problem, read_judgements_beside
+from drive_trace.storage.files import LeftOut, Problem, verdicts_beside
 from drive_trace.storage.finding import (
     GONE,
     NoTraces,
@@ -260,7 +260,7 @@ def show_graded(request: RecordRequest, recorded: Merged) -> None:
     """Print the same of a grade, and warn if kept components come from a stale one."""
     notify_outdated(request, recorded)
     run_id = request.project_run_id
-    evidence = [read_judgements_beside(each.path).on(run_id) for each in recorded.traces]
+    evidence = [verdicts_beside(each.path, run_id) for each in recorded.traces]
     score = score_joined(recorded.traces, run_id, evidence)
     assert score is not None
     show_recorded(request, recorded, score.headline)

@@ -29,7 +29,7 @@ from drive_trace.scorecard.card import CHANGED, ILLEGIBLE
 from drive_trace.scorecard.caveats import StrayGrade, Unread
 from drive_trace.scorecard.run_lines import TraceLines, copied_runs
 from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, score_run
-from drive_trace.storage.files import Problem, read_judgements_beside
+from drive_trace.storage.files import Problem, verdicts_beside
 from drive_trace.storage.finding import Found, NotRead, omitted
 from drive_trace.storage.fleet_cache import Cache, digest, program
 from drive_trace.storage.processes import on_all_cores
@@ -95,7 +95,7 @@ class Joiner:
         run = score_run(group.run_id, [self._read[path].lines for path in paths])
         if run is None:
             return paths[0]
-        verdicts = [read_judgements_beside(path).on(run.run_id) for path in paths]
+        verdicts = [verdicts_beside(path, run.run_id) for path in paths]
         return self._all.row(run, verdicts, self._findings)
 
 

@@ -21,7 +21,7 @@ from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX, PROVENANCE_SUFFIX
 from drive_trace.text.spans import decode
 
 if TYPE_CHECKING:
-    from drive_trace.grading.judgements import Judgements
+    from drive_trace.grading.judgements import Judgements, Verdicts
     from drive_trace.scorecard.scoring import TraceSummary
     from drive_trace.trace.provenance import ProvenanceRecord
 
@@ -415,6 +415,12 @@ MOST_BYTES = 16 << 20
 def read_judgements_beside(trace: str) -> Judgements:
     """What the record beside a trace says; nothing if there is none that can be read."""
     return _judgements_in(record_beside(trace, JUDGEMENTS_SUFFIX, MOST_BYTES))
+
+
+def verdicts_beside(trace: str, run_id: str) -> Verdicts:
+    """What the record beside a trace says of a run; loads what reads one only if there is one."""
+    data = record_beside(trace, JUDGEMENTS_SUFFIX, MOST_BYTES)
+    return _judgements_in(data).on(run_id) if data else ()
 
 
 def _judgements_in(data: bytes | Problem) -> Judgements:
