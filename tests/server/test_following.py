@@ -21,6 +21,8 @@ class Client:
     def __init__(self, channel: InProcess, folder: Path, workspace: Any = None) -> None:
         self._channel = channel
         self._answers = 0
+        self.asked: list[str] = []
+        """What the server has requested."""
         folders = [{"uri": folder.as_uri(), "name": "here"}]
         params = {
             "processId": None,
@@ -46,6 +48,8 @@ class Client:
             if "id" in message and "method" not in message:
                 answers.append(message["result"])
                 yield from (_encoded({"method": name, "params": said}) for name, said in then)
+            elif "id" in message:
+                self.asked.append(message["method"])
 
         before = [_encoded({"method": name, "params": said}) for name, said in first]
         asked = _encoded({"id": 1, "method": method, "params": params})
@@ -121,3 +125,20 @@ def test_a_hover_waits_for_the_first_reading_where_lenses_are_asked_for_anew(
     hover = client.ask("textDocument/hover", params, first=[opening(here)])
     assert "CORRECT" in json.dumps(hover)
     assert "not read yet" not in json.dumps(hover)
+
+
+@pytest.mark.parametrize("method", ["shutdown", "driveTrace/runs"])
+def test_a_client_that_is_about_to_end_is_asked_nothing(
+    method: str, channel: InProcess, tmp_path: Path
+) -> None:
+    here = tmp_path / "trace.jsonl"
+    here.write_text(triage(), "utf-8")
+    client = Client(channel, tmp_path, {"codeLens": {"refreshSupport": True}})
+    client.ask("driveTrace/runs", {}, first=[opening(here)])
+    client.asked.clear()
+    graded_now = {"text": triage() + graded("pass", "pass", "pass")}
+    document = {"uri": here.as_uri(), "version": 2}
+    change = {"textDocument": document, "contentChanges": [graded_now]}
+    first = [("textDocument/didChange", change)]
+    client.ask(method, None if method == "shutdown" else {}, first=first)
+    assert ("workspace/codeLens/refresh" in client.asked) is (method != "shutdown")

@@ -371,8 +371,11 @@ class TraceProtocol(LanguageServerProtocol):
                 self.notify(types.CANCEL_REQUEST, {"id": msg_id})
 
     def notify_by_request(self, method: str, params: object = None) -> None:
-        """Send a request whose response does not matter."""
-        self._write_request(str(uuid.uuid4()), method, params)
+        """Send a request whose response does not matter, unless the client is about to end: it
+        may be gone before it can respond.
+        """
+        if not self._shutdown:
+            self._write_request(str(uuid.uuid4()), method, params)
 
     def _write_request(self, msg_id: str, method: str, params: object) -> None:
         message = {"jsonrpc": "2.0", "id": msg_id, "method": method}
