@@ -90,9 +90,6 @@ class EventLog:
         return iter(self.events)
 
 
-# Dispatches and their rounds in time: by the clock, and as the author claims
-
-
 Timelines = Mapping[str, Sequence[DispatchSpan]]
 """The dispatches of each run, in order of first mention."""
 
