@@ -253,8 +253,9 @@ class Checking:
         if project is None and self._projects is not None:  # as of a trace that is gone
             project = self._projects.of(path)
         limit = self._fail_on or (project and project.configuration.fail_on) or "error"
-        self.is_bad = self.is_bad or report.severity <= THRESHOLDS[limit]
-        return report
+        fails = report.severity <= THRESHOLDS[limit]
+        self.is_bad = self.is_bad or fails
+        return msgspec.structs.replace(report, fails=True) if fails else report
 
     # What is checked
 

@@ -81,6 +81,8 @@ class Reported(msgspec.Struct, frozen=True):
     """The others that it sums up."""
     follows: Sequence[Reported] = ()
     """What is not told, as it follows from it."""
+    fails: bool = False
+    """Whether the check fails by it."""
 
     @property
     def is_fixable(self) -> bool:
@@ -503,20 +505,25 @@ class GitlabWriter(JsonWriter):
 
 
 class JunitWriter(FindingWriter):
-    """JUnit XML, as GitLab, Jenkins and others show tests: a failed case for each finding."""
+    """JUnit XML, as GitLab, Jenkins and others show tests: a case for each finding. It failed where
+    the check fails by it, and else was skipped.
+    """
 
     def __init__(self, out: TextIO, url_of: RuleUrl) -> None:
         super().__init__(out, url_of)
         self._cases: list[str] = []
+        self._failed = 0
 
     def write(self, report: Reported) -> None:
         """Write a finding."""
         path, line, column, *_ = report.location
+        self._failed += report.fails
+        how = "failure" if report.fails else "skipped"
         name = _attribute(f"{report.code} ({path}:{line}:{column})")
         kind, message = _attribute(report.severity.label), _attribute(report.message)
         self._cases.append(
             f"<testcase name={name} classname={_attribute(path)} file={_attribute(path)} "
-            f'line="{line}"><failure type={kind} message={message}/></testcase>'
+            f'line="{line}"><{how} type={kind} message={message}/></testcase>'
         )
 
     def finish(self, totals: Totals) -> None:
@@ -525,7 +532,8 @@ class JunitWriter(FindingWriter):
         if not found and totals.files:
             name = _attribute(f"no findings in {plural(totals.files, 'trace')}")
             self._cases.append(f'<testcase name={name} classname="drive-trace"/>')
-        counts = f'tests="{len(self._cases)}" failures="{found}"'
+        skipped = found - self._failed
+        counts = f'tests="{len(self._cases)}" failures="{self._failed}" skipped="{skipped}"'
         head = f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites {counts}>\n'
         lines = [f'<testsuite name="drive-trace" {counts}>', *self._cases, "</testsuite>"]
         self._out.write(head + "\n".join([*lines, "</testsuites>\n"]))
