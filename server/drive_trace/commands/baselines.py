@@ -49,7 +49,8 @@ def write_baselines(
 def _known(found: Iterable[Reported]) -> Known:
     by_code: dict[str, Counter[str]] = {}
     # Several findings of one rule on one line count once.
-    lines = dict.fromkeys((each.code, each.text or "", each.location.line) for each in _every(found))
+    every = _every(found)
+    lines = dict.fromkeys((each.code, each.text or "", each.location.line) for each in every)
     for code, text, _ in lines:
         by_code.setdefault(code, Counter())[fingerprint(code, text)] += 1
     return by_code
