@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, repeat
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from drive_trace.scorecard.caveats import LineRef
 from drive_trace.scorecard.dispatches import Key, Length, Named, length_of, named_by
@@ -18,7 +18,7 @@ from drive_trace.vocabulary import DISPATCH, EVENTS, ROUND, SLICE, Entity, Lifet
 
 _HALT = "falsified-assumption"
 _OF_SLICES = (SLICE.opener, SLICE.closer)
-_MOST_HALTS = 20
+_MOST_HALTS, _MOST_UNFINISHED = 20, 20
 _LONGEST_SUMMARY = 1000
 """Characters."""
 
@@ -35,8 +35,17 @@ class TopDispatch(NamedTuple):
     """The dispatch of a run with the largest figure."""
 
     name: str
-    figure: int
     line: LineRef
+    figure: int
+
+
+class Unfinished(NamedTuple):
+    """A dispatch that was not completed."""
+
+    name: str
+    line: LineRef
+    result: str | None
+    """What its end says; None if it has none."""
 
 
 class RunFacts(NamedTuple):
@@ -48,6 +57,8 @@ class RunFacts(NamedTuple):
     aborted: int = 0
     open: int = 0
     """So many have no end."""
+    unfinished: tuple[Unfinished, ...] = ()
+    """The first of those that were not completed."""
     slices: int = 0
     work_ms: int | None = None
     """In rounds, or in dispatches without one; what went on at the same time adds up."""
@@ -63,11 +74,15 @@ class RunFacts(NamedTuple):
     longest_work_ms: int | None = None
     """How much of that was work."""
     rounds: int = 0
+    open_rounds: int = 0
+    """So many have no end, or none that counts: no work is known of them."""
     reworked: int = 0
     """So many dispatches had more than one round."""
     most_rounds: TopDispatch | None = None
     escalations: int = 0
     """So many rounds ended with a question to a person."""
+    stopped: int = 0
+    """So many rounds ended at a condition that stops the work."""
 
 
 _Files = Sequence[tuple[Run, str]]
@@ -79,8 +94,11 @@ def run_facts(run: Run, files: _Files) -> RunFacts:
     """
     dispatches = named_by(Entity.DISPATCH, _mentions(run, DISPATCH, "dispatch_id"))
     rounds = named_by(Entity.ROUND, _mentions(run, ROUND, "dispatch_id", "round_id"))
-    count = len({*dispatches, *(dispatch_id for dispatch_id, _ in rounds)})
-    results = _said(dispatches, DISPATCH, "result")
+    verdicts = Counter(_said(rounds, ROUND, "verdict").values())
+    results = dict.fromkeys([*dispatches, *(dispatch_id for dispatch_id, _ in rounds)])
+    results.update(_said(dispatches, DISPATCH, "result"))
+    counts = Counter(results.values())
+    unfinished = [key for key, said in results.items() if said != "completed"]
     took = _lengths(dispatches, DISPATCH)
     work = [(key, length) for (key, _), length in _lengths(rounds, ROUND).items()]
     in_rounds = {key for key, _ in work}
@@ -90,32 +108,38 @@ def run_facts(run: Run, files: _Files) -> RunFacts:
     longest = max(took, key=lambda key: took[key].ms, default=None)
     most = max(reworked, key=lambda key: starts[key], default=None)
 
-    def top(key: str, figure: int) -> TopDispatch:
-        known = dispatches.get(key, Named())
-        line = known.start or known.end or run.of(ROUND.opener, DISPATCH.field, key)[0]
+    def called(key: str) -> tuple[str, LineRef]:
+        own = (each for (dispatch_id, _), each in rounds.items() if dispatch_id == key)
+        known = dispatches.get(key) or next(own)
+        line = cast("Line", known.start or known.end)
         path = next(path for own, path in files if own.lines.has(line))
         name = line.text_fact("dispatch_name") if name_of(line) == DISPATCH.opener else ""
-        return TopDispatch(name or key, figure, LineRef(path, line.order + 1))
+        return name or key, LineRef(path, line.order + 1)
 
     halts = ((line, path) for own, path in files for line in own.events(_HALT))
     return RunFacts(
-        dispatches=count,
-        completed=results["completed"],
-        failed=results["failed"],
-        aborted=results["aborted"],
-        open=count - results.total(),
+        dispatches=len(results),
+        completed=counts["completed"],
+        failed=counts["failed"],
+        aborted=counts["aborted"],
+        open=counts[None],
+        unfinished=tuple(
+            Unfinished(*called(key), results[key]) for key in unfinished[:_MOST_UNFINISHED]
+        ),
         slices=len({key for name in _OF_SLICES for key in run.table(name, SLICE.field)}),
         work_ms=sum(length.ms for _, length in work) if work else None,
         claimed_ms=sum(length.ms for _, length in work if length.is_claimed),
         clock_ms=_clock_ms(files),
         halt_count=len(run.events(_HALT)),
         halts=tuple(_halt(*each) for each in islice(halts, _MOST_HALTS)),
-        longest=top(longest, took[longest].ms) if longest is not None else None,
+        longest=TopDispatch(*called(longest), took[longest].ms) if longest is not None else None,
         longest_work_ms=sum(length.ms for key, length in work if key == longest),
         rounds=sum(starts.values()),
+        open_rounds=sum(each.end is None for each in rounds.values()),
         reworked=len(reworked),
-        most_rounds=top(most, starts[most]) if most is not None else None,
-        escalations=_said(rounds, ROUND, "verdict")["escalating-to-user"],
+        most_rounds=TopDispatch(*called(most), starts[most]) if most is not None else None,
+        escalations=verdicts["escalating-to-user"],
+        stopped=verdicts["stop-condition"],
     )
 
 
@@ -127,10 +151,10 @@ def _mentions(run: Run, of: Lifetime, *fields: str) -> Iterator[tuple[Any, str, 
         yield from zip(map(named, [line.facts for line in lines]), repeat(name), lines)
 
 
-def _said(named: Mapping[Any, Named[Line]], of: Lifetime, field: str) -> Counter[str]:
-    """How often an end says what."""
+def _said(named: Mapping[Key, Named[Line]], of: Lifetime, field: str) -> dict[Key, str | None]:
+    """What each end says, where there is one."""
     place = EVENTS[of.closer].positions[field]
-    return Counter(each.end.facts[place] for each in named.values() if each.end is not None)
+    return {key: each.end.facts[place] for key, each in named.items() if each.end is not None}
 
 
 def _lengths(named: Mapping[Key, Named[Line]], of: Lifetime) -> dict[Key, Length]:
