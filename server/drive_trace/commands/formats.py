@@ -11,13 +11,13 @@ from typing import Any, TextIO
 
 import click
 import msgspec
-import orjson
 
 from drive_trace.commands.reported import Reported
 from drive_trace.commands.terminal import fitting, frame_columns, in_colour, is_terminal
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import Severity
 from drive_trace.scorecard.caveats import Unread
+from drive_trace.text import codec
 from drive_trace.text.escaping import cells, in_json, printable
 from drive_trace.text.spans import Span, terminal_columns
 from drive_trace.text.wording import numbered_lines, plural
@@ -26,7 +26,7 @@ from drive_trace.text.wording import numbered_lines, plural
 def dumps(value: object) -> str:
     """JSON text of a value; a lone surrogate becomes its escape."""
     try:
-        return in_json(orjson.dumps(value).decode())
+        return in_json(codec.dumps(value).decode())
     except TypeError:
         return in_json(json.dumps(value, separators=(",", ":")))
 

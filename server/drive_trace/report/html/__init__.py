@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
-from gzip import compress
+from zlib import compress
 from importlib.resources import files
 
 from drive_trace.report import contents, sections
@@ -367,7 +367,7 @@ class _Page:
         texts = (records.get(path, ())[number - 1 : number] for path, number in self.listed)
         text = "\n".join(record[0] if record else "" for record in texts)
         # An editor may have half of a surrogate pair, which the page shows as U+FFFD.
-        packed = b64encode(compress(text.encode("utf-8", "surrogatepass"), mtime=0)).decode()
+        packed = b64encode(compress(text.encode("utf-8", "surrogatepass"), 9)).decode()
         files = " ".join(self.report.addresses.get(each.path, "") for each in self.report.traces)
         return tag("data", value=packed, id="raw", hidden="", data_files=files)
 

@@ -556,7 +556,7 @@ let raw;
 async function rawLines() {
   const packed = document.getElementById("raw")?.getAttribute("value") ?? "";
   const bytes = Uint8Array.from(atob(packed), (each) => each.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   const lines = (await new Response(stream).text()).split("\n");
   const rows = [...document.querySelectorAll(".events tbody tr[id]")];
   return new Map(rows.map((row, index) => [row.id, lines[index] ?? ""]));
