@@ -179,7 +179,7 @@ def more_of(rule: Rule[Any], line: Line, diagnostic: Diagnostic) -> Finding:
     return Finding(rule, line, Place(Part.LINE_END), message, diagnostic=diagnostic)
 
 
-class _Named(NamedTuple):
+class _Same(NamedTuple):
     value: Any
     """What they name."""
     lines: Sequence[Line]
@@ -187,11 +187,11 @@ class _Named(NamedTuple):
     trace: Index
 
 
-class SameId(_Named):
+class SameId(_Same):
     """The events of a trace with one ``event_id``."""
 
 
-class SameFile(_Named):
+class SameFile(_Same):
     """The events of a trace, of whatever run, that write the spec or plan at one path."""
 
     def amendments(self, *fields: str) -> Iterator[tuple[Line, Line]]:
@@ -210,7 +210,7 @@ class SameFile(_Named):
                     yield before, line
 
 
-class SameDispatch(_Named):
+class SameDispatch(_Same):
     """The events of a trace, of whatever run, that start dispatches which resume one."""
 
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
-from zlib import compress
 from importlib.resources import files
+from zlib import compress
 
 from drive_trace.report import contents, sections
 from drive_trace.report.chart import Chart, chart_of
