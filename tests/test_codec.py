@@ -109,7 +109,8 @@ def test_parts_that_are_json_already_are_taken_over() -> None:
         pass
 
     for by in (codec, OTHER):
-        data = by.dumps(["1e5", 1e20, Part()], default=lambda _: by.Fragment(b'{"x":1}'))
+        part = by.Fragment(b'{"x":1}')
+        data = by.dumps(["1e5", 1e20, Part()], default=lambda _, part=part: part)
         assert data == b'["1e5",1e+20,{"x":1}]'
         with pytest.raises(TypeError):
             by.dumps([Part()])
