@@ -42,6 +42,7 @@ def test_each_event_is_declared_in_a_family_and_has_a_schema() -> None:
         "calibration",
         "run-manifest",
         "provenance",
+        "suite",
     }
 
 

@@ -50,6 +50,7 @@ from tools.json_schemas import (  # noqa: E402
     configuration_schema,
     event_schema,
     record_schema,
+    suite_schema,
     union_schema,
 )
 from tools.rule_faults import rule_faults  # noqa: E402
@@ -80,6 +81,7 @@ def generated() -> Iterator[tuple[Path, str]]:
         "run-manifest": RunManifest,
     }.items():
         yield ROOT / f"schemas/{name}.schema.json", _json(record_schema(name, record))
+    yield ROOT / "schemas/suite.schema.json", _json(suite_schema())
     for rule in RULES.values():
         yield ROOT / f"docs/rules/{rule.code}.md", rule_page(rule)
     yield ROOT / "docs/rules.md", rules_reference()

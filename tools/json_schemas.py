@@ -17,6 +17,7 @@ from drive_trace.storage.configuration_text import (
     shape,
 )
 from drive_trace.storage.projects import CONFIGURATION_NAME, SEVERITIES
+from drive_trace.storage.suites import Suite
 from drive_trace.vocabulary import EVENTS, EventType
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -67,6 +68,14 @@ def record_schema(name: str, record: type[msgspec.Struct]) -> dict[str, Any]:
     """The schema of one object of a record that is kept beside traces."""
     schema = msgspec.json.schema(record)
     return {"$schema": _DIALECT, "$id": f"urn:drive-trace:{name}", **_cleaned(schema)}
+
+
+def suite_schema() -> dict[str, Any]:
+    """The schema of a suite, which takes no other keys."""
+    schema = _cleaned(Suite.model_json_schema())
+    for each in (schema, *schema["$defs"].values()):
+        each["additionalProperties"] = False
+    return {"$schema": _DIALECT, "$id": "urn:drive-trace:suite", **schema}
 
 
 _TYPES = {

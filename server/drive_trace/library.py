@@ -14,7 +14,7 @@ from pydantic import Field
 
 from drive_trace import vocabulary
 from drive_trace.analysis import Analysis, summarize_text
-from drive_trace.comparison.answer import MARGIN, Comparison
+from drive_trace.comparison.answer import MARGIN, Comparison, CostRule
 from drive_trace.comparison.answer import compare as compare_sides
 from drive_trace.comparison.comparability import allowed_of
 from drive_trace.comparison.runs import TIMES
@@ -175,4 +175,4 @@ def compare(  # noqa: PLR0913 - one for each option
     misfit = case_file.misfit(sides) if case_file is not None else None
     if misfit is not None:
         raise UnreadableError(misfit.message)
-    return compare_sides(*sides, allowed, margin=margin, time=time)
+    return compare_sides(*sides, allowed, CostRule(margin, time))

@@ -1,10 +1,10 @@
 """How often a comparison gives which answer, where it is known which one is right.
 
 `python -m tests.bench.deciding dollars --write` puts a table into docs/compare.md, and so does it
-with `kinds`. Costs are log-normal: within a case their logarithms have a standard deviation of
-0.76, and cases differ as much again. Passes do not depend on costs. Where dollars decide, all kinds
-of tokens go together; else each shares half of its variance with the others. The same seed gives
-the same table.
+with `kinds`, and with `looks`: there, sides that are alike are compared again and again. Costs are
+log-normal: within a case their logarithms have a standard deviation of 0.76, and cases differ as
+much again. Passes do not depend on costs. Where dollars decide, all kinds of tokens go together;
+else each shares half of its variance with the others. The same seed gives the same table.
 """
 
 import argparse
@@ -12,6 +12,7 @@ import math
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -19,6 +20,7 @@ from typing import NamedTuple
 from drive_trace.comparison import answer as deciding
 from drive_trace.comparison import statistics
 from drive_trace.comparison.answer import Answer, CorrectShare, CostRule
+from drive_trace.comparison.looks import levels
 from drive_trace.comparison.runs import ComparedRun, RunsOfCase, costs_of, tally
 from drive_trace.comparison.traced import TokenPrices
 from drive_trace.scorecard.measures import Efficiency, Rounds, WallClock
@@ -28,6 +30,7 @@ from drive_trace.vocabulary import TOKEN_FIELDS
 PAGE = Path(__file__).parents[2] / "docs" / "compare.md"
 SEED, SPREAD = 39, 0.76
 PRICE = TokenPrices(3.0, 15.0, 0.3, 3.75)
+LOOKS = 15
 _COUNTS = (20_000, 10_000, 400_000, 20_000)
 """Of each kind, in the middle."""
 
@@ -81,17 +84,20 @@ def _run(random: Random, middle: float, rate: float, shared: float) -> ComparedR
     return ComparedRun(score, {"case": frozenset()}, price=PRICE)
 
 
-def answered(cases: list[RunsOfCase], *, by_dollars: bool) -> tuple[Answer, bool]:
+def answered(
+    cases: list[RunsOfCase], *, by_dollars: bool, level: float = statistics.ALPHA
+) -> tuple[Answer, bool]:
     """The answer, and whether the gate decided."""
     sides = [[run for case in cases for run in case[side]] for side in (1, 2)]
     counts = deciding.counted(cases)
     p = statistics.gate_p(counts)
     gate = CorrectShare(*map(tally, sides), None, None, p, "", None, None)
-    rule = CostRule(by_dollars=by_dollars, alpha=statistics.left_by_gate(counts))
+    rule = CostRule(by_dollars=by_dollars, alpha=statistics.left_by_gate(counts, level))
     costs = () if by_dollars else costs_of(cases)
     dollars = deciding.dollars_of(cases, rule.alpha) if by_dollars else None
     by_cost, why = deciding.cost_answer(rule, costs, dollars, cases)
-    return deciding.final_answer(gate, by_cost, why, cases)[0], statistics.is_significant(p)
+    found = deciding.final_answer(gate, by_cost, why, cases, level)[0]
+    return found, statistics.is_significant(p, level)
 
 
 def rows(times: int, *, by_dollars: bool) -> Iterator[tuple[str, ...]]:
@@ -112,6 +118,38 @@ def rows(times: int, *, by_dollars: bool) -> Iterator[tuple[str, ...]]:
             yield f"{design.cases} × {design.runs}", truth.what, f"{count:,}", *shares
 
 
+def looked_at(times: int) -> Iterator[tuple[str, ...]]:
+    """A row for each design and rate: how often alike sides are told apart at one of 15 looks."""
+    for design, rate in product((Design(1, 60), Design(5, 15)), (0.5, 0.75, 0.9)):
+        random, found = Random(SEED), Counter[str]()
+        step = design.runs // LOOKS
+        ways = {
+            "as if each were the only one": [statistics.ALPHA] * LOOKS,
+            "as planned": levels([look / LOOKS for look in range(1, LOOKS + 1)]),
+        }
+        truth = Truth("alike", (rate, rate), 1.0)
+        for _ in range(times):
+            cases = drawn(random, design, truth, 1.0)
+            for way, at in ways.items():
+                for look, level in enumerate(at, 1):
+                    part = [RunsOfCase(n, b[: look * step], c[: look * step]) for n, b, c in cases]
+                    answer, by_gate = answered(part, by_dollars=True, level=level)
+                    if answer is not Answer.CANNOT_TELL:
+                        found[way] += 1
+                        found[f"{way}, by the gate"] += by_gate
+                        break
+        shares = (f"{found[w + by] / times:.1%}" for w in ways for by in (", by the gate", ""))
+        yield f"{design.cases} × {step} to {design.runs}", f"{rate:.0%}", f"{times:,}", *shares
+
+
+def table_of_looks(times: int) -> str:
+    """In Markdown."""
+    headers = ("cases × runs a side", "CORRECT", "comparisons", "gate alone, looks not planned")
+    headers += ("any answer", "gate alone, planned", "any answer")
+    lines = [headers, ("---", *["---:"] * 6), *looked_at(times)]
+    return "".join(f"| {' | '.join(each)} |\n" for each in lines)
+
+
 def table(times: int, *, by_dollars: bool) -> str:
     """In Markdown."""
     headers = ("cases × runs a side", "truth", "comparisons")
@@ -123,13 +161,17 @@ def table(times: int, *, by_dollars: bool) -> str:
 def main() -> None:
     """Simulate, and print or write a table."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.deciding", description=__doc__)
-    parser.add_argument("by", choices=["dollars", "kinds"], help="what decides")
+    parser.add_argument("by", choices=["dollars", "kinds", "looks"], help="what decides")
     parser.add_argument(
         "--times", type=int, default=2000, help="comparisons of alike sides (2,000)"
     )
     parser.add_argument("--write", action="store_true", help="put the table into the docs")
     options = parser.parse_args()
-    made = table(options.times, by_dollars=options.by == "dollars")
+    made = (
+        table_of_looks(options.times)
+        if options.by == "looks"
+        else table(options.times, by_dollars=options.by == "dollars")
+    )
     if options.write:
         mark = f"<!-- simulated by {options.by} -->\n"
         before, _, after = PAGE.read_text(encoding="utf-8").split(mark)

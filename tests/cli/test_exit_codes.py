@@ -60,7 +60,10 @@ def test_usage_errors(arguments: list[str]) -> None:
 
 
 NARROW = {"completion", "emit", "explain", "record", "report", "schema", "score", "tokens"}
-SUBCOMMANDS = (["judge", "failures"], ["judge", "operator-turns"])
+SUBCOMMANDS = (
+    *(["judge", name] for name in ("failures", "operator-turns")),
+    *(["suite", name] for name in ("status", "run-gates", "judge")),
+)
 
 
 @pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS), *SUBCOMMANDS])

@@ -569,8 +569,8 @@ def test_dollars_that_are_not_known_are_not_small(
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("sonnet = 3", "1:1: is no table of prices for each model: Expected `object`, got `int`"),
-        ("[a]\ninput = -1", "1:1: is no table of prices for each model: "),
+        ("sonnet = 3", "1:10: `sonnet` must be a table; found 3"),
+        ("[a]\ninput = 1\n", "1:2: `cache_read` is missing here"),
         ("[a", "1:3: is not TOML: "),
         (None, "cannot be read: No such file"),
     ],

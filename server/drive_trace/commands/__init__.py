@@ -36,6 +36,7 @@ COMMANDS = {
     "schema": ("integration", "Print the JSON Schema of an event."),
     "score": ("score", "Show the verdict of every run."),
     "serve": ("integration", "Run the language server."),
+    "suite": ("suite", "Gate and judge the runs that a suite plans."),
     "tokens": ("tokens", "Record what a run cost in tokens."),
 }
 """By name, the module of each command in this package, and what it does in a few words."""

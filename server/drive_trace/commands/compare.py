@@ -5,25 +5,30 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import PurePath
+from typing import cast
 
 import click
+from click.core import ParameterSource
 
 from drive_trace import __version__
 from drive_trace.commands import options
-from drive_trace.commands.reading import Reading, tell_others, usable
+from drive_trace.commands.reading import Reading, suite_at, tell_others, usable
 from drive_trace.commands.terminal import EXIT_UNUSABLE, format_of, notify, write_document
-from drive_trace.comparison.answer import MARGIN, Answer, Comparison, to_json
+from drive_trace.comparison.answer import MARGIN, Answer, Comparison, CostRule, to_json
 from drive_trace.comparison.answer import compare as compare_sides
-from drive_trace.comparison.comparability import UNVERIFIABLE, allowed_of
+from drive_trace.comparison.comparability import UNVERIFIABLE, Reason, allowed_of
 from drive_trace.comparison.runs import TIMES
+from drive_trace.comparison.traced import Prices
 from drive_trace.storage.compared_sides import (
     PRICES_NAME,
+    Planned,
     manifests_of,
     read_case_file,
     read_prices,
     read_sides,
 )
-from drive_trace.storage.files import STDIN, Problem, TraceRecords
+from drive_trace.storage.earlier_looks import earlier_look
+from drive_trace.storage.files import STDIN, Problem, TraceRecords, may_be_there
 from drive_trace.storage.finding import SearchOptions
 from drive_trace.storage.projects import CONFIGURATION_NAME
 from drive_trace.text.escaping import json_document
@@ -74,7 +79,6 @@ def _side_option(flag: str, what: str) -> Callable[[options.Command], options.Co
         flag,
         metavar="PATH...",
         multiple=True,
-        required=True,
         type=options.FILE,
         help=f"Files or folders with the runs {what}.",
     )
@@ -83,6 +87,16 @@ def _side_option(flag: str, what: str) -> Callable[[options.Command], options.Co
 @click.command(cls=_Sides)
 @_side_option("--baseline", "that are compared with")
 @_side_option("--candidate", "that are judged")
+@options.file(
+    "--suite",
+    "A TOML file that plans both sides, and says how they are compared; no other file is asked.",
+)
+@click.option(
+    "--look",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Which of the suite's planned looks this is; by default the last one, at all runs.",
+)
 @options.file("--cases", "A TOML file that says of which case each run is.")
 @click.option(
     "--allow-unverified",
@@ -130,6 +144,8 @@ def _side_option(flag: str, what: str) -> Callable[[options.Command], options.Co
 def compare(  # noqa: PLR0913, PLR0917 - one for each option
     baseline: tuple[str, ...],
     candidate: tuple[str, ...],
+    suite: str | None,
+    look: int | None,
     cases: str | None,
     allowed: frozenset[str],
     prices: str | None,
@@ -154,7 +170,8 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
     With a run that both sides have, such a file is not read, as nobody knows of which it is.
 
     A manifest trace.run.json beside trace.jsonl says the case of a run, and how it came about.
-    Without manifests and --cases, all runs of a side are one case.
+    Without manifests and --cases, all runs of a side are one case. A --suite says all of that, and
+    which runs have to be there: one that left no trace, or never ended, is not CORRECT.
 
     Exit code: 0 whatever the answer, 1 if it is one of --fail-on, or nobody can tell and some lines
     are rejected or of unknown types, or a cost of the candidate is doubted, 2 something could not
@@ -165,29 +182,42 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
     Examples:
       drive-trace compare --baseline runs/main --candidate runs/branch
       drive-trace compare --baseline a/*.jsonl --candidate b/*.jsonl --cases cases.toml
-      drive-trace compare --baseline a --candidate b --out compared.html --fail-on worse
+      drive-trace compare --suite suite.toml --out compared.html --fail-on worse
     """
+    plans: tuple[Planned, Planned] = {}, {}
+    rule, priced = CostRule(margin, time), cast("Prices", {})
+    if suite is not None:
+        rule, priced, plans = _of_suite(suite, look)
+        baseline, candidate = (tuple(filter(may_be_there, each)) for each in plans)
+    elif look is not None or not (baseline and candidate):
+        lacks = "--suite" if look is not None else "--candidate" if baseline else "--baseline"
+        raise click.UsageError(f"Missing option '{lacks}'.")
     if STDIN in baseline and STDIN in candidate:
         raise click.UsageError("- is on both sides, and is read once; name a file on one of them")
     case_file = usable(read_case_file(cases)) if cases is not None else None
     readings = [Reading(baseline, search), Reading(candidate, search)]
     given = {
-        "baseline": (baseline, found_in(readings[0])),
-        "candidate": (candidate, found_in(readings[1])),
+        "baseline": (baseline, found_in(readings[0]) if baseline else ()),
+        "candidate": (candidate, found_in(readings[1]) if candidate else ()),
     }
-    priced = usable(read_prices(prices))
-    sides = usable(read_sides(given, case_file, search, priced))
+    priced = priced or usable(read_prices(prices))
+    sides = usable(read_sides(given, case_file, search, priced, plans))
     for each in dict.fromkeys(each for side in sides for each in side.unread):
         notify(f"{each.path}: {each.reason}")
     usable(case_file.misfit(sides) if case_file is not None else None)
-    found = compare_sides(*sides, allowed, ranked=rank, margin=margin, time=time)
+    found = compare_sides(*sides, allowed, rule, ranked=rank)
+    before = earlier_look(sides) if rule.look[1] == 1 else None
+    if before is not None and found.answer is not Answer.NOT_COMPARABLE:
+        what = "these sides were compared before, with {:,} runs against {:,}".format(*before[::-1])
+        more = "looks that nobody planned are not counted, and make a false answer likelier"
+        found = found._replace(reasons=(*found.reasons, Reason(f"{what}: {more}")))
     chosen = output_format or format_of(out, "text")
     traces = [each.path for side in sides for each in side.files]
     traces += [each.path for side in sides for each in side.unread]
     inputs = [str(each) for trace in traces for each in manifests_of(trace)]
     inputs += [
         str(PurePath(out or "-").parent / CONFIGURATION_NAME),
-        *filter(None, (cases, prices)),
+        *filter(None, (cases, prices, suite)),
     ]
     rendered = _rendered(found, chosen)
     write_document(rendered, out, traces=traces, inputs=inputs, is_html=chosen == "html")
@@ -207,6 +237,20 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
         sys.exit(1)
     is_dearer = found.by_cost is Answer.WORSE and _COST_WORSE in fail_on
     sys.exit(1 if found.answer in fail_on or is_dearer else 0)
+
+
+def _of_suite(path: str, look: int | None) -> tuple[CostRule, Prices, tuple[Planned, Planned]]:
+    """What a suite says. Raises UsageError for an option that does not go with it."""
+    ctx, file = click.get_current_context(), suite_at(path)
+    for name in ("baseline", "candidate", "cases", "prices", "margin", "time"):
+        if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"--{name} does not go with --suite, which says it")
+    at = look or file.suite.looks
+    if at > file.suite.looks:
+        raise click.UsageError(
+            f"--look is {at}, and {path} plans {plural(file.suite.looks, 'look')}"
+        )
+    return file.rule(at), file.prices, (file.planned("baseline", at), file.planned("candidate", at))
 
 
 def found_in(reading: Reading) -> Iterator[TraceRecords | Problem]:

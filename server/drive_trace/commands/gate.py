@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -42,10 +41,6 @@ _WITHOUT_WAITING = sum(
 )
 """Flags that only some systems have: no link is followed, no pipe is waited for, and bytes stay as
 they are."""
-
-
-_NO_COMMAND = r"(?:\s|#.*\n)*(?:#.*)?"
-"""Space and comments, for a shell."""
 
 
 class _Outcome(NamedTuple):
@@ -134,8 +129,8 @@ def gate(  # noqa: PLR0913, PLR0917 - one for each option
         raise click.UsageError("name either what to --run, or the --result to read")
     if log is not None and not gates:
         raise click.UsageError("--log is for --run")
-    if any(re.fullmatch(_NO_COMMAND, each) for each in gates):
-        raise click.UsageError("a --run runs nothing: a variable may not be set")
+    if not all(each.strip() for each in gates):
+        raise click.UsageError("a --run is empty: a variable may not be set")
     if log is not None:
         _check_log(log, where["trace_file"])
     request = writing.RecordRequest(GRADE, {component: "pass"}, **where)
@@ -211,7 +206,8 @@ def _run(gates: tuple[str, ...], seconds: float, folder: str | None, log: str | 
             if ran.problem is not None or ran.code is None:
                 return _Outcome(None, f"{which} {ran.problem}")
             ended.append(Command(writable(command), ran.code))
-            commands = {"commands": tuple(ended)}
+            left = (Command(writable(each), None) for each in gates[number:])
+            commands = {"commands": (*ended, *left)}
             if ran.code:
                 return _Outcome("fail", f"{which} exited with {ran.code} after {took}", commands)
             if number < len(gates):

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from fnmatch import fnmatchcase
 from operator import attrgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, ProgressBar, notify, say_waiting
@@ -19,6 +20,7 @@ from drive_trace.text.wording import first_of, plural
 if TYPE_CHECKING:
     from drive_trace.scorecard.scoring import TraceSummary
     from drive_trace.storage.histories import Histories
+    from drive_trace.storage.suites import SuiteFile
     from drive_trace.storage.touched import Touched
     from drive_trace.trace.history import History
 
@@ -50,6 +52,19 @@ def read_text(source: str, most: int) -> str:
         found = f"byte 0x{data[error.start]:02x} in line {line}"
         what = f"{source}: is not UTF-8 ({found}); save it as UTF-8 and try again"
         raise Ended(EXIT_UNUSABLE, what) from error
+
+
+def suite_at(path: str) -> SuiteFile:
+    """The suite that somebody has named. Ends the command with all that is wrong with it."""
+    from pydantic import TypeAdapter  # noqa: PLC0415 - slow to load, and few have a suite
+
+    from drive_trace.storage.suites import Suite, SuiteFile  # noqa: PLC0415 - as above
+    from drive_trace.storage.toml_models import read_as  # noqa: PLC0415 - as above
+
+    read = read_as(Path(path), TypeAdapter(Suite))
+    if isinstance(read, Suite):
+        return SuiteFile(Path(path), read)
+    raise Ended(EXIT_UNUSABLE, *(each.problem.message for each in read))
 
 
 def lines_of_log(path: str) -> Iterator[str]:

@@ -115,8 +115,16 @@ class CostRule(NamedTuple):
     """Which of :data:`TIMES` may decide."""
     by_dollars: bool = False
     """Whether prices are known: then dollars for each CORRECT run decide, and nothing else."""
+    level: float = statistics.ALPHA
+    """At which the gate decides."""
     alpha: float = 0.0
-    """The level: what the gate leaves."""
+    """At which cost does: what the gate leaves."""
+    look: tuple[int, int] = (1, 1)
+    """Which of so many planned comparisons this is."""
+
+
+RULE = CostRule()
+"""Where nobody has set another."""
 
 
 class Comparison(NamedTuple):
@@ -141,34 +149,31 @@ class Comparison(NamedTuple):
     """The ranker of both sides, in milliseconds, where somebody asked for it."""
 
 
-def compare(  # noqa: PLR0913 - one for each option
+def compare(
     baseline: Side,
     candidate: Side,
     allowed: Collection[str] = (),
+    rule: CostRule = RULE,
     *,
     ranked: bool = False,
-    margin: float = MARGIN,
-    time: str = "working",
 ) -> Comparison:
-    """Compare two sides. ``allowed`` are the names of what may be unknown; for ``margin`` and
-    ``time`` see :class:`CostRule`.
-    """
+    """Compare two sides. ``allowed`` are the names of what may be unknown."""
     sides, cases = (baseline, candidate), cases_of(baseline, candidate)
     known, reasons = comparability(baseline, candidate, cases, allowed)
     answer = by_cost = Answer.NOT_COMPARABLE
     can_be = not reasons
-    gate = _gate(sides, cases, is_tested=can_be)
-    rule = CostRule(margin, time, any(side.prices for side in sides))
+    gate = _gate(sides, cases, rule.level, is_tested=can_be)
+    rule = rule._replace(by_dollars=any(side.prices for side in sides))
     costs: tuple[Cost, ...] = ()
     dollars = None
     shown: tuple[Power, ...] = ()
     if can_be:
-        rule = rule._replace(alpha=statistics.left_by_gate(counted(cases)))
-        idle = [each for name, each in TIMES.items() if name != time]
+        rule = rule._replace(alpha=statistics.left_by_gate(counted(cases), rule.level))
+        idle = [each for name, each in TIMES.items() if name != rule.time]
         costs = costs_of(cases, COSTS if rule.by_dollars else idle)
         dollars = dollars_of(cases, rule.alpha) if rule.by_dollars else None
         by_cost, why = cost_answer(rule, costs, dollars, cases)
-        answer, reasons = final_answer(gate, by_cost, why, cases)
+        answer, reasons = final_answer(gate, by_cost, why, cases, rule.level)
         reasons = (*reasons, *_own_family(known))
         shown = tuple(_powers(rule, costs, cases))
     return Comparison(
@@ -202,7 +207,7 @@ def _own_family(known: Sequence[Fact]) -> Iterator[Reason]:
 
 
 def _gate(
-    sides: tuple[Side, Side], cases: Sequence[RunsOfCase], *, is_tested: bool
+    sides: tuple[Side, Side], cases: Sequence[RunsOfCase], level: float, *, is_tested: bool
 ) -> CorrectShare:
     counts = counted(cases)
     sizes = [(each.baseline, each.candidate) for each in counts]
@@ -216,7 +221,7 @@ def _gate(
         statistics.gate_p(counts) if is_tested else None,
         "fisher" if len(counts) == 1 else "permutation",
         statistics.smallest_p(sizes) if can_be else None,
-        statistics.smallest_detectable(sizes) if can_be else None,
+        statistics.smallest_detectable(sizes, level) if can_be else None,
     )
 
 
@@ -236,11 +241,15 @@ def counted(cases: Sequence[RunsOfCase], *may_be: bool) -> list[statistics.Count
 
 
 def final_answer(
-    gate: CorrectShare, by_cost: Answer, reasons: Sequence[Reason], cases: Sequence[RunsOfCase]
+    gate: CorrectShare,
+    by_cost: Answer,
+    reasons: Sequence[Reason],
+    cases: Sequence[RunsOfCase],
+    level: float = statistics.ALPHA,
 ) -> tuple[Answer, tuple[Reason, ...]]:
     """What the gate says; where it does not decide, what cost says, with its reasons."""
-    ways = {_by_gate(counted(cases, *each)) for each in product((False, True), repeat=2)}
-    recorded = _by_gate(counted(cases))
+    ways = {_by_gate(counted(cases, *each), level) for each in product((False, True), repeat=2)}
+    recorded = _by_gate(counted(cases), level)
     rejected = gate.candidate.rejected
     count = f"{plural(rejected, 'run')} of the candidate {'counts' if rejected == 1 else 'count'}"
     why = Reason(f"{count} as not CORRECT: a grade, or every line, is rejected or unknown")
@@ -259,8 +268,8 @@ def final_answer(
     return by_cost, (_gate_words(gate, Answer.CANNOT_TELL), *against, *reasons)
 
 
-def _by_gate(counts: Sequence[statistics.Counts]) -> Answer:
-    if not statistics.is_significant(statistics.gate_p(counts)):
+def _by_gate(counts: Sequence[statistics.Counts], level: float) -> Answer:
+    if not statistics.is_significant(statistics.gate_p(counts), level):
         return Answer.CANNOT_TELL
     return Answer.BETTER if statistics.difference(counts)[0] > 0 else Answer.WORSE
 
@@ -340,7 +349,10 @@ def _powers(rule: CostRule, costs: Sequence[Cost], cases: Sequence[RunsOfCase]) 
     passed = sum(each.baseline_passed for each in counted(cases))
     rate = power.likely_rate(passed, sum(ours for ours, _ in sizes))
     yield power.power_of(
-        "CORRECT runs", rule.margin, sizes, lambda of: power.chance_of_gate(of, rate, rule.margin)
+        "CORRECT runs",
+        rule.margin,
+        sizes,
+        lambda of: power.chance_of_gate(of, rate, rule.margin, rule.level),
     )
     told = [DOLLARS] if rule.by_dollars else [each.metric for each in costs if each.decides]
     spreads = [(each, power.spread_of(log_costs(cases, each))) for each in told]

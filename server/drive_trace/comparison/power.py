@@ -73,17 +73,19 @@ def power_of(what: str, effect: float, sizes: Sizes, chance: Callable[[Sizes], f
     return Power(what, effect, chance(sizes), high if is_enough else None)
 
 
-def chance_of_gate(sizes: Sizes, rate: float, margin: float) -> float:
+def chance_of_gate(sizes: Sizes, rate: float, margin: float, alpha: float = ALPHA) -> float:
     """How likely the gate decides where the baseline's rate of passes is ``rate``, and the
     candidate's is lower or higher by ``margin``, whichever is harder to show.
     """
-    if not is_significant(smallest_p(sizes)):
+    if not is_significant(smallest_p(sizes), alpha):
         return 0.0
     rates = [each for each in (rate - margin, rate + margin) if 0 <= each <= 1]
-    return min(_shown(sizes, rate, other) for other in rates or [max(rate - margin, 0.0)])
+    return min(
+        _shown(sizes, rate, other, quantile(alpha)) for other in rates or [max(rate - margin, 0.0)]
+    )
 
 
-def _shown(sizes: Sizes, p: float, q: float) -> float:
+def _shown(sizes: Sizes, p: float, q: float, z: float) -> float:
     weights = [m * n / (m + n) for m, n in sizes]
     pooled = [(m * p + n * q) / (m + n) for m, n in sizes]
     alike = math.fsum(w * r * (1 - r) for w, r in zip(weights, pooled, strict=True))
@@ -91,7 +93,7 @@ def _shown(sizes: Sizes, p: float, q: float) -> float:
         w * w * (p * (1 - p) / m + q * (1 - q) / n)
         for w, (m, n) in zip(weights, sizes, strict=True)
     )
-    far = sum(weights) * abs(q - p) - 0.5 - Z * math.sqrt(alike)
+    far = sum(weights) * abs(q - p) - 0.5 - z * math.sqrt(alike)
     return _chance(far / math.sqrt(apart)) if apart else float(far >= 0)
 
 

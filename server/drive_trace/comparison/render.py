@@ -17,7 +17,7 @@ from drive_trace.comparison.answer import (
     p_is,
 )
 from drive_trace.comparison.comparability import Reason, State
-from drive_trace.comparison.statistics import ALPHA, Interval, is_significant
+from drive_trace.comparison.statistics import Interval, is_significant
 from drive_trace.report.html import STYLE
 from drive_trace.report.metrics import Value
 from drive_trace.scorecard.caveats import by_reason
@@ -33,6 +33,12 @@ HTML_STYLE = (
     + """
 caption{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 td.n{white-space:nowrap}
+.intervals{width:100%;max-width:28rem}
+.intervals text{paint-order:stroke;stroke:var(--bg);stroke-width:3px}
+.intervals line{stroke:var(--clock);stroke-width:2}
+.intervals line.axis{stroke:var(--line);stroke-width:1}
+.intervals line.same{stroke:var(--soft);stroke-dasharray:3}
+.intervals rect{fill:var(--clock)}
 """
 )
 _TITLE = "Drive Trace: candidate against baseline"
@@ -55,7 +61,7 @@ _TIME = "ms"
 _VERDICTS = {"correct": "CORRECT", "incorrect": "INCORRECT"}
 
 
-class Drawn(NamedTuple):
+class _Drawn(NamedTuple):
     """A point with its interval, to be drawn; None is not known, and not drawn."""
 
     label: str
@@ -101,17 +107,17 @@ def power(found: Comparison) -> Iterator[str]:
     has no runs on a side, or not all have one: it is not for their number that they show nothing.
     """
     if found.gate.smallest_p is not None and found.known[0].state is not State.DIFFERS:
-        yield _power(found.gate, plural(len(found.cases), "case"))
+        yield _power(found.gate, plural(len(found.cases), "case"), found.rule.level)
     for side in found.sides:
         for _, runs, why in side.notable:
             yield f"{plural(len(runs), 'run')} of the {side.name} {are(len(runs))} {why}."
 
 
-def _power(gate: CorrectShare, cases: str) -> str:
+def _power(gate: CorrectShare, cases: str, level: float) -> str:
     sizes = f"{plural(gate.candidate.k, 'run')} against {gate.baseline.k:,} in {cases}"
     least = f"the least p that the gate can reach is {in_digits(gate.smallest_p)}"
     if gate.smallest_detectable is None:
-        return f"{sizes} can never be significant: {least}, and {ALPHA:.2f} is needed."
+        return f"{sizes} can never be significant: {least}, and {level:.2g} is needed."
     about = "about " if gate.test != "fisher" else ""  # see smallest_detectable
     shown = f"{about}{gate.smallest_detectable:.3f}, where one side never passes"
     return f"{sizes}: {least}, and the least difference that it can show {shown}."
@@ -122,8 +128,9 @@ def _rule(found: Comparison) -> str:
     rule = found.rule
     time = compared.TIMES[rule.time].title
     what = "dollars for each CORRECT run" if rule.by_dollars else f"tokens, {time} or rounds"
+    look = "Look {} of {}, as planned. ".format(*rule.look) if rule.look[1] > 1 else ""
     return (
-        f"The gate decides at p ≤ {ALPHA:.2f}. Else {what} decide, at p ≤ "
+        f"{look}The gate decides at p ≤ {rule.level:.2g}. Else {what} decide, at p ≤ "
         f"{in_digits(rule.alpha)}, which the gate leaves: worse if higher, and better if lower and "
         f"the share of CORRECT runs is not lower by more than {rule.margin:.2f}."
     )
@@ -173,12 +180,12 @@ def _section(  # noqa: PLR0913, PLR0917 - the parts of a section
     notes: Sequence[str],
     headers: Sequence[str],
     rows: Sequence[Sequence[doc.Words]],
-    drawn: Sequence[Drawn] = (),
+    drawn: Sequence[_Drawn] = (),
     farthest: float | None = None,
     numbers_from: int | None = None,
 ) -> doc.Section:
     """A table with what there is to know above it, and its intervals as a drawing."""
-    drawing = [intervals(title, drawn, farthest)] if drawn else []
+    drawing = [_intervals(title, drawn, farthest)] if drawn else []
     shown = doc.Table(headers, rows, numbers_from=numbers_from)
     return doc.Section(title, [doc.Bullets(notes), *drawing, shown])
 
@@ -240,9 +247,9 @@ def _share(each: compared.Tally) -> str:
     return f"{share} {_interval(each.interval)}"
 
 
-def _drawn(label: str, each: compared.Tally) -> Drawn:
+def _drawn(label: str, each: compared.Tally) -> _Drawn:
     is_known = each.hits(may_be=False) == each.most
-    return Drawn(label, each.correct / each.k if is_known else None, each.interval)
+    return _Drawn(label, each.correct / each.k if is_known else None, each.interval)
 
 
 def _costs(found: Comparison) -> doc.Section:
@@ -260,7 +267,7 @@ def _costs(found: Comparison) -> doc.Section:
     known = [(each.metric.title, each.ratio, each.interval) for each in found.costs if each.ratio]
     unlike = [each.interval for each in found.costs if each.interval and is_significant(each.p)]
     tied = any(low <= 1 <= high for low, high in unlike)
-    drawn = [Drawn(*each) for each in known]
+    drawn = [_Drawn(*each) for each in known]
     ratios = [at for _, ratio, interval in known for at in (ratio, *(interval or ()))]
     return _section(
         "Cost of CORRECT runs, candidate ÷ baseline",
@@ -398,7 +405,7 @@ def _interval(interval: Interval, spec: str = ".3f") -> str:
     return f"[{', '.join(_figure(each, spec) for each in interval)}]"
 
 
-def intervals(title: str, drawn: Sequence[Drawn], farthest: float | None) -> Html:
+def _intervals(title: str, drawn: Sequence[_Drawn], farthest: float | None) -> Html:
     """A line for each interval below its name, and a square at its value. Where the values are
     ratios, ``farthest`` is the largest: they go from its inverse to it. None for shares.
     """

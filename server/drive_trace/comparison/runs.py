@@ -88,8 +88,7 @@ class ComparedRun(NamedTuple):
     """Those of its events, by which copies are known."""
     doubted: frozenset[str] = frozenset()
     """The keys of the costs that nobody should believe: see :func:`compared`."""
-    working_ms: int | None = None
-    """See :class:`Traced`."""
+    events: Traced = NOTHING_TRACED
     price: TokenPrices | None = None
 
     @property
@@ -104,7 +103,9 @@ class ComparedRun(NamedTuple):
 
     @property
     def is_dead(self) -> bool:
-        """Whether it was started, as a manifest says, and left no event."""
+        """Whether it was started, as a manifest says, and left no event; or a suite has planned it,
+        and it never ended.
+        """
         return not self.score.parts
 
     @property
@@ -138,7 +139,7 @@ class ComparedRun(NamedTuple):
         if metric is WALL_CLOCK:
             return measured.wall_clock.ms if self.clock is not None else None
         if metric is WORKING:
-            return self.working_ms
+            return self.events.working_ms
         if metric is DOLLARS:
             is_known = self.price is not None and self.doubted.isdisjoint(TOKEN_FIELDS)
             return self.price.cost(measured.tokens) if self.price and is_known else None
@@ -174,7 +175,7 @@ def compared(  # noqa: PLR0913, PLR0917 - all that is known of a run
     priced = {prices.get(each, prices.get("*")) for each in models or {"*"}}
     if not any(fit(*each) for each in product(models, events.models)):
         known["model"] |= {f"{each} (dispatch-start)" for each in events.models}
-    known["gates"] = _said(f"{name}: {each.words}" for name, each in score.gates.items())
+    known["gates"] = _said(f"{name}: {each.kind}" for name, each in score.gates.items())
     if judgement is not None:
         known["judge"] |= _said([judgement.judge.model])
         known["prompt"] = known["prompt"] or _said([f"version {judgement.judge.prompt_version}"])
@@ -184,13 +185,16 @@ def compared(  # noqa: PLR0913, PLR0917 - all that is known of a run
         known["calibration"] = _said([word])
     doubted = _doubted(score, found) | events.doubted
     price = priced.pop() if len(priced) == 1 else None
-    return ComparedRun(score, known, frozenset(hashes), doubted, events.working_ms, price)
+    return ComparedRun(score, known, frozenset(hashes), doubted, events, price)
 
 
-def dead_run(name: str, manifest: RunManifest, case: str | None) -> ComparedRun:
-    """A run that was started, as its manifest says, and left no event: it is not CORRECT."""
+NO_EVENT, NEVER_ENDED = "no event recorded", "never ended"
+
+
+def dead_run(name: str, manifest: RunManifest, case: str | None, why: str) -> ComparedRun:
+    """A run that was started or planned, and left nothing that counts: it is not CORRECT."""
     nothing = Efficiency(dict.fromkeys(TOKEN_FIELDS), WallClock(None, 0, 0, 0, 0), Rounds(0, 0, 0))
-    gate = Gate(Verdict.NOT_COMPUTABLE, (NO_SIGNAL,), ("run",), "no event recorded")
+    gate = Gate(Verdict.NOT_COMPUTABLE, (NO_SIGNAL,), ("run",), why)
     return compared(RunScore(name, (), None, None, gate, nothing), [manifest], case)
 
 
@@ -268,7 +272,8 @@ class Side(NamedTuple):
         that means.
         """
         if dead := [run.run_id for run in self.runs if run.is_dead]:
-            yield "without an event", dead, "known by a manifest alone, and not CORRECT"
+            what = "without an event, or an end"
+            yield what, dead, "known by a manifest or a suite alone, and not CORRECT"
         if joined := [run.run_id for run in self.runs if len(run.score.parts) > 1]:
             what = "joined over files"
             yield what, joined, f"{what}: each repetition needs an id of its own"

@@ -94,14 +94,14 @@ def gate_p(cases: Sequence[Counts]) -> float:
     return min(1.0, math.fsum(each for each in chances if each <= chances[observed] * _TIED))
 
 
-def left_by_gate(cases: Sequence[Counts]) -> float:
-    """What the gate leaves of ALPHA: as counts are whole, it decides less often than that where
-    the sides are alike. A test at this level after it keeps all false answers below ALPHA.
+def left_by_gate(cases: Sequence[Counts], alpha: float = ALPHA) -> float:
+    """What the gate leaves of ``alpha``: as counts are whole, it decides less often than that where
+    the sides are alike. A test at this level after it keeps all false answers below ``alpha``.
     """
     ordered = sorted(_added(map(_passes, cases)))
     sums = [*accumulate(ordered)]
     ps = (sums[bisect_right(ordered, each * _TIED) - 1] for each in ordered)
-    return max(0.0, ALPHA - max(filter(is_significant, ps), default=0.0))
+    return max(0.0, alpha - max((p for p in ps if is_significant(p, alpha)), default=0.0))
 
 
 def _fewest(case: Counts) -> int:
@@ -132,27 +132,27 @@ def smallest_p(sizes: Sequence[tuple[int, int]]) -> float:
     )
 
 
-def smallest_detectable(sizes: Sequence[tuple[int, int]]) -> float | None:
+def smallest_detectable(sizes: Sequence[tuple[int, int]], alpha: float = ALPHA) -> float | None:
     """The smallest difference of rates that the gate can tell with so many runs a side in each
     case: where one side never passes, and the other first in the largest cases, or where a pass
     adds least to the difference. Elsewhere it takes more. Of several cases another way may take a
     little less, as not all are tried. None where nothing can be told.
     """
     found = [
-        _smallest_from_none(sorted(each, key=order))
+        _smallest_from_none(sorted(each, key=order), alpha)
         for each in (sizes, [(n, m) for m, n in sizes])
         for order in (lambda size: -sum(size), lambda size: (size[0] / sum(size), -sum(size)))
     ]
     return min((each for each in found if each is not None), default=None)
 
 
-def _smallest_from_none(sizes: Sequence[tuple[int, int]]) -> float | None:
+def _smallest_from_none(sizes: Sequence[tuple[int, int]], alpha: float) -> float | None:
     passed = [0] * len(sizes)
     for at, (_, most) in enumerate(sizes):
         for count in range(1, most + 1):
             passed[at] = count
             cases = [Counts(0, m, x, n) for (m, n), x in zip(sizes, passed, strict=True)]
-            if is_significant(gate_p(cases)):
+            if is_significant(gate_p(cases), alpha):
                 return difference(cases)[0]
     return None
 

@@ -7,6 +7,7 @@ which commands ended how. The trace itself has the verdict alone, as readers kno
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -18,7 +19,6 @@ import msgspec
 
 from drive_trace.grading.calibration import AGREEMENT, Calibration
 from drive_trace.grading.prompts import ModelAnswer, hash_of, read_answer
-from drive_trace.text.codec import bounded
 from drive_trace.text.wording import listed
 from drive_trace.trace.times import sortable
 
@@ -138,7 +138,8 @@ class Command(msgspec.Struct, frozen=True):
     """A command of a gate."""
 
     command: str
-    exit_code: int
+    exit_code: int | None
+    """None where one before it failed, and it did not run."""
 
 
 class ReportFile(msgspec.Struct, frozen=True):
@@ -161,7 +162,7 @@ class Gating(msgspec.Struct, frozen=True, kw_only=True):
     component: Literal["mechanical", "qa"]
     outcome: Outcome
     commands: tuple[Command, ...] = ()
-    """Those that ran, in their order."""
+    """In their order."""
     reports: tuple[ReportFile, ...] = ()
     cases: Count | None = None
     """How many cases of the reports ran."""
@@ -181,20 +182,26 @@ class Gating(msgspec.Struct, frozen=True, kw_only=True):
         """What it was: ``make lint and make test``, or the names of the reports."""
         return listed([each.command for each in self.commands] or [r.path for r in self.reports])
 
+    @property
+    def kind(self) -> str:
+        """The same, without the folders of reports, which each run has of its own."""
+        names = [re.split(r"[/\\]", each.path)[-1] for each in self.reports]
+        return listed(names) if names else self.words
+
 
 Verdicts: TypeAlias = Sequence[tuple[str, Sequence[Judgement] | Gating]]
 """The calls for each verdict on a run, and its gates, each with its moment; by time. No calls stand
 for lines that cannot be read, which may be of any run.
 """
-_JUDGEMENT = bounded(msgspec.json.Decoder(Judgement).decode)
-_GATING = bounded(msgspec.json.Decoder(Gating).decode)
-_CALIBRATED = bounded(msgspec.json.Decoder(Calibrated).decode)
+_JUDGEMENT = msgspec.json.Decoder(Judgement)
+_GATING = msgspec.json.Decoder(Gating)
+_CALIBRATED = msgspec.json.Decoder(Calibrated)
 
 
 def read_calibrated(text: str) -> Calibrated:
     """Read a calibration. Raises ValueError for what is none."""
     try:
-        return _CALIBRATED(text)
+        return _CALIBRATED.decode(text)
     except RecursionError as error:
         raise ValueError("nested too deep") from error
 
@@ -217,9 +224,9 @@ def read_gates(records: Iterable[str]) -> list[Gating]:
 
 def _read(record: str) -> Judgement | Gating | None:
     with suppress(ValueError, RecursionError):
-        return _JUDGEMENT(record)
+        return _JUDGEMENT.decode(record)
     with suppress(ValueError, RecursionError):
-        return _GATING(record)
+        return _GATING.decode(record)
     return None
 
 

@@ -26,12 +26,12 @@ from drive_trace.scorecard.dispatches import Event
 from drive_trace.scorecard.scoring import without_lines
 from drive_trace.storage import files as disk
 from drive_trace.storage import finding
-from drive_trace.storage.configuration_text import Spots, read_toml, toml_places
-from drive_trace.storage.patterns import MoreFiles, is_pattern, patterns_of
+from drive_trace.storage.configuration_text import Spots
+from drive_trace.storage.patterns import MoreFiles, patterns_of
 from drive_trace.storage.projects import FileProblem, ParsedFiles, TextProblem, relative
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span, Spot
-from drive_trace.text.wording import first_of, shown
+from drive_trace.text.wording import first_of
 
 MANIFEST_SUFFIX = ".run.json"
 _TRACES = (".jsonl", ".ndjson")
@@ -39,10 +39,6 @@ _MANIFESTS = MoreFiles((f"**/*{MANIFEST_SUFFIX}",))
 _NO_MANIFEST = "is no manifest of a run"
 _MANIFEST = msgspec.json.Decoder(RunManifest)
 _AT = re.compile(r" - at `\$\.?([^`]*)`$")
-_MOST_CASES = 1000
-_MOST_PATTERNS = 4000
-"""Of all cases together: each is matched with each file of a run."""
-_MOST_LENGTH = 200
 _MOST_NAMED = 3
 
 
@@ -109,18 +105,14 @@ def manifest_beside(trace: str) -> RunManifest | disk.Problem | None:
     return problems[0].problem if problems else content
 
 
-def case_beside(trace: str) -> str | None:
-    """The case that the manifest beside a trace says; None where there is none that can be used."""
-    manifest = manifest_beside(trace)
-    return manifest.case if isinstance(manifest, RunManifest) else None
-
-
 def read_case_file(path: str) -> CaseFile | disk.Problem:
     """The table ``[cases]`` of a TOML file: by name, patterns as in .gitignore, or ids of runs."""
-    problems: list[FileProblem] = []
-    nothing: Cases = {}
-    cases = ParsedFiles(_cases, nothing).read(Path(path), problems, is_named=True)
-    return problems[0].problem if problems else CaseFile(path, cases)
+    from drive_trace.storage.toml_models import CASES, read_as  # noqa: PLC0415 - loads pydantic
+
+    read = read_as(Path(path), CASES)
+    if isinstance(read, Sequence):
+        return read[0].problem
+    return CaseFile(path, {name: tuple(said) for name, said in read.cases.items()})
 
 
 PRICES_NAME = "drive-trace-prices.toml"
@@ -130,23 +122,14 @@ PRICES_NAME = "drive-trace-prices.toml"
 def read_prices(path: str | None) -> Prices | disk.Problem:
     """What tokens cost, as a file says: by default the user's own, if there is one."""
     file = Path(path) if path is not None else disk.config_folder() / PRICES_NAME
-    nothing: Prices = {}
     if path is None and not disk.may_be_there(file):
-        return nothing
-    problems: list[FileProblem] = []
-    prices = ParsedFiles(_prices, nothing).read(file, problems, is_named=True)
-    return problems[0].problem if problems else prices
+        return {}
+    from drive_trace.storage.toml_models import PRICES, read_as  # noqa: PLC0415 - loads pydantic
 
-
-def _prices(text: str) -> Prices | tuple[TextProblem, ...]:
-    data = read_toml(text.replace("\r\n", "\n"))
-    if isinstance(data, TextProblem):
-        return (data,)
-    try:
-        return msgspec.convert(data, dict[str, TokenPrices])
-    except ValueError as error:
-        what = f"is no table of prices for each model: {printable(str(error))}"
-        return (TextProblem(Spot(0, Span(0, 0)), what),)
+    read = read_as(file, PRICES)
+    if isinstance(read, Sequence):
+        return read[0].problem
+    return {name: TokenPrices(**dict(each)) for name, each in read.items()}
 
 
 def _manifest(text: str) -> RunManifest | tuple[TextProblem, ...]:
@@ -179,43 +162,6 @@ def _why_not(text: str, message: str) -> tuple[Spot, str]:
     return spots.of(member.value.span), phrase
 
 
-def _cases(text: str) -> Cases | tuple[TextProblem, ...]:
-    text = text.replace("\r\n", "\n")
-    data = read_toml(text)
-    if isinstance(data, TextProblem):
-        return (data,)
-    wrong = _wrong_in(data)
-    if wrong is not None:
-        steps, phrase = wrong
-        places = toml_places(text, [steps])
-        at = places[steps].value if steps in places else Span(0, 0)
-        return (TextProblem(Spots(text).of(at), phrase),)
-    return {name: tuple(said) for name, said in data["cases"].items()}
-
-
-def _wrong_in(data: Mapping[str, object]) -> tuple[tuple[str | int, ...], str] | None:
-    """The first fault of a file of cases: its place, and what it is."""
-    cases = data.get("cases")
-    if list(data) != ["cases"] or not isinstance(cases, dict) or not cases:
-        return ("cases",), "must be one table `[cases]`, with an array of patterns for each case"
-    if len(cases) > _MOST_CASES:
-        return ("cases",), f"has more than {_MOST_CASES:,} cases"
-    left = _MOST_PATTERNS
-    for name, said in cases.items():
-        if not name.strip() or len(name) > _MOST_LENGTH:
-            return ("cases", name), f"a case needs a name of 1 to {_MOST_LENGTH} characters"
-        if not isinstance(said, list) or not 0 < len(said) <= _MOST_CASES:
-            return ("cases", name), f"`{printable(name)}` must be an array of patterns"
-        if len(said) > left:
-            return ("cases", name, left), f"more than {_MOST_PATTERNS:,} patterns in all cases"
-        left -= len(said)
-        for at, each in enumerate(said):
-            if not isinstance(each, str) or not each.strip() or not is_pattern(each):
-                what = f"must be a pattern as in .gitignore, or a run's id; found {shown(each)}"
-                return ("cases", name, at), what
-    return None
-
-
 # A side: its traces, the records of their judging, and their manifests
 
 
@@ -226,6 +172,8 @@ _OF_ANY = finding.NamedRuns(frozenset(), may_grade_any=True)
 """What a file that cannot be read may name."""
 
 _Found: TypeAlias = Iterable[disk.TraceRecords | disk.Problem]
+Planned: TypeAlias = Mapping[str, RunManifest]
+"""By the path of its trace, each run that has to be there, and how it came about."""
 _File: TypeAlias = tuple[TraceLog, Analysis]
 
 
@@ -234,14 +182,19 @@ def read_sides(
     cases: CaseFile | None,
     options: finding.SearchOptions,
     prices: Prices,
+    planned: Sequence[Planned] = ({}, {}),
 ) -> tuple[Side, Side] | disk.Problem:
     """Two sides, by their names: each with the paths that somebody named, and what was found there.
 
     Each side also has the other files of its runs, as in a score. What one side has is of that side
     alone, whatever runs stand in it. So it is for a file that nobody named, unless both sides have
-    a run of it: then nobody knows of which it is, and it is not read.
+    a run of it: then nobody knows of which it is, and it is not read. ``planned`` are the runs that
+    each side has to have, if somebody knows.
     """
-    sides = [_SideFiles(name, paths) for name, (paths, _) in given.items()]
+    sides = [
+        _SideFiles(name, paths, plan)
+        for (name, (paths, _)), plan in zip(given.items(), planned, strict=True)
+    ]
     for side, (_, found) in zip(sides, given.values(), strict=True):
         side.take_in(found)
     run_ids = [
@@ -265,15 +218,23 @@ def read_sides(
 
 
 def read_side(
-    name: str, paths: Sequence[str], found: _Found, only: Collection[str] | None = None
+    name: str,
+    paths: Sequence[str],
+    found: _Found,
+    only: Collection[str] | None = None,
+    planned: Mapping[str, RunManifest] = {},
 ) -> Side | disk.Problem:
-    """A side of what was found at ``paths``, and nothing else. ``only`` are the ids of the runs
-    that count, if not all do.
+    """A side of what was found at ``paths``, and of what was ``planned``. ``only`` are the ids of
+    the runs that count, if not all do.
     """
-    side = _SideFiles(name, paths)
+    side = _SideFiles(name, paths, planned)
     side.take_in(found)
     prices = read_prices(None)
-    return prices if isinstance(prices, disk.Problem) else side.made(None, only, prices)
+    return (
+        prices
+        if isinstance(prices, disk.Problem)
+        else side.made(None, only, prices, finding.SearchOptions() if planned else None)
+    )
 
 
 class _SideFiles:
@@ -281,8 +242,8 @@ class _SideFiles:
     line names a run.
     """
 
-    def __init__(self, name: str, paths: Sequence[str]) -> None:
-        self._name, self._paths = name, tuple(paths)
+    def __init__(self, name: str, paths: Sequence[str], planned: Planned) -> None:
+        self._name, self._paths, self._planned = name, tuple(paths), planned
         self.files: list[_File] = []
         self._others: list[_File] = []
         """Those that nobody named."""
@@ -336,14 +297,19 @@ class _SideFiles:
         events: dict[str, list[Event]] = {}
         for event in EventLog(logs, card.runs):
             events.setdefault(event.run_id, []).append(event)
-        runs = []
+        runs, still_open = [], set[str]()
+        of_paths, manifests = (self._planned, self._manifests), {**self._manifests, **self._planned}
         for run in card.runs:
             paths = [part.path for part in run.parts]
             hashed = [array("Q", each.get(run.run_id, b"")) for each in hashes]
             case = cases.case_of(run.run_id, paths) if cases is not None else None
-            said = [self._manifests[each] for each in paths if each in self._manifests]
+            said = [known[each] for known in of_paths for each in paths if each in known]
             found_here = found_in.get(run.run_id, ())
             own = traced(events.get(run.run_id, ()))
+            if own.is_open and (ours := [each for each in paths if each in self._planned]):
+                dead += [(each, self._planned[each]) for each in ours]
+                still_open.update(ours)
+                continue
             runs.append(
                 comparing.compared(run, said, case, found_here, chain(*hashed), own, prices)
             )
@@ -356,10 +322,11 @@ class _SideFiles:
             for part in run.score.parts
             if part.event_count and len({*part.copied, *part.copies}) >= part.event_count
         ]
-        dead += [(each, self._manifests[each]) for each in copied if each in self._manifests]
+        dead += [(each, manifests[each]) for each in copied if each in manifests]
         for name, manifest in dead if search is not None else ():
             case = cases.case_of(name, [name]) if cases is not None else None
-            kept.append(comparing.dead_run(name, manifest, case))
+            why = comparing.NEVER_ENDED if name in still_open else comparing.NO_EVENT
+            kept.append(comparing.dead_run(name, manifest, case, why))
         return Side(
             self._name,
             self._paths,
@@ -389,7 +356,7 @@ class _SideFiles:
             if isinstance(known, RunManifest):
                 read |= _places_of_manifests(each.path)
                 yield each.path, known
-        for path, manifest in self._manifests.items():
+        for path, manifest in {**self._manifests, **self._planned}.items():
             if alive.isdisjoint(_places_of_manifests(path)):
                 yield path, manifest
         folders = [each for each in self._paths if each != disk.STDIN and Path(each).is_dir()]

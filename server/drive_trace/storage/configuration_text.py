@@ -283,7 +283,7 @@ def read_configuration(text: str) -> Configuration | tuple[TextProblem, ...]:
         return (data,)
     faults = [*_faults(data, shape(), ())]
     if faults:
-        return _problems(text, faults)
+        return problems_at(text, faults)
     overrides = tuple(
         Override(tuple(each["paths"]), _settings(each["rules"]))
         for each in data.get("overrides", ())
@@ -536,7 +536,7 @@ def _glob_fault(glob: str) -> str | None:
 # What is wrong with it
 
 
-class _Fault(NamedTuple):
+class Fault(NamedTuple):
     """One mistake."""
 
     at: KeyPath
@@ -545,38 +545,40 @@ class _Fault(NamedTuple):
     """Whether the key is wrong, or missing, and not its value."""
 
 
-def _faults(value: Any, wanted: Shape, at: KeyPath) -> Iterator[_Fault]:
+def _faults(value: Any, wanted: Shape, at: KeyPath) -> Iterator[Fault]:
     """All mistakes in what stands at a place."""
     if wanted.short_for and not isinstance(value, dict):
         inner, more = wanted.keys[wanted.short_for], "" if isinstance(value, str) else " or a table"
         yield from _faults(value, replace(inner, expected=inner.expected + more), at)
     elif not wanted.takes(value):
-        yield _Fault(at, _must_be(at, wanted, value))
+        yield Fault(at, _must_be(at, wanted, value))
     elif (message := wanted.fault(value)) is not None:
-        yield _Fault(at, message)
+        yield Fault(at, message)
     elif isinstance(value, dict):
         for key, expected in wanted.keys.items() if wanted.needs_keys else ():
             if key not in value:
                 missing = f"`{key}` is missing here: expected {expected.expected}"
-                yield _Fault((*at, key), missing, of_key=True)
+                yield Fault((*at, key), missing, of_key=True)
         for key, each in value.items():
             known = wanted.at(key)
             if known is None:
-                yield _Fault((*at, key), _unknown_key(at, key, wanted), of_key=True)
+                yield Fault((*at, key), _unknown_key(at, key, wanted), of_key=True)
             else:
                 yield from _faults(each, known, (*at, key))
     elif isinstance(value, list) and wanted.items is not None:
         if len(value) > MOST_ITEMS:
-            yield _Fault(at, f"`{printable(str(at[-1]))}` has more than {MOST_ITEMS} items")
+            yield Fault(at, f"`{printable(str(at[-1]))}` has more than {MOST_ITEMS} items")
             return
         for place, each in enumerate(value):
             yield from _faults(each, wanted.items, (*at, place))
 
 
-def _problems(text: str, faults: list[_Fault]) -> tuple[TextProblem, ...]:
+def problems_at(text: str, faults: Iterable[Fault]) -> tuple[TextProblem, ...]:
+    """The problems with a text that :func:`read_toml` has read, in their order."""
+    faults = list(faults)
     places, spots = toml_places(text, (each.at for each in faults)), Spots(text)
 
-    def span_of(fault: _Fault) -> Span:
+    def span_of(fault: Fault) -> Span:
         steps = fault.at
         while steps and steps not in places:
             steps = steps[:-1]
@@ -595,7 +597,7 @@ def _must_be(at: KeyPath, wanted: Shape, found: object) -> str:
         word = str(found).lower()
         guess = _SLIPS.get(word) or nearest(word, wanted.words)
     meant = f' — did you mean "{guess}"?' if guess else ""
-    return f"{label} must be {wanted.expected}; found {_shown(found)}{meant}"
+    return f"{label} must be {wanted.expected}; found {shown_value(found)}{meant}"
 
 
 def _unknown_key(at: KeyPath, key: str, wanted: Shape) -> str:
@@ -610,7 +612,8 @@ def _unknown_key(at: KeyPath, key: str, wanted: Shape) -> str:
     return f"`{name}` is no setting here: {meant if guess else f'expected {names}'}"
 
 
-def _shown(value: object) -> str:
+def shown_value(value: object) -> str:
+    """A value as TOML has it, for a message."""
     if isinstance(value, dict):
         return "a table"
     return "an empty array" if value == [] else shown_json(value)

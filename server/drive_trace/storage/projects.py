@@ -128,8 +128,9 @@ Content = TypeVar("Content")
 CONFIGURATION_NAME = "drive-trace.toml"
 RULE_URL = re.compile(r"https?://[^\s{}]*\{code\}[^\s{}]*")
 _NAME = r"[^./\\:\x00-\x1f\x7f][^/\\:\x00-\x1f\x7f]*"
-RECORDED_TRACE = re.compile(rf"(?:{_NAME}/)*{_NAME}\.jsonl")
+INNER_PATH = rf"(?:{_NAME}/)*{_NAME}"
 """A path that leads into no folder above and into no hidden one, as ``.git`` is."""
+RECORDED_TRACE = re.compile(rf"{INNER_PATH}\.jsonl")
 
 _SEVERITIES = {severity.label: severity for severity in Severity}
 SEVERITIES: Mapping[str, Severity | None] = {"off": None, **_SEVERITIES}

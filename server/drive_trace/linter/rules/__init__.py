@@ -48,8 +48,7 @@ def documentation(rule: Rule[Any]) -> str:
 
 def examples(code: str) -> str:
     """The examples of a rule, from which the tests and the pictures of its page are made."""
-    # A broken byte is escaped in a docstring: since 3.13 Python takes no lone surrogate there.
-    return _parts(code)[2].replace(r"\udce9", "\udce9")
+    return _parts(code)[2]
 
 
 def _parts(code: str) -> tuple[str, str, str]:

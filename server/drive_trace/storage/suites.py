@@ -1,0 +1,192 @@
+"""Reads a suite: which runs are planned, how each is gated and judged, and how its sides are
+compared. Whoever names the file vouches for it: it says which commands run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple, TypeAlias
+
+from pydantic import Field, model_validator
+
+from drive_trace.comparison import traced
+from drive_trace.comparison.answer import MARGIN, CostRule
+from drive_trace.comparison.looks import levels
+from drive_trace.comparison.runs import RunManifest
+from drive_trace.comparison.statistics import ALPHA
+from drive_trace.storage.toml_models import Inner, Name, Prices, Table, Text, Word
+from drive_trace.text.wording import listed
+
+SIDES = ("baseline", "candidate")
+COMPONENTS = ("mechanical", "qa")
+_MOST = 1000
+"""Planned runs of a side."""
+
+Seconds: TypeAlias = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Share: TypeAlias = Annotated[float, Field(gt=0, lt=1)]
+Count: TypeAlias = Annotated[int, Field(ge=1, le=_MOST)]
+
+
+class GateOf(Table):
+    """How a component is gated: by commands, or by reports that others have written."""
+
+    run: list[Text] = Field([])
+    """Commands for sh -c, one after another."""
+    result: list[Inner] = Field([])
+    """JUnit reports, from the run's folder on."""
+    timeout: Seconds = 3600.0
+    """How long each command may take."""
+
+    @model_validator(mode="after")
+    def _one_way(self) -> GateOf:
+        if bool(self.run) == bool(self.result):
+            raise ValueError("needs either commands to `run`, or a `result` to read")
+        return self
+
+
+class CaseOf(Table):
+    """What runs have to do."""
+
+    acceptance: Inner | None = None
+    """The acceptance criteria, or the folder of the case, from the suite on; by default the folder
+    of its name in ``cases``.
+    """
+    base_commit: Word | None = None
+    """The commit that its runs start from."""
+    mechanical: GateOf | None = None
+    """In place of the gate of all cases."""
+    qa: GateOf | None = None
+    """In place of the gate of all cases."""
+
+
+class SideOf(Table):
+    """What runs of a side have in common."""
+
+    model: Word
+    bundle: Word | None = None
+    """The version of the instructions."""
+    base_commit: Word | None = None
+    """The commit that its runs start from, if not that of the case."""
+
+
+class SidesOf(Table):
+    """The two sides, which differ in one thing."""
+
+    baseline: SideOf
+    candidate: SideOf
+
+    @model_validator(mode="after")
+    def _one_varies(self) -> SidesOf:
+        ours, theirs = dict(self.baseline), dict(self.candidate)
+        if sum(ours[key] != theirs[key] for key in ours) != 1:
+            raise ValueError(f"have to differ in one of {listed(f'`{each}`' for each in ours)}")
+        return self
+
+
+class JudgeOf(Table):
+    """Who judges the intent of each run: options of ``judge``."""
+
+    model: Word
+    api: Literal["openai", "anthropic"] | None = None
+    base_url: Text | None = None
+    model_command: Text | None = None
+    """A command for sh -c."""
+    family: Word | None = None
+    orchestrator_family: Word | None = None
+    """By default the model of the side."""
+    calibration: Inner | None = None
+    """What calibrate kept, from the suite on; by default the user's own."""
+    labelling_rule: Text | None = None
+    diff: Inner = "run.diff"
+    """What was changed, from the run's folder on."""
+    repeat: Annotated[int, Field(ge=1, le=99)] = 1
+    timeout: Seconds = 300.0
+
+
+class Suite(Table):
+    """Which runs are planned, how each is gated and judged, and how both sides are compared."""
+
+    cases: Annotated[dict[Name, CaseOf], Field(min_length=1)]
+    repetitions: Count
+    """Runs of each case and side."""
+    sides: SidesOf
+    runs: Inner = "runs/{side}/{case}/{run}"
+    """The folder of each run, from the suite on."""
+    trace: Inner = "trace.jsonl"
+    """The trace of one run, from the run's folder on."""
+    work: Inner | None = None
+    """Where gates run, from the run's folder on; by default there."""
+    mechanical: GateOf | None = None
+    """The gate of all cases."""
+    qa: GateOf | None = None
+    """The gate of all cases."""
+    judge: JudgeOf | None = None
+    prices: Prices = Field({})
+    """By the model; ``*`` is any other."""
+    margin: Share = MARGIN
+    """A lower cost decides only if the rate of CORRECT runs is lower by this at most."""
+    alpha: Share = ALPHA
+    """How often comparisons of sides that are alike may find a difference."""
+    time: Literal["working", "clock"] = "working"
+    """Which time may decide."""
+    looks: Annotated[int, Field(ge=1, le=100)] = 1
+    """How often the sides are compared, after equal shares of the repetitions."""
+
+    @model_validator(mode="after")
+    def _all_fits(self) -> Suite:
+        if not all(f"{{{key}}}" in self.runs for key in ("side", "case", "run")):
+            raise ValueError("`runs` needs {side}, {case} and {run}: each run has a folder")
+        if self.looks > self.repetitions or len(self.cases) * self.repetitions > _MOST:
+            raise ValueError(f"a side has {_MOST:,} runs at most, and a look one of each case")
+        return self
+
+
+class SuiteFile(NamedTuple):
+    """A suite, and where it is."""
+
+    path: Path
+    suite: Suite
+
+    def planned(self, side: str, look: int) -> Mapping[str, RunManifest]:
+        """The runs of a side that have to be there at a look, from 1: by the path of its trace, how
+        each came about.
+        """
+        suite, own, found = self.suite, getattr(self.suite.sides, side), {}
+        for case, said in suite.cases.items():
+            manifest = RunManifest(
+                case=case,
+                model=own.model,
+                bundle=own.bundle,
+                base_commit=own.base_commit or said.base_commit,
+                judge=suite.judge.model if suite.judge else None,
+            )
+            inner = suite.runs.replace("{side}", side).replace("{case}", case)
+            for number in range(1, self.due(look) + 1):
+                folder = self.path.parent / inner.replace("{run}", str(number))
+                found[str(folder / suite.trace)] = manifest
+        return found
+
+    def folder(self, trace: str) -> Path:
+        """Of a planned run, given its trace."""
+        return Path(trace.removesuffix(str(Path(self.suite.trace))))
+
+    def due(self, look: int) -> int:
+        """How many repetitions have to be there at a look."""
+        return -(-self.suite.repetitions * look // self.suite.looks)
+
+    def rule(self, look: int) -> CostRule:
+        """How the sides are compared at a look."""
+        suite, looks = self.suite, range(1, self.suite.looks + 1)
+        at = levels([self.due(each) / suite.repetitions for each in looks], suite.alpha)
+        return CostRule(suite.margin, suite.time, level=at[look - 1], look=(look, suite.looks))
+
+    def gate(self, case: str | None, component: str) -> GateOf | None:
+        """How a component of a case is gated."""
+        own: GateOf | None = getattr(self.suite.cases[str(case)], component)
+        return own or getattr(self.suite, component)
+
+    @property
+    def prices(self) -> traced.Prices:
+        """Those that it has."""
+        return {name: traced.TokenPrices(**dict(e)) for name, e in self.suite.prices.items()}

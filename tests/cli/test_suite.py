@@ -1,0 +1,296 @@
+"""An evals engineer's day: a suite plans runs, which are gated, judged and compared."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tomllib
+from collections import Counter
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from tests.cli.judging import calibrate
+from tests.cli.support import Ran, process, run, write
+from tests.scorecard.support import event
+from tests.support.fixtures import trace as text_of
+from tests.support.schemas import schema, strict_validator
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="gates are commands for sh")
+
+CASES, REPETITIONS, SIDES = [f"case-{at}" for at in range(5)], 6, ("baseline", "candidate")
+FEW = CASES[3:]
+JUDGE = """\
+n=$(wc -l < {log}); test -n "$(cat)" || exit 9
+if [ $n -eq 20 ] && [ ! -e {log}.stopped ]; then touch {log}.stopped; kill -9 $PPID; exit 9; fi
+echo asked >> {log}
+printf '%s' '{{"reasons": ["AC-1 holds"], "intent": "pass"}}'
+"""
+SUITE = """\
+repetitions = 6
+[mechanical]
+run = ["echo $PWD >> '{log}'", "test -e built"]
+
+[qa]
+result = ["junit.xml"]
+
+[sides.baseline]
+model = "claude-opus"
+bundle = "v1"
+base_commit = "4c0ffee"
+
+[sides.candidate]
+model = "claude-opus"
+bundle = "v2"
+base_commit = "4c0ffee"
+
+[judge]
+model = "gpt-x"
+model_command = "exec sh judge.sh"
+
+[prices."*"]
+input = 3.0
+output = 15.0
+cache_read = 0.3
+cache_write = 3.75
+
+{cases}mechanical = {{ run = ["echo $PWD >> '{log}'", "test -e built && true"] }}
+"""
+
+
+def of_run(name: str, input_tokens: int) -> str:
+    """A trace of a run that has ended."""
+    started = event("dispatch-start", name, model="claude-opus", dispatch_id=f"{name}-d")
+    ended = event("dispatch-end", name, dispatch_id=f"{name}-d")
+    counts = {"input_tokens": input_tokens, "output_tokens": 10, "cache_read_tokens": 0}
+    rounds = [event(f"round-{each}", name, dispatch_id=f"{name}-d") for each in ("start", "end")]
+    cost = event("tokens-recorded", name, **counts, cache_write_tokens=0)
+    return text_of(started, *rounds, ended, cost)
+
+
+@pytest.fixture
+def day(here: Path) -> Path:
+    """Five cases of six runs a side: the candidate costs twice as much."""
+    return planned(here, CASES)
+
+
+@pytest.fixture
+def suite(here: Path) -> Path:
+    """Two of them."""
+    return planned(here, FEW)
+
+
+def planned(here: Path, cases: list[str]) -> Path:
+    os.environ["DRIVE_TRACE_CONFIG"] = str(here / "own")
+    random = Random(39)
+    for side in SIDES:
+        for case in cases:
+            write(here, f"cases/{case}/acceptance.md", "- **AC-1** Retries are bounded.\n")
+            for number in range(1, REPETITIONS + 1):
+                folder = f"runs/{side}/{case}/{number}"
+                cost = round(10_000 * random.lognormvariate(0, 0.3) * (1 + (side == SIDES[1])))
+                write(here, f"{folder}/trace.jsonl", of_run(f"{side}-{case}-{number}", cost))
+                write(here, f"{folder}/built", "")
+                report = "<testsuite tests='1'><testcase name='a' classname='b'/></testsuite>"
+                write(here, f"{folder}/junit.xml", report)
+                write(here, f"{folder}/run.diff", "diff --git a/a b/a\n+++ b/a\n+retry(3)\n")
+    tables = "".join(f"[cases.{case}]\n" for case in cases)
+    write(here, "judge.sh", JUDGE.format(log=here / "asked.log"))
+    write(here, "asked.log", "")
+    return write(here, "suite.toml", SUITE.format(log=here / "gates.log", cases=tables))
+
+
+def grades(here: Path) -> Counter[int]:
+    """How many grades the traces have."""
+    return Counter(
+        path.read_text("utf-8").count('"correctness-recorded"')
+        for path in here.rglob("trace.jsonl")
+    )
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text("utf-8").splitlines()
+
+
+def test_an_evals_engineers_day(day: Path) -> None:
+    here = day.parent
+    (here / "runs/candidate/case-0/1/trace.jsonl").unlink()
+    write(here, "runs/candidate/case-0/2/trace.jsonl", "")
+    open_run = event("dispatch-start", "never-ended", model="claude-opus")
+    write(here, "runs/candidate/case-0/3/trace.jsonl", text_of(open_run))
+    (here / "runs/candidate/case-1/1/built").unlink()
+
+    calibrate("gpt-x")  # the first command
+    said = run("suite", "status", "suite.toml")
+    assert said.code == 1
+    assert said.out.startswith("0 of 60 planned runs have ended, and are gated and judged\n")
+    assert "  runs/candidate/case-0/1/trace.jsonl: no event recorded\n" in said.out
+    assert "  runs/candidate/case-0/2/trace.jsonl: no event recorded\n" in said.out
+    assert "  runs/candidate/case-0/3/trace.jsonl: never ended\n" in said.out
+    assert "  runs/baseline/case-0/1/trace.jsonl: mechanical, qa, intent\n" in said.out
+
+    gated = run("suite", "run-gates", "suite.toml")
+    assert gated.code == 1, gated.err
+    assert len(lines(here / "gates.log")) == 57
+    assert len(set(lines(here / "gates.log"))) == 57
+
+    # The judge's command kills drive-trace in the middle, and the same command goes on.
+    assert process("suite", "judge", "suite.toml", cwd=here).code < 0
+    assert len(lines(here / "asked.log")) == 20
+    again = run("suite", "judge", "suite.toml")
+    assert again.code == 1
+    assert len(lines(here / "asked.log")) == 57
+    assert grades(here) == {3: 57, 0: 2}
+    named = [
+        each
+        for each in again.err.splitlines()
+        if each.endswith(("no event recorded", "never ended"))
+    ]
+    assert len(named) == 3
+
+    # Nothing is left to do, and nothing is done twice.
+    for command in ("run-gates", "judge"):
+        assert run("suite", command, "suite.toml").code == 1
+    assert (len(lines(here / "gates.log")), len(lines(here / "asked.log"))) == (57, 57)
+    assert grades(here) == {3: 57, 0: 2}
+
+    found: Any = run("compare", "--suite", "suite.toml", "--format=json")
+    answer = found.json
+    assert (found.code, answer["answer"]) == (0, "cannot-tell"), json.dumps(
+        answer["reasons"], indent=1
+    )
+    gate = answer["gate"]
+    assert [(gate[each]["correct"], gate[each]["k"]) for each in SIDES] == [(30, 30), (26, 30)]
+    assert [each["case"] for each in answer["cases"]] == CASES
+    text = run("compare", "--suite", "suite.toml").out
+    assert "3 runs of the candidate are known by a manifest or a suite alone" in " ".join(
+        text.split()
+    )
+    assert list(here.rglob("*.run.json")) == []
+
+
+def done(here: Path) -> Ran:
+    calibrate("gpt-x")
+    write(here, "asked.log.stopped", "")
+    assert run("suite", "run-gates", "suite.toml").code == 0
+    assert run("suite", "judge", "suite.toml").code == 0
+    return run("suite", "status", "suite.toml", "--format", "json")
+
+
+def test_where_all_is_there_the_costs_decide(suite: Path) -> None:
+    ran = done(suite.parent)
+    assert ran.code == 0
+    assert {each["verdict"] for each in ran.json["runs"]} == {"correct"}
+    found = run("compare", "--suite", "suite.toml", "--format=json").json
+    assert found["answer"] == "worse", found["reasons"]
+    assert found["dollars"]["ratio"] > 1.6
+    assert run("compare", "--suite", "suite.toml", "--fail-on", "worse").code == 1
+
+
+def test_what_went_on_after_its_grade_is_graded_again_and_nothing_else(suite: Path) -> None:
+    done(suite.parent)
+    trace = suite.parent / "runs/baseline/case-3/4/trace.jsonl"
+    later = {"ts": "2099-01-01T00:00:00.000Z", "dispatch_id": "baseline-case-3-4-d"}
+    with trace.open("a", encoding="utf-8") as file:
+        file.write(text_of(event("dispatch-end", "baseline-case-3-4", **later)))
+    said = run("suite", "status", "suite.toml")
+    assert said.code == 1
+    assert said.out.splitlines() == [
+        "23 of 24 planned runs have ended, and are gated and judged",
+        "  runs/baseline/case-3/4/trace.jsonl: mechanical, qa, intent",
+    ]
+
+
+def test_at_a_planned_look_only_its_repetitions_are_due(suite: Path) -> None:
+    text = suite.read_text("utf-8").replace("repetitions = 6", "repetitions = 6\nlooks = 3")
+    write(suite.parent, suite.name, text)
+    done(suite.parent)
+    for side in SIDES:
+        for case in FEW:
+            for number in (3, 4, 5, 6):
+                (suite.parent / f"runs/{side}/{case}/{number}/trace.jsonl").unlink()
+    options = ("--suite", "suite.toml", "--format", "json")
+    first = run("compare", *options, "--look", "1").json
+    assert (first["gate"]["candidate"]["k"], first["gate"]["candidate"]["correct"]) == (4, 4)
+    assert first["rule"]["look"] == [1, 3]
+    assert first["rule"]["level"] == pytest.approx(0.000207, abs=1e-6)  # |z| ≥ 3.7103
+    last = run("compare", *options).json
+    assert (last["gate"]["candidate"]["k"], last["gate"]["candidate"]["correct"]) == (12, 4)
+    shown = run("compare", "--suite", "suite.toml", "--look", "2").out
+    assert "Look 2 of 3, as planned. The gate decides at p ≤ 0.012." in " ".join(shown.split())
+    assert run("compare", *options, "--look", "4").err.endswith("suite.toml plans 3 looks\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("", "1:1: `repetitions` is missing here"),
+        ('repetitions = "six"', '1:15: `repetitions` must be a whole number; found "six"'),
+        ("repetitions = 6\nlook = 2", "2:1: `look` is no key here: did you mean `looks`?"),
+        ("repetitions = 6\nmargin = 2", "2:10: `margin` must be less than 1; found 2"),
+        ("repetitions = 6\nlooks = 7", "1:1: a side has 1,000 runs at most, and a look one of"),
+        ('repetitions = 6\nruns = "x/{side}"', "1:1: `runs` needs {side}, {case} and {run}"),
+        ('repetitions = 6\ntrace = "../x"', "2:9: `trace` must be a path with `/`, into no folder"),
+        ("[", "1:2: is not TOML: "),
+    ],
+)
+def test_a_suite_that_is_wrong_is_told_with_its_place(suite: Path, line: str, problem: str) -> None:
+    text = suite.read_text("utf-8").replace("repetitions = 6\n", f"{line}\n")
+    write(suite.parent, suite.name, text)
+    for command in (("suite", "status", "suite.toml"), ("compare", "--suite", "suite.toml")):
+        ran = run(*command)
+        assert (ran.code, ran.out) == (2, "")
+        assert f"suite.toml:{problem}" in ran.err
+
+
+def test_all_mistakes_of_a_suite_are_told_at_once(here: Path) -> None:
+    text = """\
+repetitions = 1
+[sides.baseline]
+model = "a"
+[sides.candidate]
+model = "a"
+[cases."a b"]
+mechanical = { run = ["", 3], timeout = -1 }
+[judge]
+api = "\\u001b[31m"
+"""
+    write(here, "suite.toml", text)
+    said = run("suite", "status", "suite.toml").err.splitlines()
+    assert [each.removeprefix("drive-trace: suite.toml:") for each in said] == [
+        "2:2: `sides` have to differ in one of `model`, `bundle` and `base_commit`",
+        '6:8: `a b` must be of letters, digits, `.`, `_` and `-`; found "a b"',
+        '7:23: an item must be a text; found ""',
+        "7:27: an item must be a text; found 3",
+        "7:41: `timeout` must be greater than 0; found -1",
+        "8:2: `model` is missing here",
+        "9:7: `api` must be 'openai' or 'anthropic'; found \"<U+001B>[31m\"",
+    ]
+
+
+def test_a_suite_is_as_its_schema_says(suite: Path) -> None:
+    validator = strict_validator(schema("suite"))
+    found = tomllib.loads(suite.read_text("utf-8"))
+    assert validator.is_valid(found)
+    assert not validator.is_valid({**found, "repetition": 6})
+    assert not validator.is_valid({**found, "trace": "../x"})
+
+
+@pytest.mark.parametrize("option", ["--baseline", "--cases", "--prices", "--margin"])
+def test_what_a_suite_says_nobody_says_otherwise(suite: Path, option: str) -> None:
+    ran = run("compare", "--suite", suite, option, "0.3")
+    assert ran.code == 2
+    assert f"{option} does not go with --suite, which says it" in ran.err
+
+
+def test_a_gate_that_failed_early_is_the_same_gate(suite: Path) -> None:
+    (suite.parent / "runs/candidate/case-3/1/built").unlink()
+    text = suite.read_text("utf-8").replace('"test -e built"]', '"test -e built", "true"]')
+    write(suite.parent, suite.name, text)
+    done(suite.parent)
+    found = run("compare", "--suite", "suite.toml", "--format", "json").json
+    assert found["answer"] == "worse", found["reasons"]
+    assert found["gate"]["candidate"]["correct"] == 11
