@@ -132,7 +132,7 @@ test-all: parts e2e protocol ## Everything below
 # Beside each other, two at a time. The stories in VS Code come after them, alone: where another part
 # takes the cores, a click or a key may meet a window that is not ready.
 # Without --output-sync (GNU make 4) one after another, as their lines would be mixed.
-PARTS := lint types arrows pytest e2e-report clients client package
+PARTS := lint types arrows pytest e2e-report clients client package wasm
 .PHONY: parts
 parts: machine
 ifneq ($(filter output-sync,$(.FEATURES)),)
@@ -203,6 +203,27 @@ $(ENGINES)/.installed: requirements-dev.lock requirements-fleet.lock pyproject.t
 fleet-test: $(ENGINES)/.installed ## The engines of fleet: Daft, and a cluster of Ray on this machine
 	$(call heading,fleet-test)
 	$(ENGINES)/bin/pytest tests/engines -rs
+
+# The package and what it runs on, for Pyodide, which npm has.
+WASM := build/wasm
+WASM_PLATFORM := --only-binary :all: --python-version 3.14 --platform pyemscripten_2026_0_wasm32
+$(WASM)/.installed: requirements-wasm.lock | venv
+	@echo "Installing requirements-wasm.lock into $(WASM)/packages"
+	@rm -rf $(WASM)/packages
+	@$(PIP) install --no-deps --require-hashes $(WASM_PLATFORM) --target $(WASM)/packages -r requirements-wasm.lock
+	@touch $@
+
+.PHONY: wasm-packages
+wasm-packages: venv $(NODE_STAMP) $(WASM)/.installed
+	@rm -rf $(WASM)/own
+	@$(PIP) install --no-deps --no-build-isolation --no-compile --target $(WASM)/own .
+
+.PHONY: wasm
+wasm: wasm-packages ## The package in WebAssembly says what it says in Python, byte for byte
+	$(call heading,wasm)
+	$(BIN)/python -m tests.wasm.everything_said $(WASM)/python.txt
+	@cd tests/wasm && node run.mjs $(CURDIR)/$(WASM) $(CURDIR)/$(WASM)/webassembly.txt
+	@cmp $(WASM)/python.txt $(WASM)/webassembly.txt && echo "the same in both"
 
 # Exit code 3 of the script means that this machine cannot run it; the script says why.
 # With DRIVE_TRACE_E2E=required (as .ci/run sets it) that is a failure.
@@ -319,6 +340,7 @@ lock: venv ## Resolve the lock files again (UPGRADE=1 takes newer releases)
 	$(COMPILE) --group dev --constraints requirements.lock --output-file requirements-dev.lock pyproject.toml
 	$(COMPILE) --extra judge --constraints requirements-dev.lock --output-file requirements-bundle.lock pyproject.toml
 	@$(BIN)/python -c '$(BUILD_REQUIRES)' | $(COMPILE) --constraints requirements-dev.lock --output-file requirements-build.lock -
+	$(COMPILE) --no-emit-package orjson --constraints requirements.lock --output-file requirements-wasm.lock pyproject.toml
 	$(COMPILE) --extra fleet-ray --constraints requirements-dev.lock --output-file requirements-fleet.lock pyproject.toml
 	$(COMPILE) --group clients --output-file tests/clients/requirements.lock
 

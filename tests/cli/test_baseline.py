@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.cli.support import CLEAN, REJECTED, WARNED, Ran, run, write
-from tests.support.client_text import apart, graded
+from tests.support.client_text import apart, graded, triage
 
 NAME = "drive-trace-baseline.json"
 
@@ -50,6 +50,13 @@ def test_known_findings_are_hidden_and_fail_nothing(folder: Path) -> None:
     assert ran.out.endswith(f"1 error in 1 trace\n{hidden(2)}")
     path.write_text(REJECTED.replace("run-1", "run-2"))
     assert check().code == 1
+
+
+def test_as_many_findings_are_written_as_are_hidden(folder: Path) -> None:
+    write(folder, "trace.jsonl", apart(triage(mood="good") + triage(mood="bad")))
+    assert "and 1 more" in check("--no-baseline").out  # told as one
+    assert "wrote 2 findings of 1 trace" in check("--write-baseline").out
+    assert hidden(2) in check().out
 
 
 def test_known_findings_can_be_shown(folder: Path) -> None:

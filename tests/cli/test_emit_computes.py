@@ -245,8 +245,9 @@ def test_several_open_things_are_named() -> None:
     assert "which dispatch?" in refused(SATISFIED)
     assert recorded(f"{AGAIN} --dispatch reviewer")["dispatch_id"] == second
     assert recorded("round-start --dispatch reviewer")["round_number"] == 2
-    assert "no open dispatch fits" in refused(f"{SATISFIED} --dispatch painter")
-    assert "no open dispatch fits" in refused("dispatch-end result=failed --dispatch painter")
+    unknown = 'no open dispatch is called "painter"; '
+    assert unknown in refused(f"{SATISFIED} --dispatch painter")
+    assert unknown in refused("dispatch-end result=failed --dispatch painter")
     assert recorded(f"{SATISFIED} --round 2")["dispatch_id"] == second
     assert "no open round fits; the last: round 2 of reviewer, ended" in refused(
         f"{SATISFIED} --dispatch reviewer"

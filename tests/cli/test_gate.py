@@ -284,7 +284,8 @@ def test_a_trace_is_no_log_and_an_empty_command_no_gate(trace: Path) -> None:
         assert "the --log is a trace, or named like one" in ran.err
     assert other.read_bytes() == before
     assert not trace.with_name("gate.jsonl").exists()
-    assert gate(trace, "--run", "").code == 2
+    for nothing in ("", " \n", "# make test", "# a\n  # b\n"):
+        assert gate(trace, "--run", nothing).code == 2
     assert gate(trace, "--run", "true", "--timeout", "nan").code == 2
     assert trace.read_bytes() == before
 

@@ -335,12 +335,18 @@ def test_a_junit_report(here: Path) -> None:
     write(here, name, EVERYTHING + triage(**{"\x00]]>": "\u2028", "verdict": "<a>\x1b&"}))
     found = run("check", "--format", "json").json
     page = ElementTree.fromstring(run("check", "--format", "junit").out)
-    assert page.get("tests") == page.get("failures") == str(len(found))
+    assert page.get("tests") == str(len(found))
+    failed = [each for each in found if each["severity"] == "error"]
+    assert page.get("failures") == str(len(failed))
+    assert page.get("skipped") == str(len(found) - len(failed)) != "0"
     for case, finding in zip(page.iter("testcase"), found, strict=True):
         assert (case.get("file"), case.get("line")) == (name, str(finding["line"]))
         assert finding["code"] in case.get("name", "")
-        (failure,) = case
-        assert failure.get("type") == finding["severity"]
+        (how,) = case
+        assert how.tag == ("failure" if finding in failed else "skipped")
+        assert how.get("type") == finding["severity"]
+    page = ElementTree.fromstring(run("check", "--format", "junit", "--fail-on", "hint").out)
+    assert page.get("failures") == str(len(found))
     read = read_junit(run("check", "--format", "junit", "-", stdin=REJECTED).out.encode())
     assert len(read.failed) == 1
     read = read_junit(run("check", "--format", "junit", "-", stdin=CLEAN).out.encode())

@@ -57,9 +57,23 @@ def test_what_did_not_end_or_failed_is_counted_and_waiting_is_no_work() -> None:
     late = event("dispatch-end", dispatch_id="D3", result="aborted", ts=at(200))
     lines += [*dispatch("D3", 40, 60, result=None), late]
     assert said(run_of(*lines)) == [
-        "0 of 3 dispatches completed over 40m of work (3h 20m by the clock), 1 failed, 1 aborted, "
-        "1 without an end; most time: D3 (line 8), 2h 40m, 20m of it in rounds."
+        "0 of 3 dispatches completed over 40m of work (3h 20m by the clock); 1 failed: D2 (line 4);"
+        " 1 aborted: D3 (line 8); 1 without an end: D1 (line 1); most time: D3 (line 8), 2h 40m, "
+        "20m of it in rounds."
     ]
+
+
+def test_of_many_dispatches_that_did_not_end_the_first_are_named() -> None:
+    lines = [line for name in "ABCDE" for line in dispatch(name, 0, 1, result=None)]
+    assert "5 without an end: A (line 1), B (line 4), C (line 7), …." in said(run_of(*lines))[0]
+
+
+def test_rounds_that_stopped_or_have_no_valid_end_are_told() -> None:
+    lines = dispatch("D1", 0, 10, 30)
+    stopped = lines[2].replace("another-round-needed", "stop-condition")
+    told = said(run_of(*lines[:2], stopped, lines[3], lines[4].replace("satisfied", "fine")))[0]
+    assert "over 10m of work, not counting 1 round without a valid end (" in told
+    assert told.endswith("; 1 round ended at a stop condition.")
 
 
 def test_time_that_was_recorded_afterwards_is_called_a_claim() -> None:

@@ -60,7 +60,7 @@ def test_the_card_says_it_with_its_evidence_and_the_verdict_stays() -> None:
         assert scored.is_earned
     card = card_markdown(scored)
     assert "Provenance: back-filled (" in card
-    assert "of 2 ends of dispatches and rounds, 2 stand at the moment of the start" in card
+    assert "of 2 ends of dispatches and rounds, 2 written at the moment of the start" in card
 
 
 def test_the_files_of_a_run_are_looked_at_together(tmp_path: Path) -> None:
@@ -74,8 +74,8 @@ def test_the_files_of_a_run_are_looked_at_together(tmp_path: Path) -> None:
     assert only["provenance"] == {
         "origin": "back-filled",
         "evidence": [
-            "of 3 ends of dispatches and rounds, 2 stand at the moment of the start "
-            "and claim minutes"
+            "of 3 ends of dispatches and rounds, 2 written at the moment of the start, "
+            "claiming minutes"
         ],
         "events": 7,
         "odd_ids": 0,

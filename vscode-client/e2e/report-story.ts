@@ -45,6 +45,25 @@ async function playRuns(page: Page): Promise<void> {
   await page.locator("details.run[open] .timeline").first().waitFor();
 }
 
+/** Of many runs the page makes the rows that are looked at, and looks through all. */
+export async function playFleet(page: Page): Promise<void> {
+  const table = page.locator(".many table");
+  const rows = table.locator("tbody tr");
+  const box = page.getByRole("searchbox", { name: "Filter: All runs" });
+  const output = page.locator(".many output");
+  assert.equal(await rows.count(), 300);
+  await box.fill("CORRECT");
+  await output.filter({ hasText: "160 of 320" }).waitFor();
+  await box.fill("run-319");
+  await output.filter({ hasText: "1 of 320" }).waitFor();
+  assert.match(await rows.innerText(), /run-319\s+INCORRECT/);
+  await box.fill("");
+  await table.getByRole("button", { name: "run", exact: true }).click();
+  await rows.first().filter({ hasText: /^run-0\b/ }).waitFor();
+  await rows.last().scrollIntoViewIfNeeded();
+  await rows.nth(319).filter({ hasText: "run-319" }).waitFor();
+}
+
 async function playTimeline(page: Page): Promise<void> {
   const chart = page.locator(".chart");
   const width = async (): Promise<number> => (await chart.locator(".timeline").boundingBox())?.width ?? 0;

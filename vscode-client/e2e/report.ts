@@ -13,9 +13,9 @@ import { axe, contrast } from "./axe";
 import { launchBrowser } from "./browser";
 import { CannotRunHere, ensureChromium } from "./machine";
 import { run } from "./processes";
-import { playReport } from "./report-story";
+import { playFleet, playReport } from "./report-story";
 import { takePictures } from "./report-pictures";
-import { reportTraces } from "./report-traces";
+import { manyRuns, reportTraces } from "./report-traces";
 
 const skipped = 3;
 const client = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
@@ -63,6 +63,7 @@ async function main(): Promise<void> {
     }
     if (options.picture === undefined) {
       await checkComparison(browser, folder);
+      await checkFleet(browser, folder);
     }
   } finally {
     await browser.close();
@@ -119,6 +120,29 @@ async function checkComparison(browser: Browser, folder: string): Promise<void> 
   assert.ok(main !== null && Math.abs(2 * main.x + main.width - 1280) <= 16, `${name}: stands in the middle`);
   assert.deepEqual(trouble, [], name);
   await page.close();
+  console.log(`  ok  ${name}`);
+}
+
+/** The page of a fleet has more runs than rows: on a phone by night, and on a desk by day. */
+async function checkFleet(browser: Browser, folder: string): Promise<void> {
+  const name = "fleet";
+  const report = path.join(folder, `${name}.html`);
+  await mkdir(path.join(folder, name));
+  await writeFile(path.join(folder, name, "trace.jsonl"), manyRuns(320));
+  await run(command, ["fleet", name, "--no-cache", "--html", report], { cwd: folder });
+  for (const { colorScheme, width } of [{ colorScheme: "dark", width: 400 }, { colorScheme: "light", width: 1280 }] as const) {
+    const page = await browser.newPage({ colorScheme, viewport: { width, height: 900 } });
+    const trouble = listen(page, report);
+    await page.goto(pathToFileURL(report).href);
+    await page.screenshot({ path: path.join(screenshots, `${name}-${colorScheme}.png`) });
+    await checkLayout(page, name);
+    await checkColours(page, name);
+    await checkKeyboard(page, name, "runs");
+    await checkAccess(page, name);
+    await playFleet(page);
+    assert.deepEqual(trouble, [], name);
+    await page.close();
+  }
   console.log(`  ok  ${name}`);
 }
 
@@ -210,12 +234,11 @@ async function checkColours(page: Page, name: string): Promise<void> {
 }
 
 /** Everything that scrolls, opens or leads somewhere is reached with the Tab key. */
-async function checkKeyboard(page: Page, name: string): Promise<void> {
+async function checkKeyboard(page: Page, name: string, first = "scorecard"): Promise<void> {
   await page.keyboard.press("Tab");
-  const first = await page.evaluate(() => document.activeElement?.textContent);
-  assert.equal(first, "Skip to the scorecard", name);
+  assert.equal(await page.evaluate(() => document.activeElement?.textContent), `Skip to the ${first}`, name);
   await page.keyboard.press("Enter");
-  await page.waitForURL(/#scorecard$/, { timeout: 5_000 });
+  await page.waitForURL(new RegExp(`#${first}$`), { timeout: 5_000 });
   const unreachable = await page.evaluate(() => {
     const scrolling = [...document.querySelectorAll("body *")].filter((element) =>
       element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).overflowX === "auto");

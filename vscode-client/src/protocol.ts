@@ -76,6 +76,8 @@ export interface BodyFile {
   uri: string;
   /** The line of each record, from 0; null where records and lines are the same. */
   starts: number[] | null;
+  /** The run that a link of the page of all runs leads to. */
+  runId?: string;
 }
 
 export interface ReportPage {

@@ -29,7 +29,7 @@ from drive_trace.authoring.values import (
 from drive_trace.json_text import as_json
 from drive_trace.scorecard.feed_state import mentions
 from drive_trace.scorecard.scoring import ScoredTrace
-from drive_trace.text.wording import fields_listed, shown, writable
+from drive_trace.text.wording import fields_listed, first_of, shown, writable
 from drive_trace.trace.provenance import Origin
 from drive_trace.trace.scope import Opened, Scope, scope_at
 from drive_trace.vocabulary import DISPATCH, ENVELOPE, EVENTS, LIFETIMES, ROUND, Entity, EventType
@@ -111,6 +111,8 @@ def fill(
     wanted = wanted._replace(given=_with_ids(event, wanted.given, scope))
     said = {**wanted.facts, **wanted.given}
     scope = _narrowed(scope, wanted)
+    if isinstance(scope, Refused):
+        return scope
     reasons = (*_contradicted(event, wanted, scope, stamp),)
     found = _found(event, said, scope, stamp)
     if isinstance(found, Refused):
@@ -195,12 +197,16 @@ def _with_ids(event: EventType, given: Given, scope: Scope) -> Given:
     }
 
 
-def _narrowed(scope: Scope, wanted: Wanted) -> Scope:
+def _narrowed(scope: Scope, wanted: Wanted) -> Scope | Refused:
     """The scope as if of the open dispatches and rounds there were those alone that are meant."""
     dispatches, rounds = scope.opened[Entity.DISPATCH], scope.opened[Entity.ROUND]
     if wanted.dispatch is not None:
         named = {each: (each.id, each.start.fact("dispatch_name")) for each in dispatches}
+        open_ = [shown(name) for _, name in named.values()]
         dispatches = tuple(each for each in dispatches if wanted.dispatch in named[each])
+        if not dispatches:
+            which = f"open: {first_of(open_, _MOST)}" if open_ else "none is open"
+            return Refused((f"no open dispatch is called {shown(wanted.dispatch)}; {which}",))
         ids = {each.id for each in dispatches}
         rounds = tuple(each for each in rounds if each.start.fact(DISPATCH.field) in ids)
     if wanted.round is not None:

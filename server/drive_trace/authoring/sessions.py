@@ -85,7 +85,7 @@ class SessionLogs(NamedTuple):
 
 def read_session(logs: Mapping[str, Iterable[str]]) -> SessionLogs:
     """Read a session's own log, the first, and those of its subagents."""
-    reader, found, left_out = _Reader(), list[Dispatch](), list[str]()
+    reader, found, left_out = _SessionReader(), list[Dispatch](), list[str]()
     for number, (log, lines) in enumerate(logs.items()):
         for line, text in enumerate(lines, 1):
             try:
@@ -111,7 +111,7 @@ def read_session(logs: Mapping[str, Iterable[str]]) -> SessionLogs:
     return SessionLogs(reader.id, found, reader.turns, left_out)
 
 
-class _Reader:
+class _SessionReader:
     """What was found so far."""
 
     def __init__(self) -> None:

@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 from drive_trace.commands.checking import Checking
-from drive_trace.commands.formats import Reported
+from drive_trace.commands.reported import Reported
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import fingerprint
 from drive_trace.storage.files import may_be_there
@@ -37,7 +37,7 @@ def write_baselines(
             run.notify([problem])
             unknown |= set(paths)
             continue
-        count = sum(len(found.get(path, ())) for path in paths)
+        count = sum(1 for path in paths for _ in _every(found.get(path, ())))
         notes.append(
             f"wrote {plural(count, 'finding')} of {plural(len(paths), 'trace')} "
             f"to {shown_path(project.baseline_path)}"
@@ -48,12 +48,17 @@ def write_baselines(
 
 def _known(found: Iterable[Reported]) -> Known:
     by_code: dict[str, Counter[str]] = {}
-    every = chain.from_iterable((each, *each.places, *each.follows) for each in found)
     # Several findings of one rule on one line count once.
+    every = _every(found)
     lines = dict.fromkeys((each.code, each.text or "", each.location.line) for each in every)
     for code, text, _ in lines:
         by_code.setdefault(code, Counter())[fingerprint(code, text)] += 1
     return by_code
+
+
+def _every(found: Iterable[Reported]) -> Iterator[Reported]:
+    """Findings, with those that they sum up and those that follow from them."""
+    return chain.from_iterable((each, *each.places, *each.follows) for each in found)
 
 
 def look_for_dead(run: Checking, *, prunes: bool) -> Iterator[str]:

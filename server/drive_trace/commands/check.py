@@ -16,8 +16,15 @@ import click
 from drive_trace.commands import options
 from drive_trace.commands.checking import Checking
 from drive_trace.commands.explain import complete_rules, unknown_rule
-from drive_trace.commands.formats import FORMATS, FindingWriter, Reported, StatisticsWriter, Totals
+from drive_trace.commands.formats import (
+    FOR_PEOPLE,
+    FOR_PROGRAMS,
+    FindingWriter,
+    StatisticsWriter,
+    Totals,
+)
 from drive_trace.commands.reading import Reading
+from drive_trace.commands.reported import Reported
 from drive_trace.commands.terminal import is_terminal, notify, write_document
 from drive_trace.linter.rules import GROUPS, RULES, selected
 from drive_trace.storage.files import STDIN, version_of
@@ -72,7 +79,7 @@ def _rules(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> fro
 @click.option("--statistics", is_flag=True, help="Show how often each rule found something.")
 @click.option("-q", "--quiet", is_flag=True, help="Show the findings, and nothing else.")
 @options.output_format(
-    sorted(FORMATS),
+    sorted((*FOR_PEOPLE, *FOR_PROGRAMS)),
     default="full",
     show_default=True,
     help="full shows the line with a caret, concise one line a finding, json is for programs, "
@@ -291,4 +298,8 @@ def _writer(projects: Projects | None, out: TextIO, given: Mapping[str, Any]) ->
     url_of = partial(shared_rule_url, template=configuration.rule_url)
     if given["statistics"]:
         return StatisticsWriter(out, url_of, as_json=given["output_format"] == "json")
-    return FORMATS[given["output_format"]](out, url_of)
+    if (writer := FOR_PEOPLE.get(given["output_format"])) is not None:
+        return writer(out, url_of)
+    from drive_trace.commands.machine_formats import WRITERS  # noqa: PLC0415 - people see others
+
+    return WRITERS[given["output_format"]](out, url_of)

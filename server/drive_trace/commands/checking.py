@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from drive_trace.analysis import Analysis, log_of
-from drive_trace.commands.formats import Location, RelatedPlace, Reported, reported, unreadable
 from drive_trace.commands.reading import Reading
+from drive_trace.commands.reported import Location, RelatedPlace, Reported, reported, unreadable
 from drive_trace.commands.terminal import notify
 from drive_trace.linter.rule import SharedEvents
 from drive_trace.linter.rules import RULES
@@ -76,7 +76,7 @@ _Task = tuple[Sequence[int], Sequence[_Trace]]
 """Traces that share runs, most often one, with their numbers among all."""
 
 
-class _Checked(msgspec.Struct, frozen=True):
+class _CheckedTrace(msgspec.Struct, frozen=True):
     """What was found in a trace, as plain data: another process may have found it."""
 
     findings: Sequence[Reported]
@@ -88,7 +88,7 @@ class _Checked(msgspec.Struct, frozen=True):
     """With a baseline, by fingerprint on how many lines a rule finds something."""
 
 
-def _check(task: _Task, logs: dict[str, TraceLog] | None = None) -> list[_Checked]:
+def _check(task: _Task, logs: dict[str, TraceLog] | None = None) -> list[_CheckedTrace]:
     """Check traces, each with the lines that its runs have in the others. Their ``logs`` are taken
     down where somebody wants them.
     """
@@ -118,15 +118,15 @@ def _join(traces: Sequence[_Trace], analyses: Sequence[Analysis]) -> None:
             analysis.join(joined, number)
 
 
-def _checked(trace: _Trace, analysis: Analysis) -> _Checked:
+def _checked(trace: _Trace, analysis: Analysis) -> _CheckedTrace:
     lines = (line for line in analysis.document.lines if line.event is not None)
     if trace.is_beside:
-        return _Checked((), 0, identities(lines))
+        return _CheckedTrace((), 0, identities(lines))
     # Not before: what a fix mends may be what was committed.
     analysis.compare_with(trace.history, trace.trace.provenance)
     found = list(reported(analysis, trace.name))
     events = identities(lines) if not trace.is_alone else ()
-    return _Checked(found, analysis.hidden_count, events, analysis.alike)
+    return _CheckedTrace(found, analysis.hidden_count, events, analysis.alike)
 
 
 def _unusable(problem: FileProblem, count: int) -> Reported:
@@ -253,8 +253,9 @@ class Checking:
         if project is None and self._projects is not None:  # as of a trace that is gone
             project = self._projects.of(path)
         limit = self._fail_on or (project and project.configuration.fail_on) or "error"
-        self.is_bad = self.is_bad or report.severity <= THRESHOLDS[limit]
-        return report
+        fails = report.severity <= THRESHOLDS[limit]
+        self.is_bad = self.is_bad or fails
+        return msgspec.structs.replace(report, fails=True) if fails else report
 
     # What is checked
 
@@ -341,7 +342,7 @@ class Checking:
         """The findings of each trace, in the order of the traces. One that shares runs with an
         earlier one is checked together with that, and waits for its turn.
         """
-        done: dict[int, tuple[_Trace, _Checked]] = {}
+        done: dict[int, tuple[_Trace, _CheckedTrace]] = {}
         turn = 0
         for (numbers, traces), results in self._done(self._tasks(reading)):
             done.update(zip(numbers, zip(traces, results, strict=True), strict=True))
@@ -349,7 +350,7 @@ class Checking:
                 yield self._take_in(*done.pop(turn))
                 turn += 1
 
-    def _done(self, tasks: Iterator[_Task]) -> Iterator[tuple[_Task, list[_Checked]]]:
+    def _done(self, tasks: Iterator[_Task]) -> Iterator[tuple[_Task, list[_CheckedTrace]]]:
         """What each task gives: of the first ones in this process, as others take long to start."""
         size = 0
         for task in tasks:
@@ -360,7 +361,7 @@ class Checking:
                 break
         yield from on_all_cores(_check, tasks)
 
-    def _fixed(self, task: _Task, fixes: Fixes) -> tuple[_Task, list[_Checked]]:
+    def _fixed(self, task: _Task, fixes: Fixes) -> tuple[_Task, list[_CheckedTrace]]:
         """The traces once they are fixed, and what is found in them then."""
         numbers, traces = task[0], list(task[1])
         analyses, fixed = [_analysed(each) for each in traces], []
@@ -380,7 +381,7 @@ class Checking:
         checked = [_checked(*each) for each in zip(traces, analyses, strict=True)]
         return (numbers, traces), checked
 
-    def _take_in(self, trace: _Trace, checked: _Checked) -> Sequence[Reported]:
+    def _take_in(self, trace: _Trace, checked: _CheckedTrace) -> Sequence[Reported]:
         """Look for the events of a trace in those before it, and give its other findings."""
         path = trace.name or trace.trace.path
         self._paths.append(path)

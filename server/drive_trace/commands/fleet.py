@@ -14,8 +14,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from drive_trace import __version__
 from drive_trace.commands import options
-from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, ProgressBar, notify
+from drive_trace.commands.terminal import (
+    EXIT_UNUSABLE,
+    Ended,
+    ProgressBar,
+    notify,
+    write_document,
+)
 from drive_trace.fleet import DAFT, RAY
 from drive_trace.storage.files import STDIN, leads_out
 
@@ -23,7 +30,8 @@ from drive_trace.storage.files import STDIN, leads_out
 if TYPE_CHECKING:
     from drive_trace.fleet.engine import EngineScan
     from drive_trace.fleet.scan import FleetScan, Inputs
-    from drive_trace.report.fleet import Row
+    from drive_trace.report.fleet import FleetSummary, Row
+    from drive_trace.scorecard.card import ScoreCard
     from drive_trace.storage.finding import Found, SearchOptions
 
 _PATIENCE = 2.0
@@ -46,6 +54,11 @@ def _out(_: click.Context, __: click.Parameter, value: str | None) -> str | None
     "Write the table to a file, as .jsonl, .csv or .parquet (which needs the extra "
     "drive-trace[fleet]), or to standard output (-, as JSON Lines).",
     check=_out,
+)
+@options.file(
+    "--html",
+    "Write the page of the fleet: the runs in a table that can be searched, the share of CORRECT "
+    "over time, what a CORRECT run costs, and what is slow, reworked and flaky.",
 )
 @click.option(
     "--findings",
@@ -70,6 +83,7 @@ def fleet(  # noqa: PLR0913, PLR0917 - one for each option
     paths: tuple[str, ...],
     search: SearchOptions,
     out: str | None,
+    html: str | None,
     findings: bool,
     no_cache: bool,
     runner: str,
@@ -77,7 +91,8 @@ def fleet(  # noqa: PLR0913, PLR0917 - one for each option
 ) -> None:
     """Make a table with a row for each run in the traces at PATH, joined by run id, and sum it up:
     runs that went on after their grade and runs without one, how many are CORRECT by project and
-    month (with 95 % Wilson intervals), and with --findings the commonest findings.
+    month (with 95 % Wilson intervals), and with --findings the commonest findings. --html writes
+    the same as a page, with all runs and with what changed, took longest and came out both ways.
 
     PATH is a file, a folder, or a pattern such as 'runs/**/*.jsonl'. The verdicts are those that
     score gives for the folder of the same files: unlike score, fleet takes no files in that nobody
@@ -89,7 +104,7 @@ def fleet(  # noqa: PLR0913, PLR0917 - one for each option
     \b
     Examples:
       drive-trace fleet .
-      drive-trace fleet runs --out runs.csv
+      drive-trace fleet runs --out runs.csv --html runs.html
       drive-trace fleet 'teams/*/projects' --out - | jq .verdict
       drive-trace fleet /shared/runs --runner ray --address head:6379 --out runs.parquet
     """
@@ -97,11 +112,14 @@ def fleet(  # noqa: PLR0913, PLR0917 - one for each option
         raise click.UsageError("- is no file: a fleet is read from files")
     if address == "":
         raise click.UsageError("--address is empty")
+    if html is not None and html == out:
+        raise click.UsageError("--html and --out name the same file")
     if address is not None and runner != RAY:
         raise click.UsageError("--address is for --runner ray")
     from drive_trace.fleet.kept import ScanError  # noqa: PLC0415 - see above
     from drive_trace.fleet.scan import Inputs  # noqa: PLC0415
     from drive_trace.report.fleet import FleetSummary  # noqa: PLC0415
+    from drive_trace.scorecard.card import ScoreCard  # noqa: PLC0415
     from drive_trace.storage.finding import find_traces, link_out, omitted  # noqa: PLC0415
 
     gc.enable()  # this may go on for hours, see __main__.py
@@ -115,13 +133,16 @@ def fleet(  # noqa: PLR0913, PLR0917 - one for each option
     table = _table(out)
     named, refused = _expanded(paths or (".",))
     found = chain(find_traces(named, options=search), map(link_out, refused))
-    inputs = Inputs(_but_not(out, found), say, search.above, findings=findings)
+    inputs = Inputs(_but_not((out, html), found), say, search.above, findings=findings)
     summary = FleetSummary(has_findings=findings)
+    kept: list[Row] = []
 
     def rows(scan: FleetScan | EngineScan) -> Iterator[Row]:
         count = scan.read()
         for row in joining.over(scan.rows(), count):
             summary.add(row)
+            if html is not None:
+                kept.append(row)
             yield row
 
     try:
@@ -132,8 +153,26 @@ def fleet(  # noqa: PLR0913, PLR0917 - one for each option
     if inputs.left_out:
         notify(omitted(inputs.left_out).sentence())
     unread = len({each.path for each in inputs.unread})
-    click.echo(summary.text(scan.file_count, unread), err=out == STDIN)
+    if html is not None:
+        card = ScoreCard((), (), (*inputs.unread,), omitted(inputs.left_out))
+        _write_page(html, kept, summary, scan.file_count, card)
+    click.echo(summary.text(scan.file_count, unread), err=STDIN in {out, html})
     sys.exit(EXIT_UNUSABLE if inputs.unread or inputs.failed else 0)
+
+
+def _write_page(
+    out: str, rows: Sequence[Row], summary: FleetSummary, files: int, card: ScoreCard
+) -> None:
+    from drive_trace.fleet.page import Fleet, fleet_html  # noqa: PLC0415 - see above
+    from drive_trace.storage.compared_sides import case_beside  # noqa: PLC0415
+    from drive_trace.text.html import file_address  # noqa: PLC0415
+
+    paths = {row.run_id: os.path.abspath(row.files[0]) for row in rows}  # noqa: PTH100 - follows links
+    links = {run_id: file_address(path) or "" for run_id, path in paths.items()}
+    cases = {row.run_id: case_beside(row.files[0]) for row in rows}
+    made = Fleet(rows, summary, files, card, cases, links)
+    page = fleet_html(made, f"drive-trace {__version__}")
+    write_document(page, out, traces=[], is_html=True)
 
 
 @contextmanager
@@ -153,12 +192,13 @@ def _scanning(
         yield FleetScan(inputs, cache, progress.over)
 
 
-def _but_not(out: str | None, found: Iterable[Found]) -> Iterator[Found]:
-    """What was found, unless the table would take the place of a trace."""
-    target = os.path.realpath(out) if out not in {None, STDIN} else None
+def _but_not(written: Iterable[str | None], found: Iterable[Found]) -> Iterator[Found]:
+    """What was found, unless what is written would take the place of a trace."""
+    targets = {os.path.realpath(each): each for each in written if each not in {None, STDIN}}
     for each in found:
-        if target is not None and isinstance(each, str) and os.path.realpath(each) == target:
-            raise Ended(EXIT_UNUSABLE, f"{out}: is not written: it is one of the traces")
+        if targets and isinstance(each, str) and os.path.realpath(each) in targets:
+            name = targets[os.path.realpath(each)]
+            raise Ended(EXIT_UNUSABLE, f"{name}: is not written: it is one of the traces")
         yield each
 
 

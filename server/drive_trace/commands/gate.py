@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -41,6 +42,10 @@ _WITHOUT_WAITING = sum(
 )
 """Flags that only some systems have: no link is followed, no pipe is waited for, and bytes stay as
 they are."""
+
+
+_NO_COMMAND = r"(?:\s|#.*\n)*(?:#.*)?"
+"""Space and comments, for a shell."""
 
 
 class _Outcome(NamedTuple):
@@ -129,8 +134,8 @@ def gate(  # noqa: PLR0913, PLR0917 - one for each option
         raise click.UsageError("name either what to --run, or the --result to read")
     if log is not None and not gates:
         raise click.UsageError("--log is for --run")
-    if not all(each.strip() for each in gates):
-        raise click.UsageError("a --run is empty: a variable may not be set")
+    if any(re.fullmatch(_NO_COMMAND, each) for each in gates):
+        raise click.UsageError("a --run runs nothing: a variable may not be set")
     if log is not None:
         _check_log(log, where["trace_file"])
     request = writing.RecordRequest(GRADE, {component: "pass"}, **where)

@@ -33,12 +33,6 @@ HTML_STYLE = (
     + """
 caption{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 td.n{white-space:nowrap}
-.intervals{width:100%;max-width:28rem}
-.intervals text{paint-order:stroke;stroke:var(--bg);stroke-width:3px}
-.intervals line{stroke:var(--clock);stroke-width:2}
-.intervals line.axis{stroke:var(--line);stroke-width:1}
-.intervals line.same{stroke:var(--soft);stroke-dasharray:3}
-.intervals rect{fill:var(--clock)}
 """
 )
 _TITLE = "Drive Trace: candidate against baseline"
@@ -61,7 +55,7 @@ _TIME = "ms"
 _VERDICTS = {"correct": "CORRECT", "incorrect": "INCORRECT"}
 
 
-class _Drawn(NamedTuple):
+class Drawn(NamedTuple):
     """A point with its interval, to be drawn; None is not known, and not drawn."""
 
     label: str
@@ -180,12 +174,12 @@ def _section(  # noqa: PLR0913, PLR0917 - the parts of a section
     notes: Sequence[str],
     headers: Sequence[str],
     rows: Sequence[Sequence[doc.Words]],
-    drawn: Sequence[_Drawn] = (),
+    drawn: Sequence[Drawn] = (),
     farthest: float | None = None,
     numbers_from: int | None = None,
 ) -> doc.Section:
     """A table with what there is to know above it, and its intervals as a drawing."""
-    drawing = [_intervals(title, drawn, farthest)] if drawn else []
+    drawing = [intervals(title, drawn, farthest)] if drawn else []
     shown = doc.Table(headers, rows, numbers_from=numbers_from)
     return doc.Section(title, [doc.Bullets(notes), *drawing, shown])
 
@@ -247,9 +241,9 @@ def _share(each: compared.Tally) -> str:
     return f"{share} {_interval(each.interval)}"
 
 
-def _drawn(label: str, each: compared.Tally) -> _Drawn:
+def _drawn(label: str, each: compared.Tally) -> Drawn:
     is_known = each.hits(may_be=False) == each.most
-    return _Drawn(label, each.correct / each.k if is_known else None, each.interval)
+    return Drawn(label, each.correct / each.k if is_known else None, each.interval)
 
 
 def _costs(found: Comparison) -> doc.Section:
@@ -267,7 +261,7 @@ def _costs(found: Comparison) -> doc.Section:
     known = [(each.metric.title, each.ratio, each.interval) for each in found.costs if each.ratio]
     unlike = [each.interval for each in found.costs if each.interval and is_significant(each.p)]
     tied = any(low <= 1 <= high for low, high in unlike)
-    drawn = [_Drawn(*each) for each in known]
+    drawn = [Drawn(*each) for each in known]
     ratios = [at for _, ratio, interval in known for at in (ratio, *(interval or ()))]
     return _section(
         "Cost of CORRECT runs, candidate ÷ baseline",
@@ -405,7 +399,7 @@ def _interval(interval: Interval, spec: str = ".3f") -> str:
     return f"[{', '.join(_figure(each, spec) for each in interval)}]"
 
 
-def _intervals(title: str, drawn: Sequence[_Drawn], farthest: float | None) -> Html:
+def intervals(title: str, drawn: Sequence[Drawn], farthest: float | None) -> Html:
     """A line for each interval below its name, and a square at its value. Where the values are
     ratios, ``farthest`` is the largest: they go from its inverse to it. None for shares.
     """

@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple, TypeAlias
 
 import msgspec
 
-from drive_trace.scorecard.dispatches import Event
+from drive_trace.scorecard.dispatches import Event, named_by
 from drive_trace.trace.run import FORGOTTEN_MS
 from drive_trace.trace.times import epoch_milliseconds, sortable
 from drive_trace.vocabulary import COST, DISPATCH, EVENTS, TOKEN_FIELDS, Entity
@@ -20,6 +20,7 @@ _SILENT = re.compile(r"\b(inherit(ed)?|default)\b")
 _WORD = re.compile(r"[a-z]+|[0-9]+")
 _VENDORS = {"anthropic", "claude", "gemini", "google", "gpt", "mistral", "openai"}
 """Words that models of one vendor share, whatever else they are."""
+_START_AND_END = (DISPATCH.opener, DISPATCH.closer)
 A_MILLION = 1_000_000
 _ENDING = (Entity.RUN, Entity.DISPATCH)
 """What has to end where it was started, before a run has ended."""
@@ -86,18 +87,17 @@ def _open_for(events: Iterable[Event]) -> int | None:
     """How long one of the dispatches at least was open, in milliseconds. None where there is none,
     or one has no start or no end, took no time, or was forgotten.
     """
-    started: dict[object, int | None] = {}
-    spans = []
-    for event in events:
-        if event.name == DISPATCH.opener and event.values[DISPATCH.field] not in started:
-            started[event.values[DISPATCH.field]] = epoch_milliseconds(event.ts)
-        elif event.name in {DISPATCH.opener, DISPATCH.closer}:
-            start = started.pop(event.values[DISPATCH.field], None)
-            end = epoch_milliseconds(event.ts) if event.name == DISPATCH.closer else None
-            if start is None or end is None or not 0 < end - start <= FORGOTTEN_MS:
-                return None
-            spans.append((start, end))
-    if started or not spans:
+    own = (each for each in events if each.name in _START_AND_END)
+    mentions = ((each.text(DISPATCH.field), each.name, each) for each in own)
+    found: list[tuple[int | None, int | None]] = []
+    for named in named_by(Entity.DISPATCH, mentions).values():
+        if [each.name for each in named] != [*_START_AND_END] * (len(named) // 2):
+            return None
+        times = [epoch_milliseconds(each.ts) for each in named]
+        found += zip(times[::2], times[1::2], strict=True)
+    spans = [(start, end) for start, end in found if start is not None and end is not None]
+    is_known = len(spans) == len(found) > 0
+    if not is_known or not all(0 < end - start <= FORGOTTEN_MS for start, end in spans):
         return None
     total = until = 0
     for start, end in sorted(spans):

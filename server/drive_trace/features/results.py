@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
-import orjson
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
 from drive_trace.stopping import unless_stopped
+from drive_trace.text import codec
 from drive_trace.text.spans import PositionEncoding, Span, common_start
 from drive_trace.trace.document import Document, Point, Position
 from drive_trace.trace.index import Index
@@ -37,14 +37,14 @@ def joined(lists: Iterable[JsonText]) -> JsonText:
 def dumps(value: object) -> bytes:
     """JSON text of a value; a lone surrogate becomes its escape."""
     try:
-        return orjson.dumps(value, default=_as_it_stands)
+        return codec.dumps(value, default=_as_it_stands)
     except TypeError:
         return json.dumps(value, separators=(",", ":"), default=_parsed).encode()
 
 
-def _as_it_stands(part: object) -> orjson.Fragment:
+def _as_it_stands(part: object) -> object:
     if isinstance(part, JsonText):
-        return orjson.Fragment(part.text)
+        return codec.Fragment(part.text)
     raise TypeError(f"{type(part).__name__} is no JSON")
 
 

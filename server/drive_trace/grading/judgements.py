@@ -19,6 +19,7 @@ import msgspec
 
 from drive_trace.grading.calibration import AGREEMENT, Calibration
 from drive_trace.grading.prompts import ModelAnswer, hash_of, read_answer
+from drive_trace.text.codec import bounded
 from drive_trace.text.wording import listed
 from drive_trace.trace.times import sortable
 
@@ -193,15 +194,15 @@ Verdicts: TypeAlias = Sequence[tuple[str, Sequence[Judgement] | Gating]]
 """The calls for each verdict on a run, and its gates, each with its moment; by time. No calls stand
 for lines that cannot be read, which may be of any run.
 """
-_JUDGEMENT = msgspec.json.Decoder(Judgement)
-_GATING = msgspec.json.Decoder(Gating)
-_CALIBRATED = msgspec.json.Decoder(Calibrated)
+_JUDGEMENT = bounded(msgspec.json.Decoder(Judgement).decode)
+_GATING = bounded(msgspec.json.Decoder(Gating).decode)
+_CALIBRATED = bounded(msgspec.json.Decoder(Calibrated).decode)
 
 
 def read_calibrated(text: str) -> Calibrated:
     """Read a calibration. Raises ValueError for what is none."""
     try:
-        return _CALIBRATED.decode(text)
+        return _CALIBRATED(text)
     except RecursionError as error:
         raise ValueError("nested too deep") from error
 
@@ -224,9 +225,9 @@ def read_gates(records: Iterable[str]) -> list[Gating]:
 
 def _read(record: str) -> Judgement | Gating | None:
     with suppress(ValueError, RecursionError):
-        return _JUDGEMENT.decode(record)
+        return _JUDGEMENT(record)
     with suppress(ValueError, RecursionError):
-        return _GATING.decode(record)
+        return _GATING(record)
     return None
 
 

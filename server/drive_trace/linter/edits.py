@@ -9,10 +9,9 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import Any, cast
 
-import orjson
-
 from drive_trace.json_text import as_json
 from drive_trace.linter.rule import Edit, Finding, Fix, Fixes, Level
+from drive_trace.text.codec import loads
 from drive_trace.text.spans import Span
 from drive_trace.text.wording import shown
 from drive_trace.trace.index import Index
@@ -130,7 +129,7 @@ def replace_id(finding: Finding, of: Lifetime) -> Fixes:
 def object_on(line: Line) -> Mapping[str, Any]:
     """The keys and values of the object on a line; none where there is no object."""
     try:
-        data = orjson.loads(line.text)
+        data = loads(line.text)
     except ValueError:
         data = syntax_of(line.text).to_python()
     return data if isinstance(data, dict) else {}

@@ -11,9 +11,10 @@ A rule imports from here what it needs to find something, such as ``Run`` and ``
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Concatenate, Generic, Literal, NamedTuple, TypeVar, get_type_hints
 
 import msgspec
@@ -23,10 +24,10 @@ from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span
 from drive_trace.text.wording import plural, shown
 from drive_trace.trace.index import Index
-from drive_trace.trace.line import Diagnostic, Line
+from drive_trace.trace.line import Diagnostic, Line, name_of
 from drive_trace.trace.places import Part, Place
-from drive_trace.trace.run import Run
-from drive_trace.vocabulary import StringShape
+from drive_trace.trace.run import Run, any_between
+from drive_trace.vocabulary import WRITERS, StringShape
 
 LINES_BELOW = 200
 """How far below its finding a fix may look."""
@@ -178,7 +179,7 @@ def more_of(rule: Rule[Any], line: Line, diagnostic: Diagnostic) -> Finding:
     return Finding(rule, line, Place(Part.LINE_END), message, diagnostic=diagnostic)
 
 
-class _Named(NamedTuple):
+class _Same(NamedTuple):
     value: Any
     """What they name."""
     lines: Sequence[Line]
@@ -186,15 +187,30 @@ class _Named(NamedTuple):
     trace: Index
 
 
-class SameId(_Named):
+class SameId(_Same):
     """The events of a trace with one ``event_id``."""
 
 
-class SameFile(_Named):
+class SameFile(_Same):
     """The events of a trace, of whatever run, that write the spec or plan at one path."""
 
+    def amendments(self, *fields: str) -> Iterator[tuple[Line, Line]]:
+        """Each amendment of a file that one of some fields names, with the event of its run that
+        wrote it before: not copies, nor where a line between the two that cannot be read may have
+        written it as well.
+        """
+        for field in fields if len(self.lines) > 1 else ():
+            writers = WRITERS[field]
+            writes = [each for each in self.lines if name_of(each) in writers]
+            for before, line in pairwise(writes):
+                if name_of(line) != writers[1] or line.run != before.run or line.is_copy_of(before):
+                    continue
+                in_doubt = self.trace.runs[line.run].in_doubt(field, self.value)
+                if not any_between(in_doubt, before, line):
+                    yield before, line
 
-class SameDispatch(_Named):
+
+class SameDispatch(_Same):
     """The events of a trace, of whatever run, that start dispatches which resume one."""
 
 

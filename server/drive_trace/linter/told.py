@@ -100,7 +100,7 @@ class _Causes:
         return self._found[place] if is_there else None
 
 
-class _Rejected:
+class _OnRejectedLines:
     """The findings on lines that readers reject."""
 
     def __init__(self, found: Iterable[Finding]) -> None:
@@ -156,7 +156,7 @@ def _consequences(
     for each in found:
         by_rule[each.rule.code, run_of(each.line)].append(each)
     errors = (each for each in found if severity_of(each) is Severity.ERROR)
-    rejected = _Rejected(each for each in errors if each.line.is_rejected)
+    rejected = _OnRejectedLines(each for each in errors if each.line.is_rejected)
     cause_of: dict[int, Finding] = {}
     for (code, run_id), some in by_rule.items():
         for cause in (*ON.get(code, ()), *WITHIN.get(code, ())):

@@ -416,7 +416,7 @@ def _marks(axis: TimeAxis, others: Iterable[tuple[int, str, LineRef]]) -> list[C
         [place for place, *_ in every], axis.levels, (_APART, _TOGETHER, 2 * _TOGETHER)
     ):
         some = every[first:end]
-        found = {kind for *_, kind in some}
+        found = dict.fromkeys(kind for *_, kind in some)  # in order: the first of the rarest
         kinds = [kind for kind in SERIOUS if kind in found] or [min(found, key=rare.__getitem__)]
         marks.append(ChartMark(some[0][0], kinds, [line for _, line, _ in some], level, until))
     return sorted(marks, key=lambda mark: (mark.place, mark.level))

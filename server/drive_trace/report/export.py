@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from drive_trace.report.contents import FullReport
-from drive_trace.scorecard.dispatches import Event
+from drive_trace.scorecard.dispatches import Event, Named, named_by
 from drive_trace.scorecard.run_score import STANDINGS, RunScore
 from drive_trace.trace.times import epoch_milliseconds
 from drive_trace.vocabulary import (
@@ -100,12 +100,10 @@ class _Spans:
         self.found: list[ExportedSpan] = []
         slices = _slices_around(events)
         for entity, fields in _KEYS.items():
-            groups: dict[Key, list[Event]] = {}
-            for event in events:
-                if (key := _key(entity, fields, event)) is not None:
-                    groups.setdefault(key, []).append(event)
-            for key, inside in groups.items():
-                self._add(key, inside, slices.get(id(inside[0])))
+            keys = [(_key(entity, fields, event), event.name, event) for event in events]
+            for key, named in named_by(entity, keys).items():
+                if key is not None:
+                    self._add(key, named, slices.get(id(named[0])))
         ends = {id(end) for each in self.found for end in (each.start, each.end)}
         for event in events:
             if id(event) not in ends:
@@ -116,19 +114,17 @@ class _Spans:
                 )
                 self.found.append(span)
 
-    def _add(self, key: Key, inside: Sequence[Event], around: Key | None) -> None:
-        entity = key[0]
-        start = next((e for e in inside if EVENTS[e.name].opens is entity), None)
-        end = next((e for e in reversed(inside) if EVENTS[e.name].closes is entity), None)
-        named = start or end
+    def _add(self, key: Key, named: Named[Event], around: Key | None) -> None:
+        entity, start, end = key[0], named.start, named.end
+        inside: Sequence[Event] = named
         if entity is Entity.RUN:
             self.ids[key] = _digest("run", self.run_id)
             # What is recorded on the run afterwards is not part of its time.
             inside = [e for e in inside if EVENTS[e.name].family is not Family.FEEDS] or inside
-        elif named is None:
+        elif (own := start or end) is None:
             return
         else:
-            self.ids[key] = self._id(entity, named)
+            self.ids[key] = self._id(entity, own)
         times = [self.moments[id(each)] for each in inside]
         begin = self.moments[id(start)] if start is not None else min(times)
         finish = self.moments[id(end)] if end is not None else max(times)

@@ -267,11 +267,8 @@ class FleetSummary:
     def add(self, row: Row) -> None:
         """Take in a run."""
         self._standings[row.standing] += 1
-        is_failed = row.is_certain and "fail" in {row.mechanical, row.qa, row.intent}
         for name, groups in self._by.items():
-            group = groups.setdefault(getattr(row, name) or "unknown", Counter())
-            group.update(("runs", row.standing))
-            group["failed"] += is_failed
+            _count(groups.setdefault(getattr(row, name) or "unknown", Counter()), row)
         self._findings.update(row.findings or {})
         self._found_in.update((row.findings or {}).keys())
         stale, ungraded = self._needing
@@ -285,9 +282,10 @@ class FleetSummary:
         """All of it for a terminal, what needs somebody first; ``unread`` is how many inputs could
         not be read.
         """
-        return doc.as_text(self._blocks(files, unread), _COLUMNS)
+        return doc.as_text(self.blocks(files, unread), _COLUMNS)
 
-    def _blocks(self, files: int, unread: int) -> Iterator[doc.Block]:
+    def blocks(self, files: int, unread: int = 0) -> Iterator[doc.Paragraph | doc.Section]:
+        """The same as a document."""
         count = self._standings.total()
         standings = " · ".join(
             f"{self._standings[name]:,} {words}"
@@ -321,20 +319,40 @@ class FleetSummary:
 
 def _rates(title: str, groups: Mapping[str, Counter[str]]) -> doc.Section:
     most = sorted(groups, key=lambda name: (-groups[name]["runs"], name))[:_MOST]
-    rows = [(_tail(name), *_rate(groups[name])) for name in sorted(most)]
-    headers = ("", "runs", "CORRECT", "caveats", "INCORRECT", "no verdict", "share of CORRECT")
-    table = doc.Table(headers, rows, numbers_from=1)
+    rows = [(tail(name), *_rate(groups[name])) for name in sorted(most)]
+    table = doc.Table(("", *RATES), rows, numbers_from=1)
     return doc.Section(title, [table, *_more(len(groups) - len(most))])
+
+
+RATES = ("runs", "CORRECT", "caveats", "INCORRECT", "no verdict", "share of CORRECT")
+
+
+def rate(rows: Iterable[Row]) -> list[str]:
+    """The counts of runs under :data:`RATES`."""
+    counts = Counter[str]()
+    for row in rows:
+        _count(counts, row)
+    return _rate(counts)
+
+
+def can_be_correct(row: Row) -> bool:
+    """Whether no component is a fail for certain, however the others are graded."""
+    return not row.is_certain or "fail" not in {row.mechanical, row.qa, row.intent}
+
+
+def _count(counts: Counter[str], row: Row) -> None:
+    counts.update(("runs", row.standing))
+    counts["possible"] += can_be_correct(row)
 
 
 def _rate(counts: Counter[str]) -> list[str]:
     runs, least = counts["runs"], counts[Verdict.CORRECT]
     others = (QUALIFIED, Verdict.INCORRECT, Verdict.NOT_COMPUTABLE)
     figures = [runs, least, *(counts[each] for each in others)]
-    return [*(f"{each:,}" for each in figures), share(least, runs - counts["failed"], runs)]
+    return [*(f"{each:,}" for each in figures), share(least, counts["possible"], runs)]
 
 
-def _tail(name: str) -> doc.Words:
+def tail(name: str) -> doc.Words:
     """The end of a name, which tells one folder from another."""
     whole = plain(name)
     return doc.name(whole if len(whole) <= _WIDTH else f"…{whole[1 - _WIDTH :]}")

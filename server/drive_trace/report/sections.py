@@ -98,14 +98,14 @@ class Places:
 # Runs
 
 
-_INTEREST = (Verdict.INCORRECT, QUALIFIED, Verdict.NOT_COMPUTABLE, Verdict.CORRECT)
+INTEREST = (Verdict.INCORRECT, QUALIFIED, Verdict.NOT_COMPUTABLE, Verdict.CORRECT)
 
 
 def by_interest(runs: Iterable[RunScore]) -> list[RunScore]:
     """First what is INCORRECT, then what halted, then by caveats, rejected lines and rework."""
 
     def key(run: RunScore) -> tuple[object, ...]:
-        facts, place = run.facts, _INTEREST.index(run.standing)
+        facts, place = run.facts, INTEREST.index(run.standing)
         return place > 0 and not facts.halt_count, place, -len(run.rejected), -facts.reworked
 
     return sorted(runs, key=key)
@@ -162,18 +162,19 @@ def run_figures(run: RunScore) -> list[doc.Cell]:
     said = " / ".join("n/a" if each is None else compact(each) for each in tokens) or "hidden"
     mean = run.measured.rounds.mean
     return [
-        _figure(facts.halt_count),
-        _figure(facts.work_ms, short_time(facts.work_ms)),
-        _figure(facts.clock_ms, short_time(facts.clock_ms)),
-        _figure(facts.dispatches),
-        _figure(mean, "n/a" if mean is None else f"{mean:.1f}"),
-        _figure(facts.escalations),
-        _figure(len(run.rejected)),
-        _figure(sum(each or 0 for each in tokens) if tokens else None, said),
+        figure(facts.halt_count),
+        figure(facts.work_ms, short_time(facts.work_ms)),
+        figure(facts.clock_ms, short_time(facts.clock_ms)),
+        figure(facts.dispatches),
+        figure(mean, "n/a" if mean is None else f"{mean:.1f}"),
+        figure(facts.escalations),
+        figure(len(run.rejected)),
+        figure(sum(each or 0 for each in tokens) if tokens else None, said),
     ]
 
 
-def _figure(value: float | None, said: str | None = None) -> doc.Cell:
+def figure(value: float | None, said: str | None = None) -> doc.Cell:
+    """A figure, sorted by its value."""
     return doc.Lines([f"{value:,}" if said is None else said], -1 if value is None else value)
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -13,6 +13,10 @@ from drive_trace.scorecard.caveats import LineRef
 from drive_trace.text.wording import short_time
 from drive_trace.trace.run import is_recorded_afterwards
 from drive_trace.trace.times import milliseconds_between
+from drive_trace.vocabulary import DISPATCH, EVENTS, ROUND, Entity
+
+Key = TypeVar("Key")
+Item = TypeVar("Item")
 
 
 class Event(NamedTuple):
@@ -85,8 +89,19 @@ _OUTCOMES = {
 }
 
 
-Length = tuple[int, bool]
-"""Milliseconds, and whether only their author says so."""
+class Length(NamedTuple):
+    """How long something took."""
+
+    ms: int
+    is_claimed: bool
+    """Whether only its author says so."""
+
+
+def length_of(claimed: int, clock: int | None) -> Length:
+    """How long something took, given what its end claims and what lies between the timestamps."""
+    if clock is None or clock < 0 or is_recorded_afterwards(clock, claimed):
+        return Length(claimed, is_claimed=True)
+    return Length(clock, is_claimed=False)
 
 
 class Period(msgspec.Struct, frozen=True):
@@ -124,12 +139,8 @@ class Period(msgspec.Struct, frozen=True):
     @property
     def length(self) -> Length | None:
         """How long it took; None while it has no end."""
-        claimed, clock = self.claimed_ms, self.clock_ms
-        if claimed is None:
-            return None
-        if clock is None or clock < 0 or is_recorded_afterwards(clock, claimed):
-            return claimed, True
-        return clock, False
+        claimed = self.claimed_ms
+        return length_of(claimed, self.clock_ms) if claimed is not None else None
 
     @property
     def said(self) -> str | None:
@@ -213,35 +224,47 @@ class DispatchSpan(Period, frozen=True):
         return None if model is None else str(model)
 
 
-_OF_ROUNDS = ("round-start", "round-end")
-SPANNING = ("dispatch-start", "dispatch-end", *_OF_ROUNDS)
+_OF_ROUNDS = (ROUND.opener, ROUND.closer)
+SPANNING = (DISPATCH.opener, DISPATCH.closer, *_OF_ROUNDS)
 """The events that start and end dispatches and rounds."""
 
 
+class Named(list[Item]):
+    """The events that name one run, slice, dispatch or round."""
+
+    start: Item | None = None
+    """The first that starts it."""
+    end: Item | None = None
+    """The last that ends it."""
+
+
+def named_by(
+    entity: Entity, mentions: Iterable[tuple[Key, str, Item]]
+) -> Mapping[Key, Named[Item]]:
+    """Events by what each names, in order of first mention, given that, the type and the event."""
+    found = defaultdict[Key, Named[Item]](Named)
+    for key, name, event in mentions:
+        named = found[key]
+        named.append(event)
+        if EVENTS[name].opens is entity:
+            named.start = named.start or event
+        elif EVENTS[name].closes is entity:
+            named.end = event
+    return found
+
+
 def dispatches_of(events: Iterable[Event]) -> tuple[DispatchSpan, ...]:
-    """The dispatches of a run in order of first mention. A start counts once, the first; an end,
-    the last.
+    """The dispatches of a run in order of first mention, given the events that start and end them
+    and their rounds.
     """
-    ends: dict[str, list[Event | None]] = {}
-    rounds: dict[str, dict[str, list[Event | None]]] = {}
-    starts = Counter[str]()
-    for event in events:
-        key = event.values["dispatch_id"]
-        pair, inside = ends.setdefault(key, [None, None]), rounds.setdefault(key, {})
-        if event.name in _OF_ROUNDS:
-            pair = inside.setdefault(event.values["round_id"], [None, None])
-            starts[key] += event.name == "round-start"
-        if event.name.endswith("end"):
-            pair[1] = event
-        elif pair[0] is None:
-            pair[0] = event
-    return tuple(
-        DispatchSpan(
-            start,
-            end,
-            key,
-            starts[key],
-            tuple(RoundSpan(own[0], own[1], id_) for id_, own in rounds[key].items()),
-        )
-        for key, (start, end) in ends.items()
+    mentions = ((each.text("dispatch_id"), each.name, each) for each in events)
+    return tuple(_span(*each) for each in named_by(Entity.DISPATCH, mentions).items())
+
+
+def _span(dispatch_id: str, named: Named[Event]) -> DispatchSpan:
+    own = [(e.text("round_id"), e.name, e) for e in named if e.name in _OF_ROUNDS]
+    rounds = (
+        RoundSpan(each.start, each.end, key) for key, each in named_by(Entity.ROUND, own).items()
     )
+    starts = sum(name == ROUND.opener for _, name, _ in own)
+    return DispatchSpan(named.start, named.end, dispatch_id, starts, tuple(rounds))

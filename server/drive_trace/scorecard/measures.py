@@ -231,12 +231,12 @@ class Provenance(NamedTuple):
         """What speaks for something else than native, a phrase each."""
         events = plural(self.events, "event")
         phrases = (
-            (self.odd_ids, f"of {events}, {self.odd_ids:,} have an id that is no random UUID"),
-            (self.full_minutes, f"of {events}, {self.full_minutes:,} are timed on a full minute"),
+            (self.odd_ids, f"of {events}, {self.odd_ids:,} with an id that is no random UUID"),
+            (self.full_minutes, f"of {events}, {self.full_minutes:,} timed on a full minute"),
             (
                 self.afterwards,
                 f"of {plural(self.ends, 'end')} of dispatches and rounds, {self.afterwards:,} "
-                "stand at the moment of the start and claim minutes",
+                "written at the moment of the start, claiming minutes",
             ),
         )
         return [phrase for count, phrase in phrases if count]

@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from drive_trace.scorecard.caveats import LineRef
-from drive_trace.scorecard.run_facts import TopDispatch
+from drive_trace.scorecard.run_facts import RunFacts, TopDispatch, Unfinished
 from drive_trace.scorecard.run_score import NO_SIGNAL, RunScore
 from drive_trace.text import document as doc
 from drive_trace.text.wording import listed, plural, short_time
 
 _MOST_HALTS = 5
 _MOST_KINDS = 4
+_MOST_NAMED = 3
 _GATED = ("mechanical", "qa")
 _NO_FILE = {"", "-"}
 LineWords = Callable[[LineRef], doc.Words]
@@ -85,10 +86,10 @@ def _work(run: RunScore, line: LineWords) -> doc.Words:
     if facts.work_ms is not None:
         claimed = f", {short_time(facts.claimed_ms)} of it as claimed" if facts.claimed_ms else ""
         said += f" over {short_time(facts.work_ms)} of work{claimed}"
+        left = f", not counting {plural(facts.open_rounds, 'round')} without a valid end"
+        said += left * bool(facts.open_rounds)
     said += f" ({short_time(facts.clock_ms)} by the clock)" if facts.clock_ms is not None else ""
-    others = {"failed": facts.failed, "aborted": facts.aborted, "without an end": facts.open}
-    said += "".join(f", {count:,} {how}" for how, count in others.items() if count)
-    phrases = [said]
+    phrases = [said, *_unfinished(facts, line)]
     if (top := facts.longest) is not None:
         worked = facts.longest_work_ms or 0
         of_it = f", {short_time(worked)} of it in rounds" * (worked < 0.9 * top.figure)
@@ -99,10 +100,22 @@ def _work(run: RunScore, line: LineWords) -> doc.Words:
         phrases.append(f"{again}{most} {_top(top, line)}, {plural(top.figure, 'round')}")
     if facts.escalations:
         phrases.append(f"{plural(facts.escalations, 'round')} escalated to the user")
+    if facts.stopped:
+        phrases.append(f"{plural(facts.stopped, 'round')} ended at a stop condition")
     return f"{'; '.join(phrases)}."
 
 
-def _top(top: TopDispatch, line: LineWords) -> doc.Words:
+def _unfinished(facts: RunFacts, line: LineWords) -> Iterator[doc.Words]:
+    """How many dispatches were not completed, and which these are."""
+    counts = {"failed": facts.failed, "aborted": facts.aborted, None: facts.open}
+    for result, count in counts.items():
+        found = [_top(each, line) for each in facts.unfinished if each.result == result]
+        named = ", ".join([*found[:_MOST_NAMED], *["…"] * (count > len(found[:_MOST_NAMED]))])
+        if count:
+            yield f"{count:,} {result or 'without an end'}: {named}"
+
+
+def _top(top: TopDispatch | Unfinished, line: LineWords) -> doc.Words:
     return f"{doc.name(top.name, 80)} ({line(top.line)})"
 
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import chain, islice
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice, repeat
+from operator import itemgetter
+from typing import Any, NamedTuple, cast
 
 from drive_trace.scorecard.caveats import LineRef
-from drive_trace.scorecard.dispatches import SPANNING, DispatchSpan, Event, dispatches_of
-from drive_trace.trace.line import Line
+from drive_trace.scorecard.dispatches import Key, Length, Named, length_of, named_by
+from drive_trace.trace.line import TS, Line, name_of
 from drive_trace.trace.reading import values_of
 from drive_trace.trace.run import Run
 from drive_trace.trace.times import milliseconds_between, sortable
-from drive_trace.vocabulary import EVENTS, SLICE
+from drive_trace.vocabulary import DISPATCH, EVENTS, ROUND, SLICE, Entity, Lifetime
 
 _HALT = "falsified-assumption"
-_MOST_HALTS = 20
+_OF_SLICES = (SLICE.opener, SLICE.closer)
+_MOST_HALTS, _MOST_UNFINISHED = 20, 20
 _LONGEST_SUMMARY = 1000
 """Characters."""
 
@@ -33,8 +35,17 @@ class TopDispatch(NamedTuple):
     """The dispatch of a run with the largest figure."""
 
     name: str
-    figure: int
     line: LineRef
+    figure: int
+
+
+class Unfinished(NamedTuple):
+    """A dispatch that was not completed."""
+
+    name: str
+    line: LineRef
+    result: str | None
+    """What its end says; None if it has none."""
 
 
 class RunFacts(NamedTuple):
@@ -46,6 +57,8 @@ class RunFacts(NamedTuple):
     aborted: int = 0
     open: int = 0
     """So many have no end."""
+    unfinished: tuple[Unfinished, ...] = ()
+    """The first of those that were not completed."""
     slices: int = 0
     work_ms: int | None = None
     """In rounds, or in dispatches without one; what went on at the same time adds up."""
@@ -61,59 +74,99 @@ class RunFacts(NamedTuple):
     longest_work_ms: int | None = None
     """How much of that was work."""
     rounds: int = 0
+    open_rounds: int = 0
+    """So many have no end, or none that counts: no work is known of them."""
     reworked: int = 0
     """So many dispatches had more than one round."""
     most_rounds: TopDispatch | None = None
     escalations: int = 0
     """So many rounds ended with a question to a person."""
+    stopped: int = 0
+    """So many rounds ended at a condition that stops the work."""
 
 
 _Files = Sequence[tuple[Run, str]]
 
 
-def run_facts(files: _Files) -> RunFacts:
-    """What the events of a run say, given them file by file, without copies, with the files'
-    paths.
+def run_facts(run: Run, files: _Files) -> RunFacts:
+    """What the events of a run say, given all of them, and file by file with the files' paths;
+    without copies.
     """
-    spans = dispatches_of(chain.from_iterable(_events(files, name) for name in SPANNING))
-    work = [length for span in spans for length in span.work]
-    results = Counter(span.said for span in spans)
-    verdicts = Counter(each.said for span in spans for each in span.rounds)
-    slices = chain(_events(files, SLICE.opener), _events(files, SLICE.closer))
-    halts = [(line, path) for run, path in files for line in run.events(_HALT)]
-    longest = max(spans, key=lambda span: (span.length or (-1, False))[0], default=None)
-    most = max(spans, key=lambda span: span.round_starts, default=None)
+    dispatches = named_by(Entity.DISPATCH, _mentions(run, DISPATCH, "dispatch_id"))
+    rounds = named_by(Entity.ROUND, _mentions(run, ROUND, "dispatch_id", "round_id"))
+    verdicts = Counter(_said(rounds, ROUND, "verdict").values())
+    results = dict.fromkeys([*dispatches, *(dispatch_id for dispatch_id, _ in rounds)])
+    results.update(_said(dispatches, DISPATCH, "result"))
+    counts = Counter(results.values())
+    unfinished = [key for key, said in results.items() if said != "completed"]
+    took = _lengths(dispatches, DISPATCH)
+    work = [(key, length) for (key, _), length in _lengths(rounds, ROUND).items()]
+    in_rounds = {key for key, _ in work}
+    work += [each for each in took.items() if each[0] not in in_rounds]
+    starts = run.count_by_dispatch(ROUND.opener)
+    reworked = [key for key in dict.fromkeys([*dispatches, *starts]) if starts.get(key, 0) > 1]
+    longest = max(took, key=lambda key: took[key].ms, default=None)
+    most = max(reworked, key=lambda key: starts[key], default=None)
+
+    def called(key: str) -> tuple[str, LineRef]:
+        own = (each for (dispatch_id, _), each in rounds.items() if dispatch_id == key)
+        known = dispatches.get(key) or next(own)
+        line = cast("Line", known.start or known.end)
+        path = next(path for own, path in files if own.lines.has(line))
+        name = line.text_fact("dispatch_name") if name_of(line) == DISPATCH.opener else ""
+        return name or key, LineRef(path, line.order + 1)
+
+    halts = ((line, path) for own, path in files for line in own.events(_HALT))
     return RunFacts(
-        dispatches=len(spans),
-        completed=results["completed"],
-        failed=results["failed"],
-        aborted=results["aborted"],
-        open=results[None],
-        slices=len({event.values[SLICE.field] for event in slices}),
-        work_ms=sum(ms for ms, _ in work) if work else None,
-        claimed_ms=sum(ms for ms, is_claimed in work if is_claimed),
+        dispatches=len(results),
+        completed=counts["completed"],
+        failed=counts["failed"],
+        aborted=counts["aborted"],
+        open=counts[None],
+        unfinished=tuple(
+            Unfinished(*called(key), results[key]) for key in unfinished[:_MOST_UNFINISHED]
+        ),
+        slices=len({key for name in _OF_SLICES for key in run.table(name, SLICE.field)}),
+        work_ms=sum(length.ms for _, length in work) if work else None,
+        claimed_ms=sum(length.ms for _, length in work if length.is_claimed),
         clock_ms=_clock_ms(files),
-        halt_count=len(halts),
-        halts=tuple(_halt(*each) for each in halts[:_MOST_HALTS]),
-        longest=_top(longest, longest.length[0]) if longest and longest.length else None,
-        longest_work_ms=sum(ms for ms, _ in longest.work) if longest else None,
-        rounds=sum(span.round_starts for span in spans),
-        reworked=sum(span.round_starts > 1 for span in spans),
-        most_rounds=_top(most, most.round_starts) if most else None,
+        halt_count=len(run.events(_HALT)),
+        halts=tuple(_halt(*each) for each in islice(halts, _MOST_HALTS)),
+        longest=TopDispatch(*called(longest), took[longest].ms) if longest is not None else None,
+        longest_work_ms=sum(length.ms for key, length in work if key == longest),
+        rounds=sum(starts.values()),
+        open_rounds=sum(each.end is None for each in rounds.values()),
+        reworked=len(reworked),
+        most_rounds=TopDispatch(*called(most), starts[most]) if most is not None else None,
         escalations=verdicts["escalating-to-user"],
+        stopped=verdicts["stop-condition"],
     )
 
 
-def _events(files: _Files, name: str) -> Iterator[Event]:
-    """Those of a name, with what lines keep of them."""
-    keeps = EVENTS[name].keeps
-    for run, path in files:
-        for line in run.events(name):
-            yield Event(name, dict(zip(keeps, line.facts, strict=True)), path, line.order + 1)
+def _mentions(run: Run, of: Lifetime, *fields: str) -> Iterator[tuple[Any, str, Line]]:
+    """The starts, then the ends, each by what it names."""
+    for name in (of.opener, of.closer):
+        lines = run.events(name)
+        named = itemgetter(*(EVENTS[name].positions[each] for each in fields))
+        yield from zip(map(named, [line.facts for line in lines]), repeat(name), lines)
 
 
-def _top(span: DispatchSpan, figure: int) -> TopDispatch:
-    return TopDispatch(span.called, figure, span.place)
+def _said(named: Mapping[Key, Named[Line]], of: Lifetime, field: str) -> dict[Key, str | None]:
+    """What each end says, where there is one."""
+    place = EVENTS[of.closer].positions[field]
+    return {key: each.end.facts[place] for key, each in named.items() if each.end is not None}
+
+
+def _lengths(named: Mapping[Key, Named[Line]], of: Lifetime) -> dict[Key, Length]:
+    """How long each took that has an end."""
+    claim = EVENTS[of.closer].positions["wall_clock_ms"]
+    found = {}
+    for key, each in named.items():
+        if (end := each.end) is not None:
+            began = each.start.facts[TS] if each.start is not None else None
+            clock = milliseconds_between(began, end.facts[TS])
+            found[key] = length_of(end.facts[claim], clock)
+    return found
 
 
 def _halt(line: Line, path: str) -> Halt:

@@ -73,6 +73,7 @@ def score_run(run_id: str, files: Iterable[TraceLines]) -> RunScore | None:
     gate = judge(run.correctness, None if is_counted else uncounted_phrase(rejected, unknown))
     started, closed = run.first_ts("project-started"), run.first_ts("project-closed")
     records = [each.index.provenance for each in naming]
+    paths = [each.path for each in naming]
     measured = measures.Efficiency(
         measures.tokens_of(run.tokens) or dict.fromkeys(TOKEN_FIELDS),
         measures.wall_clock(run.counted_once, started, closed, [*filter(None, records)]),
@@ -92,7 +93,7 @@ def score_run(run_id: str, files: Iterable[TraceLines]) -> RunScore | None:
         reduce(measures.Provenance.plus, map(measures.provenance, run.without_copies, records)),
         started,
         closed,
-        run_facts(list(zip(run.without_copies, [part.path for part in run.parts], strict=True))),
+        run_facts(run.counted_once, list(zip(run.without_copies, paths, strict=True))),
         models=_models(run.counted_once),
         gated=_gated(run),
     )

@@ -318,6 +318,14 @@ if sys.platform == "win32":
             else:
                 return
 
+elif sys.platform == "emscripten":
+
+    def _try_lock(handle: int) -> bool:  # noqa: ARG001 - as the others
+        # Its flock does nothing: somebody else may write to the same file.
+        raise OSError(errno.ENOLCK, "WebAssembly has no locks, so use Drive Trace with Python")
+
+    _wait_for_lock = _try_lock
+
 else:
     import fcntl
 

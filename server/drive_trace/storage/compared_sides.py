@@ -105,6 +105,12 @@ def manifest_beside(trace: str) -> RunManifest | disk.Problem | None:
     return problems[0].problem if problems else content
 
 
+def case_beside(trace: str) -> str | None:
+    """The case that the manifest beside a trace says; None where there is none that can be used."""
+    manifest = manifest_beside(trace)
+    return manifest.case if isinstance(manifest, RunManifest) else None
+
+
 def read_case_file(path: str) -> CaseFile | disk.Problem:
     """The table ``[cases]`` of a TOML file: by name, patterns as in .gitignore, or ids of runs."""
     from drive_trace.storage.toml_models import CASES, read_as  # noqa: PLC0415 - loads pydantic

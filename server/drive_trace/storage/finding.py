@@ -306,7 +306,7 @@ def _expand(
             yield "", NoTraces(path, f"holds no trace (looked for {looked_for} in it)")
 
 
-class _Place(NamedTuple):
+class _FolderPlace(NamedTuple):
     """Where a folder of a search is."""
 
     repository: Repository | None
@@ -317,11 +317,11 @@ class _Place(NamedTuple):
     """The library or other repository that it is in, as a path for people."""
 
 
-class _Candidate(NamedTuple):
+class _FoundEntry(NamedTuple):
     """What may be a trace, or lead to some."""
 
     name: str
-    place: _Place
+    place: _FolderPlace
     is_link: bool
     is_folder: bool = False
 
@@ -373,8 +373,8 @@ class _Search:
             yield from (("", each) for each in self._gone(repository))
         yield from (("", disk.LeftOut(*each)) for each in self._unsearched.items())
 
-    def _walk(self) -> Iterator[_Candidate]:
-        left = [_Place(next(iter(self._repositories), None))]
+    def _walk(self) -> Iterator[_FoundEntry]:
+        left = [_FolderPlace(next(iter(self._repositories), None))]
         while left:
             place = left.pop()
             files, folders = self._entries(place)
@@ -384,22 +384,24 @@ class _Search:
                 place = self._place(place, names)
             for each in sorted(files, key=attrgetter("name")):
                 if re.search(_MAY_BE_TRACE, each.name) or self._more.may_name(each.name):
-                    yield _Candidate(each.name, place, each.is_symlink())
-            inside: list[_Place] = []
+                    yield _FoundEntry(each.name, place, each.is_symlink())
+            inside: list[_FolderPlace] = []
             for each in sorted(folders, key=attrgetter("name")):
                 name, is_link = each.name, each.is_symlink()
                 if name in disk.HISTORIES:
                     continue
                 # Reading what is called as a trace reports that it is a folder.
                 if name.endswith(".jsonl") or (is_link and place.unsearched is None):
-                    yield _Candidate(name, place, is_link, is_folder=not name.endswith(".jsonl"))
+                    yield _FoundEntry(name, place, is_link, is_folder=not name.endswith(".jsonl"))
                 if not is_link:
                     is_hidden = place.is_hidden or name.startswith(".")
                     inner = f"{place.inner}{name}{os.sep}"
                     inside.append(place._replace(inner=inner, is_hidden=is_hidden))
             left += reversed(inside)
 
-    def _entries(self, place: _Place) -> tuple[list[os.DirEntry[str]], list[os.DirEntry[str]]]:
+    def _entries(
+        self, place: _FolderPlace
+    ) -> tuple[list[os.DirEntry[str]], list[os.DirEntry[str]]]:
         """The files and the folders in a folder, links to such included."""
         found: tuple[list[os.DirEntry[str]], list[os.DirEntry[str]]] = [], []
         try:
@@ -411,7 +413,7 @@ class _Search:
             self.note(error)
         return found
 
-    def _place(self, place: _Place, names: Container[str]) -> _Place:
+    def _place(self, place: _FolderPlace, names: Container[str]) -> _FolderPlace:
         """A place, given the names that are in it, as the walk comes upon it."""
         if place.unsearched is not None:
             return place
@@ -429,7 +431,7 @@ class _Search:
         self._unsearched[shown] = reason
         return place._replace(unsearched=shown)
 
-    def _ignored_in(self, repository: Repository, candidates: Sequence[_Candidate]) -> set[str]:
+    def _ignored_in(self, repository: Repository, candidates: Sequence[_FoundEntry]) -> set[str]:
         """What git ignores in a repository; nothing where it ignores the folder that a person has
         named.
         """
@@ -446,7 +448,7 @@ class _Search:
         ignored = repository.ignored([*asked, *inner])
         return set() if self._base in ignored else set(map(str, ignored))
 
-    def _of_link(self, link: _Candidate) -> disk.Problem | None:
+    def _of_link(self, link: _FoundEntry) -> disk.Problem | None:
         """A link to a folder, unless the folder would be left out anyway."""
         if is_trace(self._path(link)) or self._reason(link) is not None:
             return None
@@ -457,20 +459,20 @@ class _Search:
             return LinkedFolderOut(shown, _why_out(out))
         return disk.LeftOut(shown, excluded or Omission.LINKED)
 
-    def _real(self, candidate: _Candidate) -> str:
+    def _real(self, candidate: _FoundEntry) -> str:
         """Where something that was found stands, as git knows it: behind no link to the folder."""
         return self._real_base + candidate.inner
 
-    def _shown(self, candidate: _Candidate) -> str:
+    def _shown(self, candidate: _FoundEntry) -> str:
         return self._shown_base + candidate.inner
 
-    def _path(self, candidate: _Candidate) -> Path:
+    def _path(self, candidate: _FoundEntry) -> Path:
         return Path(self._root, candidate.inner)
 
-    def _may_lead(self, candidate: _Candidate) -> bool:
+    def _may_lead(self, candidate: _FoundEntry) -> bool:
         return _ON_WINDOWS or candidate.is_link
 
-    def _of_file(self, candidate: _Candidate) -> Found | None:
+    def _of_file(self, candidate: _FoundEntry) -> Found | None:
         place, shown = candidate.place, self._shown(candidate)
         is_out = self._may_lead(candidate) and disk.leads_out(shown, self._root) is not None
         is_named = candidate.name == "trace.jsonl" or self._is_named(self._path(candidate))
@@ -499,14 +501,14 @@ class _Search:
     def _is_named(self, path: Path) -> bool:
         return is_trace(path) or self._more.hold(path, Path(self._root))
 
-    def _is_tracked(self, candidate: _Candidate) -> bool:
+    def _is_tracked(self, candidate: _FoundEntry) -> bool:
         repository = candidate.place.repository
         if repository is None:
             return False
         inner = self._real(candidate)[len(os.path.join(repository.root, "")) :]  # noqa: PTH118 - fast
         return inner.replace(os.sep, "/") in repository.tracked
 
-    def _reason(self, candidate: _Candidate) -> Omission | None:
+    def _reason(self, candidate: _FoundEntry) -> Omission | None:
         """Why a trace is left out by where it is; None if it is not."""
         if self._options.everywhere:
             return None

@@ -28,10 +28,9 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TypeAlias
 
-import orjson
-
 from drive_trace.storage import files as disk
 from drive_trace.storage.appending import AppendError, locked_trace
+from drive_trace.text.codec import loads
 
 QUIET = 5.0
 """Seconds without a change after which nobody seems to be writing."""
@@ -134,7 +133,7 @@ def _is_object(data: bytes) -> bool:
     if not data.rstrip().endswith(b"}"):
         return False
     try:
-        return isinstance(orjson.loads(data), dict)
+        return isinstance(loads(data), dict)
     except ValueError:
         return False
 

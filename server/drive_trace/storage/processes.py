@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import signal
@@ -57,8 +58,11 @@ def run_shell(  # noqa: PLR0913 - a command and its ends
 
     The command and all that it started end with the call, except what left its process group; on
     Windows, except what outlived its parent.
-    Both may raise to end it. Raises OSError where there is no ``sh``, or no such folder.
+    Both may raise to end it. Raises OSError where there is no ``sh``, or no such folder, and in
+    WebAssembly.
     """
+    if sys.platform == "emscripten":
+        raise OSError(errno.ENOTSUP, "no program can be started in WebAssembly")
     import subprocess  # noqa: PLC0415 - takes long to load, and is seldom needed
     import tempfile  # noqa: PLC0415
 

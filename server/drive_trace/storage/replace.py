@@ -9,11 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 
-import orjson
-
 from drive_trace.storage import files as disk
 from drive_trace.storage.appending import AppendError, locked_trace, sync_folder
 from drive_trace.storage.patterns import BASELINE_NAME, is_trace
+from drive_trace.text.codec import loads
 
 
 def write_whole(path: Path, data: bytes | Iterable[bytes]) -> None:
@@ -200,7 +199,7 @@ def _holds_events(path: Path) -> bool:
         head = file.read(disk.SMALL)
     first = next(filter(bytes.strip, head.split(b"\n")), b"")
     try:
-        event = orjson.loads(first)
+        event = loads(first)
     except ValueError:
         return len(first) == disk.SMALL and b'"event_type"' in first
     return isinstance(event, dict) and "event_type" in event

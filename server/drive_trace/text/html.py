@@ -14,6 +14,7 @@ from hashlib import sha256
 from html import escape
 from typing import TypeAlias
 from urllib.parse import quote
+from zlib import compress
 
 from drive_trace.text import document as doc
 from drive_trace.text.document import Html
@@ -25,6 +26,8 @@ _VOID = {"meta", "line", "rect", "path", "input"}
 _ENDED = {"td", "th", "tr", "li"}
 """Elements that end with what follows, where a page has thousands."""
 _OUTSIDE = re.compile(r"(?:https?|vscode)://[A-Za-z0-9._~:/?#@!$&()*+,;=%-]{1,4000}")
+_AT_ONCE = 300
+"""So many rows of a table that can be sorted are elements; more are made where they are seen."""
 _REFUSED = {"script", "iframe", "object", "embed", "link", "base", "form", "img", "style"}
 """Elements that a report has no use for, or only from this module."""
 
@@ -146,7 +149,7 @@ def _mark(mark: doc.Mark) -> Html:
         case "link":
             return tag("a", text, href=target if "://" in target else f"#{target}")
         case "named":
-            return tag("a", tag("bdi", text), href=f"#{target}")
+            return tag("a", tag("bdi", text), href=target if "://" in target else f"#{target}")
         case "chip":
             return tag("span", text, class_=f"chip {target}")
         case "strong":
@@ -194,7 +197,7 @@ def table(shown: doc.Table, title: str = "") -> Html:
     """
     caption = shown.caption or shown.label or title
     label = shown.label or shown.caption or f"{title}, table"
-    kinds = [_kind(at, shown) for at in range(len(shown.headers))]
+    kinds = [_kind(at, shown) for at in range(max(map(len, (shown.headers, *shown.rows[:1]))))]
     head = [tag("th", each, scope="col", class_=kinds[at]) for at, each in enumerate(shown.headers)]
     body = [
         tag(
@@ -205,11 +208,24 @@ def table(shown: doc.Table, title: str = "") -> Html:
         )
         for first, *cells in shown.rows
     ]
-    parts = [tag("caption", caption), tag("thead", tag("tr", head)), "\n", tag("tbody", body)]
-    whole = tag("table", *parts, class_="sortable" if shown.is_sortable else None)
+    top = tag("caption", caption), tag("thead", tag("tr", head)) if head else None, "\n"
     if not shown.is_sortable:
-        return scrolling(label, whole)
-    return tag("div", filter_of(label), scrolling(label, whole), class_="filtered")
+        return scrolling(label, tag("table", *top, tag("tbody", body)))
+    whole = tag("table", *top, tag("tbody", body[:_AT_ONCE]), class_="sortable")
+    parts = [filter_of(label), scrolling(label, whole)]
+    cut = len(body) - _AT_ONCE
+    if cut > 0:
+        more = f"… and {cut:,} more {shown.what}, which the script of this page shows."
+        parts += [tag("p", more, class_="cut"), tag("data", value=packed(body), hidden="")]
+    return tag("div", *parts, class_="filtered many" if cut > 0 else "filtered")
+
+
+def packed(texts: Iterable[str]) -> str:
+    """Texts for the script of a page, which takes them apart where no other text can have U+001E.
+    Half of a surrogate pair, which an editor may have, is U+FFFD there.
+    """
+    data = "\x1e".join(texts).encode("utf-8", "surrogatepass")
+    return b64encode(compress(data, 9)).decode()
 
 
 def _kind(at: int, shown: doc.Table) -> str | None:

@@ -11,9 +11,9 @@ from operator import attrgetter
 from typing import Any, ClassVar, NamedTuple
 
 import msgspec
-import orjson
 
 from drive_trace.json_text import SyntaxProblem, first_string, strings_named
+from drive_trace.text.codec import loads
 from drive_trace.text.spans import Span
 from drive_trace.text.wording import listed, plural
 from drive_trace.vocabulary import (
@@ -407,7 +407,7 @@ def why_no_trace(records: Iterable[str]) -> str | None:
     count = 0
     for record in filter(str.strip, records):
         try:
-            it = orjson.loads(record)
+            it = loads(record)
         except ValueError:
             return None
         if not isinstance(it, dict) or not it or _may_be_event(record):

@@ -56,7 +56,7 @@ class Occurrence(NamedTuple):
     role: Role
 
 
-class _Lines(NamedTuple):
+class _Naming(NamedTuple):
     """Lines that may name something, and in which field."""
 
     lines: Sequence[Line]
@@ -115,7 +115,8 @@ def occurrences_near(index: Index, named: NamedEntity, line: Line, most: int) ->
     """At most ``most`` of the lines that name it, around one: what a window can show."""
     half = most // 2
     sources = [
-        _Lines(_around(source.lines, line, half), source.field) for source in _sources(index, named)
+        _Naming(_around(source.lines, line, half), source.field)
+        for source in _sources(index, named)
     ]
     found = _found(named, index, sources)
     place = sum(each.line.order < line.order for each in found)
@@ -128,7 +129,7 @@ def declarations(index: Index, named: NamedEntity) -> list[Occurrence]:
     """
     if named.entity is Entity.RUN:
         first = first_of_run(index, named.value)
-        sources = [_Lines([first], RUN_FIELD)] if first is not None else []
+        sources = [_Naming([first], RUN_FIELD)] if first is not None else []
         return _found(named, index, sources)
     every = occurrences(index, named)
     found = [each for each in every if each.role is Role.DECLARES]
@@ -151,33 +152,33 @@ def taken(index: Index, named: NamedEntity, value: str) -> Occurrence | None:
     return None
 
 
-def _sources(index: Index, named: NamedEntity) -> Iterator[_Lines]:
+def _sources(index: Index, named: NamedEntity) -> Iterator[_Naming]:
     entity, value = named.entity, named.value
     if entity in LIFETIMES:
         yield from _of_lifetime(index, named)
         return
     if entity is Entity.RUN:
         run = index.runs.get(value)
-        yield _Lines(run.lines if run is not None else (), RUN_FIELD)
-        yield from (_Lines(index.rejected.get(each, ()), RUN_FIELD) for each in (value, None))
+        yield _Naming(run.lines if run is not None else (), RUN_FIELD)
+        yield from (_Naming(index.rejected.get(each, ()), RUN_FIELD) for each in (value, None))
     elif entity is Entity.EVENT:
-        yield _Lines(index.with_id(value), _EVENT_FIELD)
+        yield _Naming(index.with_id(value), _EVENT_FIELD)
     else:
         yield from _of_path(index, value)
-    yield from (_Lines(index.unknown, field) for field in _FIELDS[entity])
+    yield from (_Naming(index.unknown, field) for field in _FIELDS[entity])
 
 
-def _of_path(index: Index, path: str) -> Iterator[_Lines]:
+def _of_path(index: Index, path: str) -> Iterator[_Naming]:
     for name, event in EVENTS.items():
         for field in _FIELDS[Entity.PATH]:
             if field in event.fields:
-                yield _Lines(index.having(name, field, path), field)
+                yield _Naming(index.having(name, field, path), field)
     for run_id in index.rejected:
         for field in _FIELDS[Entity.PATH]:
-            yield _Lines(index.unread_naming(run_id, field, path), field)
+            yield _Naming(index.unread_naming(run_id, field, path), field)
 
 
-def _of_lifetime(index: Index, named: NamedEntity) -> Iterator[_Lines]:
+def _of_lifetime(index: Index, named: NamedEntity) -> Iterator[_Naming]:
     of, value = LIFETIMES[named.entity], named.value
     runs = runs_of(index, named)
     own = runs or (() if named.run is None else (named.run,))
@@ -185,17 +186,17 @@ def _of_lifetime(index: Index, named: NamedEntity) -> Iterator[_Lines]:
         run = index.runs.get(run_id) if run_id is not None else None
         if run is not None:
             yield from (
-                _Lines(run.table(name, of.field).of(value), of.field) for name in of.members
+                _Naming(run.table(name, of.field).of(value), of.field) for name in of.members
             )
         if run_id is not None or len(runs) <= 1:
-            yield _Lines(index.unread_naming(run_id, of.field, value), of.field)
+            yield _Naming(index.unread_naming(run_id, of.field, value), of.field)
     for field in _REFERRING[named.entity]:
         referring = chain(
             index.having(of.opener, field, value),
             *(index.unread_naming(run_id, field, value) for run_id in index.rejected),
             index.unknown,
         )
-        yield _Lines(list(_meant(index, named, runs, referring)), field)
+        yield _Naming(list(_meant(index, named, runs, referring)), field)
 
 
 def _meant(
@@ -240,7 +241,7 @@ def first_of_run(index: Index, run_id: str) -> Line | None:
     return earliest((run.first_line if run else None, rejected.first if rejected else None))
 
 
-def _found(named: NamedEntity, index: Index, sources: Iterable[_Lines]) -> list[Occurrence]:
+def _found(named: NamedEntity, index: Index, sources: Iterable[_Naming]) -> list[Occurrence]:
     first = first_of_run(index, named.value) if named.entity is Entity.RUN else None
     found: list[Occurrence] = []
     for lines, field in sources:

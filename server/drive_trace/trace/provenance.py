@@ -15,9 +15,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, TypeAlias
 
 import msgspec
-import orjson
 
 from drive_trace.json_text import as_json, first_string
+from drive_trace.text.codec import bounded, dumps_sorted, loads
 
 if TYPE_CHECKING:
     from drive_trace.trace.index import Index
@@ -98,7 +98,7 @@ def digest_of_event(text: str) -> str:
 
     text = text.removeprefix(_BYTE_ORDER_MARK)
     try:
-        plain = orjson.dumps(orjson.loads(text), option=orjson.OPT_SORT_KEYS)
+        plain = dumps_sorted(loads(text))
     except ValueError:  # or it has a lone surrogate
         plain = text.strip().encode("utf-8", "surrogatepass")
     return sha256(plain).hexdigest()
@@ -107,7 +107,7 @@ def digest_of_event(text: str) -> str:
 # What the record says of the trace as it is
 
 
-_ENTRY = msgspec.json.Decoder(Entry)
+_ENTRY = bounded(msgspec.json.Decoder(Entry).decode)
 _UNREADABLE = "a line of it cannot be read"
 _BEGINNING = f'{{"{PROVENANCE_VERSION}"'.encode()
 """Of an entry, of which a writer that was killed has left a part."""
@@ -164,7 +164,7 @@ def read_provenance(data: bytes, damage: str | None = None, name: str = "it") ->
         if text.startswith((b"<<<<<<< ", b">>>>>>> ")):
             damage = f"{name} has conflict markers, and is whole without them: keep both sides"
         try:
-            entry = _ENTRY.decode(text)
+            entry = _ENTRY(text)
         except (msgspec.ValidationError, RecursionError):
             damage = damage or _UNREADABLE
         except ValueError:

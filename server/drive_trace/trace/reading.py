@@ -16,7 +16,6 @@ from operator import attrgetter, or_
 from typing import Annotated, Any, Literal, NamedTuple, cast
 
 import msgspec
-import orjson
 
 from drive_trace.json_text import (
     Node,
@@ -28,6 +27,7 @@ from drive_trace.json_text import (
     parse,
     space_count,
 )
+from drive_trace.text.codec import bounded, dumps, loads
 from drive_trace.text.spans import BrokenText, is_blank
 from drive_trace.trace.exact import diagnostics_of_object, whole_number
 from drive_trace.trace.line import (
@@ -174,7 +174,7 @@ def read_exactly(text: str) -> Line:
         )
     syntax: Syntax | None = None
     try:
-        data = orjson.loads(text)
+        data = loads(text)
     except ValueError:  # it takes no BrokenText either
         syntax = parse(text)
         if syntax.problems:
@@ -254,7 +254,7 @@ def _recovered(syntax: Syntax, key: str) -> object:
 def _may_repeat_keys(length: int, data: Json) -> bool:
     """Whether an object of this length, without white space, is longer than its data as JSON."""
     try:
-        return length > len(orjson.dumps(data).decode())
+        return length > len(dumps(data).decode())
     except (TypeError, ValueError):
         return True
 
@@ -311,7 +311,7 @@ def values_of(line: Line) -> Values:
     """The declared fields of a valid line's event, in any order. Every integer is an ``int``."""
     assert line.event is not None
     try:
-        data = orjson.loads(line.text)
+        data = loads(line.text)
     except ValueError:  # what only the exact path reads, as a lone surrogate
         data = parse(line.text).to_python()
     declared = line.event.fields
@@ -396,7 +396,7 @@ def event_decoder(*, only_score: bool) -> EventDecoder:
     types = {_typed(event, forms=not only_score): event for event in EVENTS.values()}
     conversions = {typed: _conversion(event, only_score) for typed, event in types.items()}
     union = reduce(or_, types)
-    return EventDecoder(msgspec.json.Decoder(union).decode, conversions)
+    return EventDecoder(bounded(msgspec.json.Decoder(union).decode), conversions)
 
 
 def _conversion(event: EventType, only_score: bool) -> Conversion:

@@ -157,7 +157,7 @@ class SpecAmended(_Spec):
     Family.PLANNING,
     glyph="▲",
     is_work=True,
-    keeps=("plan_kind", "byte_length"),
+    keeps=("plan_kind", "byte_length", "dispatch_count"),
     example=_PLAN_EXAMPLE,
 )
 class PlanAuthored(_Plan):
@@ -170,7 +170,10 @@ class PlanAuthored(_Plan):
     Family.PLANNING,
     glyph="△",
     is_work=True,
-    keeps=("plan_kind", "byte_length", "bytes_delta", "reason"),
+    keeps=(
+        *("plan_kind", "byte_length", "bytes_delta", "reason"),
+        *("dispatch_count", "dispatches_added", "dispatches_removed"),
+    ),
     example={
         **_PLAN_EXAMPLE,
         "byte_length": 4_990,

@@ -32,6 +32,8 @@ color:var(--vscode-button-secondaryForeground);background:var(--vscode-button-se
 interface Jump {
   readonly uri?: unknown;
   readonly line?: unknown;
+  /** Of the page of all runs, where a click opens the report of a run. */
+  readonly runId?: unknown;
   /** Only the Enter key goes to the line: who clicks goes on with the keys of the page. */
   readonly takesFocus?: unknown;
 }
@@ -75,7 +77,10 @@ class ReportView implements ViewKind {
     return act ? this.act(place, act, column) : this.jump(jump ?? {}, column);
   }
 
-  private jump({ uri, line, takesFocus }: Jump, column: vscode.ViewColumn | undefined): unknown {
+  private jump({ uri, line, runId, takesFocus }: Jump, column: vscode.ViewColumn | undefined): unknown {
+    if (this.isGiven(uri) && typeof runId === "string") {
+      return vscode.commands.executeCommand("driveTrace.openReport", { uri, runId });
+    }
     const isLine = typeof line === "number" && Number.isInteger(line) && line >= 0;
     if (!this.isGiven(uri) || !isLine) {
       return undefined;
@@ -111,7 +116,7 @@ class TimelineView extends ReportView {
   }
 }
 
-/** The report of all runs of a folder, of which the place names a trace and no run. */
+/** The page of all runs of a folder, of which the place names a trace and no run. */
 class AllRunsView extends ReportView {
   override readonly type = "driveTrace.allRuns";
 

@@ -29,8 +29,8 @@ interface Told extends Message<ReportBody> {
 }
 
 enhance(document.documentElement, document.body, (file, number, byKey) => {
-  const { uri, starts } = files[file] ?? {};
-  host.postMessage({ jump: { uri, line: starts?.[number - 1] ?? number - 1, takesFocus: byKey } });
+  const { uri, starts, runId } = files[file] ?? {};
+  host.postMessage({ jump: { uri, line: starts?.[number - 1] ?? number - 1, runId, takesFocus: byKey } });
 });
 
 report.addEventListener("click", ({ target }) => {

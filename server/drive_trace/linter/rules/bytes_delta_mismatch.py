@@ -28,38 +28,30 @@ EVENT{"event_type":"plan-amended","plan_path":"plan.md","byte_length":450,"bytes
 EVENT{"event_type":"plan-amended","plan_path":"plan.md","byte_length":470,"bytes_delta":20}
 """
 
-from itertools import pairwise
 from typing import cast
 
 from drive_trace.linter.edits import replace_with_expected
 from drive_trace.linter.rule import Findings, Line, Option, Rule, SameFile, Severity, shown
-from drive_trace.trace.line import DiagnosticKind, name_of
-from drive_trace.trace.run import any_between
+from drive_trace.trace.line import DiagnosticKind
 from drive_trace.vocabulary import WRITERS
 
 
 def _check(file: SameFile, *, tolerance_percent: float) -> Findings:
-    for field, writers in WRITERS.items() if len(file.lines) > 1 else ():
-        writes = [each for each in file.lines if name_of(each) in writers]
-        for previous, line in pairwise(writes):
-            if name_of(line) != writers[1] or line.run != previous.run:
-                continue
-            found, expected = line.fact("bytes_delta"), _length(line) - _length(previous)
-            off = 100 * abs(cast("int", found) - expected)
-            if off <= tolerance_percent * abs(expected) or _is_said(line, previous):
-                continue
-            in_doubt = file.trace.runs[line.run].in_doubt(field, file.value)
-            if not any_between(in_doubt, previous, line):
-                what = f"expected {shown(expected)}, the change of `byte_length` since line "
-                message = (what, previous, f"; found {shown(found)}")
-                before = (previous, "byte_length", "the length before")
-                yield RULE.finding(line, "bytes_delta", message, before, expected=expected)
+    for previous, line in file.amendments(*WRITERS):
+        found, expected = line.fact("bytes_delta"), _length(line) - _length(previous)
+        off = 100 * abs(cast("int", found) - expected)
+        if off <= tolerance_percent * abs(expected) or _is_impossible(line):
+            continue
+        what = f"expected {shown(expected)}, the change of `byte_length` since line "
+        message = (what, previous, f"; found {shown(found)}")
+        before = (previous, "byte_length", "the length before")
+        yield RULE.finding(line, "bytes_delta", message, before, expected=expected)
 
 
-def _is_said(line: Line, previous: Line) -> bool:
-    """Whether another rule speaks: impossible-bytes-delta, or of a copy, duplicate-event-id."""
+def _is_impossible(line: Line) -> bool:
+    """Whether impossible-bytes-delta speaks."""
     kinds = (each.kind for each in line.diagnostics)
-    return DiagnosticKind.IMPOSSIBLE_BYTES_DELTA in kinds or line.is_copy_of(previous)
+    return DiagnosticKind.IMPOSSIBLE_BYTES_DELTA in kinds
 
 
 def _length(line: Line) -> int:

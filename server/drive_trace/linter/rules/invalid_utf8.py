@@ -12,7 +12,7 @@ the text again. `drive-trace check --fix` leaves such lines as they are, to the 
 
 Examples:
 --- The e with an acute accent, as Latin-1 has it.
-EVENT{"event_type":"slice-completed","slice_slug":"caf\udce9"}
+EVENT{"event_type":"slice-completed","slice_slug":"caf\\udce9"}
 … not UTF-8 (0xe9): readers take U+FFFD               ^
 ---
 EVENT{"event_type":"slice-completed","slice_slug":"café \ufffd"}

@@ -7,6 +7,9 @@ by hand in the wrong place: durations that are measured across it are not to be 
 A second is let pass (`tolerance-ms`): writers at work side by side append a moment after they have
 read the clock.
 
+Where it is a whole number of hours earlier, give or take five minutes, one of the two may have been
+written in local time and marked `Z`; the message asks so.
+
 Only events of one run are compared: runs that share a file may have happened at the same time.
 
 **Fix.** None is offered: only who wrote the event knows when it was.
@@ -15,6 +18,10 @@ Examples:
 EVENT{"event_type":"project-started","ts":"2026-05-28T14:00:00.000Z"}
 EVENT{"event_type":"spec-authored","ts":"2026-05-28T13:58:30.000Z"}
 … 1 min 30 s before that of line 1      ^^^^^^^^^^^^^^^^^^^^^^^^^^
+---
+EVENT{"event_type":"project-started","ts":"2026-05-28T16:01:00.000Z"}
+EVENT{"event_type":"spec-authored","ts":"2026-05-28T14:03:00.000Z"}
+… local time marked `Z`?                ^^^^^^^^^^^^^^^^^^^^^^^^^^
 --- Events may happen at once, and a time can be written in several ways.
 EVENT{"event_type":"project-started","ts":"2026-05-28T14:00:00.000Z"}
 EVENT{"event_type":"spec-authored","ts":"2026-05-28T14:00:00Z"}
@@ -52,12 +59,19 @@ def _check(run: Run, *, tolerance_ms: float) -> Findings:
         passed = milliseconds_between(before, after)
         if passed is not None and passed < -tolerance_ms and after >= "2020":
             back = f"`ts` is {in_words(-passed)} before that of line "
-            message = (back, previous, ", which stands above")
+            hours = round(-passed / _HOUR_MS)
+            is_whole = abs(passed + hours * _HOUR_MS) <= _SLACK_MS
+            asked = _ASKED * (is_whole and 1 <= hours <= _MOST_HOURS)
+            message = (back, previous, f", which stands above{asked}")
             yield RULE.finding(
                 line, "ts", message, (previous, "ts", "the event before it in the run")
             )
 
 
+_HOUR_MS, _SLACK_MS = 3_600_000, 300_000
+_MOST_HOURS = 14
+"""No place is further from UTC."""
+_ASKED = "; is one of the two local time marked `Z`?"
 _OPTIONS = (Option("tolerance-ms", 1000, "Milliseconds by which an event may be older.", 0),)
 RULE = Rule(
     Severity.INFORMATION,

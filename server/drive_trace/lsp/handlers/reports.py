@@ -12,21 +12,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pygls.exceptions import JsonRpcInvalidParams
 
 from drive_trace import __version__
-from drive_trace.analysis import Analysis, events_of_run, read_log
+from drive_trace.analysis import Analysis, events_of_run
 from drive_trace.features.runs import JoinedRun, graded_json, of_one_file
 from drive_trace.linter.settings import RuleSettings
 from drive_trace.lsp.handlers import Handlers, Services
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.messages import REPORT, RUN, TIMELINE, ReportParams, RunParams
 from drive_trace.lsp.rpc.threads import SharedWork, in_thread
-from drive_trace.lsp.workspace.closed_traces import MOST_BYTES, real_path
+from drive_trace.lsp.workspace.closed_traces import MOST_BYTES
+from drive_trace.lsp.workspace.runs import score_parts
 from drive_trace.report.event_log import TraceLog
-from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, Unread
+from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.run_score import RunScore, recorded_in
 from drive_trace.scorecard.scoring import TraceSummary
 from drive_trace.stopping import unless_stopped
-from drive_trace.storage.files import provenance_beside, with_judgements
+from drive_trace.storage.files import provenance_beside
+from drive_trace.storage.finding import project_of
 from drive_trace.storage.followed_file import FollowedFile
+from drive_trace.text.html import file_address
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import Line, run_of
 from drive_trace.trace.provenance import ProvenanceRecord
@@ -91,7 +94,7 @@ class Reports(Handlers):
         if params.format not in _FORMATS:
             raise JsonRpcInvalidParams(f"the format of a report is one of {', '.join(_FORMATS)}")
         run_id = params.run_id
-        report = self._report_on_all if run_id is None else partial(self._report_on_run, run_id)
+        report = self._page_of_all if run_id is None else partial(self._report_on_run, run_id)
         return await self._shared.result_of((REPORT, params), lambda: report(params))
 
     async def _report_on_run(self, run_id: str, params: ReportParams) -> dict[str, object]:
@@ -108,24 +111,42 @@ class Reports(Handlers):
 
         return await in_thread(rendered)
 
-    async def _report_on_all(self, params: ReportParams) -> dict[str, object]:
-        """The report on all traces of a folder, as its runs may stand in any of them."""
+    async def _page_of_all(self, params: ReportParams) -> dict[str, object]:
+        """The page of the runs of a folder, as these may stand in any of its traces."""
         await self._following.known()
         await self._text_of(params.uri, None)  # which may be of no folder
         folder = self._runs.folder_of(params.uri)
-        logs, texts = [], {}
-        for uri in self._runs.uris_of(folder) if folder is not None else [params.uri]:
-            text = await self._text_if_there(uri, None)
-            if text is not None:
-                logs.append(await in_thread(_whole_log, text, path_of(uri)))
-                texts[uri] = text
-        omitted = self._runs.unread(folder), self._runs.left_out(folder)
+        return await self._runs.open.readers.read_anew(lambda: self._page(folder, params))
 
-        def rendered() -> dict[str, object]:
-            report = _report(texts, logs, *omitted)
-            return _rendered(params.format, report, report.card.headline, texts)
+    def _page(self, folder: Path | None, params: ReportParams) -> dict[str, object]:
+        # Nothing else needs these, and they take a moment to load.
+        from drive_trace.fleet.page import TITLE, Fleet, fleet_body, fleet_html  # noqa: PLC0415
+        from drive_trace.report.fleet import FleetSummary, row_of  # noqa: PLC0415
+        from drive_trace.report.html import STYLE  # noqa: PLC0415
+        from drive_trace.storage.compared_sides import case_beside  # noqa: PLC0415
 
-        return await in_thread(rendered)
+        unread, left_out = self._runs.unread(folder), self._runs.left_out(folder)
+        card, strays = ScoreCard((), (), (*unread,), left_out), self._runs.strays(folder)
+        summary = FleetSummary(has_findings=True)  # they are in the reports of the runs
+        rows, files = [], list[dict[str, object]]()
+        for run in unless_stopped(self._runs.all_runs()):
+            if run.folder == folder and (folder is not None or run.parts[0].uri == params.uri):
+                parts, _ = self._runs.joinable(run.parts)
+                score = score_parts(parts, card.not_read, strays, self._runs.copied(folder, parts))
+                rows.append(row_of(score, project_of(score.parts[0].path), None))
+                summary.add(rows[-1])
+                files.append({"uri": parts[0].uri, "starts": None, "runId": score.run_id})
+        paths = {str(each["runId"]): path_of(str(each["uri"])) for each in files}
+        known = {run_id: str(path) for run_id, path in paths.items() if path is not None}
+        cases = {run_id: case_beside(path) for run_id, path in known.items()}
+        links = {row.run_id: f"l-{at}-1" for at, row in enumerate(rows)}
+        if params.format == "html":
+            links |= {run_id: file_address(path) or "" for run_id, path in known.items()}
+        count = len({name for row in rows for name in row.files})
+        made = Fleet(rows, summary, count, card, cases, links)
+        if params.format == "html":
+            return {"title": TITLE, "html": fleet_html(made, f"drive-trace {__version__}")}
+        return {"title": TITLE, "body": fleet_body(made), "style": STYLE, "files": files}
 
     async def _timeline(self, params: RunParams) -> object:
         self._publisher.has_views = True
@@ -227,16 +248,11 @@ def _is_fixable(analysis: Analysis, finding: Finding) -> bool:
 # In threads
 
 
-def _report(
-    texts: Mapping[str, _Text],
-    logs: Sequence[TraceLog],
-    unread: Sequence[Unread] = (),
-    left_out: Omitted = NOTHING_OMITTED,
-) -> FullReport:
+def _report(texts: Mapping[str, _Text], logs: Sequence[TraceLog]) -> FullReport:
     from drive_trace.report.contents import report_on  # noqa: PLC0415 - as below
 
     found = {each.name: each.findings for each in texts.values() if each.findings is not None}
-    return report_on(logs, unread, left_out, found)
+    return report_on(logs, findings=found)
 
 
 def _rendered(
@@ -251,13 +267,6 @@ def _rendered(
     body = html.timeline_body(report) if wanted == TIMELINE else html.report_body(report)
     files = [{"uri": uri, "starts": text.starts()} for uri, text in texts.items()]
     return {"title": title, "body": body, "style": html.STYLE, "files": files}
-
-
-def _whole_log(text: _Text, path: Path | None) -> TraceLog:
-    log = read_log([line.text for line in text.lines], text.name, text.provenance)
-    if path is None:
-        return log
-    return log._replace(summary=with_judgements(log.summary, real_path(path)))
 
 
 def _log(text: _Text) -> TraceLog:

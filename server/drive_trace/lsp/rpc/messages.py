@@ -42,8 +42,8 @@ class RunsParams(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class ReportParams(msgspec.Struct, frozen=True, rename="camel"):
-    """Requests a report on a run, over all its files. Without a run, the report is
-    on all traces of the workspace folder that the trace is in.
+    """Requests a report on a run, over all its files. Without a run it is the page of all runs of
+    the workspace folder that the trace is in; the files of its body are those of the runs.
     """
 
     uri: str

@@ -19,7 +19,6 @@ from contextlib import suppress
 from typing import Any, NamedTuple, NoReturn, TypeGuard
 
 import msgspec
-import orjson
 from lsprotocol import types
 from pygls.capabilities import ServerCapabilitiesBuilder
 from pygls.exceptions import (
@@ -43,6 +42,7 @@ from drive_trace.lsp.rpc.capabilities import (
 )
 from drive_trace.lsp.rpc.messages import DECLARED, OWN_REQUESTS
 from drive_trace.lsp.rpc.stream import Outbox, header
+from drive_trace.text.codec import loads
 from drive_trace.text.escaping import printable
 
 log = logging.getLogger(__name__)
@@ -454,7 +454,7 @@ def _is_id(value: object) -> TypeGuard[MsgId]:
 
 def _loads(body: bytes) -> Any:
     with suppress(ValueError):  # lone surrogates, numbers that no double holds
-        message = orjson.loads(body)
+        message = loads(body)
         if not any(isinstance(each, float) for each in _ids(message)):
             return message
     # An id of 2^64 or more is a float to orjson, and is given back as it came.

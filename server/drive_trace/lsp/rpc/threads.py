@@ -7,6 +7,7 @@ read, and others may wait for the same turn.
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable, Coroutine, Hashable
 from concurrent.futures import Future
 from contextlib import suppress
@@ -33,8 +34,11 @@ async def in_thread(work: Callable[..., Result], *given: Any) -> Result:
     """The result of ``work(*given)``, done in a thread of its own.
 
     Threads of asyncio's pool are few, and the process waits for them at its end; a read from a
-    network folder may never come back.
+    network folder may never come back. WebAssembly has no threads: there it is done at once.
     """
+    if sys.platform == "emscripten":
+        await asyncio.sleep(0)
+        return work(*given)
     done: Future[Result] = Future()
     done.set_running_or_notify_cancel()  # who waits may be cancelled, the thread may not
 

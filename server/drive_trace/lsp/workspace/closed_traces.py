@@ -274,7 +274,7 @@ class Changes(NamedTuple):
     """Whether traces became readable or unreadable, or other lines may grade any run."""
 
 
-class _Entry:
+class _Followed:
     """One trace, and what it takes to follow it."""
 
     def __init__(self, real: str, path: Path, place: TracePlace) -> None:
@@ -296,7 +296,7 @@ class ClosedTraces:
         self.is_searched = False
         """Whether the folders have been searched for traces."""
         self._lock = Lock()
-        self._entries: dict[str, _Entry] = {}
+        self._entries: dict[str, _Followed] = {}
         """By real path."""
         self._holders: dict[str, dict[str, ClosedTrace]] = {}
         """The traces that hold a run, by its id and their real paths."""
@@ -322,7 +322,7 @@ class ClosedTraces:
             gone = [self._entries.pop(real) for real in lost]
             for real, path in paths.items():
                 if real not in self._entries:
-                    self._entries[real] = _Entry(real, path, self.folders.place_of(path))
+                    self._entries[real] = _Followed(real, path, self.folders.place_of(path))
             self.is_searched = True
         for entry in gone:
             with entry.lock:
@@ -531,15 +531,15 @@ class ClosedTraces:
 
             return self._result(entry, "names", None, make)
 
-    def _entry(self, path: Path) -> _Entry:
+    def _entry(self, path: Path) -> _Followed:
         real, place = real_path(path), self.folders.place_of(path)
         with self._lock:
-            return self._entries.setdefault(real, _Entry(real, path, place))
+            return self._entries.setdefault(real, _Followed(real, path, place))
 
     # With the lock of the trace held
 
     def _result(
-        self, entry: _Entry, name: str, depends: object, make: Callable[[], Result]
+        self, entry: _Followed, name: str, depends: object, make: Callable[[], Result]
     ) -> Result:
         """What is made of a trace. It is made again only if the text or what it ``depends`` on has
         changed.
@@ -551,7 +551,7 @@ class ClosedTraces:
         return cast("Result", known[1])
 
     def _look(
-        self, entry: _Entry, *, settle: bool = False, anew: bool = False, completes: bool = False
+        self, entry: _Followed, *, settle: bool = False, anew: bool = False, completes: bool = False
     ) -> Sequence[str] | None:
         """Take in what has changed. Gives the records; None if the trace cannot be read, and if it
         has not changed, but for ``anew``. With ``completes``, the lines are needed, too.
@@ -576,7 +576,7 @@ class ClosedTraces:
         return news
 
     def _analysis(
-        self, entry: _Entry, rules: RuleSettings, beside: Beside | None = None
+        self, entry: _Followed, rules: RuleSettings, beside: Beside | None = None
     ) -> Analysis | None:
         """The trace as it is now, judged with those beside it; None if it cannot be read."""
         path = str(entry.seen.path)
@@ -589,7 +589,7 @@ class ClosedTraces:
             beside.join(analysis)
         return analysis
 
-    def _lose(self, entry: _Entry, problem: Problem | None) -> None:
+    def _lose(self, entry: _Followed, problem: Problem | None) -> None:
         """Note that a trace cannot be read, or that it is no trace any more."""
         seen = entry.seen
         now = ClosedTrace(seen.real, seen.path, seen.place, seen.version, problem)
@@ -601,7 +601,7 @@ class ClosedTraces:
         self._note(entry, now)
 
     def _note_summary(
-        self, entry: _Entry, summary: TraceSummary, lines: Sequence[Line] | None = None
+        self, entry: _Followed, summary: TraceSummary, lines: Sequence[Line] | None = None
     ) -> None:
         seen, index = entry.seen, summary.lines
         now = ClosedTrace(
@@ -618,7 +618,7 @@ class ClosedTraces:
         )
         self._note(entry, now)
 
-    def _note(self, entry: _Entry, now: ClosedTrace) -> None:
+    def _note(self, entry: _Followed, now: ClosedTrace) -> None:
         """Make a new state of a trace visible, and note what it changes."""
         before = entry.seen
         entry.results.clear()

@@ -4,9 +4,7 @@ sorts, zooms and leads from place to place.
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Iterator, Sequence
-from gzip import compress
 from importlib.resources import files
 
 from drive_trace.report import contents, sections
@@ -36,6 +34,7 @@ from drive_trace.text.html import (
     file_address,
     filter_of,
     join,
+    packed,
     scrolling,
     tag,
     web_address,
@@ -365,11 +364,9 @@ class _Page:
         """All listed lines as they stand in their traces, packed, for the page's script."""
         records = {trace.path: trace.records for trace in self.report.traces}
         texts = (records.get(path, ())[number - 1 : number] for path, number in self.listed)
-        text = "\n".join(record[0] if record else "" for record in texts)
-        # An editor may have half of a surrogate pair, which the page shows as U+FFFD.
-        packed = b64encode(compress(text.encode("utf-8", "surrogatepass"), mtime=0)).decode()
+        lines = packed(record[0] if record else "" for record in texts)
         files = " ".join(self.report.addresses.get(each.path, "") for each in self.report.traces)
-        return tag("data", value=packed, id="raw", hidden="", data_files=files)
+        return tag("data", value=lines, id="raw", hidden="", data_files=files)
 
 
 def _paragraphs(said: Sequence[doc.Words], kind: str | None = None) -> list[Html]:

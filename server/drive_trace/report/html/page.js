@@ -19,7 +19,10 @@ export function enhance(root, body, go) {
   body.addEventListener("wheel", turned, { passive: false });
   body.addEventListener("pointerdown", dragged);
   body.addEventListener("toggle", ({ target }) => { addButtons(/** @type {Element} */ (target)); }, true);
-  body.addEventListener("scroll", ({ target }) => { moveWindow(chartOf(target)); }, true);
+  body.addEventListener("scroll", ({ target }) => {
+    moveWindow(chartOf(target));
+    showMore(/** @type {Element} */ (target));
+  }, true);
   window.addEventListener("hashchange", arrive);
   refresh(body);
   body.querySelectorAll("details[open]").forEach(addButtons);
@@ -31,9 +34,14 @@ export function enhance(root, body, go) {
  * @param {HTMLElement} body
  */
 export function refresh(body) {
+  places = new WeakMap(); // all stands where the server has drawn it
   for (const chart of body.querySelectorAll(".chart")) {
     if (zooms.has(chart)) {
       moveWindow(chart);
+    }
+    const axis = chart.getAttribute("data-axis") ?? "";
+    if (axis !== "") {
+      useAxis(chart, axis);
     }
     const links = linksOf(chart);
     const here = links.find((link) => link === document.activeElement) ?? links.find(isAlwaysSeen) ?? links[0];
@@ -55,6 +63,14 @@ export function refresh(body) {
       button.type = "button";
       button.append(...head.childNodes);
       head.append(button);
+    }
+    if (head.hasAttribute("aria-sort")) {
+      sortRows(/** @type {HTMLTableCellElement} */ (head));
+    }
+  }
+  for (const part of body.querySelectorAll(".filtered")) {
+    if (manyRows.has(part) || part.querySelector("input")?.value) {
+      filter(/** @type {HTMLElement} */ (part));
     }
   }
 }
@@ -171,7 +187,7 @@ function turned(event) {
 }
 
 /** @type {WeakMap<Element, readonly [number, number]>} where each shape stands, and how wide it is, in shares of the axis as it was drawn */
-const places = new WeakMap();
+let places = new WeakMap();
 
 /** The shapes of a timeline that stand at a place in time. @param {Element} chart */
 function shapesOf(chart) {
@@ -458,8 +474,11 @@ function filter(changed) {
   if (part === null || box === null) {
     return;
   }
-  const column = Number(part.querySelector("select")?.value ?? -1);
-  const tests = box.value.split(/\s+/).filter((word) => word !== "").map(testOf);
+  if (part.matches(".many")) {
+    void showMany(part);
+    return;
+  }
+  const { column, tests } = soughtIn(part);
   let count = 0;
   let all = 0;
   for (const body of part.querySelectorAll("tbody")) {
@@ -478,6 +497,83 @@ function filter(changed) {
   if (output !== null) {
     output.textContent = tests.length === 0 ? "" : `${count} of ${all}`;
   }
+}
+
+/** @param {Element} part */
+function soughtIn(part) {
+  const words = (part.querySelector("input")?.value ?? "").split(/\s+/).filter((word) => word !== "");
+  return { column: Number(part.querySelector("select")?.value ?? -1), tests: words.map(testOf) };
+}
+
+/** A row that is markup until it is shown, and what its cells say. @typedef {{ markup: string, cells?: string[] }} PackedRow */
+
+/** The rows of tables of which only those in view are elements: all, and what is left of those that are shown. @type {WeakMap<Element, { all: Promise<PackedRow[]>, value: string | null, left: PackedRow[] }>} */
+const manyRows = new WeakMap();
+const atOnce = 300;
+
+/** Finds and sorts the rows of a table of many, and shows the first. @param {Element} part */
+async function showMany(part) {
+  const data = part.querySelector("data");
+  const value = data?.getAttribute("value") ?? null;
+  let known = manyRows.get(part);
+  if (known?.value !== value) {
+    known = { all: unpacked(data).then((rows) => rows.map((markup) => ({ markup }))), value, left: [] };
+    manyRows.set(part, known);
+  }
+  const all = await /** @type {NonNullable<typeof known>} */ (known).all;
+  const { column, tests } = soughtIn(part);
+  const found = tests.length === 0 ? [...all] : all.filter((row) => {
+    row.cells ??= cellsOf(row.markup).map(saidIn);
+    const text = column < 0 ? row.cells.join("\n") : row.cells[column] ?? "";
+    return tests.every((test) => test(text));
+  });
+  const head = /** @type {HTMLTableCellElement | null} */ (part.querySelector("th[aria-sort]"));
+  if (head !== null) {
+    sortBy(found, head.getAttribute("aria-sort") === "ascending", ({ markup }) => {
+      const cell = cellsOf(markup)[head.cellIndex] ?? "";
+      const order = /data-v="([^"]*)"/.exec(cell)?.[1];
+      return order === undefined ? saidIn(cell) : Number(order);
+    });
+  }
+  const output = part.querySelector("output");
+  if (output !== null) {
+    output.textContent = tests.length === 0 ? "" : `${found.length} of ${all.length}`;
+  }
+  part.querySelector("tbody")?.replaceChildren();
+  /** @type {NonNullable<typeof known>} */ (known).left = found;
+  showNext(part);
+}
+
+/** Shows more rows of a table of many, where its end is near. @param {Element} room */
+function showMore(room) {
+  const part = room.closest?.(".many") ?? null;
+  if (part !== null && room.scrollTop + 2 * room.clientHeight > room.scrollHeight) {
+    if (manyRows.has(part)) {
+      showNext(part);
+    } else {
+      void showMany(part);
+    }
+  }
+}
+
+/** @param {Element} part */
+function showNext(part) {
+  // The server has escaped whatever comes from a trace, and the page's policy runs nothing.
+  const next = manyRows.get(part)?.left.splice(0, atOnce) ?? [];
+  part.querySelector("tbody")?.insertAdjacentHTML("beforeend", next.map(({ markup }) => markup).join(""));
+}
+
+/** @param {string} markup */
+function cellsOf(markup) {
+  return markup.split(/<t[hd]\b/).slice(1);
+}
+
+/** What the markup of a cell says. @param {string} cell */
+function saidIn(cell) {
+  /** @type {Record<string, string>} */
+  const signs = { lt: "<", gt: ">", quot: '"', "#x27": "'", amp: "&" };
+  const text = cell.slice(cell.indexOf(">") + 1).replace(/<[^>]*>/g, "");
+  return text.replace(/&(lt|gt|quot|#x27|amp);/g, (_, sign) => signs[sign] ?? "").trim();
 }
 
 /**
@@ -521,12 +617,31 @@ function sort(head) {
   const isRising = head.getAttribute("aria-sort") !== "ascending";
   table.querySelectorAll("th[aria-sort]").forEach((each) => { each.removeAttribute("aria-sort"); });
   head.setAttribute("aria-sort", isRising ? "ascending" : "descending");
+  sortRows(head);
+}
+
+/** @param {HTMLTableCellElement} head */
+function sortRows(head) {
+  const table = /** @type {HTMLTableElement} */ (head.closest("table"));
+  const many = table.closest(".many");
+  if (many !== null) {
+    void showMany(many);
+    return;
+  }
   const body = /** @type {HTMLTableSectionElement} */ (table.tBodies[0]);
-  const rows = [...body.rows].map((row) => ({ row, key: keyOf(row.cells[head.cellIndex]) }));
+  const isRising = head.getAttribute("aria-sort") === "ascending";
+  body.append(...sortBy([...body.rows], isRising, (row) => keyOf(row.cells[head.cellIndex])));
+}
+
+/** @template T @param {T[]} rows @param {boolean} isRising @param {(row: T) => string | number} key */
+function sortBy(rows, isRising, key) {
   const order = new Intl.Collator(undefined, { numeric: true });
-  rows.sort(({ key: one }, { key: other }) =>
-    typeof one === "number" && typeof other === "number" ? one - other : order.compare(String(one), String(other)));
-  body.append(...(isRising ? rows : rows.reverse()).map(({ row }) => row));
+  const keys = new Map(rows.map((row) => [row, key(row)]));
+  rows.sort((first, second) => {
+    const [one, other] = [keys.get(first), keys.get(second)];
+    return typeof one === "number" && typeof other === "number" ? one - other : order.compare(String(one), String(other));
+  });
+  return isRising ? rows : rows.reverse();
 }
 
 /** @param {HTMLTableCellElement | undefined} cell */
@@ -549,15 +664,19 @@ function addButtons(unfolded) {
   }
 }
 
+/** What the server has packed. @param {Element | null} data */
+async function unpacked(data) {
+  const bytes = Uint8Array.from(atob(data?.getAttribute("value") ?? ""), (each) => each.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return (await new Response(stream).text()).split("\u001e");
+}
+
 /** @type {Promise<Map<string, string>> | undefined} */
 let raw;
 
 /** The lines as they stand in the traces, by the ids of their rows. */
 async function rawLines() {
-  const packed = document.getElementById("raw")?.getAttribute("value") ?? "";
-  const bytes = Uint8Array.from(atob(packed), (each) => each.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  const lines = (await new Response(stream).text()).split("\n");
+  const lines = await unpacked(document.getElementById("raw"));
   const rows = [...document.querySelectorAll(".events tbody tr[id]")];
   return new Map(rows.map((row, index) => [row.id, lines[index] ?? ""]));
 }

@@ -1,0 +1,257 @@
+"""The page of a fleet: the table of its runs, and what they say together."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+from drive_trace.comparison.answer import p_is
+from drive_trace.comparison.render import Drawn, intervals
+from drive_trace.fleet.changes import Change, changes, likeliest
+from drive_trace.grading.calibration import share, wilson
+from drive_trace.report import fleet as table
+from drive_trace.report.fleet import FleetSummary, Row, can_be_correct
+from drive_trace.report.html import SCRIPT, STYLE
+from drive_trace.report.sections import INTEREST, figure
+from drive_trace.scorecard.card import ScoreCard
+from drive_trace.scorecard.render import not_read
+from drive_trace.scorecard.run_score import STANDINGS, Verdict
+from drive_trace.text import document as doc
+from drive_trace.text.document import Html
+from drive_trace.text.html import as_html, document, join, tag, words
+from drive_trace.text.wording import compact, plural, short_time
+
+TITLE = "Drive Trace: all runs"
+_OVER_TIME = "Share of CORRECT over time"
+_UNKNOWN = "unknown"
+_MOST = 10
+_FIGURES = (
+    *("halts", "work", "clock", "dispatches", "rounds", "reworked", "escalated", "rejected"),
+    *("tokens in / out", "findings"),
+)
+_DECIDED = (
+    "Runs without a certain verdict have no part in what changed: grading them may change it."
+)
+_SPENT = (
+    "All that was spent ÷ CORRECT runs: what the others cost counts, too. Where runs may be "
+    "CORRECT that are not known to be, it is told from the most to the fewest CORRECT runs; where "
+    "a run does not tell what it cost, “at least”."
+)
+
+
+class Fleet(NamedTuple):
+    """What the page is about."""
+
+    rows: Sequence[Row]
+    summary: FleetSummary
+    """It took in these rows."""
+    files: int
+    card: ScoreCard
+    """Without runs: what was not read."""
+    cases: Mapping[str, str | None]
+    """By the id of a run the task that it had, as its manifest says, where that is known."""
+    links: Mapping[str, str]
+    """Where its name leads: to an address, or to an id on the page."""
+
+
+def fleet_html(fleet: Fleet, generator: str) -> str:
+    """The page as one file; its footer names ``generator``."""
+    made_by = f"Made by {generator}. This file loads nothing, and runs its own script only."
+    return document(STYLE, SCRIPT, TITLE, fleet_body(fleet), tag("footer", tag("p", made_by), "\n"))
+
+
+def fleet_body(fleet: Fleet) -> Html:
+    """What the page shows, for an editor, which has the style and the script already."""
+    blocks = [*fleet.summary.blocks(fleet.files)]
+    said = [each.words for each in blocks if isinstance(each, doc.Paragraph)]
+    months = "By month"  # which are told with their costs
+    below = [each for each in blocks if isinstance(each, doc.Section) and each.title != months]
+    sections = enumerate((*_sections(fleet), *below))
+    shown = [each._replace(id=f"part-{at}" if at else "runs") for at, each in sections]
+    links = [tag("li", tag("a", words(each.title), href=f"#{each.id}")) for each in shown]
+    omitted = [*not_read(fleet.card), f"{fleet.card.left_out.sentence(doc.name)}."]
+    warnings = [tag("p", words(each)) for each in omitted if each != "."]
+    head = tag("strong", said[0].partition(": ")[0]), warnings, [tag("p", each) for each in said]
+    parts = (
+        tag("a", "Skip to the runs", href="#runs", class_="skip"),
+        tag("header", tag("h1", TITLE), tag("div", *head, class_="headline")),
+        tag("nav", tag("ul", links), aria_label="Parts of the page"),
+        tag("main", as_html(shown)),
+    )
+    return join(parts)
+
+
+def _sections(fleet: Fleet) -> Iterator[doc.Section]:
+    rows = sorted(fleet.rows, key=_interest)
+    yield doc.Section("Runs", [_table("All runs", rows, fleet)])
+    by_month: dict[str, list[Row]] = defaultdict(list)
+    for row in sorted(rows, key=lambda row: row.month or "~"):
+        by_month[row.month or _UNKNOWN].append(row)
+    yield _over_time(by_month)
+    groups = {**by_month, "all": rows} if rows else {}
+    spent = [[doc.name(name), f"{len(some):,}", *_spent(some)] for name, some in groups.items()]
+    headers = ("month", "runs", "tokens in + out for each CORRECT", "work for each CORRECT")
+    costs = doc.Table(headers, spent, numbers_from=1)
+    yield doc.Section("Cost for each CORRECT run", [doc.Paragraph(_SPENT), costs])
+    sizes: dict[str, Callable[[Row], float]] = {
+        "Most work": lambda row: row.work_ms or 0,
+        "Most reworked": lambda row: row.rounds if row.reworked else 0,
+    }
+    for title, size in sizes.items():
+        ranked = [each for each in sorted(rows, key=size, reverse=True)[:_MOST] if size(each)]
+        yield doc.Section(title, [_table(title, ranked, fleet)])
+    yield _flaky(fleet)
+
+
+# Tables
+
+
+def _interest(row: Row) -> tuple[object, ...]:
+    place = INTEREST.index(row.standing)
+    return place > 0 and not row.halts, place, -row.rejected_lines, -row.reworked
+
+
+def _table(label: str, rows: Sequence[Row], fleet: Fleet) -> doc.Table:
+    count = len(_FIGURES) - all(row.findings is None for row in rows)
+    cells = [
+        [
+            doc.named_link(fleet.links[row.run_id], row.run_id, 60),
+            _verdict(row),
+            *islice(_figures(row), count),
+            table.tail(row.project),
+            doc.name((row.last or "")[:16].replace("T", " ")),
+        ]
+        for row in rows
+    ]
+    return doc.Table(
+        ("run", "verdict", *_FIGURES[:count], "project", "last event (UTC)"),
+        cells,
+        label=label,
+        numbers_from=2,
+        numbers_before=2 + count,
+        wide=(1,),
+        what="runs",
+        is_sortable=len(rows) > _MOST,
+    )
+
+
+def _verdict(row: Row) -> doc.Lines:
+    caveats = f"caveats: {', '.join(row.caveats)}" if row.caveats else ""
+    said = filter(None, (row.headline.partition(" — ")[2], caveats))
+    return doc.Lines([doc.chip(STANDINGS[row.standing], row.standing), *said])
+
+
+def _figures(row: Row) -> Iterator[doc.Cell]:
+    """What happened. Tokens are Tier 2, which is for CORRECT runs."""
+    yield figure(row.halts)
+    for time in (row.work_ms, row.clock_ms):
+        yield figure(time, short_time(None if time is None else round(time)))
+    for count in (row.dispatches, row.rounds, row.reworked, row.escalations, row.rejected_lines):
+        yield figure(count)
+    tokens = [row.input_tokens, row.output_tokens] if row.verdict == Verdict.CORRECT else []
+    said = " / ".join("n/a" if each is None else compact(round(each)) for each in tokens)
+    yield figure(sum(each or 0 for each in tokens) if tokens else None, said or "hidden")
+    found = None if row.findings is None else sum(row.findings.values())
+    yield figure(found, "unknown" if found is None else None)
+
+
+def _rates(what: str, groups: Mapping[str, Sequence[Row]]) -> doc.Table:
+    rows = [[doc.name(name, 80), *table.rate(some)] for name, some in groups.items()]
+    return doc.Table((what, *table.RATES), rows, numbers_from=1, is_sortable=len(rows) > _MOST)
+
+
+# Together
+
+
+def _bounds(rows: Sequence[Row]) -> tuple[int, int]:
+    """How many runs are CORRECT at least, and at most."""
+    least = sum(row.standing == Verdict.CORRECT for row in rows)
+    return least, sum(map(can_be_correct, rows))
+
+
+def _over_time(by_month: Mapping[str, Sequence[Row]]) -> doc.Section:
+    drawn = []
+    for name, rows in by_month.items():
+        least, most = _bounds(rows)
+        ends = wilson(least, len(rows))[0], wilson(most, len(rows))[1]
+        drawn.append(Drawn(name, least / len(rows) if least == most else None, ends))
+    said = doc.Bullets([*_changes(by_month), _DECIDED])
+    chart = [intervals(_OVER_TIME, drawn, None)] if drawn else []
+    return doc.Section(_OVER_TIME, [said, *chart, _rates("month", by_month)])
+
+
+def _changes(by_month: Mapping[str, Sequence[Row]]) -> Iterator[str]:
+    decided = {
+        name: (_bounds(sure)[0], len(sure))
+        for name, rows in by_month.items()
+        if name != _UNKNOWN and (sure := [row for row in rows if _is_decided(row)])
+    }
+    names, passes = [*decided], [*decided.values()]
+    found, best = [*changes(passes)], likeliest(passes)
+    for each in found:
+        yield _said(each, names)
+    if best is None:
+        yield "Whether the share changed cannot be told: it takes verdicts of two months."
+    elif not found:
+        yield (
+            f"No change of the share can be told from chance: the likeliest is {names[best.first]},"
+            f" {p_is(best.p)} for the best of {plural(best.tried, 'moment')}."
+        )
+
+
+def _is_decided(row: Row) -> bool:
+    return row.is_certain and row.verdict != Verdict.NOT_COMPUTABLE
+
+
+def _said(change: Change, names: Sequence[str]) -> str:
+    before, all_before, after, all_after = change.counts
+    first, earliest, latest = names[change.first], names[change.earliest], names[change.latest]
+    low, high = (f"{each:+.2f}" for each in change.interval)
+    others = f" (or with a month from {earliest} to {latest})" if earliest < latest else ""
+    said = (
+        f"Of runs with a certain verdict, the share {'rose' if change.difference > 0 else 'fell'} "
+        f"from {share(before, before, all_before)} to {share(after, after, all_after)} "
+        f"with {first}{others}: a difference of {change.difference:+.2f} [{low}, {high}], "
+        f"{p_is(change.p)} for the best of {plural(change.tried, 'moment')}. "
+        "It says when, and not why."
+    )
+    return re.sub(r"-(?=0\.)", "−", said)
+
+
+def _spent(rows: Sequence[Row]) -> Iterator[str]:
+    tokens = [(row.input_tokens, row.output_tokens) for row in rows]
+    known = [one + two for one, two in tokens if one is not None and two is not None]
+    times = [row.work_ms for row in rows if row.work_ms is not None]
+    for costs, said in ((known, compact), (times, short_time)):
+        yield _per_correct(costs, rows, said)
+
+
+def _per_correct(costs: Sequence[Any], rows: Sequence[Row], said: Callable[[int], str]) -> str:
+    (least, most), is_whole = _bounds(rows), len(costs) == len(rows)
+    if not most or not costs:
+        return "n/a" if most else "none CORRECT"
+    lowest = said(round(sum(costs) / most))
+    if not is_whole or not least:
+        telling = "" if is_whole else f" ({len(costs):,} of {len(rows):,} tell)"
+        return f"at least {lowest}{telling}"
+    return lowest if least == most else f"{lowest} to {said(round(sum(costs) / least))}"
+
+
+def _flaky(fleet: Fleet) -> doc.Section:
+    by_case: dict[str, list[Row]] = defaultdict(list)
+    for row in fleet.rows:
+        if (case := fleet.cases.get(row.run_id)) is not None:
+            by_case[case].append(row)
+    both = {Verdict.CORRECT, Verdict.INCORRECT}
+    flaky = {
+        case: rows
+        for case, rows in sorted(by_case.items(), key=lambda item: (-len(item[1]), item[0]))
+        if both <= {row.standing for row in rows if row.is_certain}
+    }
+    known = sum(map(len, by_case.values()))
+    of = f"{known:,} of {plural(len(fleet.rows), 'run')} have a manifest that says their case"
+    said = f"{plural(len(flaky), 'case')} of {len(by_case):,} came out CORRECT and INCORRECT; {of}."
+    return doc.Section("Flaky cases", [doc.Paragraph(said), *[_rates("case", flaky)] * bool(flaky)])
