@@ -88,6 +88,6 @@ def record() -> list[Judgement]:
     records = path.read_text("utf-8").splitlines() if path.exists() else []
     for each in map(json.loads, records):
         (GATE_SCHEMA if "gate_version" in each else SCHEMA).validate(each)
-    found, rejected = read_judgements(records)
+    found, _, rejected = read_judgements(records)
     assert not rejected
     return found

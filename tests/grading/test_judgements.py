@@ -40,14 +40,14 @@ def judgement(ts: str, verdict: str | None, run: str = "shop", **more: object) -
         "judging": ts,
         **more,
     }
-    ((found,), rejected) = read_judgements([json.dumps(record)])
+    ((found,), _, rejected) = read_judgements([json.dumps(record)])
     assert not rejected
     return found
 
 
 def test_what_is_written_is_read_again() -> None:
     one = judgement("2026-05-28T10:00:00.000Z", "pass")
-    assert read_judgements([to_record(one), "", "{}", "[" * 100_000]) == ([one], 2)
+    assert read_judgements([to_record(one), "", "{}", "[" * 100_000]) == ([one], [], 2)
 
 
 AT = [f"2026-05-28T1{hour}:00:00.000Z" for hour in range(4)]
@@ -134,7 +134,7 @@ BY_SCHEMA = strict_validator(schema("judgement"))
 @example({**RECORD, "diff_hash": HASH + "\n"}, Spelling()).via("a hash could end in a newline")
 def test_any_record_is_read_as_the_schema_says(record: Any, how: Spelling) -> None:
     assume("\\ud800" not in json.dumps(record))  # which is in no file, as the writer replaces it
-    found, rejected = read_judgements([replace(how, numbers=False).of(record)])
+    found, _, rejected = read_judgements([replace(how, numbers=False).of(record)])
     assert (len(found), rejected) == ((1, 0) if BY_SCHEMA.is_valid(record) else (0, 1))
 
 

@@ -150,7 +150,7 @@ def _judged(
     """
     found: list[judgements.Judgement] = []
     for each in dict.fromkeys(chain.from_iterable(map(_records_in, paths))):
-        own, rejected = judgements.read_judgements(read_text(each, _LARGEST).split("\n"))
+        own, _, rejected = judgements.read_judgements(read_text(each, _LARGEST).split("\n"))
         if rejected:
             notify(f"{each}: {plural(rejected, 'line')} of it cannot be read, and do not count")
         found += own

@@ -401,7 +401,7 @@ class Judging:
         replay = self._asked.replay
         if replay is None:
             return self._asked.reached()
-        found, _ = judgements.read_judgements(read_text(replay, 64 << 20).split("\n"))
+        found, *_ = judgements.read_judgements(read_text(replay, 64 << 20).split("\n"))
         # What was said of something else says nothing of this.
         same = (
             each

@@ -212,15 +212,11 @@ def to_record(judgement: Judgement | Calibrated | Gating) -> str:
     return msgspec.json.encode(judgement).decode()
 
 
-def read_judgements(records: Iterable[str]) -> tuple[list[Judgement], int]:
-    """The judgements of a file, and how many of its lines are none, nor a gate."""
+def read_judgements(records: Iterable[str]) -> tuple[list[Judgement], list[Gating], int]:
+    """The judgements and the gates of a file, and how many of its lines are neither."""
     found = [*map(_read, filter(str.strip, records))]
-    return [each for each in found if isinstance(each, Judgement)], found.count(None)
-
-
-def read_gates(records: Iterable[str]) -> list[Gating]:
-    """The gates of a file."""
-    return [each for each in map(_read, records) if isinstance(each, Gating)]
+    calls = [each for each in found if isinstance(each, Judgement)]
+    return calls, [each for each in found if isinstance(each, Gating)], found.count(None)
 
 
 def _read(record: str) -> Judgement | Gating | None:

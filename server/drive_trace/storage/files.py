@@ -425,17 +425,12 @@ def verdicts_beside(trace: str, run_id: str) -> Verdicts:
 
 def _judgements_in(data: bytes | Problem) -> Judgements:
     # Most traces have no record, and are scored without loading what reads one.
-    from drive_trace.grading.judgements import (  # noqa: PLC0415
-        Judgements,
-        read_gates,
-        read_judgements,
-    )
+    from drive_trace.grading.judgements import Judgements, read_judgements  # noqa: PLC0415
 
     if isinstance(data, Problem):
         return Judgements(is_whole=False)
-    records = records_of(data) if data else []
-    judgements, others = read_judgements(records)
-    return Judgements(judgements, read_gates(records), is_whole=not others)
+    judgements, gates, others = read_judgements(records_of(data) if data else ())
+    return Judgements(judgements, gates, is_whole=not others)
 
 
 def record_beside(trace: str, suffix: str, most: int = LARGEST) -> bytes | Problem:
