@@ -105,8 +105,8 @@ class Analysis:
         self.settings = settings
 
     def expect_edits(self) -> None:
-        """Build now what the first edit would else have to build."""
-        _ = self.index.ids
+        """Build now what the first edit, or the next look at closed traces, would else build."""
+        _ = self.index.ids, self.index.uncounted
 
     def _take_in(self, path: str | None) -> None:
         self.index = Index(self.document.lines, path, finds_slips=True)

@@ -17,6 +17,7 @@ from typing import BinaryIO, NoReturn
 
 from lsprotocol import types
 
+from drive_trace.lsp.rpc.protocol import is_notification
 from drive_trace.lsp.rpc.stream import (
     BrokenStreamError,
     Outbox,
@@ -103,9 +104,9 @@ class _Connection:
         self._outbox.close(_GRACE)
         return self._exit_code()
 
-    def _take(self, body: bytes) -> None:
+    def _take(self, message: object) -> None:
         was_known = self._protocol.client.process_id
-        self._protocol.receive(body)
+        self._protocol.receive(message)
         if self._protocol.exit_code is not None:
             self._finish()
         pid = self._protocol.client.process_id
@@ -127,10 +128,11 @@ class _Connection:
     def _read(self) -> None:
         try:
             for body in read_messages(self._source):
-                if self._protocol.glance(body) == types.EXIT:
+                message = self._protocol.read(body)
+                if is_notification(message, types.EXIT):
                     self._end_soon()
-                self._loop.call_soon_threadsafe(self._take, body)
-                del body
+                self._loop.call_soon_threadsafe(self._take, message)
+                del body, message
         except BrokenStreamError as error:
             with suppress(RuntimeError):  # the loop has ended already
                 self._loop.call_soon_threadsafe(self._protocol.break_off, error)

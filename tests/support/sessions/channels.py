@@ -128,10 +128,9 @@ class InProcess:
         has said what it will say.
         """
         while bodies:
-            for body in bodies if self.reads_ahead else ():
-                self._protocol.glance(body)
-            for body in bodies:
-                self._loop.call_soon(self._receive, body)
+            messages = [self._protocol.read(each) for each in bodies if self.reads_ahead]
+            for each in messages or bodies:
+                self._loop.call_soon(self._receive, each)
             bodies = self._take_all(take, passes=False) or self._take_all(take, passes=True)
         assert not self.defects, self.defects[0]
 
@@ -145,12 +144,10 @@ class InProcess:
         for handler in set(OWN_LOG.handlers) - set(self._handlers):
             OWN_LOG.removeHandler(handler)
 
-    def _receive(self, body: bytes) -> None:
+    def _receive(self, message: Any) -> None:
         if self._protocol.exit_code is not None:
             return
-        if not self.reads_ahead:
-            self._protocol.glance(body)
-        self._protocol.receive(body)
+        self._protocol.receive(message if self.reads_ahead else self._protocol.read(message))
 
     def _take_all(self, take: Take, *, passes: bool) -> list[bytes]:
         self._clock.passes = passes

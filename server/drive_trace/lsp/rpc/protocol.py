@@ -14,7 +14,7 @@ import logging
 import math
 import uuid
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, NamedTuple, NoReturn, TypeGuard
 
@@ -52,10 +52,6 @@ MsgId = str | int
 _PATIENCE = 10.0
 """Seconds that a client has to respond, where it asks nobody."""
 _ASKS = {types.WINDOW_SHOW_MESSAGE_REQUEST}
-_SHORT = 1000
-"""The most bytes of a notification to cancel a request, or to exit."""
-_CANCEL = types.CANCEL_REQUEST.encode()
-_EXIT = b'"exit"'
 
 
 class ClientResult(NamedTuple):
@@ -96,30 +92,25 @@ class TraceProtocol(LanguageServerProtocol):
 
     # Receiving
 
-    def glance(self, body: bytes) -> str | None:
-        """Look at a message before its turn comes, so that a request that is cancelled by then is
-        not begun. May be called from another thread.
-
-        Gives the method if the message is a notification to cancel or to exit.
+    def read(self, body: bytes) -> object:
+        """A message, for :meth:`receive`. May be called from another thread before its turn comes,
+        so that a large one does not hold the loop, and a request that is cancelled by then is not
+        begun.
         """
-        if len(body) > _SHORT or not (_CANCEL in body or _EXIT in body):
-            return None
-        with suppress(ValueError, TypeError, KeyError, RecursionError):
-            message = _loads(body)
-            method = message["method"]
-            if "id" in message or method not in (types.CANCEL_REQUEST, types.EXIT):
-                return None
-            if method == types.CANCEL_REQUEST and _is_id(msg_id := message["params"]["id"]):
-                self._cancelled.add(msg_id)
-            return str(method)
-        return None
-
-    def receive(self, body: bytes) -> None:
-        """Handle one message. Never raises: an error is a response or a log record."""
         try:
             message = _loads(body)
         except (ValueError, RecursionError):
-            self._refuse(None, JsonRpcParseError("the message is not JSON"))
+            return JsonRpcParseError("the message is not JSON")
+        if is_notification(message, types.CANCEL_REQUEST):
+            msg_id = _id_in(message.get("params"))
+            if _is_id(msg_id):
+                self._cancelled.add(msg_id)
+        return message
+
+    def receive(self, message: object) -> None:
+        """Handle one message. Never raises: an error is a response or a log record."""
+        if isinstance(message, JsonRpcParseError):
+            self._refuse(None, message)
             return
         if not isinstance(message, dict):
             self._refuse(None, JsonRpcInvalidRequest("a message must be a JSON object"))
@@ -287,7 +278,7 @@ class TraceProtocol(LanguageServerProtocol):
             self._respond(msg_id, task.result())
 
     def _cancel(self, params: object) -> None:
-        msg_id = params.get("id") if isinstance(params, dict) else None
+        msg_id = _id_in(params)
         if _is_id(msg_id):
             self._cancelled.discard(msg_id)
             if msg_id in self._running:
@@ -452,20 +443,24 @@ def _is_id(value: object) -> TypeGuard[MsgId]:
     return isinstance(value, str | int) and not isinstance(value, bool)
 
 
+def _id_in(value: object) -> object:
+    return value.get("id") if isinstance(value, dict) else None
+
+
+def is_notification(message: object, method: str) -> TypeGuard[dict[str, object]]:
+    """Whether a message is a notification of a method."""
+    return isinstance(message, dict) and "id" not in message and message.get("method") == method
+
+
 def _loads(body: bytes) -> Any:
     with suppress(ValueError):  # lone surrogates, numbers that no double holds
         message = loads(body)
-        if not any(isinstance(each, float) for each in _ids(message)):
+        params = message.get("params") if isinstance(message, dict) else None
+        if not any(isinstance(_id_in(each), float) for each in (message, params)):
             return message
     # An id of 2^64 or more is a float to orjson, and is given back as it came.
     text = body.decode("utf-8", "surrogatepass")
     return json.loads(text, parse_float=_finite, parse_constant=_refuse_constant)
-
-
-def _ids(message: object) -> Iterator[object]:
-    """The id of a message, and that of the request which it cancels."""
-    for each in (message, message.get("params")) if isinstance(message, dict) else ():
-        yield each.get("id") if isinstance(each, dict) else None
 
 
 def _finite(word: str) -> float | None:

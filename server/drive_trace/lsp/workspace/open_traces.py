@@ -128,9 +128,13 @@ class OpenTrace:
         after: list[str] = []
         for change in changes[_last_whole(changes) or 0 :]:
             if isinstance(change, types.TextDocumentContentChangeWholeDocument):
-                before += self.records
+                old = self.records
                 self._replace_all(change.text, read)
-                after += self.records
+                new = self.records
+                differ = (at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b)
+                alike = next(differ, min(len(old), len(new)))
+                before += old[alike:]
+                after += new[alike:]
                 continue
             self.size += len(change.text)
             start, end = self._points(change.range)
