@@ -24,6 +24,7 @@ OF_THE_CALLER = {
     "drift-severity-mismatch",
     "completed-unsatisfied",
     "plan-change-mismatch",
+    "dispatch-count-mismatch",
     "repeated-authoring",
 }
 """What is found where a caller contradicts itself."""
