@@ -132,7 +132,7 @@ test-all: parts e2e protocol ## Everything below
 # Beside each other, two at a time. The stories in VS Code come after them, alone: where another part
 # takes the cores, a click or a key may meet a window that is not ready.
 # Without --output-sync (GNU make 4) one after another, as their lines would be mixed.
-PARTS := lint types arrows pytest e2e-report clients client package wasm
+PARTS := lint types arrows pytest e2e-report e2e-page clients client package wasm
 .PHONY: parts
 parts: machine
 ifneq ($(filter output-sync,$(.FEATURES)),)
@@ -225,6 +225,17 @@ wasm: wasm-packages ## The package in WebAssembly says what it says in Python, b
 	@cd tests/wasm && node run.mjs $(CURDIR)/$(WASM) $(CURDIR)/$(WASM)/webassembly.txt
 	@cmp $(WASM)/python.txt $(WASM)/webassembly.txt && echo "the same in both"
 
+PAGE := build/page
+.PHONY: page
+page: wasm-packages ## Build the page without a server: static files in build/page
+	$(call heading,page)
+	@rm -rf $(PAGE)
+	@cd $(CLIENT) && node wasm.mjs $(CURDIR)/$(PAGE)
+	@$(BIN)/drive-trace report --format html examples/projects/search-index > $(WASM)/report.html
+	@$(BIN)/drive-trace compare --format html --baseline examples/projects/search-index --candidate examples/projects/checkout-retry > $(WASM)/comparison.html || [ $$? -eq 3 ]
+	@cd $(CLIENT) && node build-page.mjs $(CURDIR)/$(PAGE) $(CURDIR)/$(WASM)/report.html $(CURDIR)/$(WASM)/comparison.html
+	@du -sh $(PAGE)
+
 # Exit code 3 of the script means that this machine cannot run it; the script says why.
 # With DRIVE_TRACE_E2E=required (as .ci/run sets it) that is a failure.
 .PHONY: e2e
@@ -255,6 +266,14 @@ e2e-report: venv $(NODE_STAMP) ## HTML reports in a real browser, headless
 	@cd $(CLIENT) && code=0; npm run --silent e2e:report || code=$$?; \
 	if [ $$code -eq 3 ] && [ "$$DRIVE_TRACE_E2E" != required ]; then \
 	  echo "e2e-report skipped, for the reason above"; \
+	elif [ $$code -ne 0 ]; then exit $$code; fi
+
+.PHONY: e2e-page
+e2e-page: page ## The page without a server in a real browser, headless
+	$(call heading,e2e-page)
+	@cd $(CLIENT) && code=0; npm run --silent e2e:page || code=$$?; \
+	if [ $$code -eq 3 ] && [ "$$DRIVE_TRACE_E2E" != required ]; then \
+	  echo "e2e-page skipped, for the reason above"; \
 	elif [ $$code -ne 0 ]; then exit $$code; fi
 
 # Reads findings on standard input: the installed package must hold the page of each.
@@ -326,9 +345,10 @@ vscode: venv vsix ## Start a VS Code with the extension and the examples, for a 
 	@cd $(CLIENT) && exec npm run --silent vscode -- $(if $(PORT),--port $(PORT))
 
 .PHONY: picture
-picture: venv vsix ## Take the documentation's pictures again, in a real VS Code and a browser
+picture: venv vsix page ## Take the documentation's pictures again, in a real VS Code and a browser
 	@cd $(CLIENT) && npm run --silent e2e -- --pictures
 	@cd $(CLIENT) && npm run --silent e2e:report -- --picture ../docs/images/report.png
+	@cd $(CLIENT) && npm run --silent e2e:page -- --picture ../docs/images/page.png
 
 # Resolved for every platform and Python at once: what only Windows needs stands behind a marker.
 COMPILE := UV_CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/uv pip compile --quiet --universal --python-version 3.11 \

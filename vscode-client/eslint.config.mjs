@@ -2,7 +2,7 @@ import js from "@eslint/js";
 import tseslint from "typescript-eslint";
 
 export default tseslint.config(
-  { ignores: ["server/", "dist/", "out/", "l10n/", "build.mjs", "eslint.config.mjs"] },
+  { ignores: ["server/", "dist/", "out/", "l10n/", "*.mjs"] },
   js.configs.recommended,
   tseslint.configs.strictTypeChecked,
   tseslint.configs.stylisticTypeChecked,

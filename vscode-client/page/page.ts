@@ -1,0 +1,236 @@
+/** The page: takes traces, has Python look at them in a worker, and shows what it says. */
+
+import { withoutFiles } from "./documents";
+import { findingsOf } from "./findings";
+import { entriesOf, fromFiles, type Kept } from "./taking";
+import type { Answered, Asked, Result } from "./worker";
+
+interface Drop {
+  readonly name: string;
+  readonly folder: string;
+  /** What the commands are told to look at. */
+  readonly paths: readonly string[];
+  readonly texts: ReadonlyMap<string, string>;
+  readonly report: string;
+  readonly findings: string;
+  readonly button: HTMLButtonElement;
+}
+
+const examples = ["typical-mistakes", "checkout-retry"];
+const byId = (id: string): HTMLElement => {
+  const found = document.getElementById(id);
+  if (found === null) {
+    throw new Error(`the page has no ${id}`);
+  }
+  return found;
+};
+const status = byId("status");
+const views = [...document.querySelectorAll<HTMLButtonElement>("#views button")];
+const drops: Drop[] = [];
+let chosen: Drop | undefined;
+let view = "report";
+
+// Python
+
+const base = new URL(".", location.href).href;
+const waiting = new Map<number, (answer: Answered) => void>();
+let worker = startWorker();
+let asked = 0;
+
+/** From a blob: a worker of its own address would not be bound by the policy of this page. */
+function startWorker(): Worker {
+  const text = `globalThis.base = ${JSON.stringify(base)}; await import(${JSON.stringify(`${base}worker.js`)});`;
+  const address = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
+  const started = new Worker(address, { type: "module" });
+  started.onmessage = ({ data }: MessageEvent<Answered>) => {
+    if (data.id === 0) {
+      status.textContent = data.failed === undefined ? "Ready." : `Python cannot be started: ${data.failed}`;
+      document.body.dataset.ready = String(data.failed === undefined);
+      keepOffline();
+    }
+    waiting.get(data.id)?.(data);
+    waiting.delete(data.id);
+  };
+  return started;
+}
+
+/** Once Python runs, so that it need not wait for a second copy of all files. */
+function keepOffline(): void {
+  if ("serviceWorker" in navigator) { // as where the address is https, or this machine's
+    navigator.serviceWorker.register("offline.js").catch((error: unknown) => { console.info(String(error)); });
+  }
+}
+
+async function run(question: Omit<Asked, "id">): Promise<readonly Result[]> {
+  asked += 1;
+  const id = asked;
+  const answer = await new Promise<Answered>((resolve) => {
+    waiting.set(id, resolve);
+    worker.postMessage({ ...question, id });
+  });
+  if (answer.results === undefined) {
+    // Python has ended, as where values are nested too deep for the stack of a browser.
+    worker.terminate();
+    worker = startWorker();
+    drops.splice(0).forEach((each) => { each.button.parentElement?.remove(); });
+    byId("shown").hidden = true;
+    throw new Error(`This trace is too much for a browser (${answer.failed ?? "Python ended"}). Use drive-trace on the command line.`);
+  }
+  return answer.results;
+}
+
+// Taking traces
+
+async function take(kept: Promise<Kept> | Kept): Promise<void> {
+  status.textContent = "Reading…";
+  try {
+    await look(await kept);
+  } catch (error) {
+    status.textContent = error instanceof Error ? error.message : String(error);
+  }
+}
+
+async function look({ name, files, paths }: Kept): Promise<void> {
+  const began = performance.now();
+  const folder = `/traces/${drops.length + 1}`;
+  const [check, report] = await run({
+    files, folder, commands: [["check", "--output-format", "json", ...paths], ["report", "--format", "html", ...paths]],
+  });
+  if (check === undefined || report === undefined || report.out === "") {
+    throw new Error(report?.errors.trim() ?? "There is no trace in what was dropped.");
+  }
+  const decoder = new TextDecoder();
+  const texts = new Map(files.map(([path, data]) => [path, decoder.decode(data)]));
+  const button = document.createElement("button");
+  const drop: Drop = { name, folder, paths, texts, report: report.out, findings: check.out, button };
+  drops.push(drop);
+  button.type = "button";
+  button.onclick = () => { choose(drop); };
+  const item = document.createElement("li");
+  item.append(button);
+  byId("drops").append(item);
+  byId("shown").hidden = false;
+  view = "report";
+  choose(drop);
+  const took = ((performance.now() - began) / 1000).toFixed(1);
+  status.textContent = [`${name}: read in ${took} s.`, report.errors.trim()].filter(Boolean).join(" ");
+  document.body.dataset.took = String(Math.round(performance.now() - began));
+}
+
+async function example(): Promise<Kept> {
+  const files = await Promise.all(examples.map(async (name) => {
+    const response = await fetch(`examples/${name}.jsonl`);
+    return [`${name}/trace.jsonl`, new Uint8Array(await response.arrayBuffer())] as const;
+  }));
+  return { name: "an example", files, paths: ["."] };
+}
+
+function pasted(text: string): Kept {
+  return { name: "what was pasted", files: [["trace.jsonl", new TextEncoder().encode(text)]], paths: ["trace.jsonl"] };
+}
+
+// Showing them
+
+function choose(drop: Drop): void {
+  chosen = drop;
+  drops.forEach((each) => { each.button.setAttribute("aria-pressed", String(each === drop)); });
+  const { outline, verdict } = withoutFiles(drop.report);
+  drop.button.replaceChildren(`${drop.name}: `, verdict);
+  byId("outline").replaceChildren(...outline);
+  void show();
+}
+
+async function show(): Promise<void> {
+  const drop = chosen;
+  if (drop === undefined) {
+    return;
+  }
+  views.forEach((each) => {
+    const isOne = each.dataset.view === view;
+    each.setAttribute("aria-pressed", String(isOne));
+    each.disabled = each.dataset.view === "compare" && drops.length < 2;
+  });
+  const place = byId("view");
+  if (view === "report") {
+    place.replaceChildren(frame("Report", withoutFiles(drop.report).html));
+  } else if (view === "findings") {
+    place.replaceChildren(findingsOf(drop.findings, drop.texts));
+  } else {
+    place.replaceChildren(await (view === "compare" ? compared(drop) : exported(drop, view)));
+  }
+}
+
+/** The others are the baseline: what was dropped before, and only then is chosen. */
+async function compared(drop: Drop): Promise<Node> {
+  const others = drops.filter((each) => each !== drop);
+  const side = (name: string, some: readonly Drop[]): string[] =>
+    some.flatMap((each) => each.paths.flatMap((path) => [`--${name}`, `${each.folder}/${path}`]));
+  const [result] = await run({
+    folder: "/traces",
+    commands: [["compare", ...side("baseline", others), ...side("candidate", [drop]), "--allow-unverified", "all", "--format", "html"]],
+  });
+  return result?.out ? frame("Comparison", withoutFiles(result.out).html) : said(result?.errors ?? "");
+}
+
+async function exported(drop: Drop, to: string): Promise<Node> {
+  const [result] = await run({ folder: drop.folder, commands: [["export", "--to", to, ...drop.paths]] });
+  if (!result?.out) {
+    return said(result?.errors ?? "");
+  }
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([result.out], { type: "application/json" }));
+  link.download = to === "otlp" ? "traces.otlp.json" : "traces.perfetto.json";
+  link.textContent = `Save ${link.download}`;
+  return link;
+}
+
+function said(text: string): Node {
+  const made = document.createElement("pre");
+  made.textContent = text;
+  return made;
+}
+
+/** A document of Python's, which may run its own script and reaches nothing of this page. */
+function frame(title: string, html: string): HTMLIFrameElement {
+  const made = document.createElement("iframe");
+  made.title = title;
+  made.setAttribute("sandbox", "allow-scripts allow-popups allow-popups-to-escape-sandbox");
+  made.srcdoc = html;
+  return made;
+}
+
+// Keys and clicks
+
+for (const each of views) {
+  each.onclick = () => {
+    view = each.dataset.view ?? view;
+    void show().catch((error: unknown) => { status.textContent = String(error); });
+  };
+}
+for (const id of ["files", "folder"]) {
+  const input = byId(id) as HTMLInputElement;
+  input.onchange = () => {
+    void take(fromFiles([...input.files ?? []].map((file) => [file.webkitRelativePath || file.name, file])));
+    input.value = "";
+  };
+}
+byId("example").onclick = () => { void take(example()); };
+byId("paste").onclick = () => { void take(pasted((byId("pasted") as HTMLTextAreaElement).value)); };
+document.addEventListener("paste", (event) => {
+  const text = event.clipboardData?.getData("text/plain") ?? "";
+  if (text !== "" && !(event.target instanceof HTMLTextAreaElement)) {
+    void take(pasted(text));
+  }
+});
+document.addEventListener("dragover", (event) => {
+  event.preventDefault();
+  byId("take").classList.add("over");
+});
+document.addEventListener("dragleave", () => { byId("take").classList.remove("over"); });
+document.addEventListener("drop", (event) => {
+  event.preventDefault();
+  byId("take").classList.remove("over");
+  if (event.dataTransfer !== null) {
+    void take(entriesOf(event.dataTransfer).then(fromFiles));
+  }
+});

@@ -1,0 +1,95 @@
+/**
+ * Python in a worker: it has the files that were dropped in memory, and runs commands on them.
+ *
+ * The page starts it from a blob, so that the page's content security policy holds in here, too.
+ */
+
+import type { PyodideAPI } from "pyodide";
+
+export interface Asked {
+  readonly id: number;
+  /** The files to keep first, by their paths below the folder. */
+  readonly files?: readonly (readonly [path: string, data: Uint8Array])[];
+  readonly folder: string;
+  /** The commands to run in the folder. */
+  readonly commands: readonly (readonly string[])[];
+}
+
+export interface Answered {
+  readonly id: number;
+  readonly results?: readonly Result[];
+  /** Why there is none: Python has ended. */
+  readonly failed?: string;
+}
+
+export interface Result {
+  readonly code: number;
+  readonly out: string;
+  readonly errors: string;
+}
+
+const program = `
+import gc, io, os, sys
+from contextlib import redirect_stderr, redirect_stdout
+sys.path.insert(0, "/packages")
+gc.disable()
+from drive_trace.commands import cli
+from drive_trace.commands import check, report
+gc.freeze()
+
+def run(folder, command):
+    os.chdir(folder)
+    streams = [io.TextIOWrapper(io.BytesIO(), "utf-8", "replace", newline="") for _ in range(2)]
+    code = 0
+    with redirect_stdout(streams[0]), redirect_stderr(streams[1]):
+        try:
+            cli(list(command), prog_name="drive-trace")
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else bool(end.code)
+    gc.collect()
+    for each in streams:
+        each.flush()
+    return code or 0, *(each.buffer.getvalue().decode() for each in streams)
+run
+`;
+
+type Run = (folder: string, command: readonly string[]) => { toJs(): [number, string, string]; destroy(): void };
+
+async function start(base: string): Promise<{ python: PyodideAPI; run: Run }> {
+  const packages = fetch(`${base}packages.zip`).then((response) => response.arrayBuffer());
+  const { loadPyodide } = (await import(`${base}pyodide/pyodide.mjs`)) as typeof import("pyodide");
+  const python = await loadPyodide({ indexURL: `${base}pyodide/`, stdout: () => undefined, stderr: () => undefined });
+  python.unpackArchive(await packages, "zip", { extractDir: "/packages" });
+  return { python, run: python.runPython(program) as Run };
+}
+
+const scope = globalThis as unknown as {
+  readonly base: string; onmessage: (event: MessageEvent<Asked>) => void; postMessage(answer: Answered): void;
+};
+const started = start(scope.base);
+started.then(
+  () => { scope.postMessage({ id: 0 }); },
+  (error: unknown) => { scope.postMessage({ id: 0, failed: String(error) }); },
+);
+
+scope.onmessage = ({ data }) => { void answer(data); };
+
+async function answer({ id, files = [], folder, commands }: Asked): Promise<void> {
+  try {
+    const { python, run } = await started;
+    const disk = python.FS as { mkdirTree(path: string): void; writeFile(path: string, data: Uint8Array): void };
+    for (const [path, data] of files) {
+      disk.mkdirTree(`${folder}/${path}`.replace(/\/[^/]*$/, ""));
+      disk.writeFile(`${folder}/${path}`, data);
+    }
+    const results = commands.map((command) => {
+      const result = run(folder, command);
+      const [code, out, errors] = result.toJs();
+      result.destroy();
+      return { code, out, errors };
+    });
+    scope.postMessage({ id, results });
+  } catch (error) {
+    scope.postMessage({ id, failed: error instanceof Error ? error.message : String(error) });
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * Packs what Python in WebAssembly needs: node wasm.mjs FOLDER
+ *
+ * Into FOLDER come Pyodide, `packages.zip` with drive-trace and what it runs on, compiled for that
+ * Python, and `licences.txt`. The packages are those that `make wasm-packages` has installed.
+ */
+
+import { copyFileSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+
+import { loadPyodide } from "pyodide";
+
+const folder = resolve(process.argv[2] ?? "server/wasm");
+const packages = resolve(import.meta.dirname, "../build/wasm");
+const pyodide = resolve(import.meta.dirname, "node_modules/pyodide");
+const parts = ["pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json"];
+
+mkdirSync(join(folder, "pyodide"), { recursive: true });
+for (const part of parts) {
+  copyFileSync(join(pyodide, part), join(folder, "pyodide", part));
+}
+const python = await loadPyodide();
+for (const [there, here] of [["/from", packages], ["/to", folder]]) {
+  python.FS.mkdirTree(there);
+  python.FS.mount(python.FS.filesystems.NODEFS, { root: here }, there);
+}
+// Nothing that is packed imports pydantic, but for the Python API.
+const licences = python.runPython(`
+import py_compile, re, zipfile
+from pathlib import Path
+
+LEFT_OUT = {"pydantic", "pydantic_core", "annotated_types", "typing_inspection", "bin", "__pycache__"}
+UNCHECKED = py_compile.PycInvalidationMode.UNCHECKED_HASH
+licences = []
+with zipfile.ZipFile("/to/packages.zip", "w") as file:
+    for base in map(Path, ("/from/own", "/from/packages")):
+        for path in sorted(base.rglob("*")):
+            inner = path.relative_to(base)
+            if not path.is_file() or path.suffix == ".pyi" or "__pycache__" in inner.parts:
+                continue
+            if inner.parts[0].split("-")[0] in LEFT_OUT:
+                continue
+            if "dist-info" in inner.parts[0] and re.match("(?i)licen[cs]e|copying|notice", inner.name):
+                licences.append((inner.parts[0].removesuffix(".dist-info"), path.read_text("utf-8")))
+            data, name = path.read_bytes(), str(inner)
+            if path.suffix == ".py":
+                py_compile.compile(str(path), "/tmp/compiled", name, True, invalidation_mode=UNCHECKED)
+                data, name = Path("/tmp/compiled").read_bytes(), name + "c"
+            file.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED, 9)
+licences
+`).toJs();
+const { version, license, homepage } = JSON.parse(readFileSync(join(pyodide, "package.json"), "utf8"));
+// Pyodide's package has no license file: the texts are those of packages with the same licenses.
+const mozilla = readFileSync(resolve(import.meta.dirname, "node_modules/axe-core/LICENSE"), "utf8");
+const psf = licences.find(([name]) => name.startsWith("typing_extensions"))?.[1];
+if (license !== "MPL-2.0" || !mozilla.startsWith("Mozilla Public License, version 2.0") || psf === undefined) {
+  throw new Error("the license of Pyodide or of Python is not the one whose text is here");
+}
+const told = [
+  [`Pyodide ${version} (${license}), ${homepage ?? "https://pyodide.org"}`, `Its source is at https://github.com/pyodide/pyodide. With it come Emscripten (MIT) and the
+libraries that Python is built with, as zlib, bzip2, libffi, expat and mpdecimal; their notices are there.
+
+${mozilla}`],
+  ["Python, in Pyodide (PSF-2.0), https://www.python.org", psf],
+  ...licences,
+];
+const line = "-".repeat(80);
+writeFileSync(join(folder, "licences.txt"), told.map(([name, text]) => `${line}\n${name}\n\n${text.trim()}\n`).join("\n"));
+console.log(`${folder}: ${readdirSync(folder).join(" ")}`);
