@@ -223,8 +223,9 @@ def _is_usual(of: Lifetime, lines: Sequence[Line]) -> bool:
     all do, and need no phases.
     """
     names = [line.event.name for line in lines if line.event is not None]
-    bounds = [name for name in names if name in (of.opener, of.closer)]
-    if bounds != [of.opener, of.closer] or bounds != [names[0], names[-1]]:
+    if not (names[0] == of.opener and names[-1] == of.closer):
+        return False
+    if not names.count(of.opener) == names.count(of.closer) == 1:
         return False
     if of is DISPATCH:
         return _BRIEF in names

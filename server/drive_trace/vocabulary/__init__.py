@@ -296,4 +296,5 @@ __all__ = [
     "TraceEvent",
     "is_nullable_text",
     "is_random",
+    "looks_invented",
 ]
