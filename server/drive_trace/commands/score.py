@@ -18,7 +18,7 @@ from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, without_lines
 from drive_trace.storage.files import STDIN, Problem, TraceRecords, read_trace, with_judgements
 from drive_trace.storage.finding import SearchOptions, among, omitted
-from drive_trace.storage.projects import Exemption, Projects
+from drive_trace.storage.projects import Above, Exemption, Projects
 from drive_trace.text.escaping import code, json_document, plain
 from drive_trace.trace.index import Index
 
@@ -131,8 +131,9 @@ def _exempt(scored: ScoreCard, projects: Projects, reading: Reading) -> Iterator
     commit does not have is not one that its configuration was written for.
     """
     since = reading.search.since
+    above: Above = {}
     for run in scored.runs:
-        asked = [projects.of(part.path) for part in run.parts]
+        asked = [projects.of(part.path, above) for part in run.parts]
         found = [each.configuration.exemption(run.run_id) for each in asked]
         known = [each for each in found if each is not None]
         if not known or len(known) < len(found):

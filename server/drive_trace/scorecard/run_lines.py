@@ -174,9 +174,7 @@ def event_hashes(index: Index) -> Mapping[str, bytes]:
 
 
 def _hashes(lines: Iterable[Line]) -> bytes:
-    texts = (
-        "\0".join(map(str, identity_of(line))).encode("utf-8", "surrogatepass") for line in lines
-    )
+    texts = ("\0".join(identity_of(line)).encode("utf-8", "surrogatepass") for line in lines)
     from hashlib import blake2b  # noqa: PLC0415 - takes long to load, and is seldom needed
 
     digests = [blake2b(each, digest_size=HASH).digest() for each in texts]

@@ -159,6 +159,8 @@ def wrapped(text: str, indent: str = "  ", width: int = 80, hanging: str = "  ")
     """A sentence in lines of at most ``width`` columns; names and figures stay whole. All but the
     first have the ``hanging`` indent, too.
     """
+    if len(indent) + len(text) <= width and text.isprintable() and text[-1:] > " ":
+        return [indent + text]
     return textwrap.wrap(
         text,
         width=width,

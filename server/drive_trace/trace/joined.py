@@ -151,7 +151,7 @@ def sharing(run_ids: Sequence[Iterable[str]]) -> Sequence[Sequence[int]]:
 
 # A run file by file
 
-Identity: TypeAlias = tuple[object, ...]
+Identity: TypeAlias = tuple[str, str, str]
 """The id, type and ``ts`` of an event."""
 
 
