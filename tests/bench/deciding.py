@@ -20,7 +20,7 @@ from typing import NamedTuple
 from drive_trace.comparison import answer as deciding
 from drive_trace.comparison import statistics
 from drive_trace.comparison.answer import Answer, CorrectShare, CostRule
-from drive_trace.comparison.looks import levels
+from drive_trace.comparison.looks import levels_for_two
 from drive_trace.comparison.runs import ComparedRun, RunsOfCase, costs_of, tally
 from drive_trace.comparison.traced import TokenPrices
 from drive_trace.scorecard.measures import Efficiency, Rounds, WallClock
@@ -125,7 +125,7 @@ def looked_at(times: int) -> Iterator[tuple[str, ...]]:
         step = design.runs // LOOKS
         ways = {
             "as if each were the only one": [statistics.ALPHA] * LOOKS,
-            "as planned": levels([look / LOOKS for look in range(1, LOOKS + 1)]),
+            "as planned": levels_for_two([look / LOOKS for look in range(1, LOOKS + 1)]),
         }
         truth = Truth("alike", (rate, rate), 1.0)
         for _ in range(times):

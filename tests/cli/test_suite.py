@@ -216,11 +216,11 @@ def test_at_a_planned_look_only_its_repetitions_are_due(suite: Path) -> None:
     first = run("compare", *options, "--look", "1").json
     assert (first["gate"]["candidate"]["k"], first["gate"]["candidate"]["correct"]) == (4, 4)
     assert first["rule"]["look"] == [1, 3]
-    assert first["rule"]["level"] == pytest.approx(0.000207, abs=1e-6)  # |z| ≥ 3.7103
+    assert first["rule"]["level"] == pytest.approx(0.0000604, abs=1e-6)
     last = run("compare", *options).json
     assert (last["gate"]["candidate"]["k"], last["gate"]["candidate"]["correct"]) == (12, 4)
     shown = run("compare", "--suite", "suite.toml", "--look", "2").out
-    assert "Look 2 of 3, as planned. The gate decides at p ≤ 0.012." in " ".join(shown.split())
+    assert "Look 2 of 3, as planned. The gate decides at p ≤ 0.0089." in " ".join(shown.split())
     assert run("compare", *options, "--look", "4").err.endswith("suite.toml plans 3 looks\n")
 
 
@@ -294,3 +294,18 @@ def test_a_gate_that_failed_early_is_the_same_gate(suite: Path) -> None:
     found = run("compare", "--suite", "suite.toml", "--format", "json").json
     assert found["answer"] == "worse", found["reasons"]
     assert found["gate"]["candidate"]["correct"] == 11
+
+
+def test_a_judges_errors_are_corrected(suite: Path) -> None:
+    done(suite.parent)
+    judged = run("compare", "--suite", "suite.toml", "--format", "json").json["judged"]
+    # 12 of 12 passed by a judge that catches 12 of 13 fails and keeps 40 of 40 passes.
+    assert (judged["baseline"]["passed"], judged["baseline"]["of"]) == (12, 12)
+    assert judged["baseline"]["corrected"] == 1.0
+    low, high = judged["baseline"]["corrected_interval"]
+    assert low < judged["baseline"]["interval"][0] + 0.1 < high == 1.0
+    said = run("compare", "--suite", "suite.toml").out
+    assert "Intent, and the judge's errors" in said
+    # Of a judge that nobody calibrated, or of another one, nothing is said.
+    calibrate("other")
+    assert run("compare", "--suite", "suite.toml", "--format", "json").json["judged"] is None

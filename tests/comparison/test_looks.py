@@ -8,7 +8,7 @@ from statistics import NormalDist
 
 import pytest
 
-from drive_trace.comparison.looks import levels, spent
+from drive_trace.comparison.looks import levels, levels_for_two, spent
 from tests.comparison.support import CORRECT, INCORRECT, Sides
 
 _z = NormalDist().inv_cdf
@@ -43,6 +43,25 @@ def test_together_they_are_wrong_as_rarely_as_one(shares: list[float], alpha: fl
     )
     assert 1 - inside == pytest.approx(alpha, abs=2e-4)
     assert spent(1.0, alpha) == pytest.approx(alpha)
+
+
+@pytest.mark.parametrize("part", [0.5, 0.3, 0.1])
+def test_two_tests_that_divide_each_level_are_wrong_as_rarely_as_one(part: float) -> None:
+    at = levels_for_two([0.5, 1.0])
+    total = sum(_crossed([share * each for each in at]) for share in (part, 1 - part))
+    assert total <= 0.05 + 1e-6
+    assert levels_for_two([1.0]) == pytest.approx([0.05])
+
+
+def _crossed(found: list[float]) -> float:
+    """How likely a difference is found at one of two looks, at a half and at the end."""
+    from scipy.stats import multivariate_normal
+
+    first, last = (-_z(each / 2) for each in found)
+    normal = multivariate_normal(cov=[[1, math.sqrt(0.5)], [math.sqrt(0.5), 1]], seed=1)
+    corners = product((1, -1), repeat=2)
+    inside = sum(a * b * normal.cdf([a * first, b * last]) for a, b in corners)
+    return float(1 - inside)
 
 
 def test_the_same_sides_with_more_runs_are_not_looked_at_for_the_first_time(sides: Sides) -> None:

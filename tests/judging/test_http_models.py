@@ -211,3 +211,42 @@ def test_where_prompts_go_is_told() -> None:
         HttpModel("openai", "x", KEY, "http://[::1]:1/v1/").url
         == "http://[::1]:1/v1/chat/completions"
     )
+
+
+SCHEMA = {"type": "object", "properties": {"intent": {"enum": ["pass", "fail"]}}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "asked_for"),
+    [
+        (
+            "openai",
+            {
+                "response_format": {
+                    "type": "json_schema",
+                    "json_schema": {"name": "answer", "strict": True, "schema": SCHEMA},
+                }
+            },
+        ),
+        ("anthropic", {"output_config": {"format": {"type": "json_schema", "schema": SCHEMA}}}),
+    ],
+)
+def test_a_reply_of_a_schema_is_asked_for(kind: str, asked_for: dict[str, Any]) -> None:
+    with provider(replies("{}")) as server:
+        asked(server, kind, schema=SCHEMA)
+        asked(server, kind)
+        with_schema, without = (request.body for request in server.seen)
+    assert with_schema == {**without, **asked_for}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("code", [400, 422])
+def test_who_knows_no_schema_is_asked_without(kind: str, code: int) -> None:
+    with provider(fails(code), replies("ok")) as server:
+        assert asked(server, kind, schema=SCHEMA) == "ok"
+        first, second = (request.body for request in server.seen)
+    assert first.keys() > second.keys()
+    with provider(fails(code)) as server:
+        with pytest.raises(ModelError, match=f"the provider answered {code}: no"):
+            asked(server, kind, schema=SCHEMA)
+        assert len(server.seen) == 2

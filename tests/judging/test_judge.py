@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from drive_trace.commands.models import Call, ReplayedModel, Reply, judge
-from drive_trace.grading.prompts import JudgedCase, Prompt, cut_diff, intent_prompt
+from drive_trace.grading.prompts import INTENT_SCHEMA, JudgedCase, Prompt, cut_diff, intent_prompt
 
 PASS = '{"reasons": ["AC-1 holds"], "intent": "pass"}'
 FAIL = '{"reasons": ["AC-1 does not hold"], "intent": "fail"}'
+
+
+UNSEEN = '{"reasons": ["AC-1 is left out"], "intent": "cannot tell"}'
+
+
+def test_what_a_judge_may_say_is_what_its_schema_says() -> None:
+    validator = Draft202012Validator(INTENT_SCHEMA)
+    assert all(validator.is_valid(json.loads(each)) for each in (PASS, FAIL, UNSEEN))
+    for text in ('{"reasons": ["x"], "intent": "maybe"}', '{"intent": "pass"}', '"pass"'):
+        assert not validator.is_valid(json.loads(text))
 
 
 def render(nonce: str, diff: str = "+x") -> Prompt:
@@ -25,6 +37,7 @@ def render(nonce: str, diff: str = "+x") -> Prompt:
         (["well…", PASS], 1, "pass", None, 2),
         (["well…", "pass!", PASS], 1, None, "the reply is not one JSON object", 2),
         (["cannot tell\n", PASS], 1, None, "the judge says that it cannot tell", 1),
+        ([UNSEEN, PASS], 1, None, "the judge says that it cannot tell", 1),
         ([PASS, "cannot tell", PASS], 3, None, "the judge says that it cannot tell", 2),
         (["I cannot tell.", PASS], 1, "pass", None, 2),
         ([], 1, None, "no recorded reply is left", 1),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -68,25 +68,26 @@ class Asked(NamedTuple):
             return f"the command {printable(without_keys(self.model_command), 200)}"
         return self._http("").url
 
-    def reached(self) -> Model:
-        """The model. Raises UsageError where it cannot be asked, as there is no key."""
+    def reached(self, schema: Mapping[str, object] | None = None) -> Model:
+        """The model, which a provider holds to a ``schema`` if it can. Raises UsageError where it
+        cannot be asked, as there is no key.
+        """
         if self.model_command is not None:
             return CommandModel(self.model_command, self.timeout, without_keys, notify)
         name = API_KEYS[str(self.api)]
         key = os.environ.get(name, "").strip()
         if not key:
             raise click.UsageError(f"there is no key in the environment variable {name}")
-        return self._http(key)
+        return self._http(key, schema)
 
-    def _http(self, key: str) -> HttpModel:
+    def _http(self, key: str, schema: Mapping[str, object] | None = None) -> HttpModel:
         try:
             from drive_trace.commands.http_models import HttpModel  # noqa: PLC0415 - an extra
         except ImportError as error:
             raise click.UsageError("--api needs the extra drive-trace[judge]") from error
         try:
-            return HttpModel(
-                str(self.api), self.model, key, self.base_url, self.timeout, without_keys
-            )
+            asked = str(self.api), self.model, key, self.base_url, self.timeout
+            return HttpModel(*asked, without_keys, schema)
         except ModelError as error:
             raise click.UsageError(str(error)) from error
 

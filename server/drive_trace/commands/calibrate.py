@@ -106,6 +106,16 @@ def judge_now(model: str) -> Judge:
     )
 
 
+def calibration_at(path: Path) -> judgements.Calibrated:
+    """What calibrate kept. Ends the command if it cannot be read."""
+    try:
+        return judgements.read_calibrated(read_regular(path).decode())
+    except ValueError as error:
+        raise Ended(EXIT_UNUSABLE, f"{path}: is no calibration") from error
+    except OSError as error:
+        raise Ended(EXIT_UNUSABLE, f"{path}: cannot be read: {why(error)}") from error
+
+
 def _labels(path: str, *, has_record: bool) -> calibration.Labels:
     try:
         found = calibration.read_labels(read_text(path, _LARGEST))

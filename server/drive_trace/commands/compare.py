@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import PurePath
-from typing import cast
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, cast
 
 import click
 from click.core import ParameterSource
 
 from drive_trace import __version__
 from drive_trace.commands import options
+from drive_trace.commands.calibrate import CALIBRATION_NAME, calibration_at
 from drive_trace.commands.reading import Reading, suite_at, tell_others, usable
 from drive_trace.commands.terminal import EXIT_UNUSABLE, format_of, notify, write_document
 from drive_trace.comparison.answer import MARGIN, Answer, Comparison, CostRule, to_json
@@ -19,6 +20,7 @@ from drive_trace.comparison.answer import compare as compare_sides
 from drive_trace.comparison.comparability import UNVERIFIABLE, Reason, allowed_of
 from drive_trace.comparison.runs import TIMES
 from drive_trace.comparison.traced import Prices
+from drive_trace.grading.judgements import Calibrated
 from drive_trace.storage.compared_sides import (
     PRICES_NAME,
     Planned,
@@ -28,11 +30,14 @@ from drive_trace.storage.compared_sides import (
     read_sides,
 )
 from drive_trace.storage.earlier_looks import earlier_look
-from drive_trace.storage.files import STDIN, Problem, TraceRecords, may_be_there
+from drive_trace.storage.files import STDIN, Problem, TraceRecords, config_folder, may_be_there
 from drive_trace.storage.finding import SearchOptions
 from drive_trace.storage.projects import CONFIGURATION_NAME
 from drive_trace.text.escaping import json_document
 from drive_trace.text.wording import plural
+
+if TYPE_CHECKING:
+    from drive_trace.storage.suites import SuiteFile
 
 _EXIT_NOT_COMPARABLE = 3
 _COST_WORSE = "cost-worse"
@@ -114,6 +119,10 @@ def _side_option(flag: str, what: str) -> Callable[[options.Command], options.Co
     f"cache_read and cache_write; by default {PRICES_NAME} in the folder of the user's own "
     "settings. Then dollars for each CORRECT run decide.",
 )
+@options.file(
+    "--calibration",
+    "What calibrate kept of the judge, to correct its errors by; by default the user's own.",
+)
 @click.option(
     "--margin",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -149,6 +158,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
     cases: str | None,
     allowed: frozenset[str],
     prices: str | None,
+    calibration: str | None,
     margin: float,
     time: str,
     rank: bool,
@@ -187,7 +197,9 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
     plans: tuple[Planned, Planned] = {}, {}
     rule, priced = CostRule(margin, time), cast("Prices", {})
     if suite is not None:
-        rule, priced, plans = _of_suite(suite, look)
+        file, at = _suite_and_look(suite, look)
+        rule, priced, calibration = file.rule(at), file.prices, calibration or file.calibration
+        plans = file.planned("baseline", at), file.planned("candidate", at)
         baseline, candidate = (tuple(filter(may_be_there, each)) for each in plans)
     elif look is not None or not (baseline and candidate):
         lacks = "--suite" if look is not None else "--candidate" if baseline else "--baseline"
@@ -205,7 +217,8 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
     for each in dict.fromkeys(each for side in sides for each in side.unread):
         notify(f"{each.path}: {each.reason}")
     usable(case_file.misfit(sides) if case_file is not None else None)
-    found = compare_sides(*sides, allowed, rule, ranked=rank)
+    known = _calibration(calibration)
+    found = compare_sides(*sides, allowed, rule, ranked=rank, calibrated=known)
     before = earlier_look(sides) if rule.look[1] == 1 else None
     if before is not None and found.answer is not Answer.NOT_COMPARABLE:
         what = "these sides were compared before, with {:,} runs against {:,}".format(*before[::-1])
@@ -217,7 +230,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
     inputs = [str(each) for trace in traces for each in manifests_of(trace)]
     inputs += [
         str(PurePath(out or "-").parent / CONFIGURATION_NAME),
-        *filter(None, (cases, prices, suite)),
+        *filter(None, (cases, prices, suite, calibration)),
     ]
     rendered = _rendered(found, chosen)
     write_document(rendered, out, traces=traces, inputs=inputs, is_html=chosen == "html")
@@ -239,8 +252,8 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
     sys.exit(1 if found.answer in fail_on or is_dearer else 0)
 
 
-def _of_suite(path: str, look: int | None) -> tuple[CostRule, Prices, tuple[Planned, Planned]]:
-    """What a suite says. Raises UsageError for an option that does not go with it."""
+def _suite_and_look(path: str, look: int | None) -> tuple[SuiteFile, int]:
+    """A suite, and which look this is. Raises UsageError for an option that does not go with it."""
     ctx, file = click.get_current_context(), suite_at(path)
     for name in ("baseline", "candidate", "cases", "prices", "margin", "time"):
         if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
@@ -250,7 +263,13 @@ def _of_suite(path: str, look: int | None) -> tuple[CostRule, Prices, tuple[Plan
         raise click.UsageError(
             f"--look is {at}, and {path} plans {plural(file.suite.looks, 'look')}"
         )
-    return file.rule(at), file.prices, (file.planned("baseline", at), file.planned("candidate", at))
+    return file, at
+
+
+def _calibration(path: str | None) -> Calibrated | None:
+    """What is known of a judge: by default what the user keeps, if anything."""
+    own = config_folder() / CALIBRATION_NAME
+    return calibration_at(Path(path or own)) if path or may_be_there(own) else None
 
 
 def found_in(reading: Reading) -> Iterator[TraceRecords | Problem]:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
 import httpx2
@@ -23,9 +23,14 @@ _MOST_TOKENS = 16_000
 """Of a reply to Anthropic, which wants a number; the model's thinking counts."""
 _TRY_AGAIN = {408, 409, 425, 429}
 _SERVER_FAULT = 500
+_REFUSES = {400, 422}
+"""As models and servers do that know no schemas; they say so in their own ways."""
 _COSTLIEST = 1e9
 _SHOWN = 300
 """Characters of a provider's message that are shown."""
+
+
+Schema: TypeAlias = Mapping[str, Any]
 
 
 class Provider(NamedTuple):
@@ -39,6 +44,8 @@ class Provider(NamedTuple):
     """Of a key."""
     body: Callable[[str, str], Mapping[str, Any]]
     """Of a model and a prompt."""
+    structured: Callable[[Schema], Mapping[str, Any]]
+    """What more of a body asks for a reply of a JSON Schema."""
     reply: Callable[[Any], Reply]
     """Of a response; raises LookupError, TypeError or ValueError for another shape."""
 
@@ -102,6 +109,12 @@ PROVIDERS: Mapping[str, Provider] = {
         "https://api.openai.com/v1",
         lambda key: {"Authorization": f"Bearer {key}"},
         _messages,
+        lambda schema: {
+            "response_format": {
+                "type": "json_schema",
+                "json_schema": {"name": "answer", "strict": True, "schema": schema},
+            }
+        },
         _completion_reply,
     ),
     "anthropic": Provider(
@@ -109,6 +122,7 @@ PROVIDERS: Mapping[str, Provider] = {
         "https://api.anthropic.com/v1",
         lambda key: {"x-api-key": key, "anthropic-version": "2023-06-01"},
         lambda model, prompt: {**_messages(model, prompt), "max_tokens": _MOST_TOKENS},
+        lambda schema: {"output_config": {"format": {"type": "json_schema", "schema": schema}}},
         _message_reply,
     ),
 }
@@ -125,13 +139,15 @@ class HttpModel:
         base: str | None = None,
         seconds: float = 300.0,
         hide: Callable[[str], str] = str,
+        schema: Schema | None = None,
     ) -> None:
         """``seconds`` bound a call as a whole, however slowly the response drips. ``hide`` takes
-        out of a reply what else nobody is to read. Raises ModelError for a base URL that the key
-        may not be sent to.
+        out of a reply what else nobody is to read. A reply of the ``schema`` is asked for, and any
+        where the provider refuses that. Raises ModelError for a base URL that the key may not be
+        sent to.
         """
         self._provider, self._model, self._key = PROVIDERS[provider], model, key
-        self._seconds, self._hide = seconds, hide
+        self._seconds, self._hide, self._schema = seconds, hide, schema
         if not (key.isascii() and key.isprintable()):
             raise ModelError("the key has characters in it that no key has")
         base = (base or self._provider.base).rstrip("/")
@@ -152,6 +168,7 @@ class HttpModel:
 
     async def _asked(self, prompt: str) -> Reply:
         provider, body = self._provider, {**self._provider.body(self._model, prompt)}
+        body |= provider.structured(self._schema) if self._schema is not None else {}
         if urlsplit(self.url).hostname == "openrouter.ai":
             # Another provider's model is not the one that was calibrated.
             body["provider"] = {"allow_fallbacks": False}
@@ -170,6 +187,9 @@ class HttpModel:
                 content += chunk
                 if len(content) > LARGEST:
                     raise ModelError(f"the response has more than {LARGEST:,} bytes")
+            if response.status_code in _REFUSES and self._schema is not None:
+                self._schema = None
+                return await self._asked(prompt)
             return self._reply(response, bytes(content))
 
     def _client(self) -> httpx2.AsyncClient:

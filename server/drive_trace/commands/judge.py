@@ -11,7 +11,7 @@ import click
 
 from drive_trace.commands import asking, models, options, writing
 from drive_trace.commands.asking import Asked, echo_json, echo_prompt, without_keys
-from drive_trace.commands.calibrate import CALIBRATION_NAME, judge_now
+from drive_trace.commands.calibrate import CALIBRATION_NAME, calibration_at, judge_now
 from drive_trace.commands.looking_back import OrAnother, failures, operator_turns
 from drive_trace.commands.models import Model, ReplayedModel, Reply
 from drive_trace.commands.reading import read_text, usable
@@ -19,7 +19,7 @@ from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, no
 from drive_trace.grading import judgements, prompts
 from drive_trace.grading.calibration import FAMILIES, Rate, families_of
 from drive_trace.storage.appending import AppendError, locked_trace
-from drive_trace.storage.files import inside, may_be_there, read_regular, records_at, why
+from drive_trace.storage.files import inside, may_be_there, records_at, why
 from drive_trace.storage.git import tree_state
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
 from drive_trace.storage.projects import (
@@ -374,12 +374,7 @@ class Judging:
             path = tree
         if given is None and not may_be_there(path):
             return None, (f"there is no {CALIBRATION_NAME} in your own {self._own.folder}",)
-        try:
-            found = judgements.read_calibrated(read_regular(path).decode())
-        except ValueError as error:
-            raise Ended(EXIT_UNUSABLE, f"{path}: is no calibration") from error
-        except OSError as error:
-            raise Ended(EXIT_UNUSABLE, f"{path}: cannot be read: {why(error)}") from error
+        found = calibration_at(path)
         lacks = found.lacks(self._judge, self._criteria.labelling_rule)
         return None if lacks else found.table.agreement, lacks
 
@@ -400,7 +395,7 @@ class Judging:
     def _model(self, prompt: prompts.Prompt) -> Model:
         replay = self._asked.replay
         if replay is None:
-            return self._asked.reached()
+            return self._asked.reached(prompts.INTENT_SCHEMA)
         found, *_ = judgements.read_judgements(read_text(replay, 64 << 20).split("\n"))
         # What was said of something else says nothing of this.
         same = (

@@ -256,6 +256,7 @@ def _of_whole(reply: Reply) -> NoAnswer | None:
 
 
 def _verdict(reply: str) -> ModelAnswer | NoAnswer:
-    if reply.strip() == CANNOT_TELL:
+    abstains = isinstance(read_answer(reply, INTENT, (CANNOT_TELL,)), ModelAnswer)
+    if abstains or reply.strip() == CANNOT_TELL:
         return NoAnswer("the judge says that it cannot tell", is_final=True)
     return read_answer(reply, INTENT, VERDICTS)

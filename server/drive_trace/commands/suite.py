@@ -142,7 +142,7 @@ def judge_runs(path: str) -> None:
         given = dict(asked) | {
             "acceptance": folder / acceptance,
             "diff": file.folder(state.trace) / asked.diff,
-            "calibration": asked.calibration and folder / asked.calibration,
+            "calibration": file.calibration,
             "orchestrator_family": asked.orchestrator_family or state.planned.model,
         }
         if _INTENT in state.lacks:

@@ -32,8 +32,10 @@ from drive_trace.comparison.runs import (
     rank,
     spent_for_each_correct,
     tally,
+    tries,
 )
-from drive_trace.grading.calibration import families_of
+from drive_trace.grading.calibration import families_of, wilson
+from drive_trace.grading.judgements import Calibrated
 from drive_trace.scorecard.run_score import QUALIFIED, Verdict
 from drive_trace.text.wording import factor, first_of, listed, plural
 
@@ -127,6 +129,16 @@ RULE = CostRule()
 """Where nobody has set another."""
 
 
+class JudgedShare(NamedTuple):
+    """How many runs of a side a judge passed, and how many people would, by its calibration."""
+
+    passed: int
+    of: int
+    interval: statistics.Interval
+    corrected: float
+    corrected_interval: statistics.Interval
+
+
 class Comparison(NamedTuple):
     """Everything that is said of two sides."""
 
@@ -147,17 +159,22 @@ class Comparison(NamedTuple):
     known: tuple[Fact, ...]
     rank: tuple[float | None, float | None] | None
     """The ranker of both sides, in milliseconds, where somebody asked for it."""
+    judged: tuple[JudgedShare, JudgedShare] | None = None
+    """None where the calibration of the judge is not known, or it is no better than chance."""
 
 
-def compare(
+def compare(  # noqa: PLR0913 - one for each option
     baseline: Side,
     candidate: Side,
     allowed: Collection[str] = (),
     rule: CostRule = RULE,
     *,
     ranked: bool = False,
+    calibrated: Calibrated | None = None,
 ) -> Comparison:
-    """Compare two sides. ``allowed`` are the names of what may be unknown."""
+    """Compare two sides. ``allowed`` are the names of what may be unknown, ``calibrated`` is what
+    somebody knows of a judge.
+    """
     sides, cases = (baseline, candidate), cases_of(baseline, candidate)
     known, reasons = comparability(baseline, candidate, cases, allowed)
     answer = by_cost = Answer.NOT_COMPARABLE
@@ -190,7 +207,22 @@ def compare(
         flips=tuple(_flips(cases)) if can_be else (),
         known=known,
         rank=(rank(baseline.runs), rank(candidate.runs)) if ranked and can_be else None,
+        judged=_judged(sides, calibrated) if calibrated is not None and can_be else None,
     )
+
+
+def _judged(
+    sides: tuple[Side, Side], calibrated: Calibrated
+) -> tuple[JudgedShare, JudgedShare] | None:
+    found = []
+    for side in sides:
+        calls = [run.score.judgement for run in side.runs if run.score.judgement is not None]
+        passed, of = sum(each.verdict == "pass" for each in calls), len(calls)
+        corrected = calibrated.table.corrected(passed, of)
+        if corrected is None or any(each.judge != calibrated.judge for each in calls):
+            return None
+        found.append(JudgedShare(passed, of, wilson(passed, of), *corrected))
+    return found[0], found[1]
 
 
 def _own_family(known: Sequence[Fact]) -> Iterator[Reason]:
@@ -470,6 +502,7 @@ def to_json(found: Comparison) -> dict[str, object]:
             {
                 "case": each.name,
                 **_by_side([_tally_json(tally(runs)) for runs in each[1:]]),
+                "tries": _by_side([found and found._asdict() for found in map(tries, each[1:])]),
                 "spent_for_each_correct": _by_side([*map(_spent_json, each[1:])]),
             }
             for each in found.cases
@@ -501,6 +534,7 @@ def to_json(found: Comparison) -> dict[str, object]:
             for each in found.known
         ],
         "ranker": None if found.rank is None else _by_side(found.rank),
+        "judged": found.judged and _by_side([each._asdict() for each in found.judged]),
         "complete": not any(side.not_read for side in found.sides),
         "inputs": _by_side([_input_json(side) for side in found.sides]),
     }

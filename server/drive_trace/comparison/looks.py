@@ -46,6 +46,13 @@ def levels(shares: Sequence[float], alpha: float = ALPHA) -> list[float]:
     return found
 
 
+def levels_for_two(shares: Sequence[float], alpha: float = ALPHA) -> list[float]:
+    """The level at each look that two tests may divide as they like: they are wrong most often
+    where each has a half, and then as rarely as one.
+    """
+    return [2 * each for each in levels(shares, alpha / 2)]
+
+
 def _simpson(step: int) -> int:
     return 1 if step in {0, _STEPS} else 4 if step % 2 else 2
 

@@ -13,6 +13,7 @@ from drive_trace.comparison.answer import (
     CorrectShare,
     Dollars,
     Flip,
+    JudgedShare,
     in_digits,
     p_is,
 )
@@ -45,6 +46,14 @@ _FACTS = "Facts without a verdict: what happened in all runs of a side, and in e
 _TOLD = "Told by: so many of the CORRECT runs of the baseline, and of the candidate"
 _DOLLARS = "Dollars for each CORRECT run, candidate ÷ baseline"
 _OF_ALL = "Told by: so many of all runs of the baseline, and of the candidate"
+_ERRORS = (
+    "By the judge's calibration (Rogan and Gladen), with an interval for its errors and for so few "
+    "runs; the gate takes each verdict as it is"
+)
+_REPEATED = (
+    "pass@k: one of k runs at least is CORRECT; pass^k: all are; a case flips where some runs of a "
+    "side are CORRECT and others INCORRECT"
+)
 _TIE_BREAK = (
     "A tie-break, and no answer: it can reward a side that fails the hard case each time. "
     "All that was spent ÷ CORRECT runs cannot."
@@ -159,11 +168,15 @@ def _sections(found: Comparison) -> Iterator[doc.Section]:
         yield _spent(found)
         if len(found.cases) > 1:
             yield _cases(found.cases)
+        if any(map(compared.tries, found.cases[0][1:])):
+            yield _tries(found.cases)
         if found.flips:
             yield _flips(found.flips)
         if found.rank is not None:
             row = (_RANKER, *(_figure(each, _TIME) for each in found.rank))
             yield _section("Ranker", (_TIE_BREAK,), ("ranker", "baseline", "candidate"), [row])
+        if found.judged is not None:
+            yield _judged(found.judged)
         yield _facts(found.sides)
     yield _known(found)
     yield _inputs(found.sides)
@@ -322,6 +335,19 @@ def _cases(cases: Sequence[compared.RunsOfCase]) -> doc.Section:
     return _section("CORRECT by case", (), headers, rows, drawn, numbers_from=1)
 
 
+def _tries(cases: Sequence[compared.RunsOfCase]) -> doc.Section:
+    rows = []
+    for case in cases:
+        for name, runs in zip(("baseline", "candidate"), case[1:], strict=True):
+            if found := compared.tries(runs):
+                any_of = f"{found.any_correct:.3f} {_interval(found.any_interval)}"
+                all_of = f"{found.all_correct:.3f} {_interval(found.all_interval)}"
+                flips = "yes" if found.flips else "no"
+                rows.append((doc.name(case.name), name, flips, str(found.k), any_of, all_of))
+    headers = ("case", "side", "flips", "k", "pass@k", "pass^k")
+    return _section("Repeated runs", (_REPEATED,), headers, rows, numbers_from=3)
+
+
 def _flips(flips: Sequence[Flip]) -> doc.Section:
     rows = [
         (
@@ -340,6 +366,19 @@ def _run(run: compared.ComparedRun) -> str:
     """The run's id, and what qualifies its CORRECT."""
     caveats = run.score.qualifying if run.score.standing == QUALIFIED else ()
     return f"{run.run_id} ({'; '.join(each.short for each in caveats)})" if caveats else run.run_id
+
+
+def _judged(sides: tuple[JudgedShare, JudgedShare]) -> doc.Section:
+    rows = [
+        (
+            *(name, f"{each.passed:,} of {each.of:,}"),
+            f"{each.passed / each.of:.3f} {_interval(each.interval)}",
+            f"{each.corrected:.3f} {_interval(each.corrected_interval)}",
+        )
+        for name, each in zip(("baseline", "candidate"), sides, strict=True)
+    ]
+    headers = ("side", "passed", "share", "share that people would pass")
+    return _section("Intent, and the judge's errors", (_ERRORS,), headers, rows, numbers_from=1)
 
 
 def _facts(sides: tuple[compared.Side, compared.Side]) -> doc.Section:

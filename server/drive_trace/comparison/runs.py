@@ -351,6 +351,35 @@ class Tally(NamedTuple):
         return wilson(self.hits(may_be=False), self.k)[0], wilson(self.most, self.k)[1]
 
 
+_TRIES = 3
+
+
+class Tries(NamedTuple):
+    """What so many runs of one case and side come to, if one draws them from all."""
+
+    k: int
+    flips: bool
+    """Whether some of all runs are CORRECT, and others INCORRECT."""
+    any_correct: float
+    """How likely one at least is CORRECT, pass@k (M. Chen and others, 2021)."""
+    any_interval: Interval
+    all_correct: float
+    """How likely all are, pass^k (S. Yao and others, 2024)."""
+    all_interval: Interval
+
+
+def tries(runs: Sequence[ComparedRun]) -> Tries | None:
+    """The intervals follow from that of the share of CORRECT runs. None of a single run."""
+    found = tally(runs)
+    if found.k < 2 or found.interval is None:
+        return None
+    k, (low, high) = min(_TRIES, found.k), found.interval
+    none, every = (math.comb(n, k) for n in (found.k - found.correct, found.correct))
+    ways, flips = math.comb(found.k, k), bool(found.correct and found.incorrect)
+    either = 1 - (1 - low) ** k, 1 - (1 - high) ** k
+    return Tries(k, flips, 1 - none / ways, either, every / ways, (low**k, high**k))
+
+
 def tally(runs: Sequence[ComparedRun]) -> Tally:
     """Count the verdicts."""
     scores = [each.score for each in runs]

@@ -116,6 +116,31 @@ class Calibration(NamedTuple):
             return None
         return (self.agreement.hits * self.n - chance) / (self.n**2 - chance)
 
+    def corrected(self, passed: int, of: int) -> tuple[float, tuple[float, float]] | None:
+        """The share of runs that people would pass, where the judge has passed so many: by its
+        errors here (W. J. Rogan and B. Gladen, 1978), with a 95 % interval for these and for the
+        runs together (Z. Lang and J. Reiczigel, 2014). None where chance would judge as well.
+        """
+        kept, caught = self.tnr, self.tpr
+        if not of or not kept.of or not caught.of:
+            return None
+        gain = kept.hits / kept.of + caught.hits / caught.of - 1
+        # For the interval each share is drawn towards the middle, as few labels show no 0 or 1.
+        k, c = (kept.hits + 1) / (kept.of + 2), (caught.hits + 1) / (caught.of + 2)
+        kept_is, caught_is = k * (1 - k) / (kept.of + 2), c * (1 - c) / (caught.of + 2)
+        worth = of + Z * Z
+        p = (passed + Z * Z / 2) / worth
+        if gain <= 0 or k + c <= 1:
+            return None
+        share = (p + c - 1) / (k + c - 1)
+        variance = p * (1 - p) / worth + share**2 * kept_is + (1 - share) ** 2 * caught_is
+        middle = share + 2 * Z * Z * (share * kept_is - (1 - share) * caught_is)
+        reach = Z * math.sqrt(variance) / (k + c - 1)
+        found = (passed / of + caught.hits / caught.of - 1) / gain
+        inside = (min(max(each, 0.0), 1.0) for each in (found, middle - reach, middle + reach))
+        value, low, high = inside
+        return value, (low, high)
+
     @property
     def lacks(self) -> tuple[str, ...]:
         """Why the judge is not calibrated, each in one sentence without its full stop."""

@@ -67,6 +67,18 @@ depends on it, do not guess. Reply with exactly these two words then, which are 
 """
 
 
+INTENT_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "reasons": {"type": "array", "items": {"type": "string"}},
+        "intent": {"type": "string", "enum": ["pass", "fail", CANNOT_TELL]},
+    },
+    "required": ["reasons", "intent"],
+    "additionalProperties": False,
+}
+"""What a provider is asked to hold a reply to, if it can. It leaves a judge the third answer."""
+
+
 def hash_of(text: str) -> str:
     """SHA-256, as lowercase hexadecimal digits."""
     return sha256(text.encode("utf-8", "replace")).hexdigest()

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from drive_trace.comparison import traced
 from drive_trace.comparison.answer import MARGIN, CostRule
-from drive_trace.comparison.looks import levels
+from drive_trace.comparison.looks import levels_for_two
 from drive_trace.comparison.runs import RunManifest
 from drive_trace.comparison.statistics import ALPHA
 from drive_trace.storage.toml_models import Inner, Name, Prices, Table, Text, Word
@@ -178,13 +178,19 @@ class SuiteFile(NamedTuple):
     def rule(self, look: int) -> CostRule:
         """How the sides are compared at a look."""
         suite, looks = self.suite, range(1, self.suite.looks + 1)
-        at = levels([self.due(each) / suite.repetitions for each in looks], suite.alpha)
+        at = levels_for_two([self.due(each) / suite.repetitions for each in looks], suite.alpha)
         return CostRule(suite.margin, suite.time, level=at[look - 1], look=(look, suite.looks))
 
     def gate(self, case: str | None, component: str) -> GateOf | None:
         """How a component of a case is gated."""
         own: GateOf | None = getattr(self.suite.cases[str(case)], component)
         return own or getattr(self.suite, component)
+
+    @property
+    def calibration(self) -> str | None:
+        """The file of the judge's, if it is not the user's own."""
+        own = self.suite.judge.calibration if self.suite.judge else None
+        return own and str(self.path.parent / own)
 
     @property
     def prices(self) -> traced.Prices:
