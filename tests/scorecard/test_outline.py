@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from drive_trace.scorecard.outline import outline
+from drive_trace.scorecard.outline import in_short, outline
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.text.document import unmarked
 from tests.scorecard.support import PASSED, card_of, event, graded, run_of
@@ -49,7 +49,7 @@ def test_an_outline_says_what_happened_and_names_what_stands_out() -> None:
         "Halted once: The gateway repeats itself (line 8).",
         "1 line rejected: 1 round-end.",
     ]
-    assert outline(run).short == "halted once · 2 dispatches · 2h work · 1 reworked · 1 rejected"
+    assert in_short(run) == "halted once · 2 dispatches · 2h work · 1 reworked · 1 rejected"
 
 
 def test_what_did_not_end_or_failed_is_counted_and_waiting_is_no_work() -> None:

@@ -22,7 +22,7 @@ from drive_trace.scorecard import run_score
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.caveats import CaveatCode, LineRef, rejected_lines
 from drive_trace.scorecard.feed_state import FeedState, FileFeed, JoinedFeed
-from drive_trace.scorecard.outline import outline
+from drive_trace.scorecard.outline import in_short, outline
 from drive_trace.scorecard.render import lens_title, not_read, run_card, tokens_in_short, unsaid
 from drive_trace.text import document as doc
 from drive_trace.text.escaping import plain, printable
@@ -128,7 +128,7 @@ class JoinedRun(NamedTuple):
         efficiency, caveats = self.run.efficiency, unsaid(self.run)
         tokens = tokens_in_short(efficiency) if efficiency is not None else ()
         told = caveats if len(caveats) == 1 else [f"{len(caveats)} caveats"] * bool(caveats)
-        phrases = (self._based, *tokens, outline(self.run).short, *told)
+        phrases = (self._based, *tokens, in_short(self.run), *told)
         return " · ".join(filter(None, phrases))
 
     @property
@@ -352,7 +352,7 @@ def _run_summary(joined: JoinedRun) -> dict[str, object]:
         "earned": joined.run.is_earned and joined.waiting == 0,
         "headline": joined.headline,
         "title": joined.tooltip,
-        "short": said.short,
+        "short": in_short(joined.run),
         "outline": [doc.unmarked(each) for each in filter(None, (*said.sentences, said.grading))],
         "caveats": [each.sentence(printable) for each in joined.run.caveats],
     }

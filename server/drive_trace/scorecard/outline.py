@@ -28,8 +28,6 @@ LineWords = Callable[[LineRef], doc.Words]
 class Outline(NamedTuple):
     """What happened in a run."""
 
-    short: str
-    """In a few words of our own: ``halted twice · 18 dispatches · 6h 12m work · 4 rejected``."""
     sentences: tuple[doc.Words, ...]
     """In two or three sentences."""
     grading: doc.Words | None
@@ -42,7 +40,7 @@ def outline(run: RunScore, line: LineWords | None = None) -> Outline:
     """
     line = line or (_line_of_file if len(run.parts) > 1 else _plain_line)
     said = (_work(run, line), _halts(run, line), _rejected(run))
-    return Outline(" · ".join(_short(run)), tuple(filter(None, said)), _grading(run))
+    return Outline(tuple(filter(None, said)), _grading(run))
 
 
 def outline_blocks(run: RunScore, line: LineWords | None = None) -> list[doc.Block]:
@@ -56,6 +54,11 @@ def _plain_line(at: LineRef) -> doc.Words:
 
 def _line_of_file(at: LineRef) -> doc.Words:
     return f"line {at.line} of {doc.name(at.path)}"
+
+
+def in_short(run: RunScore) -> str:
+    """What happened in a few words: ``halted twice · 18 dispatches · 6h 12m work · 4 rejected``."""
+    return " · ".join(_short(run))
 
 
 def _short(run: RunScore) -> Iterator[str]:

@@ -13,7 +13,7 @@ from drive_trace.scorecard.caveats import (
     rejected_phrase,
 )
 from drive_trace.scorecard.measures import Efficiency, WallClock, covered
-from drive_trace.scorecard.outline import LineWords, outline, outline_blocks
+from drive_trace.scorecard.outline import LineWords, in_short, outline_blocks
 from drive_trace.scorecard.run_score import (
     QUALIFIED,
     RunScore,
@@ -59,7 +59,7 @@ def lens_title(run: RunScore, verdict: str | None = None) -> str:
     phrases = [verdict or run.headline]
     if run.efficiency is not None:
         phrases.append(brief(run.efficiency))
-    phrases.append(outline(run).short)
+    phrases.append(in_short(run))
     return " · ".join(filter(None, [*phrases, *unsaid(run)]))
 
 
@@ -398,7 +398,7 @@ def _run(run: RunScore, width: int, paint: Paint) -> Iterator[str]:
     figures = ["hidden"] if run.efficiency is None else _figures(run.efficiency)
     verdict = paint(word, run.standing) + " " * (_VERDICT - len(word))
     yield _line(name, verdict, figures, width)
-    for said in filter(None, (because, outline(run).short)):
+    for said in filter(None, (because, in_short(run))):
         yield from wrapped(said, "  ", width)
     for caveat in run.caveats:
         yield from _warning(caveat.sentence(plain), "  ", width, paint)
