@@ -119,7 +119,7 @@ class Reading(finding.NotRead):
 
     def __iter__(self) -> Iterator[TraceRecords]:
         if self._whole is not None:
-            yield from self._whole
+            yield from self.progress.over(self._whole)
             return
         found = self.progress.over(finding.find_traces(self.paths, options=self.search))
         records: list[str] = []
