@@ -78,7 +78,7 @@ def _start(
     run = analysis.index.runs.get(run_id) if run_id is not None else None
     if run is None or of is None or not isinstance(name, str):
         return None
-    return run.table(of.opener, of.field).of(name).first
+    return run.of(of.opener, of.field, name).first
 
 
 def _ending(

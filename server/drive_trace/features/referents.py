@@ -124,8 +124,8 @@ def referent_of(analysis: Analysis, line: Line, field: FieldType, value: object)
         run = analysis.index.runs[start.run] if start is not None else None
     if run is None:
         return Referent(of, value, None, LineSet(), LineSet())
-    starts = run.table(of.opener, of.field).of(value)
-    return Referent(of, value, run, starts, run.table(of.closer, of.field).of(value))
+    starts = run.of(of.opener, of.field, value)
+    return Referent(of, value, run, starts, run.of(of.closer, of.field, value))
 
 
 def introduces(event: EventType, field: FieldType) -> bool:
@@ -171,7 +171,7 @@ def _about_referent(at: Pointed, found: Referent) -> str:
     text = f"{_title(at, found, start)}: started on {at.link(start)}"
     text += f", ended on {at.link(end)}{_outcome(end)}." if end is not None else _open(at, found)
     if found.of.entity is Entity.DISPATCH and found.run is not None:
-        rounds = found.run.table(_ROUND.opener, found.of.field).of(found.id)
+        rounds = found.run.of(_ROUND.opener, found.of.field, found.id)
         text += f" {plural(len(rounds), 'round')}." if rounds else ""
         text += _resumed(at, start)
     return text
@@ -243,7 +243,7 @@ def _about_hash(at: Pointed, name: str, value: str) -> str | None:
     if at.line.event is None or value not in Form.SHA256:
         return None
     run = at.analysis.index.runs[at.line.run]
-    same = run.table(at.line.event.name, name).of(value)
+    same = run.of(at.line.event.name, name, value)
     before, after = same.before(at.line), same.after(at.line)
     if before is not None:
         dispatch = _dispatch_name(at, before)

@@ -242,7 +242,7 @@ def disposition(index: Index, line: Line) -> str | None:
         for each in index.unread_naming(run.run_id, of.field, named)[:_MOST_BRIEFS]
         if each.order < line.order and name_of(each) == _BRIEF
     ]
-    briefs = run.table(_BRIEF, of.field).of(named)
+    briefs = run.of(_BRIEF, of.field, named)
     earlier: list[object] = [
         *(each.fact("brief_content_hash") for each in briefs.nearest_before(line, _MOST_BRIEFS)),
         *(each.get("brief_content_hash") for each in unread),

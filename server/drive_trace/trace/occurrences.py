@@ -185,9 +185,7 @@ def _of_lifetime(index: Index, named: NamedEntity) -> Iterator[_Naming]:
     for run_id in (*own, None):
         run = index.runs.get(run_id) if run_id is not None else None
         if run is not None:
-            yield from (
-                _Naming(run.table(name, of.field).of(value), of.field) for name in of.members
-            )
+            yield from (_Naming(run.of(name, of.field, value), of.field) for name in of.members)
         if run_id is not None or len(runs) <= 1:
             yield _Naming(index.unread_naming(run_id, of.field, value), of.field)
     for field in _REFERRING[named.entity]:
@@ -220,7 +218,7 @@ def runs_of(index: Index, named: NamedEntity) -> Sequence[str]:
     """
     of, value, own = LIFETIMES[named.entity], named.value, named.run
     run = index.runs.get(own) if own is not None else None
-    if run is not None and any(run.table(name, of.field).of(value) for name in of.members):
+    if run is not None and any(run.of(name, of.field, value) for name in of.members):
         return (run.run_id,)
     if own is not None and index.unread_naming(own, of.field, value):
         return (own,)

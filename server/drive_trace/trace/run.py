@@ -29,23 +29,6 @@ _order = attrgetter("order")
 Result = TypeVar("Result")
 
 
-class FieldTable(dict[object, LineSet]):
-    """Lines of one event by the value of one of their fields; null is no value."""
-
-    def __init__(self, name: str, field: str, lines: Iterable[Line]) -> None:
-        super().__init__()
-        place = EVENTS[name].positions[field]
-        found = defaultdict[object, LineSet](LineSet)
-        for line in lines:
-            found[line.facts[place]].append(line)
-        found.pop(None, None)
-        self.update(found)
-
-    def of(self, value: object) -> LineSet:
-        """The lines with a value."""
-        return self.get(value) or LineSet()
-
-
 def by_repeated_id(lines: Sequence[Line]) -> Mapping[object, LineSet]:
     """The events of each ``event_id`` that several of them have: most often there is none, and
     only these few are grouped.
@@ -88,7 +71,7 @@ class Run:
             by_event[line.event.name].append(line)  # type: ignore[union-attr]  # all have one
         self.by_event = dict(by_event)
         """The events by their names; never an empty set."""
-        self._tables: dict[tuple[str, str], FieldTable] = {}
+        self._tables: dict[tuple[str, str], Mapping[object, LineSet]] = {}
         self._kept: dict[Callable[[Run], Any], Any] = {}
 
     def __len__(self) -> int:
@@ -98,16 +81,21 @@ class Run:
         """The events of one name."""
         return self.by_event.get(name) or LineSet()
 
-    def table(self, name: str, field: str) -> FieldTable:
-        """The events of one name by a field that lines keep."""
+    def table(self, name: str, field: str) -> Mapping[object, LineSet]:
+        """The events of one name by a field that lines keep; null is no value."""
         table = self._tables.get((name, field))
         if table is None:
-            table = self._tables[name, field] = FieldTable(name, field, self.events(name))
+            place = EVENTS[name].positions[field]
+            found = defaultdict[object, LineSet](LineSet)
+            for line in self.events(name):
+                found[line.facts[place]].append(line)
+            found.pop(None, None)
+            table = self._tables[name, field] = dict(found)
         return table
 
     def of(self, name: str, field: str, value: object) -> LineSet:
         """The events of one name in which a field has a value."""
-        return self.table(name, field).of(value)
+        return self.table(name, field).get(value) or LineSet()
 
     @property
     def first_line(self) -> Line:

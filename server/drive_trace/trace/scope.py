@@ -98,7 +98,7 @@ class Scope:
 
     def of(self, name: str, by: str, value: object) -> Sequence[Line]:
         """The run's events of one name by the value of a field that they keep."""
-        lines = self.run.table(name, by).of(value) if self.run is not None else LineSet()
+        lines = self.run.of(name, by, value) if self.run is not None else LineSet()
         return lines[: lines.position(self.at)]
 
     def value(self, line: Line, name: str) -> object:
@@ -196,7 +196,7 @@ def _opened(index: Index, run: Run | None, of: Lifetime, at: Line) -> Iterator[O
 def _is_over(index: Index, run: Run, of: Lifetime, start: Line, at: Line) -> bool:
     """Whether what a line starts was ended after it, if only by a rejected line."""
     name = start.text_fact(of.field)
-    end = run.table(of.closer, of.field).of(name).before(at)
+    end = run.of(of.closer, of.field, name).before(at)
     if end is not None and end.order > start.order:
         return True
     return any(
@@ -260,7 +260,7 @@ def _names(index: Index, run_id: str, line: Line) -> _Names:
     dispatch_id, round_name = named.get(DISPATCH.field), named.get(ROUND.field)
     run = index.runs.get(run_id)
     if dispatch_id is None and round_name is not None and run is not None:
-        started = run.table(ROUND.opener, ROUND.field).of(round_name).first
+        started = run.of(ROUND.opener, ROUND.field, round_name).first
         dispatch_id = started.text_fact(DISPATCH.field) if started is not None else None
     return named.get(SLICE.field), dispatch_id, round_name if dispatch_id is not None else None
 
@@ -270,7 +270,7 @@ def lines_naming(index: Index, run_id: str, of: Lifetime, value: str) -> Iterato
     sequences, none of them empty.
     """
     run = index.runs.get(run_id)
-    tables = (run.table(name, of.field).of(value) for name in of.members) if run is not None else ()
+    tables = (run.of(name, of.field, value) for name in of.members) if run is not None else ()
     return filter(None, chain(tables, (index.unread_naming(run_id, of.field, value),)))
 
 
@@ -283,7 +283,7 @@ def _end_of_slice(index: Index, run_id: str, slug: str, start: Line) -> Line | N
     ends = (line for line in rejected if line.order > start.order and name_of(line) == SLICE.closer)
     if run is None:
         return earliest(ends)
-    closers = run.table(SLICE.closer, SLICE.field).of(slug)
+    closers = run.of(SLICE.closer, SLICE.field, slug)
     return earliest((closers.after(start), *ends)) or run.next_of(_ENDS_SLICES, start)
 
 

@@ -300,10 +300,6 @@ class WorkspaceRuns:
             self._owners[key] = version, owners
         return self._owners[key][1]
 
-    def uris_of(self, folder: Path) -> list[str]:
-        """The traces of a folder, in the order of their paths."""
-        return [each.place.uri for each in sorted(self._in(folder), key=_order)]
-
     def waiting(self, folder: Path | None) -> int | None:
         """How many traces of a folder are still unread; None if it has not been searched."""
         if folder is None:
