@@ -4,10 +4,20 @@ import itertools
 import re
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from random import Random
 
 import pytest
 
-from drive_trace.report.chart import REJECTED, Chart, TimeAxis, chart_of, time_axis
+from drive_trace.report.chart import (
+    REJECTED,
+    ROOMS,
+    Chart,
+    TimeAxis,
+    chart_of,
+    room_of,
+    time_axis,
+    together,
+)
 from drive_trace.report.contents import LineFinding, report_on
 from drive_trace.report.html import report_html
 from drive_trace.report.html.charts import GLYPHS, as_time, days, ticks
@@ -124,10 +134,43 @@ def test_ten_thousand_moments_can_be_zoomed_into() -> None:
 # What stands on it
 
 
-def test_dispatches_at_the_same_time_are_in_lanes() -> None:
-    made = chart(*dispatch("a", 0, 30), *dispatch("b", 10, 20), *dispatch("c", 40, 50))
-    assert [(bar.name, bar.lane) for bar in made.bars] == [("a", 0), ("b", 1), ("c", 0)]
-    assert made.lanes == 2
+def test_each_dispatch_has_a_lane_with_its_name() -> None:
+    lines = *dispatch("a", 0, 30), *dispatch("b <i>", 10, 20), *dispatch("c", 40, 50)
+    made = chart(*lines)
+    assert [(bar.name, bar.lane) for bar in made.bars] == [("a", 0), ("b <i>", 1), ("c", 2)]
+    assert (made.lanes, made.names) == (3, ["a", "b <i>", "c"])
+    page = report_html(report_of(trace(*lines)), "test")
+    assert [*re.findall(r"<li><bdi>(.*?)</bdi>", page)] == ["a", "b &lt;i&gt;", "c"]
+
+
+def test_of_many_dispatches_those_at_the_same_time_are_in_lanes() -> None:
+    others = (dispatch(str(n), 100 + n, 101 + n) for n in range(24))
+    lines = *dispatch("a", 0, 30), *dispatch("b", 10, 20), *itertools.chain(*others)
+    made = chart(*lines)
+    assert [bar.lane for bar in made.bars] == [0, 1, *[0] * 24]
+    assert (made.lanes, made.names) == (2, [])
+    assert ">✓ 23</text>" in report_html(report_of(trace(*lines)), "test")
+
+
+def test_no_label_stands_over_another_at_any_zoom() -> None:
+    random = Random(1)
+    for _ in range(300):
+        places = sorted(random.random() ** random.choice((0.05, 0.3, 1)) for _ in range(40))
+        found = [*together(places, 4, ROOMS)]
+        for level in range(5):
+            shown = sorted(each for each in found if each[2] <= level < (each[3] or 9))
+            assert [first for first, *_ in shown] == [0, *(end for _, end, *_ in shown[:-1])]
+            ends = [_extent(places[first], end - first, level) for first, end, *_ in shown]
+            for (_, right), (left, _) in pairwise(ends):
+                assert right <= left + ROOMS[0] / 2**level
+
+
+def _extent(place: float, count: int, level: int) -> tuple[float, float]:
+    """From where to where the label of so many is."""
+    room = room_of(count, level)
+    if count == 1:
+        return place - room / 2, place + room / 2
+    return (1 - room, 1.0) if place + room > 1 else (place, place + room)
 
 
 def test_outcomes_are_told_apart() -> None:
@@ -276,7 +319,7 @@ def test_a_log_scale_is_offered_where_one_dispatch_dwarfs_the_others() -> None:
 def test_what_shows_no_colour_is_told_by_texture_and_sign() -> None:
     page = report_html(report_of(trace(*dispatch("a", 0, 1, "failed"))), "test")
     assert 'fill="url(#t-failed)"' in page
-    assert "✗ a" in page
+    assert ">✗</text>" in page
 
 
 def test_findings_are_grouped_by_rule_and_lead_to_their_lines() -> None:

@@ -31,17 +31,19 @@ from drive_trace.text.wording import LONGEST, plural, short_time
 from drive_trace.trace.times import epoch_milliseconds
 
 _WIDTH = 900
-"""Pixels that an axis has at least on a desk; shares follow from it."""
+"""Pixels that an axis has on a desk; shares follow from it."""
+_NARROWEST = 616
+"""Pixels that it has at least: labels have room there, too."""
 _LEAST = 4 / _WIDTH
 """What can be pointed at is at least so wide."""
 _FOLDED = 44 / _WIDTH
 """Idle time is no wider than the words on its length."""
 _DEEPEST = 6
 _SECOND = 1000
-_APART = 11 / _WIDTH
+_APART = 11 / _NARROWEST
 """Marks that are nearer than this to one another stand together."""
-_TOGETHER = 52 / _WIDTH
-"""So much room has what stands for several, and twice as much what stands for very many."""
+ROOMS = (_APART, 52 / _NARROWEST, 64 / _NARROWEST)
+"""So much room has what stands for one, for several, or for more than nine."""
 _REACH = 24 / _WIDTH
 """A cluster is no wider than a number on it needs."""
 _MOST_LANES = 24
@@ -219,6 +221,8 @@ class Chart:
 
     axis: TimeAxis
     lanes: int
+    names: Sequence[str]
+    """Of the dispatch in each lane, where each has one of its own."""
     bars: Sequence[Bar]
     clusters: Sequence[Cluster]
     marks: Sequence[ChartMark]
@@ -273,6 +277,7 @@ def chart_of(run: RunScore, events: Sequence[Event], spans: Sequence[DispatchSpa
     return Chart(
         axis,
         lanes=max(lanes.values(), default=-1) + 1,
+        names=[bar.name for bar in bars] if len(bars) <= _MOST_LANES else [],
         bars=bars,
         clusters=tuple(_clusters(bars, axis.levels)),
         marks=_marks(axis, others),
@@ -297,10 +302,15 @@ def _timed(span: Period) -> _Timed | None:
 
 
 def _lanes(timed: Mapping[str, _Timed]) -> dict[str, int]:
-    """The first lane that is free when a dispatch begins; if none is, the one that soonest will."""
+    """A lane for each dispatch; of many the first that is free when one begins, and if none is, the
+    one that soonest will.
+    """
     free: list[int] = []
+    ordered = sorted(timed.items(), key=lambda item: item[1].begin)
+    if len(timed) <= _MOST_LANES:
+        return {key: lane for lane, (key, _) in enumerate(ordered)}
     lanes = {}
-    for key, each in sorted(timed.items(), key=lambda item: item[1].begin):
+    for key, each in ordered:
         lane = next((n for n, until in enumerate(free) if until <= each.begin), len(free))
         if lane == _MOST_LANES:
             lane = free.index(min(free))
@@ -412,9 +422,7 @@ def _marks(axis: TimeAxis, others: Iterable[tuple[int, str, LineRef]]) -> list[C
     every = sorted((axis.place(moment), line, kind) for moment, kind, line in others)
     rare = Counter(kind for *_, kind in every)
     marks = []
-    for first, end, level, until in together(
-        [place for place, *_ in every], axis.levels, (_APART, _TOGETHER, 2 * _TOGETHER)
-    ):
+    for first, end, level, until in together([place for place, *_ in every], axis.levels, ROOMS):
         some = every[first:end]
         found = dict.fromkeys(kind for *_, kind in some)  # in order: the first of the rarest
         kinds = [kind for kind in SERIOUS if kind in found] or [min(found, key=rare.__getitem__)]
@@ -433,15 +441,21 @@ def together(
     for level in range(levels + 1):
         now, first = dict[tuple[int, int], int](), 0
         for at in range(1, len(places) + 1):
-            room = rooms[(at - first > 1) + (at - first > 9)] / 2**level
-            gap = places[at] - places[first] if at < len(places) else 2.0
-            is_last = gap < 2 * room and places[at] > 1 - room  # nothing would fit behind it
-            if gap >= room and not is_last:
+            end, left = places[first] + room_of(at - first, level, rooms), len(places) - at
+            behind = room_of(left, level, rooms)
+            # What has no room in front of the end stands at the end.
+            is_last = left > 0 and places[at] + behind > 1 and end > 1 - behind
+            if not left or (places[at] >= end and not is_last):
                 now[first, at] = shown.pop((first, at), level)
                 first = at
         yield from ((*key, begun, level) for key, begun in shown.items())
         shown = now
     yield from ((*key, begun, None) for key, begun in shown.items())
+
+
+def room_of(count: int, level: int, rooms: tuple[float, float, float] = ROOMS) -> float:
+    """What so many that stand together need at a level of zoom, as a share of the axis."""
+    return rooms[(count > 1) + (count > 9)] * 0.5**level
 
 
 # What is too narrow to be pointed at stands together, until there is room

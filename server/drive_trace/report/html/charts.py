@@ -21,6 +21,7 @@ from drive_trace.report.chart import (
     Levels,
     RoundBar,
     TimeAxis,
+    room_of,
     together,
 )
 from drive_trace.report.sections import Places
@@ -35,14 +36,14 @@ from drive_trace.vocabulary import EVENTS
 _MARKS = 46
 _LANES = 58
 _LANE = 40
-_EDGE = 0.08
+_EDGE = 76 / 616
 """What is written in the middle of this, at either end, would not fit into the drawing."""
 _MAP = 120
 """Columns of the small picture of the whole."""
 _MOST_NAME = 60
 _CHARACTERS = 240
 """That fit into a drawing on the widest desk."""
-_LABEL = 76 / 640
+_LABEL = 76 / 616
 """From one tick to the next, also where a phone leaves the drawing this many pixels."""
 _STEPS = tuple(
     each * 1000 for each in (86_400, 43_200, 21_600, 10_800, 3600, 1800, 900, 300, 60, 30, 15, 5, 1)
@@ -161,7 +162,10 @@ def timeline_chart(
         role="group",
         aria_label=f"{title}: {described}",
     )
-    parts = _controls(chart, number), _map(chart), scrolling(title, drawing)
+    names = [tag("li", tag("bdi", plain(each, 200))) for each in chart.names]
+    beside = tag("ul", names, class_="names", aria_hidden="true") if names else None
+    lanes = tag("div", beside, scrolling(title, drawing), class_="lanes")
+    parts = _controls(chart, number), _map(chart), lanes
     folds = " ".join(f"{each.left},{each.right},{each.milliseconds}" for each in chart.axis.folds)
     axis: dict[str, Attribute] = {"data_scale": chart.axis.scale, "data_folds": folds}
     return tag("div", *parts, class_="chart", data_levels=chart.axis.levels, **axis)
@@ -190,7 +194,7 @@ def _ground(chart: Chart, height: int) -> Iterator[Html]:
         x = _share(chart.stale_from)
         yield tag("rect", after, x=x, y=0, width=width, height=height, class_="stale")
     folds = sorted(chart.axis.folds, key=lambda fold: -fold.milliseconds)
-    levels = Levels(52 / 900, chart.axis.levels)
+    levels = Levels(_LABEL, chart.axis.levels)
     for fold in folds:
         found = levels.take(min(max((fold.left + fold.right) / 2, _EDGE / 2), 1 - _EDGE / 2))
         level = chart.axis.levels if found is None else found
@@ -205,7 +209,9 @@ def _ground(chart: Chart, height: int) -> Iterator[Html]:
         yield tag("text", words, x=at, y=height - 5, text_anchor=anchor, class_=kind)
     for day in days(chart.axis):
         shown = _between(day.level, day.until)
-        yield tag("text", day.words, x=_share(day.place), y=12, class_=shown)
+        is_last = day.place + _LABEL / 2**day.level > 1
+        x, anchor = ("100%", "end") if is_last else (_share(day.place), "start")
+        yield tag("text", day.words, x=x, y=12, text_anchor=anchor, class_=shown)
     for tick in ticks(chart.axis):
         x, kind = _share(tick.place), _from(tick.level)
         yield tag("line", x1=x, x2=x, y1=18, y2=height - 18, class_=f"grid{kind}")
@@ -221,9 +227,15 @@ def _mark(mark: ChartMark, places: Places, said: Mapping[LineRef, str]) -> Html:
     """The signs of what happened; where there is no room for all, how many more there are."""
     signs, more = "".join(GLYPHS[kind] for kind in mark.kinds), len(mark.lines) - len(mark.kinds)
     is_one, is_last = len(mark.lines) == 1, mark.until is None
-    kind = "" if is_one else "end " if mark.place > 1 - _EDGE else "some "
+    is_end = not is_one and mark.place + room_of(len(mark.lines), mark.level) > 1
+    kind = "" if is_one else "end " if is_end else "some "
     kind += "cluster " * (not is_one and not is_last) + "rejected " * (REJECTED in mark.kinds)
-    text = tag("text", signs + f"+{more}" * (more > 0), x=_share(mark.place), y=_MARKS)
+    text = tag(
+        "text",
+        signs + f"+{more}" * (more > 0),
+        x="100%" if is_end else _share(mark.place),
+        y=_MARKS,
+    )
     about = said.get(mark.lines[0], "")
     words = f"{_called(mark.kinds[0])} · line {mark.lines[0].line}{about and f': {about}'}"
     if not is_one:
@@ -243,7 +255,7 @@ def _between(level: int, until: int | None) -> str | None:
 
 def _bars(chart: Chart, places: Places) -> Iterator[Html]:
     yield from (_cluster(each, places) for each in chart.clusters)
-    yield from (_dispatch(each, places, chart.axis.levels) for each in chart.bars)
+    yield from (_dispatch(each, places, chart) for each in chart.bars)
 
 
 def _cluster(cluster: Cluster, places: Places) -> Html:
@@ -269,15 +281,16 @@ def _cluster(cluster: Cluster, places: Places) -> Html:
     return tag("a", title, box, href=there, class_=kind)
 
 
-def _dispatch(bar: Bar, places: Places, levels: int) -> Html:
+def _dispatch(bar: Bar, places: Places, chart: Chart) -> Html:
     y = _LANES + bar.lane * _LANE
     x, width = _share(bar.left), _share(bar.right - bar.left)
     works = None if bar.rounds else ""
     whole = _bar(bar.outcome, width="100%", height=17)
     # No more of the name than there is ever room for.
-    room = int((bar.right - bar.left) * 2**levels * _CHARACTERS)
+    room = int((bar.right - bar.left) * 2**chart.axis.levels * _CHARACTERS)
     again = f" ↻{bar.round_starts}" * (bar.round_starts > 1)
-    name = f"{_SIGNS[bar.outcome]}{again} {plain(bar.name, min(max(room, 1), _MOST_NAME))}"
+    name = "" if chart.names else plain(bar.name, min(max(room, 1), _MOST_NAME))
+    name = f"{_SIGNS[bar.outcome]}{again} {name}".rstrip()
     label = tag("text", name, x=4, y=13)
     box = tag("svg", whole, label, x=x, y=y, width=width, height=17, data_works=works)
     rounds = [_round(each, y + 19, places) for each in bar.rounds]
