@@ -8,7 +8,8 @@ The rule looks where an id is introduced: at `event_id`, at the `dispatch_id` of
 and at the `round_id` of a `round-start`. Upper-case digits are fine, and so is any version.
 
 **Fix.** An event's id that is a UUID in another notation (braces, `urn:uuid:`, no hyphens) is
-suggested in the usual one. The id of a dispatch or a round has no fix, as other lines name it.
+suggested in the usual one, and for any other a new UUID, one at a time. The id of a dispatch or a
+round has no fix, as other lines name it: rename it in an editor.
 
 Examples:
 EVENT{"event_type":"slice-completed","event_id":"0B6F2C5E8F0D4C1B9A3E5D2F6A7B8C90"}
@@ -20,16 +21,32 @@ EVENT{"event_type":"dispatch-start","dispatch_id":"d1"}
                                                   ^^^^ … found "d1"
 EVENT{"event_type":"round-start","dispatch_id":"d1"}
 EVENT{"event_type":"dispatch-end","dispatch_id":"d1"}
+--- The id of an event, which no other line names, is made anew.
+EVENT{"event_type":"slice-completed","event_id":"event-7"}
+                                                ^^^^^^^^^ … found "event-7"
+=> Give the event a new UUID
+EVENT{"event_type":"slice-completed","event_id":"d72e2abe-31a3-570c-a75e-e34a92ce3274"}
 ---
 EVENT{"event_type":"slice-completed","event_id":"0B6F2C5E-8F0D-4C1B-9A3E-5D2F6A7B8C90"}
 """
 
-from drive_trace.linter.edits import say_in_type
-from drive_trace.linter.rule import Findings, LineDiagnostic, Rule, Severity
+from uuid import NAMESPACE_OID, uuid5
+
+from drive_trace.linter.edits import replacing, say_in_type
+from drive_trace.linter.rule import Finding, Findings, Fixes, Level, LineDiagnostic, Rule, Severity
 
 
 def _check(subject: LineDiagnostic) -> Findings:
     yield subject.malformed(RULE)
 
 
-RULE = Rule(Severity.INFORMATION, _check, fixes=say_in_type, sums="ids in this field are no UUIDs")
+def _fixes(finding: Finding) -> Fixes:
+    yield from (found := [*say_in_type(finding)])
+    field = finding.cause.field
+    if not found and field is not None and field.name == "event_id":
+        # The same each time that it is asked for, and another one for each line.
+        made = uuid5(NAMESPACE_OID, f"{finding.line.order} {finding.line.text}")
+        yield replacing(finding, f'"{made}"', Level.BY_HAND, "Give the event a new UUID")
+
+
+RULE = Rule(Severity.INFORMATION, _check, fixes=_fixes, sums="ids in this field are no UUIDs")
