@@ -126,7 +126,7 @@ def test_a_run_of_rejected_lines_is_a_run_in_every_view(alone: RawClient, tmp_pa
         assert '<div class="headline not-computable"><strong>not computable<' in shown
         assert "<p>all 38 lines rejected</p>" in shown
         whole = ask(alone, "report", uri=path.as_uri(), format="body")["body"]
-        assert "<p>2 runs in 2 files: 1 CORRECT · 1 not computable</p>" in whole
+        assert "<strong>2 runs in 2 files</strong><p>1 CORRECT · 1 not computable</p>" in whole
 
     check()
     document = opened(alone, path)
@@ -396,7 +396,7 @@ def test_a_report_is_of_the_text_as_it_is_open(alone: RawClient, tmp_path: Path)
     assert "<style" not in report["body"]
     whole = ask(alone, "report", uri=document.uri)
     assert whole["html"].startswith("<!DOCTYPE html>")
-    assert "2 runs in 1 file: 1 CORRECT · 1 not computable" in whole["html"]
+    assert "<strong>2 runs in 1 file</strong><p>1 CORRECT · 1 not computable</p>" in whole["html"]
 
 
 def test_a_report_obeys_nothing_that_a_trace_says(client: RawClient) -> None:

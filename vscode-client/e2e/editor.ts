@@ -414,6 +414,11 @@ export class Editor {
     return this.page.locator(".gettingStartedContainer");
   }
 
+  /** The comments on lines, in their view. */
+  get comments(): Locator {
+    return this.page.locator(".comments-panel .monaco-list-row");
+  }
+
   /** The document inside a webview. */
   get preview(): Locator {
     return this.page.frameLocator("iframe.webview.ready").frameLocator("iframe#active-frame").locator("body");

@@ -199,6 +199,16 @@ export async function playGrading(editor: Editor, sandbox: Sandbox): Promise<voi
     await editor.scrollToTop();
   });
 
+  await step("and stand at these lines as comments, for as long as they are open", async () => {
+    await editor.run("Comments: Focus on Comments View");
+    await editor.comments.filter({ hasText: "An empty line gives no entry" }).first().waitFor();
+    await editor.comments.filter({ hasText: "[a link](command:workbench.action.quit)" }).first().waitFor();
+    await editor.screenshot("comments");
+    await editor.closeTab("Reasons: demo");
+    await editor.comments.first().waitFor({ state: "detached" });
+    await editor.run("View: Hide Panel");
+  });
+
   await step("a reply that is no verdict records nothing, and says why", async () => {
     const before = await readFile(sandbox.trace, "utf8");
     await writeFile(replyOf(sandbox), "I would say that it passes.");

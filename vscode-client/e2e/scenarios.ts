@@ -4,6 +4,7 @@ import { packageProbe, playAgent } from "./agent-story";
 import { playBundledStory, playUntrustedStory } from "./bundled-story";
 import type { Editor } from "./editor";
 import { playEvents, prepareEvents } from "./events-story";
+import { playPages } from "./pages-story";
 import { playGrading, prepareGrading } from "./grading-story";
 import { packagePythonExtension } from "./python-extension";
 import { playPythonStory } from "./python-story";
@@ -67,6 +68,15 @@ export const scenarios: readonly Scenario[] = [
     programs: (repository) => ({ "drive-trace": installed(repository) }),
     prepare: (sandbox) => sandbox.addProject(),
     play: playViews,
+  },
+  {
+    name: "pages of runs",
+    offline: false,
+    trusting: true,
+    trace: repairedTrace(),
+    programs: (repository) => ({ "drive-trace": installed(repository) }),
+    prepare: (sandbox) => sandbox.addProject(),
+    play: playPages,
   },
   {
     name: "the events of a trace",

@@ -74,7 +74,9 @@ def fleet_body(fleet: Fleet) -> Html:
     links = [tag("li", tag("a", words(each.title), href=f"#{each.id}")) for each in shown]
     omitted = [*not_read(fleet.card), f"{fleet.card.left_out.sentence(doc.name)}."]
     warnings = [tag("p", words(each)) for each in omitted if each != "."]
-    head = tag("strong", said[0].partition(": ")[0]), warnings, [tag("p", each) for each in said]
+    count, _, verdicts = said[0].partition(": ")
+    below_it = [tag("p", each) for each in (verdicts, *said[1:]) if each]
+    head = tag("strong", count), warnings, below_it
     parts = (
         tag("a", "Skip to the runs", href="#runs", class_="skip"),
         tag("header", tag("h1", TITLE), tag("div", *head, class_="headline")),

@@ -23,10 +23,12 @@ const mostErrors = 64 << 10;
  */
 export function runToEnd(
   file: string, args: readonly string[], cwd: string, take: (text: string) => void, signal: AbortSignal,
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const isGroup = process.platform !== "win32";
-    const child = spawn(file, args, { cwd, detached: isGroup, windowsHide: true, stdio: ["ignore", "pipe", "pipe"] });
+    const env = { ...process.env, ...environment };
+    const child = spawn(file, args, { cwd, env, detached: isGroup, windowsHide: true, stdio: ["ignore", "pipe", "pipe"] });
     let [output, errors] = ["", ""];
     let timer: NodeJS.Timeout | undefined;
     const send = (name: NodeJS.Signals): void => {

@@ -3,6 +3,7 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 
 import { showLine } from "../views/places";
+import { type Bridge, bridgeTo } from "./editor-model";
 import { isSaved, noteOfChanges, type Program, type Subject, subjectOf } from "./program";
 import { isTakenUncalibrated, isToBeSent, type Offer, type Prompts } from "./prompt";
 import type { Reasons } from "./reasons";
@@ -16,13 +17,27 @@ export interface Court {
   readonly prompts: Prompts;
   readonly reasons: Reasons;
   readonly memory: vscode.Memento;
+  /** Where the judge is a model of the editor. */
+  readonly bridge?: Bridge;
+}
+
+interface Judge {
+  readonly settings: JudgeSettings;
+  readonly bridge?: Bridge;
 }
 
 /** Has a model judge a run, once a person has seen what it is sent and where, and shows its reasons. */
 export async function judgeRun(given: unknown, court: Court): Promise<void> {
   const subject = await subjectOf(given);
-  const settings = subject && (await judgeOf(subject));
-  const acceptance = settings && (await pickAcceptance(subject));
+  const judge = subject && (await judgeOf(subject, court));
+  if (subject !== undefined && judge !== undefined) {
+    const { settings, bridge } = judge;
+    await judgedBy(settings, subject, bridge ? { ...court, bridge } : court).finally(() => { bridge?.close(); });
+  }
+}
+
+async function judgedBy(settings: JudgeSettings, subject: Subject, court: Court): Promise<void> {
+  const acceptance = await pickAcceptance(subject);
   const change = acceptance && (await pickChange(subject, court.memory));
   if (!change || !(await isSaved(subject))) {
     return;
@@ -40,23 +55,54 @@ export async function judgeRun(given: unknown, court: Court): Promise<void> {
   }
 }
 
-/** The judge that the settings name. */
-async function judgeOf({ uri }: Subject): Promise<JudgeSettings | undefined> {
+/** The judge that the settings name, or else a model of the editor. */
+async function judgeOf({ uri }: Subject, { program }: Court): Promise<Judge | undefined> {
   const settings = judgeSettings(uri);
+  const folder = vscode.workspace.getWorkspaceFolder(uri)?.uri.fsPath ?? "";
+  const calibration = settings.calibration && path.resolve(folder, settings.calibration);
   if (settings.model !== "" && settings.api + settings.modelCommand !== "") {
-    const { calibration } = settings;
-    const folder = vscode.workspace.getWorkspaceFolder(uri)?.uri.fsPath ?? "";
-    return { ...settings, calibration: calibration && path.resolve(folder, calibration) };
+    return { settings: { ...settings, calibration } };
   }
   const open = vscode.l10n.t("Open Settings");
+  const pick = vscode.l10n.t("Use a Model of the Editor…");
   const text = vscode.l10n.t(
     "Drive Trace: no judge is set. Name a model in {0}, and how it is asked in {1} or {2}.",
     `${judgeSection}.model`, `${judgeSection}.api`, `${judgeSection}.modelCommand`,
   );
-  if ((await vscode.window.showInformationMessage(text, open)) === open) {
+  const picked = await vscode.window.showInformationMessage(text, open, pick);
+  if (picked === open) {
     await vscode.commands.executeCommand("workbench.action.openSettings", judgeSection);
   }
-  return undefined;
+  const model = picked === pick ? await pickModel() : undefined;
+  if (model === undefined) {
+    return undefined;
+  }
+  const bridge = await bridgeTo((prompt) => replyOf(model, prompt), (error) => { void program.tellOfNothing(String(error)); });
+  // As the editor reports it: nobody can look behind that.
+  const named = { model: `${model.vendor}/${model.id}`, api: "", baseUrl: "", modelCommand: bridge.command };
+  return { settings: { ...settings, ...named, calibration }, bridge };
+}
+
+/** The model that a person picks; nothing is sent before they have seen the prompt, and the editor has asked, too. */
+async function pickModel(): Promise<vscode.LanguageModelChat | undefined> {
+  const models = await vscode.lm.selectChatModels();
+  if (models.length === 0) {
+    void vscode.window.showInformationMessage(vscode.l10n.t("Drive Trace: the editor offers no language model, as where no agent is set up."));
+    return undefined;
+  }
+  const items = models.map((model) => ({ label: model.name, description: `${model.vendor}/${model.id}`, model }));
+  const placeHolder = vscode.l10n.t("Which model is to judge? It is not calibrated unless the settings name its calibration.");
+  return (await vscode.window.showQuickPick(items, { placeHolder }))?.model;
+}
+
+async function replyOf(model: vscode.LanguageModelChat, prompt: string): Promise<string> {
+  const justification = vscode.l10n.t("Drive Trace has this model judge a run.");
+  const response = await model.sendRequest([vscode.LanguageModelChatMessage.User(prompt)], { justification });
+  let reply = "";
+  for await (const part of response.text) {
+    reply += part;
+  }
+  return reply;
 }
 
 /** The prompt that a person wants to be sent, as it still is when they say so. */
@@ -95,9 +141,11 @@ async function prepared(args: readonly string[], subject: Subject, court: Court)
 }
 
 /** What the command line says; undefined where that has been told. */
-async function ask(args: readonly string[], title: string, subject: Subject, { program }: Court): Promise<Judged | undefined> {
-  const ended = await program.run(args, subject, title);
-  const judged = ended && parseJudged(ended.output);
+async function ask(args: readonly string[], title: string, subject: Subject, { program, bridge }: Court): Promise<Judged | undefined> {
+  const ended = await program.run(args, subject, title, bridge?.environment);
+  const said = ended && parseJudged(ended.output);
+  // Whoever reads where it goes knows nothing of the way there.
+  const judged = said && bridge ? { ...said, destination: vscode.l10n.t("{0}, a model of the editor", said.model) } : said;
   if (ended === undefined) {
     void vscode.window.showInformationMessage(vscode.l10n.t("Drive Trace: the judging was cancelled."));
   } else if (judged === undefined) {

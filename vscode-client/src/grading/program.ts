@@ -31,7 +31,7 @@ export class Program implements vscode.Disposable {
   constructor(private readonly command: () => Command | undefined) {}
 
   /** Runs a command to its end, with progress, and a way to cancel. What it says is in the output. */
-  async run(args: readonly string[], { folder }: Subject, title: string): Promise<Outcome> {
+  async run(args: readonly string[], { folder }: Subject, title: string, environment?: Readonly<Record<string, string>>): Promise<Outcome> {
     const command = this.command();
     if (command === undefined) {
       throw new NoServer(args[0]);
@@ -43,7 +43,7 @@ export class Program implements vscode.Disposable {
       token.onCancellationRequested(() => { cancelled.abort(); });
       const signal = AbortSignal.any([cancelled.signal, this.ends.signal]);
       const take = (text: string): void => { this.output.append(text); };
-      const ended = await runToEnd(command.file, [...command.args, ...args], folder, take, signal);
+      const ended = await runToEnd(command.file, [...command.args, ...args], folder, take, signal, environment);
       this.output.appendLine(`— ended (${ended.code ?? "by a signal"})`);
       // What was done before it could be cancelled is told.
       return signal.aborted && (ended.code ?? 4) > 3 ? undefined : ended;

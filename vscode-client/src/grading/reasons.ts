@@ -4,13 +4,14 @@ import * as path from "node:path";
 
 import * as vscode from "vscode";
 
+import { link } from "../link";
 import { showLine } from "../views/places";
 import { shown } from "../views/report-panel";
 import { joined } from "../views/display";
 import { escaped } from "../views/webview";
 import { type Piece, pieces } from "./citations";
 import type { Subject } from "./program";
-import type { Judged } from "./words";
+import { type Judged, plain } from "./words";
 
 const open = "driveTrace.openCited";
 const style = `
@@ -30,12 +31,16 @@ a{color:var(--vscode-textLink-foreground)}
  */
 export class Reasons implements vscode.Disposable {
   private panel: vscode.WebviewPanel | undefined;
+  private readonly comments = vscode.comments.createCommentController("driveTrace.reasons", vscode.l10n.t("Drive Trace: reasons of a judge"));
+  private threads: readonly vscode.CommentThread[] = [];
   private readonly command = vscode.commands.registerCommand(open, (uri: unknown, line: unknown) =>
     typeof uri === "string" ? showLine(uri, Number(line) || 0, { preview: true, kept: this.panel?.viewColumn }) : undefined);
 
   async open(judged: Judged, subject: Subject, beside: vscode.ViewColumn | undefined): Promise<void> {
-    const html = await page(judged, subject);
+    const cited = await Promise.all(judged.reasons.map((reason) => citedIn(reason, subject)));
+    const html = page(judged, subject, cited);
     this.panel?.dispose();
+    this.threads = cited.flatMap((parts, index) => this.threadsOf(judged, judged.reasons[index] ?? "", parts));
     const title = vscode.l10n.t("Reasons: {0}", shown(subject.runId));
     const where = { viewColumn: (beside ?? vscode.ViewColumn.One) + 1, preserveFocus: true };
     const options = { enableScripts: false, enableCommandUris: [open], localResourceRoots: [], enableFindWidget: true };
@@ -44,19 +49,34 @@ export class Reasons implements vscode.Disposable {
     panel.onDidDispose(() => {
       if (this.panel === panel) {
         this.panel = undefined;
+        this.threads.forEach((each) => { each.dispose(); });
       }
     });
     panel.webview.html = html;
   }
 
+  /** The reason as a comment on each line that it cites, for as long as the reasons are open. */
+  private threadsOf({ intent, model }: Judged, reason: string, parts: readonly Cited[]): vscode.CommentThread[] {
+    const places = new Map(parts.flatMap(({ uri, line }) => (uri === undefined || line === undefined ? [] : [[`${uri}#${line}`, { uri, line }]])));
+    return [...places.values()].map(({ uri, line }) => {
+      const body = new vscode.MarkdownString().appendText(reason);
+      const comment = { body, mode: vscode.CommentMode.Preview, author: { name: plain(model, 80) } };
+      const thread = this.comments.createCommentThread(link.toUri(uri), new vscode.Range(line - 1, 0, line - 1, 0), [comment]);
+      thread.label = vscode.l10n.t("Judge: intent {0}", intent ?? "—");
+      thread.canReply = false;
+      return thread;
+    });
+  }
+
   dispose(): void {
     this.command.dispose();
+    this.comments.dispose();
     this.panel?.dispose();
   }
 }
 
-async function page({ intent, reasons, model, prompt_version, calibrated }: Judged, subject: Subject): Promise<string> {
-  const items = await Promise.all(reasons.map((reason) => linked(reason, subject)));
+function page({ intent, model, prompt_version, calibrated }: Judged, subject: Subject, reasons: readonly (readonly Cited[])[]): string {
+  const items = reasons.map((parts) => parts.map(linked).join(""));
   const by = vscode.l10n.t("by {0}, prompt v{1}", model, prompt_version);
   const how = calibrated ? vscode.l10n.t("calibrated") : vscode.l10n.t("not calibrated");
   const nonce = randomBytes(16).toString("base64");
@@ -75,17 +95,21 @@ async function page({ intent, reasons, model, prompt_version, calibrated }: Judg
 </html>`;
 }
 
-async function linked(reason: string, subject: Subject): Promise<string> {
-  const parts = await Promise.all(pieces(reason).map(async (piece) => {
-    const uri = await targetOf(piece, subject);
-    const text = escaped(piece.text);
-    if (uri === undefined) {
-      return text;
-    }
-    const given = encodeURIComponent(JSON.stringify([uri, (piece.line ?? 1) - 1]));
-    return `<a href="${escaped(`command:${open}?${given}`)}">${text}</a>`;
-  }));
-  return parts.join("");
+/** A part of a reason, with what it leads to if it leads to something. */
+interface Cited extends Piece {
+  readonly uri: string | undefined;
+}
+
+function citedIn(reason: string, subject: Subject): Promise<Cited[]> {
+  return Promise.all(pieces(reason).map(async (piece) => ({ ...piece, uri: await targetOf(piece, subject) })));
+}
+
+function linked({ uri, text, line }: Cited): string {
+  if (uri === undefined) {
+    return escaped(text);
+  }
+  const given = encodeURIComponent(JSON.stringify([uri, (line ?? 1) - 1]));
+  return `<a href="${escaped(`command:${open}?${given}`)}">${escaped(text)}</a>`;
 }
 
 /** Where a piece leads to: the trace, or a file that is there, and in the workspace whatever links there are. */

@@ -49,7 +49,7 @@ interface Act {
 /** The live preview of a run's report. */
 class ReportView implements ViewKind {
   readonly type: string = "driveTrace.report";
-  readonly style = themed;
+  readonly style: string = themed;
   /** The traces that pages have been given links to: nothing else is shown or changed for them. */
   private readonly traces = new Set<unknown>();
 
@@ -106,6 +106,7 @@ class ReportView implements ViewKind {
 /** The timeline of a run alone, drawn by the same page. */
 class TimelineView extends ReportView {
   override readonly type = "driveTrace.timeline";
+  override readonly style = `${themed}main{max-width:none}`;
 
   override title({ runId }: Place): string {
     return vscode.l10n.t("Timeline: {0}", shown(runId));
@@ -119,6 +120,7 @@ class TimelineView extends ReportView {
 /** The page of all runs of a folder, of which the place names a trace and no run. */
 class AllRunsView extends ReportView {
   override readonly type = "driveTrace.allRuns";
+  override readonly style = `${themed}header,main,nav{max-width:none}`;
 
   override title(): string {
     return vscode.l10n.t("All Runs");
