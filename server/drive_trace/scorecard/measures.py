@@ -14,14 +14,14 @@ from drive_trace.trace.line import EVENT_ID, TS, Line
 from drive_trace.trace.provenance import ProvenanceRecord
 from drive_trace.trace.run import TIMED, Run, TimeSpan, span_ended_by
 from drive_trace.trace.times import milliseconds_between
-from drive_trace.vocabulary import EVENTS, TOKEN_FIELDS, is_random
+from drive_trace.vocabulary import DISPATCH, EVENTS, ROUND, TOKEN_FIELDS, is_random
 
 if TYPE_CHECKING:
     from drive_trace.scorecard.run_score import Recorded
 
 # Tier 2: what it cost. To be shown for CORRECT runs only; the caller decides that
 
-_DISPATCHES = ("dispatch-start", "dispatch-end")
+_DISPATCHES = (DISPATCH.opener, DISPATCH.closer)
 
 Tokens = Mapping[str, int | None]
 
@@ -134,16 +134,17 @@ def wall_clock(
     measured = milliseconds_between(started, closed)
     if measured is not None and measured >= 0:
         return WallClock(measured, 0, 0, 0, 1)
-    starts, ends = run.count_by_dispatch("dispatch-start"), run.count_by_dispatch("dispatch-end")
+    starts, ends = (run.table(name, DISPATCH.field) for name in _DISPATCHES)
     each = starts.keys() | ends.keys()
-    of = sum(max(starts.get(name, 0), ends.get(name, 0)) for name in each)
-    ms = run.dispatch_ms if ends else None
+    of = sum(max(len(starts.get(key, ())), len(ends.get(key, ()))) for key in each)
+    place = EVENTS[DISPATCH.closer].positions["wall_clock_ms"]
+    ms = sum([line.facts[place] for line in run.events(DISPATCH.closer)]) if ends else None
     count = sum(
         "wall_clock_ms" in record.measured(end) and _is_in_time(span_ended_by(run, end))
         for record in records
         for end in run.events("dispatch-end")
     )
-    return WallClock(ms, sum(ends.values()), of, len(each), 0, int(ms is None), count)
+    return WallClock(ms, len(run.events(DISPATCH.closer)), of, len(each), 0, int(ms is None), count)
 
 
 def _is_in_time(span: TimeSpan | None) -> bool:
@@ -153,9 +154,9 @@ def _is_in_time(span: TimeSpan | None) -> bool:
 
 def mean_rounds(run: Run) -> Rounds:
     """The mean number of rounds over all dispatches that had one."""
-    rounds = run.count_by_dispatch("round-start")
-    dispatches = {each for name in _DISPATCHES for each in run.count_by_dispatch(name)}
-    return Rounds(sum(rounds.values()), len(rounds), len(rounds.keys() | dispatches))
+    rounds = run.table(ROUND.opener, DISPATCH.field)
+    dispatches = {each for name in _DISPATCHES for each in run.table(name, DISPATCH.field)}
+    return Rounds(len(run.events(ROUND.opener)), len(rounds), len(rounds.keys() | dispatches))
 
 
 def as_double(value: int | None) -> int | float | None:

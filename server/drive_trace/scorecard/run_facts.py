@@ -103,10 +103,10 @@ def run_facts(run: Run, files: _Files) -> RunFacts:
     work = [(key, length) for (key, _), length in _lengths(rounds, ROUND).items()]
     in_rounds = {key for key, _ in work}
     work += [each for each in took.items() if each[0] not in in_rounds]
-    starts = run.count_by_dispatch(ROUND.opener)
-    reworked = [key for key in dict.fromkeys([*dispatches, *starts]) if starts.get(key, 0) > 1]
+    starts = run.table(ROUND.opener, DISPATCH.field)
+    reworked = [key for key in results if len(starts.get(key, ())) > 1]
     longest = max(took, key=lambda key: took[key].ms, default=None)
-    most = max(reworked, key=lambda key: starts[key], default=None)
+    most = max(reworked, key=lambda key: len(starts[key]), default=None)
 
     def called(key: str) -> tuple[str, LineRef]:
         own = (each for (dispatch_id, _), each in rounds.items() if dispatch_id == key)
@@ -134,10 +134,10 @@ def run_facts(run: Run, files: _Files) -> RunFacts:
         halts=tuple(_halt(*each) for each in islice(halts, _MOST_HALTS)),
         longest=TopDispatch(*called(longest), took[longest].ms) if longest is not None else None,
         longest_work_ms=sum(length.ms for key, length in work if key == longest),
-        rounds=sum(starts.values()),
+        rounds=len(run.events(ROUND.opener)),
         open_rounds=sum(each.end is None for each in rounds.values()),
         reworked=len(reworked),
-        most_rounds=TopDispatch(*called(most), starts[most]) if most is not None else None,
+        most_rounds=TopDispatch(*called(most), len(starts[most])) if most is not None else None,
         escalations=verdicts["escalating-to-user"],
         stopped=verdicts["stop-condition"],
     )

@@ -131,21 +131,6 @@ class Run:
             )
         )
 
-    # What the score adds up
-
-    def count_by_dispatch(self, name: str) -> Mapping[str, int]:
-        """How many events of one name each dispatch has; no zeros."""
-        place = EVENTS[name].positions[DISPATCH.field]
-        counts = Counter([line.facts[place] for line in self.events(name)])
-        del counts[None]
-        return cast("Mapping[str, int]", counts)
-
-    @property
-    def dispatch_ms(self) -> int:
-        """Sum of the durations on events that close a dispatch, in milliseconds."""
-        place = EVENTS[DISPATCH.closer].positions["wall_clock_ms"]
-        return sum([line.facts[place] for line in self.events(DISPATCH.closer)])
-
     @cached_property
     def repeated_ids(self) -> Mapping[object, LineSet]:
         """The events of each ``event_id`` that several have."""
