@@ -126,7 +126,9 @@ def test_an_evals_engineers_day(day: Path) -> None:
     calibrate("gpt-x")  # the first command
     said = run("suite", "status", "suite.toml")
     assert said.code == 1
-    assert said.out.startswith("0 of 60 planned runs have ended, and are gated and judged\n")
+    assert said.out.startswith(
+        "0 of 60 planned runs have ended, and are graded as suite.toml says\n"
+    )
     assert "  runs/candidate/case-0/1/trace.jsonl: no event recorded\n" in said.out
     assert "  runs/candidate/case-0/2/trace.jsonl: no event recorded\n" in said.out
     assert "  runs/candidate/case-0/3/trace.jsonl: never ended\n" in said.out
@@ -165,6 +167,12 @@ def test_an_evals_engineers_day(day: Path) -> None:
     gate = answer["gate"]
     assert [(gate[each]["correct"], gate[each]["k"]) for each in SIDES] == [(30, 30), (26, 30)]
     assert [each["case"] for each in answer["cases"]] == CASES
+    dead = answer["inputs"]["candidate"]["dead_runs"]
+    assert {Path(each).parent.name: why for each, why in dead.items()} == {
+        "1": "no event recorded",
+        "2": "no event recorded",
+        "3": "never ended",
+    }
     text = run("compare", "--suite", "suite.toml").out
     assert "3 runs of the candidate are known by a manifest or a suite alone" in " ".join(
         text.split()
@@ -199,7 +207,7 @@ def test_what_went_on_after_its_grade_is_graded_again_and_nothing_else(suite: Pa
     said = run("suite", "status", "suite.toml")
     assert said.code == 1
     assert said.out.splitlines() == [
-        "23 of 24 planned runs have ended, and are gated and judged",
+        "23 of 24 planned runs have ended, and are graded as suite.toml says",
         "  runs/baseline/case-3/4/trace.jsonl: mechanical, qa, intent",
     ]
 

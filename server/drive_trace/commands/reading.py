@@ -56,12 +56,10 @@ def read_text(source: str, most: int) -> str:
 
 def suite_at(path: str) -> SuiteFile:
     """The suite that somebody has named. Ends the command with all that is wrong with it."""
-    from pydantic import TypeAdapter  # noqa: PLC0415 - slow to load, and few have a suite
-
-    from drive_trace.storage.suites import Suite, SuiteFile  # noqa: PLC0415 - as above
+    from drive_trace.storage.suites import Suite, SuiteFile  # noqa: PLC0415 - loads pydantic
     from drive_trace.storage.toml_models import read_as  # noqa: PLC0415 - as above
 
-    read = read_as(Path(path), TypeAdapter(Suite))
+    read = read_as(Path(path), Suite)
     if isinstance(read, Suite):
         return SuiteFile(Path(path), read)
     raise Ended(EXIT_UNUSABLE, *(each.problem.message for each in read))

@@ -86,7 +86,7 @@ def status(path: str, output_format: str) -> None:
         click.echo(json_document({"runs": rows}))
     else:
         count = f"{len(states) - len(missing):,} of {plural(len(states), 'planned run')}"
-        click.echo(f"{count} have ended, and are gated and judged")
+        click.echo(f"{count} have ended, and are graded as {printable(path, 200)} says")
         for each in missing:
             click.echo(f"  {printable(each.words)}")
     sys.exit(1 if missing else 0)

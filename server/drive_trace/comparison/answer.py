@@ -550,6 +550,7 @@ def _input_json(side: Side) -> Mapping[str, object]:
         "files": [each._asdict() for each in side.files],
         "unread": [each._asdict() for each in side.unread],
         **side.left_out.as_json(),
+        "dead_runs": {e.run_id: e.score.gate.uncounted for e in side.runs if e.is_dead},
         "copied_runs": [run.run_id for run in side.copies],
         "doubted": {metric.key: runs for metric, runs in side.doubted.items()},
     }

@@ -113,9 +113,9 @@ def case_beside(trace: str) -> str | None:
 
 def read_case_file(path: str) -> CaseFile | disk.Problem:
     """The table ``[cases]`` of a TOML file: by name, patterns as in .gitignore, or ids of runs."""
-    from drive_trace.storage.toml_models import CASES, read_as  # noqa: PLC0415 - loads pydantic
+    from drive_trace.storage.toml_models import CasesOf, read_as  # noqa: PLC0415 - loads pydantic
 
-    read = read_as(Path(path), CASES)
+    read = read_as(Path(path), CasesOf)
     if isinstance(read, Sequence):
         return read[0].problem
     return CaseFile(path, {name: tuple(said) for name, said in read.cases.items()})
@@ -130,9 +130,9 @@ def read_prices(path: str | None) -> Prices | disk.Problem:
     file = Path(path) if path is not None else disk.config_folder() / PRICES_NAME
     if path is None and not disk.may_be_there(file):
         return {}
-    from drive_trace.storage.toml_models import PRICES, read_as  # noqa: PLC0415 - loads pydantic
+    from drive_trace.storage.toml_models import PriceOf, read_as  # noqa: PLC0415 - loads pydantic
 
-    read = read_as(file, PRICES)
+    read = read_as(file, dict[str, PriceOf])
     if isinstance(read, Sequence):
         return read[0].problem
     return {name: TokenPrices(**dict(each)) for name, each in read.items()}

@@ -88,10 +88,9 @@ class PriceOf(Table):
 
 Prices: TypeAlias = dict[Word, PriceOf]
 T = TypeVar("T")
-CASES, PRICES = TypeAdapter(CasesOf), TypeAdapter(Prices)
 
 
-def read_as(path: Path, model: TypeAdapter[T]) -> T | Sequence[FileProblem]:
+def read_as(path: Path, model: type[T]) -> T | Sequence[FileProblem]:
     """Read a file that somebody has named."""
     problems: list[FileProblem] = []
     read = ParsedFiles[T | None](lambda text: _read(text, model), None).read(
@@ -100,13 +99,13 @@ def read_as(path: Path, model: TypeAdapter[T]) -> T | Sequence[FileProblem]:
     return problems if read is None else read
 
 
-def _read(text: str, model: TypeAdapter[T]) -> T | tuple[TextProblem, ...]:
+def _read(text: str, model: type[T]) -> T | tuple[TextProblem, ...]:
     text = text.replace("\r\n", "\n")
     data = read_toml(text)
     if isinstance(data, TextProblem):
         return (data,)
     try:
-        return model.validate_python(data)
+        return TypeAdapter(model).validate_python(data)
     except ValidationError as error:
         return problems_at(text, map(_fault, error.errors(include_url=False)))
 
