@@ -212,6 +212,16 @@ def test_what_went_on_after_its_grade_is_graded_again_and_nothing_else(suite: Pa
     ]
 
 
+def test_what_a_person_records_stands(suite: Path) -> None:
+    done(suite.parent)
+    trace = suite.parent / "runs/baseline/case-3/4/trace.jsonl"
+    where = ("--trace-file", trace, "--project-run-id", "baseline-case-3-4")
+    assert run("record", *where, "--qa", "fail", "--intent", "fail", "--only-this-file").code == 0
+    assert run("suite", "status", "suite.toml").code == 0
+    assert run("suite", "judge", "suite.toml").code == 0
+    assert lines(trace)[-1].count('"fail"') == 2
+
+
 def test_at_a_planned_look_only_its_repetitions_are_due(suite: Path) -> None:
     text = suite.read_text("utf-8").replace("repetitions = 6", "repetitions = 6\nlooks = 3")
     write(suite.parent, suite.name, text)

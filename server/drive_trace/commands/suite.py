@@ -192,12 +192,16 @@ def states_of(file: SuiteFile) -> Iterator[State]:
 
 
 def _lacks(file: SuiteFile, run: ComparedRun) -> Iterator[str]:
-    """The components that no gate or judge of the suite has graded since the run's last work."""
+    """The components that nobody has graded since the run's last work. What a person has recorded
+    stands, also over what a gate or a judge came to.
+    """
     if run.is_dead:
         yield str(run.score.gate.uncounted)
         return
     judged = {_INTENT: run.score.judgement} if file.suite.judge else {}
     gated = {each: run.score.gates.get(each) for each in COMPONENTS if file.gate(run.case, each)}
+    grade = run.score.correctness if run.score.stale is None else None
     for component, found in {**gated, **judged}.items():
-        if found is None or (sortable(found.ts) or "") < run.events.last_work:
+        by_hand = grade is not None and grade.values[component] is not None
+        if (sortable(found.ts) or "") < run.events.last_work if found else not by_hand:
             yield component
