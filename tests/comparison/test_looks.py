@@ -77,6 +77,8 @@ def test_the_same_sides_with_more_runs_are_not_looked_at_for_the_first_time(side
 
 def test_another_comparison_is_no_earlier_look(sides: Sides) -> None:
     sides.add("b", CORRECT)
+    (sides.folder / "c").mkdir()
+    sides.allowed()  # of one side, which decides nothing
     sides.add("c", CORRECT)
     sides.allowed()
     others = Sides(sides.folder / "others")

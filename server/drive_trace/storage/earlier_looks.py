@@ -27,7 +27,7 @@ def earlier_look(sides: tuple[Side, Side]) -> tuple[int, int] | None:
     with suppress(OSError, ValueError):
         looks = msgspec.json.decode(read_regular(path), type=list[_Look])
     now = _runs_of(sides[0]), _runs_of(sides[1])
-    if now not in looks:
+    if all(now) and now not in looks:  # of no runs all are a part
         with suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(path, msgspec.json.encode([*looks[1 - _MOST :], now]))
