@@ -103,6 +103,43 @@ def test_a_run_of_events_that_are_not_known_is_not_computable(client: RawClient)
 # The lens command
 
 
+def test_the_page_of_a_run_is_no_file_where_the_client_asks_for_its_text(tmp_path: Path) -> None:
+    shown: list[Any] = []
+
+    def show(params: Any) -> Any:
+        shown.append(params["uri"])
+        return {"success": True}
+
+    declared = {
+        "window": {"showDocument": {"support": True}},
+        "workspace": {"textDocumentContent": {}},
+    }
+    env = {**os.environ, "DRIVE_TRACE_CACHE": str(tmp_path)}
+    with RawClient(SERVE, handlers={"window/showDocument": show}, env=env) as client:
+        answer = client.initialize(declared)
+        content = answer["capabilities"]["workspace"]["textDocumentContent"]
+        assert content == {"schemes": ["drive-trace"]}
+        evil = "../x&y=%20`\n# CORRECT\n🚀"
+        document = Document(client, graded("pass", "fail", "pass") + triage(run=evil))
+        for run_id, headline in (("run-1", "INCORRECT — qa failed"), (evil, "not computable")):
+            show_run(client, document, run_id)
+            asked = {"uri": shown[-1]}
+            text = client.request("workspace/textDocumentContent", asked)["text"]
+            assert text.startswith(f"# {headline}")
+            assert "\n## Metrics: facts, not a score\n" in text
+        assert shown[0].startswith("drive-trace:/run.md?")
+        assert not [*tmp_path.rglob("*.md")]
+        for wrong in (
+            "drive-trace:/run.md",
+            "drive-trace:/run.md?5",
+            "drive-trace:/run.md?[%22a%22,5]",
+        ):
+            error = client.response(
+                client.start_request("workspace/textDocumentContent", {"uri": wrong})
+            )["error"]
+            assert "there is no such" in error["message"]
+
+
 def test_the_page_of_a_run(tmp_path: Path) -> None:
     shown: list[Any] = []
 

@@ -52,6 +52,16 @@ export async function playPages(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.closeTab("Timeline: demo");
   });
 
+  await step("a report is text that can be read and copied, and is no file", async () => {
+    await editor.run("Drive Trace: Open Report as Text");
+    await editor.tab("demo.md").waitFor();
+    await editor.lines.filter({ hasText: "# CORRECT, but stale" }).first().waitFor();
+    await editor.screenshot("report-as-text");
+    await editor.type("x");
+    await editor.lines.filter({ hasText: "x# CORRECT" }).waitFor({ state: "detached" });
+    await editor.closeTab("demo.md");
+  });
+
   await step("a trace is exported for the viewers of other tools", async () => {
     const file = path.join(sandbox.workspace, "run.json");
     await editor.runAsking("Drive Trace: Export Trace…", "For which viewer");

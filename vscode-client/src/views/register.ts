@@ -8,7 +8,7 @@ import { turnGrade } from "./grade-picker";
 import { withServer } from "./needing";
 import { offerNextEvent } from "./next-event";
 import { type Place, placeOf } from "./places";
-import { AllRunsPanels, ReportPanels, TimelinePanels } from "./report-panel";
+import { AllRunsPanels, ReportPanels, shown, TimelinePanels } from "./report-panel";
 import { RunsTree } from "./runs-tree";
 import { ServerStatus } from "./server-status";
 import { StatusBar } from "./status-bar";
@@ -39,6 +39,7 @@ export function registerViews(context: vscode.ExtensionContext, need: () => Prom
     command("openReport", (given) => open(reports, given)),
     command("openAllRuns", () => allRuns.openFolder()),
     command("openTimeline", (given) => open(timelines, given)),
+    command("openText", openText),
     command("recordVerdict", recordVerdict),
     command("undoGrade", undoGrade),
     vscode.commands.registerCommand("driveTrace.turnGrade", turnGrade),
@@ -52,6 +53,16 @@ export function registerViews(context: vscode.ExtensionContext, need: () => Prom
       webviewOptions: { retainContextWhenHidden: true },
     }),
   );
+}
+
+/** The report of a run as Markdown that can be read, searched and copied, and is no file. */
+async function openText(given: unknown): Promise<void> {
+  const place = await placeOf(given);
+  if (place !== undefined) {
+    const path = `/${shown(place.runId).replace(/[\\/]/g, "_")}.md`;
+    const uri = vscode.Uri.from({ scheme: "drive-trace", path, query: JSON.stringify([place.uri, place.runId]) });
+    await vscode.window.showTextDocument(uri, { preview: true, viewColumn: vscode.ViewColumn.Beside });
+  }
 }
 
 async function open(views: { open(place: Place): void }, given: unknown): Promise<void> {

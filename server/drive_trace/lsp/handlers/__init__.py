@@ -246,7 +246,7 @@ def done(outcome: Result | CannotMake | Refused | Problem) -> Result:
 
 async def show_document(protocol: TraceProtocol, uri: str) -> bool:
     """Let the client show a file, or a page of the web. Gives whether it did."""
-    is_web = not uri.startswith("file:")
+    is_web = uri.startswith("http")
     params = types.ShowDocumentParams(uri=uri, external=is_web, take_focus=True)
     response = await protocol.request(types.WINDOW_SHOW_DOCUMENT, params)
     return response is not None and says_yes(response.result, "success")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import unquote, urlsplit
 
+from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
 from drive_trace import __version__
@@ -16,6 +19,7 @@ from drive_trace.analysis import Analysis, events_of_run
 from drive_trace.features.runs import JoinedRun, graded_json, of_one_file
 from drive_trace.linter.settings import RuleSettings
 from drive_trace.lsp.handlers import Handlers, Services
+from drive_trace.lsp.handlers.server_commands import page_of
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.messages import REPORT, RUN, TIMELINE, ReportParams, RunParams
 from drive_trace.lsp.rpc.threads import SharedWork, in_thread
@@ -78,6 +82,7 @@ class Reports(Handlers):
             RUN: self._run,
             REPORT: self._report,
             TIMELINE: self._timeline,
+            types.WORKSPACE_TEXT_DOCUMENT_CONTENT: self._content,
         }
 
     async def _run(self, params: RunParams) -> dict[str, object]:
@@ -153,6 +158,16 @@ class Reports(Handlers):
         wanted = ReportParams(params.uri, params.run_id, TIMELINE)
         key = (TIMELINE, params)
         return await self._shared.result_of(key, lambda: self._report_on_run(params.run_id, wanted))
+
+    async def _content(
+        self, params: types.TextDocumentContentParams
+    ) -> types.TextDocumentContentResult:
+        try:
+            uri, run_id = json.loads(unquote(urlsplit(params.uri).query))
+            text, joined = await self._joined(str(uri), str(run_id))
+        except (ValueError, TypeError) as error:
+            raise JsonRpcInvalidParams("there is no such document") from error
+        return types.TextDocumentContentResult(await in_thread(page_of, joined, text.lines))
 
     # The traces
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
@@ -25,6 +27,7 @@ from drive_trace.lsp.handlers import (
 )
 from drive_trace.lsp.handlers.code_actions import RECORD_GRADE, edit_of, made_when_picked
 from drive_trace.lsp.rpc.capabilities import path_of
+from drive_trace.lsp.rpc.messages import CONTENT_SCHEME
 from drive_trace.lsp.rpc.threads import in_thread
 from drive_trace.storage.emitting import filled
 from drive_trace.storage.linked_files import write_run_page
@@ -60,6 +63,10 @@ class ServerCommands(Handlers):
         card = markup(run.markdown, client.hover_format).value
         if not client.shows_documents:
             self._protocol.show_message(run.title)
+            return card
+        if client.reads_contents:
+            address = f"{CONTENT_SCHEME}:/run.md?{quote(json.dumps([uri, run_id]))}"
+            await show_document(self._protocol, address)
             return card
         try:
             lines = tuple(request.analysis.document.lines)  # as they are now; typing goes on
@@ -171,17 +178,19 @@ class ServerCommands(Handlers):
         return response is not None and says_yes(response.result, "applied")
 
 
-def _write_page(uri: str, run: JoinedRun, lines: Sequence[Line]) -> Path:
-    """Write the page of a run: its card over all files, and the report on the events of this one.
-    The time grows with the number of events.
+def page_of(run: JoinedRun, lines: Sequence[Line]) -> str:
+    """The page of a run: its card over all files, and the report on the events of this one. The
+    time grows with the number of events.
     """
     from drive_trace.report.sections import (  # noqa: PLC0415 - nothing else needs it
         run_report_markdown,
     )
 
-    run_id = run.run.run_id
-    text = run_report_markdown(run.run, events_of_run(lines, run_id), run.full_headline)
-    return write_run_page(uri, run_id, text)
+    return run_report_markdown(run.run, events_of_run(lines, run.run.run_id), run.full_headline)
+
+
+def _write_page(uri: str, run: JoinedRun, lines: Sequence[Line]) -> Path:
+    return write_run_page(uri, run.run.run_id, page_of(run, lines))
 
 
 def _strings(command: str, argument: object, *names: str) -> list[str]:

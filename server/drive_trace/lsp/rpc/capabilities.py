@@ -83,6 +83,8 @@ class Client:
     prepares_renames: bool = _declared_at("textDocument.rename.prepareSupport")
     """Whether it requests what would be renamed before it asks the person for a name."""
     shows_documents: bool = _declared_at("window.showDocument.support")
+    reads_contents: bool = _declared_at("workspace.textDocumentContent")
+    """Whether it shows documents whose text it requests, and that are no files."""
     asks: bool = _declared_at("window.showMessage")
     """Whether it lets the person choose an answer to a message."""
     shows_progress: bool = _declared_at("window.workDoneProgress")

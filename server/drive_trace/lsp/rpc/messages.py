@@ -30,6 +30,8 @@ EVENTS = "driveTrace/events"
 EVENT = "driveTrace/event"
 COMPARE = "driveTrace/compare"
 CHANGED = "driveTrace/changed"
+CONTENT_SCHEME = "drive-trace"
+"""Of the page of a run as a document, ``drive-trace:/NAME.md?[URI, ID]``."""
 
 
 class RunsParams(msgspec.Struct, frozen=True, rename="camel"):

@@ -40,7 +40,7 @@ from drive_trace.lsp.rpc.capabilities import (
     key_of,
     read_client,
 )
-from drive_trace.lsp.rpc.messages import DECLARED, OWN_REQUESTS
+from drive_trace.lsp.rpc.messages import CONTENT_SCHEME, DECLARED, OWN_REQUESTS
 from drive_trace.lsp.rpc.stream import Outbox, header
 from drive_trace.text.codec import loads
 from drive_trace.text.escaping import printable
@@ -315,6 +315,9 @@ class TraceProtocol(LanguageServerProtocol):
         )
         self.server_capabilities = builder.build()
         self.server_capabilities.experimental = DECLARED
+        if self.client.reads_contents and self.server_capabilities.workspace:
+            content = types.TextDocumentContentOptions([CONTENT_SCHEME])
+            self.server_capabilities.workspace.text_document_content = content
         return types.InitializeResult(self.server_capabilities, self.server_info)
 
     def _shut_down(self, _params: None) -> None:
