@@ -32,13 +32,10 @@ _FIGURES = (
     *("halts", "work", "clock", "dispatches", "rounds", "reworked", "escalated", "rejected"),
     *("tokens in / out", "findings"),
 )
-_DECIDED = (
-    "Runs without a certain verdict have no part in what changed: grading them may change it."
-)
+_DECIDED = "What changed leaves out runs without a certain verdict: grading them may change it."
 _SPENT = (
-    "All that was spent ÷ CORRECT runs: what the others cost counts, too. Where runs may be "
-    "CORRECT that are not known to be, it is told from the most to the fewest CORRECT runs; where "
-    "a run does not tell what it cost, “at least”."
+    "All that was spent ÷ CORRECT runs: what the others cost counts, too. Runs that may be CORRECT "
+    "make it a range, and runs that do not tell what they cost “at least”."
 )
 
 
@@ -72,11 +69,10 @@ def fleet_body(fleet: Fleet) -> Html:
     sections = enumerate((*_sections(fleet), *below))
     shown = [each._replace(id=f"part-{at}" if at else "runs") for at, each in sections]
     links = [tag("li", tag("a", words(each.title), href=f"#{each.id}")) for each in shown]
-    omitted = [*not_read(fleet.card), f"{fleet.card.left_out.sentence(doc.name)}."]
-    warnings = [tag("p", words(each)) for each in omitted if each != "."]
+    omitted = *not_read(fleet.card), fleet.card.left_out.sentence(doc.name)
+    warnings = [tag("p", words(each)) for each in omitted if each]
     count, _, verdicts = said[0].partition(": ")
-    below_it = [tag("p", each) for each in (verdicts, *said[1:]) if each]
-    head = tag("strong", count), warnings, below_it
+    head = tag("strong", count), warnings, [tag("p", each) for each in (verdicts, *said[1:])]
     parts = (
         tag("a", "Skip to the runs", href="#runs", class_="skip"),
         tag("header", tag("h1", TITLE), tag("div", *head, class_="headline")),
@@ -170,8 +166,7 @@ def _rates(what: str, groups: Mapping[str, Sequence[Row]]) -> doc.Table:
 
 def _bounds(rows: Sequence[Row]) -> tuple[int, int]:
     """How many runs are CORRECT at least, and at most."""
-    least = sum(row.standing == Verdict.CORRECT for row in rows)
-    return least, sum(map(can_be_correct, rows))
+    return sum(row.standing == Verdict.CORRECT for row in rows), sum(map(can_be_correct, rows))
 
 
 def _over_time(by_month: Mapping[str, Sequence[Row]]) -> doc.Section:
@@ -181,15 +176,15 @@ def _over_time(by_month: Mapping[str, Sequence[Row]]) -> doc.Section:
         ends = wilson(least, len(rows))[0], wilson(most, len(rows))[1]
         drawn.append(Drawn(name, least / len(rows) if least == most else None, ends))
     said = doc.Bullets([*_changes(by_month), _DECIDED])
-    chart = [intervals(_OVER_TIME, drawn, None)] if drawn else []
-    return doc.Section(_OVER_TIME, [said, *chart, _rates("month", by_month)])
+    chart = intervals(_OVER_TIME, drawn, None)
+    return doc.Section(_OVER_TIME, [said, chart, _rates("month", by_month)])
 
 
 def _changes(by_month: Mapping[str, Sequence[Row]]) -> Iterator[str]:
     decided = {
         name: (_bounds(sure)[0], len(sure))
         for name, rows in by_month.items()
-        if name != _UNKNOWN and (sure := [row for row in rows if _is_decided(row)])
+        if name != _UNKNOWN and (sure := [*filter(_is_decided, rows)])
     }
     names, passes = [*decided], [*decided.values()]
     found, best = [*changes(passes)], likeliest(passes)
@@ -223,22 +218,22 @@ def _said(change: Change, names: Sequence[str]) -> str:
     return re.sub(r"-(?=0\.)", "−", said)
 
 
-def _spent(rows: Sequence[Row]) -> Iterator[str]:
+def _spent(rows: Sequence[Row]) -> list[str]:
     tokens = [(row.input_tokens, row.output_tokens) for row in rows]
     known = [one + two for one, two in tokens if one is not None and two is not None]
     times = [row.work_ms for row in rows if row.work_ms is not None]
-    for costs, said in ((known, compact), (times, short_time)):
-        yield _per_correct(costs, rows, said)
+    return [_per_correct(known, rows, compact), _per_correct(times, rows, short_time)]
 
 
 def _per_correct(costs: Sequence[Any], rows: Sequence[Row], said: Callable[[int], str]) -> str:
-    (least, most), is_whole = _bounds(rows), len(costs) == len(rows)
+    least, most = _bounds(rows)
     if not most or not costs:
         return "n/a" if most else "none CORRECT"
     lowest = said(round(sum(costs) / most))
-    if not is_whole or not least:
-        telling = "" if is_whole else f" ({len(costs):,} of {len(rows):,} tell)"
-        return f"at least {lowest}{telling}"
+    if len(costs) < len(rows):
+        return f"at least {lowest} ({len(costs):,} of {len(rows):,} tell)"
+    if not least:
+        return f"at least {lowest}"
     return lowest if least == most else f"{lowest} to {said(round(sum(costs) / least))}"
 
 
