@@ -213,8 +213,10 @@ def _unusual(run: Run) -> _Unusual:
         place, claim = map(EVENTS[of.closer].positions.__getitem__, (of.field, CLAIM))
         for end in run.events(of.closer):
             value = end.facts[place]
-            if value in odd or _passed(by_id[value][0], end) != end.facts[claim]:
-                found.durations.extend(_durations_ended_by(run, end))
+            passed = milliseconds_between(by_id[value][0].facts[TS], end.facts[TS])
+            span = span_ended_by(run, end) if value in odd or passed != end.facts[claim] else None
+            if span is not None and span.excess_ms:
+                found.durations.append(Duration(span, run))
     return found
 
 
@@ -276,16 +278,6 @@ class Duration(msgspec.Struct, frozen=True):
         started = (span.start, "ts", "it started then")
         expected = span.measured_ms
         return rule.finding(span.end, CLAIM, message, started, expected=expected, run=self.run)
-
-
-def _durations_ended_by(run: Run, end: Line) -> Iterator[Duration]:
-    span = span_ended_by(run, end)
-    if span is not None and span.excess_ms:
-        yield Duration(span, run)
-
-
-def _passed(start: Line, end: Line) -> int | None:
-    return milliseconds_between(cast("str", start.facts[TS]), cast("str", end.facts[TS]))
 
 
 def _speaker(run: Run, end: Line) -> Line | None:

@@ -12,7 +12,7 @@ import msgspec
 from drive_trace.text.wording import plural
 from drive_trace.trace.line import EVENT_ID, TS, Line
 from drive_trace.trace.provenance import ProvenanceRecord
-from drive_trace.trace.run import TIMED, Run, TimeSpan, span_ended_by
+from drive_trace.trace.run import TIMED, Run, TimeSpan, is_recorded_afterwards, span_ended_by
 from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import DISPATCH, EVENTS, ROUND, TOKEN_FIELDS, is_random
 
@@ -261,13 +261,13 @@ def provenance(run: Run, record: ProvenanceRecord | None = None) -> Provenance:
     entries = [*filter(None, map(record.entry_of, run.lines))] if record is not None else []
     own = (lines for name, lines in run.by_event.items() if not EVENTS[name].is_feed)
     facts = [line.facts for each in own for line in _some(each)]
-    spans = _spans(run)
+    are_afterwards = _are_afterwards(run)
     return Provenance(
         events=len(facts),
         odd_ids=sum([not is_random(str(each[EVENT_ID])) for each in facts]),
         full_minutes=sum([str(each[TS]).endswith(_FULL_MINUTE) for each in facts]),
-        ends=len(spans),
-        afterwards=sum([span.is_recorded_afterwards for span in spans]),
+        ends=len(are_afterwards),
+        afterwards=sum(are_afterwards),
         recorded=len(entries),
         measured=sum([bool(record.measured(line)) for line in run.lines]) if record else 0,
     )
@@ -277,17 +277,19 @@ def _some(lines: Sequence[Line]) -> Sequence[Line]:
     return lines if len(lines) <= 2 * _MOST else [*lines[:_MOST], *lines[-_MOST:]]
 
 
-def _spans(run: Run) -> list[TimeSpan]:
-    """The ways from a start to the end that most likely is its own: no table is needed for that."""
-    pairs = []
+def _are_afterwards(run: Run) -> list[bool]:
+    """Of each end that follows what most likely is its own start, whether both were recorded
+    afterwards: no table is needed for that.
+    """
+    found = []
     for of in TIMED:
         opened, closed = EVENTS[of.opener].positions[of.field], EVENTS[of.closer].positions
         starts = run.events(of.opener)
         for end in _some(run.events(of.closer)):
             start = starts.before(end)
-            if start is not None and start.facts[opened] == end.facts[closed[of.field]]:
-                pairs.append((start, end, end.facts[closed["wall_clock_ms"]]))
-    moments = [(str(start.facts[TS]), str(end.facts[TS])) for start, end, _ in pairs]
-    measured = [milliseconds_between(*each) for each in moments]
-    spans = zip(pairs, measured, strict=True)
-    return [TimeSpan(*pair, ms) for pair, ms in spans if ms is not None and ms >= 0]
+            if start is None or start.facts[opened] != end.facts[closed[of.field]]:
+                continue
+            ms = milliseconds_between(start.facts[TS], end.facts[TS])
+            if ms is not None and ms >= 0:
+                found.append(is_recorded_afterwards(ms, end.facts[closed["wall_clock_ms"]]))
+    return found
