@@ -95,9 +95,9 @@ def _open_for(events: Iterable[Event]) -> int | None:
             return None
         times = [epoch_milliseconds(each.ts) for each in named]
         found += zip(times[::2], times[1::2], strict=True)
-    spans = [(start, end) for start, end in found if start is not None and end is not None]
-    is_known = len(spans) == len(found) > 0
-    if not is_known or not all(0 < end - start <= FORGOTTEN_MS for start, end in spans):
+    known = ((start, end) for start, end in found if start is not None and end is not None)
+    spans = [(start, end) for start, end in known if 0 < end - start <= FORGOTTEN_MS]
+    if not found or len(spans) < len(found):
         return None
     total = until = 0
     for start, end in sorted(spans):

@@ -16,7 +16,7 @@ from drive_trace.trace.line import Line, LineStatus, event_of, name_of, run_id_o
 from drive_trace.trace.reading import values_of
 from drive_trace.trace.scope import Nesting, kept_nestings
 from drive_trace.trace.times import milliseconds_between
-from drive_trace.vocabulary import LIFETIMES, Entity, EventType, Lifetime
+from drive_trace.vocabulary import DISPATCH, LIFETIMES, ROUND, Entity, EventType, Lifetime
 from drive_trace.vocabulary.registry import ENVELOPE
 
 MOST_ROWS = 1000
@@ -25,7 +25,6 @@ _LONGEST = 500
 """The most characters of a text."""
 _WORDS = EventWords(())
 """Without the names of dispatches and rounds, which stand beside the words."""
-_DISPATCH, _ROUND = LIFETIMES[Entity.DISPATCH], LIFETIMES[Entity.ROUND]
 
 
 def page_json(analysis: Analysis, first: int) -> dict[str, object]:
@@ -44,8 +43,8 @@ def page_json(analysis: Analysis, first: int) -> dict[str, object]:
 def _row(analysis: Analysis, line: Line, nesting: Nesting, number: int) -> dict[str, object]:
     """What is null or none goes without saying."""
     findings = analysis.findings_of(line)
-    dispatch = _start(analysis, nesting.run, _DISPATCH, nesting.dispatch)
-    round_ = _start(analysis, nesting.run, _ROUND, nesting.round)
+    dispatch = _start(analysis, nesting.run, DISPATCH, nesting.dispatch)
+    round_ = _start(analysis, nesting.run, ROUND, nesting.round)
     ts = object_on(line).get("ts") if line.event is None else line.text_fact("ts")
     row: dict[str, object] = {
         "line": analysis.document.protocol_line(number),

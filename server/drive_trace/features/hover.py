@@ -28,10 +28,9 @@ from drive_trace.trace.reading import values_of
 from drive_trace.trace.run import TimeSpan, span_ended_by
 from drive_trace.trace.times import milliseconds_between, moment
 from drive_trace.vocabulary import (
+    DISPATCH,
     ENVELOPE,
     GRADE,
-    LIFETIMES,
-    Entity,
     EventType,
     FieldType,
     Form,
@@ -305,7 +304,6 @@ _UNITS = (
     (3_600, "hour"),
     (60, "minute"),
 )
-_DISPATCH = LIFETIMES[Entity.DISPATCH]
 
 
 def about_moment(at: referents.Pointed) -> str | None:
@@ -347,10 +345,10 @@ def _landmarks(at: referents.Pointed) -> Iterator[tuple[str, Line]]:
 
 
 def _dispatch_start(at: referents.Pointed) -> Line | None:
-    if at.event is None or _DISPATCH.field not in at.event.fields:
+    if at.event is None or DISPATCH.field not in at.event.fields:
         return None
-    value = object_on(at.line).get(_DISPATCH.field)
-    found = referents.referent_of(at.analysis, at.line, at.event.fields[_DISPATCH.field], value)
+    value = object_on(at.line).get(DISPATCH.field)
+    found = referents.referent_of(at.analysis, at.line, at.event.fields[DISPATCH.field], value)
     return found.starts.before(at.line) if found is not None else None
 
 

@@ -20,8 +20,10 @@ from drive_trace.trace.line import Line, LineSet, run_of
 from drive_trace.trace.places import Place
 from drive_trace.trace.run import Run
 from drive_trace.vocabulary import (
+    DISPATCH,
     EVENTS,
     LIFETIMES,
+    ROUND,
     Entity,
     EventType,
     FieldType,
@@ -32,7 +34,6 @@ from drive_trace.vocabulary import (
 
 _HAS_PLACE = re.compile(r"[a-zA-Z][\w.+-]*://[^\s\ud800-\udfff]+")
 _MOST_WRITERS = 8
-_DISPATCH, _ROUND = LIFETIMES[Entity.DISPATCH], LIFETIMES[Entity.ROUND]
 
 
 class HoverOptions(NamedTuple):
@@ -158,7 +159,7 @@ def _about_called(at: Pointed) -> str | None:
     event = at.line.event
     if event is None:
         return None
-    field, value = event.fields[_DISPATCH.field], at.line.fact(_DISPATCH.field)
+    field, value = event.fields[DISPATCH.field], at.line.fact(DISPATCH.field)
     found = referent_of(at.analysis, at.line, field, value)
     return _about_referent(at, found) if found is not None else None
 
@@ -171,7 +172,7 @@ def _about_referent(at: Pointed, found: Referent) -> str:
     text = f"{_title(at, found, start)}: started on {at.link(start)}"
     text += f", ended on {at.link(end)}{_outcome(end)}." if end is not None else _open(at, found)
     if found.of.entity is Entity.DISPATCH and found.run is not None:
-        rounds = found.run.of(_ROUND.opener, found.of.field, found.id)
+        rounds = found.run.of(ROUND.opener, found.of.field, found.id)
         text += f" {plural(len(rounds), 'round')}." if rounds else ""
         text += _resumed(at, start)
     return text
@@ -203,7 +204,7 @@ def _title(at: Pointed, found: Referent, start: Line) -> str:
 def _dispatch_name(at: Pointed, line: Line) -> str | None:
     """The name of the dispatch of a line."""
     assert line.event is not None
-    field = line.event.fields[_DISPATCH.field]
+    field = line.event.fields[DISPATCH.field]
     found = referent_of(at.analysis, line, field, line.fact(field.name))
     name = found.name_for(line) if found is not None else None
     return code(name, 60) if name is not None else None
@@ -217,9 +218,7 @@ def _outcome(end: Line) -> str:
 def _resumed(at: Pointed, start: Line) -> str:
     parent = start.fact("parent_dispatch_id")
     before = (
-        at.analysis.index.having(_DISPATCH.opener, _DISPATCH.field, parent).first
-        if parent
-        else None
+        at.analysis.index.having(DISPATCH.opener, DISPATCH.field, parent).first if parent else None
     )
     if before is None:
         return ""

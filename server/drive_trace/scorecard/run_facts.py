@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 
 from drive_trace.scorecard.caveats import LineRef
 from drive_trace.scorecard.dispatches import Key, Length, Named, length_of, named_by
-from drive_trace.trace.line import TS, Line, name_of
+from drive_trace.trace.line import TS, Line, earliest, latest, name_of
 from drive_trace.trace.reading import values_of
 from drive_trace.trace.run import Run
 from drive_trace.trace.times import milliseconds_between, sortable
@@ -176,13 +176,11 @@ def _halt(line: Line, path: str) -> Halt:
 
 
 def _clock_ms(files: _Files) -> int | None:
-    own = (
-        line for run, _ in files for some in (run.lines, run.lines[::-1]) for line in _first(some)
-    )
-    stamps = [*filter(None, (sortable(line.text_fact("ts")) for line in own))]
+    own = [
+        [lines for name, lines in run.by_event.items() if not EVENTS[name].is_feed]
+        for run, _ in files
+    ]
+    ends = [earliest(each[0] for each in some) for some in own]
+    ends += [latest(each[-1] for each in some) for some in own]
+    stamps = [*filter(None, (sortable(line.text_fact("ts")) for line in ends if line))]
     return milliseconds_between(min(stamps), max(stamps)) if stamps else None
-
-
-def _first(lines: Sequence[Line]) -> Iterator[Line]:
-    """The first that is no feed's."""
-    return islice((each for each in lines if each.event and not each.event.is_feed), 1)
