@@ -262,6 +262,15 @@ def test_several_open_things_are_named() -> None:
     )
 
 
+def test_a_trace_has_to_be_named(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DRIVE_TRACE_FILE", raising=False)
+    for args in (["dispatch-start", "dispatch_name=D1"], ["--batch", "-"]):
+        ran = run("emit", *args)
+        assert ran.code == 2
+        assert "no trace to append to: name one with --trace-file, DRIVE_TRACE_FILE or" in ran.err
+    assert not [*here.iterdir()]
+
+
 @pytest.mark.usefixtures("repository")
 def test_what_nobody_can_know_is_missing() -> None:
     assert refused("dispatch-end result=failed") == (

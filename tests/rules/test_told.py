@@ -111,3 +111,18 @@ def test_what_follows_is_told_where_its_cause_is_off() -> None:
     off = RuleSettings({"missing-field": None})
     codes = {each.finding.rule.code for each in Analysis(lacking, off).told()}
     assert codes == {"undeclared-field"}
+
+
+@pytest.mark.parametrize("start", ["", "{'event_type': 'dispatch-start', 'dispatch_id': 'D1'}"])
+def test_a_dispatch_that_was_not_recorded_is_told_once_though_another_one_resumes_it(
+    start: str,
+) -> None:
+    lines = trace(
+        'EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R1","round_number":1}',
+        'EVENT{"event_type":"round-end","dispatch_id":"D1","round_id":"R1"}',
+        'EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}',
+        'EVENT{"event_type":"dispatch-start","dispatch_id":"D2","parent_dispatch_id":"D1"}',
+    )
+    text = f"{start}\n{lines}" if start else lines
+    found = run("check", "-", "--output-format", "json", "--severity", "warning", stdin=text).json
+    assert [each["code"] for each in found] == ["invalid-json" if start else "unknown-dispatch"]

@@ -335,8 +335,11 @@ def _recorded_trace() -> str | None:
         for each in project.problems:
             raise Ended(EXIT_UNUSABLE, each.problem.message)
         record = project.configuration.record
-        ctx.meta["recorded_run"] = record and record.run
-        return record and str(inside(project.folder / record.trace, project.folder))
+        if record is None:
+            named = "name one with --trace-file, DRIVE_TRACE_FILE or [record] in drive-trace.toml"
+            raise click.UsageError(f"no trace to append to: {named}")
+        ctx.meta["recorded_run"] = record.run
+        return str(inside(project.folder / record.trace, project.folder))
     except OSError as error:
         raise Ended(EXIT_UNUSABLE, f"the trace of [record] is {why_not_read(error)}") from error
 

@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -59,10 +59,14 @@ WITHIN: Mapping[str, Sequence[str]] = {
 }
 """The same, by what follows from them between the first and the last of its lines."""
 
+OF: Mapping[str, Sequence[str]] = {"unknown-parent-dispatch": ("unknown-dispatch",)}
+"""The same, by what follows from one that marks the same value."""
+
 MISSING = frozenset(
     {
         "unknown-dispatch",
         "unknown-round",
+        "unknown-parent-dispatch",
         "slice-never-started",
         "amended-before-authored",
         "round-number-gap",
@@ -92,12 +96,23 @@ class _Causes:
         """One on a line of a finding."""
         return next(filter(None, map(self._on.get, _lines_of(finding))), None)
 
+    def of(self, finding: Finding) -> Finding | None:
+        """One that marks the same value."""
+        return self._by_value.get(_marked(finding))
+
+    @cached_property
+    def _by_value(self) -> Mapping[str, Finding]:
+        return {_marked(each): each for each in self._found}
+
     def within(self, finding: Finding, above: int = 0) -> Finding | None:
         """One between the lines of a finding, or so many lines above them."""
         orders = [line.order for line in _lines_of(finding)]
         place = bisect_left(self._orders, min(orders) - above)
         is_there = place < len(self._orders) and self._orders[place] <= max(orders)
         return self._found[place] if is_there else None
+
+
+_LOOKS = ((ON, _Causes.on), (WITHIN, _Causes.within), (OF, _Causes.of))
 
 
 class _OnRejectedLines:
@@ -159,11 +174,11 @@ def _consequences(
     rejected = _OnRejectedLines(each for each in errors if each.line.is_rejected)
     cause_of: dict[int, Finding] = {}
     for (code, run_id), some in by_rule.items():
-        for cause in (*ON.get(code, ()), *WITHIN.get(code, ())):
-            given = by_rule.get((cause, run_id))
-            if given is not None and severity_of(given[0]) <= severity_of(some[0]):
-                causes = _Causes(given)
-                _note(cause_of, some, causes.on if cause in ON.get(code, ()) else causes.within)
+        for table, look in _LOOKS:
+            for cause in table.get(code, ()):
+                given = by_rule.get((cause, run_id))
+                if given is not None and severity_of(given[0]) <= severity_of(some[0]):
+                    _note(cause_of, some, partial(look, _Causes(given)))
         if code in MISSING:
             _note(cause_of, some, partial(rejected.cause_of, run_id=run_id))
     return cause_of

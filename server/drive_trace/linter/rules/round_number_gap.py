@@ -18,6 +18,17 @@ EVENT{"event_type":"round-start","round_id":"R2","round_number":3}
 EVENT{"event_type":"dispatch-start"}
 EVENT{"event_type":"round-start","round_id":"R1","round_number":1}
 EVENT{"event_type":"round-start","round_id":"R2","round_number":2}
+--- One slip is told once.
+EVENT{"event_type":"dispatch-start"}
+EVENT{"event_type":"round-start","round_id":"R1","round_number":1}
+EVENT{"event_type":"round-start","round_id":"R2","round_number":5}
+… expected 2 after the round on line 2; found 5                 ^
+EVENT{"event_type":"round-start","round_id":"R3","round_number":3}
+=> Replace with 2
+EVENT{"event_type":"dispatch-start"}
+EVENT{"event_type":"round-start","round_id":"R1","round_number":1}
+EVENT{"event_type":"round-start","round_id":"R2","round_number":2}
+EVENT{"event_type":"round-start","round_id":"R3","round_number":3}
 --- A round whose start readers reject may be the first.
 EVENT{"event_type":"dispatch-start"}
 EVENT{"event_type":"round-start","round_id":"R1","round_number":0}
@@ -42,13 +53,17 @@ _NUMBER = "round_number"
 
 def _check(run: Run) -> Findings:
     for dispatch_id, starts in run.table(ROUND.opener, DISPATCH.field).items():
-        previous, expected = None, 1
+        previous, expected, instead = None, 1, 1
         for line in starts:
             number = cast("int", line.fact(_NUMBER))
-            is_other = number != expected and not _is_again(run, line)
-            if is_other and _is_expected(run, dispatch_id, previous, line):
+            follows = number in {expected, instead}
+            if not (follows or _is_again(run, line)) and _is_expected(
+                run, dispatch_id, previous, line
+            ):
                 before = previous or run.open_at(DISPATCH, dispatch_id, line)
                 yield _finding(line, previous, expected, before)
+            # Of a number that is a slip, the next round is right to go on from what it should be.
+            instead = number + 1 if follows else expected + 1
             previous, expected = line, number + 1
 
 
