@@ -6,9 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, NamedTuple, TypeAlias
-
-import msgspec
+from typing import NamedTuple, TypeAlias
 
 from drive_trace.scorecard.dispatches import Event, named_by
 from drive_trace.trace.run import FORGOTTEN_MS
@@ -24,24 +22,25 @@ _START_AND_END = (DISPATCH.opener, DISPATCH.closer)
 A_MILLION = 1_000_000
 _ENDING = (Entity.RUN, Entity.DISPATCH)
 """What has to end where it was started, before a run has ended."""
-Price: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=1_000_000)]
 
 
-class TokenPrices(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class TokenPrices(NamedTuple):
     """What a model costs, in dollars for a million tokens of each kind."""
 
-    input: Price
-    output: Price
-    cache_read: Price
-    cache_write: Price
+    input: float
+    output: float
+    cache_read: float
+    cache_write: float
 
     def cost(self, tokens: Mapping[str, int | None]) -> float | None:
         """Dollars for some tokens; None where a kind of them is unknown."""
-        counts = [tokens[f"{kind}_tokens"] for kind in self.__struct_fields__]
-        known = [each for each in counts if each is not None]
-        prices = msgspec.structs.astuple(self)
-        total = sum(n * price for n, price in zip(known, prices, strict=False))
-        return total / A_MILLION if len(known) == len(counts) else None
+        total = 0.0
+        for kind, price in zip(self._fields, self, strict=True):
+            count = tokens[f"{kind}_tokens"]
+            if count is None:
+                return None
+            total += count * price
+        return total / A_MILLION
 
 
 Prices: TypeAlias = Mapping[str, TokenPrices]
