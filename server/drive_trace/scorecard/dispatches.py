@@ -89,19 +89,15 @@ _OUTCOMES = {
 }
 
 
-class Length(NamedTuple):
-    """How long something took."""
-
-    ms: int
-    is_claimed: bool
-    """Whether only its author says so."""
+Length = tuple[int, bool]
+"""Milliseconds, and whether only their author says so."""
 
 
 def length_of(claimed: int, clock: int | None) -> Length:
     """How long something took, given what its end claims and what lies between the timestamps."""
     if clock is None or clock < 0 or is_recorded_afterwards(clock, claimed):
-        return Length(claimed, is_claimed=True)
-    return Length(clock, is_claimed=False)
+        return claimed, True
+    return clock, False
 
 
 class Period(msgspec.Struct, frozen=True):

@@ -105,7 +105,7 @@ def run_facts(run: Run, files: _Files) -> RunFacts:
     work += [each for each in took.items() if each[0] not in in_rounds]
     starts = run.table(ROUND.opener, DISPATCH.field)
     reworked = [key for key in results if len(starts.get(key, ())) > 1]
-    longest = max(took, key=lambda key: took[key].ms, default=None)
+    longest = max(took, key=lambda key: took[key][0], default=None)
     most = max(reworked, key=lambda key: len(starts[key]), default=None)
 
     def called(key: str) -> tuple[str, LineRef]:
@@ -127,13 +127,13 @@ def run_facts(run: Run, files: _Files) -> RunFacts:
             Unfinished(*called(key), results[key]) for key in unfinished[:_MOST_UNFINISHED]
         ),
         slices=len({key for name in _OF_SLICES for key in run.table(name, SLICE.field)}),
-        work_ms=sum(length.ms for _, length in work) if work else None,
-        claimed_ms=sum(length.ms for _, length in work if length.is_claimed),
+        work_ms=sum(ms for _, (ms, _) in work) if work else None,
+        claimed_ms=sum(ms for _, (ms, is_claimed) in work if is_claimed),
         clock_ms=_clock_ms(files),
         halt_count=len(run.events(_HALT)),
         halts=tuple(_halt(*each) for each in islice(halts, _MOST_HALTS)),
-        longest=TopDispatch(*called(longest), took[longest].ms) if longest is not None else None,
-        longest_work_ms=sum(length.ms for key, length in work if key == longest),
+        longest=TopDispatch(*called(longest), took[longest][0]) if longest is not None else None,
+        longest_work_ms=sum(ms for key, (ms, _) in work if key == longest),
         rounds=len(run.events(ROUND.opener)),
         open_rounds=sum(each.end is None for each in rounds.values()),
         reworked=len(reworked),

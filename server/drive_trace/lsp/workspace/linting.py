@@ -140,10 +140,8 @@ class Publisher:
         may_touch_any_run |= self._runs.take_outdated()
         if runs or has_new_text or may_touch_any_run:
             self.refresh_views(None)
-        if may_touch_any_run or any(
-            runs & ({*trace.analysis.index.runs, *trace.analysis.index.uncounted})
-            for trace in self._runs.open
-        ):
+        indexes = [trace.analysis.index for trace in self._runs.open]
+        if may_touch_any_run or any(each.names(run_id) for each in indexes for run_id in runs):
             self._soon.request(types.WORKSPACE_CODE_LENS_REFRESH)
         holders = self._runs.closed.holders
         if has_new_text or any(len(holders(run_id)) > 1 for run_id in runs):
