@@ -380,8 +380,13 @@ function neighbour(links, from, key) {
   const middle = (/** @type {DOMRect} */ box) => box.top + box.height / 2;
   const here = from.getBoundingClientRect();
   const seen = links.filter(isDrawn).map((link) => ({ link, box: link.getBoundingClientRect() }));
+  // Where each dispatch has a lane, those of all lanes are one row, and so are their rounds.
+  const kindOf = (/** @type {Element} */ link) => link.closest(".bars") === null ? "mark" : link.lastElementChild?.localName;
+  const hasLanes = from.closest(".chart")?.querySelector(".names") !== null && kindOf(from) !== "mark";
+  const isBeside = (/** @type {Element} */ link, /** @type {DOMRect} */ box) =>
+    hasLanes ? kindOf(link) === kindOf(from) : Math.abs(middle(box) - middle(here)) < 7;
   // What stands for bars that are too narrow is drawn before them.
-  const row = seen.filter(({ box }) => Math.abs(middle(box) - middle(here)) < 7).sort((one, other) => one.box.left - other.box.left);
+  const row = seen.filter(({ link, box }) => isBeside(link, box)).sort((one, other) => one.box.left - other.box.left);
   const at = row.findIndex(({ link }) => link === from);
   if (key === "ArrowRight" || key === "ArrowLeft") {
     return row[at + (key === "ArrowRight" ? 1 : -1)]?.link;
