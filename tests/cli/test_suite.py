@@ -126,9 +126,7 @@ def test_an_evals_engineers_day(day: Path) -> None:
     calibrate("gpt-x")  # the first command
     said = run("suite", "status", "suite.toml")
     assert said.code == 1
-    assert said.out.startswith(
-        "0 of 60 planned runs have ended, and are graded as suite.toml says\n"
-    )
+    assert said.out.startswith("graded as suite.toml says: 0 of 60 planned runs\n")
     assert "  runs/candidate/case-0/1/trace.jsonl: no event recorded\n" in said.out
     assert "  runs/candidate/case-0/2/trace.jsonl: no event recorded\n" in said.out
     assert "  runs/candidate/case-0/3/trace.jsonl: never ended\n" in said.out
@@ -174,7 +172,7 @@ def test_an_evals_engineers_day(day: Path) -> None:
         "3": "never ended",
     }
     text = run("compare", "--suite", "suite.toml").out
-    assert "3 runs of the candidate are known by a manifest or a suite alone" in " ".join(
+    assert "3 runs of the candidate are without an event, or an end, and not CORRECT" in " ".join(
         text.split()
     )
     assert list(here.rglob("*.run.json")) == []
@@ -207,19 +205,77 @@ def test_what_went_on_after_its_grade_is_graded_again_and_nothing_else(suite: Pa
     said = run("suite", "status", "suite.toml")
     assert said.code == 1
     assert said.out.splitlines() == [
-        "23 of 24 planned runs have ended, and are graded as suite.toml says",
+        "graded as suite.toml says: 23 of 24 planned runs",
         "  runs/baseline/case-3/4/trace.jsonl: mechanical, qa, intent",
     ]
 
 
-def test_what_a_person_records_stands(suite: Path) -> None:
+def test_a_grade_without_a_record_of_the_suites_is_graded_again(suite: Path) -> None:
     done(suite.parent)
-    trace = suite.parent / "runs/baseline/case-3/4/trace.jsonl"
-    where = ("--trace-file", trace, "--project-run-id", "baseline-case-3-4")
-    assert run("record", *where, "--qa", "fail", "--intent", "fail", "--only-this-file").code == 0
+    trace = suite.parent / "runs/candidate/case-3/4/trace.jsonl"
+    trace.write_text(of_run("candidate-case-3-4", 1000), "utf-8")
+    Path(f"{trace}.judgements.ndjson").unlink()
+    with trace.open("a", encoding="utf-8") as file:  # as whoever is judged can
+        grade = dict.fromkeys(("mechanical", "qa", "intent"), "pass")
+        file.write(text_of(event("correctness-recorded", "candidate-case-3-4", **grade)))
+    said = run("suite", "status", "suite.toml")
+    assert f"{trace.relative_to(suite.parent)}: mechanical, qa, intent" in said.out
+    (trace.parent / "built").unlink()
+    run("suite", "run-gates", "suite.toml")
+    assert '"mechanical":"fail"' in lines(trace)[-1]
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "lacks"),
+    [
+        ('"test -e built"]', '"false"]', "mechanical"),
+        ('"junit.xml"', '"other.xml"', "qa"),
+        ('"gpt-x"', '"gpt-y"', "intent"),
+    ],
+)
+def test_what_another_gate_or_judge_has_graded_is_graded_again(
+    suite: Path, was: str, now: str, lacks: str
+) -> None:
+    done(suite.parent)
+    write(suite.parent, suite.name, suite.read_text("utf-8").replace(was, now))
+    said = run("suite", "status", "suite.toml")
+    assert said.code == 1
+    assert f"  runs/baseline/case-3/1/trace.jsonl: {lacks}\n" in said.out
+
+
+def test_a_candidate_is_no_better_by_a_baseline_that_is_gone(suite: Path) -> None:
+    done(suite.parent)
+    for case in FEW:
+        for number in (3, 4, 5, 6):
+            (suite.parent / f"runs/baseline/{case}/{number}/trace.jsonl").unlink()
+    found = run("compare", "--suite", "suite.toml", "--format", "json").json
+    assert found["answer"] == "cannot-tell", found["reasons"]
+    for trace in suite.parent.glob("runs/baseline/*/*/trace.jsonl"):
+        trace.unlink()
+    ran = run("compare", "--suite", "suite.toml", "--format", "json")
+    assert ran.code == 3
+    assert ran.json["reasons"][0] == "the baseline has no runs that left an event, and ended"
+
+
+def test_a_manifest_in_a_runs_folder_breaks_nothing(suite: Path) -> None:
+    done(suite.parent)
+    write(suite.parent, "runs/candidate/case-3/1/trace.run.json", '{"case": "other"}')
     assert run("suite", "status", "suite.toml").code == 0
-    assert run("suite", "judge", "suite.toml").code == 0
-    assert lines(trace)[-1].count('"fail"') == 2
+    assert run("compare", "--suite", "suite.toml").code == 3
+
+
+def test_no_diff_is_a_link_out_of_its_folder(suite: Path) -> None:
+    secret = write(suite.parent / "elsewhere", "secret", "diff --git a/a b/a\n+secret\n")
+    diff = suite.parent / "runs/baseline/case-3/1/run.diff"
+    diff.unlink()
+    diff.symlink_to(secret)
+    calibrate("gpt-x")
+    write(suite.parent, "asked.log.stopped", "")
+    assert run("suite", "run-gates", "suite.toml").code == 0
+    ran = run("suite", "judge", "suite.toml")
+    assert ran.code == 1
+    assert ran.err.endswith("runs/baseline/case-3/1/trace.jsonl: intent\n")
+    assert len(lines(suite.parent / "asked.log")) == 23
 
 
 def test_at_a_planned_look_only_its_repetitions_are_due(suite: Path) -> None:

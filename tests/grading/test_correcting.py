@@ -73,3 +73,13 @@ def test_the_interval_holds_the_truth_in_94_of_100(kept: float, caught: float) -
             told += 1
             held += found[1][0] <= true <= found[1][1]
     assert held >= 0.94 * told
+
+
+def test_an_interval_holds_its_value_and_has_a_width() -> None:
+    for table in (of(45, 50, 45, 50), of(48, 49, 1, 1), of(17, 20, 36, 40)):
+        for passed in range(61):
+            found = table.corrected(passed, 60)
+            if found is not None:
+                value, (low, high) = found
+                assert 0 <= low <= value <= high <= 1
+                assert low < high

@@ -94,7 +94,7 @@ def _side_option(flag: str, what: str) -> Callable[[options.Command], options.Co
 @_side_option("--candidate", "that are judged")
 @options.file(
     "--suite",
-    "A TOML file that plans both sides, and says how they are compared; no other file is asked.",
+    "A TOML file that plans both sides, and says how they are compared.",
 )
 @click.option(
     "--look",

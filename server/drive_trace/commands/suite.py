@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
@@ -17,11 +18,11 @@ from drive_trace.commands.reading import Reading, suite_at, usable
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, notify
 from drive_trace.comparison.runs import ComparedRun, RunManifest
 from drive_trace.storage.compared_sides import read_side
-from drive_trace.storage.files import may_be_there
+from drive_trace.storage.files import inside, may_be_there, why
 from drive_trace.storage.finding import SearchOptions
 from drive_trace.storage.suites import COMPONENTS, SIDES, SuiteFile
 from drive_trace.text.escaping import json_document, printable
-from drive_trace.text.wording import plural
+from drive_trace.text.wording import listed, plural, writable
 from drive_trace.trace.times import sortable
 
 _INTENT = "intent"
@@ -86,7 +87,7 @@ def status(path: str, output_format: str) -> None:
         click.echo(json_document({"runs": rows}))
     else:
         count = f"{len(states) - len(missing):,} of {plural(len(states), 'planned run')}"
-        click.echo(f"{count} have ended, and are graded as {printable(path, 200)} says")
+        click.echo(f"graded as {printable(path, 200)} says: {count}")
         for each in missing:
             click.echo(f"  {printable(each.words)}")
     sys.exit(1 if missing else 0)
@@ -154,18 +155,23 @@ def _call(command: click.Command, state: State, given: Mapping[str, object]) -> 
     """Call one of our commands for a run. Why it graded nothing stands on standard error."""
     notify(state.words)
     said = {"trace_file": state.trace, "project_run_id": state.run.run_id, **given}
-    options = [
-        f"--{name.replace('_', '-')}={one}"
+    pairs = [
+        (name.replace("_", "-"), one)
         for name, value in said.items()
         for one in (value if isinstance(value, list) else [value])
         if one is not None
     ]
+    options = [f"--{name}={one}" for name, one in pairs]
     more: Any = {"standalone_mode": False, "parent": click.get_current_context()}
     with suppress(SystemExit):  # what came of it stands in the trace
         try:
+            for path in (one for _, one in pairs if isinstance(one, Path)):
+                inside(path)  # as whoever is judged may have made it a link
             command.main([*options, "--only-this-file"], command.name, **more)
         except click.ClickException as error:
             error.show()
+        except OSError as error:
+            notify(f"not read: {why(error)}")
 
 
 def _end(file: SuiteFile, components: Collection[str]) -> None:
@@ -188,20 +194,25 @@ def states_of(file: SuiteFile) -> Iterator[State]:
         runs = {run.run_id: run for run in made.runs if run.is_dead}
         runs |= {part.path: run for run in made.runs for part in run.score.parts}
         for trace, said in planned.items():
-            yield State(trace, said, runs[trace], tuple(_lacks(file, runs[trace])))
+            yield State(trace, said, runs[trace], tuple(_lacks(file, str(said.case), runs[trace])))
 
 
-def _lacks(file: SuiteFile, run: ComparedRun) -> Iterator[str]:
-    """The components that nobody has graded since the run's last work. What a person has recorded
-    stands, also over what a gate or a judge came to.
+def _lacks(file: SuiteFile, case: str, run: ComparedRun) -> Iterator[str]:
+    """The components that no gate or judge of the suite, as it is now, has graded since the run's
+    last work. A grade without such a record is nobody's word: whoever is judged can write one.
     """
     if run.is_dead:
         yield str(run.score.gate.uncounted)
         return
-    judged = {_INTENT: run.score.judgement} if file.suite.judge else {}
-    gated = {each: run.score.gates.get(each) for each in COMPONENTS if file.gate(run.case, each)}
-    grade = run.score.correctness if run.score.stale is None else None
-    for component, found in {**gated, **judged}.items():
-        by_hand = grade is not None and grade.values[component] is not None
-        if (sortable(found.ts) or "") < run.events.last_work if found else not by_hand:
+    for component in COMPONENTS:
+        wanted, gated = file.gate(case, component), run.score.gates.get(component)
+        kind = listed([writable(each) for each in wanted.run] or wanted.names) if wanted else None
+        if wanted and (gated is None or gated.kind != kind or _is_old(gated.ts, run)):
             yield component
+    judge, judged = file.suite.judge, run.score.judgement
+    if judge and (not judged or judged.judge.model != judge.model or _is_old(judged.ts, run)):
+        yield _INTENT
+
+
+def _is_old(ts: str, run: ComparedRun) -> bool:
+    return (sortable(ts) or "") < run.events.last_work

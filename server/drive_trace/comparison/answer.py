@@ -284,7 +284,7 @@ def final_answer(
     recorded = _by_gate(counted(cases), level)
     rejected = gate.candidate.rejected
     count = f"{plural(rejected, 'run')} of the candidate {'counts' if rejected == 1 else 'count'}"
-    why = Reason(f"{count} as not CORRECT: a grade, or every line, is rejected or unknown")
+    why = Reason(f"{count} as not CORRECT: no grade, or no line, of theirs counts")
     against = (why,) if rejected else ()
     if ways == {recorded} and recorded is not Answer.CANNOT_TELL:
         lost = _moved(cases, "lost", -1) if recorded is Answer.BETTER else ()

@@ -141,8 +141,9 @@ def _unfit(baseline: Side, candidate: Side) -> Iterator[Reason]:
             count = plural(len(side.not_read), "input")
             were = "was" if len(side.not_read) == 1 else "were"
             yield Reason(f"{count} of the {side.name} {were} not read", named)
-        elif not side.runs:
-            yield Reason(f"the {side.name} has no runs")
+        elif all(run.is_dead for run in side.runs):
+            which = " that left an event, and ended" if side.runs else ""
+            yield Reason(f"the {side.name} has no runs{which}")
     both = on_both_sides(baseline, candidate)
     if both:
         yield Reason(

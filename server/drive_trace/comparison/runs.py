@@ -194,7 +194,7 @@ NO_EVENT, NEVER_ENDED = "no event recorded", "never ended"
 def dead_run(name: str, manifest: RunManifest, case: str | None, why: str) -> ComparedRun:
     """A run that was started or planned, and left nothing that counts: it is not CORRECT."""
     nothing = Efficiency(dict.fromkeys(TOKEN_FIELDS), WallClock(None, 0, 0, 0, 0), Rounds(0, 0, 0))
-    gate = Gate(Verdict.NOT_COMPUTABLE, (NO_SIGNAL,), ("run",), why)
+    gate = Gate(Verdict.NOT_COMPUTABLE, (NO_SIGNAL,), (), why)
     return compared(RunScore(name, (), None, None, gate, nothing), [manifest], case)
 
 
@@ -272,8 +272,9 @@ class Side(NamedTuple):
         that means.
         """
         if dead := [run.run_id for run in self.runs if run.is_dead]:
+            counts = "a pass or a fail" if self.name == "baseline" else "not CORRECT"
             what = "without an event, or an end"
-            yield what, dead, "known by a manifest or a suite alone, and not CORRECT"
+            yield what, dead, f"{what}, and {counts}: known by a manifest or a suite"
         if joined := [run.run_id for run in self.runs if len(run.score.parts) > 1]:
             what = "joined over files"
             yield what, joined, f"{what}: each repetition needs an id of its own"

@@ -137,9 +137,10 @@ class Calibration(NamedTuple):
         middle = share + 2 * Z * Z * (share * kept_is - (1 - share) * caught_is)
         reach = Z * math.sqrt(variance) / (k + c - 1)
         found = (passed / of + caught.hits / caught.of - 1) / gain
-        inside = (min(max(each, 0.0), 1.0) for each in (found, middle - reach, middle + reach))
-        value, low, high = inside
-        return value, (low, high)
+        low, high, value = middle - reach, middle + reach, min(max(found, 0.0), 1.0)
+        if low >= 1 or high <= 0:  # the labels do not fit these runs
+            return None
+        return value, (min(max(low, 0.0), value), max(min(high, 1.0), value))
 
     @property
     def lacks(self) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ compared. Whoever names the file vouches for it: it says which commands run.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, TypeAlias
@@ -37,6 +38,11 @@ class GateOf(Table):
     """JUnit reports, from the run's folder on."""
     timeout: Seconds = 3600.0
     """How long each command may take."""
+
+    @property
+    def names(self) -> list[str]:
+        """Those of the reports, without their folders."""
+        return [Path(each).name for each in self.result]
 
     @model_validator(mode="after")
     def _one_way(self) -> GateOf:
@@ -126,7 +132,7 @@ class Suite(Table):
     """By the model; ``*`` is any other."""
     margin: Share = MARGIN
     """A lower cost decides only if the rate of CORRECT runs is lower by this at most."""
-    alpha: Share = ALPHA
+    alpha: Annotated[float, Field(ge=0.0001, lt=1)] = ALPHA
     """How often comparisons of sides that are alike may find a difference."""
     time: Literal["working", "clock"] = "working"
     """Which time may decide."""
@@ -135,8 +141,10 @@ class Suite(Table):
 
     @model_validator(mode="after")
     def _all_fits(self) -> Suite:
-        if not all(f"{{{key}}}" in self.runs for key in ("side", "case", "run")):
+        if not {"{side}", "{case}", "{run}"} <= {*re.split(r"(\{\w+\})", self.runs)}:
             raise ValueError("`runs` needs {side}, {case} and {run}: each run has a folder")
+        if "}{" in self.runs:
+            raise ValueError("`runs` needs something between two of {side}, {case} and {run}")
         if self.looks > self.repetitions or len(self.cases) * self.repetitions > _MOST:
             raise ValueError(f"a side has {_MOST:,} runs at most, and a look one of each case")
         return self
