@@ -70,6 +70,15 @@ def test_changes_are_seldom_false_and_hold_the_month() -> None:
     assert held >= 190  # of 95 %
 
 
+def test_of_very_many_runs_a_change_is_told_alike() -> None:
+    few = likeliest([(4_000, 4_960), (3_900, 5_000)])
+    many = likeliest([(4_036, 5_005), (3_900, 5_000)])
+    assert few is not None
+    assert many is not None
+    assert few.p == pytest.approx(many.p, rel=0.3)
+    assert [each.first for each in changes([(80_000, 100_000), (60_000, 100_000)])] == [1]
+
+
 def test_two_changes_are_told_in_their_order() -> None:
     found = [*changes([(30, 30), (29, 30), (2, 30), (1, 30), (28, 30), (30, 30)])]
     assert [each.first for each in found] == [2, 4]
@@ -123,7 +132,7 @@ def test_many_runs_are_packed_and_none_is_left_out(tmp_path: Path) -> None:
     page = page_of(tmp_path)
     assert "… and 101 more runs, which the script of this page shows." in page
     (data,) = re.findall(r'<data value="([^"]*)" hidden="">', page)
-    rows = decompress(b64decode(unescape(data))).decode().split("\x1e")
+    rows = decompress(b64decode(unescape(data))).decode().split("\n")
     assert len(rows) == len(names)
     assert {re.findall(r"run-\d{3}", each)[0] for each in rows if "run-" in each} == {*names[:-1]}
     (odd,) = (each for each in rows if "img" in each)
@@ -132,12 +141,13 @@ def test_many_runs_are_packed_and_none_is_left_out(tmp_path: Path) -> None:
     assert page.count("<tr>") + page.count("<tr ") < 400
 
 
-@pytest.mark.parametrize("name", ["trace.jsonl", "runs.csv"])
+@pytest.mark.parametrize("name", ["trace.jsonl", "runs.csv", "trace.run.json"])
 def test_the_page_takes_no_place_of_another_file(tmp_path: Path, name: str) -> None:
     trace = write(tmp_path, "trace.jsonl", graded(*CORRECT))
+    write(tmp_path, "trace.run.json", '{"case":"one"}')
     before = trace.read_bytes()
     other = tmp_path / name
     ran = run("fleet", trace, "--out", tmp_path / "runs.csv", "--html", other)
     assert ran.code == 2
-    assert ran.out == ""
     assert trace.read_bytes() == before
+    assert (tmp_path / "trace.run.json").read_text("utf-8") == '{"case":"one"}'

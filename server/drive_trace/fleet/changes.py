@@ -11,6 +11,9 @@ from drive_trace.comparison.statistics import ALPHA, Counts, Interval, differenc
 _WITHIN = 3.84 / 2
 """Log-likelihoods that differ by less are in one 95 % interval: half of a χ² of one degree."""
 
+_EXACT = 10_000
+"""Of more runs the test is by the likelihood ratio, as the exact one takes long."""
+
 Passes = tuple[int, int]
 """How many runs of a month are CORRECT, and how many have a verdict."""
 
@@ -28,7 +31,9 @@ class Change(NamedTuple):
     difference: float
     interval: Interval
     p: float
-    """By the exact test, times the moments that were tried; at most 1."""
+    """By the exact test, of very many runs by the likelihood ratio, times the moments that were
+    tried; at most 1.
+    """
     tried: int
 
 
@@ -56,7 +61,10 @@ def likeliest(months: Sequence[Passes]) -> Change | None:
     best = max(likely, key=likely.__getitem__)
     near = [at for at, each in likely.items() if likely[best] - each <= _WITHIN]
     counts = Counts(*_sum(months[:best]), *_sum(months[best:]))
-    p = min(1.0, gate_p([counts]) * len(likely))
+    is_small = counts.baseline + counts.candidate <= _EXACT
+    gained = 2 * (likely[best] - _likelihood(months))  # χ² of one degree, were nothing chosen
+    p = gate_p([counts]) if is_small else math.erfc(math.sqrt(max(gained, 0.0) / 2))
+    p = min(1.0, p * len(likely))
     return Change(best, near[0], near[-1], counts, *difference([counts]), p, len(likely))
 
 

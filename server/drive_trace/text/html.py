@@ -221,10 +221,10 @@ def table(shown: doc.Table, title: str = "") -> Html:
 
 
 def packed(texts: Iterable[str]) -> str:
-    """Texts for the script of a page, which takes them apart where no other text can have U+001E.
-    Half of a surrogate pair, which an editor may have, is U+FFFD there.
+    """Texts for the script of a page, a line each: no record has a line feed. Half of a surrogate
+    pair, which an editor may have, is U+FFFD there.
     """
-    data = "\x1e".join(texts).encode("utf-8", "surrogatepass")
+    data = "\n".join(each.replace("\n", " ") for each in texts).encode("utf-8", "surrogatepass")
     return b64encode(compress(data, 9)).decode()
 
 

@@ -143,7 +143,8 @@ class Reports(Handlers):
                 files.append({"uri": parts[0].uri, "starts": None, "runId": score.run_id})
         paths = {str(each["runId"]): path_of(str(each["uri"])) for each in files}
         known = {run_id: str(path) for run_id, path in paths.items() if path is not None}
-        cases = {run_id: case_beside(path) for run_id, path in known.items()}
+        by_path = {path: case_beside(path) for path in {*known.values()}}
+        cases = {run_id: by_path[path] for run_id, path in known.items()}
         links = {row.run_id: f"l-{at}-1" for at, row in enumerate(rows)}
         if params.format == "html":
             links |= {run_id: file_address(path) or "" for run_id, path in known.items()}

@@ -673,7 +673,7 @@ function addButtons(unfolded) {
 async function unpacked(data) {
   const bytes = Uint8Array.from(atob(data?.getAttribute("value") ?? ""), (each) => each.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return (await new Response(stream).text()).split("\u001e");
+  return (await new Response(stream).text()).split("\n");
 }
 
 /** @type {Promise<Map<string, string>> | undefined} */
