@@ -168,7 +168,7 @@ def _sections(found: Comparison) -> Iterator[doc.Section]:
         yield _spent(found)
         if len(found.cases) > 1:
             yield _cases(found.cases)
-        if any(map(compared.tries, found.cases[0][1:])):
+        if any(compared.tries(runs) for case in found.cases for runs in case[1:]):
             yield _tries(found.cases)
         if found.flips:
             yield _flips(found.flips)
@@ -340,8 +340,8 @@ def _tries(cases: Sequence[compared.RunsOfCase]) -> doc.Section:
     for case in cases:
         for name, runs in zip(("baseline", "candidate"), case[1:], strict=True):
             if found := compared.tries(runs):
-                any_of = f"{found.any_correct:.3f} {_interval(found.any_interval)}"
-                all_of = f"{found.all_correct:.3f} {_interval(found.all_interval)}"
+                any_of = f"{_figure(found.any_correct, '.3f')} {_interval(found.any_interval)}"
+                all_of = f"{_figure(found.all_correct, '.3f')} {_interval(found.all_interval)}"
                 flips = "yes" if found.flips else "no"
                 rows.append((doc.name(case.name), name, flips, str(found.k), any_of, all_of))
     headers = ("case", "side", "flips", "k", "pass@k", "pass^k")

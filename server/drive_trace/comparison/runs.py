@@ -361,10 +361,12 @@ class Tries(NamedTuple):
     k: int
     flips: bool
     """Whether some of all runs are CORRECT, and others INCORRECT."""
-    any_correct: float
-    """How likely one at least is CORRECT, pass@k (M. Chen and others, 2021)."""
+    any_correct: float | None
+    """How likely one at least is CORRECT, pass@k (M. Chen and others, 2021); None where it is not
+    known of all runs whether they are.
+    """
     any_interval: Interval
-    all_correct: float
+    all_correct: float | None
     """How likely all are, pass^k (S. Yao and others, 2024)."""
     all_interval: Interval
 
@@ -378,6 +380,8 @@ def tries(runs: Sequence[ComparedRun]) -> Tries | None:
     none, every = (math.comb(n, k) for n in (found.k - found.correct, found.correct))
     ways, flips = math.comb(found.k, k), bool(found.correct and found.incorrect)
     either = 1 - (1 - low) ** k, 1 - (1 - high) ** k
+    if found.hits(may_be=False) != found.most:
+        return Tries(k, flips, None, either, None, (low**k, high**k))
     return Tries(k, flips, 1 - none / ways, either, every / ways, (low**k, high**k))
 
 
