@@ -335,9 +335,10 @@ format: venv ## Format the Python code and apply ruff's safe fixes
 	$(BIN)/ruff format
 
 .PHONY: vsix
-vsix: venv $(NODE_STAMP) ## Package the VS Code extension with its server (TARGET=win32-x64, ...)
+vsix: wasm-packages ## Package the VS Code extension with its server (TARGET=win32-x64, ...)
 	$(call heading,vsix)
 	$(BIN)/python tools/bundle.py $(TARGET)
+	@cd $(CLIENT) && node wasm.mjs server/wasm
 	@cd $(CLIENT) && SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2>/dev/null || echo 946684800) npm run --silent package
 
 .PHONY: vscode
@@ -368,6 +369,6 @@ lock: venv ## Resolve the lock files again (UPGRADE=1 takes newer releases)
 clean: ## Remove everything that the other targets create
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .cache
 	rm -rf $(CLIENT)/node_modules $(CLIENT)/out $(CLIENT)/dist $(CLIENT)/*.vsix
-	rm -rf $(CLIENT)/server/bundle.json $(CLIENT)/server/pure $(CLIENT)/server/cp3*
+	rm -rf $(CLIENT)/server/bundle.json $(CLIENT)/server/pure $(CLIENT)/server/cp3* $(CLIENT)/server/wasm
 	rm -rf $(PROTOCOL)/node_modules $(PROTOCOL)/build
 	find server tests tools -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -7,8 +7,10 @@
 import { createHash } from "node:crypto";
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
+import { gzipSync } from "node:zlib";
 
 import { build } from "esbuild";
+import { loadPyodide } from "pyodide";
 
 const [given, report, comparison] = process.argv.slice(2);
 const folder = resolve(given ?? "");
@@ -23,6 +25,10 @@ for (const name of readdirSync(examples)) {
 copyFileSync(join(here, "../images/icon.png"), join(folder, "icon.png"));
 copyFileSync(join(here, "page.css"), join(folder, "page.css"));
 await build({ ...common, entryPoints: ["page.ts", "worker.ts"].map((each) => join(here, each)), outdir: folder, format: "esm" });
+
+// Python's memory once it is ready: to make it so takes two thirds of a start.
+const python = await loadPyodide({ _makeSnapshot: true });
+writeFileSync(join(folder, "memory.gz"), gzipSync(python.makeMemorySnapshot(), { level: 9 }));
 
 // The documents that are shown have a style and a script of their own: by their hashes, no others.
 const hashes = (kind) => [...new Set([report, comparison].flatMap((file) =>

@@ -15,6 +15,9 @@ const builds = await Promise.all([
     platform: "node", target: "node20", format: "cjs", external: ["vscode"],
   }),
   build({
+    ...common, entryPoints: ["src/starting/wasm/main.ts"], outfile: "dist/wasm.mjs", platform: "node", target: "node20", format: "esm",
+  }),
+  build({
     ...common, entryPoints: ["src/webview/report.ts", "src/webview/events.ts"], outdir: "dist/webview",
     platform: "browser", target: "es2022", format: "iife",
   }),
@@ -24,7 +27,8 @@ const folders = new Set(files.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[
 const intro = `What Drive Trace takes in from others.
 
 The Python packages of its server are below server/, each with its licenses in a folder of its
-own: <package>.dist-info/licenses. The packages below are part of dist/.
+own: <package>.dist-info/licenses. What runs where there is no Python is in server/wasm, with
+its licenses in licences.txt. The packages below are part of dist/.
 `;
 writeFileSync("dist/ThirdPartyNotices.txt", [intro, ...[...folders].sort().map(noticeOf)].join(`\n${"-".repeat(80)}\n\n`));
 

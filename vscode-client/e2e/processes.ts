@@ -119,7 +119,7 @@ async function ticks(mark: string): Promise<number> {
 
 /** Whether it is a server, and not the tap beside one, which ends with it. */
 export function isDriveTrace({ command }: RunningProcess): boolean {
-  return /\/(drive-trace|launch\.py) serve$/.test(command) && !command.includes("tap.py");
+  return /\/(drive-trace|launch\.py|wasm\.mjs \S+) serve$/.test(command) && !command.includes("tap.py");
 }
 
 /** Waits for all of them to end by themselves, and gives those that do not. */

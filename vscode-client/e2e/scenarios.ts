@@ -14,6 +14,7 @@ import { playSaves, prepareSaves } from "./saves-story";
 import { playStory } from "./story";
 import { demoTrace, repairedTrace, shortTrace, ungradedTrace } from "./trace";
 import { playViews } from "./views";
+import { playWithoutPython } from "./wasm-story";
 
 /** A story with the machine that it plays on. */
 export interface Scenario {
@@ -30,6 +31,8 @@ export interface Scenario {
   extensions?(sandbox: Sandbox): Promise<string[]>;
   play(editor: Editor, sandbox: Sandbox): Promise<void>;
 }
+
+const pythons = ["python", ...["3", "3.11", "3.12", "3.13", "3.14"].map((version) => `python${version}`)];
 
 export const scenarios: readonly Scenario[] = [
   {
@@ -113,6 +116,14 @@ export const scenarios: readonly Scenario[] = [
     trace: shortTrace(),
     programs: (repository) => ({ python3: `exec ${quoted(python(repository))} "$@"` }),
     play: playBundledStory,
+  },
+  {
+    name: "no Python on the machine",
+    offline: true,
+    trusting: true,
+    trace: shortTrace(),
+    programs: () => Object.fromEntries(pythons.map((name) => [name, "exit 127"])),
+    play: playWithoutPython,
   },
   {
     name: "environments of the workspace",

@@ -57,8 +57,12 @@ type Run = (folder: string, command: readonly string[]) => { toJs(): [number, st
 
 async function start(base: string): Promise<{ python: PyodideAPI; run: Run }> {
   const packages = fetch(`${base}packages.zip`).then((response) => response.arrayBuffer());
+  const memory = fetch(`${base}memory.gz`).then(({ body }) =>
+    body && new Response(body.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
   const { loadPyodide } = (await import(`${base}pyodide/pyodide.mjs`)) as typeof import("pyodide");
-  const python = await loadPyodide({ indexURL: `${base}pyodide/`, stdout: () => undefined, stderr: () => undefined });
+  const options = { indexURL: `${base}pyodide/`, stdout: () => undefined, stderr: () => undefined };
+  const kept = await memory;
+  const python = await loadPyodide(kept === null ? options : { ...options, _loadSnapshot: kept });
   python.unpackArchive(await packages, "zip", { extractDir: "/packages" });
   return { python, run: python.runPython(program) as Run };
 }

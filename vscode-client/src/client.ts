@@ -95,6 +95,7 @@ export function createClient(
   const start = async (): Promise<ChildProcess> => {
     const child = await launch();
     link.program = child.spawnargs.join(" ");
+    link.inWebAssembly = child.spawnfile === process.execPath;
     return child;
   };
   const client = new DriveTraceClient(start, options, fate);

@@ -30,6 +30,9 @@ class Link {
   /** The program that was started last, with its arguments. */
   program = "";
 
+  /** Whether that runs in WebAssembly, as no Python was found. */
+  inWebAssembly = false;
+
   attach(client: LanguageClient): void {
     this.client = client;
     client.onNotification("driveTrace/changed", ({ uri }: Changed) => {

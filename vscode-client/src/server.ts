@@ -11,7 +11,7 @@ import { createClient } from "./client";
 import { link } from "./link";
 import { readSettings } from "./settings";
 import { pauseAfter, recent } from "./starting/back-off";
-import { readBundle } from "./starting/bundle";
+import { asNode, readBundle, webAssembly } from "./starting/bundle";
 import { type Choice, chooseServer, type Command } from "./starting/choice";
 import { ask, findProgram } from "./starting/programs";
 import { commandSetting, tell } from "./starting/wording";
@@ -187,6 +187,7 @@ export class Server {
       environments: serverCommand.length === 0 ? await this.workspacePython.interpreters() : [],
       version,
       bundle: await readBundle(bundle),
+      webAssembly: webAssembly(bundle, storage),
       cache: path.join(storage, "compiled"),
     };
     return chooseServer(wishes, {
@@ -199,7 +200,7 @@ export class Server {
   }
 
   private async launch({ file, args }: Command): Promise<ChildProcess> {
-    const child = spawn(file, [...args, "serve"], { cwd: homedir(), windowsHide: true });
+    const child = spawn(file, [...args, "serve"], { cwd: homedir(), env: asNode(file), windowsHide: true });
     const { client } = this;
     child.on("exit", (code, signal) => {
       this.log.appendLine(`The server has ended (${code ?? signal ?? "unknown"}).`);

@@ -11,7 +11,7 @@ const bundle: Bundle = {
   compiled: { ".cpython-311-x86_64-linux-gnu.so": "cp311", ".cpython-313-x86_64-linux-gnu.so": "cp313" },
 };
 const nothing: Wishes = {
-  command: [], python: "", environments: [], version: "0.1.2", bundle, cache: "/cache",
+  command: [], python: "", environments: [], version: "0.1.2", bundle, webAssembly: [], cache: "/cache",
 };
 const own = ["-I", "-S", "-X", "pycache_prefix=/cache", path.join("/ext/server", "launch.py")];
 
@@ -137,4 +137,12 @@ test("an extension that carries no server says so", async () => {
   const { text, setting } = await told({ bundle: undefined }, python311);
   assert.match(text, /carries no server, and no drive-trace of version 0\.1\.2 was found/);
   assert.equal(setting, "driveTrace.server.command");
+});
+
+test("where no Python fits, VS Code's own Node runs the server in WebAssembly", async () => {
+  const webAssembly = ["/code/node", "/ext/dist/wasm.mjs"];
+  assert.deepEqual(await started({ webAssembly }, {}), webAssembly);
+  assert.deepEqual(await started({ webAssembly }, { "/bin/python3": python("/bin/python3", "3.9.2") }), webAssembly);
+  assert.deepEqual((await started({ webAssembly }, python311))[0], "/bin/python3");
+  assert.match((await told({ webAssembly, python: "/mine" }, {})).text, /"\/mine" is none/);
 });

@@ -12,6 +12,7 @@ import socket
 import sys
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import BinaryIO, NoReturn
 
@@ -20,6 +21,7 @@ from lsprotocol import types
 from drive_trace.lsp.rpc.protocol import is_notification
 from drive_trace.lsp.rpc.stream import (
     BrokenStreamError,
+    Messages,
     Outbox,
     Pipes,
     log_to_stderr,
@@ -73,13 +75,34 @@ def run_over_tcp(port: int) -> int:
     return code
 
 
+def run_over_messages(send: Callable[[bytes], object]) -> Callable[[bytes], int | None]:
+    """Serve one client on the loop that runs already, without threads, as in WebAssembly. ``send``
+    is given each message with its header. Gives what takes each of the client's, without one, and
+    gives the exit code once the client has left.
+    """
+    logging.getLogger().addHandler(logging.StreamHandler())
+    _collect_seldom()
+    protocol = TraceServer().protocol
+    protocol.writer = Messages(send)
+
+    def receive(body: bytes) -> int | None:
+        protocol.receive(protocol.read(body))
+        return protocol.exit_code
+
+    return receive
+
+
 def _prepare() -> logging.Handler:
     sys.setswitchinterval(_SWITCH)
+    _collect_seldom()
+    return log_to_stderr()
+
+
+def _collect_seldom() -> None:
     gc.freeze()
     # By default, symbols of 100,000 lines take a dozen collections of all objects, of up to 50 ms.
     gc.set_threshold(5_000, 10, 50)
     gc.enable()
-    return log_to_stderr()
 
 
 async def _serve(source: BinaryIO, out: BinaryIO, *, watches_client: bool = False) -> int:

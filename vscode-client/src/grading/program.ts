@@ -76,6 +76,9 @@ export class Program implements vscode.Disposable {
 
 /** The run that a command is about; undefined where there is none, or a person thinks better of it. */
 export async function subjectOf(given: unknown): Promise<Subject | undefined> {
+  if (link.inWebAssembly) {
+    throw new Error(vscode.l10n.t("Gates and judges are programs, and the server runs in WebAssembly, which can start none. Install Python 3.11 or newer, and restart the server."));
+  }
   const place = await placeOf(given);
   if (place === undefined) {
     return undefined;

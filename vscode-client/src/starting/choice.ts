@@ -16,6 +16,8 @@ export interface Wishes {
   /** The version that a server of the workspace or on the `PATH` has to be compatible with. */
   readonly version: string;
   readonly bundle: Bundle | undefined;
+  /** VS Code's own Node and its arguments, for a machine without a Python; empty where it has no drive-trace. */
+  readonly webAssembly: readonly string[];
   /** A folder for what the interpreter compiles. */
   readonly cache: string;
 }
@@ -35,6 +37,8 @@ export interface Command {
   readonly args: readonly string[];
   /** Whether it is the server that the extension carries. */
   readonly isOwn: boolean;
+  /** Whether it runs without a Python of the machine, and so can start no program and lock no file. */
+  readonly inWebAssembly: boolean;
 }
 
 /** Why there is no server to start: `wording.ts` says it to people. */
@@ -101,7 +105,8 @@ function besides(interpreter: string, platform: NodeJS.Platform): string[] {
 }
 
 async function bundledServer(wishes: Wishes, machine: Machine): Promise<Choice> {
-  const { bundle, cache } = wishes;
+  const { bundle, cache, webAssembly: [node, ...args] } = wishes;
+  const instead = node === undefined || wishes.python !== "" ? undefined : choice(node, args, true, true);
   if (bundle === undefined) {
     return { found: false, problem: { kind: "no-server", version: wishes.version } };
   }
@@ -116,7 +121,10 @@ async function bundledServer(wishes: Wishes, machine: Machine): Promise<Choice> 
       found.push(interpreter);
     }
   }
-  return { found: false, problem: missingPython(wishes.python, bundle, found) };
+  if (instead !== undefined) {
+    machine.note("No Python can run the server: it runs in WebAssembly.");
+  }
+  return instead ?? { found: false, problem: missingPython(wishes.python, bundle, found) };
 }
 
 function interpreters({ python, environments }: Wishes, bundle: Bundle, platform: NodeJS.Platform): string[][] {
@@ -163,6 +171,6 @@ async function find(name: string, machine: Machine): Promise<string | undefined>
   return undefined;
 }
 
-function choice(file: string, args: readonly string[], isOwn = false): Choice {
-  return { found: true, command: { file, args, isOwn } };
+function choice(file: string, args: readonly string[], isOwn = false, inWebAssembly = false): Choice {
+  return { found: true, command: { file, args, isOwn, inWebAssembly } };
 }

@@ -23,13 +23,15 @@ export class ServerStatus {
     const texts: Record<Health, string> = {
       "not needed": vscode.l10n.t("The server is not started yet"),
       starting: vscode.l10n.t("The server is starting"),
-      running: vscode.l10n.t("The server is running"),
+      running: link.inWebAssembly
+        ? vscode.l10n.t("The server is running in WebAssembly: no Python was found")
+        : vscode.l10n.t("The server is running"),
       absent: vscode.l10n.t("The server is not running: nothing is checked"),
     };
     const { Error, Information } = vscode.LanguageStatusSeverity;
     this.server.text = texts[health];
     this.server.busy = health === "starting";
     this.server.severity = health === "absent" ? Error : Information;
-    this.server.detail = health === "running" ? joined(link.version, endOf(link.program, 18)) : "";
+    this.server.detail = health === "running" ? joined(link.version, link.inWebAssembly ? "" : endOf(link.program, 18)) : "";
   }
 }

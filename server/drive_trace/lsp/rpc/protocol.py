@@ -41,7 +41,7 @@ from drive_trace.lsp.rpc.capabilities import (
     read_client,
 )
 from drive_trace.lsp.rpc.messages import CONTENT_SCHEME, DECLARED, OWN_REQUESTS
-from drive_trace.lsp.rpc.stream import Outbox, header
+from drive_trace.lsp.rpc.stream import Messages, Outbox, header
 from drive_trace.text.codec import loads
 from drive_trace.text.escaping import printable
 
@@ -63,7 +63,7 @@ class ClientResult(NamedTuple):
 class TraceProtocol(LanguageServerProtocol):
     """The protocol of one client."""
 
-    writer: Outbox | None  # type: ignore[assignment]
+    writer: Outbox | Messages | None  # type: ignore[assignment]
     exit_code: int | None = None
     """Set once the server is to end: 0 after ``shutdown`` and ``exit``, else 1."""
     client = Client()

@@ -153,6 +153,24 @@ class Outbox:
             self._is_broken = True
 
 
+class Messages:
+    """Gives whole messages to the client, each with its header, where nothing can wait."""
+
+    def __init__(self, send: Callable[[bytes], object]) -> None:
+        self._send = send
+        self._pieces: list[bytes] = []
+
+    def write(self, data: bytes) -> None:
+        """Take a part of a message."""
+        self._pieces.append(data)
+
+    def flush(self) -> None:
+        """Give the message."""
+        message = b"".join(self._pieces)
+        self._pieces.clear()
+        self._send(message)
+
+
 # The log
 
 _OWN = logging.getLogger("drive_trace")
