@@ -114,3 +114,11 @@ def test_parts_that_are_json_already_are_taken_over() -> None:
         assert data == b'["1e5",1e+20,{"x":1}]'
         with pytest.raises(TypeError):
             by.dumps([Part()])
+
+
+def test_a_string_that_nothing_closes_is_looked_at_once() -> None:
+    text = '{"a":' + "[]," * 1100 + '"' + '\\"' * 20_000
+    found = list(OTHER._BRACKET.finditer(text))
+    assert len(found) == 1 + 1 + 2 * 1100 + 1  # quotes in it begin nothing
+    assert found[-1].end() == len(text)
+    assert read(OTHER, text) == read(codec, text) == "refused"

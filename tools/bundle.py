@@ -7,8 +7,8 @@ unpacked once, compiled ones once for each supported Python, so that the extensi
 server on whichever interpreter a machine has, and installs nothing there::
 
     vscode-client/server/bundle.json    what is in there: see Bundle
-    vscode-client/server/pure/          drive_trace, pygls, lsprotocol ...
-    vscode-client/server/cp311/         orjson, msgspec
+    vscode-client/server/pure/          drive_trace, pygls, pydantic ...
+    vscode-client/server/cp311/         pydantic_core, orjson, msgspec
 
 Wheels are the ones of requirements-bundle.lock, by their hashes: the extra ``judge`` is with them,
 as nobody can install it into an extension. They are kept in ``.cache/``, and are not asked for
@@ -54,9 +54,6 @@ PLATFORMS: Mapping[str, tuple[str, ...]] = {
 
 _MACHINES = {"darwin-x64": "x86_64", "darwin-arm64": "arm64"}
 """Where the names of compiled modules do not tell one machine from the other."""
-
-_LEFT_OUT = {"annotated_types", "pydantic", "pydantic_core", "typing_inspection"}
-"""What the Python API alone needs, which nobody imports from an extension."""
 
 _LICENSE = re.compile(r"(?i)licen[cs]e|copying")
 
@@ -118,7 +115,7 @@ def wheels_for(target: str, python: str) -> list[Path]:
         shutil.rmtree(fresh, ignore_errors=True)
         _download(target, python, fresh)
         fresh.rename(kept)
-    return [each for each in sorted(kept.glob("*.whl")) if each.name.split("-")[0] not in _LEFT_OUT]
+    return sorted(kept.glob("*.whl"))
 
 
 def _download(target: str, python: str, folder: Path) -> None:

@@ -48,5 +48,5 @@ const digest = createHash("sha256");
 files.forEach((file) => digest.update(readFileSync(join(folder, file))));
 await build({
   ...common, entryPoints: [join(here, "offline.ts")], outdir: folder, format: "iife",
-  define: { FILES: JSON.stringify(["./", ...files]), NAME: JSON.stringify(`drive-trace-${digest.digest("hex").slice(0, 16)}`) },
+  define: { FILES: JSON.stringify(["./", ...files]), NAME: JSON.stringify(digest.digest("hex").slice(0, 16)) },
 });

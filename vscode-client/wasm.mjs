@@ -24,12 +24,10 @@ for (const [there, here] of [["/from", packages], ["/to", folder]]) {
   python.FS.mkdirTree(there);
   python.FS.mount(python.FS.filesystems.NODEFS, { root: here }, there);
 }
-// Nothing that is packed imports pydantic, but for the Python API.
 const licences = python.runPython(`
 import py_compile, re, zipfile
 from pathlib import Path
 
-LEFT_OUT = {"pydantic", "pydantic_core", "annotated_types", "typing_inspection", "bin", "__pycache__"}
 UNCHECKED = py_compile.PycInvalidationMode.UNCHECKED_HASH
 licences = []
 with zipfile.ZipFile("/to/packages.zip", "w") as file:
@@ -38,7 +36,7 @@ with zipfile.ZipFile("/to/packages.zip", "w") as file:
             inner = path.relative_to(base)
             if not path.is_file() or path.suffix == ".pyi" or "__pycache__" in inner.parts:
                 continue
-            if inner.parts[0].split("-")[0] in LEFT_OUT:
+            if inner.parts[0] == "bin" or "sboms" in inner.parts:
                 continue
             if "dist-info" in inner.parts[0] and re.match("(?i)licen[cs]e|copying|notice", inner.name):
                 licences.append((inner.parts[0].removesuffix(".dist-info"), path.read_text("utf-8")))

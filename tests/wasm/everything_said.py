@@ -30,6 +30,7 @@ COMMANDS = (
     *(("score", f"--format={each}", *EXAMPLES) for each in ("text", "markdown", "json")),
     *(("report", f"--format={each}", *EXAMPLES) for each in ("markdown", "json", "html")),
     *(("export", "--to", each, ONE) for each in ("otlp", "perfetto")),
+    ("compare", "--baseline", ONE, "--candidate", OTHER, "--cases", "tests/wasm/cases.toml"),
     ("compare", "--baseline", ONE, "--candidate", OTHER, "--allow-unverified", "all"),
 )
 """What people call, on the examples."""

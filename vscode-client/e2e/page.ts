@@ -103,7 +103,7 @@ async function checkExample(browser: Browser, host: Host): Promise<void> {
   const report = page.frameLocator("iframe[title=Report]");
   await report.getByRole("heading", { name: "Timeline" }).first().waitFor(ready);
   const first = performance.now() - began;
-  assert.match(await page.locator("#drops button").innerText(), /^an example: .*1 CORRECT/);
+  assert.match(await page.locator("#drops button[aria-pressed]").innerText(), /^an example: .*1 CORRECT/);
   await page.screenshot({ path: path.join(screenshots, "example-light.png"), fullPage: true });
   assert.deepEqual(await violations(page), []);
 
@@ -122,7 +122,7 @@ async function checkExample(browser: Browser, host: Host): Promise<void> {
   assert.ok(await page.getByRole("button", { name: "Compare" }).isDisabled());
   const trace = path.join(repository, "examples/projects/search-index/trace.jsonl");
   await page.locator("#files").setInputFiles(trace);
-  await page.locator("#drops button", { hasText: "trace.jsonl: INCORRECT" }).waitFor(ready);
+  await page.locator("#drops button[aria-pressed]", { hasText: "trace.jsonl: INCORRECT" }).waitFor(ready);
   const next = await page.locator("body").getAttribute("data-took");
   await page.getByRole("button", { name: "Compare" }).click();
   await page.frameLocator("iframe[title=Comparison]").getByText("candidate").first().waitFor(ready);
@@ -168,7 +168,7 @@ async function checkDrops(browser: Browser, host: Host, folder: string): Promise
   await page.locator("summary", { hasText: "Paste a trace" }).press("Enter");
   await page.getByLabel("Lines of a trace").fill(spoilt);
   await page.getByRole("button", { name: "Read what is pasted" }).click();
-  await page.locator("#drops button", { hasText: "what was pasted" }).waitFor(ready);
+  await page.locator("#drops button[aria-pressed]", { hasText: "what was pasted" }).waitFor(ready);
   await page.getByRole("button", { name: "Findings", exact: true }).click();
   await page.locator(".findings mark").first().waitFor(ready);
   assert.equal(await page.locator("main img").count(), 0);
@@ -178,9 +178,18 @@ async function checkDrops(browser: Browser, host: Host, folder: string): Promise
   await writeFile(path.join(dropped, "trace.jsonl"), await readFile(path.join(repository, "examples/projects/checkout-retry/trace.jsonl")));
   await writeFile(path.join(dropped, "picture.png"), "no trace");
   await page.locator("#folder").setInputFiles(path.join(folder, "dropped"));
-  await page.locator("#drops button", { hasText: "dropped: CORRECT" }).waitFor(ready);
+  await page.locator("#drops button[aria-pressed]", { hasText: "dropped: CORRECT" }).waitFor(ready);
   await page.screenshot({ path: path.join(screenshots, "folder-dark.png"), fullPage: true });
+  assert.match(await page.getByRole("status").innerText(), /Left out, as no trace has such a name: dropped\/projects\/shop\/picture\.png/);
   assert.deepEqual(await violations(page, contrast), []);
+  await page.getByRole("button", { name: "Remove dropped" }).click();
+  assert.equal(await page.locator("#drops li").count(), 2);
+  const same = await readFile(path.join(dropped, "trace.jsonl"));
+  const [one, other] = [same, Buffer.from(same.toString().replaceAll("checkout-retry", "another"))].map((buffer) =>
+    ({ name: "trace.jsonl", mimeType: "text/plain", buffer }));
+  assert.ok(one && other);
+  await page.locator("#files").setInputFiles([one, other]);
+  await page.locator("#drops button[aria-pressed]", { hasText: "2 files: 2 CORRECT" }).waitFor(ready);
   assert.deepEqual(trouble, []);
 
   const deep = path.join(folder, "deep.jsonl");
@@ -188,7 +197,7 @@ async function checkDrops(browser: Browser, host: Host, folder: string): Promise
   await page.locator("#files").setInputFiles(deep);
   await page.getByRole("status").filter({ hasText: "too much for a browser" }).waitFor(ready);
   await page.getByRole("button", { name: "Show an example" }).click();
-  await page.locator("#drops button", { hasText: "an example" }).waitFor(ready);
+  await page.locator("#drops button[aria-pressed]", { hasText: "an example" }).waitFor(ready);
   await page.close();
   console.log("  ok  pasted, a folder, a hostile trace, and one that ends Python");
 }
@@ -215,7 +224,7 @@ async function checkOffline(browser: Browser, host: Host): Promise<void> {
   host.stop();
   await page.goto(host.address);
   await page.getByRole("button", { name: "Show an example" }).click();
-  await page.locator("#drops button", { hasText: "1 CORRECT" }).waitFor(ready);
+  await page.locator("#drops button[aria-pressed]", { hasText: "1 CORRECT" }).waitFor(ready);
   assert.match(await page.evaluate(async () => (await fetch("licences.txt")).text()), /Pyodide 314[^]*Mozilla Public License[^]*msgspec/);
   await page.close();
   console.log("  ok  offline, with its licences");
@@ -239,6 +248,7 @@ async function takePicture(browser: Browser, host: Host, file: string): Promise<
   await open(page, host);
   await page.getByRole("button", { name: "Show an example" }).click();
   await page.frameLocator("iframe[title=Report]").getByRole("heading", { name: "Timeline" }).first().waitFor(ready);
+  await page.evaluate(() => { scrollTo(0, 0); });
   await page.screenshot({ path: file });
   await page.close();
 }

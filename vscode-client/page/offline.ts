@@ -15,16 +15,20 @@ const scope = globalThis as unknown as {
   addEventListener(type: "fetch", listener: (event: Fetching) => void): void;
 };
 
+/** Another page of this origin, at another path, has caches of its own. */
+const ours = `drive-trace ${new URL("./", location.href).pathname} `;
+const current = ours + NAME;
+
 scope.addEventListener("install", (event) => {
-  event.waitUntil(caches.open(NAME).then((cache) => cache.addAll(FILES)));
+  event.waitUntil(caches.open(current).then((cache) => cache.addAll(FILES)));
 });
 
 scope.addEventListener("activate", (event) => {
-  const older = (name: string): boolean => name.startsWith("drive-trace-") && name !== NAME;
+  const older = (name: string): boolean => name.startsWith(ours) && name !== current;
   event.waitUntil(caches.keys().then((names) => Promise.all(names.filter(older).map((name) => caches.delete(name)))));
 });
 
 scope.addEventListener("fetch", (event) => {
-  event.respondWith(caches.open(NAME).then(async (cache) =>
+  event.respondWith(caches.open(current).then(async (cache) =>
     (await cache.match(event.request, { ignoreSearch: true })) ?? fetch(event.request)));
 });

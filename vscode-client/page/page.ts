@@ -29,6 +29,7 @@ const views = [...document.querySelectorAll<HTMLButtonElement>("#views button")]
 const drops: Drop[] = [];
 let chosen: Drop | undefined;
 let view = "report";
+let folders = 0;
 
 // Python
 
@@ -90,9 +91,10 @@ async function take(kept: Promise<Kept> | Kept): Promise<void> {
   }
 }
 
-async function look({ name, files, paths }: Kept): Promise<void> {
+async function look({ name, files, paths, leftOut = [] }: Kept): Promise<void> {
   const began = performance.now();
-  const folder = `/traces/${drops.length + 1}`;
+  folders += 1; // at once: another drop may come before this one is read
+  const folder = `/traces/${folders}`;
   const [check, report] = await run({
     files, folder, commands: [["check", "--output-format", "json", ...paths], ["report", "--format", "html", ...paths]],
   });
@@ -107,14 +109,33 @@ async function look({ name, files, paths }: Kept): Promise<void> {
   button.type = "button";
   button.onclick = () => { choose(drop); };
   const item = document.createElement("li");
-  item.append(button);
+  const remove = document.createElement("button");
+  remove.type = "button";
+  remove.textContent = "×";
+  remove.setAttribute("aria-label", `Remove ${name}`);
+  remove.onclick = () => { forget(drop); };
+  item.append(button, remove);
   byId("drops").append(item);
   byId("shown").hidden = false;
   view = "report";
   choose(drop);
   const took = ((performance.now() - began) / 1000).toFixed(1);
-  status.textContent = [`${name}: read in ${took} s.`, report.errors.trim()].filter(Boolean).join(" ");
+  const left = leftOut.length === 0 ? "" : `Left out, as no trace has such a name: ${leftOut.slice(0, 5).join(", ")}${leftOut.length > 5 ? ` and ${leftOut.length - 5} more` : ""}.`;
+  status.textContent = [`${name}: read in ${took} s.`, left, report.errors.trim()].filter(Boolean).join(" ");
   document.body.dataset.took = String(Math.round(performance.now() - began));
+}
+
+/** No comparison has it any more. */
+function forget(drop: Drop): void {
+  drops.splice(drops.indexOf(drop), 1);
+  drop.button.parentElement?.remove();
+  const next = drops.at(-1);
+  byId("shown").hidden = next === undefined;
+  if (next === undefined) {
+    chosen = undefined;
+  } else {
+    choose(chosen === drop ? next : chosen ?? next);
+  }
 }
 
 async function example(): Promise<Kept> {

@@ -4,6 +4,8 @@ export interface Kept {
   readonly name: string;
   readonly files: readonly (readonly [path: string, data: Uint8Array])[];
   readonly paths: readonly string[];
+  /** The files of a folder that were not taken. */
+  readonly leftOut?: readonly string[];
 }
 
 type Named = readonly [path: string, file: File];
@@ -22,12 +24,18 @@ export async function fromFiles(named: readonly Named[]): Promise<Kept> {
   if (size > most) {
     throw new Error(`What was dropped has ${Math.ceil(size / 1e6)} MB; a browser takes at most ${most / 1e6}.`);
   }
-  const files = await Promise.all(some.map(async ([path, file]) =>
-    [harmless(path), new Uint8Array(await file.arrayBuffer())] as const));
+  const taken = new Set<string>();
+  const files = await Promise.all(some.map(async ([path, file], index) => {
+    const plain = harmless(path);
+    const own = taken.has(plain) ? `${index + 1}/${plain}` : plain; // of another folder, with the same name
+    taken.add(own);
+    return [own, new Uint8Array(await file.arrayBuffer())] as const;
+  }));
+  const leftOut = named.filter((each) => !some.includes(each)).map(([path]) => path);
   const first = files[0]?.[0] ?? "";
   const name = isFolder ? first.split("/")[0] ?? "" : files.length === 1 ? first : `${files.length} files`;
   const paths = files.map(([path]) => path).filter((path) => !/\.(ndjson|toml)$/i.test(path));
-  return { name, files, paths: isFolder || paths.length === 0 ? ["."] : paths.map((path) => `./${path}`) };
+  return { name, files, leftOut, paths: isFolder || paths.length === 0 ? ["."] : paths };
 }
 
 function harmless(path: string): string {

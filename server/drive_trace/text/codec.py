@@ -18,7 +18,8 @@ except ImportError:
     # A text that is nested too deep overflows the stack of a WebAssembly engine, which ends Python.
     _DEEPEST = 1024
     """Nothing deeper is read, as by orjson."""
-    _BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|([][{}])', re.DOTALL)
+    # A string that nothing closes reaches to the end, so that no quote in it is tried anew.
+    _BRACKET = re.compile(r'"(?>[^"\\]*(?:\\.[^"\\]*)*)"?|([][{}])', re.DOTALL)
     _LONG_NUMBER = re.compile(r"\d{19}")
     _EXPONENT = re.compile(rb'("(?:[^"\\]|\\.)*")|(?<=\d)e(?=\d)')
     _NEEDS_PLUS = re.compile(rb"\de\d")

@@ -45,7 +45,8 @@ def _fixes(finding: Finding) -> Fixes:
     field = finding.cause.field
     if not found and field is not None and field.name == "event_id":
         # The same each time that it is asked for, and another one for each line.
-        made = uuid5(NAMESPACE_OID, f"{finding.line.order} {finding.line.text}")
+        text = finding.line.text.encode("utf-8", "replace").decode()  # half of a surrogate pair
+        made = uuid5(NAMESPACE_OID, f"{finding.line.order} {text}")
         yield replacing(finding, f'"{made}"', Level.BY_HAND, "Give the event a new UUID")
 
 
