@@ -14,13 +14,14 @@ from pygls.exceptions import JsonRpcContentModified
 
 from drive_trace.features.navigation import SymbolName
 from drive_trace.lsp.handlers.workspace import Symbols
-from drive_trace.lsp.rpc.threads import SharedWork
+from drive_trace.lsp.rpc.threads import SharedWork, in_thread
 from drive_trace.lsp.workspace.closed_traces import ClosedTraces
 from drive_trace.lsp.workspace.open_traces import LARGE, OpenTrace, Workspace
 from drive_trace.lsp.workspace.runs import WorkspaceRun, WorkspaceRuns
 from drive_trace.stopping import StoppedError, unless_stopped
 from tests.server.test_closed_traces import options
 from tests.support.client_text import apart, graded, triage
+from tests.support.sessions.channels import InProcess
 
 
 def opened(text: str) -> tuple[WorkspaceRuns, OpenTrace]:
@@ -50,6 +51,20 @@ def until_typed(trace: OpenTrace, begun: list[int]) -> Iterator[None]:
         if trace.version > 1:
             return
         yield
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_threads_are_there_again_after_servers_in_this_process(order: int) -> None:
+    def is_apart() -> bool:
+        return asyncio.run(in_thread(threading.current_thread)) is not threading.current_thread()
+
+    servers = [InProcess(reads_ahead=False) for _ in range(2)]
+    try:
+        assert not is_apart()
+    finally:
+        for each in servers[::order]:
+            each.close()
+    assert is_apart()
 
 
 async def test_a_change_stops_what_reads_the_trace() -> None:

@@ -8,9 +8,10 @@ import logging
 import selectors
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
-from unittest.mock import patch
+from threading import Thread
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol
 
+from drive_trace.lsp.rpc import threads
 from drive_trace.lsp.server import TraceServer
 from tests.support.server_process import ServerGoneError, ServerProcess
 
@@ -100,6 +101,8 @@ class InProcess:
     """A server in this process, and a loop that runs until nothing is left to be done."""
 
     is_exact = True
+    _open: ClassVar[set[InProcess]] = set()
+    """As long as one is, whatever would be done in a thread is done at once."""
 
     def __init__(self, *, reads_ahead: bool) -> None:
         self.reads_ahead = reads_ahead
@@ -113,8 +116,8 @@ class InProcess:
         self._loop.time = lambda: self._clock.now  # type: ignore[method-assign]
         self._loop.set_exception_handler(lambda _, context: self.defects.append(str(context)))
         self._clock.stop = self._loop.stop
-        self._threads = patch("drive_trace.lsp.rpc.threads.Thread", _AtOnce)
-        self._threads.start()
+        self._open.add(self)
+        threads.Thread = _AtOnce  # type: ignore[assignment,misc]
         self._loop.call_soon(self._start)
         self._run()
 
@@ -139,7 +142,9 @@ class InProcess:
         return self._protocol.exit_code
 
     def close(self) -> None:
-        self._threads.stop()
+        self._open.discard(self)
+        if not self._open:
+            threads.Thread = Thread  # type: ignore[misc]
         self._loop.close()
         for handler in set(OWN_LOG.handlers) - set(self._handlers):
             OWN_LOG.removeHandler(handler)
