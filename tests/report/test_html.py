@@ -5,6 +5,7 @@ import base64
 import hashlib
 import itertools
 import re
+import zlib
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -221,6 +222,22 @@ def test_a_page_leads_to_pull_requests_and_to_files_in_vs_code() -> None:
     at_hand = report._replace(addresses={"a.jsonl": "vscode://file/w/projects/x/trace.jsonl"})
     hrefs = re.findall(r'href="(vscode:[^"]*)"', report_html(at_hand, "test"))
     assert hrefs == ["vscode://file/w/projects/x/a%20b.md"]
+
+
+def test_a_sign_within_a_line_shifts_no_line_of_those_that_the_page_shows_as_they_stand() -> None:
+    odd = event("round-start", run="a").rstrip().replace("}", ',"note":"\x1e\x85\u2028"}')
+    text = trace(event("dispatch-start", run="a"), odd, event("dispatch-end", run="a"))
+    page = page_of(text)
+    (raw,) = (each["value"] or "" for each in page.all("data") if each.get("id") == "raw")
+    shown = zlib.decompress(base64.b64decode(raw)).decode().split("\n")
+    rows = [each["id"] for each in page.all("tr") if "id" in each]
+    assert rows == ["l-0-1", "l-0-2", "l-0-3"]
+    assert [each.get("class") for each in page.all("tr") if "id" in each] == [
+        None,
+        "rejected",
+        None,
+    ]
+    assert shown == text.rstrip("\n").split("\n")
 
 
 def test_a_page_of_several_runs_opens_at_the_one_that_halted() -> None:
