@@ -2,6 +2,7 @@
 
 import re
 from base64 import b64decode
+from functools import partial
 from html import unescape
 from pathlib import Path
 from random import Random
@@ -13,6 +14,7 @@ from drive_trace.fleet.changes import changes, likeliest
 from tests.cli.support import run, write
 from tests.comparison.support import CORRECT, INCORRECT, UNGRADED, Sides
 from tests.support.client_text import apart, event, graded, tokens
+from tests.support.growth import assert_linear
 
 ROUND = event("round-start", "old", dispatch_id="d", round_id="r", round_number=1)
 
@@ -83,6 +85,31 @@ def test_two_changes_are_told_in_their_order() -> None:
     found = [*changes([(30, 30), (29, 30), (2, 30), (1, 30), (28, 30), (30, 30)])]
     assert [each.first for each in found] == [2, 4]
     assert [each.difference > 0 for each in found] == [False, True]
+
+
+def test_changes_cost_what_there_are_months() -> None:
+    def look(size: int) -> partial[object]:
+        months = [(10**6 * at // size, 10**6) for at in range(size)]  # each unlike the one before
+        return partial(list, changes(months))
+
+    assert_linear(look, 4_000)
+
+
+def test_that_there_may_be_more_changes_is_told(tmp_path: Path) -> None:
+    months = [(year, month) for year in range(2024, 2026) for month in range(1, 13)]
+    text = "".join(
+        graded(
+            *(CORRECT, INCORRECT)[month % 2],
+            ts=f"{year}-{month:02}-02T10:00:00Z",
+            project_run_id=f"{year}-{month}-{at}",
+        )
+        for year, month in months
+        for at in range(40)
+    )
+    write(tmp_path, "trace.jsonl", apart(text))
+    told = said(page_of(tmp_path), "Share of CORRECT over time")
+    assert told.count("the share rose") + told.count("the share fell") == 12
+    assert "There may be more changes: at most 12 within one another are looked for." in told
 
 
 def test_a_correct_run_costs_what_the_others_cost_too(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from drive_trace.comparison.statistics import ALPHA, Counts, Interval, difference, gate_p
@@ -13,6 +14,9 @@ _WITHIN = 3.84 / 2
 
 _EXACT = 10_000
 """Of more runs the test is by the likelihood ratio, as the exact one takes long."""
+
+MOST_WITHIN = 12
+"""So many changes are looked for within one another: the time grows with the months alone."""
 
 Passes = tuple[int, int]
 """How many runs of a month are CORRECT, and how many have a verdict."""
@@ -39,8 +43,10 @@ class Change(NamedTuple):
 
 def changes(months: Sequence[Passes], alpha: float = ALPHA, start: int = 0) -> Iterator[Change]:
     """The changes that chance hardly explains, in order: the most likely one, and on either side of
-    it those for half of ``alpha``.
+    it those for half of ``alpha``, down to :data:`MOST_WITHIN`.
     """
+    if alpha < ALPHA / 2 ** (MOST_WITHIN - 1):
+        return
     found = likeliest(months)
     if found is None or found.p > alpha:
         return
@@ -53,25 +59,23 @@ def changes(months: Sequence[Passes], alpha: float = ALPHA, start: int = 0) -> I
 
 def likeliest(months: Sequence[Passes]) -> Change | None:
     """The moment that parts the months best, whatever chance makes of it; None for one month."""
-    likely = {
-        at: _likelihood(months[:at]) + _likelihood(months[at:]) for at in range(1, len(months))
-    }
-    if not likely:
+    if len(months) < 2:
         return None
+    passed, of = ([*accumulate(each, initial=0)] for each in zip(*months, strict=True))
+    likely = {
+        at: _likelihood(passed[at], of[at]) + _likelihood(passed[-1] - passed[at], of[-1] - of[at])
+        for at in range(1, len(months))
+    }
     best = max(likely, key=likely.__getitem__)
     near = [at for at, each in likely.items() if likely[best] - each <= _WITHIN]
-    counts = Counts(*_sum(months[:best]), *_sum(months[best:]))
+    counts = Counts(passed[best], of[best], passed[-1] - passed[best], of[-1] - of[best])
     is_small = counts.baseline + counts.candidate <= _EXACT
-    gained = 2 * (likely[best] - _likelihood(months))  # χ² of one degree, were nothing chosen
+    # χ² of one degree, were nothing chosen.
+    gained = 2 * (likely[best] - _likelihood(passed[-1], of[-1]))
     p = gate_p([counts]) if is_small else math.erfc(math.sqrt(max(gained, 0.0) / 2))
     p = min(1.0, p * len(likely))
     return Change(best, near[0], near[-1], counts, *difference([counts]), p, len(likely))
 
 
-def _sum(months: Sequence[Passes]) -> Passes:
-    return sum(passed for passed, _ in months), sum(of for _, of in months)
-
-
-def _likelihood(months: Sequence[Passes]) -> float:
-    passed, of = _sum(months)
+def _likelihood(passed: int, of: int) -> float:
     return sum(part * math.log(part / of) for part in (passed, of - passed) if part)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from drive_trace.comparison.answer import p_is
 from drive_trace.comparison.render import Drawn, intervals
-from drive_trace.fleet.changes import Change, changes, likeliest
+from drive_trace.fleet.changes import MOST_WITHIN, Change, changes, likeliest
 from drive_trace.grading.calibration import share, wilson
 from drive_trace.report import fleet as table
 from drive_trace.report.fleet import FleetSummary, Row, can_be_correct
@@ -190,6 +190,8 @@ def _changes(by_month: Mapping[str, Sequence[Row]]) -> Iterator[str]:
     found, best = [*changes(passes)], likeliest(passes)
     for each in found:
         yield _said(each, names)
+    if len(found) >= MOST_WITHIN:
+        yield f"There may be more changes: at most {MOST_WITHIN} within one another are looked for."
     if best is None:
         yield "Whether the share changed cannot be told: it takes verdicts of two months."
     elif not found:
