@@ -7,8 +7,8 @@ unpacked once, compiled ones once for each supported Python, so that the extensi
 server on whichever interpreter a machine has, and installs nothing there::
 
     vscode-client/server/bundle.json    what is in there: see Bundle
-    vscode-client/server/pure/          drive_trace, pygls, pydantic ...
-    vscode-client/server/cp311/         pydantic_core, orjson, msgspec
+    vscode-client/server/pure/          drive_trace, pygls, lsprotocol ...
+    vscode-client/server/cp311/         orjson, msgspec
 
 Wheels are the ones of requirements-bundle.lock, by their hashes: the extra ``judge`` is with them,
 as nobody can install it into an extension. They are kept in ``.cache/``, and are not asked for
@@ -54,6 +54,9 @@ PLATFORMS: Mapping[str, tuple[str, ...]] = {
 
 _MACHINES = {"darwin-x64": "x86_64", "darwin-arm64": "arm64"}
 """Where the names of compiled modules do not tell one machine from the other."""
+
+_LEFT_OUT = {"annotated_types", "pydantic", "pydantic_core", "typing_inspection"}
+"""What only `compare --cases`, suites and the Python API need: two thirds of all the modules."""
 
 _LICENSE = re.compile(r"(?i)licen[cs]e|copying")
 
@@ -115,7 +118,7 @@ def wheels_for(target: str, python: str) -> list[Path]:
         shutil.rmtree(fresh, ignore_errors=True)
         _download(target, python, fresh)
         fresh.rename(kept)
-    return sorted(kept.glob("*.whl"))
+    return [each for each in sorted(kept.glob("*.whl")) if each.name.split("-")[0] not in _LEFT_OUT]
 
 
 def _download(target: str, python: str, folder: Path) -> None:

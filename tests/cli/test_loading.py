@@ -60,3 +60,36 @@ def test_a_command_loads_what_it_needs(
     assert {package_of(each) for each in ours} == packages
     # Whoever writes takes down the digest of what was written.
     assert not (_SLOW - {"hashlib"} if "authoring" in packages else _SLOW) & modules
+
+
+def without_pydantic(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    """Runs a command as it lies in the extension, which does not carry pydantic."""
+    code = (
+        "import sys; sys.modules['pydantic'] = None; from drive_trace.__main__ import main; main()"
+    )
+    for side in ("one", "other"):
+        (folder / side).mkdir()
+        write(folder / side, "trace.jsonl", CLEAN)
+    write(
+        folder, "prices.toml", "['*']\ninput = 3\noutput = 15.5\ncache_read = 0\ncache_write = 1\n"
+    )
+    write(folder, "cases.toml", "[cases]\nretry = ['*']\n")
+    return subprocess.run(
+        [sys.executable, "-c", code, "compare", "--baseline", "one", "--candidate", "other", *args],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        check=False,
+    )
+
+
+def test_prices_are_read_without_pydantic(tmp_path: Path) -> None:
+    ran = without_pydantic(tmp_path, "--prices", "prices.toml", "--allow-unverified", "all")
+    assert "candidate" in ran.stdout
+    assert ran.stderr == ""
+
+
+def test_cases_say_what_they_need_without_pydantic(tmp_path: Path) -> None:
+    ran = without_pydantic(tmp_path, "--cases", "cases.toml")
+    assert ran.returncode == 2
+    assert "install drive-trace in a Python" in ran.stderr

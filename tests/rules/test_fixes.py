@@ -32,6 +32,13 @@ def test_an_edit_beyond_the_basic_plane_lands_where_it_should() -> None:
     )
 
 
+def test_half_of_a_surrogate_pair_does_not_end_a_suggestion() -> None:
+    text = trace('EVENT{"event_type":"slice-completed","event_id":"x"}').replace('"x"', '"\ud800"')
+    analysis = Analysis(text)
+    titles = [fix.title for each in analysis.findings() for fix in analysis.fixes(each)]
+    assert "Give the event a new UUID" in titles
+
+
 GRADED = 'EVENT{"event_type":"correctness-recorded"}'
 
 

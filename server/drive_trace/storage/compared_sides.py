@@ -11,7 +11,7 @@ from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import msgspec
 
@@ -26,7 +26,7 @@ from drive_trace.scorecard.dispatches import Event
 from drive_trace.scorecard.scoring import without_lines
 from drive_trace.storage import files as disk
 from drive_trace.storage import finding
-from drive_trace.storage.configuration_text import Spots
+from drive_trace.storage.configuration_text import Shape, Spots, read_shaped
 from drive_trace.storage.patterns import MoreFiles, patterns_of
 from drive_trace.storage.projects import FileProblem, ParsedFiles, TextProblem, relative
 from drive_trace.text.escaping import printable
@@ -121,6 +121,9 @@ def read_case_file(path: str) -> CaseFile | disk.Problem:
     return CaseFile(path, {name: tuple(said) for name, said in read.cases.items()})
 
 
+_DOLLARS = Shape("a number from 0 to 1,000,000", float, least=0, most=1_000_000)
+_PRICE = Shape("a table", keys=dict.fromkeys(TokenPrices._fields, _DOLLARS), needs_keys=True)
+_PRICES = Shape("a table of prices", items=_PRICE)
 PRICES_NAME = "drive-trace-prices.toml"
 """In the folder of the user's own settings: whoever is judged must not say what work costs."""
 
@@ -130,12 +133,12 @@ def read_prices(path: str | None) -> Prices | disk.Problem:
     file = Path(path) if path is not None else disk.config_folder() / PRICES_NAME
     if path is None and not disk.may_be_there(file):
         return {}
-    from drive_trace.storage.toml_models import PriceOf, read_as  # noqa: PLC0415 - loads pydantic
-
-    read = read_as(file, dict[str, PriceOf])
-    if isinstance(read, Sequence):
-        return read[0].problem
-    return {name: TokenPrices(**dict(each)) for name, each in read.items()}
+    problems: list[FileProblem] = []
+    files = ParsedFiles[Mapping[str, Any]](lambda text: read_shaped(text, _PRICES), {})
+    read = files.read(file, problems, is_named=True)
+    if problems:
+        return problems[0].problem
+    return {name: TokenPrices(**each) for name, each in read.items()}
 
 
 def _manifest(text: str) -> RunManifest | tuple[TextProblem, ...]:

@@ -245,6 +245,16 @@ def _not_toml(text: str, error: ValueError) -> TextProblem:
     return TextProblem(Spot(record, Span(start, start)), f"is not TOML: {found}")
 
 
+def read_shaped(text: str, wanted: Shape) -> dict[str, Any] | tuple[TextProblem, ...]:
+    """A document of a shape, or the first problems with it, in their order."""
+    text = text.replace("\r\n", "\n")
+    data = read_toml(text)
+    if isinstance(data, TextProblem):
+        return (data,)
+    faults = [*_faults(data, wanted, ())]
+    return problems_at(text, faults) if faults else data
+
+
 class Spots:
     """Converts offsets in a text to lines, which it finds once."""
 
@@ -277,13 +287,9 @@ MOST_ITEMS = 1000
 
 def read_configuration(text: str) -> Configuration | tuple[TextProblem, ...]:
     """The content of a ``drive-trace.toml``, or the first problems with it, in their order."""
-    text = text.replace("\r\n", "\n")
-    data = read_toml(text)
-    if isinstance(data, TextProblem):
-        return (data,)
-    faults = [*_faults(data, shape(), ())]
-    if faults:
-        return problems_at(text, faults)
+    data = read_shaped(text, shape())
+    if isinstance(data, tuple):
+        return data
     overrides = tuple(
         Override(tuple(each["paths"]), _settings(each["rules"]))
         for each in data.get("overrides", ())
@@ -362,6 +368,8 @@ class Shape:
     """The key of a table that another value in its place stands for."""
     least: float | None = None
     """The least number, or the least length of an array or string."""
+    most: float = math.inf
+    """The greatest number, or the greatest length."""
     words: tuple[str, ...] = ()
     """The only strings there are."""
     pattern: str = ""
@@ -385,7 +393,8 @@ class Shape:
         if self.kind is date:
             return True
         size: float = len(value) if self.kind in (str, list, dict) else value
-        return math.isfinite(size) and (self.least is None or size >= self.least)
+        least = -math.inf if self.least is None else self.least
+        return math.isfinite(size) and least <= size <= self.most
 
 
 _TRACE = "projects/shop/trace.jsonl, below this file's folder and in no hidden one"
