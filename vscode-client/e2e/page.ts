@@ -125,7 +125,9 @@ async function checkExample(browser: Browser, host: Host): Promise<void> {
   await page.locator("#drops button[aria-pressed]", { hasText: "trace.jsonl: INCORRECT" }).waitFor(ready);
   const next = await page.locator("body").getAttribute("data-took");
   await page.getByRole("button", { name: "Compare" }).click();
-  await page.frameLocator("iframe[title=Comparison]").getByText("candidate").first().waitFor(ready);
+  const comparison = page.frameLocator("iframe[title=Comparison]");
+  await comparison.getByText("candidate").first().waitFor(ready);
+  assert.doesNotMatch(await comparison.locator("html").innerHTML(), /\/traces\//, "files have their own names");
   await page.screenshot({ path: path.join(screenshots, "comparison-light.png") });
   assert.deepEqual(await violations(page, contrast), []);
   assert.deepEqual(trouble, []);
@@ -166,11 +168,12 @@ async function checkDrops(browser: Browser, host: Host, folder: string): Promise
 
   const spoilt = "{\"event_type\":\"<img src=x onerror=alert(1)>\",\"project_run_id\":\"</script><script>alert(2)</script>\"}";
   await page.locator("summary", { hasText: "Paste a trace" }).press("Enter");
-  await page.getByLabel("Lines of a trace").fill(spoilt);
+  await page.getByLabel("Lines of a trace").fill([spoilt, spoilt, "{}", spoilt].join("\n"));
   await page.getByRole("button", { name: "Read what is pasted" }).click();
   await page.locator("#drops button[aria-pressed]", { hasText: "what was pasted" }).waitFor(ready);
   await page.getByRole("button", { name: "Findings", exact: true }).click();
   await page.locator(".findings mark").first().waitFor(ready);
+  await page.locator(".findings li", { hasText: /, and 2 more \(also on lines 2, 4\)$/ }).first().waitFor(ready);
   assert.equal(await page.locator("main img").count(), 0);
 
   const dropped = path.join(folder, "dropped", "projects", "shop");
@@ -246,9 +249,12 @@ async function violations(page: Page, only?: readonly string[]): Promise<string[
 async function takePicture(browser: Browser, host: Host, file: string): Promise<void> {
   const page = await browser.newPage({ colorScheme: "light", viewport: { width: 1000, height: 900 } });
   await open(page, host);
+  await page.locator("body[data-ready=true]").waitFor(ready);
   await page.getByRole("button", { name: "Show an example" }).click();
   await page.frameLocator("iframe[title=Report]").getByRole("heading", { name: "Timeline" }).first().waitFor(ready);
-  await page.evaluate(() => { scrollTo(0, 0); });
+  for (const each of page.frames()) { // a report opens at the run that it unfolds
+    await each.evaluate(() => { scrollTo({ top: 0, behavior: "instant" }); });
+  }
   await page.screenshot({ path: file });
   await page.close();
 }

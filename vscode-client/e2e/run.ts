@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -19,6 +20,8 @@ import { client, type Machine, prepareMachine, repository, vsix } from "./set-up
 import { step } from "./steps";
 
 const skipped = 3;
+/** Bytes of the extension. */
+const most = 15_000_000;
 const deadline = 4 * 60_000;
 
 const screenshots = path.join(client, "e2e", "screenshots");
@@ -44,6 +47,7 @@ async function playAll({ chromium }: Machine): Promise<void> {
   await mkdir(screenshots, { recursive: true });
   const { size } = await stat(await vsix());
   console.log(`${path.basename(await vsix())}: ${(size / 1e6).toFixed(1)} MB`);
+  assert.ok(size <= most, `the extension has more than ${most / 1e6} MB: what does the server import by now?`);
   for (const scenario of scenarios) {
     await playApart(scenario);
   }

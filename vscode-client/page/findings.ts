@@ -1,37 +1,67 @@
 /** The findings of `check`, each on its token. */
 
-interface Finding {
+interface Place {
   readonly path: string;
   readonly line: number;
+}
+
+interface Finding extends Place {
   readonly column: number;
   readonly end_line: number;
   readonly end_column: number;
   readonly code: string;
   readonly severity: string;
   readonly message: string;
+  /** Where the same is found again. */
+  readonly places?: readonly Place[];
 }
 
 /** Code points before the first token of a line and behind its last one. */
 const around = 80;
 const most = 1000;
+const mostRanges = 200;
 
 export function findingsOf(json: string, texts: ReadonlyMap<string, string>): HTMLElement {
   const findings = JSON.parse(json) as Finding[];
   const byLine = new Map<string, Finding[]>();
   for (const each of findings.slice(0, most)) {
-    const place = `${each.path.replace(/^\.\//, "")}:${each.line}`;
+    const place = `${each.path}:${each.line}`;
     byLine.set(place, [...byLine.get(place) ?? [], each]);
   }
   const lines = new Map([...texts].map(([path, text]) => [path, text.split("\n")]));
   const list = made("ul", { className: "findings" }, ...[...byLine].map(([place, some]) => {
-    const path = some[0]?.path.replace(/^\.\//, "") ?? "";
+    const path = some[0]?.path ?? "";
     const text = lines.get(path)?.[(some[0]?.line ?? 0) - 1] ?? "";
-    const told = some.map(({ severity, code, message }) =>
-      made("li", {}, made("strong", { className: severity }, `${severity}: ${code}`), ` ${message}`));
+    const told = some.map(({ severity, code, message, places }) =>
+      made("li", {}, made("strong", { className: severity }, `${severity}: ${code}`), ` ${message}`, again(path, places)));
     return made("li", {}, made("span", {}, place), made("pre", {}, ...marked(text, some)), made("ul", {}, ...told));
   }));
   const more = findings.length > most ? `, of which the first ${most} are shown` : "";
   return made("div", {}, made("p", {}, findings.length ? `${findings.length} ${findings.length === 1 ? "finding" : "findings"}${more}.` : "No findings."), list);
+}
+
+/** Names the lines of all places, as check does: "(also on lines 3, 5-9)". */
+function again(own: string, places: readonly Place[] = []): string {
+  const files = new Map<string, Set<number>>();
+  for (const { path, line } of places) {
+    files.set(path, (files.get(path) ?? new Set()).add(line));
+  }
+  return [...files].map(([path, lines]) =>
+    ` (also on ${lines.size === 1 ? "line" : "lines"} ${ranges([...lines])}${path === own ? "" : ` of ${path}`})`).join("");
+}
+
+function ranges(lines: readonly number[]): string {
+  const found: [number, number][] = [];
+  for (const line of [...lines].sort((one, other) => one - other)) {
+    const last = found.at(-1);
+    if (last?.[1] === line - 1) {
+      last[1] = line;
+    } else {
+      found.push([line, line]);
+    }
+  }
+  const told = found.slice(0, mostRanges).map(([first, last]) => (first === last ? String(first) : `${first}-${last}`));
+  return told.join(", ") + (found.length > mostRanges ? " …" : "");
 }
 
 /** The part of a line around its findings, with their tokens marked. */

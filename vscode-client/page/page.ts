@@ -29,7 +29,6 @@ const views = [...document.querySelectorAll<HTMLButtonElement>("#views button")]
 const drops: Drop[] = [];
 let chosen: Drop | undefined;
 let view = "report";
-let folders = 0;
 
 // Python
 
@@ -93,10 +92,10 @@ async function take(kept: Promise<Kept> | Kept): Promise<void> {
 
 async function look({ name, files, paths, leftOut = [] }: Kept): Promise<void> {
   const began = performance.now();
-  folders += 1; // at once: another drop may come before this one is read
-  const folder = `/traces/${folders}`;
+  // No trace can have this name in it, so that it can be taken out of what is said.
+  const folder = `/traces/${crypto.getRandomValues(new Uint32Array(2)).join("-")}`;
   const [check, report] = await run({
-    files, folder, commands: [["check", "--output-format", "json", ...paths], ["report", "--format", "html", ...paths]],
+    files, folder, commands: [["check", "--output-format", "json", "--", ...paths], ["report", "--format", "html", "--", ...paths]],
   });
   if (check === undefined || report === undefined || report.out === "") {
     throw new Error(report?.errors.trim() ?? "There is no trace in what was dropped.");
@@ -185,16 +184,18 @@ async function show(): Promise<void> {
 async function compared(drop: Drop): Promise<Node> {
   const others = drops.filter((each) => each !== drop);
   const side = (name: string, some: readonly Drop[]): string[] =>
-    some.flatMap((each) => each.paths.flatMap((path) => [`--${name}`, `${each.folder}/${path}`]));
+    some.flatMap((each) => each.paths.flatMap((path) => [`--${name}`, path === "." ? each.folder : `${each.folder}/${path}`]));
   const [result] = await run({
     folder: "/traces",
     commands: [["compare", ...side("baseline", others), ...side("candidate", [drop]), "--allow-unverified", "all", "--format", "html"]],
   });
-  return result?.out ? frame("Comparison", withoutFiles(result.out).html) : said(result?.errors ?? "");
+  // Files by their own names, as people know them.
+  const named = (text: string): string => drops.reduce((all, each) => all.replaceAll(`${each.folder}/`, "").replaceAll(each.folder, "."), text);
+  return result?.out ? frame("Comparison", withoutFiles(named(result.out)).html) : said(named(result?.errors ?? ""));
 }
 
 async function exported(drop: Drop, to: string): Promise<Node> {
-  const [result] = await run({ folder: drop.folder, commands: [["export", "--to", to, ...drop.paths]] });
+  const [result] = await run({ folder: drop.folder, commands: [["export", "--to", to, "--", ...drop.paths]] });
   if (!result?.out) {
     return said(result?.errors ?? "");
   }
