@@ -172,7 +172,7 @@ def test_an_evals_engineers_day(day: Path) -> None:
         "3": "never ended",
     }
     text = run("compare", "--suite", "suite.toml").out
-    assert "3 runs of the candidate are without an event, or an end, and not CORRECT" in " ".join(
+    assert "2 runs of the candidate are without an event, and not CORRECT: known by" in " ".join(
         text.split()
     )
     assert list(here.rglob("*.run.json")) == []
@@ -305,7 +305,7 @@ def test_at_a_planned_look_only_its_repetitions_are_due(suite: Path) -> None:
         ('repetitions = "six"', '1:15: `repetitions` must be a whole number; found "six"'),
         ("repetitions = 6\nlook = 2", "2:1: `look` is no key here: did you mean `looks`?"),
         ("repetitions = 6\nmargin = 2", "2:10: `margin` must be less than 1; found 2"),
-        ("repetitions = 6\nlooks = 7", "1:1: a side has 1,000 runs at most, and a look one of"),
+        ("repetitions = 6\nlooks = 7", "1:1: `looks` is 7, and `repetitions` 6: each look"),
         ('repetitions = 6\nruns = "x/{side}"', "1:1: `runs` needs {side}, {case} and {run}"),
         ('repetitions = 6\ntrace = "../x"', "2:9: `trace` must be a path with `/`, into no folder"),
         ("[", "1:2: is not TOML: "),
@@ -337,7 +337,7 @@ api = "\\u001b[31m"
     assert [each.removeprefix("drive-trace: suite.toml:") for each in said] == [
         "2:2: `sides` have to differ in one of `model`, `bundle` and `base_commit`",
         '6:8: `a b` must be of letters, digits, `.`, `_` and `-`; found "a b"',
-        '7:23: an item must be a text; found ""',
+        '7:23: an item must be some text without U+0000; found ""',
         "7:27: an item must be a text; found 3",
         "7:41: `timeout` must be greater than 0; found -1",
         "8:2: `model` is missing here",
@@ -383,3 +383,221 @@ def test_a_judges_errors_are_corrected(suite: Path) -> None:
     # Of a judge that nobody calibrated, or of another one, nothing is said.
     calibrate("other")
     assert run("compare", "--suite", "suite.toml", "--format", "json").json["judged"] is None
+
+
+def edited(suite: Path, was: str, now: str) -> None:
+    text = suite.read_text("utf-8")
+    assert was in text
+    write(suite.parent, suite.name, text.replace(was, now))
+
+
+def compared() -> Any:
+    return run("compare", "--suite", "suite.toml", "--format", "json")
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "said"),
+    [
+        ('"test -e built"]', '"false"]', "drive-trace suite run-gates suite.toml grades again"),
+        ('"gpt-x"', '"gpt-y"', "drive-trace suite judge suite.toml grades again"),
+        ('[qa]\nresult = ["junit.xml"]\n', "", "the suite has no [qa], by which they were graded"),
+        (
+            '[judge]\nmodel = "gpt-x"\nmodel_command = "exec sh judge.sh"\n',
+            "",
+            "the suite has no [judge], by which they were graded",
+        ),
+    ],
+)
+def test_what_the_suite_has_not_graded_is_not_compared(
+    suite: Path, was: str, now: str, said: str
+) -> None:
+    done(suite.parent)
+    edited(suite, was, now)
+    assert run("suite", "status", "suite.toml").code == 1
+    ran = compared()
+    assert (ran.code, ran.json["answer"]) == (3, "not-comparable")
+    assert said in ran.json["reasons"][0]
+    assert "runs/baseline/case-3/1/trace.jsonl" in ran.json["reasons"][0]
+
+
+def test_other_acceptance_criteria_are_judged_by_again(suite: Path) -> None:
+    done(suite.parent)
+    write(suite.parent, "cases/case-3/acceptance.md", "- **AC-1** Retries are not bounded.\n")
+    said = run("suite", "status", "suite.toml").out
+    assert "12 of 24 planned runs" in said
+    assert "case-4" not in said
+    assert compared().code == 3
+    assert run("suite", "judge", "suite.toml").code == 0
+    assert compared().code == 0
+    (suite.parent / "cases/case-3/acceptance.md").unlink()
+    assert compared().code == 3
+    ran = run("suite", "judge", "suite.toml")
+    assert ran.code == 2
+    assert ran.err == (
+        "drive-trace: suite.toml: [cases.case-3]: cases/case-3/acceptance.md: cannot be read: "
+        "No such file or directory\n"
+    )
+
+
+def test_each_planned_trace_has_one_run(suite: Path) -> None:
+    done(suite.parent)
+    trace = suite.parent / "runs/candidate/case-3/4/trace.jsonl"
+    with trace.open("a", encoding="utf-8") as file:
+        for number in range(40):
+            grade = dict.fromkeys(("mechanical", "qa", "intent"), "pass")
+            file.write(of_run(f"more-{number}", 100))
+            file.write(text_of(event("correctness-recorded", f"more-{number}", **grade)))
+    said = run("suite", "status", "suite.toml")
+    assert said.code == 1
+    assert "candidate/case-3/4/trace.jsonl: has 41 runs, and one is planned\n" in said.out
+    ran = compared()
+    assert ran.code == 3
+    assert ran.json["reasons"][0].startswith("1 planned trace do not have one run each")
+
+
+def test_no_run_stands_in_two_planned_traces(suite: Path) -> None:
+    done(suite.parent)
+    for number in (1, 2):
+        write(suite.parent, f"runs/candidate/case-3/{number}/trace.jsonl", of_run("same", number))
+    said = run("suite", "status", "suite.toml").out
+    assert said.count("has the run of another planned trace: each needs an id of its own") == 2
+    assert compared().code == 3
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "others"),
+    [("repetitions = 6", "repetitions = 5", 4), ("[cases.case-3]\n", "", 12)],
+)
+def test_runs_that_are_no_longer_planned_are_named_first(
+    suite: Path, was: str, now: str, others: int
+) -> None:
+    done(suite.parent)
+    assert not any("not planned" in each for each in compared().json["reasons"])
+    edited(suite, was, now)
+    said = run("suite", "status", "suite.toml")
+    assert f"not planned, and on disk: {others} runs: runs/baseline/case-3/" in said.out
+    assert compared().json["reasons"][0].startswith(f"{others} runs on disk are not planned")
+
+
+def test_a_look_that_nobody_planned_is_told(suite: Path) -> None:
+    edited(suite, "repetitions = 6", "repetitions = 6\nlooks = 2")
+    done(suite.parent)
+    again = "these sides were compared before"
+    first = run("compare", "--suite", "suite.toml", "--look", "1").out
+    assert again not in first
+    assert again not in run("compare", "--suite", "suite.toml", "--look", "1").out
+    assert again not in run("compare", "--suite", "suite.toml").out
+    # The same look, of other runs.
+    trace = suite.parent / "runs/candidate/case-3/1/trace.jsonl"
+    text = trace.read_text("utf-8")
+    trace.write_text(of_run("another", 1000), "utf-8")
+    run("suite", "run-gates", "suite.toml")
+    run("suite", "judge", "suite.toml")
+    assert again in run("compare", "--suite", "suite.toml", "--look", "1").out
+    trace.write_text(text, "utf-8")
+    # One look in place of several.
+    edited(suite, "looks = 2", "looks = 1")
+    assert again in run("compare", "--suite", "suite.toml").out
+
+
+def test_what_is_not_comparable_is_no_look(suite: Path) -> None:
+    done(suite.parent)
+    later = suite.parent / "runs/candidate/case-3/6/trace.jsonl"
+    text = later.read_text("utf-8")
+    later.write_text("", "utf-8")
+    edited(suite, '"gpt-x"', '"gpt-y"')
+    assert compared().code == 3
+    later.write_text(text, "utf-8")
+    edited(suite, '"gpt-y"', '"gpt-x"')
+    assert not any("compared before" in each for each in compared().json["reasons"])
+
+
+@pytest.mark.parametrize("broken", ['{"event": "dispatch-st\n', "\ufffd\x00\n", None])
+def test_a_broken_trace_does_not_stop_the_others(suite: Path, broken: str | None) -> None:
+    trace = suite.parent / "runs/baseline/case-3/1/trace.jsonl"
+    trace.unlink()
+    if broken is None:
+        trace.symlink_to(trace.name)
+    else:
+        trace.write_text(broken, "utf-8")
+    calibrate("gpt-x")
+    write(suite.parent, "asked.log.stopped", "")
+    for command in ("run-gates", "judge"):
+        ran = run("suite", command, "suite.toml")
+        assert ran.code == 2, ran.err
+        assert "  runs/baseline/case-3/1/trace.jsonl: not read: " in ran.err
+        assert "23 of 24 planned runs\n" in ran.err
+        assert "nothing was left to do" not in ran.err
+        assert "nothing was left to do\n" in run("suite", command, "suite.toml").err
+    said = run("suite", "status", "suite.toml")
+    assert said.code == 2
+    assert said.out.startswith("graded as suite.toml says: 23 of 24 planned runs\n")
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ('family = "nonesuch"', "`family` is one of "),
+        ('base_url = "http://x"', "`base_url` is for `api`"),
+        ('orchestrator_family = "gpt"', "judge and orchestrator are of one family, gpt"),
+        ('labelling_rule = "other"', "the judge is not calibrated: its labels follow another rule"),
+    ],
+)
+def test_a_judge_that_may_not_judge_is_told_once(suite: Path, more: str, told: str) -> None:
+    calibrate("gpt-x")
+    edited(suite, 'model = "gpt-x"', f'model = "gpt-x"\n{more}')
+    ran = run("suite", "judge", "suite.toml")
+    assert (ran.code, lines(suite.parent / "asked.log")) == (2, [])
+    assert ran.err.count("suite.toml: [judge]: ") == 1
+    assert f"drive-trace: suite.toml: [judge]: {told}" in ran.err
+    assert "Usage" not in ran.err
+
+
+def test_a_judge_without_a_key_is_told_once(suite: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    calibrate("gpt-x")
+    edited(suite, 'model_command = "exec sh judge.sh"', 'api = "openai"')
+    ran = run("suite", "judge", "suite.toml")
+    assert ran.code == 2
+    assert ran.err.count("there is no key in the environment variable OPENAI_API_KEY") == 1
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "told"),
+    [
+        ('"test -e built"]', '"a\\u0000b"]', "an item must be some text without U+0000"),
+        ('"test -e built"]', '"# later"]', "`mechanical` has a command to `run` that runs nothing"),
+        ("repetitions = 6", 'repetitions = 6\nmodel = "x"', "`model` is no key here\n"),
+        (
+            "repetitions = 6\n",
+            'repetitions = 12\nruns = "{side}/{case}1{run}"\ncases."case-31" = {}\n',
+            "`runs` has one folder for several runs",
+        ),
+    ],
+)
+def test_a_suite_that_cannot_work_is_refused(suite: Path, was: str, now: str, told: str) -> None:
+    edited(suite, was, now)
+    ran = run("suite", "run-gates", "suite.toml")
+    assert ran.code == 2
+    assert told in ran.err
+
+
+def test_prices_of_ones_own_that_are_broken_do_not_matter_to_a_suite(suite: Path) -> None:
+    write(suite.parent, "own/drive-trace-prices.toml", "[")
+    assert run("suite", "status", "suite.toml").code == 1
+    assert done(suite.parent).code == 0
+
+
+def test_of_many_runs_the_first_are_named_and_all_are_counted(suite: Path) -> None:
+    said = run("suite", "status", "suite.toml").out.splitlines()
+    assert said[0] == "graded as suite.toml says: 0 of 24 planned runs"
+    assert said[21:] == ["  and 4 more; in all", "  24 runs: mechanical, qa, intent"]
+
+
+def test_a_run_that_did_not_end_is_said_not_to_have_ended(suite: Path) -> None:
+    done(suite.parent)
+    trace = suite.parent / "runs/candidate/case-3/1/trace.jsonl"
+    kept = [each for each in lines(trace) if '"dispatch-end"' not in each]
+    trace.write_text("\n".join(kept) + "\n", "utf-8")
+    text = " ".join(run("compare", "--suite", "suite.toml").out.split())
+    assert "1 run of the candidate is without an end, and not CORRECT." in text

@@ -13,6 +13,7 @@ from click.core import ParameterSource
 from drive_trace import __version__
 from drive_trace.commands import options
 from drive_trace.commands.calibrate import CALIBRATION_NAME, calibration_at
+from drive_trace.commands.planned import refusals, states
 from drive_trace.commands.reading import Reading, suite_at, tell_others, usable
 from drive_trace.commands.terminal import EXIT_UNUSABLE, format_of, notify, write_document
 from drive_trace.comparison.answer import MARGIN, Answer, Comparison, CostRule, to_json
@@ -34,7 +35,7 @@ from drive_trace.storage.files import STDIN, Problem, TraceRecords, config_folde
 from drive_trace.storage.finding import SearchOptions
 from drive_trace.storage.projects import CONFIGURATION_NAME
 from drive_trace.text.escaping import json_document
-from drive_trace.text.wording import plural
+from drive_trace.text.wording import first_of, plural
 
 if TYPE_CHECKING:
     from drive_trace.storage.suites import SuiteFile
@@ -195,7 +196,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
       drive-trace compare --suite suite.toml --out compared.html --fail-on worse
     """
     plans: tuple[Planned, Planned] = {}, {}
-    rule, priced = CostRule(margin, time), cast("Prices", {})
+    rule, priced, file, at = CostRule(margin, time), cast("Prices", {}), None, 1
     if suite is not None:
         file, at = _suite_and_look(suite, look)
         rule, priced, calibration = file.rule(at), file.prices, calibration or file.calibration
@@ -218,12 +219,11 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
         notify(f"{each.path}: {each.reason}")
     usable(case_file.misfit(sides) if case_file is not None else None)
     known = _calibration(calibration)
-    found = compare_sides(*sides, allowed, rule, ranked=rank, calibrated=known)
-    before = earlier_look(sides) if rule.look[1] == 1 else None
-    if before is not None and found.answer is not Answer.NOT_COMPARABLE:
-        what = "these sides were compared before, with {:,} runs against {:,}".format(*before[::-1])
-        more = "looks that nobody planned are not counted, and make a false answer likelier"
-        found = found._replace(reasons=(*found.reasons, Reason(f"{what}: {more}")))
+    refused = file and refusals(file, [s for side in sides for s in states(file, side, at)])
+    found = compare_sides(
+        *sides, allowed, rule, ranked=rank, calibrated=known, refused=[*(refused or ())]
+    )
+    found = found._replace(reasons=(*_picked(file), *found.reasons, *_looked(found, suite)))
     chosen = output_format or format_of(out, "text")
     traces = [each.path for side in sides for each in side.files]
     traces += [each.path for side in sides for each in side.unread]
@@ -264,6 +264,26 @@ def _suite_and_look(path: str, look: int | None) -> tuple[SuiteFile, int]:
             f"--look is {at}, and {path} plans {plural(file.suite.looks, 'look')}"
         )
     return file, at
+
+
+def _picked(file: SuiteFile | None) -> Iterator[Reason]:
+    """That there are runs which a suite does not plan: whoever took them out may have seen them."""
+    if file is not None and (others := file.unplanned):
+        count = plural(len(others), "run")
+        what = f"{count} on disk are not planned, and do not count: no run may be picked by what"
+        yield Reason(f"{what} came of it", first_of(others, 3))
+
+
+def _looked(found: Comparison, suite: str | None) -> Iterator[Reason]:
+    """That these sides were compared before, as nobody planned. What is not comparable is no look:
+    nobody has seen an answer.
+    """
+    if found.answer is Answer.NOT_COMPARABLE:
+        return
+    if before := earlier_look(found.sides, suite, found.rule.look):
+        what = "these sides were compared before, with {:,} runs against {:,}".format(*before[::-1])
+        more = "looks that nobody planned are not counted, and make a false answer likelier"
+        yield Reason(f"{what}: {more}")
 
 
 def _calibration(path: str | None) -> Calibrated | None:

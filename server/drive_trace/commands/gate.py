@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -26,7 +25,7 @@ from drive_trace.storage.appending import AppendError, locked_trace
 from drive_trace.storage.files import STDIN, Problem, inside, read_bytes, refuse_special, why
 from drive_trace.storage.git import tree_state
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
-from drive_trace.storage.processes import run_shell
+from drive_trace.storage.processes import run_shell, runs_nothing
 from drive_trace.storage.recording import new_stamp
 from drive_trace.storage.replace import may_be_trace
 from drive_trace.text.wording import duration, writable
@@ -42,10 +41,6 @@ _WITHOUT_WAITING = sum(
 )
 """Flags that only some systems have: no link is followed, no pipe is waited for, and bytes stay as
 they are."""
-
-
-_NO_COMMAND = r"(?:\s|#.*\n)*(?:#.*)?"
-"""Space and comments, for a shell."""
 
 
 class _Outcome(NamedTuple):
@@ -134,7 +129,7 @@ def gate(  # noqa: PLR0913, PLR0917 - one for each option
         raise click.UsageError("name either what to --run, or the --result to read")
     if log is not None and not gates:
         raise click.UsageError("--log is for --run")
-    if any(re.fullmatch(_NO_COMMAND, each) for each in gates):
+    if any(map(runs_nothing, gates)):
         raise click.UsageError("a --run runs nothing: a variable may not be set")
     if log is not None:
         _check_log(log, where["trace_file"])

@@ -38,6 +38,10 @@ from drive_trace.vocabulary import GRADE
 _EXIT_NO_VERDICT = 3
 
 
+class JudgeRefused(Ended):
+    """A judge may not judge, whatever the run."""
+
+
 class _Judge(OrAnother):
     """Says as JSON, too, that an option is wrong, where JSON was asked for."""
 
@@ -469,4 +473,5 @@ class Judging:
         return self._refused(f"no verdict: {reason}", _EXIT_NO_VERDICT)
 
     def _refused(self, reason: str, code: int = EXIT_REFUSED) -> Ended:
-        return Ended(code, reason, notes=[f"nothing was written to {self._request.trace_file}"])
+        kind = JudgeRefused if code == EXIT_REFUSED else Ended
+        return kind(code, reason, notes=[f"nothing was written to {self._request.trace_file}"])

@@ -2,46 +2,33 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
 from drive_trace.commands import options
 from drive_trace.commands.compare import found_in
 from drive_trace.commands.gate import gate
-from drive_trace.commands.judge import judge
+from drive_trace.commands.judge import JudgeRefused, judge
+from drive_trace.commands.planned import GATED, INTENT, State, acceptance_of, case_of, states
 from drive_trace.commands.reading import Reading, suite_at, usable
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, notify
-from drive_trace.comparison.runs import ComparedRun, RunManifest
 from drive_trace.storage.compared_sides import read_side
 from drive_trace.storage.files import inside, may_be_there, why
 from drive_trace.storage.finding import SearchOptions
-from drive_trace.storage.suites import COMPONENTS, SIDES, SuiteFile
+from drive_trace.storage.suites import SIDES, SuiteFile
 from drive_trace.text.escaping import json_document, printable
-from drive_trace.text.wording import listed, plural, writable
-from drive_trace.trace.times import sortable
+from drive_trace.text.wording import first_of, plural
 
-_INTENT = "intent"
+_NAMED = 20
+"""So many runs are named at most."""
 _suite = click.argument("path", metavar="SUITE", type=options.FILE)
-
-
-class State(NamedTuple):
-    """A planned run, and what there is of it."""
-
-    trace: str
-    planned: RunManifest
-    run: ComparedRun
-    lacks: tuple[str, ...]
-    """The components that are not graded; or why there is nothing to grade."""
-
-    @property
-    def words(self) -> str:
-        """For people: which run it is, and what it lacks."""
-        return f"{self.trace}: {', '.join(self.lacks)}"
 
 
 @click.group()
@@ -67,7 +54,8 @@ def suite() -> None:
 def status(path: str, output_format: str) -> None:
     """Say which planned runs left no trace or never ended, and what is not graded yet.
 
-    A run has ended if all dispatches in it have, and it was closed if it was started.
+    A run has ended if all dispatches in it have, and it was closed if it was started. Runs that are
+    there and not planned are named, too.
 
     Exit code: 0 all runs are there and graded; 1 something is missing; 2 SUITE or a trace cannot be
     read.
@@ -76,21 +64,22 @@ def status(path: str, output_format: str) -> None:
     Examples:
       drive-trace suite status suite.toml
     """
-    states = [*states_of(suite_at(path))]
-    missing = [each for each in states if each.lacks]
+    file = suite_at(path)
+    found, others = [*_states(file)], file.unplanned
     if output_format == "json":
         keys = ("trace", "case", "run_id", "verdict", "lacks")
         rows = [
             dict(zip(keys, (at, said.case, run.run_id, run.score.verdict, lacks), strict=True))
-            for at, said, run, lacks in states
+            for at, said, run, lacks, *_ in found
         ]
-        click.echo(json_document({"runs": rows}))
+        click.echo(json_document({"runs": rows, "unplanned": others}))
     else:
-        count = f"{len(states) - len(missing):,} of {plural(len(states), 'planned run')}"
-        click.echo(f"graded as {printable(path, 200)} says: {count}")
-        for each in missing:
-            click.echo(f"  {printable(each.words)}")
-    sys.exit(1 if missing else 0)
+        for each in _summary(file, "graded", found, (*GATED, INTENT)):
+            click.echo(printable(each, 8192))
+        if others:
+            what = f"not planned, and on disk: {plural(len(others), 'run')}"
+            click.echo(printable(f"{what}: {first_of(others, _NAMED)}", 8192))
+    sys.exit(_code(found, (*GATED, INTENT)))
 
 
 @suite.command("run-gates")
@@ -108,15 +97,18 @@ def run_gates(path: str) -> None:
       drive-trace suite run-gates suite.toml
     """
     file = suite_at(path)
-    for state in states_of(file):
+    due = [each for each in _states(file) if {*each.lacks} & {*GATED}]
+    for state in due:
         folder = file.folder(state.trace)
-        for component in COMPONENTS:
+        for component in GATED:
             gated = file.gate(state.planned.case, component)
-            if gated is not None and component in state.lacks:
+            if gated is None and component in state.lacks:
+                notify(f"{state.trace}: {path} has no [{component}]")
+            elif gated is not None and component in state.lacks:
                 given = dict(gated) | {"result": [folder / each for each in gated.result]}
                 cwd = folder / (file.suite.work or "") if gated.run else None
-                _call(gate, state, {**given, "component": component, "cwd": cwd})
-    _end(file, COMPONENTS)
+                _call(gate, file, state, {**given, "component": component, "cwd": cwd})
+    _end(file, "gated", due, GATED)
 
 
 @suite.command("judge")
@@ -134,25 +126,32 @@ def judge_runs(path: str) -> None:
       drive-trace suite judge suite.toml
     """
     file = suite_at(path)
-    asked, folder = file.suite.judge, file.path.parent
+    asked = file.suite.judge
     if asked is None:
-        raise click.UsageError(f"{path} has no [judge]")
-    for state in states_of(file):
-        case = str(state.planned.case)
-        acceptance = file.suite.cases[case].acceptance or f"cases/{case}"
+        raise Ended(EXIT_UNUSABLE, f"{path} has no [judge]")
+    for case in file.suite.cases:
+        try:
+            case_of(file, case)
+        except Ended as error:
+            raise Ended(EXIT_UNUSABLE, f"{path}: [cases.{case}]: {error.message}") from error
+    due = [each for each in _states(file) if INTENT in each.lacks]
+    for state in due:
         given = dict(asked) | {
-            "acceptance": folder / acceptance,
+            "acceptance": acceptance_of(file, str(state.planned.case)),
             "diff": file.folder(state.trace) / asked.diff,
             "calibration": file.calibration,
             "orchestrator_family": asked.orchestrator_family or state.planned.model,
         }
-        if _INTENT in state.lacks:
-            _call(judge, state, given)
-    _end(file, (_INTENT,))
+        _call(judge, file, state, given)
+    _end(file, "judged", due, (INTENT,))
 
 
-def _call(command: click.Command, state: State, given: Mapping[str, object]) -> None:
-    """Call one of our commands for a run. Why it graded nothing stands on standard error."""
+def _call(
+    command: click.Command, file: SuiteFile, state: State, given: Mapping[str, object]
+) -> None:
+    """Call one of our commands for a run. Why it graded nothing stands on standard error. Ends all
+    where that is refused which the suite says, as it would be so of each run.
+    """
     notify(state.words)
     said = {"trace_file": state.trace, "project_run_id": state.run.run_id, **given}
     pairs = [
@@ -161,58 +160,70 @@ def _call(command: click.Command, state: State, given: Mapping[str, object]) -> 
         for one in (value if isinstance(value, list) else [value])
         if one is not None
     ]
-    options = [f"--{name}={one}" for name, one in pairs]
     more: Any = {"standalone_mode": False, "parent": click.get_current_context()}
     with suppress(SystemExit):  # what came of it stands in the trace
         try:
             for path in (one for _, one in pairs if isinstance(one, Path)):
                 inside(path)  # as whoever is judged may have made it a link
-            command.main([*options, "--only-this-file"], command.name, **more)
+            if isinstance(cwd := given.get("cwd"), Path) and not cwd.is_dir():
+                notify(f"{cwd}: is no folder")
+                return
+            options = [*(f"--{name}={one}" for name, one in pairs), "--only-this-file"]
+            command.main(options, command.name, **more)
         except click.ClickException as error:
+            own = getattr(getattr(error, "param", None), "name", None)
+            is_of_all = isinstance(error, click.UsageError | JudgeRefused)
+            if is_of_all and own not in {"trace_file", "project_run_id"}:
+                key = "judge" if command is judge else given["component"]
+                said_so = error.format_message()  # what is an option there is a key here
+                what = re.sub(r"'?--([a-z-]+)'?", _as_key, said_so)
+                raise Ended(EXIT_UNUSABLE, f"{file.path}: [{key}]: {what}") from error
             error.show()
         except OSError as error:
             notify(f"not read: {why(error)}")
 
 
-def _end(file: SuiteFile, components: Collection[str]) -> None:
-    """Name the runs that are not graded, and end."""
-    states = [each for each in states_of(file) if each.run.is_dead or {*each.lacks} & {*components}]
-    for each in states:
-        notify(each.words)
-    sys.exit(1 if states else 0)
+def _as_key(option: re.Match[str]) -> str:
+    return f"`{option[1].replace('-', '_')}`"
 
 
-def states_of(file: SuiteFile) -> Iterator[State]:
-    """All planned runs, with what there is of them. Ends the command if a trace cannot be read."""
+def _end(file: SuiteFile, word: str, due: Sequence[State], components: Sequence[str]) -> None:
+    """Say how many runs are graded, name those that are not, and end."""
+    found = [*_states(file)]
+    if not due:
+        notify("nothing was left to do")
+    for each in _summary(file, word, found, components):
+        notify(each)
+    sys.exit(_code(found, components))
+
+
+def _code(found: Sequence[State], components: Sequence[str]) -> int:
+    if not all(each.is_read for each in found):
+        return EXIT_UNUSABLE
+    return 0 if all(each.is_done(components) for each in found) else 1
+
+
+def _summary(
+    file: SuiteFile, word: str, found: Sequence[State], components: Sequence[str]
+) -> Iterator[str]:
+    """How many runs are graded, what the others lack, and the first of these, rare lacks first."""
+    missing = [each for each in found if not each.is_done(components)]
+    done = f"{len(found) - len(missing):,} of {plural(len(found), 'planned run')}"
+    yield f"{word} as {file.path} says: {done}"
+    counts = Counter(", ".join(each.lacks) for each in missing)
+    missing.sort(key=lambda each: counts[", ".join(each.lacks)])
+    for each in missing[:_NAMED]:
+        yield f"  {each.words}"
+    if len(missing) > _NAMED:
+        yield f"  and {len(missing) - _NAMED:,} more; in all"
+        yield from (f"  {plural(n, 'run')}: {lacks}" for lacks, n in counts.most_common(_NAMED))
+
+
+def _states(file: SuiteFile) -> Iterator[State]:
+    """All planned runs of both sides, with what there is of them."""
     for side in SIDES:
         planned = file.planned(side, file.suite.looks)
         paths = [*filter(may_be_there, planned)]
         found = found_in(Reading(paths, SearchOptions())) if paths else ()
         made = usable(read_side(side, paths, found, planned=planned))
-        if made.unread:
-            raise Ended(EXIT_UNUSABLE, *(f"{each.path}: {each.reason}" for each in made.unread))
-        runs = {run.run_id: run for run in made.runs if run.is_dead}
-        runs |= {part.path: run for run in made.runs for part in run.score.parts}
-        for trace, said in planned.items():
-            yield State(trace, said, runs[trace], tuple(_lacks(file, str(said.case), runs[trace])))
-
-
-def _lacks(file: SuiteFile, case: str, run: ComparedRun) -> Iterator[str]:
-    """The components that no gate or judge of the suite, as it is now, has graded since the run's
-    last work. A grade without such a record is nobody's word: whoever is judged can write one.
-    """
-    if run.is_dead:
-        yield str(run.score.gate.uncounted)
-        return
-    for component in COMPONENTS:
-        wanted, gated = file.gate(case, component), run.score.gates.get(component)
-        kind = listed([writable(each) for each in wanted.run] or wanted.names) if wanted else None
-        if wanted and (gated is None or gated.kind != kind or _is_old(gated.ts, run)):
-            yield component
-    judge, judged = file.suite.judge, run.score.judgement
-    if judge and (not judged or judged.judge.model != judge.model or _is_old(judged.ts, run)):
-        yield _INTENT
-
-
-def _is_old(ts: str, run: ComparedRun) -> bool:
-    return (sortable(ts) or "") < run.events.last_work
+        yield from states(file, made, file.suite.looks)

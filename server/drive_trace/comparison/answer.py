@@ -171,12 +171,14 @@ def compare(  # noqa: PLR0913 - one for each option
     *,
     ranked: bool = False,
     calibrated: Calibrated | None = None,
+    refused: Sequence[Reason] = (),
 ) -> Comparison:
     """Compare two sides. ``allowed`` are the names of what may be unknown, ``calibrated`` is what
-    somebody knows of a judge.
+    somebody knows of a judge. Nothing is compared that is ``refused`` for a reason.
     """
     sides, cases = (baseline, candidate), cases_of(baseline, candidate)
     known, reasons = comparability(baseline, candidate, cases, allowed)
+    reasons = (*refused, *reasons)
     answer = by_cost = Answer.NOT_COMPARABLE
     can_be = not reasons
     gate = _gate(sides, cases, rule.level, is_tested=can_be)

@@ -132,9 +132,10 @@ def _rule(found: Comparison) -> str:
     time = compared.TIMES[rule.time].title
     what = "dollars for each CORRECT run" if rule.by_dollars else f"tokens, {time} or rounds"
     look = "Look {} of {}, as planned. ".format(*rule.look) if rule.look[1] > 1 else ""
+    at = f"p ≤ {in_digits(rule.alpha)}".replace("≤ <", "<")
     return (
-        f"{look}The gate decides at p ≤ {rule.level:.2g}. Else {what} decide, at p ≤ "
-        f"{in_digits(rule.alpha)}, which the gate leaves: worse if higher, and better if lower and "
+        f"{look}The gate decides at p ≤ {rule.level:.2g}. Else {what} decide, at {at}, "
+        f"which the gate leaves: worse if higher, and better if lower and "
         f"the share of CORRECT runs is not lower by more than {rule.margin:.2f}."
     )
 

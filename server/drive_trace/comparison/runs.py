@@ -271,10 +271,16 @@ class Side(NamedTuple):
         """The runs that may be no repetitions, or left nothing: what they are, their ids, and what
         that means.
         """
-        if dead := [run.run_id for run in self.runs if run.is_dead]:
-            counts = "a pass or a fail" if self.name == "baseline" else "not CORRECT"
-            what = "without an event, or an end"
-            yield what, dead, f"{what}, and {counts}: known by a manifest or a suite"
+        counts = "a pass or a fail" if self.name == "baseline" else "not CORRECT"
+        dead: dict[str, list[str]] = {"without an end": [], "without an event": []}
+        for run in self.runs:
+            if run.is_dead:
+                is_open = run.score.gate.uncounted == NEVER_ENDED
+                dead["without an end" if is_open else "without an event"].append(run.run_id)
+        for what, ids in dead.items():
+            if ids:
+                by = ": known by a manifest or a suite alone" if what.endswith("event") else ""
+                yield what, ids, f"{what}, and {counts}{by}"
         if joined := [run.run_id for run in self.runs if len(run.score.parts) > 1]:
             what = "joined over files"
             yield what, joined, f"{what}: each repetition needs an id of its own"

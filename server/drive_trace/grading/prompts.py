@@ -100,6 +100,11 @@ class JudgedCase(NamedTuple):
     manual_qa: str = ""
     """The script of the QA run."""
 
+    @property
+    def hash(self) -> str:
+        """SHA-256 of all of it."""
+        return hash_of("\0".join(self))
+
 
 class Prompt(NamedTuple):
     """A rendered prompt."""
@@ -131,7 +136,7 @@ def intent_prompt(case: JudgedCase, diff: CutDiff, events: Sequence[str], nonce:
     data = "\n".join(fenced(name, text, nonce) for name, text in parts)
     # Only our own text: data that says {nonce} must not learn it.
     text = "\n".join([_TASK.replace("{nonce}", nonce), data, _ANSWER])
-    return Prompt(text, hash_of("\0".join(case)))
+    return Prompt(text, case.hash)
 
 
 def fenced(name: str, text: str, nonce: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TypeAlias
+from typing import NamedTuple
 
 import msgspec
 
@@ -14,24 +14,47 @@ from drive_trace.storage.projects import absolute
 from drive_trace.storage.replace import write_whole
 
 _MOST = 50
-_Look: TypeAlias = tuple[frozenset[str], frozenset[str]]
-"""The runs of each side."""
 
 
-def earlier_look(sides: tuple[Side, Side]) -> tuple[int, int] | None:
-    """How many runs of each side the largest earlier comparison had that was of a part of these
-    runs, and of no others; None where none is known. This one is remembered. What is remembered may
-    be deleted at any time: it decides nothing.
+class _Look(NamedTuple):
+    """The runs of each side, and which look of which suite it was."""
+
+    baseline: frozenset[str]
+    candidate: frozenset[str]
+    suite: str
+    number: int
+    of: int
+
+    def warns(self, now: _Look) -> bool:
+        """Whether a later look is one too many: this one was of a part of its runs alone, and not
+        planned before it; or it was the same planned look, of other runs.
+        """
+        if self[:2] == now[:2]:
+            return False
+        if now.suite and self[2:] == now[2:]:
+            return True
+        is_planned = self.suite == now.suite and self.of == now.of and self.number < now.number
+        is_part = self.baseline <= now.baseline and self.candidate <= now.candidate
+        return is_part and not is_planned
+
+
+def earlier_look(
+    sides: tuple[Side, Side], suite: str | None, look: tuple[int, int]
+) -> tuple[int, int] | None:
+    """How many runs of each side the largest earlier comparison had after which nobody planned this
+    one; None where none is known. This one is remembered. What is remembered may be deleted at any
+    time: it decides nothing.
     """
     path, looks = cache_folder() / "looks.json", list[_Look]()
     with suppress(OSError, ValueError):
         looks = msgspec.json.decode(read_regular(path), type=list[_Look])
-    now = _runs_of(sides[0]), _runs_of(sides[1])
-    if all(now) and now not in looks:  # of no runs all are a part
+    plan = hash_of(absolute(suite))[:12] if suite is not None else ""
+    now = _Look(_runs_of(sides[0]), _runs_of(sides[1]), plan, *look)
+    if all(now[:2]) and now not in looks:  # of no runs all are a part
         with suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(path, msgspec.json.encode([*looks[1 - _MOST :], now]))
-    before = [each for each in looks if each[0] <= now[0] and each[1] <= now[1] and each != now]
+    before = [each for each in looks if each.warns(now)]
     most = max(before, key=lambda each: len(each[0]) + len(each[1]), default=None)
     return most and (len(most[0]), len(most[1]))
 

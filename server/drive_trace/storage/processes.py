@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import select
 import signal
 import sys
@@ -40,6 +41,11 @@ class Ran(msgspec.Struct, frozen=True):
     """Its exit code; None where it has none that says anything."""
     problem: str | None
     """Why it has none, in one phrase."""
+
+
+def runs_nothing(command: str) -> bool:
+    """Whether a command is space and comments alone, for a shell."""
+    return re.fullmatch(r"(?:\s|#.*\n)*(?:#.*)?", command) is not None
 
 
 def run_shell(  # noqa: PLR0913 - a command and its ends

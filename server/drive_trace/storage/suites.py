@@ -4,8 +4,10 @@ compared. Whoever names the file vouches for it: it says which commands run.
 
 from __future__ import annotations
 
+import glob
 import re
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, TypeAlias
 
@@ -16,13 +18,14 @@ from drive_trace.comparison.answer import MARGIN, CostRule
 from drive_trace.comparison.looks import levels_for_two
 from drive_trace.comparison.runs import RunManifest
 from drive_trace.comparison.statistics import ALPHA
+from drive_trace.storage.processes import runs_nothing
 from drive_trace.storage.toml_models import Inner, Name, Prices, Table, Text, Word
 from drive_trace.text.wording import listed
 
 SIDES = ("baseline", "candidate")
-COMPONENTS = ("mechanical", "qa")
 _MOST = 1000
 """Planned runs of a side."""
+_MOST_ON_DISK = 20_000
 
 Seconds: TypeAlias = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Share: TypeAlias = Annotated[float, Field(gt=0, lt=1)]
@@ -48,6 +51,8 @@ class GateOf(Table):
     def _one_way(self) -> GateOf:
         if bool(self.run) == bool(self.result):
             raise ValueError("needs either commands to `run`, or a `result` to read")
+        if any(map(runs_nothing, self.run)):
+            raise ValueError("has a command to `run` that runs nothing: it is a comment")
         return self
 
 
@@ -145,8 +150,15 @@ class Suite(Table):
             raise ValueError("`runs` needs {side}, {case} and {run}: each run has a folder")
         if "}{" in self.runs:
             raise ValueError("`runs` needs something between two of {side}, {case} and {run}")
-        if self.looks > self.repetitions or len(self.cases) * self.repetitions > _MOST:
-            raise ValueError(f"a side has {_MOST:,} runs at most, and a look one of each case")
+        if (runs := len(self.cases) * self.repetitions) > _MOST:
+            raise ValueError(f"a side has {_MOST:,} runs at most, and {runs:,} are planned")
+        if self.looks > self.repetitions:
+            what = f"`looks` is {self.looks}, and `repetitions` {self.repetitions}"
+            raise ValueError(f"{what}: each look needs one more run of each case")
+        file = SuiteFile(Path(), self)
+        folders = {trace for side in SIDES for trace in file.planned(side, self.looks)}
+        if len(folders) < 2 * runs:
+            raise ValueError("`runs` has one folder for several runs: part its names by `/`")
         return self
 
 
@@ -173,6 +185,19 @@ class SuiteFile(NamedTuple):
             for number in range(1, self.due(look) + 1):
                 folder = self.path.parent / inner.replace("{run}", str(number))
                 found[str(folder / suite.trace)] = manifest
+        return found
+
+    @property
+    def unplanned(self) -> list[str]:
+        """The traces that stand where the suite names its runs, and that it does not plan, as
+        repetitions may be lowered, or a case dropped, once all ran.
+        """
+        found: list[str] = []
+        inner = glob.escape(f"{self.suite.runs}/{self.suite.trace}")
+        for side in SIDES:
+            pattern = re.sub(r"\{(case|run)\}", "*", inner.replace("{side}", side))
+            on_disk = islice(map(str, self.path.parent.glob(pattern)), _MOST_ON_DISK)
+            found += sorted({*on_disk} - {*self.planned(side, self.suite.looks)})
         return found
 
     def folder(self, trace: str) -> Path:

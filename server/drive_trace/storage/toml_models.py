@@ -25,11 +25,12 @@ from drive_trace.storage.projects import INNER_PATH, FileProblem, ParsedFiles, T
 from drive_trace.text.escaping import printable
 from drive_trace.vocabulary.slips import nearest
 
-_NAME, _INNER, _SOME = r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$", f"^(?:{INNER_PATH})$", r"\S"
+_NAME, _INNER = r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$", f"^(?:{INNER_PATH})$"
+_SOME = r"^[^\x00]*[^\s\x00][^\x00]*$"
 _EXPECTED = {
     _NAME: "of letters, digits, `.`, `_` and `-`",
     _INNER: "a path with `/`, into no folder above and no hidden one",
-    _SOME: "a text",
+    _SOME: "some text without U+0000",
     "string_type": "a text",
     "int_type": "a whole number",
     "model_type": "a table",
@@ -117,7 +118,7 @@ def _fault(error: Any) -> Fault:
     if error["type"] == "missing":
         return Fault(at, f"{name} is missing here", of_key=True)
     if error["type"] == "extra_forbidden":
-        guess = nearest(str(at[-1]), _keys())
+        guess = nearest(str(at[-1]), _keys() - {at[-1]})  # which may be one of another table
         meant = f": did you mean `{guess}`?" if guess else ""
         return Fault(at, f"{name} is no key here{meant}", of_key=True)
     expected = _EXPECTED.get(error.get("ctx", {}).get("pattern", error["type"]))
