@@ -243,10 +243,22 @@ def test_a_sign_within_a_line_shifts_no_line_of_those_that_the_page_shows_as_the
 def test_a_page_of_several_runs_opens_at_the_one_that_halted() -> None:
     halt = event("falsified-assumption", run="b")
     page = page_of(trace(event("dispatch-end", run="a"), halt))
-    assert ["open" in each for each in page.all("details") if each.get("class") == "run"] == [
-        True,
-        False,
-    ]
+    runs = [each for each in page.all("details") if each.get("class") == "run"]
+    assert ["open" in each for each in runs] == [True, False]
+    assert (
+        "See first b: not computable — missing: external correctness signal · halted once"
+        in page.said
+    )
+    headline = report_html(
+        report_of(trace(event("dispatch-end", run="a"), halt)), "test"
+    ).partition("</header>")[0]
+    assert f'<a href="#{runs[0]["id"]}"><bdi>b</bdi></a>' in headline
+
+
+def test_a_page_of_several_runs_without_a_problem_leads_nowhere() -> None:
+    page = page_of(trace(event("dispatch-end", run="a"), event("dispatch-end", run="b")))
+    assert "See first" not in page.said
+    assert all("open" not in each for each in page.all("details") if each.get("class") == "run")
 
 
 def test_an_assertion_says_which_rejected_line_may_be_what_is_missing() -> None:

@@ -19,6 +19,7 @@ export async function playReport(browser: Browser, name: string, report: string)
 }
 
 async function playRuns(page: Page): Promise<void> {
+  await playProblem(page);
   const table = page.locator(".sortable");
   const first = table.locator("tbody tr:visible th").first();
   const sort = table.getByRole("button", { name: "run", exact: true });
@@ -43,6 +44,16 @@ async function playRuns(page: Page): Promise<void> {
   await first.locator("a").press("Enter");
   await page.waitForURL(/#run-[0-9a-f]{10}$/);
   await page.locator("details.run[open] .timeline").first().waitFor();
+}
+
+/** The page opens at its headline, which leads to the run that is INCORRECT or halted. */
+async function playProblem(page: Page): Promise<void> {
+  const top = (): Promise<number> => page.evaluate(() => scrollY);
+  assert.equal(await top(), 0);
+  await page.locator(".headline a").click();
+  await page.locator("details.run[open]:first-of-type > summary:focus").waitFor();
+  assert.ok(await top() > 0, "a click leads to the run");
+  await page.evaluate(() => { scrollTo(0, 0); });
 }
 
 /** Of many runs the page makes the rows that are looked at, and looks through all. */

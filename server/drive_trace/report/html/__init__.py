@@ -15,7 +15,7 @@ from drive_trace.report.sections import Places
 from drive_trace.scorecard import render
 from drive_trace.scorecard.caveats import LineRef
 from drive_trace.scorecard.dispatches import Event
-from drive_trace.scorecard.outline import outline
+from drive_trace.scorecard.outline import in_short, outline
 from drive_trace.scorecard.run_score import (
     NO_SIGNAL,
     RunScore,
@@ -157,6 +157,9 @@ class _Page:
         else:
             kind = str(Verdict.CORRECT if card.all_earned else Verdict.NOT_COMPUTABLE)
             parts = [tag("strong", card.headline)]
+            for run in filter(_is_problem, self.runs[:1]):
+                link = doc.named_link(sections.anchor("run", run.run_id), run.run_id, 60)
+                parts += _paragraphs([f"See first {link}: {run.headline} · {in_short(run)}"])
         if not card.complete:
             kind = str(Verdict.NOT_COMPUTABLE)
             parts = [*_paragraphs([f"⚠ {each}" for each in render.not_read(card)], "warn"), *parts]
@@ -212,8 +215,7 @@ class _Page:
             *render.tiers(run),
             *self._lists(run, number, f"-{number}"),
         ]
-        is_problem = run.verdict is Verdict.INCORRECT or run.facts.halt_count
-        is_open = "" if number == 0 and is_problem else None
+        is_open = "" if number == 0 and _is_problem(run) else None
         title = tag("summary", tag("h3", words(heading), id=f"title-{number}"))
         id_ = sections.anchor("run", run.run_id)
         content = as_html(parts, 4), "\n"
@@ -367,6 +369,10 @@ class _Page:
         lines = packed(record[0] if record else "" for record in texts)
         files = " ".join(self.report.addresses.get(each.path, "") for each in self.report.traces)
         return tag("data", value=lines, id="raw", hidden="", data_files=files)
+
+
+def _is_problem(run: RunScore) -> bool:
+    return run.verdict is Verdict.INCORRECT or run.facts.halt_count > 0
 
 
 def _paragraphs(said: Sequence[doc.Words], kind: str | None = None) -> list[Html]:

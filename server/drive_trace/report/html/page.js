@@ -442,9 +442,6 @@ function clicked(event, go) {
 /** Unfolds what a link leads to, and gives it the focus. */
 function arrive() {
   const id = location.hash.slice(1);
-  if (id === "") {
-    document.querySelector("details.run[open]")?.scrollIntoView();
-  }
   const event = /^e-\w+$/.test(id) ? document.querySelector(`tr[data-e="${id}"]`) : null;
   const target = document.getElementById(id) ?? /** @type {HTMLElement | null} */ (event);
   if (target === null) {
