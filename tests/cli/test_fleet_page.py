@@ -151,6 +151,34 @@ def test_nothing_is_green_without_its_signal(tmp_path: Path) -> None:
     assert page_of(tmp_path).count("chip correct") == 1
 
 
+def test_a_page_without_a_run_says_so_and_nothing_else(tmp_path: Path) -> None:
+    page = page_of(tmp_path)
+    assert said(page, "All runs") == "No run was found."
+    assert page.count("<h2") == 1
+    assert "<table" not in page
+
+
+def test_a_run_without_a_name_has_a_link_that_can_be_seen(tmp_path: Path) -> None:
+    write(tmp_path, "trace.jsonl", graded(*CORRECT, project_run_id=""))
+    assert re.search(
+        r'<a href="vscode:[^"]*trace.jsonl"><bdi>\(empty\)</bdi></a>', page_of(tmp_path)
+    )
+
+
+def test_what_is_not_known_is_sorted_by_no_figure(tmp_path: Path) -> None:
+    write(tmp_path, "trace.jsonl", graded(*CORRECT))
+    cells = re.findall(r'data-v="([^"]*)"><div>([^<\n]*)', page_of(tmp_path))
+    assert ("0", "0") in cells
+    assert ("nan", "n/a / n/a") in cells
+    assert all((value == "nan") == said.startswith("n/a") for value, said in cells)
+
+
+def test_a_caption_that_repeats_its_heading_is_for_screen_readers(tmp_path: Path) -> None:
+    write(tmp_path, "trace.jsonl", graded(*CORRECT))
+    captions = re.findall(r"<caption.*?</caption>", page_of(tmp_path))
+    assert '<caption class="same">All runs</caption>' in captions
+
+
 def test_many_runs_are_packed_and_none_is_left_out(tmp_path: Path) -> None:
     hostile = '<img src=x onerror="run()">\u202e\x1e'
     names = [*(f"run-{at:03}" for at in range(400)), hostile]

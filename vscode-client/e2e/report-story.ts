@@ -68,7 +68,15 @@ export async function playFleet(page: Page): Promise<void> {
   await box.fill("run-319");
   await output.filter({ hasText: "1 of 320" }).waitFor();
   assert.match(await rows.innerText(), /run-319\s+INCORRECT/);
+  await box.fill(">2");
+  await output.filter({ hasText: "Choose a column: >2 looks at the figures of one." }).waitFor();
   await box.fill("");
+  const head = page.locator(".many thead th", { hasText: "tokens" });
+  for (const order of ["ascending", "descending"]) {
+    await head.click({ position: { x: 2, y: 2 } }); // beside its words
+    assert.equal(await head.getAttribute("aria-sort"), order);
+    await rows.first().filter({ hasText: /^run-6\b/ }).waitFor(); // those of all others are not known
+  }
   await table.getByRole("button", { name: "run", exact: true }).click();
   await rows.first().filter({ hasText: /^run-0\b/ }).waitFor();
   await rows.last().scrollIntoViewIfNeeded();

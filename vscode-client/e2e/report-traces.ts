@@ -47,13 +47,18 @@ export async function reportTraces(repository: string): Promise<Map<string, stri
   ]);
 }
 
-/** Runs of one grade each, every second of which is INCORRECT. */
+/** Runs of one grade each, every second of which is INCORRECT; the tokens of one are known. */
 export function manyRuns(count: number): string {
-  return written(Array.from({ length: count }, (_, number) => ({
-    schema_version: "1", orchestrator_agent_id: "db5b5fab-8f4d-4e27-9da1-494c73cf256d", event_type: "correctness-recorded", ts: "2026-05-28T14:00:00.000Z",
+  const common = { schema_version: "1", orchestrator_agent_id: "db5b5fab-8f4d-4e27-9da1-494c73cf256d", ts: "2026-05-28T14:00:00.000Z" };
+  const tokens = {
+    ...common, event_type: "tokens-recorded", event_id: "0d6f1d6f-6f1d-4c3b-8a57-6f1d6f1d6f1d", project_run_id: "run-6",
+    input_tokens: 1000, output_tokens: 100, cache_read_tokens: null, cache_write_tokens: null,
+  };
+  return written([tokens, ...Array.from({ length: count }, (_, number) => ({
+    ...common, event_type: "correctness-recorded",
     event_id: `6f1d${String(number).padStart(4, "0")}-6f1d-4c3b-8a57-6f1d6f1d6f1d`, project_run_id: `run-${number}`,
     mechanical: "pass", qa: number % 2 === 0 ? "pass" : "fail", intent: "pass",
-  })));
+  }))]);
 }
 
 function saying(event: Event, text: string): Event {

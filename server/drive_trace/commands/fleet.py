@@ -164,15 +164,10 @@ def _write_page(
     out: str, rows: Sequence[Row], summary: FleetSummary, files: int, card: ScoreCard
 ) -> None:
     from drive_trace.fleet.page import Fleet, fleet_html  # noqa: PLC0415 - see above
-    from drive_trace.storage.compared_sides import MANIFEST_SUFFIX, case_beside  # noqa: PLC0415
-    from drive_trace.text.html import file_address  # noqa: PLC0415
+    from drive_trace.storage.compared_sides import MANIFEST_SUFFIX  # noqa: PLC0415
 
     paths = {row.run_id: os.path.abspath(row.files[0]) for row in rows}  # noqa: PTH100 - follows links
-    links = {run_id: file_address(path) or "" for run_id, path in paths.items()}
-    known = {path: case_beside(path) for path in {row.files[0] for row in rows}}
-    cases = {row.run_id: known[row.files[0]] for row in rows}
-    made = Fleet(rows, summary, files, card, cases, links)
-    page = fleet_html(made, f"drive-trace {__version__}")
+    page = fleet_html(Fleet(rows, summary, files, card, paths), f"drive-trace {__version__}")
     is_manifest = os.path.realpath(out).endswith(MANIFEST_SUFFIX)
     write_document(page, out, traces=[], inputs=[out] * is_manifest, is_html=True)
 

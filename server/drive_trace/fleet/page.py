@@ -15,13 +15,14 @@ from drive_trace.grading.calibration import share, wilson
 from drive_trace.report import fleet as table
 from drive_trace.report.fleet import FleetSummary, Row, can_be_correct
 from drive_trace.report.html import SCRIPT, STYLE
-from drive_trace.report.sections import INTEREST, figure
+from drive_trace.report.sections import INTEREST, figure, token_figure
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.render import not_read
 from drive_trace.scorecard.run_score import STANDINGS, Verdict
+from drive_trace.storage.compared_sides import case_beside
 from drive_trace.text import document as doc
 from drive_trace.text.document import Html
-from drive_trace.text.html import as_html, document, join, tag, words
+from drive_trace.text.html import as_html, document, file_address, join, tag, words
 from drive_trace.text.wording import compact, plural, short_time
 
 TITLE = "Drive Trace: all runs"
@@ -48,48 +49,54 @@ class Fleet(NamedTuple):
     files: int
     card: ScoreCard
     """Without runs: what was not read."""
-    cases: Mapping[str, str | None]
-    """By the id of a run the task that it had, as its manifest says, where that is known."""
-    links: Mapping[str, str]
-    """Where its name leads: to an address, or to an id on the page."""
+    paths: Mapping[str, str]
+    """By the id of a run that of its trace, from the root, where that is a file."""
 
 
 def fleet_html(fleet: Fleet, generator: str) -> str:
     """The page as one file; its footer names ``generator``."""
     made_by = f"Made by {generator}. This file loads nothing, and runs its own script only."
-    return document(STYLE, SCRIPT, TITLE, fleet_body(fleet), tag("footer", tag("p", made_by), "\n"))
+    links = {run_id: file_address(path) or "" for run_id, path in fleet.paths.items()}
+    return document(
+        STYLE, SCRIPT, TITLE, _body(fleet, links), tag("footer", tag("p", made_by), "\n")
+    )
 
 
 def fleet_body(fleet: Fleet) -> Html:
-    """What the page shows, for an editor, which has the style and the script already."""
-    blocks = [*fleet.summary.blocks(fleet.files)]
-    said = [each.words for each in blocks if isinstance(each, doc.Paragraph)]
-    months = "By month"  # which are told with their costs
-    below = [each for each in blocks if isinstance(each, doc.Section) and each.title != months]
-    sections = enumerate((*_sections(fleet), *below))
+    """What the page shows, for an editor, which has the style and the script already. Names lead to
+    the first lines of files, which are numbered as the rows are.
+    """
+    return _body(fleet, {row.run_id: f"l-{at}-1" for at, row in enumerate(fleet.rows)})
+
+
+def _body(fleet: Fleet, links: Mapping[str, str]) -> Html:
+    sections = enumerate((*_sections(fleet, links), *fleet.summary.sections(["project"])))
     shown = [each._replace(id=f"part-{at}" if at else "runs") for at, each in sections]
-    links = [tag("li", tag("a", words(each.title), href=f"#{each.id}")) for each in shown]
+    parts = [tag("li", tag("a", words(each.title), href=f"#{each.id}")) for each in shown]
     omitted = *not_read(fleet.card), fleet.card.left_out.sentence(doc.name)
     warnings = [tag("p", words(each)) for each in omitted if each]
-    count, _, verdicts = said[0].partition(": ")
-    head = tag("strong", count), warnings, [tag("p", each) for each in (verdicts, *said[1:])]
-    parts = (
+    count, *said = fleet.summary.said(fleet.files)
+    head = tag("strong", count), warnings, [tag("p", each) for each in said if each]
+    page = (
         tag("a", "Skip to the runs", href="#runs", class_="skip"),
         tag("header", tag("h1", TITLE), tag("div", *head, class_="headline")),
-        tag("nav", tag("ul", links), aria_label="Parts of the page"),
+        tag("nav", tag("ul", parts), aria_label="Parts of the page"),
         tag("main", as_html(shown)),
     )
-    return join(parts)
+    return join(page)
 
 
-def _sections(fleet: Fleet) -> Iterator[doc.Section]:
+def _sections(fleet: Fleet, links: Mapping[str, str]) -> Iterator[doc.Section]:
     rows = sorted(fleet.rows, key=_interest)
-    yield doc.Section("Runs", [_table("All runs", rows, fleet)])
+    if not rows:
+        yield doc.Section("All runs", [doc.Paragraph("No run was found.")])
+        return
+    yield doc.Section("All runs", [_table("All runs", rows, links)])
     by_month: dict[str, list[Row]] = defaultdict(list)
     for row in sorted(rows, key=lambda row: row.month or "~"):
         by_month[row.month or _UNKNOWN].append(row)
     yield _over_time(by_month)
-    groups = {**by_month, "all": rows} if rows else {}
+    groups = {**by_month, "all": rows}
     spent = [[doc.name(name), f"{len(some):,}", *_spent(some)] for name, some in groups.items()]
     headers = ("month", "runs", "tokens in + out for each CORRECT", "work for each CORRECT")
     costs = doc.Table(headers, spent, numbers_from=1)
@@ -100,7 +107,7 @@ def _sections(fleet: Fleet) -> Iterator[doc.Section]:
     }
     for title, size in sizes.items():
         ranked = [each for each in sorted(rows, key=size, reverse=True)[:_MOST] if size(each)]
-        yield doc.Section(title, [_table(title, ranked, fleet)])
+        yield doc.Section(title, [_table(title, ranked, links)])
     yield _flaky(fleet)
 
 
@@ -112,11 +119,11 @@ def _interest(row: Row) -> tuple[object, ...]:
     return place > 0 and not row.halts, place, -row.rejected_lines, -row.reworked
 
 
-def _table(label: str, rows: Sequence[Row], fleet: Fleet) -> doc.Table:
+def _table(label: str, rows: Sequence[Row], links: Mapping[str, str]) -> doc.Table:
     count = len(_FIGURES) - all(row.findings is None for row in rows)
     cells = [
         [
-            doc.named_link(fleet.links[row.run_id], row.run_id, 60),
+            doc.named_link(links.get(row.run_id, ""), row.run_id, 60),
             _verdict(row),
             *islice(_figures(row), count),
             table.tail(row.project),
@@ -150,13 +157,12 @@ def _figures(row: Row) -> Iterator[doc.Cell]:
     for count in (row.dispatches, row.rounds, row.reworked, row.escalations, row.rejected_lines):
         yield figure(count)
     tokens = [row.input_tokens, row.output_tokens] if row.verdict == Verdict.CORRECT else []
-    said = " / ".join("n/a" if each is None else compact(round(each)) for each in tokens)
-    yield figure(sum(each or 0 for each in tokens) if tokens else None, said or "hidden")
+    yield token_figure(tokens)
     found = None if row.findings is None else sum(row.findings.values())
     yield figure(found, "unknown" if found is None else None)
 
 
-def _rates(what: str, groups: Mapping[str, Sequence[Row]]) -> doc.Table:
+def _shares(what: str, groups: Mapping[str, Sequence[Row]]) -> doc.Table:
     rows = [[doc.name(name, 80), *table.rate(some)] for name, some in groups.items()]
     return doc.Table((what, *table.RATES), rows, numbers_from=1, is_sortable=len(rows) > _MOST)
 
@@ -177,7 +183,7 @@ def _over_time(by_month: Mapping[str, Sequence[Row]]) -> doc.Section:
         drawn.append(Drawn(name, least / len(rows) if least == most else None, ends))
     said = doc.Bullets([*_changes(by_month), _DECIDED])
     chart = intervals(_OVER_TIME, drawn, None)
-    return doc.Section(_OVER_TIME, [said, chart, _rates("month", by_month)])
+    return doc.Section(_OVER_TIME, [said, chart, _shares("month", by_month)])
 
 
 def _changes(by_month: Mapping[str, Sequence[Row]]) -> Iterator[str]:
@@ -240,9 +246,11 @@ def _per_correct(costs: Sequence[Any], rows: Sequence[Row], said: Callable[[int]
 
 
 def _flaky(fleet: Fleet) -> doc.Section:
+    """The cases that came out both ways: what the manifests beside the traces say is read here."""
+    cases = {path: case_beside(path) for path in {*fleet.paths.values()}}
     by_case: dict[str, list[Row]] = defaultdict(list)
     for row in fleet.rows:
-        if (case := fleet.cases.get(row.run_id)) is not None:
+        if (case := cases.get(fleet.paths.get(row.run_id, ""))) is not None:
             by_case[case].append(row)
     both = {Verdict.CORRECT, Verdict.INCORRECT}
     flaky = {
@@ -253,4 +261,5 @@ def _flaky(fleet: Fleet) -> doc.Section:
     known = sum(map(len, by_case.values()))
     of = f"{known:,} of {plural(len(fleet.rows), 'run')} have a manifest that says their case"
     said = f"{plural(len(flaky), 'case')} of {len(by_case):,} came out CORRECT and INCORRECT; {of}."
-    return doc.Section("Flaky cases", [doc.Paragraph(said), *[_rates("case", flaky)] * bool(flaky)])
+    shares = [_shares("case", flaky)] * bool(flaky)
+    return doc.Section("Flaky cases", [doc.Paragraph(said), *shares])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from math import nan
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -96,9 +97,10 @@ def findings_phrase(found: Sequence[LineFinding] | None) -> str:
 
 
 def severity_order(found: Sequence[LineFinding] | None) -> float:
-    """By what findings are sorted: how many are errors, then warnings, ...; -1 if unknown."""
+    """By what findings are sorted: how many are errors, then warnings, ...; NaN if unknown."""
     count = Counter(each.severity for each in found or ())
-    return -1 if found is None else sum(count[name] * 1000**-n for n, name in enumerate(SEVERITIES))
+    weights = (count[name] * 1000.0**-n for n, name in enumerate(SEVERITIES))
+    return nan if found is None else sum(weights)
 
 
 class FullReport(NamedTuple):

@@ -248,7 +248,7 @@ class _Sink:
 _MOST = 10
 _WIDTH = 22
 _COLUMNS = 100
-_BY = (("project", "By project"), ("month", "By month"))
+_BY = {"project": "By project", "month": "By month"}
 
 
 class FleetSummary:
@@ -258,7 +258,7 @@ class FleetSummary:
         """``has_findings`` says whether the rules run for the rows."""
         self._has_findings = has_findings
         self._standings: Counter[str] = Counter()
-        self._by: dict[str, dict[str, Counter[str]]] = {name: {} for name, _ in _BY}
+        self._by: dict[str, dict[str, Counter[str]]] = {name: {} for name in _BY}
         self._findings: Counter[str] = Counter()
         self._found_in: Counter[str] = Counter()
         self._needing: dict[str, list[Row]] = {"Stale, to be graded again": [], "Not graded": []}
@@ -286,26 +286,38 @@ class FleetSummary:
 
     def blocks(self, files: int, unread: int = 0) -> Iterator[doc.Paragraph | doc.Section]:
         """The same as a document."""
-        count = self._standings.total()
+        count, standings, note = self.said(files)
+        yield doc.Paragraph(f"{count}: {standings}" if standings else count)
+        if unread:
+            doubt = ", so no CORRECT is free of caveats" if self._standings else ""
+            yield doc.Paragraph(f"{plural(unread, 'input')} could not be read{doubt}")
+        yield from self.sections()
+        if note:
+            yield doc.Paragraph(note)
+
+    def said(self, files: int) -> tuple[str, str, str]:
+        """How many runs there are, how many with each verdict, and what was not looked at."""
         standings = " · ".join(
             f"{self._standings[name]:,} {words}"
             for name, words in STANDINGS.items()
             if self._standings[name]
         )
-        of = f"{plural(count, 'run')} in {plural(files, 'file')}"
-        yield doc.Paragraph(f"{of}: {standings}" if count else of)
-        if unread:
-            doubt = ", so no CORRECT is free of caveats" if count else ""
-            yield doc.Paragraph(f"{plural(unread, 'input')} could not be read{doubt}")
+        count = self._standings.total()
+        note = "Findings: not looked at (--findings counts them)"
+        is_noted = bool(count) and not self._has_findings
+        return f"{plural(count, 'run')} in {plural(files, 'file')}", standings, note * is_noted
+
+    def sections(self, by: Iterable[str] = _BY) -> Iterator[doc.Section]:
+        """What needs somebody, the shares of CORRECT by project and month, and findings."""
         for need, rows in self._needing.items():
             named = [(doc.name(row.run_id), doc.name(row.files[0])) for row in rows]
             if rows:
                 title = f"{need}: {plural(self._needed[need], 'run')}"
                 more = self._needed[need] - len(rows)
                 yield doc.Section(title, [doc.Table((), named), *_more(more)])
-        for name, title in _BY:
+        for name in by:
             if self._by[name]:
-                yield _rates(title, self._by[name])
+                yield _by_group(_BY[name], self._by[name])
         if self._findings:
             most = sorted(self._findings, key=lambda code: (-self._findings[code], code))[:_MOST]
             counts = [
@@ -313,11 +325,9 @@ class FleetSummary:
             ]
             table = doc.Table(("rule", "findings", "runs"), counts, numbers_from=1)
             yield doc.Section("Commonest findings", [table])
-        if count and not self._has_findings:
-            yield doc.Paragraph("Findings: not looked at (--findings counts them)")
 
 
-def _rates(title: str, groups: Mapping[str, Counter[str]]) -> doc.Section:
+def _by_group(title: str, groups: Mapping[str, Counter[str]]) -> doc.Section:
     most = sorted(groups, key=lambda name: (-groups[name]["runs"], name))[:_MOST]
     rows = [(tail(name), *_rate(groups[name])) for name in sorted(most)]
     table = doc.Table(("", *RATES), rows, numbers_from=1)

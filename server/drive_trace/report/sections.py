@@ -159,7 +159,6 @@ def run_figures(run: RunScore) -> list[doc.Cell]:
     """What happened, under :data:`RUN_FIGURES`. Tokens are Tier 2, which is for CORRECT runs."""
     facts, efficiency = run.facts, run.efficiency
     tokens = [efficiency.tokens[f"{name}_tokens"] for name in ("input", "output") if efficiency]
-    said = " / ".join("n/a" if each is None else compact(each) for each in tokens) or "hidden"
     mean = run.measured.rounds.mean
     return [
         figure(facts.halt_count),
@@ -169,13 +168,20 @@ def run_figures(run: RunScore) -> list[doc.Cell]:
         figure(mean, "n/a" if mean is None else f"{mean:.1f}"),
         figure(facts.escalations),
         figure(len(run.rejected)),
-        figure(sum(each or 0 for each in tokens) if tokens else None, said),
+        token_figure(tokens),
     ]
 
 
 def figure(value: float | None, said: str | None = None) -> doc.Cell:
-    """A figure, sorted by its value."""
-    return doc.Lines([f"{value:,}" if said is None else said], -1 if value is None else value)
+    """A figure, sorted by its value; ``said`` where None is not known, which sorts last."""
+    return doc.Lines([f"{value:,}" if said is None else said], math.nan if value is None else value)
+
+
+def token_figure(tokens: Sequence[float | None]) -> doc.Cell:
+    """Tokens in and out, sorted by their sum; hidden where there are none."""
+    known = [each for each in tokens if each is not None]
+    said = " / ".join("n/a" if each is None else compact(round(each)) for each in tokens)
+    return figure(sum(known) if known else None, said or "hidden")
 
 
 def _last_event(events: Sequence[Event]) -> doc.Cell:

@@ -70,8 +70,9 @@ def link(target: str, text: Words) -> Words:
 
 
 def named_link(target: str, text: str, most: int = 200) -> Words:
-    """A name that does so."""
-    return _marked("named", plain(text, most), target)
+    """A name that does so; one that leads nowhere without a target."""
+    shown = plain(text, most) or "(empty)"
+    return _marked("named", shown, target) if target else _marked("name", shown)
 
 
 def pieces(words: Words) -> Iterator[str | Mark]:
@@ -125,7 +126,9 @@ class Bullets(msgspec.Struct, frozen=True):
 
 
 class Lines(msgspec.Struct, frozen=True):
-    """A cell of several lines, or one that is sorted by a figure and not by what it says."""
+    """A cell of several lines, or one that is sorted by a figure and not by what it says: last of
+    all by NaN.
+    """
 
     lines: Sequence[Words]
     order: float | None = None

@@ -208,7 +208,8 @@ def table(shown: doc.Table, title: str = "") -> Html:
         )
         for first, *cells in shown.rows
     ]
-    top = tag("caption", caption), tag("thead", tag("tr", head)) if head else None, "\n"
+    above = tag("caption", caption, class_="same" if caption == title else None)
+    top = above, tag("thead", tag("tr", head)) if head else None, "\n"
     if not shown.is_sortable:
         return scrolling(label, tag("table", *top, tag("tbody", body)))
     whole = tag("table", *top, tag("tbody", body[:_AT_ONCE]), class_="sortable")

@@ -33,7 +33,6 @@ from drive_trace.stopping import unless_stopped
 from drive_trace.storage.files import provenance_beside
 from drive_trace.storage.finding import project_of
 from drive_trace.storage.followed_file import FollowedFile
-from drive_trace.text.html import file_address
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import Line, run_of
 from drive_trace.trace.provenance import ProvenanceRecord
@@ -128,7 +127,6 @@ class Reports(Handlers):
         from drive_trace.fleet.page import TITLE, Fleet, fleet_body, fleet_html  # noqa: PLC0415
         from drive_trace.report.fleet import FleetSummary, row_of  # noqa: PLC0415
         from drive_trace.report.html import STYLE  # noqa: PLC0415
-        from drive_trace.storage.compared_sides import case_beside  # noqa: PLC0415
 
         unread, left_out = self._runs.unread(folder), self._runs.left_out(folder)
         card, strays = ScoreCard((), (), (*unread,), left_out), self._runs.strays(folder)
@@ -143,13 +141,8 @@ class Reports(Handlers):
                 files.append({"uri": parts[0].uri, "starts": None, "runId": score.run_id})
         paths = {str(each["runId"]): path_of(str(each["uri"])) for each in files}
         known = {run_id: str(path) for run_id, path in paths.items() if path is not None}
-        by_path = {path: case_beside(path) for path in {*known.values()}}
-        cases = {run_id: by_path[path] for run_id, path in known.items()}
-        links = {row.run_id: f"l-{at}-1" for at, row in enumerate(rows)}
-        if params.format == "html":
-            links |= {run_id: file_address(path) or "" for run_id, path in known.items()}
         count = len({name for row in rows for name in row.files})
-        made = Fleet(rows, summary, count, card, cases, links)
+        made = Fleet(rows, summary, count, card, known)
         if params.format == "html":
             return {"title": TITLE, "html": fleet_html(made, f"drive-trace {__version__}")}
         return {"title": TITLE, "body": fleet_body(made), "style": STYLE, "files": files}

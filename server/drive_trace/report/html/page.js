@@ -409,6 +409,7 @@ function clicked(event, go) {
   const target = /** @type {Element} */ (event.target);
   const link = target.closest('a[href^="#l-"]');
   const button = target.closest("button");
+  const head = /** @type {HTMLTableCellElement | null} */ (target.closest(".sortable thead th"));
   if (link !== null) {
     const [, file, line] = (link.getAttribute("href") ?? "").split("-").map(Number);
     if (wasDragged || (go !== undefined && file !== undefined && line !== undefined)) {
@@ -432,8 +433,8 @@ function clicked(event, go) {
     if (chart !== null) {
       useAxis(chart, chart.getAttribute("data-axis") === button.dataset.axis ? "" : button.dataset.axis);
     }
-  } else if (button?.closest(".sortable thead")) {
-    sort(/** @type {HTMLTableCellElement} */ (button.closest("th")));
+  } else if (head !== null) {
+    sort(head);
   } else if (button?.closest(".events")) {
     void showRaw(/** @type {HTMLTableRowElement} */ (button.closest("tr")));
   }
@@ -495,16 +496,23 @@ function filter(changed) {
     count += shown;
     all += body.rows.length;
   }
-  const output = part.querySelector("output");
+  tell(part, tests.length === 0 ? "" : `${count} of ${all}`);
+}
+
+/** @param {Element} part @param {string} found */
+function tell(part, found) {
+  const [output, { figure }] = [part.querySelector("output"), soughtIn(part)];
   if (output !== null) {
-    output.textContent = tests.length === 0 ? "" : `${count} of ${all}`;
+    output.textContent = figure === undefined ? found : `Choose a column: ${figure} looks at the figures of one.`;
   }
 }
 
 /** @param {Element} part */
 function soughtIn(part) {
   const words = (part.querySelector("input")?.value ?? "").split(/\s+/).filter((word) => word !== "");
-  return { column: Number(part.querySelector("select")?.value ?? -1), tests: words.map(testOf) };
+  const column = Number(part.querySelector("select")?.value ?? -1);
+  const figure = column < 0 ? words.find((word) => figureTest.test(word)) : undefined; // of which no column is said
+  return { column, figure, tests: figure === undefined ? words.map(testOf) : [() => false] };
 }
 
 /** A row that is markup until it is shown, and what its cells say. @typedef {{ markup: string, cells?: string[] }} PackedRow */
@@ -537,10 +545,7 @@ async function showMany(part) {
       return order === undefined ? saidIn(cell) : Number(order);
     });
   }
-  const output = part.querySelector("output");
-  if (output !== null) {
-    output.textContent = tests.length === 0 ? "" : `${found.length} of ${all.length}`;
-  }
+  tell(part, tests.length === 0 ? "" : `${found.length} of ${all.length}`);
   part.querySelector("tbody")?.replaceChildren();
   /** @type {NonNullable<typeof known>} */ (known).left = found;
   showNext(part);
@@ -578,13 +583,15 @@ function saidIn(cell) {
   return text.replace(/&(lt|gt|quot|#x27|amp);/g, (_, sign) => signs[sign] ?? "").trim();
 }
 
+const figureTest = /^([<>])(\d+(?:\.\d+)?)$/;
+
 /**
  * What a word asks of a text: `>2` and `<2` that its figure is so, any other that a word of it begins so. Capitals
  * in it are meant.
  * @param {string} word @returns {(text: string) => boolean}
  */
 function testOf(word) {
-  const [, sign, limit] = /^([<>])(\d+(?:\.\d+)?)$/.exec(word) ?? [];
+  const [, sign, limit] = figureTest.exec(word) ?? [];
   if (sign !== undefined) {
     const factor = sign === ">" ? 1 : -1;
     return (text) => factor * (Number.parseFloat(text.replaceAll(",", "")) - Number(limit)) > 0;
@@ -635,15 +642,22 @@ function sortRows(head) {
   body.append(...sortBy([...body.rows], isRising, (row) => keyOf(row.cells[head.cellIndex])));
 }
 
-/** @template T @param {T[]} rows @param {boolean} isRising @param {(row: T) => string | number} key */
+/** What is not known, as NaN or nothing, stands last either way. @template T @param {T[]} rows @param {boolean} isRising @param {(row: T) => string | number} key */
 function sortBy(rows, isRising, key) {
   const order = new Intl.Collator(undefined, { numeric: true });
   const keys = new Map(rows.map((row) => [row, key(row)]));
   rows.sort((first, second) => {
     const [one, other] = [keys.get(first), keys.get(second)];
-    return typeof one === "number" && typeof other === "number" ? one - other : order.compare(String(one), String(other));
+    const lack = Number(isUnknown(one)) - Number(isUnknown(other));
+    const by = typeof one === "number" && typeof other === "number" ? one - other : order.compare(String(one), String(other));
+    return lack || (isRising ? by : -by);
   });
-  return isRising ? rows : rows.reverse();
+  return rows;
+}
+
+/** @param {unknown} key */
+function isUnknown(key) {
+  return key === "" || Number.isNaN(key);
 }
 
 /** @param {HTMLTableCellElement | undefined} cell */
