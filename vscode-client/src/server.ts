@@ -19,6 +19,7 @@ import type { WorkspacePython } from "./starting/workspace-python";
 
 /** Milliseconds that a server may take to answer, and to end when it is asked to. */
 const startPatience = 10_000;
+const startPatienceInWebAssembly = 60_000; // of work it has three seconds, and the machine may be busy
 const stopPatience = 2_000;
 
 /** What the server needs to know of the extension. */
@@ -170,7 +171,7 @@ export class Server {
     this.client = client;
     this.command = choice.command;
     this.trusted = vscode.workspace.isTrusted;
-    await this.waitForStart(client, shown);
+    await this.waitForStart(client, shown, choice.command.inWebAssembly ? startPatienceInWebAssembly : startPatience);
   }
 
   private async choose(): Promise<Choice> {
@@ -212,14 +213,14 @@ export class Server {
   }
 
   /** Bounded: a program that never answers must not keep a later restart waiting. */
-  private async waitForStart(client: LanguageClient, shown: string): Promise<void> {
+  private async waitForStart(client: LanguageClient, shown: string, milliseconds: number): Promise<void> {
     const patience = new Promise<"silent">((resolve) => {
-      setTimeout(resolve, startPatience, "silent");
+      setTimeout(resolve, milliseconds, "silent");
     });
     const answered = client.start().then(() => { this.greet(client); });
     try {
       if ((await Promise.race([answered, patience])) === "silent") {
-        const text = vscode.l10n.t('"{0}" has not answered in {1} seconds.', shown, startPatience / 1000);
+        const text = vscode.l10n.t('"{0}" has not answered in {1} seconds.', shown, milliseconds / 1000);
         void this.report(text, commandSetting);
       }
     } catch {
