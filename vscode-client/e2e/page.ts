@@ -189,7 +189,7 @@ async function checkDrops(browser: Browser, host: Host, folder: string): Promise
   assert.equal(await page.locator("#drops li").count(), 2);
   const same = await readFile(path.join(dropped, "trace.jsonl"));
   const [one, other] = [same, Buffer.from(same.toString().replaceAll("checkout-retry", "another"))].map((buffer) =>
-    ({ name: "trace.jsonl", mimeType: "text/plain", buffer }));
+    ({ name: "-o.jsonl", mimeType: "text/plain", buffer })); // no option
   assert.ok(one && other);
   await page.locator("#files").setInputFiles([one, other]);
   await page.locator("#drops button[aria-pressed]", { hasText: "2 files: 2 CORRECT" }).waitFor(ready);
