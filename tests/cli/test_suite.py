@@ -398,13 +398,17 @@ def compared() -> Any:
 @pytest.mark.parametrize(
     ("was", "now", "said"),
     [
-        ('"test -e built"]', '"false"]', "drive-trace suite run-gates suite.toml grades again"),
-        ('"gpt-x"', '"gpt-y"', "drive-trace suite judge suite.toml grades again"),
-        ('[qa]\nresult = ["junit.xml"]\n', "", "the suite has no [qa], by which they were graded"),
+        ('"test -e built"]', '"false"]', "drive-trace suite run-gates suite.toml grades it"),
+        ('"gpt-x"', '"gpt-y"', "drive-trace suite judge suite.toml grades it"),
+        (
+            '[qa]\nresult = ["junit.xml"]\n',
+            "",
+            "something else than the suite's [qa]",
+        ),
         (
             '[judge]\nmodel = "gpt-x"\nmodel_command = "exec sh judge.sh"\n',
             "",
-            "the suite has no [judge], by which they were graded",
+            "graded by something else than the suite's [judge]",
         ),
     ],
 )
@@ -448,11 +452,11 @@ def test_each_planned_trace_has_one_run(suite: Path) -> None:
             file.write(of_run(f"more-{number}", 100))
             file.write(text_of(event("correctness-recorded", f"more-{number}", **grade)))
     said = run("suite", "status", "suite.toml")
-    assert said.code == 1
+    assert said.code == 2
     assert "candidate/case-3/4/trace.jsonl: has 41 runs, and one is planned\n" in said.out
     ran = compared()
     assert ran.code == 3
-    assert ran.json["reasons"][0].startswith("1 planned trace do not have one run each")
+    assert ran.json["reasons"][0].startswith("1 planned trace cannot count, as drive-trace")
 
 
 def test_no_run_stands_in_two_planned_traces(suite: Path) -> None:

@@ -30,14 +30,18 @@ class State(NamedTuple):
     run: ComparedRun
     lacks: tuple[str, ...]
     """The components that are not graded; or why there is nothing to grade."""
-    is_read: bool
     is_one: bool
-    """Whether the trace has one run, and no other planned trace has it."""
+    """Whether the trace is read, and has one run that no other planned trace has."""
 
     @property
     def words(self) -> str:
         """For people: which run it is, and what it lacks."""
         return f"{self.trace}: {', '.join(self.lacks)}"
+
+    def is_foreign(self, component: str) -> bool:
+        """Whether somebody else has graded it than the suite as it is now."""
+        grade = self.run.score.correctness
+        return component in self.lacks and grade is not None and bool(grade.values[component])
 
     def is_done(self, components: Sequence[str]) -> bool:
         """Whether it is there, and these are graded."""
@@ -58,17 +62,15 @@ def states(file: SuiteFile, side: Side, look: int) -> Iterator[State]:
             acceptance[case] = case_of(file, case).hash
     for trace, said in planned.items():
         runs = held.get(trace) or [dead_run(trace, said, None, "no trace of its own")]
-        shared = sum(part.path in planned for part in runs[0].score.parts) > 1
-        is_one = trace in held and len(runs) == 1 and not shared
+        why = ""
         if trace in unread:
-            lacks: tuple[str, ...] = (f"not read: {unread[trace]}",)
+            why = f"not read: {unread[trace]}"
         elif len(runs) > 1:
-            lacks = (f"has {len(runs):,} runs, and one is planned",)
-        elif shared:
-            lacks = ("has the run of another planned trace: each needs an id of its own",)
-        else:
-            lacks = tuple(_lacks(file, str(said.case), runs[0], acceptance))
-        yield State(trace, said, runs[0], lacks, trace not in unread, is_one)
+            why = f"has {len(runs):,} runs, and one is planned"
+        elif sum(part.path in planned for part in runs[0].score.parts) > 1:
+            why = "has the run of another planned trace: each needs an id of its own"
+        lacks = (why,) if why else tuple(_lacks(file, str(said.case), runs[0], acceptance))
+        yield State(trace, said, runs[0], lacks, is_one=trace in held and not why)
 
 
 def acceptance_of(file: SuiteFile, case: str) -> Path:
@@ -111,30 +113,15 @@ def refusals(file: SuiteFile, found: Sequence[State]) -> Iterator[Reason]:
     """Why planned runs cannot be compared: not each is a run of its own, or one is graded by
     something else than the suite. What is not graded at all may be CORRECT or not.
     """
-    others = [each.trace for each in found if each.is_read and not each.is_one]
+    others = [each.trace for each in found if not each.is_one]
     if others:
-        what = "do not have one run each, as planned; drive-trace suite status says why"
+        what = f"cannot count, as drive-trace suite status {file.path} says"
         yield Reason(f"{plural(len(others), 'planned trace')} {what}", first_of(others, _NAMED))
     for component in (*GATED, INTENT):
-        foreign = [
-            each
-            for each in found
-            if component in each.lacks
-            and (grade := each.run.score.correctness) is not None
-            and grade.values[component] is not None
-        ]
-        if not foreign:
-            continue
+        foreign = [each.trace for each in found if each.is_foreign(component)]
         command, key = ("judge", "judge") if component == INTENT else ("run-gates", component)
-        mend = f"drive-trace suite {command} {file.path} grades again"
-        if not any(_has(file, each, component) for each in foreign):
-            mend = f"the suite has no [{key}], by which they were graded"
-        count = plural(len(foreign), "run")
-        what = f"the {component} of {count} is not graded by the suite as it is now; {mend}"
-        yield Reason(what, first_of([each.trace for each in foreign], _NAMED))
-
-
-def _has(file: SuiteFile, state: State, component: str) -> bool:
-    if component == INTENT:
-        return file.suite.judge is not None
-    return file.gate(state.planned.case, component) is not None
+        if foreign:
+            what = f"the {component} of {plural(len(foreign), 'run')} was graded by something else"
+            mend = f"drive-trace suite {command} {file.path} grades it"
+            words = f"{what} than the suite's [{key}], if any; {mend}"
+            yield Reason(words, first_of(foreign, _NAMED))

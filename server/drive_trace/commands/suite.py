@@ -58,7 +58,7 @@ def status(path: str, output_format: str) -> None:
     there and not planned are named, too.
 
     Exit code: 0 all runs are there and graded; 1 something is missing; 2 SUITE or a trace cannot be
-    read.
+    read, or a trace has not one run.
 
     \b
     Examples:
@@ -90,7 +90,8 @@ def run_gates(path: str) -> None:
     They run in the folder of the run, or in its `work`. A run that left no trace, or never ended,
     is named.
 
-    Exit code: 0 all runs are gated; 1 some are not; 2 SUITE or a trace cannot be read.
+    Exit code: 0 all runs are gated; 1 some are not; 2 SUITE or a trace cannot be
+    read, or a trace has not one run.
 
     \b
     Examples:
@@ -102,9 +103,7 @@ def run_gates(path: str) -> None:
         folder = file.folder(state.trace)
         for component in GATED:
             gated = file.gate(state.planned.case, component)
-            if gated is None and component in state.lacks:
-                notify(f"{state.trace}: {path} has no [{component}]")
-            elif gated is not None and component in state.lacks:
+            if gated is not None and component in state.lacks:
                 given = dict(gated) | {"result": [folder / each for each in gated.result]}
                 cwd = folder / (file.suite.work or "") if gated.run else None
                 _call(gate, file, state, {**given, "component": component, "cwd": cwd})
@@ -119,7 +118,8 @@ def judge_runs(path: str) -> None:
     It is asked as by judge, about the acceptance criteria of the case. The orchestrator is of the
     family of the side's model.
 
-    Exit code: 0 all runs are judged; 1 some are not; 2 SUITE or a trace cannot be read.
+    Exit code: 0 all runs are judged; 1 some are not; 2 SUITE or a trace cannot be
+    read, or a trace has not one run.
 
     \b
     Examples:
@@ -165,20 +165,17 @@ def _call(
         try:
             for path in (one for _, one in pairs if isinstance(one, Path)):
                 inside(path)  # as whoever is judged may have made it a link
-            if isinstance(cwd := given.get("cwd"), Path) and not cwd.is_dir():
-                notify(f"{cwd}: is no folder")
-                return
             options = [*(f"--{name}={one}" for name, one in pairs), "--only-this-file"]
             command.main(options, command.name, **more)
         except click.ClickException as error:
             own = getattr(getattr(error, "param", None), "name", None)
             is_of_all = isinstance(error, click.UsageError | JudgeRefused)
-            if is_of_all and own not in {"trace_file", "project_run_id"}:
+            if is_of_all and own not in {"trace_file", "project_run_id", "cwd"}:
                 key = "judge" if command is judge else given["component"]
                 said_so = error.format_message()  # what is an option there is a key here
                 what = re.sub(r"'?--([a-z-]+)'?", _as_key, said_so)
                 raise Ended(EXIT_UNUSABLE, f"{file.path}: [{key}]: {what}") from error
-            error.show()
+            notify(error.format_message())
         except OSError as error:
             notify(f"not read: {why(error)}")
 
@@ -198,9 +195,8 @@ def _end(file: SuiteFile, word: str, due: Sequence[State], components: Sequence[
 
 
 def _code(found: Sequence[State], components: Sequence[str]) -> int:
-    if not all(each.is_read for each in found):
-        return EXIT_UNUSABLE
-    return 0 if all(each.is_done(components) for each in found) else 1
+    is_done = all(each.is_done(components) for each in found)
+    return (0 if is_done else 1) if all(each.is_one for each in found) else EXIT_UNUSABLE
 
 
 def _summary(

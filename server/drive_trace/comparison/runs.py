@@ -244,6 +244,9 @@ class SideFile(NamedTuple):
     unknown_lines: tuple[int, ...]
 
 
+_KNOWN_BY = ": known by a manifest or a suite alone"
+
+
 class Side(NamedTuple):
     """One of the two sides."""
 
@@ -272,14 +275,11 @@ class Side(NamedTuple):
         that means.
         """
         counts = "a pass or a fail" if self.name == "baseline" else "not CORRECT"
-        dead: dict[str, list[str]] = {"without an end": [], "without an event": []}
-        for run in self.runs:
-            if run.is_dead:
-                is_open = run.score.gate.uncounted == NEVER_ENDED
-                dead["without an end" if is_open else "without an event"].append(run.run_id)
-        for what, ids in dead.items():
+        ends = [each for each in self.runs if each.is_dead]
+        for what, by in (("without an end", ""), ("without an event", _KNOWN_BY)):
+            is_open = not by
+            ids = [e.run_id for e in ends if is_open == (e.score.gate.uncounted == NEVER_ENDED)]
             if ids:
-                by = ": known by a manifest or a suite alone" if what.endswith("event") else ""
                 yield what, ids, f"{what}, and {counts}{by}"
         if joined := [run.run_id for run in self.runs if len(run.score.parts) > 1]:
             what = "joined over files"
