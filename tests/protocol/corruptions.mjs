@@ -132,7 +132,7 @@ export const corruptions = [
   [published, "one more in the params", ({ params }) => (params.extra = null)],
   [published, "an id", (message) => (message.id = 1)],
   [hover, "one more in the result", ({ result }) => (result.language = "markdown")],
-  [lens, "one more in the command", ({ result }) => (result.command.tooltip = "x")],
+  [lens, "one more in the command", ({ result }) => (result.command.hint = "x")],
   [hints, "one more in a hint", ({ result }) => (result[0].line = 1)],
   [actions, "one more in an action", ({ result }) => (result[0].isSafe = true)],
   [actions, "one more in the edit", ({ result }) => (result[0].edit.edits = [])],

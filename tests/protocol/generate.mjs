@@ -37,6 +37,9 @@ const preamble = `
 import type * as lsp from "vscode-languageserver-protocol";
 import type * as own from "../../../vscode-client/src/protocol";
 
+/** Named, and not exported, by the package. */
+type DocumentDiagnosticReportProgress = lsp.DocumentDiagnosticReport | lsp.DocumentDiagnosticReportPartialResult;
+
 interface Message extends lsp.Message { jsonrpc: "2.0" }
 interface Response<R> extends Message { id: number | string; result: R }
 interface Request<M, P> extends Message { id: number | string; method: M; params: P }
@@ -63,7 +66,11 @@ const ownChanged = "driveTrace/changed";
 
 function compiled(file) {
   const options = { noEmit: true, strict: true, skipLibCheck: true, target: ts.ScriptTarget.ES2022 };
-  const program = ts.createProgram([file], { ...options, moduleResolution: ts.ModuleResolutionKind.Node10 });
+  const program = ts.createProgram([file], {
+    ...options,
+    module: ts.ModuleKind.ESNext,
+    moduleResolution: ts.ModuleResolutionKind.Bundler,
+  });
   // A name that is not found would silently stand for anything.
   const wrong = ts.getPreEmitDiagnostics(program);
   if (wrong.length > 0) {
@@ -74,8 +81,7 @@ function compiled(file) {
 
 /** The methods: their direction, and their types as text, named as in `shapes`. */
 function* declaredMethods() {
-  const packageFile = require.resolve("vscode-languageserver-protocol/package.json");
-  const declarations = path.join(path.dirname(packageFile), require(packageFile).typings);
+  const declarations = require.resolve("vscode-languageserver-protocol").replace(/\.js$/, ".d.ts");
   const program = compiled(declarations);
   const checker = program.getTypeChecker();
 

@@ -10,7 +10,7 @@ import * as path from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import protocol from "vscode-languageserver-protocol/node.js";
+import protocol from "vscode-languageserver-protocol/node";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const programs = path.join(root, ".venv", "bin");
