@@ -246,7 +246,7 @@ def test_a_page_of_several_runs_opens_at_the_one_that_halted() -> None:
     runs = [each for each in page.all("details") if each.get("class") == "run"]
     assert ["open" in each for each in runs] == [True, False]
     assert (
-        "See first b: not computable — missing: external correctness signal · halted once"
+        "Look first at b: not computable — missing: external correctness signal · halted once"
         in page.said
     )
     headline = report_html(
@@ -257,7 +257,7 @@ def test_a_page_of_several_runs_opens_at_the_one_that_halted() -> None:
 
 def test_a_page_of_several_runs_without_a_problem_leads_nowhere() -> None:
     page = page_of(trace(event("dispatch-end", run="a"), event("dispatch-end", run="b")))
-    assert "See first" not in page.said
+    assert "Look first" not in page.said
     assert all("open" not in each for each in page.all("details") if each.get("class") == "run")
 
 

@@ -172,11 +172,11 @@ export class Editor {
         await this.page.keyboard.press("F1"); // what took the focus has closed the list
         return false;
       }
-      await input.fill(">");
-      await input.fill(`>${command}`);
-      return row.waitFor({ timeout: 1_000 }).then(() => true, () => false);
+      // A view that loads may take the focus at any time, which closes the list.
+      const soon = { timeout: 2_000 };
+      const typed = input.fill(">", soon).then(() => input.fill(`>${command}`, soon));
+      return typed.then(() => row.click(soon)).then(() => true, () => false);
     });
-    await row.click();
   }
 
   languageMode(): Promise<string> {

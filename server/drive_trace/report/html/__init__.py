@@ -159,7 +159,7 @@ class _Page:
             parts = [tag("strong", card.headline)]
             for run in filter(_is_problem, self.runs[:1]):
                 link = doc.named_link(sections.anchor("run", run.run_id), run.run_id, 60)
-                parts += _paragraphs([f"See first {link}: {run.headline} · {in_short(run)}"])
+                parts += _paragraphs([f"Look first at {link}: {run.headline} · {in_short(run)}"])
         if not card.complete:
             kind = str(Verdict.NOT_COMPUTABLE)
             parts = [*_paragraphs([f"⚠ {each}" for each in render.not_read(card)], "warn"), *parts]
