@@ -254,9 +254,6 @@ async function takePicture(browser: Browser, host: Host, file: string): Promise<
   await page.locator("body[data-ready=true]").waitFor(ready);
   await page.getByRole("button", { name: "Show an example" }).click();
   await page.frameLocator("iframe[title=Report]").getByRole("heading", { name: "Timeline" }).first().waitFor(ready);
-  for (const each of page.frames()) { // a report opens at the run that it unfolds
-    await each.evaluate(() => { scrollTo({ top: 0, behavior: "instant" }); });
-  }
   await page.screenshot({ path: file });
   await page.close();
 }
