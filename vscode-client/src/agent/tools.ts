@@ -38,7 +38,9 @@ const answers: Readonly<Record<string, Answer>> = {
     if (document.isDirty) {
       throw new Error("the trace has changes in the editor that are not saved; a person has to save them first");
     }
-    return await link.run("driveTrace.emit", { uri, runId, event, fields }) as object;
+    const done = await link.run("driveTrace.emit", { uri, runId, event, fields }) as { readonly record: string };
+    await shown(document, done.record);
+    return done;
   },
   drive_trace_check: async ({ file }) => {
     const document = await documentOf(file);
@@ -88,6 +90,18 @@ function verdictOf({ runId, headline, earned, caveats }: Omit<GradedRun, "correc
 
 async function runOf(input: Input): Promise<GradedRun> {
   return link.answer("driveTrace/run", await subjectOf(input));
+}
+
+/** Waits until the editor has read what was appended to the file: the next answer is about the text that it has, and its watcher may be late. */
+async function shown(document: vscode.TextDocument, record: string): Promise<void> {
+  const patience = 10_000; // milliseconds; the event is in the file in any case
+  const isShown = (): boolean => document.getText().includes(record);
+  await new Promise<void>((resolve) => {
+    const done = (): void => { watching.dispose(); clearTimeout(late); resolve(); };
+    const watching = vscode.workspace.onDidChangeTextDocument((change) => { if (change.document === document && isShown()) { done(); } });
+    const late = setTimeout(done, patience);
+    if (isShown()) { done(); }
+  });
 }
 
 /** The run of that id, else the only one of the trace. */
