@@ -110,8 +110,9 @@ def test_what_judge_needs_is_kept_with_the_users_own_settings(tmp_path: Path) ->
     assert kept.read_text() == "{}"
 
 
-def call(run_id: str, verdict: str | None, **more: Any) -> str:
+def call(run_id: str, verdict: str | None, *, held: bool | None = None, **more: Any) -> str:
     judge = {"model": "gpt-x", "prompt_version": PROMPT_VERSION, "rubric_hash": RUBRIC_HASH}
+    judge |= {"schema_held": held}
     hashes = dict.fromkeys(("prompt_hash", "acceptance_hash", "diff_hash"), "0" * 64)
     judged = {"judging": run_id, "project_run_id": run_id, "judge": judge, "verdict": verdict}
     ts = "2026-05-28T14:00:00.000Z"
@@ -135,6 +136,21 @@ def test_the_verdicts_may_come_from_a_record_of_judgements() -> None:
     assert "1 of 57 calls gave no verdict" in ran.err
     kept = read_calibrated(Path("own/drive-trace-calibration.json").read_text("utf-8"))
     assert (kept.judge.model, kept.table.n) == ("gpt-x", 54)
+
+
+def test_the_form_of_the_replies_is_part_of_who_judged() -> None:
+    Path("labels").write_text(rows(fail_none=13, pass_none=41), "utf-8")
+    verdicts = ["fail"] * 12 + ["pass"] * 42
+    calls = [call(f"c{number}", each, held=True) for number, each in enumerate(verdicts)]
+    # Where the model could not be reached, nobody knows what would have held its reply.
+    unreached = call("c53", None, judging="c53", attempt=1)
+    Path("record").write_text("".join([*calls[:-1], unreached, calls[-1]]), "utf-8")
+    assert run("calibrate", "labels", "--judgements", "record").code == 0
+    kept = read_calibrated(Path("own/drive-trace-calibration.json").read_text("utf-8"))
+    assert kept.judge.schema_held is True
+    Path("record").write_text("".join([*calls, call("c0", "fail", held=False)]), "utf-8")
+    ran = run("calibrate", "labels", "--judgements", "record")
+    assert (ran.code, "the verdicts are of 2 judges" in ran.err) == (2, True)
 
 
 def test_the_records_of_many_runs_are_those_in_a_folder() -> None:

@@ -1,5 +1,6 @@
 """A judge is asked over HTTP or by a command: whatever comes of it, nothing is lost or told."""
 
+import json
 import os
 import shlex
 import signal
@@ -191,6 +192,32 @@ def test_a_model_is_asked_over_http_and_no_key_is_shown(
     del environment[name]
     ran = process(*args, env=environment)
     assert (ran.code, f"environment variable {name}" in ran.err) == (2, True)
+
+
+@pytest.mark.parametrize("takes_schema", [True, False])
+def test_a_reply_of_another_form_than_the_calibrated_one_is_no_verdict(
+    takes_schema: bool, api: str, trace: Path
+) -> None:
+    kept = Path("own/drive-trace-calibration.json")
+    then = json.loads(kept.read_text("utf-8"))
+    then["judge"]["schema_held"] = not takes_schema
+    kept.write_text(json.dumps(then), "utf-8")
+    before = trace.read_bytes()
+    why = "the judge is not calibrated: it was calibrated with another form of reply"
+    with provider(*([] if takes_schema else [fails(400)]), replies(PASS)) as server:
+        ran = asked(api, server)
+        assert (ran.code, ran.json["calibrated"], trace.read_bytes()) == (1, False, before)
+        assert ran.json["why"].startswith(why)
+        # Who wants it all the same has it with a caveat.
+        server.script = [*([] if takes_schema else [fails(400)]), replies(PASS)]
+        assert asked(api, server, "--allow-uncalibrated").json["appended"]
+    calls = [(each.judge.schema_held, each.verdict, each.agreement) for each in record()]
+    assert calls == [(takes_schema, None, None), (takes_schema, "pass", None)]
+    # Its record is no way around that.
+    again = over_http(api, server)
+    at = again.index("--api")
+    again[at : at + 4] = ["--replay", "trace.jsonl.judgements.ndjson"]
+    assert run(*again).code == 1
 
 
 def test_a_reply_of_the_orchestrators_family_is_no_verdict(

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from msgspec import structs
 
 from drive_trace.grading.judgements import (
     Calibrated,
@@ -99,7 +100,7 @@ def test_what_was_asked_several_times_has_to_be_unanimous(
 
 def calibrated(**changes: int) -> Calibrated:
     counts = {"fail_fail": 12, "fail_pass": 1, "pass_fail": 1, "pass_pass": 40, "invalid": 0}
-    return Calibrated(ts=AT[0], judge=JUDGE, **{**counts, **changes})
+    return Calibrated(**{"ts": AT[0], "judge": JUDGE, **counts, **changes})
 
 
 def test_a_calibration_has_a_schema() -> None:
@@ -115,6 +116,19 @@ def test_a_calibration_holds_for_the_judge_that_it_was_made_with() -> None:
     other = Judge(model="gpt-y", prompt_version="2", rubric_hash="1" * 64)
     assert [each.rsplit(" ", 1)[1] for each in found.lacks(other)] == ["model", "prompt", "rubric"]
     assert calibrated(fail_fail=0).lacks(JUDGE)
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "holds"),
+    [(True, False, False), (False, True, False), (True, True, True), (None, True, True)],
+)
+def test_a_calibration_holds_for_the_form_of_reply_that_it_was_made_with(
+    then: bool | None, now: bool | None, holds: bool
+) -> None:
+    found = calibrated(judge=structs.replace(JUDGE, schema_held=then))
+    lacks = read_calibrated(to_record(found)).lacks(structs.replace(JUDGE, schema_held=now))
+    another = "it was calibrated with another form of reply (a JSON Schema, or none)"
+    assert lacks == (() if holds else (another,))
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[" * 100_000, '{"calibrated":true}'])

@@ -233,8 +233,8 @@ SCHEMA = {"type": "object", "properties": {"intent": {"enum": ["pass", "fail"]}}
 )
 def test_a_reply_of_a_schema_is_asked_for(kind: str, asked_for: dict[str, Any]) -> None:
     with provider(replies("{}")) as server:
-        asked(server, kind, schema=SCHEMA)
-        asked(server, kind)
+        assert asked(server, kind, schema=SCHEMA).schema_held is True
+        assert asked(server, kind).schema_held is False
         with_schema, without = (request.body for request in server.seen)
     assert with_schema == {**without, **asked_for}
 
@@ -243,7 +243,8 @@ def test_a_reply_of_a_schema_is_asked_for(kind: str, asked_for: dict[str, Any]) 
 @pytest.mark.parametrize("code", [400, 422])
 def test_who_knows_no_schema_is_asked_without(kind: str, code: int) -> None:
     with provider(fails(code), replies("ok")) as server:
-        assert asked(server, kind, schema=SCHEMA) == "ok"
+        reply = asked(server, kind, schema=SCHEMA)
+        assert (reply, reply.schema_held) == ("ok", False)
         first, second = (request.body for request in server.seen)
     assert first.keys() > second.keys()
     with provider(fails(code)) as server:

@@ -61,7 +61,8 @@ def calibrate(
     It has to give a verdict on 80 % of the rows, and its kappa has to be above 0. A row that
     repeats a case makes it no more certain.
 
-    The calibration is kept for judge. It holds for this model, prompt and rubric only.
+    The calibration is kept for judge. It holds for this model, prompt and rubric only, and, where
+    it comes from --judgements, for replies that a JSON Schema holds as it held those.
 
     Exit code: 0 calibrated; 1 not calibrated; 2 wrong usage, or something cannot be read or
     written.
@@ -167,7 +168,8 @@ def _judged(
     path = first_of(paths, 3)
     human = {each.case: each for each in rows.rows}
     used = [calls for calls in judgements.judgings(found) if calls[-1].project_run_id in human]
-    judges = {each.judge for calls in used for each in calls}
+    # Without a reply nobody knows what would have held it.
+    judges = {each.judge for calls in used for each in calls if each.verdict or each.reply}
     if len(judges) > 1:
         several = f"{path}: the verdicts are of {len(judges)} judges; calibrate one at a time"
         raise Ended(EXIT_UNUSABLE, several)

@@ -227,6 +227,7 @@ class HttpModel:
         except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise ModelError("the response has another shape than the provider's API") from error
         facts = {name: getattr(reply, name) for name in Reply.__slots__}
+        facts["schema_held"] = self._schema is not None
         for name in ("model", "cut_off"):
             facts[name] = facts[name] and self._shown(facts[name])
         return Reply(self._without_key(reply), **facts)

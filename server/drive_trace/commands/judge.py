@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
+from msgspec.structs import replace
 
 from drive_trace.commands import asking, models, options, writing
 from drive_trace.commands.asking import Asked, echo_json, echo_prompt, without_keys
@@ -17,7 +18,7 @@ from drive_trace.commands.models import Model, ReplayedModel, Reply
 from drive_trace.commands.reading import read_text, usable
 from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, notify
 from drive_trace.grading import judgements, prompts
-from drive_trace.grading.calibration import FAMILIES, Rate, families_of
+from drive_trace.grading.calibration import FAMILIES, families_of
 from drive_trace.storage.appending import AppendError, locked_trace
 from drive_trace.storage.files import inside, may_be_there, records_at, why
 from drive_trace.storage.git import tree_state
@@ -293,18 +294,16 @@ class Judging:
             length = f"the prompt has {len(self.prompt.text):,} characters"
             most = f"and may have {prompts.LARGEST:,}; shorten {criteria.acceptance}"
             raise Ended(EXIT_UNUSABLE, f"{length}, {most}")
-        self._agreement, self.lacks = self._calibration()
+        self._calibrated = self._calibration()
+        self.lacks = self._lacks(self._judge)
         self.outcome = self.outcome._replace(calibrated=not self.lacks)
         self.destination, self.left_out = self._asked.destination, (*cut.left_out, *unseen)
         self.would_append = would.written.record
 
     def ask(self) -> None:
         """Ask the judge, and record each call. Raises ClickException where there is no verdict."""
-        if self.lacks:
-            uncalibrated = f"the judge is not calibrated: {'; '.join(self.lacks)}"
-            if not self._criteria.allow_uncalibrated:
-                raise self._refused(uncalibrated)
-            notify(f"{uncalibrated}. Its verdict carries a caveat")
+        if refused := self._uncalibrated():
+            raise self._refused(*refused)
         model = self._model(self.prompt)
         notify(f"asking {self._asked.model} through {self.destination}")
         found = models.judge(
@@ -370,17 +369,31 @@ class Judging:
             return f"{replied}, of another family than {self._asked.model}", _EXIT_NO_VERDICT
         return None
 
-    def _calibration(self) -> tuple[Rate | None, tuple[str, ...]]:
-        """How often the judge agreed with people, or why it is not calibrated."""
+    def _calibration(self) -> judgements.Calibrated | None:
+        """What calibrate kept; None where there is nothing."""
         given, tree = self._criteria.calibration, self._project.folder / CALIBRATION_NAME
         path = Path(given) if given else self._own.folder / CALIBRATION_NAME
         if given is None and may_be_there(tree) and self._believes(tree, "the calibration"):
             path = tree
-        if given is None and not may_be_there(path):
-            return None, (f"there is no {CALIBRATION_NAME} in your own {self._own.folder}",)
-        found = calibration_at(path)
-        lacks = found.lacks(self._judge, self._criteria.labelling_rule)
-        return None if lacks else found.table.agreement, lacks
+        return calibration_at(path) if given is not None or may_be_there(path) else None
+
+    def _lacks(self, judge: judgements.Judge) -> tuple[str, ...]:
+        """Why a judge is not calibrated, as far as is known of it."""
+        if self._calibrated is None:
+            return (f"there is no {CALIBRATION_NAME} in your own {self._own.folder}",)
+        return self._calibrated.lacks(judge, self._criteria.labelling_rule)
+
+    def _uncalibrated(self) -> tuple[str, int] | None:
+        """Why a judge that is not calibrated does not count, and the exit code. Says so where it
+        does.
+        """
+        if not self.lacks:
+            return None
+        uncalibrated = f"the judge is not calibrated: {'; '.join(self.lacks)}"
+        if not self._criteria.allow_uncalibrated:
+            return uncalibrated, EXIT_REFUSED
+        notify(f"{uncalibrated}. Its verdict carries a caveat")
+        return None
 
     def _believes(self, path: Path | None, what: str) -> bool:
         """Whether something counts that is in the judged tree. Says so where it does not."""
@@ -405,31 +418,39 @@ class Judging:
         same = (
             each
             for each in found
-            if each.judge == self._judge
+            if not each.judge.differs(self._judge)
             and each.project_run_id == self._request.project_run_id
             and each.acceptance_hash == prompt.acceptance_hash
             and each.diff_hash == prompts.hash_of(self._diff)
         )
-        replies = ((each.reply, each.model) for each in same)
         return ReplayedModel(
-            [Reply(without_keys(text), model=model) for text, model in replies if text is not None]
+            [
+                Reply(without_keys(text), model=each.model, schema_held=each.judge.schema_held)
+                for each in same
+                if (text := each.reply) is not None
+            ]
         )
 
     def _note(self, call: models.Call) -> None:
         """Record a call before anything is made of it: what is not recorded decides nothing."""
         reply, answer, repeat, attempt = call
-        prompt, agreement = self.prompt, self._agreement
+        prompt = self.prompt
         reported = reply.model if reply is not None else None
         self.outcome = self.outcome._replace(
             attempts=self.outcome.attempts + 1,
             reported_model=self.outcome.reported_model or reported or None,
         )
         refused = self._why_not_by(reported) if reported else None
+        judge = replace(self._judge, schema_held=reply.schema_held if reply is not None else None)
+        if not self.lacks and (lacks := self._lacks(judge)):
+            self.lacks, self.outcome = lacks, self.outcome._replace(calibrated=False)
+            refused = refused or self._uncalibrated()
+        table = self._calibrated.table if self._calibrated and not self.lacks else None
         judgement = judgements.Judgement(
             ts=new_stamp().ts,
             project_run_id=self._request.project_run_id,
             judging=self._id,
-            judge=self._judge,
+            judge=judge,
             model=reported,
             prompt_hash=prompt.hash,
             acceptance_hash=prompt.acceptance_hash,
@@ -447,8 +468,8 @@ class Judging:
             input_tokens=None if reply is None else reply.input_tokens,
             output_tokens=None if reply is None else reply.output_tokens,
             cost_usd=None if reply is None else reply.cost,
-            agreement=agreement and agreement.value,
-            agreement_interval=agreement and agreement.interval,
+            agreement=table and table.agreement.value,
+            agreement_interval=table and table.agreement.interval,
         )
         try:
             with locked_trace(self._record_path(), waiting=notify) as file:

@@ -43,7 +43,7 @@ class TransportError(ModelError):
 class Reply(str):
     """What a model replied, with what its provider said of it."""
 
-    __slots__ = ("cost", "cut_off", "input_tokens", "model", "output_tokens")
+    __slots__ = ("cost", "cut_off", "input_tokens", "model", "output_tokens", "schema_held")
 
     model: str | None
     """The model's id as the provider reports it."""
@@ -53,6 +53,8 @@ class Reply(str):
     output_tokens: int | None
     cost: float | None
     """In US dollars."""
+    schema_held: bool | None
+    """Whether the provider took a JSON Schema for the reply."""
 
     def __new__(cls, text: str, **facts: object) -> Reply:
         """A reply with what is known of it, by name; the rest is None."""
@@ -138,7 +140,7 @@ class CommandModel:
         if ran.code:
             raise ModelError(f"the model's command ended with exit code {ran.code}")
         try:
-            return self._hide(parts.decode())
+            return Reply(self._hide(parts.decode()), schema_held=False)
         except UnicodeDecodeError as error:
             raise ModelError("the model's command wrote something that is not UTF-8") from error
 

@@ -221,7 +221,7 @@ def _judged(
         calls = [run.score.judgement for run in side.runs if run.score.judgement is not None]
         passed, of = sum(each.verdict == "pass" for each in calls), len(calls)
         corrected = calibrated.table.corrected(passed, of)
-        if corrected is None or any(each.judge != calibrated.judge for each in calls):
+        if corrected is None or any(each.judge.differs(calibrated.judge) for each in calls):
             return None
         found.append(JudgedShare(passed, of, wilson(passed, of), *corrected))
     return found[0], found[1]

@@ -37,6 +37,19 @@ class Judge(msgspec.Struct, frozen=True, kw_only=True):
     """The model's id as it is asked for."""
     prompt_version: str
     rubric_hash: Sha256
+    schema_held: bool | None = None
+    """Whether the provider took a JSON Schema for the reply; None where nobody recorded that."""
+
+    def differs(self, other: Judge) -> tuple[str, ...]:
+        """What is known of both and not the same, in words."""
+        names = {
+            "model": "model",
+            "prompt_version": "prompt",
+            "rubric_hash": "rubric",
+            "schema_held": "form of reply (a JSON Schema, or none)",
+        }
+        both = ((word, getattr(self, name), getattr(other, name)) for name, word in names.items())
+        return tuple(word for word, *said in both if None not in said and said[0] != said[1])
 
 
 class Calibrated(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,12 +79,7 @@ class Calibrated(msgspec.Struct, frozen=True, kw_only=True):
         """Why a judge is not calibrated by this, if labels follow a ``rule``; each in one sentence
         without its full stop.
         """
-        names = {"model": "model", "prompt_version": "prompt", "rubric_hash": "rubric"}
-        changed = [
-            f"it was calibrated with another {word}"
-            for name, word in names.items()
-            if getattr(judge, name) != getattr(self.judge, name)
-        ]
+        changed = [f"it was calibrated with another {word}" for word in judge.differs(self.judge)]
         if rule is not None and self.labelling_rule != hash_of(rule):
             changed.append("its labels follow another rule")
         return (*changed, *self.table.lacks)
