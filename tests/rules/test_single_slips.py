@@ -237,6 +237,24 @@ def _typo(field: str) -> Callable[..., Any]:
     return slip
 
 
+def _taken(field: str, *, everywhere: bool = False) -> Callable[..., Any]:
+    """The id of an earlier one, on one line or wherever the own one stands."""
+
+    def slip(events: list[Event], at: int, _: Random) -> list[str] | None:
+        own = events[at].get(field)
+        others = [each[field] for each in events[:at] if each.get(field) not in {None, own}]
+        if own is None or not others:
+            return None
+        chosen = [each for each in events if each is events[at] or everywhere]
+        changed = [
+            {**each, field: others[-1]} if each in chosen and each.get(field) == own else each
+            for each in events
+        ]
+        return [*map(dumps, changed)]
+
+    return slip
+
+
 SLIPS: dict[str, Callable[[list[Event], int, Random], list[str] | None]] = {
     "camelCase keys": _keys(_camel),
     "kebab-case keys": _keys(lambda key: key.replace("_", "-")),
@@ -278,6 +296,9 @@ SLIPS: dict[str, Callable[[list[Event], int, Random], list[str] | None]] = {
     "id typo": _typo("dispatch_id"),
     "round typo": _typo("round_id"),
     "run typo": _typo("project_run_id"),
+    "round of another": _taken("round_id"),
+    "dispatch of another": _taken("dispatch_id"),
+    "round as another": _taken("round_id", everywhere=True),
     "event id typo": _set("event_id", lambda value: value[:-1]),
     "empty id": _set("dispatch_id", ""),
     "null id": _set("dispatch_id", None),
@@ -299,6 +320,9 @@ SLIPS: dict[str, Callable[[list[Event], int, Random], list[str] | None]] = {
     "single quotes": _text(lambda line: line.replace('"', "'")),
     "torn": _text(lambda line: line[: len(line) * 2 // 3]),
     "no brace": _text(lambda line: line[:-1]),
+    "doubled quotes": _text(lambda line: line.replace('"checkout-retry"', '""checkout-retry""')),
+    "doubled quote": _text(lambda line: line.replace('"checkout-retry"', '""checkout-retry"')),
+    "doubled last quote": _text(lambda line: line.replace('"ts"', '"ts""')),
     "no quote": _text(lambda line: line.replace('"ts":', 'ts":')),
     "python": _text(lambda line: line.replace("null", "None")),
     "comment": _text(lambda line: line + " // later"),
@@ -361,7 +385,7 @@ LOST = {
     *("status for result", "a year later", "an hour earlier", "local day", "event id typo"),
     *("empty id", "null id", "hash pending", "zero brief", "plan for spec", "unknown parent"),
     *("torn", "no brace", "swapped with the next", "moved up", "dropped field", "wrong slug"),
-    *("empty text for null", "same key twice"),
+    *("empty text for null", "same key twice", "round as another"),
 }
 """Slips after which nobody can tell what stood there, or whose fix is to say null, or to choose."""
 

@@ -157,6 +157,12 @@ BROKEN_LINES = r"""
      ^^^^^ missing-quote: missing quote: the string `pass"` is never opened
 {"a":"b}
      ^^^ missing-quote: missing quote: the string `"b}` is never closed
+{"a":""b"","c":1}
+     ^^^^^ doubled-quote: doubled quote in `""b""`: a string has one quote on each side
+{"a":"b""}
+     ^^^^ doubled-quote: doubled quote in `"b""`: a string has one quote on each side
+{"a"":1}
+ ^^^^ doubled-quote: doubled quote in `"a""`: a string has one quote on each side
 {"a":1 2}
        ^ unexpected: unexpected `2`: `,` or `}` is expected here
 {{"a":1}}

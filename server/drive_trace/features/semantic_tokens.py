@@ -43,7 +43,7 @@ _COLON = re.compile(r"[ \t\r]*:")
 _DIGITS = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _WORDS = frozenset({"true", "false", "null"})
 _DIMMED = ENVELOPE.keys() - {"event_type"}
-_QUOTES_ARE_WRONG = (ProblemKind.QUOTES, ProblemKind.MISSING_QUOTE)
+_QUOTES_ARE_WRONG = (ProblemKind.QUOTES, ProblemKind.MISSING_QUOTE, ProblemKind.DOUBLED_QUOTE)
 
 
 # What kinds of tokens there are, and as what a client shows them

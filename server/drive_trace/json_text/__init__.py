@@ -93,6 +93,7 @@ class ProblemKind(StrEnum):
     QUOTES = "quotes"
     """Single, curly or back quotes around a string."""
     MISSING_QUOTE = "missing-quote"
+    DOUBLED_QUOTE = "doubled-quote"
     """A string that is opened or closed only."""
     CONTROL_CHARACTER = "control-character"
     """A character below U+0020 as itself inside a string."""

@@ -47,6 +47,13 @@ _ILL = re.compile(
     r"\\(?:[\"\\/bfnrt]|u[0-9a-fA-F]{4})|(\\(?:u[0-9a-fA-F]{0,3}|.)?)|([\x00-\x1f])", re.DOTALL
 )
 _KEY_AFTER_STRING = re.compile(rf'[\w.-]++"{_WS}:')
+_DOUBLED = {
+    is_key: re.compile(
+        r'"(?P<first>"(?=[^ \t,:{}\[\]]))?(?P<body>[^"\\\x00-\x1f]++)"(?P<last>"?)'
+        rf"(?={_WS}{end})"
+    )
+    for is_key, end in ((True, ":"), (False, rf'(?:[}}\]]|,{_WS}"|\Z)'))
+}
 _LOST_VALUE_END = re.compile(r"[^\\{}\[\]]*?(?=[,{][ \t]*+\Z)")
 _LOST_KEY_END = re.compile(rf"[\w.-]++(?={_WS}:)")
 _LOST_COLON = re.compile(rf"[\w.-]++(?={_WS}:{_WS}\Z)")
@@ -198,6 +205,9 @@ class TokenReader:
 
     def _string(self, start: int, place: TokenPlace) -> Token:
         text = self.text
+        doubled = _DOUBLED[place is TokenPlace.KEY].match(text, start)
+        if doubled is not None and (doubled["first"] or doubled["last"]):
+            return self._doubled_quotes(doubled)
         found = _LOOSE_STRING.match(text, start)
         if found is None:
             return self._open_string(start)
@@ -216,6 +226,14 @@ class TokenReader:
             self._check_body(start + 1, end - 1)
         span = Span(start, end)
         return Token("string", span, Node(NodeKind.STRING, span, unescape(inner)))
+
+    def _doubled_quotes(self, found: re.Match[str]) -> Token:
+        """A string with a quote too many on a side, or on both."""
+        span, more = Span(*found.span()), (found.span("first"), found.span("last"))
+        self.at = span.end
+        edits = [(Span(*each), "") for each in more if -1 < each[0] < each[1]]
+        self._report.add(ProblemKind.DOUBLED_QUOTE, span, *edits)
+        return Token("string", span, Node(NodeKind.STRING, span, found["body"]))
 
     def _lost_quote(self, start: int, body: re.Match[str]) -> Token:
         """A string that was never closed, so that the next key's first quote closes it."""

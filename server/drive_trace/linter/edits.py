@@ -81,6 +81,11 @@ def replace_with_expected(finding: Finding, why: str = "") -> Fixes:
     yield replacing(finding, as_json(finding.expected), Level.BY_HAND, title)
 
 
+def replace_if_expected(finding: Finding) -> Fixes:
+    """The same, where that is known."""
+    return replace_with_expected(finding) if finding.expected is not None else ()
+
+
 def delete_member(line: Line, path: Path, occurrence: int = -1) -> Edit | None:
     """Take a whole pair out, with one of the commas beside it."""
     text = line.text

@@ -14,6 +14,7 @@ from functools import cached_property, partial
 from operator import itemgetter
 from typing import NamedTuple
 
+from drive_trace.json_text import as_json
 from drive_trace.linter.rule import Finding, Related
 from drive_trace.linter.settings import Severity
 from drive_trace.trace.index import Index
@@ -41,7 +42,11 @@ ON: Mapping[str, Sequence[str]] = {
     "time-goes-back": ("duplicate-key", "implausible-time"),
     "wall-clock-exceeds-timestamps": ("implausible-time",),
     "wall-clock-below-timestamps": _OFF_CLOCK,
-    "rounds-exceed-dispatch": ("wall-clock-exceeds-timestamps", "wall-clock-below-timestamps"),
+    "rounds-exceed-dispatch": (
+        *("wall-clock-exceeds-timestamps", "wall-clock-below-timestamps", "unknown-round"),
+    ),
+    "event-after-end": ("unknown-round",),
+    "brief-disposition-mismatch": ("unknown-round",),
     "unknown-round": ("unknown-dispatch",),
     "unclosed-slice": ("slices-completed-mismatch",),
     "repeated-slice-index": ("repeated-slice-start",),
@@ -59,8 +64,15 @@ WITHIN: Mapping[str, Sequence[str]] = {
 }
 """The same, by what follows from them between the first and the last of its lines."""
 
-OF: Mapping[str, Sequence[str]] = {"unknown-parent-dispatch": ("unknown-dispatch",)}
-"""The same, by what follows from one that marks the same value."""
+OF: Mapping[str, Sequence[str]] = {
+    "unknown-parent-dispatch": ("unknown-dispatch",),
+    "unknown-dispatch": ("repeated-start",),
+    "unknown-round": ("repeated-start",),
+    "unclosed-dispatch": ("repeated-end",),
+    "unclosed-round": ("repeated-end",),
+    "dispatch-without-brief": ("unknown-round",),
+}
+"""The same, by what follows from one that marks the same value, or expects it."""
 
 MISSING = frozenset(
     {
@@ -75,11 +87,14 @@ MISSING = frozenset(
         "unclosed-dispatch",
         "unclosed-slice",
         "final-retro-missing",
+        "slices-completed-mismatch",
     }
 )
 """What misses something that may stand on a rejected line: one that has the id as a word, wherever
 that is, or stands between the lines of the finding, or right above them.
 """
+_NAMED_BY = {"final-retro-missing": "mandatory-final", "slices-completed-mismatch": "merged"}
+"""By what misses a line that has no id of its own: a word that stands on that line."""
 _WORD = re.compile(r"[\w./-]+")
 
 
@@ -97,12 +112,13 @@ class _Causes:
         return next(filter(None, map(self._on.get, _lines_of(finding))), None)
 
     def of(self, finding: Finding) -> Finding | None:
-        """One that marks the same value."""
+        """One that marks the same value, or expects it."""
         return self._by_value.get(_marked(finding))
 
     @cached_property
     def _by_value(self) -> Mapping[str, Finding]:
-        return {_marked(each): each for each in self._found}
+        meant = {as_json(each.expected): each for each in self._found if each.expected is not None}
+        return meant | {_marked(each): each for each in self._found}
 
     def within(self, finding: Finding, above: int = 0) -> Finding | None:
         """One between the lines of a finding, or so many lines above them."""
@@ -129,7 +145,8 @@ class _OnRejectedLines:
     def cause_of(self, finding: Finding, run_id: str | None) -> Finding | None:
         """The one on a line that may have what a finding misses."""
         marked = _marked(finding)
-        named = self._naming.get(marked.strip('"')) if marked.startswith('"') else None
+        word = marked.strip('"') if marked.startswith('"') else ""
+        named = self._naming.get(_NAMED_BY.get(finding.rule.code, word))
         return named or self._near(finding, run_id) or self._near(finding, None)
 
     def _near(self, finding: Finding, run_id: str | None) -> Finding | None:

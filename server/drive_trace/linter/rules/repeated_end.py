@@ -6,13 +6,25 @@ wrong: the last one counts, and their durations are added up.
 `event-after-end` reports neither such a line nor what stands between the two ends, and nothing
 compares its duration with the timestamps.
 
-**Fix.** None is offered: only who wrote them knows which end is the right one.
+**Fix.** The id of the dispatch, or of the round in its dispatch, that was started last, as a
+suggestion, where nothing ends that. Else none: only who wrote them knows which end is right.
 
 Examples:
 EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
 EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
 EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
 … this dispatch ended on line 2 already         ^^^^
+--- The round that goes on was meant.
+EVENT{"event_type":"round-start","round_id":"R1","round_number":1}
+EVENT{"event_type":"round-end","round_id":"R1"}
+EVENT{"event_type":"round-start","round_id":"R2","round_number":2}
+EVENT{"event_type":"round-end","round_id":"R1"}
+… this round ended on line 2 already      ^^^^
+=> Replace with "R2"
+EVENT{"event_type":"round-start","round_id":"R1","round_number":1}
+EVENT{"event_type":"round-end","round_id":"R1"}
+EVENT{"event_type":"round-start","round_id":"R2","round_number":2}
+EVENT{"event_type":"round-end","round_id":"R2"}
 --- Two dispatches at once, and one whose end was rejected.
 EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
 EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
@@ -21,8 +33,10 @@ EVENT{"event_type":"dispatch-end","dispatch_id":"D1","result":"done"}
 EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
 """
 
+from drive_trace.linter.edits import replace_if_expected
 from drive_trace.linter.phases import phases
-from drive_trace.linter.rule import Findings, Rule, Run, Severity
+from drive_trace.linter.rule import Findings, Line, Rule, Run, Severity
+from drive_trace.vocabulary import DISPATCH, Lifetime
 
 
 def _check(run: Run) -> Findings:
@@ -34,7 +48,18 @@ def _check(run: Run) -> Findings:
             what = phase.of.entity
             message = (f"this {what} ended on line ", end, " already")
             ended = (end, phase.of.field, f"the {what} ended here")
-            yield phase.finding(RULE, line, message, ended)
+            meant = _going_on(run, phase.of, line)
+            yield phase.finding(RULE, line, message, ended)._replace(expected=meant)
 
 
-RULE = Rule(Severity.WARNING, _check, distrusts="claims")
+def _going_on(run: Run, of: Lifetime, end: Line) -> str | None:
+    """The id of what was started last, of a round in its dispatch, if nothing ends that."""
+    field, own = DISPATCH.field, end.fact(DISPATCH.field)
+    starts = run.events(of.opener) if of is DISPATCH else run.of(of.opener, field, own)
+    start = starts.before(end)
+    going_on = start.text_fact(of.field) if start is not None else None
+    is_ended = run.of(of.closer, of.field, going_on) or run.in_doubt(of.field, going_on)
+    return None if is_ended else going_on
+
+
+RULE = Rule(Severity.WARNING, _check, fixes=replace_if_expected, distrusts="claims")

@@ -10,7 +10,7 @@ line of the run names the round: the start may be there. Of one round, at most 1
 event are marked; what stands after its end is `event-after-end`.
 
 **Fix.** The nearest id of the rounds that were started last, as a suggestion; for a round of
-another dispatch, the id of that dispatch.
+another dispatch, the id of that dispatch, or, where that had ended, the own one for the start.
 
 Examples:
 EVENT{"event_type":"round-start","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59a"}
@@ -34,6 +34,19 @@ EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
 EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R1"}
 EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
 EVENT{"event_type":"round-end","dispatch_id":"D1","round_id":"R1"}
+--- No round starts in a dispatch that has ended.
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
+EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R1"}
+EVENT{"event_type":"round-end","dispatch_id":"D2","round_id":"R1"}
+… was started in the dispatch "D1" on line 4, not in "D2"    ^^^^
+=> Replace `dispatch_id` of the start with "D2"
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
+EVENT{"event_type":"round-start","dispatch_id":"D2","round_id":"R1"}
+EVENT{"event_type":"round-end","dispatch_id":"D2","round_id":"R1"}
 --- Where the dispatch itself is unknown, that is what is said, once.
 EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
 EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R1"}
@@ -43,7 +56,7 @@ EVENT{"event_type":"round-start"}
 EVENT{"event_type":"round-end"}
 """
 
-from drive_trace.linter.edits import Fixes, Level, as_json, replace_id, replacing
+from drive_trace.linter.edits import Fix, Fixes, Level, as_json, replace_id, replace_value
 from drive_trace.linter.phases import Phase, phases_of
 from drive_trace.linter.rule import Finding, Findings, Line, Rule, Run, Severity, shown
 from drive_trace.vocabulary import DISPATCH, ROUND, Entity
@@ -71,8 +84,13 @@ def _fixes(finding: Finding) -> Fixes:
     other = finding.expected
     if other is None:
         return replace_id(finding, ROUND)
-    title = f"Replace `{DISPATCH.field}` with {shown(other)}"
-    return (replacing(finding, as_json(other), Level.BY_HAND, title, DISPATCH.field),)
+    line, start, of_start = finding.line, finding.related[0].line, ""
+    assert finding.run is not None
+    if finding.run.open_at(DISPATCH, other, start) is None:
+        # No round starts in a dispatch that has ended: the start names the wrong one.
+        line, other, of_start = start, line.fact(DISPATCH.field), " of the start"
+    title = f"Replace `{DISPATCH.field}`{of_start} with {shown(other)}"
+    return (Fix(title, Level.BY_HAND, (replace_value(line, (DISPATCH.field,), as_json(other)),)),)
 
 
 RULE = Rule(Severity.WARNING, _check, fixes=_fixes, sums="events name this round", sums_by="value")
