@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from lsprotocol import types
 
+from drive_trace import vocabulary
 from drive_trace.authoring import events
 from drive_trace.authoring.drafts import Stamp
 from drive_trace.authoring.values import (
@@ -33,21 +34,7 @@ from drive_trace.trace.cursor import Cursor, Where, cursor_at
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Path
 from drive_trace.trace.scope import Scope, scope_at
-from drive_trace.vocabulary import (
-    CORRECTNESS_FIELDS,
-    ENVELOPE,
-    EVENTS,
-    GRADE,
-    KINDS,
-    LIFETIMES,
-    Entity,
-    EventType,
-    FieldType,
-    ListShape,
-    ObjectShape,
-    OneOfShape,
-    StringShape,
-)
+from drive_trace.vocabulary import EVENTS, GRADE, LIFETIMES, Entity, EventType, FieldType, ListShape
 from drive_trace.vocabulary.slips import event_meant, nearest
 
 _Kind = types.CompletionItemKind
@@ -129,10 +116,10 @@ class _Request:
         cursor = self.cursor
         path = cursor.path if cursor.where is Where.KEY else cursor.path[:-1]
         if not path:
-            return self.event.fields if self.event is not None else ENVELOPE
+            return self.event.fields if self.event is not None else vocabulary.ENVELOPE
         field = field_at(self.event, path)
         shape = field.shape if field is not None else None
-        return shape.fields if isinstance(shape, ObjectShape) else {}
+        return shape.fields if isinstance(shape, vocabulary.ObjectShape) else {}
 
 
 def completion(  # noqa: PLR0913 - the request, the client, and what only the moment knows
@@ -200,12 +187,16 @@ def _graded(
 ) -> Iterator[tuple[str, list[Slot]]]:
     """The slots of a run's grade, for each choice of the components that are not recorded yet."""
     names = {slot.field.name for slot in slots}
-    if event.name != GRADE or request.scope.run is None or not names.issuperset(CORRECTNESS_FIELDS):
+    if (
+        event.name != GRADE
+        or request.scope.run is None
+        or not names.issuperset(vocabulary.CORRECTNESS_FIELDS)
+    ):
         return
     carried = request.carried(event)
     if carried is None or carried.has_newer_rejected:
         return
-    if None in map(carried.values.get, CORRECTNESS_FIELDS):
+    if None in map(carried.values.get, vocabulary.CORRECTNESS_FIELDS):
         for name, grade in completing(carried.values):
             yield name, [_filled(slot, grade) for slot in slots]
 
@@ -222,7 +213,7 @@ def _in_order(scope: Scope) -> Iterator[tuple[EventType, Mapping[str, object]]]:
     others: list[tuple[EventType, Mapping[str, object]]] = []
     for event, is_next in events.next_events(scope):
         kinds = [(event, given) for given in events.variants(event, scope)]
-        first = 1 if KINDS.keys() & event.fields.keys() else len(kinds)
+        first = 1 if vocabulary.KINDS.keys() & event.fields.keys() else len(kinds)
         yield from kinds[: first if is_next else 0]
         others += kinds[first if is_next else 0 :]
     yield from others
@@ -284,10 +275,14 @@ def _key(request: _Request, field: FieldType, note: str, pieces: tuple[Piece, ..
 def _note_of(slot: Slot) -> str:
     """The value that the field would have, or the values that it can have."""
     if slot.certainty is Certainty.OPEN:
-        is_text = isinstance(slot.field.shape, StringShape)
+        is_text = isinstance(slot.field.shape, vocabulary.StringShape)
         return slot.field.prose.partition(".")[0] if is_text else slot.field.describe()
     note = slot.choices[0].note
-    if note and isinstance(slot.field.shape, StringShape) and slot.field.name != "project_run_id":
+    if (
+        note
+        and isinstance(slot.field.shape, vocabulary.StringShape)
+        and slot.field.name != "project_run_id"
+    ):
         return note  # of an id or a time
     return as_json(slot.value) + (f", {note}" if note else "")
 
@@ -301,7 +296,9 @@ def _slot(field: FieldType, request: _Request) -> Slot:
 
 
 _EVENT_FIELD = FieldType(
-    "event_type", ENVELOPE["event_type"].prose, OneOfShape(dict.fromkeys(EVENTS, ""))
+    "event_type",
+    vocabulary.ENVELOPE["event_type"].prose,
+    vocabulary.OneOfShape(dict.fromkeys(EVENTS, "")),
 )
 """The event's type as a field with all types as choices."""
 
@@ -330,7 +327,7 @@ def _values(request: _Request) -> Iterator[Candidate]:
             yield _value(choice, (as_json(choice.value),), _Kind.Event, about)
         return
     choices = choices_of(field, request.context) if not above else ()
-    if isinstance(field.shape, ListShape | ObjectShape):
+    if isinstance(field.shape, ListShape | vocabulary.ObjectShape):
         yield from _composite(request, field, choices)
         return
     about = _about(request, cursor.path)
@@ -403,7 +400,7 @@ def _value(
 def _kind(field: FieldType, choice: Choice) -> types.CompletionItemKind:
     if choice.value is None or isinstance(choice.value, bool):
         return _Kind.Keyword
-    if isinstance(field.shape, OneOfShape):
+    if isinstance(field.shape, vocabulary.OneOfShape):
         return _Kind.EnumMember
     if field.names is Entity.PATH:
         return _Kind.File

@@ -11,6 +11,7 @@ from itertools import islice
 
 from lsprotocol import types
 
+from drive_trace import vocabulary
 from drive_trace.analysis import Analysis
 from drive_trace.features import HintOptions, referents
 from drive_trace.features.results import View, markup, point_at, range_of, without_markup
@@ -27,18 +28,7 @@ from drive_trace.trace.places import Part, Place, node_at, pair_at, path_at, res
 from drive_trace.trace.reading import values_of
 from drive_trace.trace.run import TimeSpan, span_ended_by
 from drive_trace.trace.times import milliseconds_between, moment
-from drive_trace.vocabulary import (
-    DISPATCH,
-    ENVELOPE,
-    GRADE,
-    EventType,
-    FieldType,
-    Form,
-    ListShape,
-    ObjectShape,
-    OneOfShape,
-    StringShape,
-)
+from drive_trace.vocabulary import DISPATCH, ENVELOPE, EventType, FieldType, ListShape, OneOfShape
 from drive_trace.vocabulary.slips import event_meant
 
 _RULE = "\n\n---\n\n"
@@ -108,7 +98,7 @@ def about_value(at: referents.Pointed) -> str | None:
     if at.place.part is not Part.VALUE or at.field is None:
         return None
     shape = at.field.shape
-    if isinstance(shape, StringShape) and shape.form is Form.TIMESTAMP:
+    if isinstance(shape, vocabulary.StringShape) and shape.form is vocabulary.Form.TIMESTAMP:
         return about_moment(at)
     return about_null(at) or about_quantity(at) or referents.about_reference(at)
 
@@ -166,7 +156,7 @@ def _standing(at: referents.Pointed, joined: JoinedRun | None) -> str:
     following = at.analysis.index.runs[line.run].events(event.name).after(line)
     if following is not None:
         return f"\n\nThis event counts no more: {at.link(following)} supersedes it."
-    other = joined.supersedes if joined is not None and event.name == GRADE else None
+    other = joined.supersedes if joined is not None and event.name == vocabulary.GRADE else None
     return f"\n\nThis event counts no more: {code(other)} supersedes it." if other else ""
 
 
@@ -180,7 +170,7 @@ def field_at(event: EventType | None, path: Path) -> FieldType | None:
     for step in path[1:]:
         shape = field.shape if field is not None else None
         if isinstance(step, str):
-            field = shape.fields.get(step) if isinstance(shape, ObjectShape) else None
+            field = shape.fields.get(step) if isinstance(shape, vocabulary.ObjectShape) else None
         elif not isinstance(shape, ListShape):
             field = None
     return field

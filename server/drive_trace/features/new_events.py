@@ -12,6 +12,7 @@ from typing import NamedTuple, cast
 
 from lsprotocol import types
 
+from drive_trace import vocabulary
 from drive_trace.analysis import Analysis
 from drive_trace.authoring import events
 from drive_trace.authoring.drafts import Refused, Stamp, draft_merged, outranked
@@ -29,17 +30,7 @@ from drive_trace.text.spans import is_blank
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line, run_of
 from drive_trace.trace.scope import Opened, Scope, scope_at
-from drive_trace.vocabulary import (
-    EVENTS,
-    GRADE,
-    BooleanShape,
-    Entity,
-    FieldType,
-    ListShape,
-    ObjectShape,
-    OneOfShape,
-    StringShape,
-)
+from drive_trace.vocabulary import EVENTS, GRADE, BooleanShape, Entity, FieldType, OneOfShape
 
 # The text of events, with places to fill in
 
@@ -150,20 +141,20 @@ def _blank(field: FieldType, texts: tuple[str, ...]) -> Iterator[Piece]:
     shape = field.shape
     if isinstance(shape, OneOfShape | BooleanShape) and texts:
         yield _one_of(texts, plain)
-    elif isinstance(shape, ObjectShape):
+    elif isinstance(shape, vocabulary.ObjectShape):
         yield "{"
         yield from pairs(
             Slot(each, (), Certainty.OPEN) for each in shape.fields.values() if each.is_required
         )
         yield "}"
-    elif isinstance(shape, ListShape):
+    elif isinstance(shape, vocabulary.ListShape):
         items = (text[1:-1] for text in texts if text.startswith('"'))
         yield "["
         yield Stop(tuple(items) or ("",), "", quoted=True)
         yield "]"
     elif "null" in texts:
         yield Stop(("null", *(text for text in texts[:_MOST_CHOICES] if text != "null")), plain)
-    elif isinstance(shape, StringShape):
+    elif isinstance(shape, vocabulary.StringShape):
         yield Stop(("",), plain, quoted=True)
     else:
         assert field.gap is not None

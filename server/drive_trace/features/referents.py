@@ -11,6 +11,7 @@ from datetime import datetime, tzinfo
 from typing import NamedTuple
 from urllib.parse import quote
 
+from drive_trace import vocabulary
 from drive_trace.analysis import Analysis
 from drive_trace.features.runs import JoinedRun
 from drive_trace.features.structure import ending_of
@@ -19,18 +20,7 @@ from drive_trace.text.wording import duration, in_full, listed, plural
 from drive_trace.trace.line import Line, LineSet, run_of
 from drive_trace.trace.places import Place
 from drive_trace.trace.run import Run
-from drive_trace.vocabulary import (
-    DISPATCH,
-    EVENTS,
-    LIFETIMES,
-    ROUND,
-    Entity,
-    EventType,
-    FieldType,
-    Form,
-    Lifetime,
-    StringShape,
-)
+from drive_trace.vocabulary import DISPATCH, EVENTS, LIFETIMES, Entity, EventType, FieldType, Form
 
 _HAS_PLACE = re.compile(r"[a-zA-Z][\w.+-]*://[^\s\ud800-\udfff]+")
 _MOST_WRITERS = 8
@@ -90,7 +80,7 @@ def run_at(analysis: Analysis, run_id: str | None) -> Run | None:
 class Referent(NamedTuple):
     """The dispatch, round or slice that a value names."""
 
-    of: Lifetime
+    of: vocabulary.Lifetime
     id: str
     run: Run | None
     """Its run; None if no event starts it."""
@@ -149,7 +139,7 @@ def about_reference(at: Pointed) -> str | None:
         return _about_path(at, value)
     if field.names is Entity.EVENT:
         return _about_event_id(at, value)
-    if isinstance(field.shape, StringShape) and field.shape.form is Form.SHA256:
+    if isinstance(field.shape, vocabulary.StringShape) and field.shape.form is Form.SHA256:
         return _about_hash(at, field.name, value)
     found = referent_of(at.analysis, at.line, field, value)
     return _about_referent(at, found) if found is not None else None
@@ -172,7 +162,7 @@ def _about_referent(at: Pointed, found: Referent) -> str:
     text = f"{_title(at, found, start)}: started on {at.link(start)}"
     text += f", ended on {at.link(end)}{_outcome(end)}." if end is not None else _open(at, found)
     if found.of.entity is Entity.DISPATCH and found.run is not None:
-        rounds = found.run.of(ROUND.opener, found.of.field, found.id)
+        rounds = found.run.of(vocabulary.ROUND.opener, found.of.field, found.id)
         text += f" {plural(len(rounds), 'round')}." if rounds else ""
         text += _resumed(at, start)
     return text

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from lsprotocol import types
 
+from drive_trace import vocabulary
 from drive_trace.analysis import Analysis
 from drive_trace.features.results import JsonText, View, dumps, point_at
 from drive_trace.json_text import ProblemKind, is_closed
@@ -23,20 +24,7 @@ from drive_trace.text.spans import PositionEncoding, units_before
 from drive_trace.trace.cursor import TOKEN
 from drive_trace.trace.document import Document
 from drive_trace.trace.line import Line, event_of
-from drive_trace.vocabulary import (
-    ENVELOPE,
-    LIFETIMES,
-    Entity,
-    EventType,
-    Family,
-    FieldType,
-    Form,
-    ListShape,
-    ObjectShape,
-    OneOfShape,
-    Shape,
-    StringShape,
-)
+from drive_trace.vocabulary import ENVELOPE, Entity, EventType, Family, FieldType, Form, StringShape
 
 _ON_ONE_LINE = re.compile("[^\r]+")
 _COLON = re.compile(r"[ \t\r]*:")
@@ -112,11 +100,11 @@ def _kind_of_string(event: EventType | None, field: FieldType | None) -> _Kind:
     return _kind_of_shape(field.shape)
 
 
-def _kind_of_shape(shape: Shape) -> _Kind:
+def _kind_of_shape(shape: vocabulary.Shape) -> _Kind:
     match shape:
-        case ListShape(item):
+        case vocabulary.ListShape(item):
             return _kind_of_shape(item)
-        case OneOfShape(meanings) if len(meanings) > 1:
+        case vocabulary.OneOfShape(meanings) if len(meanings) > 1:
             return _CHOICE
         case StringShape(Form.TIMESTAMP):
             return _NUMBER
@@ -127,7 +115,7 @@ def _kind_of_shape(shape: Shape) -> _Kind:
 
 
 def _starts(event: EventType, field: FieldType) -> bool:
-    lifetime = LIFETIMES.get(event.opens) if event.opens is not None else None
+    lifetime = vocabulary.LIFETIMES.get(event.opens) if event.opens is not None else None
     return event.opens is field.names and (lifetime is None or lifetime.field == field.name)
 
 
@@ -283,7 +271,7 @@ class _FieldTracker:
             is_declared = self._field is not None or self._event is None
             return _KEY if is_declared else _UNDECLARED_KEY
         shape = self._field.shape if self._field is not None else None
-        if isinstance(shape, ObjectShape) and len(self._open) == 2:
+        if isinstance(shape, vocabulary.ObjectShape) and len(self._open) == 2:
             self._inner = shape.fields.get(name)
             return _KEY if self._inner is not None else _UNDECLARED_KEY
         return _KEY

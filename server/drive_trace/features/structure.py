@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeAlias, cast
 from lsprotocol import types
 from lsprotocol.types import SymbolKind, SymbolTag
 
+from drive_trace import vocabulary
 from drive_trace.analysis import Analysis
 from drive_trace.features.results import JsonText, View, dumps, plain_between, range_between
 from drive_trace.features.runs import Joined, nothing_joined, of_one_file
@@ -25,18 +26,7 @@ from drive_trace.trace.line import REJECTING, FlaggedLine, Line, LineStatus, eve
 from drive_trace.trace.places import Part, Place, resolve, syntax_of
 from drive_trace.trace.scope import nestings
 from drive_trace.trace.times import milliseconds_between
-from drive_trace.vocabulary import (
-    CORRECTNESS_FIELDS,
-    EVENTS,
-    BooleanShape,
-    Entity,
-    EventType,
-    FieldType,
-    Form,
-    IntegerShape,
-    OneOfShape,
-    StringShape,
-)
+from drive_trace.vocabulary import CORRECTNESS_FIELDS, EVENTS, Entity, EventType, FieldType, Form
 
 # The tree
 
@@ -217,7 +207,7 @@ def ending_of(closer: Line) -> Ending:
     """The outcome and the duration of a valid end."""
     event = cast("EventType", closer.event)
     kept = [event.fields[name] for name in event.keeps]
-    outcome = next(each.name for each in kept if isinstance(each.shape, OneOfShape))
+    outcome = next(each.name for each in kept if isinstance(each.shape, vocabulary.OneOfShape))
     length = next((each.name for each in kept if each.unit == "milliseconds"), None)
     claimed = cast("int", closer.fact(length)) if length is not None else None
     return Ending(str(closer.fact(outcome)), claimed)
@@ -279,9 +269,12 @@ def _shown(event: EventType) -> tuple[FieldType, ...]:
         field
         for field in kept
         if field.names in (None, Entity.PATH)
-        and not isinstance(field.shape, BooleanShape)
-        and (field.names or not (isinstance(field.shape, StringShape) and field.shape.form))
-        and (event.is_feed or not isinstance(field.shape, IntegerShape))
+        and not isinstance(field.shape, vocabulary.BooleanShape)
+        and (
+            field.names
+            or not (isinstance(field.shape, vocabulary.StringShape) and field.shape.form)
+        )
+        and (event.is_feed or not isinstance(field.shape, vocabulary.IntegerShape))
     )
 
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import Any, cast
 
+from drive_trace import vocabulary
 from drive_trace.json_text import as_json
 from drive_trace.linter.rule import Edit, Finding, Fix, Fixes, Level
 from drive_trace.text.codec import loads
@@ -19,15 +20,7 @@ from drive_trace.trace.line import Diagnostic, DiagnosticKind, FlaggedLine, Line
 from drive_trace.trace.places import Part, Place, pair_at, resolve, syntax_of
 from drive_trace.trace.run import FORGOTTEN_MS, MOMENT_MS, TIMED, Run
 from drive_trace.trace.times import milliseconds_between
-from drive_trace.vocabulary import (
-    DISPATCH,
-    EVENTS,
-    FieldType,
-    Form,
-    Lifetime,
-    ObjectShape,
-    OneOfShape,
-)
+from drive_trace.vocabulary import DISPATCH, EVENTS, FieldType, Form, Lifetime, OneOfShape
 from drive_trace.vocabulary.slips import nearest, said_in_type
 
 _SPACE = " \t\r\n"
@@ -174,7 +167,7 @@ def placeholder(field: FieldType) -> str:
     """
     if field.nullable:
         return "null"
-    if isinstance(field.shape, ObjectShape):
+    if isinstance(field.shape, vocabulary.ObjectShape):
         inner = (
             f"{as_json(key)}:{placeholder(each)}"
             for key, each in field.shape.fields.items()

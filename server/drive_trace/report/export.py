@@ -12,18 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
+from drive_trace import vocabulary
 from drive_trace.report.contents import FullReport
 from drive_trace.scorecard.dispatches import Event, Named, named_by
 from drive_trace.scorecard.run_score import STANDINGS, RunScore
 from drive_trace.trace.times import epoch_milliseconds
-from drive_trace.vocabulary import (
-    CORRECTNESS_FIELDS,
-    ENVELOPE,
-    EVENTS,
-    TOKEN_FIELDS,
-    Entity,
-    Family,
-)
+from drive_trace.vocabulary import CORRECTNESS_FIELDS, ENVELOPE, EVENTS, TOKEN_FIELDS, Entity
 
 CONVENTIONS = "1.41.0"
 """The version of OpenTelemetry's semantic conventions that the ``gen_ai`` names are from."""
@@ -120,7 +114,9 @@ class _Spans:
         if entity is Entity.RUN:
             self.ids[key] = _digest("run", self.run_id)
             # What is recorded on the run afterwards is not part of its time.
-            inside = [e for e in inside if EVENTS[e.name].family is not Family.FEEDS] or inside
+            inside = [
+                e for e in inside if EVENTS[e.name].family is not vocabulary.Family.FEEDS
+            ] or inside
         elif (own := start or end) is None:
             return
         else:

@@ -11,23 +11,9 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Iterator, Mapping
 
+from drive_trace import vocabulary
 from drive_trace.trace.line import Diagnostic, DiagnosticKind, Path
-from drive_trace.vocabulary import (
-    AGREEMENTS,
-    ENVELOPE,
-    EVENTS,
-    NULL_TEXTS,
-    BooleanShape,
-    FieldType,
-    Form,
-    IntegerShape,
-    ListShape,
-    ObjectShape,
-    OneOfShape,
-    Shape,
-    StringShape,
-    is_nullable_text,
-)
+from drive_trace.vocabulary import AGREEMENTS, ENVELOPE, EVENTS, FieldType, Form, OneOfShape, Shape
 from drive_trace.vocabulary.slips import event_of_value, event_under_alias, field_meant
 
 _MOST_SLIPS = 500
@@ -140,7 +126,11 @@ def _diagnostics_of_fields(
         plain_class, plain_values = field.plain
         if value.__class__ is plain_class and (plain_values is None or value in plain_values):
             continue
-        if value.__class__ is str and value in NULL_TEXTS and is_nullable_text(field):
+        if (
+            value.__class__ is str
+            and value in vocabulary.NULL_TEXTS
+            and vocabulary.is_nullable_text(field)
+        ):
             yield Diagnostic(DiagnosticKind.NULL_AS_TEXT, (*path, name), field, value)
         elif not (field.nullable and value is None):
             yield from _diagnostics_of_value(field.shape, field, value, (*path, name))
@@ -159,9 +149,9 @@ def _meant(key: str, value: object, absent: Mapping[str, FieldType]) -> FieldTyp
 def _diagnostics_of_value(
     shape: Shape, field: FieldType, value: object, path: Path
 ) -> Iterator[Diagnostic]:
-    if isinstance(shape, ObjectShape) and isinstance(value, dict):
+    if isinstance(shape, vocabulary.ObjectShape) and isinstance(value, dict):
         yield from _diagnostics_of_fields(shape.fields, value, path)
-    elif isinstance(shape, ListShape) and isinstance(value, list):
+    elif isinstance(shape, vocabulary.ListShape) and isinstance(value, list):
         of_item = FieldType("", field.prose, shape.item)
         for index, element in enumerate(value):
             yield from _diagnostics_of_value(shape.item, of_item, element, (*path, index))
@@ -175,15 +165,15 @@ def _diagnostics_of_value(
 
 def _kind_of(shape: Shape, value: object) -> DiagnosticKind | None:
     """What is wrong with a value that has no parts of its own, or should have some."""
-    if isinstance(shape, IntegerShape):
+    if isinstance(shape, vocabulary.IntegerShape):
         number = whole_number(value)
         if number is None:
             return DiagnosticKind.WRONG_TYPE
         is_small = shape.minimum is not None and number < shape.minimum
         return DiagnosticKind.OUT_OF_RANGE if is_small else None
-    if isinstance(shape, BooleanShape):
+    if isinstance(shape, vocabulary.BooleanShape):
         return None if isinstance(value, bool) else DiagnosticKind.WRONG_TYPE
-    if not isinstance(shape, StringShape | OneOfShape) or not isinstance(value, str):
+    if not isinstance(shape, vocabulary.StringShape | OneOfShape) or not isinstance(value, str):
         return DiagnosticKind.WRONG_TYPE
     if isinstance(shape, OneOfShape):
         return None if value in shape.meanings else DiagnosticKind.UNKNOWN_VALUE

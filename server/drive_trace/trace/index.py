@@ -28,15 +28,7 @@ from drive_trace.trace.line import (
 )
 from drive_trace.trace.provenance import Change, ProvenanceRecord, changes_in
 from drive_trace.trace.run import Run, by_repeated_id, in_order
-from drive_trace.vocabulary import (
-    DISPATCH,
-    EVENTS,
-    LIFETIMES,
-    WRITERS,
-    Entity,
-    EventType,
-    Form,
-)
+from drive_trace.vocabulary import DISPATCH, EVENTS, LIFETIMES, WRITERS, Entity, EventType, Form
 from drive_trace.vocabulary.slips import is_slip_of_name
 
 if TYPE_CHECKING:

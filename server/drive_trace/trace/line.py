@@ -12,22 +12,12 @@ from typing import Any, ClassVar, NamedTuple
 
 import msgspec
 
+from drive_trace import vocabulary
 from drive_trace.json_text import SyntaxProblem, first_string, strings_named
 from drive_trace.text.codec import loads
 from drive_trace.text.spans import Span
 from drive_trace.text.wording import listed, plural
-from drive_trace.vocabulary import (
-    ALWAYS_KEPT,
-    CORRECTNESS_FIELDS,
-    COST,
-    EVENTS,
-    GRADE,
-    NAMING,
-    TOKEN_FIELDS,
-    Entity,
-    EventType,
-    FieldType,
-)
+from drive_trace.vocabulary import ALWAYS_KEPT, COST, EVENTS, GRADE, NAMING, Entity, EventType
 
 Path = tuple[str | int, ...]
 """Keys and indices from the event's object down to a value; ``()`` is the object itself."""
@@ -107,7 +97,7 @@ class Diagnostic(NamedTuple):
 
     kind: DiagnosticKind
     path: Path = ()
-    field: FieldType | None = None
+    field: vocabulary.FieldType | None = None
     """What the vocabulary expects at ``path``."""
     found: object = None
     """The value at ``path``."""
@@ -288,7 +278,7 @@ MOST_RUNS = 100
 RUN_FIELD = next(name for name, entity in NAMING.items() if entity is Entity.RUN)
 _SIGNS = {
     feed: tuple(f'"{field}"' for field in fields)
-    for feed, fields in ((GRADE, CORRECTNESS_FIELDS), (COST, TOKEN_FIELDS))
+    for feed, fields in ((GRADE, vocabulary.CORRECTNESS_FIELDS), (COST, vocabulary.TOKEN_FIELDS))
 }
 _ON_EVERY_EVENT = (Entity.RUN, Entity.EVENT)
 _ALL_FIELDS = tuple(field for field, entity in NAMING.items() if entity not in _ON_EVERY_EVENT)

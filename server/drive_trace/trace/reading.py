@@ -17,6 +17,7 @@ from typing import Annotated, Any, Literal, NamedTuple, cast
 
 import msgspec
 
+from drive_trace import vocabulary
 from drive_trace.json_text import (
     Node,
     NodeKind,
@@ -41,25 +42,7 @@ from drive_trace.trace.line import (
     LineStatus,
 )
 from drive_trace.trace.places import syntax_of
-from drive_trace.vocabulary import (
-    AGREEMENTS,
-    ALWAYS_KEPT,
-    ENVELOPE,
-    EVENTS,
-    NULL_TEXTS,
-    Agreement,
-    BooleanShape,
-    EventType,
-    FieldType,
-    Form,
-    IntegerShape,
-    ListShape,
-    ObjectShape,
-    OneOfShape,
-    Shape,
-    StringShape,
-    is_nullable_text,
-)
+from drive_trace.vocabulary import ENVELOPE, EVENTS, EventType, Form, IntegerShape, ObjectShape
 
 Json = dict[str, object]
 
@@ -70,9 +53,9 @@ _TOGETHER = 500
 """How many records are read at once: more do not fit into the processor's cache."""
 
 _WRITTEN = {
-    ALWAYS_KEPT.index(name): field.shape.form
+    vocabulary.ALWAYS_KEPT.index(name): field.shape.form
     for name, field in ENVELOPE.items()
-    if isinstance(field.shape, StringShape) and field.shape.form is not None
+    if isinstance(field.shape, vocabulary.StringShape) and field.shape.form is not None
 }
 """The forms of the facts that every event has, by their positions."""
 
@@ -135,9 +118,9 @@ def _read_unclean_again(lines: list[Line], events: Mapping[int, Any]) -> None:
                 if value not in form:
                     lines[place] = read_exactly(lines[place].text)
     agents = [event.orchestrator_agent_id for event in events.values()]
-    if not NULL_TEXTS.isdisjoint(agents):
+    if not vocabulary.NULL_TEXTS.isdisjoint(agents):
         for place, agent in zip(events, agents, strict=True):
-            if agent in NULL_TEXTS:
+            if agent in vocabulary.NULL_TEXTS:
                 lines[place] = read_exactly(lines[place].text)
     # No text is shorter than what is written back: an escape is longer than the bytes that it
     # stands for. So all are compact, with no key twice, if together they are as long.
@@ -335,11 +318,11 @@ _READ_ANEW = {
 """The fields of each event with values that may not be what JSON readers make of them."""
 
 
-def _declared(fields: Mapping[str, FieldType], data: Values) -> Values:
+def _declared(fields: Mapping[str, vocabulary.FieldType], data: Values) -> Values:
     return {name: _exact(field.shape, data[name]) for name, field in fields.items() if name in data}
 
 
-def _exact(shape: Shape, value: object) -> object:
+def _exact(shape: vocabulary.Shape, value: object) -> object:
     if isinstance(shape, IntegerShape) and isinstance(value, float):
         return whole_number(value)
     if isinstance(shape, ObjectShape) and isinstance(value, dict):
@@ -401,7 +384,7 @@ def event_decoder(*, only_score: bool) -> EventDecoder:
 
 def _conversion(event: EventType, only_score: bool) -> Conversion:
     counts = event.is_feed or event.opens or event.closes
-    keeps = ALWAYS_KEPT if only_score and not counts else event.keeps
+    keeps = vocabulary.ALWAYS_KEPT if only_score and not counts else event.keeps
     return Conversion(event, _facts(event, keeps), None if only_score else _agreement(event))
 
 
@@ -413,17 +396,17 @@ def _facts(event: EventType, keeps: tuple[str, ...]) -> Callable[[Any], Facts]:
 
 
 def _agreement(event: EventType) -> Callable[[Any], bool] | None:
-    checks = [_check(event, each) for each in AGREEMENTS[event.name]]
+    checks = [_check(event, each) for each in vocabulary.AGREEMENTS[event.name]]
     names = [
         name
         for name, field in event.fields.items()
-        if name not in ENVELOPE and is_nullable_text(field)
+        if name not in ENVELOPE and vocabulary.is_nullable_text(field)
     ]
     # The first one twice: the value of a single name would come bare.
     texts = attrgetter(names[0], *names) if names else None
 
     def agrees(typed: Any) -> bool:
-        if texts is not None and not NULL_TEXTS.isdisjoint(texts(typed)):
+        if texts is not None and not vocabulary.NULL_TEXTS.isdisjoint(texts(typed)):
             return False
         for holds in checks:  # noqa: SIM110  a generator takes longer
             if not holds(typed):
@@ -433,7 +416,7 @@ def _agreement(event: EventType) -> Callable[[Any], bool] | None:
     return agrees if checks or names else None
 
 
-def _check(event: EventType, agreement: Agreement) -> Callable[[Any], bool]:
+def _check(event: EventType, agreement: vocabulary.Agreement) -> Callable[[Any], bool]:
     """Whether a typed event's fields agree."""
     read, holds = attrgetter(*agreement.fields), agreement.holds
     if len(agreement.fields) == 1:
@@ -448,28 +431,28 @@ def _typed(event: EventType, *, forms: bool) -> type[msgspec.Struct]:
     return _struct(event.name, payload, forms, tag_field="event_type")
 
 
-def _type_of(shape: Shape, forms: bool) -> Any:
+def _type_of(shape: vocabulary.Shape, forms: bool) -> Any:
     """The type of a shape's values; with ``forms``, of those that are written as they should be."""
     match shape:
-        case StringShape(Form() as form) if forms:
+        case vocabulary.StringShape(Form() as form) if forms:
             return Annotated[str, msgspec.Meta(pattern=rf"\A(?:{form.expression})\Z")]
-        case StringShape():
+        case vocabulary.StringShape():
             return str
         case IntegerShape(minimum):
             least = -_MOST if minimum is None else minimum
             return Annotated[int, msgspec.Meta(ge=least, le=_MOST)]
-        case BooleanShape():
+        case vocabulary.BooleanShape():
             return bool
-        case OneOfShape(meanings):
+        case vocabulary.OneOfShape(meanings):
             return Literal[tuple(meanings)]
-        case ListShape(item):
+        case vocabulary.ListShape(item):
             return list[_type_of(item, forms)]  # type: ignore[misc]
         case ObjectShape(fields):
             return _struct("Object", fields, forms)
 
 
 def _struct(
-    name: str, fields: Mapping[str, FieldType], forms: bool, tag_field: str | None = None
+    name: str, fields: Mapping[str, vocabulary.FieldType], forms: bool, tag_field: str | None = None
 ) -> type[msgspec.Struct]:
     typed: list[Any] = []
     for each in fields.values():

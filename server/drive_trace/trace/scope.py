@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import NamedTuple, cast
 
+from drive_trace import vocabulary
 from drive_trace.stopping import unless_stopped
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import (
@@ -29,18 +30,7 @@ from drive_trace.trace.line import (
 )
 from drive_trace.trace.reading import Values, values_of
 from drive_trace.trace.run import Run
-from drive_trace.vocabulary import (
-    DISPATCH,
-    EVENTS,
-    GRADE,
-    LIFETIMES,
-    ROUND,
-    SLICE,
-    Entity,
-    EventType,
-    Lifetime,
-    likely_run,
-)
+from drive_trace.vocabulary import DISPATCH, EVENTS, LIFETIMES, ROUND, SLICE, Entity, Lifetime
 
 _FAR = 2000
 """On how many lines above and below the run of a place is looked for."""
@@ -118,7 +108,7 @@ class Scope:
         """Whether the feed's event that counts is a grade, and the run went on below it, or may
         have.
         """
-        grade = self.feeds.get(feed) if feed == GRADE else None
+        grade = self.feeds.get(feed) if feed == vocabulary.GRADE else None
         return grade is not None and self.index.may_be_worked(grade.run, grade, self.at)
 
     def rejected_feed(self, name: str) -> Line | None:
@@ -149,7 +139,7 @@ def scope_at(index: Index, lines: Sequence[Line], record: int, run_id: str | Non
     if run_id is None:
         run_id = _near_run(lines, record)
     if run_id is None and index.path:
-        run_id = likely_run(index.path)
+        run_id = vocabulary.likely_run(index.path)
     run = index.runs.get(run_id) if run_id is not None else None
     last = _last(run, EVENTS, at)
     end, start = _last(run, _RUN_ENDS, at), _last(run, _RUN_STARTS, at)
@@ -222,7 +212,7 @@ REACH = 16
 _LEVELS = SLICE, DISPATCH, ROUND
 
 
-def _is_about_run(event: EventType) -> bool:
+def _is_about_run(event: vocabulary.EventType) -> bool:
     return event.is_feed or Entity.RUN in (event.opens, event.closes)
 
 
