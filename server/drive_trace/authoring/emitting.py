@@ -15,17 +15,10 @@ from functools import partial
 from typing import NamedTuple
 from uuid import UUID, uuid5
 
+from drive_trace.authoring import values
 from drive_trace.authoring.drafts import Draft, Refused, Stamp, draft_event, plain_object
 from drive_trace.authoring.events import compose, context_of
-from drive_trace.authoring.values import (
-    Certainty,
-    EventContext,
-    Given,
-    Slot,
-    about,
-    allowed,
-    contrary,
-)
+from drive_trace.authoring.values import Certainty, EventContext, Given, Slot, about, allowed
 from drive_trace.json_text import as_json
 from drive_trace.scorecard.feed_state import mentions
 from drive_trace.scorecard.scoring import ScoredTrace
@@ -233,7 +226,9 @@ def _contradicted(event: EventType, wanted: Wanted, scope: Scope, stamp: Stamp) 
         yield f"{open_}: end it before `{event.name}`; {kept}"
     for name, value in wanted.given.items():
         others = {key: each for key, each in said.items() if key != name}
-        against = contrary(event.fields[name], value, context_of(event, scope, stamp, others))
+        against = values.contrary(
+            event.fields[name], value, context_of(event, scope, stamp, others)
+        )
         says = f"the trace says {against}" if against is not None else ""
         if wanted.facts.get(name, value) != value:
             says = f"the file says {shown(wanted.facts[name])}"

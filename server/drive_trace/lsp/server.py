@@ -24,17 +24,12 @@ from drive_trace.lsp.rpc.messages import strict_converter
 from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.stream import ClientLog
 from drive_trace.lsp.rpc.threads import Debouncer, in_thread
+from drive_trace.lsp.workspace import open_traces
 from drive_trace.lsp.workspace.client_settings import SECTION, ClientSettings, Settings
 from drive_trace.lsp.workspace.closed_traces import ClosedTraces
 from drive_trace.lsp.workspace.following import Following
 from drive_trace.lsp.workspace.linting import CONFIGURATION_GLOBS, Linting, Publisher
-from drive_trace.lsp.workspace.open_traces import (
-    OpenTrace,
-    Workspace,
-    is_large,
-    is_trace_text,
-    whole_text,
-)
+from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace, is_large, is_trace_text
 from drive_trace.lsp.workspace.runs import Joining, WorkspaceRuns
 from drive_trace.lsp.workspace.saving import Saving
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX, TRACE_GLOBS, MoreFiles
@@ -193,7 +188,7 @@ class TraceServer(LanguageServer):
         if trace is None or version < trace.version:
             return None  # it is no trace, or the change is older than what is there
         params.content_changes = trace.with_long_lines_whole(params.content_changes)
-        text = whole_text(params.content_changes)
+        text = open_traces.whole_text(params.content_changes)
         if text is not None and is_large(text):
             return self._change_later(trace, params, text)
         self._change(trace, params)

@@ -17,15 +17,9 @@ from itertools import accumulate, pairwise
 from math import ceil, log2
 from typing import NamedTuple
 
+from drive_trace.scorecard import dispatches
 from drive_trace.scorecard.caveats import LineRef
-from drive_trace.scorecard.dispatches import (
-    SPANNING,
-    DispatchSpan,
-    Event,
-    Outcome,
-    Period,
-    RoundSpan,
-)
+from drive_trace.scorecard.dispatches import SPANNING, DispatchSpan, Event, Outcome, Period
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.text.wording import LONGEST, plural, short_time
 from drive_trace.trace.times import epoch_milliseconds
@@ -345,7 +339,9 @@ def _bar(
     return Bar(lane, left, right, claim, how, starts, name, said, lines, pieces, level, most)
 
 
-def _piece(axis: TimeAxis, span: RoundSpan, at: _Timed, brief: LineRef | None) -> RoundBar:
+def _piece(
+    axis: TimeAxis, span: dispatches.RoundSpan, at: _Timed, brief: LineRef | None
+) -> RoundBar:
     number = "?" if span.number is None else f"{span.number:,}"
     words = [f"round {number}", span.said or "no end recorded"]
     words += [plural(span.findings, "finding")] if span.findings else []

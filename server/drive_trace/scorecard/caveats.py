@@ -18,15 +18,8 @@ from typing import NamedTuple, cast
 
 from drive_trace.text.escaping import plain
 from drive_trace.text.wording import first_of, numbered_lines, plural
-from drive_trace.trace.line import (
-    FlaggedLine,
-    Line,
-    feed_named,
-    feed_with_fields,
-    named_run,
-    names_several,
-    time_in,
-)
+from drive_trace.trace import line as trace_line
+from drive_trace.trace.line import FlaggedLine, Line, feed_named, feed_with_fields, time_in
 from drive_trace.vocabulary import COST, GRADE
 from drive_trace.vocabulary.slips import are_alike
 
@@ -107,14 +100,14 @@ def rejected_lines(lines: Iterable[Line]) -> tuple[Rejected, ...]:
 
 @lru_cache(maxsize=64)  # a long line that may be of many runs is read once
 def _rejected(line: FlaggedLine, number: int) -> Rejected:
-    is_shared = names_several(line.text, "event_type")
+    is_shared = trace_line.names_several(line.text, "event_type")
     is_feed = line.event_name in FEEDS and not is_shared
     named = None if is_feed else feed_named(line.text)
     alike = None if is_feed or named else feed_with_fields(line.text)
     return Rejected(
         number,
         line.event_name,
-        named_run(line),
+        trace_line.named_run(line),
         hides=named or alike,
         ts=time_in(line.text),
         is_alike=alike is not None,

@@ -7,20 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from drive_trace.scorecard.caveats import (
-    MOST,
-    MOST_STRAYS,
-    Caveat,
-    CaveatCode,
-    LineRef,
-    Rejected,
-    StrayGrade,
-    UnknownEvent,
-    Unread,
-    lookalike_phrase,
-    make_caveat,
-    rejected_phrase,
-)
+from drive_trace.scorecard import caveats
+from drive_trace.scorecard.caveats import MOST, Caveat, CaveatCode, LineRef, Rejected, make_caveat
 from drive_trace.scorecard.measures import Efficiency, covered
 from drive_trace.scorecard.run_lines import RunLines
 from drive_trace.scorecard.run_score import Recorded, RunInFile, RunScore
@@ -54,7 +42,10 @@ def caveats_of_lines(run: RunLines) -> Iterator[Caveat]:
 
 
 def caveats_from_elsewhere(
-    run: RunScore, unread: Sequence[Unread], strays: Sequence[StrayGrade], copied: str | None
+    run: RunScore,
+    unread: Sequence[caveats.Unread],
+    strays: Sequence[caveats.StrayGrade],
+    copied: str | None,
 ) -> Iterator[Caveat]:
     """The caveats of a run that follow from other files, and from the record of its judging; see
     :func:`drive_trace.scorecard.scoring.among`.
@@ -92,7 +83,7 @@ def caveats_of_coverage(measured: Efficiency, parts: Sequence[RunInFile]) -> Ite
         yield make_caveat(CaveatCode.PARTIAL_COVERAGE, short, message, lines=lost)
 
 
-def _of_unread(unread: Sequence[Unread]) -> Iterator[Caveat]:
+def _of_unread(unread: Sequence[caveats.Unread]) -> Iterator[Caveat]:
     """Each run may have had something in an input that was not read."""
     if len(unread) == 1:
         ((path, reason),) = unread
@@ -291,13 +282,13 @@ def _of_rejected(run: RunLines, file: int) -> Iterator[Caveat]:
     for (behind, is_alike, _, feed), found in sorted(by_kind.items()):
         yield make_caveat(
             (_LOOKALIKE if is_alike else _REJECTED).get(feed, CaveatCode.REJECTED_LINE),
-            f"{rejected_phrase(found, others=others)}{behind}",
+            f"{caveats.rejected_phrase(found, others=others)}{behind}",
             holds=bool(behind and more) or _any_after(run, file, found),
             lines=[LineRef(part.path, each.line) for each in found],
         )
 
 
-def _any_after(run: RunLines, file: int, found: Sequence[Rejected | UnknownEvent]) -> bool:
+def _any_after(run: RunLines, file: int, found: Sequence[Rejected | caveats.UnknownEvent]) -> bool:
     return any(run.is_after(file, each.line, each.ts, grades=True) for each in found)
 
 
@@ -308,13 +299,15 @@ def _of_lookalikes(run: RunLines, file: int) -> Iterator[Caveat]:
         if found:
             yield make_caveat(
                 _LOOKALIKE[feed],
-                lookalike_phrase(found) or "",
+                caveats.lookalike_phrase(found) or "",
                 holds=_any_after(run, file, found),
                 lines=[LineRef(part.path, each.line) for each in found],
             )
 
 
-def _of_strays(run: RunScore, deciding: Recorded, strays: Sequence[StrayGrade]) -> Iterator[Caveat]:
+def _of_strays(
+    run: RunScore, deciding: Recorded, strays: Sequence[caveats.StrayGrade]
+) -> Iterator[Caveat]:
     """Of files without an event of the run; a part says by itself what its own file has."""
     own = {part.path for part in run.parts if part.event_count}
     after = [
@@ -330,7 +323,7 @@ def _of_strays(run: RunScore, deciding: Recorded, strays: Sequence[StrayGrade]) 
         found = [each for each in after if each.is_alike == is_alike]
         if found:
             short = f"{plural(len(found), 'correctness line')} {what}, which may be of this run"
-            lines = [LineRef(each.path, each.line) for each in found[:MOST_STRAYS]]
+            lines = [LineRef(each.path, each.line) for each in found[: caveats.MOST_STRAYS]]
             message = f"{short}: not counted, as in line {lines[0].line} of"
             path = lines[0].path
             yield make_caveat(code, short, message, holds=True, lines=lines, others=(path,))

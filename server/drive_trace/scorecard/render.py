@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from drive_trace.scorecard import run_score
 from drive_trace.scorecard.card import ILLEGIBLE, NO_RUN_SIGNAL, ScoreCard
 from drive_trace.scorecard.caveats import (
     CaveatCode,
@@ -14,27 +15,12 @@ from drive_trace.scorecard.caveats import (
 )
 from drive_trace.scorecard.measures import Efficiency, WallClock, covered
 from drive_trace.scorecard.outline import LineWords, in_short, outline_blocks
-from drive_trace.scorecard.run_score import (
-    QUALIFIED,
-    RunScore,
-    Verdict,
-    cause,
-    what_would_change_it,
-)
+from drive_trace.scorecard.run_score import QUALIFIED, RunScore, Verdict, cause
 from drive_trace.text import document as doc
+from drive_trace.text import wording
 from drive_trace.text.escaping import plain, printable
 from drive_trace.text.spans import terminal_columns
-from drive_trace.text.wording import (
-    HUGE,
-    are,
-    compact,
-    duration,
-    listed,
-    plural,
-    power_of_ten,
-    short_hash,
-    wrapped,
-)
+from drive_trace.text.wording import HUGE, are, compact, duration, listed, plural, wrapped
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, TOKEN_FIELDS
 
 if TYPE_CHECKING:
@@ -127,7 +113,7 @@ def run_card(
 
 def card_blocks(run: RunScore) -> list[doc.Block]:
     """The card below the verdict and the run's id."""
-    decided = f"{_decided_by(run)} {what_would_change_it(run.gate)}"
+    decided = f"{_decided_by(run)} {run_score.what_would_change_it(run.gate)}"
     return [*caveats(run), *tiers(run, decided)]
 
 
@@ -172,7 +158,7 @@ def judging(run: RunScore) -> Iterator[doc.Words]:
     for component, gate in run.gates.items():
         did = f"{component}: {gate.outcome}, by {_short(gate.words, 120)}"
         tree = "" if gate.clean is not False else ", in a tree with changes"
-        at = f", at {short_hash(gate.commit)}{tree}" if gate.commit else ""
+        at = f", at {wording.short_hash(gate.commit)}{tree}" if gate.commit else ""
         ended = f", {plural(gate.failed, 'case')} failed" if gate.failed is not None else ""
         yield doc.name(f"{did}{ended}{at}, by its record")
     grade = run.correctness
@@ -349,7 +335,7 @@ def _decided_by(run: RunScore) -> str:
 def _number(value: int | None) -> str:
     if value is None:
         return NO_SIGNAL
-    return f"{value:,}" if abs(value) < HUGE else power_of_ten(value)
+    return f"{value:,}" if abs(value) < HUGE else wording.power_of_ten(value)
 
 
 # As a table for a terminal: a line a run, and below it why and where

@@ -14,7 +14,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from drive_trace.json_text import strings_named
-from drive_trace.scorecard import measures
+from drive_trace.scorecard import finding_caveats, measures
 from drive_trace.scorecard.caveats import (
     MOST_STRAYS,
     Caveat,
@@ -27,11 +27,7 @@ from drive_trace.scorecard.caveats import (
     uncounted_phrase,
 )
 from drive_trace.scorecard.feed_state import FeedState, feed_state
-from drive_trace.scorecard.finding_caveats import (
-    caveats_from_elsewhere,
-    caveats_of_coverage,
-    caveats_of_lines,
-)
+from drive_trace.scorecard.finding_caveats import caveats_from_elsewhere, caveats_of_coverage
 from drive_trace.scorecard.run_facts import run_facts
 from drive_trace.scorecard.run_lines import RunLines, TraceLines, event_hashes
 from drive_trace.scorecard.run_score import RunScore, Verdict, judge
@@ -79,7 +75,7 @@ def score_run(run_id: str, files: Iterable[TraceLines]) -> RunScore | None:
         measures.wall_clock(run.counted_once, started, closed, [*filter(None, records)]),
         measures.mean_rounds(run.counted_once),
     )
-    caveats = list(caveats_of_lines(run))
+    caveats = list(finding_caveats.caveats_of_lines(run))
     if gate.verdict is Verdict.CORRECT:
         caveats += caveats_of_coverage(measured, run.parts)
     return RunScore(

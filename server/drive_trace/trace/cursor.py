@@ -11,15 +11,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import NamedTuple
 
-from drive_trace.json_text import (
-    INSIDE,
-    STRING,
-    Node,
-    NodeKind,
-    is_closed,
-    outside_strings,
-    parse,
-)
+from drive_trace.json_text import INSIDE, STRING, Node, NodeKind, is_closed, outside_strings, parse
 from drive_trace.text.spans import JS_WHITESPACE, Span
 from drive_trace.trace.line import Path
 from drive_trace.trace.places import node_at

@@ -10,22 +10,8 @@ from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, cast
 
-from drive_trace.trace.line import (
-    EVENT_ID,
-    RUN_FIELD,
-    RUN_POSITION,
-    DiagnosticKind,
-    FlaggedLine,
-    Line,
-    LineSet,
-    LineStatus,
-    feed_named,
-    feed_with_fields,
-    named_run,
-    references_of,
-    run_of,
-    runs_named,
-)
+from drive_trace.trace import line as trace_line
+from drive_trace.trace.line import EVENT_ID, FlaggedLine, Line, LineSet, LineStatus, run_of
 from drive_trace.trace.provenance import Change, ProvenanceRecord, changes_in
 from drive_trace.trace.run import Run, by_repeated_id, in_order
 from drive_trace.vocabulary import DISPATCH, EVENTS, LIFETIMES, WRITERS, Entity, EventType, Form
@@ -95,7 +81,7 @@ class Index:
             self._copies[line.run].append(line)
         for line in lines:
             if line.event is not None:
-                self._valid[line.facts[RUN_POSITION]].append(line)
+                self._valid[line.facts[trace_line.RUN_POSITION]].append(line)
             elif line.status is not LineStatus.BLANK:
                 self._odd[run_of(line)].append(cast("FlaggedLine", line))
         self._make_runs({*self._valid})
@@ -261,7 +247,7 @@ class Index:
         found = defaultdict[str | None, LineSet](LineSet)
         for line in sorted(chain.from_iterable(self._odd.values()), key=_order):
             if line.is_rejected:
-                found[named_run(line)].append(line)
+                found[trace_line.named_run(line)].append(line)
         return dict(found)
 
     @cached_property
@@ -279,7 +265,9 @@ class Index:
         lines = (lines for run_id, lines in self.rejected.items() if run_id not in self.runs)
         found = LineSet(), LineSet()
         for line in sorted(chain.from_iterable(lines), key=_order):
-            found[not (feed_named(line.text) or feed_with_fields(line.text))].append(line)
+            found[
+                not (trace_line.feed_named(line.text) or trace_line.feed_with_fields(line.text))
+            ].append(line)
         return found
 
     @cached_property
@@ -296,8 +284,8 @@ class Index:
         named: list[tuple[str | None, Sequence[Line]]] = [*self.rejected.items()]
         named += [(run_of(line), (line,)) for line in self.unknown]
         for line in self.rejected.get(None, ()):
-            if RUN_FIELD in line.text:
-                named += [(run_id, (line,)) for run_id in runs_named(line)]
+            if trace_line.RUN_FIELD in line.text:
+                named += [(run_id, (line,)) for run_id in trace_line.runs_named(line)]
         found = defaultdict[str, list[Line]](list)
         for run_id, lines in named:
             if run_id is not None and run_id not in self.runs:
@@ -334,7 +322,7 @@ _MADE_OF_LINES = {
 
 def _is_part_of(run: Run, other: Run) -> bool:
     """Whether a run of a few lines is most likely part of another one."""
-    named = chain.from_iterable(map(references_of, run.lines))
+    named = chain.from_iterable(map(trace_line.references_of, run.lines))
     ids = [each for each in named if each[0] in _BY_FIELD and str(each[1]) in Form.UUID]
     if ids:
         members = [(name, *each) for each in ids for name in _BY_FIELD[each[0]].members]
@@ -344,7 +332,7 @@ def _is_part_of(run: Run, other: Run) -> bool:
 
 def _starts(run: Run) -> bool:
     """Whether a run has a start of its own: an event that names the run twice, by the same id."""
-    mismatch = DiagnosticKind.PROJECT_SLUG_MISMATCH
+    mismatch = trace_line.DiagnosticKind.PROJECT_SLUG_MISMATCH
     return any(
         line.event is not None
         and "project_slug" in line.event.fields

@@ -13,17 +13,9 @@ from typing import NamedTuple
 from drive_trace.json_text import strings_named
 from drive_trace.stopping import unless_stopped
 from drive_trace.text.spans import Span
+from drive_trace.trace import line as trace_line
 from drive_trace.trace.index import Index
-from drive_trace.trace.line import (
-    RUN_FIELD,
-    DiagnosticKind,
-    Line,
-    LineSet,
-    earliest,
-    event_of,
-    run_id_of,
-    run_of,
-)
+from drive_trace.trace.line import RUN_FIELD, DiagnosticKind, Line, LineSet, earliest, run_id_of
 from drive_trace.trace.places import Part, node_at, pair_at, path_at, syntax_of
 from drive_trace.vocabulary import EVENTS, LIFETIMES, NAMING, WRITERS, Entity
 
@@ -203,7 +195,7 @@ def _meant(
     """The lines that mean this one by its id, and not one of their own run."""
     known: dict[str | None, bool] = {None: len(runs) <= 1}
     for line in lines:
-        run_id = run_of(line)
+        run_id = trace_line.run_of(line)
         if run_id not in known:
             theirs = runs_of(index, named._replace(run=run_id))
             known[run_id] = theirs == runs or not set(theirs).isdisjoint(runs)
@@ -275,7 +267,7 @@ def _says(text: str, span: Span, value: str) -> bool:
 
 
 def _role(line: Line, named: NamedEntity, field: str) -> Role:
-    event = event_of(line)
+    event = trace_line.event_of(line)
     if named.entity is Entity.EVENT:
         return Role.DECLARES
     if event is None:

@@ -17,30 +17,13 @@ from typing import Annotated, Any, Literal, NamedTuple, cast
 
 import msgspec
 
-from drive_trace import vocabulary
-from drive_trace.json_text import (
-    Node,
-    NodeKind,
-    ProblemKind,
-    Syntax,
-    compacted,
-    find_member,
-    parse,
-    space_count,
-)
+from drive_trace import json_text, vocabulary
+from drive_trace.json_text import Node, NodeKind, ProblemKind, Syntax, compacted, parse, space_count
 from drive_trace.text.codec import bounded, dumps, loads
 from drive_trace.text.spans import BrokenText, is_blank
+from drive_trace.trace import line as trace_line
 from drive_trace.trace.exact import diagnostics_of_object, whole_number
-from drive_trace.trace.line import (
-    MOST_DIAGNOSTICS,
-    REJECTING,
-    Diagnostic,
-    DiagnosticKind,
-    Facts,
-    FlaggedLine,
-    Line,
-    LineStatus,
-)
+from drive_trace.trace.line import Diagnostic, DiagnosticKind, Facts, FlaggedLine, Line, LineStatus
 from drive_trace.trace.places import syntax_of
 from drive_trace.vocabulary import ENVELOPE, EVENTS, EventType, Form, IntegerShape, ObjectShape
 
@@ -182,7 +165,7 @@ def _object_line(text: str, data: Json, syntax: Syntax | None) -> Line:
     diagnostics = _told(found)
     name = data.get("event_type")
     event = EVENTS.get(name) if isinstance(name, str) else None
-    is_rejected = any(diagnostic.kind in REJECTING for diagnostic in diagnostics)
+    is_rejected = any(diagnostic.kind in trace_line.REJECTING for diagnostic in diagnostics)
     if is_rejected or event is None:
         return FlaggedLine(
             text,
@@ -204,14 +187,14 @@ def _told(found: list[Diagnostic]) -> tuple[Diagnostic, ...]:
     """The diagnostics of a line, of many the first: those for which readers reject it before the
     others, so that an error is among them. The last ones say how many more there are of each kind.
     """
-    if len(found) <= MOST_DIAGNOSTICS:
+    if len(found) <= trace_line.MOST_DIAGNOSTICS:
         return tuple(found)
-    found.sort(key=lambda each: each.kind not in REJECTING)
+    found.sort(key=lambda each: each.kind not in trace_line.REJECTING)
     more = Counter[DiagnosticKind]()
-    for each in found[MOST_DIAGNOSTICS:]:
+    for each in found[trace_line.MOST_DIAGNOSTICS :]:
         more[each.kind] += each.more or 1
     rest = (Diagnostic(kind, more=count) for kind, count in more.items())
-    return (*found[:MOST_DIAGNOSTICS], *rest)
+    return (*found[: trace_line.MOST_DIAGNOSTICS], *rest)
 
 
 def _broken(text: str, syntax: Syntax) -> FlaggedLine:
@@ -229,7 +212,7 @@ def _broken(text: str, syntax: Syntax) -> FlaggedLine:
 
 def _recovered(syntax: Syntax, key: str) -> object:
     """The string behind a key of a broken line. None if it is cut off, as it may be another one."""
-    member = find_member(syntax.root, key) if syntax.root is not None else None
+    member = json_text.find_member(syntax.root, key) if syntax.root is not None else None
     value = member.value if member is not None else None
     return value.value if value is not None and value.kind is NodeKind.STRING else None
 
@@ -265,7 +248,7 @@ def _duplicates(root: Node | None) -> Iterable[Diagnostic]:
             if occurrence < total[key] - 1:
                 yield Diagnostic(kind, (*path, key), occurrence=occurrence)
                 told += 1
-            if told == MOST_DIAGNOSTICS < dead:
+            if told == trace_line.MOST_DIAGNOSTICS < dead:
                 yield Diagnostic(kind, more=dead - told)
                 break
 

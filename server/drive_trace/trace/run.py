@@ -11,15 +11,8 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
-from drive_trace.trace.line import (
-    EVENT_ID,
-    FlaggedLine,
-    Line,
-    LineSet,
-    earliest,
-    references_in_text,
-    references_of,
-)
+from drive_trace.trace import line as trace_line
+from drive_trace.trace.line import EVENT_ID, FlaggedLine, Line, LineSet, earliest, references_of
 from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import DISPATCH, EVENTS, ROUND, Lifetime
 
@@ -142,7 +135,7 @@ class Run:
     def _references(self) -> Mapping[tuple[str, object], LineSet]:
         found = defaultdict[tuple[str, object], LineSet](LineSet)
         for line in self.odd:
-            for each in references_in_text(cast("FlaggedLine", line)):
+            for each in trace_line.references_in_text(cast("FlaggedLine", line)):
                 found[each].append(line)
         return found
 

@@ -14,20 +14,9 @@ from typing import NamedTuple, cast
 
 from drive_trace import vocabulary
 from drive_trace.stopping import unless_stopped
+from drive_trace.trace import line as trace_line
 from drive_trace.trace.index import Index
-from drive_trace.trace.line import (
-    FlaggedLine,
-    Line,
-    LineSet,
-    LineStatus,
-    earliest,
-    event_of,
-    latest,
-    name_of,
-    references_in_text,
-    run_id_of,
-    run_of,
-)
+from drive_trace.trace.line import FlaggedLine, Line, LineSet, earliest, event_of, latest, name_of
 from drive_trace.trace.reading import Values, values_of
 from drive_trace.trace.run import Run
 from drive_trace.vocabulary import DISPATCH, EVENTS, LIFETIMES, ROUND, SLICE, Entity, Lifetime
@@ -162,7 +151,7 @@ def scope_at(index: Index, lines: Sequence[Line], record: int, run_id: str | Non
 def _near_run(lines: Sequence[Line], record: int) -> str | None:
     above = range(min(record, len(lines)) - 1, max(-1, record - _FAR), -1)
     below = range(record + 1, min(len(lines), record + _FAR))
-    runs = (run_of(lines[place]) for place in chain(above, below))
+    runs = (trace_line.run_of(lines[place]) for place in chain(above, below))
     return next((run for run in runs if run is not None), None)
 
 
@@ -246,7 +235,7 @@ def _names(index: Index, run_id: str, line: Line) -> _Names:
         return cast("_Names", tuple(found))
     if not line.is_rejected:
         return None, None, None
-    named = dict(reversed(references_in_text(cast("FlaggedLine", line))))
+    named = dict(reversed(trace_line.references_in_text(cast("FlaggedLine", line))))
     dispatch_id, round_name = named.get(DISPATCH.field), named.get(ROUND.field)
     run = index.runs.get(run_id)
     if dispatch_id is None and round_name is not None and run is not None:
@@ -352,12 +341,12 @@ def nestings(index: Index, lines: Iterable[Line]) -> Iterator[Nesting]:
     walks: dict[str, _Above] = {}
     run_id, distance = None, 0
     for line in lines:
-        known = run_id_of(line)
+        known = trace_line.run_id_of(line)
         if known is not None:
             run_id, distance = known, 0
         else:
             distance += 1
-        if line.status is LineStatus.BLANK or run_id is None or distance > REACH:
+        if line.status is trace_line.LineStatus.BLANK or run_id is None or distance > REACH:
             yield Nesting(None)
             continue
         above = walks.get(run_id)

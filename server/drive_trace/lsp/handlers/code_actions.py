@@ -16,12 +16,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
 from drive_trace.features import filling, findings, new_events
-from drive_trace.features.results import (
-    CannotMake,
-    JsonText,
-    as_edits,
-    workspace_edit,
-)
+from drive_trace.features.results import CannotMake, JsonText, as_edits, workspace_edit
 from drive_trace.features.runs import Joined
 from drive_trace.linter.rule import Finding
 from drive_trace.linter.rules import RULES

@@ -15,20 +15,12 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcContentModified
 
 from drive_trace.analysis import Analysis
-from drive_trace.features import hover, navigation, structure
+from drive_trace.features import hover, navigation, results, structure
 from drive_trace.features import semantic_tokens as tokens
 from drive_trace.features.completion import PathEntry, completion, resolve_completion
 from drive_trace.features.findings import format_document, format_range
 from drive_trace.features.referents import HoverOptions
-from drive_trace.features.results import (
-    CannotMake,
-    JsonText,
-    View,
-    joined,
-    range_of,
-    workspace_edit,
-    workspace_edits,
-)
+from drive_trace.features.results import CannotMake, JsonText, View, joined, range_of
 from drive_trace.features.runs import code_lenses, resolve_lens
 from drive_trace.lsp.handlers import TraceRequest, done, handles, refusal, resolves
 from drive_trace.lsp.rpc.capabilities import Client, path_of
@@ -292,7 +284,7 @@ def _rename(request: TraceRequest, params: types.RenameParams) -> object:
     if run is not None and request.runs.folder_of(request.trace.uri) is not None:
         return _rename_run(request, run, params.new_name)
     edits = done(navigation.rename(request.view, point, params.new_name))
-    return workspace_edit(
+    return results.workspace_edit(
         request.document, edits, with_document_changes=request.client.reads_document_changes
     )
 
@@ -329,7 +321,7 @@ async def _rename_run(request: TraceRequest, run: NamedEntity, new_name: str) ->
     count = len(made)
     label = f"Rename run {shown(run.value)} to {shown(new_name)}"
     about = types.ChangeAnnotation(label, description=f"in {count} file{'s' * (count > 1)}")
-    return workspace_edits(
+    return results.workspace_edits(
         made,
         with_document_changes=client.reads_document_changes,
         annotations={annotation: about} if annotation is not None else None,

@@ -17,14 +17,7 @@ from drive_trace.features.findings import APPLY_FIX
 from drive_trace.features.new_events import graded
 from drive_trace.features.results import markup
 from drive_trace.features.runs import SHOW_RUN, choices
-from drive_trace.lsp.handlers import (
-    Handlers,
-    TraceRequest,
-    done,
-    refusal,
-    says_yes,
-    show_document,
-)
+from drive_trace.lsp.handlers import Handlers, TraceRequest, done, refusal, says_yes, show_document
 from drive_trace.lsp.handlers.code_actions import RECORD_GRADE, edit_of, made_when_picked
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.messages import CONTENT_SCHEME

@@ -34,12 +34,7 @@ from pygls.exceptions import (
 from pygls.protocol import LanguageServerProtocol
 
 from drive_trace.features.results import JsonText, dumps
-from drive_trace.lsp.rpc.capabilities import (
-    Client,
-    DocumentKey,
-    key_of,
-    read_client,
-)
+from drive_trace.lsp.rpc.capabilities import Client, DocumentKey, key_of, read_client
 from drive_trace.lsp.rpc.messages import CONTENT_SCHEME, DECLARED, OWN_REQUESTS
 from drive_trace.lsp.rpc.stream import Messages, Outbox, header
 from drive_trace.text.codec import loads

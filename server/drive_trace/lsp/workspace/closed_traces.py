@@ -33,15 +33,9 @@ from drive_trace.scorecard.caveats import StrayGrade
 from drive_trace.scorecard.run_lines import TraceLines
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import TraceSummary, summarize, with_hashes
+from drive_trace.storage import finding
 from drive_trace.storage.files import DIGEST, LeftOut, Problem, provenance_beside
-from drive_trace.storage.finding import (
-    GONE,
-    NO_MORE,
-    LinkOut,
-    SearchOptions,
-    find_real_traces,
-    identity,
-)
+from drive_trace.storage.finding import GONE, NO_MORE, LinkOut, SearchOptions, find_real_traces
 from drive_trace.storage.followed_file import FollowedFile
 from drive_trace.storage.patterns import MoreFiles, is_trace
 from drive_trace.storage.projects import Projects
@@ -216,7 +210,7 @@ class TraceFolders:
 
 def real_path(path: Path) -> str:
     """One name for all spellings of a path, as far as it can be followed."""
-    return identity(str(path))
+    return finding.identity(str(path))
 
 
 # What they say

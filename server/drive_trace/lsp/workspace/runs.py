@@ -22,14 +22,10 @@ from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.threads import Debouncer, in_thread
 from drive_trace.lsp.workspace.closed_traces import ClosedTrace, ClosedTraces, TracePlace, real_path
 from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
+from drive_trace.scorecard import run_lines
 from drive_trace.scorecard.card import ILLEGIBLE
 from drive_trace.scorecard.caveats import Omitted, StrayGrade, Unread
-from drive_trace.scorecard.run_lines import (
-    EventOwners,
-    TraceLines,
-    event_hashes,
-    runs_sharing_events,
-)
+from drive_trace.scorecard.run_lines import EventOwners, TraceLines, event_hashes
 from drive_trace.scorecard.run_score import RunInFile, RunScore
 from drive_trace.scorecard.scoring import among, score_run, stray_grades
 from drive_trace.storage.files import JudgementFiles, LeftOut
@@ -275,7 +271,7 @@ class WorkspaceRuns:
         for each in self._open_in(folder) or opened:
             if own != [each.place.uri]:
                 found.append(self._owners_in(each.place.uri, each.version, partial(_only, each)))
-            elif run_id in runs_sharing_events(each.trace.analysis.index):  # costs less
+            elif run_id in run_lines.runs_sharing_events(each.trace.analysis.index):  # costs less
                 return each.place.name
         has_no_other = len(found) == 1 and not opened and not found[0].second
         if has_no_other or not any(each.first for each in found):

@@ -12,34 +12,16 @@ from drive_trace.report.chart import Chart, chart_of
 from drive_trace.report.event_log import EventWords
 from drive_trace.report.html.charts import key, textures, timeline_chart
 from drive_trace.report.sections import Places
-from drive_trace.scorecard import render
+from drive_trace.scorecard import render, run_score
 from drive_trace.scorecard.caveats import LineRef
 from drive_trace.scorecard.dispatches import Event
 from drive_trace.scorecard.outline import in_short, outline
-from drive_trace.scorecard.run_score import (
-    NO_SIGNAL,
-    RunScore,
-    Verdict,
-    cause,
-    what_would_change_it,
-)
+from drive_trace.scorecard.run_score import NO_SIGNAL, RunScore, Verdict, cause
 from drive_trace.text import document as doc
+from drive_trace.text import html
 from drive_trace.text.document import Html
 from drive_trace.text.escaping import plain
-from drive_trace.text.html import (
-    Attribute,
-    Content,
-    as_html,
-    document,
-    file_address,
-    filter_of,
-    join,
-    packed,
-    scrolling,
-    tag,
-    web_address,
-    words,
-)
+from drive_trace.text.html import Attribute, Content, as_html, document, filter_of, join, tag, words
 from drive_trace.text.wording import first_of, plural
 from drive_trace.vocabulary import COST
 
@@ -169,7 +151,7 @@ class _Page:
     def _about(self, run: RunScore) -> list[doc.Words]:
         """What happened in a run, what its verdict rests on, and how to grade it."""
         told = outline(run, lambda at: self.places.lines(at.path, [at.line]))
-        decided = f"{self.places.decided_by(run)}{what_would_change_it(run.gate)}"
+        decided = f"{self.places.decided_by(run)}{run_score.what_would_change_it(run.gate)}"
         said = [*told.sentences, *self.places.caveats(run), decided, told.grading]
         return [cause(run.gate), *filter(None, said)]
 
@@ -307,7 +289,7 @@ class _Page:
         chunks = [tag("tbody", rows[at : at + _CHUNK]) for at in range(0, len(rows), _CHUNK)]
         label = f"Events of run {number + 1}"
         parts = (tag("caption", label), tag("thead", head), *chunks)
-        table = scrolling(label, tag("table", *parts, class_="events"))
+        table = html.scrolling(label, tag("table", *parts, class_="events"))
         title = plural(len(own), "event")
         title += f" and {plural(len(rejected), 'rejected line')}" if rejected else ""
         cut = len(every) - len(shown)
@@ -335,13 +317,13 @@ class _Page:
         """Where an event leads out of the page: to a pull request, and in VS Code to the spec or
         plan that it is about.
         """
-        if (url := web_address(event.values.get("pr_ref"))) is not None:
+        if (url := html.web_address(event.values.get("pr_ref"))) is not None:
             yield doc.link(url, " pull request")
         root, found, _ = self.report.addresses.get(event.path, "").rpartition("/projects/")
         if found:
             about = (event.values.get(f"{name}_path") for name in ("spec", "plan", "artifact"))
             for path in filter(None, about):
-                if (target := file_address(path)) is not None:
+                if (target := html.file_address(path)) is not None:
                     yield doc.link(f"{root}{target.removeprefix('vscode://file')}", " open file")
 
     def _bars(self, run: RunScore) -> dict[str, str]:
@@ -366,7 +348,7 @@ class _Page:
         """All listed lines as they stand in their traces, packed, for the page's script."""
         records = {trace.path: trace.records for trace in self.report.traces}
         texts = (records.get(path, ())[number - 1 : number] for path, number in self.listed)
-        lines = packed(record[0] if record else "" for record in texts)
+        lines = html.packed(record[0] if record else "" for record in texts)
         files = " ".join(self.report.addresses.get(each.path, "") for each in self.report.traces)
         return tag("data", value=lines, id="raw", hidden="", data_files=files)
 
