@@ -60,20 +60,12 @@ class TraceServer(LanguageServer):
         self._linting = Linting(protocol, self._traces, self._settings, self._publisher)
         self._joining = Joining(self._runs, self._joined, self._closed_traces_changed)
         self._following = Following(
-            protocol,
-            self._runs,
-            self._linting.rules_now,
-            self._closed_traces_changed,
+            protocol, self._runs, self._linting.rules_now, self._closed_traces_changed
         )
         self._saving = Saving(protocol, self._traces)
         self._edited = Debouncer(self._publish_edited)
         self._services = Services(
-            protocol,
-            self._runs,
-            self._following,
-            self._settings,
-            self._linting,
-            self._publisher,
+            protocol, self._runs, self._following, self._settings, self._linting, self._publisher
         )
         self._commands = ServerCommands(self._services)
         self._use(self._settings.now)

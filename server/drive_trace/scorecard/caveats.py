@@ -289,10 +289,7 @@ TABLE: Mapping[CaveatCode, tuple[str, Qualifies]] = {
         "Events of the run stand in several files, several times in one, or in another run.",
         Qualifies.COPY_MATTERS,
     ),
-    CaveatCode.CONFLICTING_EVENT_ID: (
-        "One event id stands for different events.",
-        Qualifies.NEVER,
-    ),
+    CaveatCode.CONFLICTING_EVENT_ID: ("One event id stands for different events.", Qualifies.NEVER),
     CaveatCode.UNRECORDED_CHANGE: (
         "The record beside a file of the run says that lines were dropped, changed, copied or "
         "moved, or is damaged itself.",

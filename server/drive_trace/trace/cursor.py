@@ -22,10 +22,7 @@ _MARK = "\ufdd0"
 _LONGEST = 1 << 16
 """The longest record that is read: nobody writes longer ones by hand."""
 
-TOKEN = re.compile(
-    rf'"{INSIDE}(?:"|\\?\Z)|[{{}}\[\],:]|[^\s{{}}\[\],:"]+',
-    re.DOTALL,
-)
+TOKEN = re.compile(rf'"{INSIDE}(?:"|\\?\Z)|[{{}}\[\],:]|[^\s{{}}\[\],:"]+', re.DOTALL)
 """A string with its quotes, closed or not; a bracket, comma or colon; or a word without quotes."""
 _REST = re.compile(f'{INSIDE}"', re.DOTALL)
 _WORD = re.compile(r'[^\s{}\[\],:"]*')

@@ -74,9 +74,5 @@ _MOST_HOURS = 14
 _ASKED = "; is one of the two local time marked `Z`?"
 _OPTIONS = (Option("tolerance-ms", 1000, "Milliseconds by which an event may be older.", 0),)
 RULE = Rule(
-    Severity.INFORMATION,
-    _check,
-    distrusts="clock",
-    options=_OPTIONS,
-    sums="events go back in time",
+    Severity.INFORMATION, _check, distrusts="clock", options=_OPTIONS, sums="events go back in time"
 )

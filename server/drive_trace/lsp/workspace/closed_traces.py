@@ -364,9 +364,7 @@ class ClosedTraces:
         kept = KeptTraces(cache, most=1)  # a server has threads, which bear no fork
         files = [
             File(
-                str(entry.seen.path),
-                entry.seen.place.name,
-                rules if self.counts_findings else None,
+                str(entry.seen.path), entry.seen.place.name, rules if self.counts_findings else None
             )
             for entry, rules, _ in quiet.values()
         ]

@@ -486,10 +486,7 @@ class Joining:
     """Joins open traces with their neighbours whenever one of these has changed."""
 
     def __init__(
-        self,
-        runs: WorkspaceRuns,
-        publish: Callable[[OpenTrace], None],
-        changed: Callable[[], None],
+        self, runs: WorkspaceRuns, publish: Callable[[OpenTrace], None], changed: Callable[[], None]
     ) -> None:
         """``publish`` is called with each trace that is judged anew, and ``changed`` when more is
         known of closed traces.
