@@ -87,7 +87,7 @@ def test_of_a_crowded_line_the_first_are_told_and_errors_before_the_others(
         "{", "{" + '"x":1,' * 9
     )
     told = read_exactly(text)
-    monkeypatch.setattr("drive_trace.trace.reading.MOST_DIAGNOSTICS", 10_000)
+    monkeypatch.setattr("drive_trace.trace.line.MOST_DIAGNOSTICS", 10_000)
     every = read_exactly(text)
     assert len(told.diagnostics) == 100 + len({each.kind for each in told.diagnostics if each.more})
     assert (told.is_crowded, every.is_crowded) == (True, False)
