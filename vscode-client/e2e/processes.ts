@@ -29,10 +29,10 @@ export async function pass(command: string[]): Promise<number> {
   const child = spawn("setpriv", ["--pdeathsig", "TERM", ...command], { stdio: "inherit" });
   const interrupt = (signal: NodeJS.Signals): void => { child.kill(signal); };
   process.once("SIGINT", interrupt).once("SIGTERM", interrupt);
-  return new Promise((resolve) => {
+  return new Promise<number>((resolve) => {
     child.on("error", () => { resolve(1); });
     child.on("close", (code) => { resolve(code ?? 1); });
-  });
+  }).finally(() => process.off("SIGINT", interrupt).off("SIGTERM", interrupt));
 }
 
 /** A process that runs until it is stopped. */
