@@ -34,6 +34,8 @@ OF_THE_RUN = {
     "unclosed-dispatch",
     "unclosed-round",
     "merged-without-pr",
+    "ticket-without-ref",
+    "retro-without-surface",
 }
 """What is found where a run goes wrong, or is not over."""
 

@@ -59,6 +59,8 @@ class DiagnosticKind(StrEnum):
     ZERO_TOKENS = "zero-tokens"
     PROJECT_SLUG_MISMATCH = "project-slug-mismatch"
     MERGED_WITHOUT_PR = "merged-without-pr"
+    TICKET_WITHOUT_REF = "ticket-without-ref"
+    RETRO_WITHOUT_SURFACE = "retro-without-surface"
     IMPOSSIBLE_BYTES_DELTA = "impossible-bytes-delta"
     EMPTY_BRIEF = "empty-brief"
     PLAN_CHANGE_MISMATCH = "plan-change-mismatch"

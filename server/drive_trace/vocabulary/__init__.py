@@ -96,8 +96,8 @@ def _final_is_mandatory_final(trigger: str, is_final: bool) -> bool:
     return is_final is (trigger == "mandatory-final")
 
 
-def _merged_by_a_pull_request(result: str, pull_request: str | None) -> bool:
-    return result != "merged" or pull_request is not None
+def _is_named(what: str, found: str, reference: str | None) -> bool:
+    return found != what or reference is not None
 
 
 _PLAN_CHANGES = {
@@ -145,7 +145,14 @@ _AGREEMENTS = (
         ("project_slug", "project_run_id"),
         eq,
     ),
-    Agreement("merged-without-pr", "pr_ref", ("result", "pr_ref"), _merged_by_a_pull_request),
+    Agreement("merged-without-pr", "pr_ref", ("result", "pr_ref"), partial(_is_named, "merged")),
+    Agreement(
+        "ticket-without-ref",
+        "input_ref",
+        ("input_shape", "input_ref"),
+        partial(_is_named, "linear-ticket"),
+    ),
+    Agreement("retro-without-surface", "landing_surfaces", ("landing_surfaces",), bool),
     Agreement(
         "impossible-bytes-delta",
         "bytes_delta",
