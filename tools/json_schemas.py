@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import date
+import ast
+import inspect
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import msgspec
 from pydantic import TypeAdapter
 
 from drive_trace import TraceEvent
-from drive_trace.storage.configuration_text import (
-    MOST_ITEMS,
-    SEVERITY,
-    SEVERITY_PROSE,
-    Shape,
-    shape,
-)
-from drive_trace.storage.projects import CONFIGURATION_NAME, SEVERITIES
+from drive_trace.comparison import traced
+from drive_trace.linter.rules import GROUPS, SETTABLE
+from drive_trace.storage import configuration, suites
+from drive_trace.storage.configuration import SEVERITIES, Configuration, Rules, SeverityWord
 from drive_trace.storage.suites import Suite
 from drive_trace.vocabulary import EVENTS, EventType
 
@@ -70,68 +69,102 @@ def record_schema(name: str, record: type[msgspec.Struct]) -> dict[str, Any]:
     return {"$schema": _DIALECT, "$id": f"urn:drive-trace:{name}", **_cleaned(schema)}
 
 
+SEVERITY_PROSE = {
+    "off": "The rule finds nothing.",
+    "error": "Fails a check, unless it is told otherwise.",
+    "warning": "Most likely a mistake.",
+    "information": "Worth a look.",
+    "hint": "Shown faintly, or only when it is asked for.",
+    "never": "No finding fails a check.",
+}
+
+
 def suite_schema() -> dict[str, Any]:
     """The schema of a suite, which takes no other keys."""
-    schema = _cleaned(Suite.model_json_schema())
-    for each in (schema, *schema["$defs"].values()):
-        each["additionalProperties"] = False
-    return {"$schema": _DIALECT, "$id": "urn:drive-trace:suite", **schema}
-
-
-_TYPES = {
-    dict: "object",
-    list: "array",
-    str: "string",
-    int: "integer",
-    float: "number",
-    date: "string",
-}
-_LEAST = {list: "minItems", str: "minLength", int: "minimum", float: "minimum"}
-
-
-def _shape_schema(wanted: Shape, definitions: dict[str, Shape]) -> dict[str, Any]:
-    """The JSON Schema of a part of the configuration; the definitions are referred to."""
-
-    def of(inner: Shape) -> dict[str, Any]:
-        for name, each in definitions.items():
-            if each is inner:
-                return {"$ref": f"#/$defs/{name}"}
-        return _shape_schema(inner, definitions)
-
-    found: dict[str, Any] = {"type": _TYPES.get(wanted.kind, "boolean")}
-    if wanted.kind is dict:
-        if wanted.keys:
-            found["properties"] = {key: of(each) for key, each in wanted.keys.items()}
-        if wanted.globs:
-            found["patternProperties"] = {r"[*?\[]": of(wanted.globs)}
-        if wanted.needs_keys:
-            found["required"] = list(wanted.keys)
-        found["additionalProperties"] = of(wanted.items) if wanted.items is not None else False
-    elif wanted.items is not None:
-        found |= {"items": of(wanted.items), "maxItems": MOST_ITEMS}
-    if wanted.words:
-        words = [{"const": each, "description": SEVERITY_PROSE[each]} for each in wanted.words]
-        found = {"enum": list(wanted.words), **found, "oneOf": words}
-    if wanted.least is not None:
-        found[_LEAST[wanted.kind]] = int(wanted.least)
-    if wanted.short_for:
-        found = {"anyOf": [of(wanted.keys[wanted.short_for]), found]}
-    more = {"pattern": wanted.pattern and f"^{wanted.pattern}$", "description": wanted.prose}
-    more["format"] = "date" if wanted.kind is date else ""
-    found |= {key: value for key, value in more.items() if value}
-    return found if wanted.default is None else {**found, "default": wanted.default}
+    return {"$schema": _DIALECT, "$id": "urn:drive-trace:suite", **_table_schema(Suite)}
 
 
 def configuration_schema() -> dict[str, Any]:
     """The schema of ``drive-trace.toml``, which editors complete by."""
-    definitions = {"severity": SEVERITY, "rules": shape().keys["rules"]}
+    schema = _table_schema(Configuration)
+    schema["$defs"] |= {"severity": _table_schema(SeverityWord), "rules": _rules_schema()}
     return {
         "$schema": _DIALECT,
         "$id": "urn:drive-trace:configuration",
         "title": "Drive Trace configuration",
-        "description": f"What a {CONFIGURATION_NAME} may say.",
-        **_shape_schema(shape(), definitions),
-        "$defs": {name: _shape_schema(each, definitions) for name, each in definitions.items()},
+        **schema,
+    }
+
+
+def _table_schema(kind: Any) -> dict[str, Any]:
+    """The schema of a table as it stands in TOML, which has no null."""
+    schema = _cleaned(msgspec.json.schema(kind, schema_hook=_class_schema))
+    definitions = schema.get("$defs", {})
+    for name, each in definitions.items():
+        table = next(getattr(m, name) for m in (configuration, suites, traced) if hasattr(m, name))
+        prose = dict(_prose(table))
+        for key, field in each["properties"].items():
+            each["properties"][key] = _of_toml(field)
+            name_in_code = key.replace("-", "_")
+            if name_in_code in prose:
+                each["properties"][key]["description"] = prose[name_in_code]
+        each["additionalProperties"] = False
+    if "$ref" not in schema:
+        return _of_toml(schema)
+    own = definitions.pop(schema["$ref"].rpartition("/")[2])
+    return {**own, "$defs": definitions}
+
+
+def _class_schema(kind: type) -> dict[str, Any]:
+    if kind is Rules:
+        return {"$ref": "#/$defs/rules"}
+    return {"type": "string", "minLength": 1}
+
+
+def _of_toml(schema: dict[str, Any]) -> dict[str, Any]:
+    kinds = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
+    if len(kinds) == 1:
+        return _of_toml(kinds[0])
+    if {*schema.get("enum", ())} & {*SEVERITY_PROSE}:
+        words = [{"const": each, "description": SEVERITY_PROSE[each]} for each in SEVERITY_PROSE]
+        schema["oneOf"] = [each for each in words if each["const"] in schema["enum"]]
+    if schema.get("default", 0) in (None, "", [], {}) or isinstance(schema.get("default"), dict):
+        del schema["default"]
+    return schema
+
+
+def _prose(table: type) -> Iterator[tuple[str, str]]:
+    """What stands below each field of a table in the code."""
+    (declared,) = ast.parse(inspect.getsource(table)).body
+    assert isinstance(declared, ast.ClassDef)
+    for field, below in pairwise(declared.body):
+        match field, below:
+            case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(text))):
+                yield name, " ".join(text.split())
+
+
+def _rules_schema() -> dict[str, Any]:
+    severity = {"$ref": "#/$defs/severity"}
+    properties: dict[str, Any] = {}
+    for code, rule in SETTABLE.items():
+        options = {"severity": severity}
+        for each in rule.options:
+            kind = msgspec.json.schema(type(each.default))
+            least = {} if each.minimum is None else {"minimum": each.minimum}
+            about = {"description": each.prose, "default": each.default}
+            options[each.name] = {**kind, **least, **about}
+        table = {"type": "object", "properties": options, "additionalProperties": False}
+        properties[code] = {
+            "anyOf": [severity, table],
+            "description": rule.summary,
+            "default": rule.severity.label,
+        }
+    return {
+        "type": "object",
+        "properties": properties | dict.fromkeys(GROUPS, severity),
+        "patternProperties": {r"[*?\[]": severity},
+        "additionalProperties": False,
+        "description": " ".join(str(Rules.__doc__).split()),
     }
 
 
@@ -159,6 +192,8 @@ def _cleaned(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
     cleaned = {key: _cleaned(value) for key, value in schema.items()}
+    if isinstance(cleaned.get("pattern"), str):
+        cleaned["pattern"] = cleaned["pattern"].replace(r"\Z", "$")  # as JavaScript has it
     if cleaned.get("additionalProperties") is False:
         del cleaned["additionalProperties"]
     if isinstance(cleaned.get("title"), str) and cleaned["title"] not in EVENTS:

@@ -20,7 +20,7 @@ __all__ = ["InvalidLine", "TraceEvent", "TraceFile", "UnreadableError", "compare
 
 
 def __getattr__(name: str) -> object:
-    # Commands load what they need: pydantic, only those that read cases or suites.
+    # Commands load what they need, and none needs pydantic.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from drive_trace import library  # noqa: PLC0415 - see above

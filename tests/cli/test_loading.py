@@ -89,7 +89,7 @@ def test_prices_are_read_without_pydantic(tmp_path: Path) -> None:
     assert ran.stderr == ""
 
 
-def test_cases_say_what_they_need_without_pydantic(tmp_path: Path) -> None:
-    ran = without_pydantic(tmp_path, "--cases", "cases.toml")
-    assert ran.returncode == 2
-    assert "install drive-trace in a Python" in ran.stderr
+def test_cases_are_read_without_pydantic(tmp_path: Path) -> None:
+    ran = without_pydantic(tmp_path, "--cases", "cases.toml", "--allow-unverified", "all")
+    assert "candidate" in ran.stdout
+    assert ran.stderr == ""

@@ -301,10 +301,16 @@ def test_at_a_planned_look_only_its_repetitions_are_due(suite: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("", "1:1: `repetitions` is missing here"),
-        ('repetitions = "six"', '1:15: `repetitions` must be a whole number; found "six"'),
+        ("", "1:1: `repetitions` is missing here: expected an integer of at least 1"),
+        (
+            'repetitions = "six"',
+            '1:15: `repetitions` must be an integer of at least 1 and at most 1,000; found "six"',
+        ),
         ("repetitions = 6\nlook = 2", "2:1: `look` is no key here: did you mean `looks`?"),
-        ("repetitions = 6\nmargin = 2", "2:10: `margin` must be less than 1; found 2"),
+        (
+            "repetitions = 6\nmargin = 2",
+            "2:10: `margin` must be a number of more than 0 and less than 1; found 2",
+        ),
         ("repetitions = 6\nlooks = 7", "1:1: `looks` is 7, and `repetitions` 6: each look"),
         ('repetitions = 6\nruns = "x/{side}"', "1:1: `runs` needs {side}, {case} and {run}"),
         ('repetitions = 6\ntrace = "../x"', "2:9: `trace` must be a path with `/`, into no folder"),
@@ -338,10 +344,10 @@ api = "\\u001b[31m"
         "2:2: `sides` have to differ in one of `model`, `bundle` and `base_commit`",
         '6:8: `a b` must be of letters, digits, `.`, `_` and `-`; found "a b"',
         '7:23: an item must be some text without U+0000; found ""',
-        "7:27: an item must be a text; found 3",
-        "7:41: `timeout` must be greater than 0; found -1",
-        "8:2: `model` is missing here",
-        "9:7: `api` must be 'openai' or 'anthropic'; found \"<U+001B>[31m\"",
+        "7:27: an item must be some text without U+0000; found 3",
+        "7:41: `timeout` must be a number of more than 0 and at most 1,000,000,000; found -1",
+        "8:2: `model` is missing here: expected a word without U+0000",
+        '9:7: `api` must be "openai" or "anthropic"; found "<U+001B>[31m"',
     ]
 
 
@@ -571,7 +577,11 @@ def test_a_judge_without_a_key_is_told_once(suite: Path, monkeypatch: pytest.Mon
     [
         ('"test -e built"]', '"a\\u0000b"]', "an item must be some text without U+0000"),
         ('"test -e built"]', '"# later"]', "`mechanical` has a command to `run` that runs nothing"),
-        ("repetitions = 6", 'repetitions = 6\nmodel = "x"', "`model` is no key here\n"),
+        (
+            "repetitions = 6",
+            'repetitions = 6\nmodel = "x"',
+            "`model` is no key here: expected `cases`, `repetitions`, `sides`",
+        ),
         (
             "repetitions = 6\n",
             'repetitions = 12\nruns = "{side}/{case}1{run}"\ncases."case-31" = {}\n',

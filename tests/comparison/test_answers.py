@@ -573,11 +573,11 @@ def test_dollars_that_are_not_known_are_not_small(
         ("[a]\ninput = 1\n", "1:2: `cache_read` is missing here"),
         (
             PRICES.replace("= 3", "= -3", 1),
-            "2:9: `input` must be a number from 0 to 1,000,000; found -3",
+            "2:9: `input` must be a number of at least 0 and at most 1,000,000; found -3",
         ),
         (
             PRICES.replace("= 3", "= 3e9", 1),
-            "2:9: `input` must be a number from 0 to 1,000,000; found ",
+            "2:9: `input` must be a number of at least 0 and at most 1,000,000; found ",
         ),
         ("[a", "1:3: is not TOML: "),
         (None, "cannot be read: No such file"),

@@ -10,8 +10,9 @@ from jsonschema import Draft202012Validator
 
 from drive_trace.linter.rules import GROUPS, RULES, SETTABLE
 from drive_trace.linter.settings import RuleSettings, Severity
-from drive_trace.storage.configuration_text import read_client_rules, read_configuration
-from drive_trace.storage.projects import SEVERITIES, Configuration
+from drive_trace.storage.configuration import SEVERITIES, Configuration, JudgeSettings
+from drive_trace.storage.configuration_text import read_client_rules
+from drive_trace.storage.toml_models import read_table
 from tests.support.mutating import changed, is_toml, slots
 from tests.support.schemas import SCHEMAS, schema, strict_validator
 
@@ -19,14 +20,14 @@ OFF = RuleSettings({"unknown-value": None})
 
 
 def settings_of(text: str, path: str | None = None) -> RuleSettings:
-    found = read_configuration(text)
+    found = read_table(text, Configuration)
     assert isinstance(found, Configuration), found
     return found.settings_for(path)
 
 
 def problems(text: str) -> list[tuple[str, str]]:
     """What the problems stand on, and what they say."""
-    found = read_configuration(text)
+    found = read_table(text, Configuration)
     assert isinstance(found, tuple)
     lines = text.replace("\r\n", "\n").split("\n")
     return [(lines[spot.record][slice(*spot.span)], message) for spot, message in found]
@@ -107,9 +108,9 @@ def test_windows_line_ends_and_a_byte_order_mark() -> None:
 
 def test_the_families_of_models() -> None:
     text = '[judge]\norchestrator-family = "own"\nfamilies.Own = ["m1", "m2"]'
-    found = read_configuration(text)
+    found = read_table(text, Configuration)
     assert isinstance(found, Configuration)
-    assert found.judge == ("own", {"own": ("m1", "m2")})
+    assert found.judge == JudgeSettings(orchestrator_family="own", families={"own": ("m1", "m2")})
 
 
 def test_the_one_in_the_guide() -> None:
@@ -137,7 +138,7 @@ def test_the_one_in_the_guide() -> None:
         (
             "x = 1",
             "x",
-            "`x` is no setting here: expected "
+            "`x` is no key here: expected "
             "`rules`, `overrides`, `rule-url`, `exclude`, `fail-on`, `unfixable`, `score`, "
             "`judge` or `record`",
         ),
@@ -182,7 +183,7 @@ def test_the_one_in_the_guide() -> None:
         ("[[overrides]]\npaths = ['!a']\nrules = {}", "'!a'", "cannot be negated"),
         ("[[overrides]]\npaths = ['a']\nrules.zzz = 'off'", "zzz", "`zzz` is no rule"),
         ("[[overrides]]\npath = ['a']\nrules = {}", "path", "did you mean `paths`?"),
-        ("[judge]\norchestrator = 'x'", "orchestrator", "no setting here"),
+        ("[judge]\norchestrator = 'x'", "orchestrator", "no key here"),
         ("[judge]\norchestrator-family = 1", "1", "must be a family or a model's id; found 1"),
         ("judge.families = 5", "5", "`families` must be a table of families; found 5"),
         ("judge.families.own = 'x'", "'x'", "`own` must be an array of at least one word"),
@@ -218,7 +219,7 @@ def test_a_problem_stands_on_its_token(text: str, token: str, said: str) -> None
     ],
 )
 def test_what_is_no_toml(text: str, place: tuple[int, int], said: str) -> None:
-    found = read_configuration(text)
+    found = read_table(text, Configuration)
     assert isinstance(found, tuple)
     ((spot, message),) = found
     assert said in message
@@ -243,7 +244,7 @@ def test_all_problems_are_told_in_their_order() -> None:
 
 @given(st.text() | st.text("[]{}=.\"'#\n\r ab1rules-", max_size=30))
 def test_nothing_raises_whatever_the_text(text: str) -> None:
-    found = read_configuration(text)
+    found = read_table(text, Configuration)
     if isinstance(found, tuple):
         records = text.replace("\r\n", "\n").split("\n")
         for spot, _ in found:
@@ -285,7 +286,7 @@ def test_any_configuration_is_what_the_schema_says(data: Any) -> None:
     globs = [glob for each in data.get("overrides", ()) for glob in each["paths"]] if fits else []
     assume(all(each in GOOD_GLOBS + BAD_GLOBS for each in globs))
     text = tomlkit.dumps(data)
-    found = read_configuration(text)
+    found = read_table(text, Configuration)
     assert isinstance(found, Configuration) == (fits and not any(map(BAD_GLOBS.count, globs)))
     if isinstance(found, Configuration):
         for code, entry in data.get("rules", {}).items():
@@ -309,7 +310,7 @@ def test_one_mistake_is_told_where_it_stands(data: Any, place: int, of_key: bool
     else:
         inside[key] = "SPOILT"
     text = tomlkit.dumps(data)
-    found = read_configuration(text)
+    found = read_table(text, Configuration)
     if isinstance(found, Configuration):
         assert BY_SCHEMA.is_valid(data)
         return

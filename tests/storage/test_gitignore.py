@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from drive_trace.lsp.workspace.closed_traces import TraceFolders
-from drive_trace.storage.configuration_text import read_configuration
+from drive_trace.storage.configuration import Configuration
 from drive_trace.storage.files import LeftOut
 from drive_trace.storage.finding import LinkOut, Omission, find_traces
 from drive_trace.storage.patterns import patterns_of
+from drive_trace.storage.toml_models import read_table
 from tests.cli.support import git
 from tests.storage.support import first_on_path
 from tests.support.growth import assert_linear
@@ -58,7 +59,7 @@ def test_what_a_pattern_means(glob: str, means: str, not_: str) -> None:
 @pytest.mark.parametrize(
     ("glob", "said"),
     [
-        ("", "must be a glob"),
+        ("", "an empty glob names no file"),
         ("//", "empty"),
         ("!legacy", "negated"),
         ("legacy\\\\a", "separated by `/`"),
@@ -70,7 +71,7 @@ def test_what_a_pattern_means(glob: str, means: str, not_: str) -> None:
 )
 def test_what_is_no_pattern(glob: str, said: str) -> None:
     text = f'[[overrides]]\npaths = ["{glob}"]\nrules.malformed-uuid = "off"\n'
-    problems = read_configuration(text)
+    problems = read_table(text, Configuration)
     assert isinstance(problems, tuple)
     assert said in problems[0].message
 

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drive_trace.storage.configuration_text import KeyPath, excess, toml_places
+from drive_trace.storage.toml_text import KeyPath, excess, toml_places
 
 DOCUMENT = '''# comment
 a = 1

@@ -119,12 +119,6 @@ def _run() -> int | str | None:
         if os.environ.get(TRACEBACK):
             raise
         code = terminal.EXIT_UNUSABLE
-        if isinstance(error, ModuleNotFoundError) and error.name == "pydantic":
-            terminal.notify(
-                "an extension's own drive-trace reads no file of cases and no suite: "
-                "install drive-trace in a Python, and run that one"
-            )
-            return code
         terminal.notify(
             f"a defect of drive-trace itself ({type(error).__name__}); "
             f"set {TRACEBACK}=1 to see where, and report it"

@@ -27,10 +27,11 @@ from drive_trace.commands.reading import Reading
 from drive_trace.commands.reported import Reported
 from drive_trace.commands.terminal import is_terminal, notify, write_document
 from drive_trace.linter.rules import GROUPS, RULES, selected
+from drive_trace.storage.configuration import THRESHOLDS, Configuration
 from drive_trace.storage.files import STDIN, version_of
 from drive_trace.storage.finding import SearchOptions, find_traces
 from drive_trace.storage.linked_files import shared_rule_url
-from drive_trace.storage.projects import THRESHOLDS, Configuration, Projects
+from drive_trace.storage.projects import Projects
 from drive_trace.text.wording import listed, plural
 
 if TYPE_CHECKING:

@@ -19,11 +19,12 @@ from drive_trace.linter.rule import SharedEvents
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import DEFAULTS, RuleSettings, Severity, fingerprint
 from drive_trace.scorecard.caveats import Unread
+from drive_trace.storage.configuration import THRESHOLDS
 from drive_trace.storage.files import STDIN, Problem, TraceRecords, read_trace
 from drive_trace.storage.finding import GONE, Omission, among, run_ids_in
 from drive_trace.storage.git import CommittedTraces
 from drive_trace.storage.processes import on_all_cores
-from drive_trace.storage.projects import THRESHOLDS, FileProblem, Project, Projects, shown_path
+from drive_trace.storage.projects import FileProblem, Project, Projects, shown_path
 from drive_trace.storage.replace import Unsynced
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span, Spot

@@ -30,10 +30,10 @@ from drive_trace.storage.compared_sides import (
     read_prices,
     read_sides,
 )
+from drive_trace.storage.configuration import CONFIGURATION_NAME
 from drive_trace.storage.earlier_looks import earlier_look
 from drive_trace.storage.files import STDIN, Problem, TraceRecords, config_folder, may_be_there
 from drive_trace.storage.finding import SearchOptions
-from drive_trace.storage.projects import CONFIGURATION_NAME
 from drive_trace.text.escaping import json_document
 from drive_trace.text.wording import first_of, plural
 
@@ -199,7 +199,11 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
     rule, priced, file, at = CostRule(margin, time), cast("Prices", {}), None, 1
     if suite is not None:
         file, at = _suite_and_look(suite, look)
-        rule, priced, calibration = file.rule(at), file.prices, calibration or file.calibration
+        rule, priced, calibration = (
+            file.rule(at),
+            file.suite.prices,
+            calibration or file.calibration,
+        )
         plans = file.planned("baseline", at), file.planned("candidate", at)
         baseline, candidate = (tuple(filter(may_be_there, each)) for each in plans)
     elif look is not None or not (baseline and candidate):

@@ -20,16 +20,11 @@ from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, no
 from drive_trace.grading import judgements, prompts
 from drive_trace.grading.calibration import FAMILIES, families_of
 from drive_trace.storage.appending import AppendError, locked_trace
+from drive_trace.storage.configuration import CONFIGURATION_NAME, JudgeSettings
 from drive_trace.storage.files import inside, may_be_there, records_at, why
 from drive_trace.storage.git import tree_state
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
-from drive_trace.storage.projects import (
-    CONFIGURATION_NAME,
-    JudgeSettings,
-    Projects,
-    own_project,
-    shown_path,
-)
+from drive_trace.storage.projects import Projects, own_project, shown_path
 from drive_trace.storage.recording import Merged, new_stamp
 from drive_trace.text.escaping import printable, visible
 from drive_trace.text.wording import first_of, listed, writable
@@ -331,7 +326,7 @@ class Judging:
         known = (*FAMILIES, *settings.families)
         if told is not None and told.lower() not in known:
             raise click.UsageError(f"--family is one of {listed(known, 'and')}")
-        orchestrator = self._criteria.orchestrator or settings.orchestrator
+        orchestrator = self._criteria.orchestrator or settings.orchestrator_family
         if orchestrator is None:
             raise click.UsageError(
                 "name the --orchestrator-family, or set orchestrator-family below [judge] in "

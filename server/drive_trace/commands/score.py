@@ -16,9 +16,10 @@ from drive_trace.scorecard import card, render
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, without_lines
+from drive_trace.storage.configuration import Exemption
 from drive_trace.storage.files import STDIN, Problem, TraceRecords, read_trace, with_judgements
 from drive_trace.storage.finding import SearchOptions, among, omitted
-from drive_trace.storage.projects import Above, Exemption, Projects
+from drive_trace.storage.projects import Above, Projects
 from drive_trace.text.escaping import code, json_document, plain
 from drive_trace.trace.index import Index
 

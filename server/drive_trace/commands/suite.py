@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from msgspec.structs import asdict
 
 from drive_trace.commands import options
 from drive_trace.commands.compare import found_in
@@ -104,7 +105,7 @@ def run_gates(path: str) -> None:
         for component in GATED:
             gated = file.gate(state.planned.case, component)
             if gated is not None and component in state.lacks:
-                given = dict(gated) | {"result": [folder / each for each in gated.result]}
+                given = asdict(gated) | {"result": [folder / each for each in gated.result]}
                 cwd = folder / (file.suite.work or "") if gated.run else None
                 _call(gate, file, state, {**given, "component": component, "cwd": cwd})
     _end(file, "gated", due, GATED)
@@ -136,7 +137,7 @@ def judge_runs(path: str) -> None:
             raise Ended(EXIT_UNUSABLE, f"{path}: [cases.{case}]: {error.message}") from error
     due = [each for each in _states(file) if INTENT in each.lacks]
     for state in due:
-        given = dict(asked) | {
+        given = asdict(asked) | {
             "acceptance": acceptance_of(file, str(state.planned.case)),
             "diff": file.folder(state.trace) / asked.diff,
             "calibration": file.calibration,
@@ -157,7 +158,7 @@ def _call(
     pairs = [
         (name.replace("_", "-"), one)
         for name, value in said.items()
-        for one in (value if isinstance(value, list) else [value])
+        for one in (value if isinstance(value, list | tuple) else [value])
         if one is not None
     ]
     more: Any = {"standalone_mode": False, "parent": click.get_current_context()}

@@ -6,7 +6,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Annotated, NamedTuple, TypeAlias
+
+from msgspec import Meta, Struct
+from msgspec.structs import asdict
 
 from drive_trace.scorecard.dispatches import Event, named_by
 from drive_trace.trace.run import FORGOTTEN_MS
@@ -24,18 +27,21 @@ _ENDING = (Entity.RUN, Entity.DISPATCH)
 """What has to end where it was started, before a run has ended."""
 
 
-class TokenPrices(NamedTuple):
+Dollars: TypeAlias = Annotated[float, Meta(ge=0, le=A_MILLION)]
+
+
+class TokenPrices(Struct, frozen=True, forbid_unknown_fields=True):
     """What a model costs, in dollars for a million tokens of each kind."""
 
-    input: float
-    output: float
-    cache_read: float
-    cache_write: float
+    input: Dollars
+    output: Dollars
+    cache_read: Dollars
+    cache_write: Dollars
 
     def cost(self, tokens: Mapping[str, int | None]) -> float | None:
         """Dollars for some tokens; None where a kind of them is unknown."""
         total = 0.0
-        for kind, price in zip(self._fields, self, strict=True):
+        for kind, price in asdict(self).items():
             count = tokens[f"{kind}_tokens"]
             if count is None:
                 return None
@@ -43,7 +49,7 @@ class TokenPrices(NamedTuple):
         return total / A_MILLION
 
 
-Prices: TypeAlias = Mapping[str, TokenPrices]
+Prices: TypeAlias = dict[str, TokenPrices]
 """By the name of a model; ``*`` stands for every other one."""
 
 

@@ -6,19 +6,18 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import NamedTuple, TypeAlias, cast
 
 import msgspec
 
 from drive_trace.analysis import Analysis, join_all, log_of
 from drive_trace.comparison import runs as comparing
 from drive_trace.comparison.runs import RunManifest, Side, SideFile
-from drive_trace.comparison.traced import Prices, TokenPrices, traced
+from drive_trace.comparison.traced import Prices, traced
 from drive_trace.json_text import find_member, parse
 from drive_trace.report.event_log import EventLog, TraceLog
 from drive_trace.scorecard.card import score
@@ -26,9 +25,9 @@ from drive_trace.scorecard.dispatches import Event
 from drive_trace.scorecard.scoring import without_lines
 from drive_trace.storage import files as disk
 from drive_trace.storage import finding
-from drive_trace.storage.configuration_text import Shape, Spots, read_shaped
 from drive_trace.storage.patterns import MoreFiles, patterns_of
 from drive_trace.storage.projects import FileProblem, ParsedFiles, TextProblem, relative
+from drive_trace.storage.toml_text import Fault, Spots
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span, Spot
 from drive_trace.text.wording import first_of
@@ -38,7 +37,6 @@ _TRACES = (".jsonl", ".ndjson")
 _MANIFESTS = MoreFiles((f"**/*{MANIFEST_SUFFIX}",))
 _NO_MANIFEST = "is no manifest of a run"
 _MANIFEST = msgspec.json.Decoder(RunManifest)
-_AT = re.compile(r" - at `\$\.?([^`]*)`$")
 _MOST_NAMED = 3
 
 
@@ -113,17 +111,14 @@ def case_beside(trace: str) -> str | None:
 
 def read_case_file(path: str) -> CaseFile | disk.Problem:
     """The table ``[cases]`` of a TOML file: by name, patterns as in .gitignore, or ids of runs."""
-    from drive_trace.storage.toml_models import CasesOf, read_as  # noqa: PLC0415 - loads pydantic
+    from drive_trace.storage.toml_models import CasesOf, read_as  # noqa: PLC0415 - few have cases
 
     read = read_as(Path(path), CasesOf)
     if isinstance(read, Sequence):
         return read[0].problem
-    return CaseFile(path, {name: tuple(said) for name, said in read.cases.items()})
+    return CaseFile(path, read.cases)
 
 
-_DOLLARS = Shape("a number from 0 to 1,000,000", float, least=0, most=1_000_000)
-_PRICE = Shape("a table", keys=dict.fromkeys(TokenPrices._fields, _DOLLARS), needs_keys=True)
-_PRICES = Shape("a table of prices", items=_PRICE)
 PRICES_NAME = "drive-trace-prices.toml"
 """In the folder of the user's own settings: whoever is judged must not say what work costs."""
 
@@ -133,12 +128,10 @@ def read_prices(path: str | None) -> Prices | disk.Problem:
     file = Path(path) if path is not None else disk.config_folder() / PRICES_NAME
     if path is None and not disk.may_be_there(file):
         return {}
-    problems: list[FileProblem] = []
-    files = ParsedFiles[Mapping[str, Any]](lambda text: read_shaped(text, _PRICES), {})
-    read = files.read(file, problems, is_named=True)
-    if problems:
-        return problems[0].problem
-    return {name: TokenPrices(**each) for name, each in read.items()}
+    from drive_trace.storage.toml_models import read_as  # noqa: PLC0415 - few have prices
+
+    read = read_as(file, Prices)
+    return read[0].problem if isinstance(read, Sequence) else read
 
 
 def _manifest(text: str) -> RunManifest | tuple[TextProblem, ...]:
@@ -156,19 +149,19 @@ def _manifest(text: str) -> RunManifest | tuple[TextProblem, ...]:
 
 def _why_not(text: str, message: str) -> tuple[Spot, str]:
     """Where a manifest is wrong, and how, given what its decoder says."""
+    from drive_trace.storage.toml_models import faults  # noqa: PLC0415 - few are wrong
+
     spots = Spots(text)
     try:
-        json.loads(text)
+        data = json.loads(text)
     except json.JSONDecodeError as error:
         return spots.of(Span(error.pos, error.pos)), f"is not JSON: {error.msg}"
     except (ValueError, RecursionError):
         return spots.of(Span(0, 0)), f"{_NO_MANIFEST}: {message}"
-    place = _AT.search(message)
-    member = find_member(parse(text).root, place[1]) if place is not None else None
-    if place is None or member is None or member.value is None:
-        return spots.of(Span(0, 0)), f"{_NO_MANIFEST}: {message}"
-    phrase = f"{_NO_MANIFEST}: `{printable(place[1])}`: {message[: place.start()]}"
-    return spots.of(member.value.span), phrase
+    fault = next(faults(data, RunManifest), Fault((), message))
+    member = find_member(parse(text).root, str(fault.at[0])) if fault.at else None
+    span = member.value.span if member is not None and member.value is not None else Span(0, 0)
+    return spots.of(span), f"{_NO_MANIFEST}: {fault.message}"
 
 
 # A side: its traces, the records of their judging, and their manifests

@@ -24,15 +24,10 @@ from drive_trace.scorecard.caveats import Omitted, Unread
 from drive_trace.scorecard.feed_state import mentions
 from drive_trace.scorecard.scoring import ScoredTrace, stray_grades
 from drive_trace.storage import files as disk
+from drive_trace.storage.configuration import CONFIGURATION_NAME
 from drive_trace.storage.git import Repository, has_content, indexed_records, repository_around
 from drive_trace.storage.patterns import MoreFiles, in_wip, is_trace, patterns_of
-from drive_trace.storage.projects import (
-    CONFIGURATION_NAME,
-    Above,
-    Projects,
-    absolute,
-    relative,
-)
+from drive_trace.storage.projects import Above, Projects, absolute, relative
 from drive_trace.storage.touched import Touched
 from drive_trace.trace.line import HEAD, fields_named
 from drive_trace.trace.provenance import PROVENANCE_VERSION

@@ -13,20 +13,19 @@ import os
 import re
 import sys
 from collections.abc import Callable, Container, Mapping, Sequence
-from datetime import date
-from fnmatch import fnmatchcase
 from itertools import chain
-from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Generic, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
 from drive_trace.json_text import STRICT
-from drive_trace.linter.settings import DEFAULTS, RuleSettings, Severity, fingerprint
+from drive_trace.linter.settings import RuleSettings, fingerprint
 from drive_trace.storage import files as disk
-from drive_trace.storage.patterns import BASELINE_NAME, patterns_of
+from drive_trace.storage.configuration import CONFIGURATION_NAME, Configuration
+from drive_trace.storage.patterns import BASELINE_NAME
 from drive_trace.storage.replace import write_whole
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span, Spot
@@ -48,19 +47,19 @@ _REFUSED_BY_SOME = "it has a key twice, NaN, a number too large, or is nested to
 """What some readers of JSON refuse, or take otherwise."""
 
 
-class _Counted(msgspec.Struct, tag_field="version", tag=VERSION):
+class _Counted(Struct, tag_field="version", tag=VERSION):
     """A baseline as it stands in its file."""
 
     files: dict[str, dict[str, dict[_Fingerprint, _Count | None]]]
 
 
-class _Uncounted(msgspec.Struct, tag_field="version", tag=1):
+class _Uncounted(Struct, tag_field="version", tag=1):
     """One of an older version, in which a fingerprint hides any number of lines."""
 
     files: dict[str, dict[str, list[_Fingerprint]]]
 
 
-class Baseline(msgspec.Struct, frozen=True):
+class Baseline(Struct, frozen=True):
     """The known findings by file: its path from the baseline's folder, with ``/`` in between."""
 
     files: Mapping[str, Known] = {}
@@ -125,19 +124,6 @@ def write_baseline(baseline: Baseline) -> str:
 
 Content = TypeVar("Content")
 
-CONFIGURATION_NAME = "drive-trace.toml"
-RULE_URL = re.compile(r"https?://[^\s{}]*\{code\}[^\s{}]*")
-_NAME = r"[^./\\:\x00-\x1f\x7f][^/\\:\x00-\x1f\x7f]*"
-INNER_PATH = rf"(?:{_NAME}/)*{_NAME}"
-"""A path that leads into no folder above and into no hidden one, as ``.git`` is."""
-RECORDED_TRACE = re.compile(rf"{INNER_PATH}\.jsonl")
-
-_SEVERITIES = {severity.label: severity for severity in Severity}
-SEVERITIES: Mapping[str, Severity | None] = {"off": None, **_SEVERITIES}
-"""The severities that a rule can be set to, by their words; None turns it off."""
-THRESHOLDS: Mapping[str, int] = {**_SEVERITIES, "never": 0}
-"""The severities at which a check can fail, by their words."""
-
 
 class TextProblem(NamedTuple):
     """Why the text of a configuration or a baseline cannot be used, and where in it."""
@@ -146,80 +132,7 @@ class TextProblem(NamedTuple):
     message: str
 
 
-class Override(NamedTuple):
-    """Settings of some files, in place of those of all."""
-
-    globs: tuple[str, ...]
-    rules: RuleSettings
-
-
-class JudgeSettings(NamedTuple):
-    """What has to be known of models before one may judge."""
-
-    orchestrator: str | None = None
-    """The family, or the model's id, of the orchestrator that runs the work."""
-    families: Mapping[str, tuple[str, ...]] = {}
-    """More families of models, each with the words that its models' ids have."""
-
-
-_ANY_JUDGE = JudgeSettings()
-
-
-class RecordedRun(NamedTuple):
-    """The run that sessions of agents in a project record, and its trace."""
-
-    trace: str
-    """The path of the trace from the configuration's folder, in which it lies, with ``/`` in
-    between.
-    """
-    run: str
-
-
-class Exemption(msgspec.Struct, frozen=True):
-    """Runs that a gate does without for a while."""
-
-    runs: tuple[str, ...]
-    """Globs of their ids."""
-    reason: str
-    until: date
-    """The last day."""
-
-
-class Configuration(msgspec.Struct, frozen=True):
-    """The content of a ``drive-trace.toml``."""
-
-    rules: RuleSettings = DEFAULTS
-    overrides: tuple[Override, ...] = ()
-    """In their order: where two match a file, the later one decides."""
-    rule_url: str = ""
-    """The address of a rule's page in what others read, with ``{code}`` for the rule's."""
-    judge: JudgeSettings = _ANY_JUDGE
-    exclude: tuple[str, ...] = ()
-    """Globs of files that searches leave out. A search alone looks at them."""
-    record: RecordedRun | None = None
-    """None where nothing is recorded unasked."""
-    exempt: tuple[Exemption, ...] = ()
-    """What ``score --require-correct`` does without. It counts only where it is trusted."""
-    fail_on: str | None = None
-    """The least severity at which a check fails, or ``never``; None where that is not said."""
-
-    def exemption(self, run_id: str) -> Exemption | None:
-        """What exempts a run for the longest time, if anything does."""
-        found = (each for each in self.exempt if any(fnmatchcase(run_id, g) for g in each.runs))
-        return max(found, key=attrgetter("until"), default=None)
-
-    def settings_for(self, path: str | None) -> RuleSettings:
-        """The settings of a file, by its path from the configuration's folder, with ``/`` in
-        between; None is a file that is not below that folder.
-        """
-        settings = self.rules
-        for globs, rules in self.overrides:
-            if path is not None and patterns_of(globs).hold(path):
-                settings = settings.under(rules)
-        return settings
-
-
-class FileProblem(msgspec.Struct, frozen=True):
+class FileProblem(Struct, frozen=True):
     """Why a configuration or a baseline cannot be used."""
 
     file: Path
@@ -243,7 +156,7 @@ class FileProblem(msgspec.Struct, frozen=True):
         return disk.Problem(shown_path(self.file), self.reason)
 
 
-class Project(msgspec.Struct, frozen=True):
+class Project(Struct, frozen=True):
     """The configuration and the baseline of a folder's traces."""
 
     folder: Path
@@ -459,9 +372,9 @@ def _committed(commit: str, path: Path | str) -> bytes | None:
 
 def _configuration_in(text: str) -> Configuration | tuple[TextProblem, ...]:
     # Most traces have none, and loading the reader takes longer than a small check.
-    from drive_trace.storage.configuration_text import read_configuration  # noqa: PLC0415
+    from drive_trace.storage.toml_models import read_table  # noqa: PLC0415
 
-    return read_configuration(text)
+    return read_table(text, Configuration)
 
 
 class ParsedFiles(Generic[Content]):

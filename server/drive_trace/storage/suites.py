@@ -11,15 +11,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, TypeAlias
 
-from pydantic import Field, model_validator
+from msgspec import Meta, Struct
+from msgspec.structs import asdict
 
-from drive_trace.comparison import traced
 from drive_trace.comparison.answer import MARGIN, CostRule
 from drive_trace.comparison.looks import levels_for_two
 from drive_trace.comparison.runs import RunManifest
 from drive_trace.comparison.statistics import ALPHA
+from drive_trace.comparison.traced import Prices
 from drive_trace.storage.processes import runs_nothing
-from drive_trace.storage.toml_models import Inner, Name, Prices, Table, Text, Word
+from drive_trace.storage.toml_models import Inner, Text, Word
 from drive_trace.text.wording import listed
 
 SIDES = ("baseline", "candidate")
@@ -27,17 +28,25 @@ _MOST = 1000
 """Planned runs of a side."""
 _MOST_ON_DISK = 20_000
 
-Seconds: TypeAlias = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Share: TypeAlias = Annotated[float, Field(gt=0, lt=1)]
-Count: TypeAlias = Annotated[int, Field(ge=1, le=_MOST)]
+Seconds: TypeAlias = Annotated[float, Meta(gt=0, le=1_000_000_000)]
+_CaseName: TypeAlias = Annotated[
+    str,
+    Meta(
+        title="of letters, digits, `.`, `_` and `-`",
+        max_length=100,
+        pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*\Z",
+    ),
+]
+Share: TypeAlias = Annotated[float, Meta(gt=0, lt=1)]
+Count: TypeAlias = Annotated[int, Meta(ge=1, le=_MOST)]
 
 
-class GateOf(Table):
+class GateOf(Struct, frozen=True, forbid_unknown_fields=True):
     """How a component is gated: by commands, or by reports that others have written."""
 
-    run: list[Text] = Field([])
+    run: tuple[Text, ...] = ()
     """Commands for sh -c, one after another."""
-    result: list[Inner] = Field([])
+    result: tuple[Inner, ...] = ()
     """JUnit reports, from the run's folder on."""
     timeout: Seconds = 3600.0
     """How long each command may take."""
@@ -47,16 +56,14 @@ class GateOf(Table):
         """Those of the reports, without their folders."""
         return [Path(each).name for each in self.result]
 
-    @model_validator(mode="after")
-    def _one_way(self) -> GateOf:
+    def __post_init__(self) -> None:
         if bool(self.run) == bool(self.result):
             raise ValueError("needs either commands to `run`, or a `result` to read")
         if any(map(runs_nothing, self.run)):
             raise ValueError("has a command to `run` that runs nothing: it is a comment")
-        return self
 
 
-class CaseOf(Table):
+class CaseOf(Struct, frozen=True, forbid_unknown_fields=True):
     """What runs have to do."""
 
     acceptance: Inner | None = None
@@ -71,7 +78,7 @@ class CaseOf(Table):
     """In place of the gate of all cases."""
 
 
-class SideOf(Table):
+class SideOf(Struct, frozen=True, forbid_unknown_fields=True):
     """What runs of a side have in common."""
 
     model: Word
@@ -81,21 +88,19 @@ class SideOf(Table):
     """The commit that its runs start from, if not that of the case."""
 
 
-class SidesOf(Table):
+class SidesOf(Struct, frozen=True, forbid_unknown_fields=True):
     """The two sides, which differ in one thing."""
 
     baseline: SideOf
     candidate: SideOf
 
-    @model_validator(mode="after")
-    def _one_varies(self) -> SidesOf:
-        ours, theirs = dict(self.baseline), dict(self.candidate)
+    def __post_init__(self) -> None:
+        ours, theirs = asdict(self.baseline), asdict(self.candidate)
         if sum(ours[key] != theirs[key] for key in ours) != 1:
             raise ValueError(f"have to differ in one of {listed(f'`{each}`' for each in ours)}")
-        return self
 
 
-class JudgeOf(Table):
+class JudgeOf(Struct, frozen=True, forbid_unknown_fields=True):
     """Who judges the intent of each run: options of ``judge``."""
 
     model: Word
@@ -111,14 +116,14 @@ class JudgeOf(Table):
     labelling_rule: Text | None = None
     diff: Inner = "run.diff"
     """What was changed, from the run's folder on."""
-    repeat: Annotated[int, Field(ge=1, le=99)] = 1
+    repeat: Annotated[int, Meta(ge=1, le=99)] = 1
     timeout: Seconds = 300.0
 
 
-class Suite(Table):
+class Suite(Struct, frozen=True, forbid_unknown_fields=True):
     """Which runs are planned, how each is gated and judged, and how both sides are compared."""
 
-    cases: Annotated[dict[Name, CaseOf], Field(min_length=1)]
+    cases: Annotated[dict[_CaseName, CaseOf], Meta(min_length=1)]
     repetitions: Count
     """Runs of each case and side."""
     sides: SidesOf
@@ -133,19 +138,18 @@ class Suite(Table):
     qa: GateOf | None = None
     """The gate of all cases."""
     judge: JudgeOf | None = None
-    prices: Prices = Field({})
+    prices: Prices = {}
     """By the model; ``*`` is any other."""
     margin: Share = MARGIN
     """A lower cost decides only if the rate of CORRECT runs is lower by this at most."""
-    alpha: Annotated[float, Field(ge=0.0001, lt=1)] = ALPHA
+    alpha: Annotated[float, Meta(ge=0.0001, lt=1)] = ALPHA
     """How often comparisons of sides that are alike may find a difference."""
     time: Literal["working", "clock"] = "working"
     """Which time may decide."""
-    looks: Annotated[int, Field(ge=1, le=100)] = 1
+    looks: Annotated[int, Meta(ge=1, le=100)] = 1
     """How often the sides are compared, after equal shares of the repetitions."""
 
-    @model_validator(mode="after")
-    def _all_fits(self) -> Suite:
+    def __post_init__(self) -> None:
         if not {"{side}", "{case}", "{run}"} <= {*re.split(r"(\{\w+\})", self.runs)}:
             raise ValueError("`runs` needs {side}, {case} and {run}: each run has a folder")
         if "}{" in self.runs:
@@ -159,7 +163,6 @@ class Suite(Table):
         folders = {trace for side in SIDES for trace in file.planned(side, self.looks)}
         if len(folders) < 2 * runs:
             raise ValueError("`runs` has one folder for several runs: part its names by `/`")
-        return self
 
 
 class SuiteFile(NamedTuple):
@@ -224,8 +227,3 @@ class SuiteFile(NamedTuple):
         """The file of the judge's, if it is not the user's own."""
         own = self.suite.judge.calibration if self.suite.judge else None
         return own and str(self.path.parent / own)
-
-    @property
-    def prices(self) -> traced.Prices:
-        """Those that it has."""
-        return {name: traced.TokenPrices(**dict(e)) for name, e in self.suite.prices.items()}

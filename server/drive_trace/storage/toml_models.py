@@ -1,134 +1,221 @@
-"""Reads TOML that a person has named as one of our models: all mistakes are told, each with its
-place. Loads pydantic, which only such files are worth.
+"""Reads a document as one of our tables, each declared as a struct. All mistakes are told, each
+with its place; msgspec tells the first one alone.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, TypeVar
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    TypeAdapter,
-    ValidationError,
-    model_validator,
-)
+import msgspec
+from msgspec import Meta
 
-from drive_trace.storage.configuration_text import Fault, problems_at, read_toml, shown_value
+from drive_trace.storage.configuration import INNER_PATH, Rules
 from drive_trace.storage.patterns import is_pattern
-from drive_trace.storage.projects import INNER_PATH, FileProblem, ParsedFiles, TextProblem
+from drive_trace.storage.projects import FileProblem, ParsedFiles, TextProblem
+from drive_trace.storage.rule_tables import entry_of, unknown_rule
+from drive_trace.storage.toml_text import Fault, KeyPath, problems_at, read_toml
 from drive_trace.text.escaping import printable
+from drive_trace.text.wording import listed
+from drive_trace.text.wording import shown as shown_json
 from drive_trace.vocabulary.slips import nearest
 
-_NAME, _INNER = r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$", f"^(?:{INNER_PATH})$"
-_SOME = r"^[^\x00]*[^\s\x00][^\x00]*$"
-_EXPECTED = {
-    _NAME: "of letters, digits, `.`, `_` and `-`",
-    _INNER: "a path with `/`, into no folder above and no hidden one",
-    _SOME: "some text without U+0000",
-    "string_type": "a text",
-    "int_type": "a whole number",
-    "model_type": "a table",
-    "dict_type": "a table",
-    "list_type": "an array",
+T = TypeVar("T")
+_WORDS: Mapping[object, str] = {
+    str: "a text",
+    int: "an integer",
+    float: "a number",
+    bool: "true or false",
+    date: "a day such as 2027-01-31",
+    list: "an array",
+    tuple: "an array",
 }
-"""What belongs there, by a pattern or by pydantic's name of an error."""
+"""What belongs there, where a declaration has no title that says it."""
+_BOUNDS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
+_SLIPS = {
+    "info": "information",
+    "note": "information",
+    "warn": "warning",
+    "ignore": "off",
+    "none": "off",
+    "false": "off",
+}
 _MOST_PATTERNS = 4000
 """Of all cases together: each is matched with each file of a run."""
 
 
-def _pattern(text: str) -> str:
-    if not text.strip() or not is_pattern(text):
-        raise ValueError("must be a pattern as in .gitignore, or a run's id")
-    return text
+class Pattern(str):
+    """One as in .gitignore, or a run's id."""
+
+    __slots__ = ()
+
+    def __new__(cls, text: str) -> Pattern:
+        """Raises TypeError where it means nothing."""
+        if not text.strip() or not is_pattern(text):
+            raise TypeError
+        return super().__new__(cls, text)
 
 
-Name: TypeAlias = Annotated[str, Field(max_length=100, pattern=_NAME)]
-Inner: TypeAlias = Annotated[str, Field(pattern=_INNER)]
-Text: TypeAlias = Annotated[str, Field(max_length=10_000, pattern=_SOME)]
-Word: TypeAlias = Annotated[str, Field(max_length=200, pattern=_SOME)]
-Dollars: TypeAlias = Annotated[float, Field(ge=0, le=1_000_000)]
+_SOME = r"^[^\x00]*[^\s\x00][^\x00]*\Z"
+Inner: TypeAlias = Annotated[
+    str,
+    Meta(
+        title="a path with `/`, into no folder above and no hidden one",
+        pattern=rf"^(?:{INNER_PATH})\Z",
+    ),
+]
+Text: TypeAlias = Annotated[
+    str, Meta(title="some text without U+0000", max_length=10_000, pattern=_SOME)
+]
+Word: TypeAlias = Annotated[str, Meta(title="a word without U+0000", max_length=200, pattern=_SOME)]
 Patterns: TypeAlias = Annotated[
-    list[Annotated[str, AfterValidator(_pattern)]], Field(min_length=1, max_length=1000)
+    tuple[Annotated[Pattern, Meta(title="a pattern as in .gitignore, or a run's id")], ...],
+    Meta(min_length=1, max_length=1000),
 ]
 
 
-class Table(BaseModel):
-    """A table that has no other keys."""
-
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True
-    )
-
-
-class CasesOf(Table):
+class CasesOf(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The file of ``compare --cases``."""
 
-    cases: Annotated[dict[Word, Patterns], Field(min_length=1, max_length=1000)]
+    cases: Annotated[dict[Word, Patterns], Meta(min_length=1, max_length=1000)]
 
-    @model_validator(mode="after")
-    def _not_too_many(self) -> CasesOf:
+    def __post_init__(self) -> None:
         if sum(map(len, self.cases.values())) > _MOST_PATTERNS:
             raise ValueError(f"all cases have more than {_MOST_PATTERNS:,} patterns")
-        return self
 
 
-class PriceOf(Table):
-    """Dollars for a million tokens."""
-
-    input: Dollars
-    output: Dollars
-    cache_read: Dollars
-    cache_write: Dollars
-
-
-Prices: TypeAlias = dict[Word, PriceOf]
-T = TypeVar("T")
-
-
-def read_as(path: Path, model: type[T]) -> T | Sequence[FileProblem]:
+def read_as(path: Path, kind: type[T]) -> T | Sequence[FileProblem]:
     """Read a file that somebody has named."""
     problems: list[FileProblem] = []
-    read = ParsedFiles[T | None](lambda text: _read(text, model), None).read(
+    read = ParsedFiles[T | None](lambda text: read_table(text, kind), None).read(
         path, problems, is_named=True
     )
     return problems if read is None else read
 
 
-def _read(text: str, model: type[T]) -> T | tuple[TextProblem, ...]:
+def read_table(text: str, kind: type[T]) -> T | tuple[TextProblem, ...]:
+    """A document as a table of ours, or the first problems with it, in their order."""
     text = text.replace("\r\n", "\n")
     data = read_toml(text)
     if isinstance(data, TextProblem):
         return (data,)
+    found = [*faults(data, kind)]
+    return problems_at(text, found) if found else _converted(data, kind)
+
+
+def _converted(value: object, kind: type[T]) -> T:
+    return msgspec.convert(value, kind, dec_hook=_made, builtin_types=(date,))
+
+
+def _made(kind: Any, value: object) -> object:
+    """A value of a class of ours, whose constructor refuses what is wrong."""
+    if not isinstance(value, kind.__base__) or any(_inner(value, kind, ())):
+        raise TypeError
+    return kind(value)
+
+
+def faults(value: object, kind: Any, at: KeyPath = ()) -> Iterator[Fault]:
+    """All mistakes in what stands at a place, which has to be of a type that msgspec converts to.
+    A mistake is told of the innermost value that has it.
+    """
     try:
-        return TypeAdapter(model).validate_python(data)
-    except ValidationError as error:
-        return problems_at(text, map(_fault, error.errors(include_url=False)))
+        _converted(value, kind)
+    except msgspec.ValidationError as error:
+        inner = [*_inner(value, kind, at)]
+        yield from inner or [Fault(at, _what(value, kind, at, error.__cause__))]
 
 
-def _fault(error: Any) -> Fault:
-    """What is wrong, in our words: pydantic says ``Input should be a valid integer``."""
-    at = tuple(each for each in error["loc"] if each != "[key]")
-    name = f"`{printable(str(at[-1]))}`" if at and isinstance(at[-1], str) else "an item"
-    if error["type"] == "missing":
-        return Fault(at, f"{name} is missing here", of_key=True)
-    if error["type"] == "extra_forbidden":
-        guess = nearest(str(at[-1]), _keys() - {at[-1]})  # which may be one of another table
-        meant = f": did you mean `{guess}`?" if guess else ""
-        return Fault(at, f"{name} is no key here{meant}", of_key=True)
-    expected = _EXPECTED.get(error.get("ctx", {}).get("pattern", error["type"]))
-    said = f"must be {expected}" if expected else re.sub(r"^\w+ should", "must", error["msg"])
-    said = said.removeprefix("Value error, ")
-    if error["type"] == "value_error" and isinstance(error["input"], dict):
-        return Fault(at, f"{name} {said}" if at else said)
-    return Fault(at, f"{name} {said}; found {shown_value(error['input'])}")
+def _inner(value: object, kind: Any, at: KeyPath) -> Iterator[Fault]:
+    """The mistakes inside a table or an array."""
+    bare, meta = _bare(kind, value)
+    if isinstance(value, dict) and (hasattr(bare, "__struct_fields__") or bare is Rules):
+        fields = _fields(bare, value)
+        for name, (inner, is_needed) in fields.items():
+            if is_needed and name not in value:
+                missing = f"`{name}` is missing here: expected {_expected(inner)}"
+                yield Fault((*at, name), missing, of_key=True)
+        for key, each in value.items():
+            if key in fields:
+                yield from faults(each, fields[key][0], (*at, key))
+            else:
+                unknown = unknown_rule(key) if bare is Rules else _unknown(key, fields)
+                yield Fault((*at, key), unknown, of_key=True)
+    elif isinstance(value, dict) and get_origin(bare) is dict:
+        of_key, of_value = get_args(bare)
+        for key, each in value.items():
+            yield from (said._replace(of_key=True) for said in faults(key, of_key, (*at, key)))
+            yield from faults(each, of_value, (*at, key))
+    elif isinstance(value, list) and not len(value) > (meta.max_length or len(value)):
+        for place, each in enumerate(value if get_origin(bare) is tuple else ()):
+            yield from faults(each, get_args(bare)[0], (*at, place))
 
 
-def _keys() -> set[str]:
-    """All that there are, of any table."""
-    return {key for table in Table.__subclasses__() for key in table.model_fields}
+def _fields(table: Any, value: Mapping[str, object]) -> dict[str, tuple[Any, bool]]:
+    """By the key of each field of a table, its type, and whether it has to be there."""
+    if table is Rules:
+        return {key: (kind, False) for key in value if (kind := entry_of(key)) is not None}
+    return {each.encode_name: (each.type, each.required) for each in msgspec.structs.fields(table)}
+
+
+def _bare(kind: Any, value: object) -> tuple[Any, Meta]:
+    """A type, and what its annotation says of it; of several, that which a value is to be."""
+    meta = Meta()
+    while get_origin(kind) in (Annotated, Union, UnionType):
+        if get_origin(kind) is Annotated:
+            kind, meta = kind.__origin__, kind.__metadata__[-1]
+        else:
+            first, *others = (each for each in get_args(kind) if each is not NoneType)
+            kind = others[0] if others and isinstance(value, dict) else first
+    return kind, meta
+
+
+def _expected(kind: Any) -> str:
+    """What belongs at a place, in words."""
+    if get_origin(kind) in (Union, UnionType):
+        return " or ".join(_expected(each) for each in get_args(kind) if each is not NoneType)
+    bare, meta = _bare(kind, None)
+    if get_origin(bare) is Literal:
+        return listed((f'"{each}"' for each in get_args(bare)), "or")
+    if get_origin(bare) is tuple and meta.min_length and not meta.title:
+        item = _expected(get_args(bare)[0]).partition(" ")[2]
+        return f"an array of at least one {item}"
+    bounds = ((text, getattr(meta, name)) for name, text in _BOUNDS.items())
+    said = " and ".join(f"{text} {bound:,}" for text, bound in bounds if bound is not None)
+    words = _WORDS.get(get_origin(bare) or bare, "a table")
+    return meta.title or (f"{words} of {said}" if said else words)
+
+
+def _what(value: object, kind: Any, at: KeyPath, cause: object) -> str:
+    """What is wrong with a value in which nothing else is wrong."""
+    last = at[-1] if at else None
+    name = {int: "an item", str: f"`{printable(str(last))}`"}.get(type(last), "it")
+    bare, meta = _bare(kind, value)
+    if isinstance(cause, ValueError):  # a sentence of ours
+        return f"{name} {cause}" if at and isinstance(value, dict) else str(cause)
+    if isinstance(value, str | list | dict) and len(value) > (meta.max_length or len(value)):
+        of_what = "characters" if isinstance(value, str) else "items"
+        return f"{name} has more than {meta.max_length} {of_what}"
+    guess = None
+    if get_origin(bare) is Literal:
+        word = str(value).lower()
+        guess = _SLIPS.get(word) or nearest(word, get_args(bare))
+        kind = bare if isinstance(value, str) else kind
+    meant = f' — did you mean "{guess}"?' if guess else ""
+    return f"{name} must be {_expected(kind)}; found {_shown(value)}{meant}"
+
+
+def _unknown(key: str, fields: Mapping[str, object]) -> str:
+    guess = nearest(key, fields)
+    names = listed((f"`{each}`" for each in fields), "or")
+    meant = f"did you mean `{guess}`?" if guess else f"expected {names}"
+    return f"`{printable(key)}` is no key here: {meant}"
+
+
+def _shown(value: object) -> str:
+    """A value as TOML has it, for a message."""
+    if isinstance(value, dict):
+        return "a table"
+    return "an empty array" if value == [] else shown_json(value)
