@@ -135,6 +135,10 @@ def test_a_case_that_comes_out_both_ways_is_flaky(tmp_path: Path) -> None:
         "case."
     )
     assert "shaky\n3\n1\n0\n1\n1\n0.33 to 0.67" in told
+    # 1 − (1 − share)³ and share³, from Wilson's 0.0615 for 1 of 3 to his 0.9385 for 2 of 3: as the
+    # ungraded run may be either, nobody knows how likely one of three, or each, is CORRECT.
+    assert "\n3\nn/a [0.173, 1.000]\nn/a [0.000, 0.827]\n" in told
+    assert "pass@k: one of k runs at least is CORRECT; pass^k: all are" in told
     assert "steady" not in told
 
 

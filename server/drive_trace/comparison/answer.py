@@ -32,7 +32,6 @@ from drive_trace.comparison.runs import (
     rank,
     spent_for_each_correct,
     tally,
-    tries,
 )
 from drive_trace.grading.calibration import families_of, wilson
 from drive_trace.grading.judgements import Calibrated
@@ -504,7 +503,7 @@ def to_json(found: Comparison) -> dict[str, object]:
             {
                 "case": each.name,
                 **_by_side([_tally_json(tally(runs)) for runs in each[1:]]),
-                "tries": _by_side([found and found._asdict() for found in map(tries, each[1:])]),
+                "tries": _by_side([t and t._asdict() for t in (tally(r).tries for r in each[1:])]),
                 "spent_for_each_correct": _by_side([*map(_spent_json, each[1:])]),
             }
             for each in found.cases

@@ -50,7 +50,7 @@ _ERRORS = (
     "By the judge's calibration (Rogan and Gladen), with an interval for its errors and for so few "
     "runs; the gate takes each verdict as it is"
 )
-_REPEATED = (
+REPEATED = (
     "pass@k: one of k runs at least is CORRECT; pass^k: all are; a case flips where some runs of a "
     "side are CORRECT and others INCORRECT"
 )
@@ -169,7 +169,7 @@ def _sections(found: Comparison) -> Iterator[doc.Section]:
         yield _spent(found)
         if len(found.cases) > 1:
             yield _cases(found.cases)
-        if any(compared.tries(runs) for case in found.cases for runs in case[1:]):
+        if any(compared.tally(runs).tries for case in found.cases for runs in case[1:]):
             yield _tries(found.cases)
         if found.flips:
             yield _flips(found.flips)
@@ -340,13 +340,21 @@ def _tries(cases: Sequence[compared.RunsOfCase]) -> doc.Section:
     rows = []
     for case in cases:
         for name, runs in zip(("baseline", "candidate"), case[1:], strict=True):
-            if found := compared.tries(runs):
-                any_of = f"{_figure(found.any_correct, '.3f')} {_interval(found.any_interval)}"
-                all_of = f"{_figure(found.all_correct, '.3f')} {_interval(found.all_interval)}"
+            if found := compared.tally(runs).tries:
                 flips = "yes" if found.flips else "no"
-                rows.append((doc.name(case.name), name, flips, str(found.k), any_of, all_of))
-    headers = ("case", "side", "flips", "k", "pass@k", "pass^k")
-    return _section("Repeated runs", (_REPEATED,), headers, rows, numbers_from=3)
+                rows.append((doc.name(case.name), name, flips, *tried(found)))
+    headers = ("case", "side", "flips", *TRIED)
+    return _section("Repeated runs", (REPEATED,), headers, rows, numbers_from=3)
+
+
+TRIED = ("k", "pass@k", "pass^k")
+
+
+def tried(found: compared.Tries) -> tuple[str, ...]:
+    """The figures under :data:`TRIED`."""
+    any_of = f"{_figure(found.any_correct, '.3f')} {_interval(found.any_interval)}"
+    all_of = f"{_figure(found.all_correct, '.3f')} {_interval(found.all_interval)}"
+    return str(found.k), any_of, all_of
 
 
 def _flips(flips: Sequence[Flip]) -> doc.Section:

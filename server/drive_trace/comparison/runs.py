@@ -343,6 +343,12 @@ class Tally(NamedTuple):
         return self.most if may_be else self.correct - self.qualified
 
     @property
+    def tries(self) -> Tries | None:
+        """What a few of them come to."""
+        flips = bool(self.correct and self.incorrect)
+        return tries(self.k, self.hits(may_be=False), self.most, flips=flips)
+
+    @property
     def passed(self) -> str:
         """How many are CORRECT, for people: ``7``, or ``7 (2 with caveats)``."""
         but = f" ({self.qualified:,} with caveats)" if self.qualified else ""
@@ -377,16 +383,16 @@ class Tries(NamedTuple):
     all_interval: Interval
 
 
-def tries(runs: Sequence[ComparedRun]) -> Tries | None:
-    """The intervals follow from that of the share of CORRECT runs. None of a single run."""
-    found = tally(runs)
-    if found.k < 2 or found.interval is None:
+def tries(of: int, least: int, most: int, *, flips: bool) -> Tries | None:
+    """Of so many runs, of which at least and at most so many are CORRECT. The intervals follow from
+    that of their share. None of a single run.
+    """
+    if of < 2:
         return None
-    k, (low, high) = min(_TRIES, found.k), found.interval
-    none, every = (math.comb(n, k) for n in (found.k - found.correct, found.correct))
-    ways, flips = math.comb(found.k, k), bool(found.correct and found.incorrect)
+    k, low, high = min(_TRIES, of), wilson(least, of)[0], wilson(most, of)[1]
+    ways, none, every = (math.comb(n, k) for n in (of, of - least, least))
     either = 1 - (1 - low) ** k, 1 - (1 - high) ** k
-    if found.hits(may_be=False) != found.most:
+    if least != most:
         return Tries(k, flips, None, either, None, (low**k, high**k))
     return Tries(k, flips, 1 - none / ways, either, every / ways, (low**k, high**k))
 

@@ -9,7 +9,8 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from drive_trace.comparison.answer import p_is
-from drive_trace.comparison.render import Drawn, intervals
+from drive_trace.comparison.render import REPEATED, TRIED, Drawn, intervals, tried
+from drive_trace.comparison.runs import tries
 from drive_trace.fleet.changes import MOST_WITHIN, Change, changes, likeliest
 from drive_trace.grading.calibration import share, wilson
 from drive_trace.report import fleet as table
@@ -261,5 +262,13 @@ def _flaky(fleet: Fleet) -> doc.Section:
     known = sum(map(len, by_case.values()))
     of = f"{known:,} of {plural(len(fleet.rows), 'run')} have a manifest that says their case"
     said = f"{plural(len(flaky), 'case')} of {len(by_case):,} came out CORRECT and INCORRECT; {of}."
-    shares = [_shares("case", flaky)] * bool(flaky)
-    return doc.Section("Flaky cases", [doc.Paragraph(said), *shares])
+    shown = [
+        [doc.name(case, 80), *table.rate(rows), *tried(found)]
+        for case, rows in flaky.items()
+        if (found := tries(len(rows), *_bounds(rows), flips=True)) is not None
+    ]
+    headers = ("case", *table.RATES, *TRIED)
+    if not shown:
+        return doc.Section("Flaky cases", [doc.Paragraph(said)])
+    told = doc.Table(headers, shown, numbers_from=1, is_sortable=len(shown) > _MOST)
+    return doc.Section("Flaky cases", [doc.Paragraph(said), told, doc.Paragraph(f"{REPEATED}.")])
