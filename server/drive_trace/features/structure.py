@@ -335,7 +335,8 @@ class _SymbolMaker(NamedTuple):
                 opener = child.first if child.opener is None else child.opener.record
                 made["range"] = self._range(child.first, child.last)
                 made["selectionRange"] = self._range(opener, opener)
-                made["children"] = self.tree(child.children)
+                # As text: to encode and free all at once would hold up every other thread.
+                made["children"] = JsonText(dumps(self.tree(child.children)))
             symbols.append(made)
         return symbols
 
