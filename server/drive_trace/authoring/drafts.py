@@ -18,7 +18,7 @@ from drive_trace.json_text import STRICT, as_json, parse, refuse_number
 from drive_trace.scorecard.feed_state import JoinedFeed
 from drive_trace.text.wording import are, shown
 from drive_trace.trace.line import REJECTING, DiagnosticKind
-from drive_trace.trace.reading import read_lines
+from drive_trace.trace.reading import read_exactly
 from drive_trace.vocabulary import ENVELOPE, EVENTS, GRADE, SCHEMA_VERSION, EventType
 from drive_trace.vocabulary.types import ENVELOPE_EXAMPLE
 
@@ -247,8 +247,8 @@ def _diagnoses(record: str) -> Iterator[tuple[DiagnosticKind, str, str]]:
     """The findings of a record by itself: the kind, the severity and the message. That a key of the
     envelope stands there twice is not told: a payload was put into a record that has them.
     """
-    (line,) = read_lines([record])
-    if not line.diagnostics:  # the rule: the rest of this costs more than writing the record
+    # Nearly all have none, and the rest of this costs more than to write the record.
+    if not read_exactly(record).diagnostics:
         return
     from drive_trace.analysis import Analysis  # noqa: PLC0415 - few events need the rules
 
