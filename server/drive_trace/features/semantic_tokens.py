@@ -162,7 +162,7 @@ def _answer(document: Document, look: TokenLook, first: int, stop: int) -> JsonT
             numbers += line - above, right, length, *is_shown
             above, before = line, column
         data += b",%b" % dumps(numbers)[1:-1] if numbers else b""
-    return JsonText(b'{"data":[%b]}' % data[1:])
+    return JsonText(b'{"data":[%b]}' % bytes(data[1:]))
 
 
 def _type_and_modifiers(kind: _Kind, look: TokenLook) -> tuple[int, int] | None:

@@ -437,13 +437,13 @@ def record_beside(trace: str, suffix: str, most: int = LARGEST) -> bytes | Probl
     """What stands beside a trace under its name with a suffix; empty if nothing does. Links out of
     the repository are not followed.
     """
-    path = Path(f"{trace}{suffix}")
+    path = f"{trace}{suffix}"
     if trace == STDIN or not may_be_there(path):  # most traces have none: links cost more to follow
         return b""
     try:
-        return read_regular(inside(path, path.parent), most)
+        return read_regular(inside(path, Path(path).parent), most)
     except (OSError, ValueError) as error:
-        return Problem(str(path), why_not_read(error))
+        return Problem(str(Path(path)), why_not_read(error))
 
 
 def provenance_beside(trace: str) -> ProvenanceRecord | None:
@@ -498,6 +498,6 @@ class JudgementFiles:
 
 def _version(trace: str) -> object:
     try:
-        return version_of(Path(f"{trace}{JUDGEMENTS_SUFFIX}").stat())
+        return version_of(os.stat(f"{trace}{JUDGEMENTS_SUFFIX}"))  # noqa: PTH116 - fast
     except (OSError, ValueError):
         return None

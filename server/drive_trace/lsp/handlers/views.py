@@ -78,19 +78,17 @@ class Views(Handlers):
         return await self._runs.open.readers.read_anew(lambda: self._runs_json(counts))
 
     async def _count_closed(self) -> _Counts:
-        """The findings of traces that are not open."""
-        is_open = self._runs.open_reals()
-        traces = [
-            each for each in self._runs.closed.seen() if each.parts and each.real not in is_open
-        ]
+        """The findings of traces that are not open, as far as they are known or counted."""
+        closed, is_open = self._runs.closed, self._runs.open_reals()
+        seen = (each for each in closed.seen() if each.parts and each.real not in is_open)
+        traces = [each for each in seen if closed.may_count(each.real)]
         rules = await self._linting.rules_now([each.path for each in traces])
         besides = [beside_of(self._runs, each.place.uri, each.parts) for each in traces]
-        count = self._runs.closed.findings_by_run
 
         def counts() -> _Counts:
             given = zip(traces, rules, besides, strict=True)
             return {
-                trace.place.uri: count(trace.real, settings, beside)
+                trace.place.uri: closed.findings_by_run(trace.real, settings, beside)
                 for trace, settings, beside in given
             }
 
@@ -252,7 +250,7 @@ def _files(parts: Sequence[RunPart], counts: _Counts) -> list[RunFile]:
         (part,) = run.parts
         record = part.first_line - 1
         line = record if trace is None else trace.analysis.document.protocol_line(record)
-        found = counts.get(uri, {})
+        found = counts.get(uri)
         findings = found.get(run.run_id, 0) if found is not None else None
         grade = dict(part.correctness.values) if part.correctness is not None else None
         files.append(RunFile(uri, part.path, line, part.event_count, findings, grade))

@@ -487,6 +487,11 @@ class ClosedTraces:
             analysis = self._analysis(entry, rules or _NO_RULES)
         return work(analysis) if analysis is not None else None
 
+    def may_count(self, real: str) -> bool:
+        """Whether the findings of a trace are counted, or a cache had their number."""
+        entry = self._entries.get(real)
+        return self.counts_findings or (entry is not None and "counts" in entry.results)
+
     def findings_by_run(
         self, real: str, rules: RuleSettings, beside: Beside | None = None
     ) -> Mapping[str | None, int] | None:

@@ -273,11 +273,12 @@ class Following:
     async def _look_first(
         self, traces: Sequence[tuple[str, Path]], progress: Progress | None
     ) -> None:
-        done = 0
+        done, asked = 0, list[tuple[str, RuleSettings]]()
         while done < len(traces) and not self._is_cancelled:
-            reals, paths = zip(*traces[done : done + _AT_ONCE], strict=True)
-            rules = await self._rules_now(paths)
-            done += await in_thread(self._read_some, list(zip(reals, rules, strict=True)))
+            if done == len(asked):
+                reals, paths = zip(*traces[done : done + _AT_ONCE], strict=True)
+                asked += zip(reals, await self._rules_now(paths), strict=True)
+            done += await in_thread(self._read_some, asked[done:])
             if progress is not None:
                 progress.report(done, len(traces))
 
