@@ -357,7 +357,7 @@ class Checking:
         for task in tasks:
             fixes = self._fixes
             yield self._fixed(task, fixes) if fixes else (task, _check(task, self.logs))
-            size += sum(len(record) for each in task[1] for record in each.trace.records)
+            size += sum(sum(map(len, each.trace.records)) for each in task[1])
             if size > _LITTLE and self._fixes is None:
                 break
         yield from on_all_cores(_check, tasks)

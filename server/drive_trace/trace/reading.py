@@ -107,9 +107,7 @@ def _read_unclean_again(lines: list[Line], events: Mapping[int, Any]) -> None:
                 lines[place] = read_exactly(lines[place].text)
     # No text is shorter than what is written back: an escape is longer than the bytes that it
     # stands for. So all are compact, with no key twice, if together they are as long.
-    texts = [line.text for line in fast]
-    length = sum([len(text) if text.isascii() else len(text.encode()) for text in texts])
-    if length != written_length(*events.values()):
+    if len("".join([line.text for line in fast]).encode()) != written_length(*events.values()):
         for place, event in events.items():
             lines[place] = _checked_length(lines[place], event)
 

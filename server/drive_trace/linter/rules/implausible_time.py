@@ -16,8 +16,6 @@ EVENT{"event_type":"project-started","ts":"2026-05-28T14:00:00.000Z"}
 EVENT{"event_type":"project-started","ts":"28 May 1970"}
 """
 
-from typing import cast
-
 from drive_trace.linter.rule import Findings, Rule, Run, Severity
 from drive_trace.trace.line import TS
 from drive_trace.vocabulary import Form
@@ -26,7 +24,7 @@ _DECADES = {"202", "203", "204"}
 
 
 def _check(run: Run) -> Findings:
-    decades = {cast("str", line.facts[TS])[:3] for line in run.lines}
+    decades = {line.facts[TS][:3] for line in run.lines}
     for line in run.lines if decades - _DECADES else ():
         ts = line.text_fact("ts")
         if ts[:3] not in _DECADES and ts in Form.TIMESTAMP:

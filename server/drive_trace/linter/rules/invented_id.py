@@ -22,8 +22,6 @@ EVENT{"event_type":"dispatch-start","dispatch_id":"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6
 EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
 """
 
-from typing import cast
-
 from drive_trace.linter.rule import Findings, Rule, Run, Severity
 from drive_trace.trace.line import EVENT_ID
 from drive_trace.vocabulary import DISPATCH, ROUND, Form, looks_invented
@@ -38,7 +36,7 @@ _PARTS = (
 def _check(run: Run) -> Findings:
     starts = [(of.field, run.events(of.opener)) for of in (DISPATCH, ROUND)]
     tables = (run.table(of.opener, of.field) for of in (DISPATCH, ROUND))
-    ids = [cast("str", line.facts[EVENT_ID]) for line in run.lines]
+    ids = [line.facts[EVENT_ID] for line in run.lines]
     text = "\n".join((*ids, *(str(each) for table in tables for each in table)))
     if not any(part in text for part in _PARTS):
         return

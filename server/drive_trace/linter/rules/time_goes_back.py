@@ -37,7 +37,6 @@ EVENT{"event_type":"project-started","project_run_id":"cart","ts":"2026-05-27T14
 """
 
 from itertools import pairwise
-from typing import cast
 
 from drive_trace.linter.rule import Findings, Option, Rule, Run, Severity
 from drive_trace.trace.line import TS
@@ -46,7 +45,7 @@ from drive_trace.vocabulary import Form
 
 
 def _check(run: Run, *, tolerance_ms: float) -> Findings:
-    stamps = [cast("str", line.facts[TS]) for line in run.lines]
+    stamps = [line.facts[TS] for line in run.lines]
     if are_alike(stamps) and stamps == sorted(stamps):
         return  # texts of one shape compare like times
     for (before, after), (previous, line) in zip(
