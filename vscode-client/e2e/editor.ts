@@ -445,17 +445,25 @@ export class Editor {
       }));
   }
 
-  /** Where the first occurrence of `text` in the visible part of the file stands on the screen. */
+  /** Where the first occurrence of `text` in the visible part of the file stands on the screen. A lens that is drawn late moves rows: the place counts once it stays. */
   async placeOf(text: string): Promise<Box> {
-    return until(`"${text}" on the screen`, () => this.page.evaluate(findText, text));
+    let before = "";
+    return until(`"${text}" on the screen`, async () => {
+      const place = await this.page.evaluate(findText, text);
+      const stays = JSON.stringify(place ?? null) === before;
+      before = JSON.stringify(place ?? null);
+      return stays ? place : undefined;
+    });
   }
 
   async hoverOver(text: string): Promise<void> {
-    const { x, y, width, height } = await this.placeOf(text);
-    // The editor asks for a hover when the pointer moves inside a word, not when it appears there.
-    await this.page.mouse.move(x + 1, y + height / 2);
-    await this.page.mouse.move(x + width / 2, y + height / 2, { steps: 4 });
-    await this.hover.first().waitFor();
+    await until(`the hover of "${text}"`, async () => {
+      const { x, y, width, height } = await this.placeOf(text);
+      // The editor asks for a hover when the pointer moves inside a word, not when it appears there.
+      await this.page.mouse.move(x + 1, y + height / 2);
+      await this.page.mouse.move(x + width / 2, y + height / 2, { steps: 4 });
+      return this.hover.first().waitFor({ timeout: 5_000 }).then(() => true, () => false);
+    });
   }
 
   /** Somewhere that has no tooltip. */

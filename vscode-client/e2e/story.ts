@@ -23,9 +23,11 @@ export async function playStory(editor: Editor, sandbox: Sandbox): Promise<void>
 
   await step(`the only error squiggle is under ${token}`, async () => {
     await until("a squiggle", async () => (await editor.errorSquiggles()).length > 0);
+    await editor.lenses.filter({ hasText: "not computable: not graded" }).first().waitFor(); // it moves the rows
+    const word = await editor.placeOf(token);
     const squiggles = await editor.errorSquiggles();
     assert.equal(squiggles.length, 1, "number of error squiggles");
-    assertUnder(squiggles[0], await editor.placeOf(token));
+    assertUnder(squiggles[0], word);
     await editor.screenshot("squiggle");
   });
 
