@@ -103,6 +103,29 @@ def planned(here: Path, cases: list[str]) -> Path:
     return write(here, "suite.toml", SUITE.format(log=here / "gates.log", cases=tables))
 
 
+def test_a_suite_says_what_is_planned_and_its_baseline_what_to_expect(suite: Path) -> None:
+    given = ("--cases", len(FEW), "--runs", REPETITIONS, "--output-format", "json")
+    before = run("plan", "--suite", suite, "--output-format", "json").json
+    assert before["rate"] == 0.8, "nothing is graded"
+    for trace in suite.parent.glob("runs/baseline/*/*/trace.jsonl"):
+        name = json.loads(trace.read_text("utf-8").split("\n")[0])["project_run_id"]
+        of_run = ("--trace-file", trace, "--project-run-id", name)
+        outcome = "fail" if trace.parent.name == "1" else "pass"
+        marks = [each for name in ("mechanical", "qa", "intent") for each in (f"--{name}", outcome)]
+        assert run("record", *of_run, *marks).code == 0
+    planned = run("plan", "--suite", suite, "--output-format", "json").json
+    assert (planned["cases"], planned["runs"]) == (len(FEW), REPETITIONS)
+    told = {name: str(planned[name]) for name in ("rate", "spread")}
+    as_options = run("plan", *given, "--rate", told["rate"], "--spread", told["spread"]).json
+    assert planned["power"] == [pytest.approx(each, abs=1e-6) for each in as_options["power"]]
+    # (10 + z² / 2) of (12 + z²), and as far as the costs of the baseline spread.
+    assert planned["rate"] == pytest.approx((10 + 1.9207) / (12 + 3.8415), abs=1e-4)
+    assert 0.1 < planned["spread"] < 0.6
+    for option in (("--cases", "3"), ("--margin", "0.1"), (suite.parent,)):
+        ran = run("plan", "--suite", suite, *option)
+        assert (ran.code, "does not go with --suite" in ran.err) == (2, True)
+
+
 def grades(here: Path) -> Counter[int]:
     """How many grades the traces have."""
     return Counter(

@@ -8,7 +8,6 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, cast
 
 import click
-from click.core import ParameterSource
 
 from drive_trace import __version__
 from drive_trace.commands import options
@@ -258,10 +257,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
 
 def _suite_and_look(path: str, look: int | None) -> tuple[SuiteFile, int]:
     """A suite, and which look this is. Raises UsageError for an option that does not go with it."""
-    ctx, file = click.get_current_context(), suite_at(path)
-    for name in ("baseline", "candidate", "cases", "prices", "margin", "time"):
-        if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"--{name} does not go with --suite, which says it")
+    file = suite_at(path, "baseline", "candidate", "cases", "prices", "margin", "time")
     at = look or file.suite.looks
     if at > file.suite.looks:
         raise click.UsageError(

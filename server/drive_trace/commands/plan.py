@@ -9,13 +9,22 @@ import click
 
 from drive_trace.commands import options
 from drive_trace.commands.compare import found_in
-from drive_trace.commands.reading import Reading, usable
+from drive_trace.commands.reading import Reading, suite_at, usable
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended
 from drive_trace.comparison import power
 from drive_trace.comparison.answer import MARGIN
-from drive_trace.comparison.runs import COSTS, DOLLARS, WALL_CLOCK, cases_of, log_costs, tally
+from drive_trace.comparison.runs import (
+    COSTS,
+    DOLLARS,
+    WALL_CLOCK,
+    RunManifest,
+    cases_of,
+    log_costs,
+    tally,
+)
 from drive_trace.comparison.statistics import ALPHA
 from drive_trace.storage.compared_sides import read_side
+from drive_trace.storage.files import may_be_there
 from drive_trace.storage.finding import SearchOptions
 from drive_trace.text.escaping import json_document
 from drive_trace.text.wording import plural
@@ -47,6 +56,11 @@ def _number(
     show_default=True,
     help="The least factor by which costs differ that matters.",
 )
+@options.file(
+    "--suite",
+    "Plan what this suite plans, at its last look: its cases, repetitions, margin and alpha. The "
+    "past runs are those of its baseline.",
+)
 @options.search
 @options.outcome_format
 def plan(  # noqa: PLR0913, PLR0917 - one for each option
@@ -57,6 +71,7 @@ def plan(  # noqa: PLR0913, PLR0917 - one for each option
     spread: float | None,
     margin: float,
     ratio: float,
+    suite: str | None,
     search: SearchOptions,
     output_format: str,
 ) -> None:
@@ -74,10 +89,19 @@ def plan(  # noqa: PLR0913, PLR0917 - one for each option
       drive-trace plan --cases 20 --runs 5
       drive-trace plan runs/main --runs 6 --margin 0.1
       drive-trace plan --rate 0.75 --spread 0.5 --cases 5
+      drive-trace plan --suite suite.toml
     """
-    past_runs = ""
+    past_runs, level, planned = "", ALPHA, dict[str, RunManifest]()
+    if suite is not None:
+        file = suite_at(suite, "paths", "cases", "runs", "margin")
+        last = file.suite.looks
+        every = file.planned("baseline", last).items()
+        planned |= {trace: each for trace, each in every if may_be_there(trace)}
+        paths, cases, runs = (*planned,), len(file.suite.cases), file.suite.repetitions
+        margin, level = file.suite.margin, file.rule(last).level
     if paths:
-        side = usable(read_side("past", paths, found_in(Reading(paths, search))))
+        reading = Reading(paths, search)
+        side = usable(read_side("past", paths, found_in(reading), planned=planned))
         if side.unread:
             raise Ended(EXIT_UNUSABLE, *(f"{each.path}: {each.reason}" for each in side.unread))
         past = cases_of(side, side._replace(runs=()))
@@ -99,13 +123,13 @@ def plan(  # noqa: PLR0913, PLR0917 - one for each option
     sizes = [(runs, runs)] * cases
     shown = [
         power.power_of(
-            "CORRECT runs", margin, sizes, lambda of: power.chance_of_gate(of, rate, margin)
+            "CORRECT runs", margin, sizes, lambda of: power.chance_of_gate(of, rate, margin, level)
         ),
         power.power_of(
             "costs",
             ratio,
             sizes,
-            lambda of: power.chance_of_cost(of, rate, spread, ratio, ALPHA / 2),
+            lambda of: power.chance_of_cost(of, rate, spread, ratio, level / 2),
         ),
     ]
     if output_format == "json":

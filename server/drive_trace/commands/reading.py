@@ -10,6 +10,9 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+import click
+from click.core import ParameterSource
+
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, ProgressBar, notify, say_waiting
 from drive_trace.storage import files as disk
 from drive_trace.storage import finding
@@ -54,8 +57,15 @@ def read_text(source: str, most: int) -> str:
         raise Ended(EXIT_UNUSABLE, what) from error
 
 
-def suite_at(path: str) -> SuiteFile:
-    """The suite that somebody has named. Ends the command with all that is wrong with it."""
+def suite_at(path: str, *says: str) -> SuiteFile:
+    """The suite that somebody has named. Ends the command with all that is wrong with it. Raises
+    UsageError where a parameter is given, too, that the suite ``says``.
+    """
+    ctx = click.get_current_context()
+    for each in ctx.command.params:
+        if each.name in says and ctx.get_parameter_source(each.name) is ParameterSource.COMMANDLINE:
+            name = each.opts[0] if isinstance(each, click.Option) else each.human_readable_name
+            raise click.UsageError(f"{name} does not go with --suite, which says it")
     from drive_trace.storage.suites import Suite, SuiteFile  # noqa: PLC0415 - loads pydantic
     from drive_trace.storage.toml_models import read_as  # noqa: PLC0415 - as above
 
