@@ -104,9 +104,7 @@ def _rules(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> fro
     help="Take all present findings for known: later checks report new ones only.",
 )
 @click.option(
-    "--prune-baseline",
-    is_flag=True,
-    help="Remove from the baseline what is found no more.",
+    "--prune-baseline", is_flag=True, help="Remove from the baseline what is found no more."
 )
 @click.option(
     "--stdin-filename",

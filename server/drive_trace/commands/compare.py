@@ -92,10 +92,7 @@ def _side_option(flag: str, what: str) -> Callable[[options.Command], options.Co
 @click.command(cls=_Sides)
 @_side_option("--baseline", "that are compared with")
 @_side_option("--candidate", "that are judged")
-@options.file(
-    "--suite",
-    "A TOML file that plans both sides, and says how they are compared.",
-)
+@options.file("--suite", "A TOML file that plans both sides, and says how they are compared.")
 @click.option(
     "--look",
     type=click.IntRange(1),

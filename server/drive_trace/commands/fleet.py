@@ -16,13 +16,7 @@ import click
 
 from drive_trace import __version__
 from drive_trace.commands import options
-from drive_trace.commands.terminal import (
-    EXIT_UNUSABLE,
-    Ended,
-    ProgressBar,
-    notify,
-    write_document,
-)
+from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, ProgressBar, notify, write_document
 from drive_trace.fleet import DAFT, RAY
 from drive_trace.storage.files import STDIN, leads_out
 

@@ -302,11 +302,7 @@ class Judging:
         model = self._model(self.prompt)
         notify(f"asking {self._asked.model} through {self.destination}")
         found = models.judge(
-            model,
-            self._render,
-            repeat=self._criteria.repeat,
-            notify=notify,
-            noted=self._note,
+            model, self._render, repeat=self._criteria.repeat, notify=notify, noted=self._note
         )
         if found.verdict is None:
             raise self._no_verdict(str(found.why))

@@ -16,12 +16,7 @@ from drive_trace.commands import options
 from drive_trace.commands.asking import Asked, echo_json, echo_prompt, without_keys
 from drive_trace.commands.models import Model, ReplayedModel, attempts
 from drive_trace.commands.reading import read_text, usable
-from drive_trace.commands.terminal import (
-    EXIT_REFUSED,
-    EXIT_UNUSABLE,
-    Ended,
-    notify,
-)
+from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, notify
 from drive_trace.grading import prompts
 from drive_trace.grading.prompts import Item, ModelAnswer, Prompt, Sorting, items_of
 from drive_trace.storage.files import SMALL, read_trace

@@ -10,13 +10,7 @@ import click
 from drive_trace.commands import options
 from drive_trace.commands.reading import lines_of_log, usable
 from drive_trace.commands.terminal import notify
-from drive_trace.commands.writing import (
-    RecordRequest,
-    append_feed,
-    done,
-    figure,
-    show_recorded,
-)
+from drive_trace.commands.writing import RecordRequest, append_feed, done, figure, show_recorded
 from drive_trace.storage.recording import Merged
 from drive_trace.text.escaping import json_document, printable, visible
 from drive_trace.trace.provenance import Origin

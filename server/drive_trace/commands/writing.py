@@ -27,11 +27,7 @@ from drive_trace.storage.finding import (
     search_folder,
 )
 from drive_trace.storage.projects import shown_path
-from drive_trace.storage.recording import (
-    RECORDED,
-    Merged,
-    record_feed,
-)
+from drive_trace.storage.recording import RECORDED, Merged, record_feed
 from drive_trace.text.escaping import printable
 from drive_trace.trace.provenance import Origin
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, EVENTS, GRADE, OneOfShape

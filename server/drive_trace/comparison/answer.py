@@ -490,11 +490,7 @@ def to_json(found: Comparison) -> dict[str, object]:
         "power": [each._asdict() for each in found.power],
         "gate": found.gate._asdict() | _by_side([*map(_tally_json, found.gate[:2])]),
         "costs": [
-            {
-                **each._asdict(),
-                "metric": each.metric.key,
-                "told": _told_json(each.told),
-            }
+            {**each._asdict(), "metric": each.metric.key, "told": _told_json(each.told)}
             for each in found.costs
         ],
         "dollars": found.dollars

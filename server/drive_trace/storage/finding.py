@@ -184,9 +184,7 @@ class NotRead:
 
 
 def find_traces(
-    paths: Sequence[str],
-    more: MoreFiles = NO_MORE,
-    options: SearchOptions | None = None,
+    paths: Sequence[str], more: MoreFiles = NO_MORE, options: SearchOptions | None = None
 ) -> Iterator[Found]:
     """The traces that paths name, each once, in the order given; at the end those left out.
 
@@ -209,9 +207,7 @@ def find_traces(
 
 
 def find_real_traces(
-    paths: Sequence[str],
-    more: MoreFiles = NO_MORE,
-    options: SearchOptions | None = None,
+    paths: Sequence[str], more: MoreFiles = NO_MORE, options: SearchOptions | None = None
 ) -> Iterator[tuple[str, Found]]:
     """The same, each with its :func:`identity`, or with the message of a Problem."""
     options = options or SearchOptions()

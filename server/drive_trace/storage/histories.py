@@ -15,13 +15,7 @@ import msgspec
 
 from drive_trace.json_text import first_string
 from drive_trace.storage.files import Problem, records_of
-from drive_trace.storage.git import (
-    MODE_OF_FILE,
-    CommittedTraces,
-    commit_named,
-    place_of,
-    run_git,
-)
+from drive_trace.storage.git import MODE_OF_FILE, CommittedTraces, commit_named, place_of, run_git
 from drive_trace.text.escaping import printable
 from drive_trace.trace.history import History, Version, compare
 from drive_trace.trace.line import RUN_FIELD

@@ -122,9 +122,7 @@ def _result(code: int) -> Ran:
 
 
 def _follow(
-    process: subprocess.Popen[bytes],
-    takes: dict[int, Callable[[bytes], object]],
-    seconds: float,
+    process: subprocess.Popen[bytes], takes: dict[int, Callable[[bytes], object]], seconds: float
 ) -> bool:
     """Read until the command ends; whether it took too long."""
     import subprocess  # noqa: PLC0415 - see above

@@ -33,12 +33,7 @@ from drive_trace.scorecard.caveats import lookalike_phrase, rejected_phrase
 from drive_trace.scorecard.feed_state import FeedState, FileFeed, JoinedFeed, mentions
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import ScoredTrace, score_joined
-from drive_trace.storage.appending import (
-    AppendError,
-    LockedTrace,
-    locked_trace,
-    locked_with,
-)
+from drive_trace.storage.appending import AppendError, LockedTrace, locked_trace, locked_with
 from drive_trace.storage.files import (
     Problem,
     may_be_there,

@@ -16,13 +16,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import BinaryIO
 
-from drive_trace.storage.files import (
-    STDIN,
-    Problem,
-    is_open_already,
-    open_regular,
-    why_not_read,
-)
+from drive_trace.storage.files import STDIN, Problem, is_open_already, open_regular, why_not_read
 from drive_trace.text.wording import first_of
 
 LONGEST = 256 << 20
