@@ -36,11 +36,11 @@ _LARGEST = 64 << 20
     name="records",
     multiple=True,
 )
-@click.option(
+@options.value(
     "--model",
-    metavar="ID",
+    "ID",
+    "The model whose verdicts stand in LABELS. They were made with this version's prompt.",
     callback=options.not_empty,
-    help="The model whose verdicts stand in LABELS. They were made with this version's prompt.",
 )
 @options.out(
     f"Where the calibration is kept; by default {CALIBRATION_NAME} in the "

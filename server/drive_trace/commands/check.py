@@ -54,21 +54,21 @@ def _rules(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> fro
 @options.paths
 @options.search
 @options.touched
-@click.option(
+@options.value(
     "--select",
-    metavar="RULE,…",
+    "RULE,…",
+    f"Run these rules alone: codes, globs such as '*-mismatch', or {listed(GROUPS, 'or')}.",
     multiple=True,
     callback=_rules,
     shell_complete=complete_rules,
-    help=f"Run these rules alone: codes, globs such as '*-mismatch', or {listed(GROUPS, 'or')}.",
 )
-@click.option(
+@options.value(
     "--ignore",
-    metavar="RULE,…",
+    "RULE,…",
+    "Do not run these rules.",
     multiple=True,
     callback=_rules,
     shell_complete=complete_rules,
-    help="Do not run these rules.",
 )
 @click.option(
     "--severity",
@@ -77,7 +77,7 @@ def _rules(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> fro
     default="hint",
     help="Show findings at least this bad. Others still count for --fail-on.",
 )
-@click.option("--statistics", is_flag=True, help="Show how often each rule found something.")
+@options.flag("--statistics", "Show how often each rule found something.")
 @click.option("-q", "--quiet", is_flag=True, help="Show the findings, and nothing else.")
 @options.output_format(
     sorted((*FOR_PEOPLE, *FOR_PROGRAMS)),
@@ -94,29 +94,25 @@ def _rules(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> fro
     help="Exit with 1 when there is a finding at least this bad. By default what fail-on of "
     "drive-trace.toml says, else error.",
 )
-@click.option("--fix", is_flag=True, help="Make all safe fixes, and report what is left.")
-@click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: make suggestions, too.")
+@options.flag("--fix", "Make all safe fixes, and report what is left.")
+@options.flag("--unsafe-fixes", "With --fix or --diff: make suggestions, too.")
 @options.follow_links
-@click.option("--diff", is_flag=True, help="Show what --fix would change, and write nothing.")
-@click.option(
-    "--write-baseline",
-    is_flag=True,
-    help="Take all present findings for known: later checks report new ones only.",
+@options.flag("--diff", "Show what --fix would change, and write nothing.")
+@options.flag(
+    "--write-baseline", "Take all present findings for known: later checks report new ones only."
 )
-@click.option(
-    "--prune-baseline", is_flag=True, help="Remove from the baseline what is found no more."
-)
-@click.option(
+@options.flag("--prune-baseline", "Remove from the baseline what is found no more.")
+@options.value(
     "--stdin-filename",
-    metavar="FILE",
+    "FILE",
+    "What standard input is called: its configuration and baseline are those of this file.",
     callback=options.not_empty,
-    help="What standard input is called: its configuration and baseline are those of this file.",
 )
-@click.option("--watch", is_flag=True, help="Check again whenever a trace or its settings change.")
+@options.flag("--watch", "Check again whenever a trace or its settings change.")
 @options.history
 @options.file("--config", "Use this drive-trace.toml for all traces.")
 @options.no_config
-@click.option("--no-baseline", is_flag=True, help="Report known findings, too.")
+@options.flag("--no-baseline", "Report known findings, too.")
 def check(paths: tuple[str, ...], search: SearchOptions, **given: Any) -> None:
     """Report everything that is wrong with the traces at PATH.
 

@@ -93,22 +93,22 @@ def _side_option(flag: str, what: str) -> Callable[[options.Command], options.Co
 @_side_option("--baseline", "that are compared with")
 @_side_option("--candidate", "that are judged")
 @options.file("--suite", "A TOML file that plans both sides, and says how they are compared.")
-@click.option(
+@options.value(
     "--look",
+    "N",
+    "Which of the suite's planned looks this is; by default the last one, at all runs.",
     type=click.IntRange(1),
-    metavar="N",
-    help="Which of the suite's planned looks this is; by default the last one, at all runs.",
 )
 @options.file("--cases", "A TOML file that says of which case each run is.")
-@click.option(
+@options.value(
     "--allow-unverified",
-    "allowed",
-    metavar="[NAMES]",
+    "[NAMES]",
+    f"Compare although this is unknown: all, or some of {', '.join(UNVERIFIABLE)}, with "
+    "commas in between.",
+    name="allowed",
     is_flag=False,
     flag_value="all",
     callback=_names,
-    help=f"Compare although this is unknown: all, or some of {', '.join(UNVERIFIABLE)}, with "
-    "commas in between.",
 )
 @options.file(
     "--prices",
@@ -134,7 +134,7 @@ def _side_option(flag: str, what: str) -> Callable[[options.Command], options.Co
     show_default=True,
     help="Which time may decide: while a dispatch was open, or from start to close.",
 )
-@click.option("--rank", is_flag=True, help="Show the ranker, too: a tie-break, and no answer.")
+@options.flag("--rank", "Show the ranker, too: a tie-break, and no answer.")
 @click.option(
     "--fail-on",
     type=click.Choice([Answer.WORSE.value, _COST_WORSE, Answer.CANNOT_TELL.value]),

@@ -39,13 +39,13 @@ _text = partial(click.option, callback=options.is_text)
 @options.run_id_or_open
 @options.file("--file", "The brief, spec or plan that the event is about.")
 @_text("--dispatch", metavar="NAME", help="Which open dispatch is meant, by its name or id.")
-@click.option("--round", metavar="N", type=int, help="Which open round is meant, by its number.")
-@click.option("--as-given", is_flag=True, help="Keep what the trace or the file contradicts.")
+@options.value("--round", "N", "Which open round is meant, by its number.", type=int)
+@options.flag("--as-given", "Keep what the trace or the file contradicts.")
 @options.file("--batch", "Append an event for each line of FILE; - is standard input.")
 @_text("--event", metavar="TYPE", shell_complete=options.complete_events, help="With --payload.")
 @_text("--payload", metavar="JSON", help="All fields of the --event; - reads standard input.")
 @_text("--orchestrator-agent-id", metavar="ID", help="The orchestrator's session, if known.")
-@click.option("--dry-run", is_flag=True, help="Print what would be appended, and write nothing.")
+@options.flag("--dry-run", "Print what would be appended, and write nothing.")
 @options.only_this_file
 def emit(words: tuple[str, ...], batch: str | None, dry_run: bool, **said: Any) -> None:
     """Append an event to a trace, with what can be known of it filled in, and print it.

@@ -54,12 +54,11 @@ def _out(_: click.Context, __: click.Parameter, value: str | None) -> str | None
     "Write the page of the fleet: the runs in a table that can be searched, the share of CORRECT "
     "over time, what a CORRECT run costs, and what is slow, reworked and flaky.",
 )
-@click.option(
+@options.flag(
     "--findings",
-    is_flag=True,
-    help="Run the rules, too, and count what they find. Findings are not looked at otherwise.",
+    "Run the rules, too, and count what they find. Findings are not looked at otherwise.",
 )
-@click.option("--no-cache", is_flag=True, help="Read every trace, and keep nothing.")
+@options.flag("--no-cache", "Read every trace, and keep nothing.")
 @click.option(
     "--runner",
     type=click.Choice([_LOCAL, DAFT, RAY]),
@@ -68,10 +67,10 @@ def _out(_: click.Context, __: click.Parameter, value: str | None) -> str | None
     help="What reads and joins: processes of this machine, with what is kept; or Daft, here or on "
     "a cluster of Ray, keeping nothing (needs the extra drive-trace[fleet] or [fleet-ray]).",
 )
-@click.option(
+@options.value(
     "--address",
-    metavar="HOST:PORT",
-    help="The cluster of Ray; else that of RAY_ADDRESS, or one that is started here and ends.",
+    "HOST:PORT",
+    "The cluster of Ray; else that of RAY_ADDRESS, or one that is started here and ends.",
 )
 def fleet(  # noqa: PLR0913, PLR0917 - one for each option
     paths: tuple[str, ...],

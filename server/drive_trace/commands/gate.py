@@ -63,12 +63,12 @@ class _Outcome(NamedTuple):
     required=True,
     help="What the gate decides. The intent is for judge.",
 )
-@click.option(
+@options.value(
     "--run",
-    "gates",
-    metavar="CMD",
+    "CMD",
+    "A command for sh -c. Several run one after another, until one does not exit with 0.",
+    name="gates",
     multiple=True,
-    help="A command for sh -c. Several run one after another, until one does not exit with 0.",
 )
 @options.file(
     "--result",
@@ -76,13 +76,13 @@ class _Outcome(NamedTuple):
     name="reports",
     multiple=True,
 )
-@click.option("--accept-stale", is_flag=True, help="Take a --result older than the run's work.")
+@options.flag("--accept-stale", "Take a --result older than the run's work.")
 @options.timeout(3600.0, "command")
-@click.option(
+@options.value(
     "--cwd",
-    metavar="FOLDER",
+    "FOLDER",
+    "Where the commands run; by default the current folder.",
     type=click.Path(exists=True, file_okay=False),
-    help="Where the commands run; by default the current folder.",
 )
 @options.file(
     "--log",

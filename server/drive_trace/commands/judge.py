@@ -69,50 +69,49 @@ class _Judge(OrAnother):
     required=True,
 )
 @options.file("--diff", "What was changed.")
-@click.option("--repo", metavar="FOLDER", help="The repository whose --range is the diff.")
-@click.option("--range", "commits", metavar="A..B", help="The commits whose diff is judged.")
+@options.value("--repo", "FOLDER", "The repository whose --range is the diff.")
+@options.value("--range", "A..B", "The commits whose diff is judged.", name="commits")
 @options.model
 @options.file("--replay", "Take the replies from a record of judgements, one after another.")
-@click.option(
+@options.value(
     "--family",
-    metavar="NAME",
+    "NAME",
+    f"The judge's family: {listed(FAMILIES, 'or')}, or one of the user's own settings.",
     callback=options.not_empty,
-    help=f"The judge's family: {listed(FAMILIES, 'or')}, or one of the user's own settings.",
 )
-@click.option(
+@options.value(
     "--orchestrator-family",
-    "orchestrator",
-    metavar="NAME",
-    callback=options.not_empty,
-    help="The family, or the model's id, of the orchestrator that ran the work; by default that of "
+    "NAME",
+    "The family, or the model's id, of the orchestrator that ran the work; by default that of "
     "the user's own settings. A judge of the same family is refused.",
+    name="orchestrator",
+    callback=options.not_empty,
 )
 @options.file(
     "--calibration",
     f"What calibrate kept; by default {CALIBRATION_NAME} in the folder of the user's own settings.",
 )
 @options.trust_config
-@click.option(
+@options.value(
     "--labelling-rule",
-    metavar="RULE",
-    callback=options.not_empty,
-    help="The judge counts as calibrated only if people labelled by this rule, as the column "
+    "RULE",
+    "The judge counts as calibrated only if people labelled by this rule, as the column "
     "labelling_rule of their labels has it.",
+    callback=options.not_empty,
 )
-@click.option(
+@options.flag(
     "--allow-uncalibrated",
-    is_flag=True,
-    help="Record the verdict of a judge that is not calibrated, too. It carries a caveat.",
+    "Record the verdict of a judge that is not calibrated, too. It carries a caveat.",
 )
-@click.option(
+@options.value(
     "--repeat",
+    "N",
+    "Ask N times, and record only what is unanimous.",
     type=click.IntRange(1, 99),
     default=1,
     show_default=True,
-    metavar="N",
-    help="Ask N times, and record only what is unanimous.",
 )
-@click.option("--dry-run", is_flag=True, help="Print the prompt. Nothing is sent or written.")
+@options.flag("--dry-run", "Print the prompt. Nothing is sent or written.")
 @options.outcome_format
 @options.only_this_file
 @options.paths

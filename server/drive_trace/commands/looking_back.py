@@ -50,7 +50,7 @@ class OrAnother(click.Group):
 def _options(command: options.Command) -> options.Command:
     for option in (
         options.outcome_format,
-        click.option("--dry-run", is_flag=True, help="Print the prompts. Nothing is sent."),
+        options.flag("--dry-run", "Print the prompts. Nothing is sent."),
         options.file(
             "--classes",
             "Sort by these classes: TOML with a text for each name. By default those that are "
@@ -65,9 +65,7 @@ def _options(command: options.Command) -> options.Command:
 
 
 @click.command(short_help="Sort the failures of a run.")
-@click.option(
-    "--project-run-id", metavar="ID", callback=options.is_text, help="The run, by default all."
-)
+@options.value("--project-run-id", "ID", "The run, by default all.", callback=options.is_text)
 @_options
 def failures(project_run_id: str | None, **given: Any) -> None:
     """Have a model sort failures into the classes F1 to F15, scope-trap and qa-coverage-gap.

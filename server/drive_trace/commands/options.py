@@ -33,6 +33,27 @@ _HARMLESS = r"[A-Za-z0-9][A-Za-z0-9._:@+/-]{0,199}"
 _MOST = 64 << 20
 """In bytes: a person who presses a key waits for no more to be read."""
 
+# How options are declared
+
+
+def flag(name: str, description: str, **others: Any) -> Callable[[Command], Command]:
+    """An option that is there or not."""
+    return click.option(name, is_flag=True, help=description, **others)
+
+
+def value(
+    flag: str, metavar: str, description: str, *, name: str | None = None, **others: Any
+) -> Callable[[Command], Command]:
+    """An option with a value; ``name`` is that of the argument, where it is another one."""
+    names = (flag,) if name is None else (flag, name)
+    return click.option(*names, metavar=metavar, help=description, **others)
+
+
+def file(flag: str, description: str, **others: Any) -> Callable[[Command], Command]:
+    """An option that names a file; the others are those of :func:`value`."""
+    return value(flag, "FILE", description, type=FILE, **others)
+
+
 # What is refused
 
 
@@ -149,41 +170,37 @@ def _remember_commit(ctx: click.Context, param: click.Parameter, value: str | No
 
 paths = click.argument("paths", metavar="[PATH]...", nargs=-1, type=FILE)
 """Files, folders to search, or ``-`` for standard input."""
-follow_links = click.option(
+follow_links = flag(
     "--follow-links",
-    is_flag=True,
+    "Write to what a link that is named leads to, also out of its repository.",
     is_eager=True,
     expose_value=False,
     callback=_remember,
-    help="Write to what a link that is named leads to, also out of its repository.",
 )
-exclude = click.option(
+exclude = value(
     "--exclude",
-    metavar="PATTERN",
+    "PATTERN",
+    "Leave out what a search of a folder finds there, as a line of a .gitignore does.",
     multiple=True,
     expose_value=False,
     callback=_remember,
-    help="Leave out what a search of a folder finds there, as a line of a .gitignore does.",
 )
-trust_config = click.option(
+trust_config = flag(
     "--trust-config",
-    is_flag=True,
+    "Believe what the drive-trace.toml of the tree says of judges and of what is left out, "
+    "although whoever is judged may have written it.",
     expose_value=False,
     callback=_remember,
-    help="Believe what the drive-trace.toml of the tree says of judges and of what is left out, "
-    "although whoever is judged may have written it.",
 )
-_trust_config_at = click.option(
+_trust_config_at = value(
     "--trust-config-at",
-    metavar="COMMIT",
+    "COMMIT",
+    "Take each drive-trace.toml and baseline as it stands in this commit, and believe that: "
+    "in CI, the commit that a change is based on.",
     expose_value=False,
     callback=_remember_commit,
-    help="Take each drive-trace.toml and baseline as it stands in this commit, and believe that: "
-    "in CI, the commit that a change is based on.",
 )
-no_config = click.option(
-    "--no-config", is_flag=True, help="Use no drive-trace.toml and no baseline."
-)
+no_config = flag("--no-config", "Use no drive-trace.toml and no baseline.")
 
 
 class WithHistory(click.Command):
@@ -196,30 +213,30 @@ class WithHistory(click.Command):
         return super().parse_args(ctx, [*own, *args[end:]])
 
 
-history = click.option(
+history = value(
     "--history",
-    metavar="[=REF]",
+    "[=REF]",
+    "Hold each line against all commits that changed its trace, or against those since REF.",
     expose_value=False,
     callback=_remember,
-    help="Hold each line against all commits that changed its trace, or against those since REF.",
 )
 
 
-_RUN = click.option(
+_RUN = value(
     "--run",
-    "runs",
-    metavar="GLOB",
+    "GLOB",
+    "Look at the runs with such an id alone; may be repeated.",
+    name="runs",
     multiple=True,
     expose_value=False,
     callback=_remember,
-    help="Look at the runs with such an id alone; may be repeated.",
 )
-_SINCE = click.option(
+_SINCE = value(
     "--since",
-    metavar="REF",
+    "REF",
+    "Look at the traces and runs alone that differ from where HEAD left REF.",
     expose_value=False,
     callback=_remember_commit,
-    help="Look at the traces and runs alone that differ from where HEAD left REF.",
 )
 
 
@@ -260,11 +277,7 @@ def trusted() -> bool | str:
 def search(command: Command) -> Command:
     """The options of a search, which the command gets as one argument, ``search``."""
 
-    @click.option(
-        "--no-ignore",
-        is_flag=True,
-        help="Search hidden folders, libraries and what git ignores, too.",
-    )
+    @flag("--no-ignore", "Search hidden folders, libraries and what git ignores, too.")
     @exclude
     @trust_config
     @_trust_config_at
@@ -376,39 +389,27 @@ run_id_or_open = _run_id(
     help="The run that the event belongs to; by default that of [record] with its trace, or else "
     "the one that is open.",
 )
-new_run = click.option(
-    "--new-run",
-    is_flag=True,
-    help="Take a run that the trace has no event of, and make the trace if it is not there.",
+new_run = flag(
+    "--new-run", "Take a run that the trace has no event of, and make the trace if it is not there."
 )
-only_this_file = click.option(
-    "--only-this-file",
-    is_flag=True,
-    help="Keep what FILE alone says of the run, whatever its other files do.",
+only_this_file = flag(
+    "--only-this-file", "Keep what FILE alone says of the run, whatever its other files do."
 )
 
 
 # What is asked
 
 
-def file(
-    flag: str, description: str, *, name: str | None = None, **others: Any
-) -> Callable[[Command], Command]:
-    """An option that names a file; ``name`` is that of the argument, where it is another one."""
-    names = (flag,) if name is None else (flag, name)
-    return click.option(*names, metavar="FILE", type=FILE, help=description, **others)
-
-
 def timeout(seconds: float, what: str) -> Callable[[Command], Command]:
     """How many ``seconds`` something may take, and what that is."""
-    return click.option(
+    return value(
         "--timeout",
+        "SECONDS",
+        f"How long each {what} may take.",
         type=click.FloatRange(min=0, min_open=True),
         default=seconds,
         show_default=True,
-        metavar="SECONDS",
         callback=_is_finite,
-        help=f"How long each {what} may take.",
     )
 
 
@@ -422,23 +423,19 @@ def model(command: Command) -> Command:
 API_KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 """By provider (``commands/http_models.py``), the environment variable with its key."""
 _MODEL = (
-    click.option(
-        "--model", metavar="ID", required=True, callback=not_empty, help="The model that is asked."
-    ),
+    value("--model", "ID", "The model that is asked.", required=True, callback=not_empty),
     click.option(
         "--api",
         type=click.Choice(list(API_KEYS)),
         help="How the model is asked over HTTP: chat completions, or Anthropic's messages. The key "
         f"is in {listed(API_KEYS.values(), 'or')}. Needs the extra drive-trace[judge].",
     ),
-    click.option(
-        "--base-url", metavar="URL", callback=not_empty, help="Another provider of the --api."
-    ),
-    click.option(
+    value("--base-url", "URL", "Another provider of the --api.", callback=not_empty),
+    value(
         "--model-command",
-        metavar="CMD",
+        "CMD",
+        "Ask the model by a command for sh -c, with the prompt on its standard input.",
         callback=not_empty,
-        help="Ask the model by a command for sh -c, with the prompt on its standard input.",
     ),
     timeout(300.0, "call"),
 )

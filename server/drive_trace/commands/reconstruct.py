@@ -39,7 +39,7 @@ _TOLD = ("dispatch_name", "spec_path", "plan_path")
 @click.argument("session", type=options.FILE)
 @options.run_id_of_session
 @options.into
-@click.option("--dry-run", is_flag=True, help="With --into: print the events, and write nothing.")
+@options.flag("--dry-run", "With --into: print the events, and write nothing.")
 @options.out()
 @options.output_format(["text", "json"], default="text", show_default=True)
 def reconstruct(session: str, into: str | None, output_format: str, **given: Any) -> None:

@@ -34,11 +34,9 @@ from drive_trace.trace.index import Index
     "on a terminal, else text.",
 )
 @options.history
-@click.option(
+@options.flag(
     "--require-correct",
-    is_flag=True,
-    help="Exit with 1 unless there are runs and every one is CORRECT, with nothing that qualifies "
-    "it.",
+    "Exit with 1 unless there are runs and every one is CORRECT, with nothing that qualifies it.",
 )
 def score(
     paths: tuple[str, ...], search: SearchOptions, output_format: str | None, require_correct: bool

@@ -30,22 +30,20 @@ _COUNT = _Count(min=0)
 @click.command()
 @options.trace_file
 @options.run_id
-@click.option("--input-tokens", metavar="N", type=_COUNT, help="Tokens read by the models.")
-@click.option("--output-tokens", metavar="N", type=_COUNT, help="Tokens written by the models.")
-@click.option("--cache-read-tokens", metavar="N", type=_COUNT, help="Tokens read from the cache.")
-@click.option("--cache-write-tokens", metavar="N", type=_COUNT, help="Tokens written to the cache.")
-@click.option(
+@options.value("--input-tokens", "N", "Tokens read by the models.", type=_COUNT)
+@options.value("--output-tokens", "N", "Tokens written by the models.", type=_COUNT)
+@options.value("--cache-read-tokens", "N", "Tokens read from the cache.", type=_COUNT)
+@options.value("--cache-write-tokens", "N", "Tokens written to the cache.", type=_COUNT)
+@options.value(
     "--usage",
-    metavar="SESSION",
+    "SESSION",
+    "Add up what a tool has logged: in a file, a session's folder, or by its id; may be given "
+    "several times. - is standard input.",
     multiple=True,
     type=options.FILE,
-    help="Add up what a tool has logged: in a file, a session's folder, or by its id; may be given "
-    "several times. - is standard input.",
 )
-@click.option(
-    "--partial",
-    is_flag=True,
-    help="Print what --usage adds up where logs are missing, too. Nothing is recorded.",
+@options.flag(
+    "--partial", "Print what --usage adds up where logs are missing, too. Nothing is recorded."
 )
 @options.new_run
 @options.only_this_file
