@@ -21,7 +21,8 @@ from drive_trace.comparison import answer as deciding
 from drive_trace.comparison import statistics
 from drive_trace.comparison.answer import Answer, CorrectShare, CostRule
 from drive_trace.comparison.looks import levels_for_two
-from drive_trace.comparison.runs import ComparedRun, RunsOfCase, costs_of, tally
+from drive_trace.comparison.repeated import tally
+from drive_trace.comparison.runs import ComparedRun, RunsOfCase, costs_of
 from drive_trace.comparison.traced import TokenPrices
 from drive_trace.scorecard.measures import Efficiency, Rounds, WallClock
 from drive_trace.scorecard.run_score import Gate, RunScore, Verdict

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, cast
 
@@ -195,11 +195,8 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
     rule, priced, file, at = CostRule(margin, time), cast("Prices", {}), None, 1
     if suite is not None:
         file, at = _suite_and_look(suite, look)
-        rule, priced, calibration = (
-            file.rule(at),
-            file.suite.prices,
-            calibration or file.calibration,
-        )
+        rule, priced = file.rule(at), file.suite.prices
+        calibration = calibration or file.calibration
         plans = file.planned("baseline", at), file.planned("candidate", at)
         baseline, candidate = (tuple(filter(may_be_there, each)) for each in plans)
     elif look is not None or not (baseline and candidate):
@@ -224,32 +221,38 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
         *sides, allowed, rule, ranked=rank, calibrated=known, refused=[*(refused or ())]
     )
     found = found._replace(reasons=(*_picked(file), *found.reasons, *_looked(found, suite)))
-    chosen = output_format or format_of(out, "text")
-    traces = [each.path for side in sides for each in side.files]
-    traces += [each.path for side in sides for each in side.unread]
-    inputs = [str(each) for trace in traces for each in manifests_of(trace)]
-    inputs += [
-        str(PurePath(out or "-").parent / CONFIGURATION_NAME),
-        *filter(None, (cases, prices, suite, calibration)),
-    ]
-    rendered = _rendered(found, chosen)
-    write_document(rendered, out, traces=traces, inputs=inputs, is_html=chosen == "html")
+    _write(found, output_format, out, filter(None, (cases, prices, suite, calibration)))
     named = {path for reading in readings for path in reading.found}
     read = [each.path for side in sides for each in side.files if each.path not in named]
     tell_others([*dict.fromkeys(read)])
-    if any(side.not_read for side in sides):
-        sys.exit(EXIT_UNUSABLE)
+    sys.exit(_exit_code(found, fail_on))
+
+
+def _write(found: Comparison, chosen: str | None, out: str | None, given: Iterable[str]) -> None:
+    """Write the answer, over nothing that it was read from, as what somebody has ``given``."""
+    chosen = chosen or format_of(out, "text")
+    traces = [each.path for side in found.sides for each in side.files]
+    traces += [each.path for side in found.sides for each in side.unread]
+    inputs = [str(each) for trace in traces for each in manifests_of(trace)]
+    inputs += [str(PurePath(out or "-").parent / CONFIGURATION_NAME), *given]
+    rendered = _rendered(found, chosen)
+    write_document(rendered, out, traces=traces, inputs=inputs, is_html=chosen == "html")
+
+
+def _exit_code(found: Comparison, fail_on: Sequence[str]) -> int:
+    if any(side.not_read for side in found.sides):
+        return EXIT_UNUSABLE
     if found.answer is Answer.NOT_COMPARABLE:
-        sys.exit(_EXIT_NOT_COMPARABLE)
-    uncounted = sum(each.rejected + each.unknown for each in sides)
-    if fail_on and sides[1].doubted and found.answer is Answer.CANNOT_TELL:
-        notify("--fail-on: nobody can tell while a cost of the candidate is doubted")
-        sys.exit(1)
-    if fail_on and uncounted and found.answer is Answer.CANNOT_TELL:
-        notify(f"--fail-on: nobody can tell while {plural(uncounted, 'line')} cannot be counted")
-        sys.exit(1)
+        return _EXIT_NOT_COMPARABLE
+    if fail_on and found.answer is Answer.CANNOT_TELL:
+        uncounted = sum(each.rejected + each.unknown for each in found.sides)
+        if found.sides[1].doubted or uncounted:
+            lines = f"{plural(uncounted, 'line')} cannot be counted"
+            why = "a cost of the candidate is doubted" if found.sides[1].doubted else lines
+            notify(f"--fail-on: nobody can tell while {why}")
+            return 1
     is_dearer = found.by_cost is Answer.WORSE and _COST_WORSE in fail_on
-    sys.exit(1 if found.answer in fail_on or is_dearer else 0)
+    return 1 if found.answer in fail_on or is_dearer else 0
 
 
 def _suite_and_look(path: str, look: int | None) -> tuple[SuiteFile, int]:

@@ -43,7 +43,7 @@ _WITHOUT_WAITING = sum(
 they are."""
 
 
-class _Outcome(NamedTuple):
+class _GateResult(NamedTuple):
     """What came of a gate."""
 
     outcome: Literal["pass", "fail"] | None
@@ -191,7 +191,9 @@ def _or_nothing() -> Iterator[None]:
         raise Ended(EXIT_NOTHING, *end.lines) from end
 
 
-def _run(gates: tuple[str, ...], seconds: float, folder: str | None, log: str | None) -> _Outcome:
+def _run(
+    gates: tuple[str, ...], seconds: float, folder: str | None, log: str | None
+) -> _GateResult:
     ended: list[Command] = []
     with _log(log) as write:
         for number, command in enumerate(gates, 1):
@@ -201,18 +203,18 @@ def _run(gates: tuple[str, ...], seconds: float, folder: str | None, log: str | 
             try:
                 ran = run_shell(command, seconds=seconds, take=write, folder=folder)
             except OSError as error:
-                return _Outcome(None, f"{which} cannot be run: {why(error)}")
+                return _GateResult(None, f"{which} cannot be run: {why(error)}")
             took = duration(round((time.monotonic() - started) * 1000))
             if ran.problem is not None or ran.code is None:
-                return _Outcome(None, f"{which} {ran.problem}")
+                return _GateResult(None, f"{which} {ran.problem}")
             ended.append(Command(writable(command), ran.code))
             left = (Command(writable(each), None) for each in gates[number:])
             commands = {"commands": (*ended, *left)}
             if ran.code:
-                return _Outcome("fail", f"{which} exited with {ran.code} after {took}", commands)
+                return _GateResult("fail", f"{which} exited with {ran.code} after {took}", commands)
             if number < len(gates):
                 notify(f"{which} passed after {took}")
-    return _Outcome("pass", f"{which} passed after {took}", commands)
+    return _GateResult("pass", f"{which} passed after {took}", commands)
 
 
 @contextmanager
@@ -262,7 +264,7 @@ def _opened(path: str) -> BinaryIO:
     return file
 
 
-def _read(paths: tuple[str, ...], worked: datetime | None, *, accepts_stale: bool) -> _Outcome:
+def _read(paths: tuple[str, ...], worked: datetime | None, *, accepts_stale: bool) -> _GateResult:
     """What several reports say together: all of them have to be there, and to be later than the
     run's last work, or accepted.
     """
@@ -272,14 +274,14 @@ def _read(paths: tuple[str, ...], worked: datetime | None, *, accepts_stale: boo
     for path in paths:
         data = read_bytes(path, _LARGEST_REPORT)
         if isinstance(data, Problem):
-            return _Outcome(None, data.message)
+            return _GateResult(None, data.message)
         try:
             report = read_junit(data)
         except JUnitError as error:
-            return _Outcome(None, f"{path}: {error}")
+            return _GateResult(None, f"{path}: {error}")
         late = _is_late(path, report, worked) if worked is not None else None
         if report.outcome is None or (late and not accepts_stale):
-            return _Outcome(None, f"{path}: {late or report.in_words()}")
+            return _GateResult(None, f"{path}: {late or report.in_words()}")
         is_stale |= late is not None
         found.append(report)
         files.append(ReportFile(writable(path), sha256(data).hexdigest()))
@@ -287,7 +289,7 @@ def _read(paths: tuple[str, ...], worked: datetime | None, *, accepts_stale: boo
     whole = JUnitReport(sum(ran), tuple(chain.from_iterable(failed)), sum(unnamed), sum(skipped))
     counts = {"cases": whole.ran, "failed": len(whole.failed) + whole.unnamed}
     evidence = {**counts, "skipped": whole.skipped, "stale": is_stale, "reports": tuple(files)}
-    return _Outcome(whole.outcome, whole.in_words(), evidence)
+    return _GateResult(whole.outcome, whole.in_words(), evidence)
 
 
 def _is_late(path: str, report: JUnitReport, worked: datetime) -> str | None:

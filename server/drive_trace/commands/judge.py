@@ -38,7 +38,7 @@ class JudgeRefused(Ended):
     """A judge may not judge, whatever the run."""
 
 
-class _Judge(OrAnother):
+class _JudgeCommand(OrAnother):
     """Says as JSON, too, that an option is wrong, where JSON was asked for."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -55,7 +55,7 @@ class _Judge(OrAnother):
 
 
 @click.group(
-    cls=_Judge,
+    cls=_JudgeCommand,
     commands=[failures, operator_turns],
     invoke_without_command=True,
     no_args_is_help=False,

@@ -13,15 +13,8 @@ from drive_trace.commands.reading import Reading, suite_at, usable
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended
 from drive_trace.comparison import power
 from drive_trace.comparison.answer import MARGIN
-from drive_trace.comparison.runs import (
-    COSTS,
-    DOLLARS,
-    WALL_CLOCK,
-    RunManifest,
-    cases_of,
-    log_costs,
-    tally,
-)
+from drive_trace.comparison.repeated import tally
+from drive_trace.comparison.runs import COSTS, DOLLARS, WALL_CLOCK, RunManifest, cases_of, log_costs
 from drive_trace.comparison.statistics import ALPHA
 from drive_trace.storage.compared_sides import read_side
 from drive_trace.storage.files import may_be_there

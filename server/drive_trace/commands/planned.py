@@ -22,7 +22,7 @@ GATED, INTENT = ("mechanical", "qa"), "intent"
 _NAMED = 3
 
 
-class State(NamedTuple):
+class PlannedRun(NamedTuple):
     """A planned run, and what there is of it. All texts are untrusted."""
 
     trace: str
@@ -48,7 +48,7 @@ class State(NamedTuple):
         return {*self.lacks} <= {*GATED, INTENT} - {*components}
 
 
-def states(file: SuiteFile, side: Side, look: int) -> Iterator[State]:
+def states(file: SuiteFile, side: Side, look: int) -> Iterator[PlannedRun]:
     """All runs of a side that are planned until a look, with what there is of them."""
     planned = file.planned(side.name, look)
     held: dict[str, list[ComparedRun]] = {}
@@ -70,7 +70,7 @@ def states(file: SuiteFile, side: Side, look: int) -> Iterator[State]:
         elif sum(part.path in planned for part in runs[0].score.parts) > 1:
             why = "has the run of another planned trace: each needs an id of its own"
         lacks = (why,) if why else tuple(_lacks(file, str(said.case), runs[0], acceptance))
-        yield State(trace, said, runs[0], lacks, is_one=trace in held and not why)
+        yield PlannedRun(trace, said, runs[0], lacks, is_one=trace in held and not why)
 
 
 def acceptance_of(file: SuiteFile, case: str) -> Path:
@@ -109,7 +109,7 @@ def _is_old(ts: str, run: ComparedRun) -> bool:
     return (sortable(ts) or "") < run.events.last_work
 
 
-def refusals(file: SuiteFile, found: Sequence[State]) -> Iterator[Reason]:
+def refusals(file: SuiteFile, found: Sequence[PlannedRun]) -> Iterator[Reason]:
     """Why planned runs cannot be compared: not each is a run of its own, or one is graded by
     something else than the suite. What is not graded at all may be CORRECT or not.
     """

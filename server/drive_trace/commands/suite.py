@@ -17,7 +17,7 @@ from drive_trace.commands import options
 from drive_trace.commands.compare import found_in
 from drive_trace.commands.gate import gate
 from drive_trace.commands.judge import JudgeRefused, judge
-from drive_trace.commands.planned import GATED, INTENT, State, acceptance_of, case_of, states
+from drive_trace.commands.planned import GATED, INTENT, PlannedRun, acceptance_of, case_of, states
 from drive_trace.commands.reading import Reading, suite_at, usable
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, notify
 from drive_trace.storage.compared_sides import read_side
@@ -148,7 +148,7 @@ def judge_runs(path: str) -> None:
 
 
 def _call(
-    command: click.Command, file: SuiteFile, state: State, given: Mapping[str, object]
+    command: click.Command, file: SuiteFile, state: PlannedRun, given: Mapping[str, object]
 ) -> None:
     """Call one of our commands for a run. Why it graded nothing stands on standard error. Ends all
     where that is refused which the suite says, as it would be so of each run.
@@ -185,7 +185,7 @@ def _as_key(option: re.Match[str]) -> str:
     return f"`{option[1].replace('-', '_')}`"
 
 
-def _end(file: SuiteFile, word: str, due: Sequence[State], components: Sequence[str]) -> None:
+def _end(file: SuiteFile, word: str, due: Sequence[PlannedRun], components: Sequence[str]) -> None:
     """Say how many runs are graded, name those that are not, and end."""
     found = [*_states(file)]
     if not due:
@@ -195,13 +195,13 @@ def _end(file: SuiteFile, word: str, due: Sequence[State], components: Sequence[
     sys.exit(_code(found, components))
 
 
-def _code(found: Sequence[State], components: Sequence[str]) -> int:
+def _code(found: Sequence[PlannedRun], components: Sequence[str]) -> int:
     is_done = all(each.is_done(components) for each in found)
     return (0 if is_done else 1) if all(each.is_one for each in found) else EXIT_UNUSABLE
 
 
 def _summary(
-    file: SuiteFile, word: str, found: Sequence[State], components: Sequence[str]
+    file: SuiteFile, word: str, found: Sequence[PlannedRun], components: Sequence[str]
 ) -> Iterator[str]:
     """How many runs are graded, what the others lack, and the first of these, rare lacks first."""
     missing = [each for each in found if not each.is_done(components)]
@@ -216,7 +216,7 @@ def _summary(
         yield from (f"  {plural(n, 'run')}: {lacks}" for lacks, n in counts.most_common(_NAMED))
 
 
-def _states(file: SuiteFile) -> Iterator[State]:
+def _states(file: SuiteFile) -> Iterator[PlannedRun]:
     """All planned runs of both sides, with what there is of them."""
     for side in SIDES:
         planned = file.planned(side, file.suite.looks)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from drive_trace.comparison import power, statistics
 from drive_trace.comparison.comparability import Fact, Reason, comparability
 from drive_trace.comparison.power import Power
+from drive_trace.comparison.repeated import Flip, Tally, change, counted, flips, tally
 from drive_trace.comparison.runs import (
     COSTS,
     DIFFERENCES,
@@ -25,17 +26,14 @@ from drive_trace.comparison.runs import (
     CountsTold,
     RunsOfCase,
     Side,
-    Tally,
     cases_of,
     costs_of,
     log_costs,
     rank,
     spent_for_each_correct,
-    tally,
 )
 from drive_trace.grading.calibration import families_of, wilson
 from drive_trace.grading.judgements import Calibrated
-from drive_trace.scorecard.run_score import QUALIFIED, Verdict
 from drive_trace.text.wording import factor, first_of, listed, plural
 
 MARGIN = 0.20
@@ -74,24 +72,6 @@ class CorrectShare(NamedTuple):
     """The least p that so many runs can reach."""
     smallest_detectable: float | None
     """The least difference that so many runs can show; None if none."""
-
-
-class Flip(NamedTuple):
-    """A case whose runs went from CORRECT to INCORRECT, or back; all texts are untrusted."""
-
-    case: str
-    before: Verdict
-    after: Verdict
-    baseline_runs: tuple[ComparedRun, ...]
-    """Those with the verdict before."""
-    candidate_runs: tuple[ComparedRun, ...]
-    """Those with the verdict after."""
-
-    @property
-    def qualified(self) -> tuple[ComparedRun, ...]:
-        """Those that are CORRECT, but for a caveat that could overturn it."""
-        runs = (*self.baseline_runs, *self.candidate_runs)
-        return tuple(each for each in runs if each.score.standing == QUALIFIED)
 
 
 class Dollars(NamedTuple):
@@ -205,7 +185,7 @@ def compare(  # noqa: PLR0913 - one for each option
         costs=costs,
         dollars=dollars,
         cases=cases,
-        flips=tuple(_flips(cases)) if can_be else (),
+        flips=tuple(flips(cases)) if can_be else (),
         known=known,
         rank=(rank(baseline.runs), rank(candidate.runs)) if ranked and can_be else None,
         judged=_judged(sides, calibrated) if calibrated is not None and can_be else None,
@@ -256,18 +236,6 @@ def _gate(
         statistics.smallest_p(sizes) if can_be else None,
         statistics.smallest_detectable(sizes, level) if can_be else None,
     )
-
-
-def counted(cases: Sequence[RunsOfCase], *may_be: bool) -> list[statistics.Counts]:
-    """What is recorded; else of each side what may be CORRECT at most, or has to be at least. A
-    candidate must not gain by a grade that readers reject: the run is not CORRECT.
-    """
-    tallies = [(tally(each.baseline), tally(each.candidate)) for each in cases]
-    most = may_be or (None, None)
-    return [
-        statistics.Counts(b.hits(most[0]), b.k, min(c.hits(most[1]), c.most - c.rejected), c.k)
-        for b, c in tallies
-    ]
 
 
 # The answer
@@ -449,30 +417,11 @@ def _losses(cases: Sequence[RunsOfCase], margin: float) -> Iterator[Reason]:
 
 def _moved(cases: Sequence[RunsOfCase], verb: str, way: int) -> Iterator[Reason]:
     """The cases in which the candidate's share of CORRECT runs may be larger (above 0), or less."""
-    changes = map(_change, counted(cases, way < 0, way > 0))
+    changes = map(change, counted(cases, way < 0, way > 0))
     moved = [each.name for each, by in zip(cases, changes, strict=True) if by * way > 0]
     if moved:
         what = f"CORRECT runs are {verb}, or may be, in {plural(len(moved), 'case')}"
         yield Reason(what, first_of(moved, _MOST))
-
-
-def _change(each: statistics.Counts) -> int:
-    """Above 0 where the candidate's share is larger; shares themselves have no exact doubles."""
-    return each.candidate_passed * each.baseline - each.baseline_passed * each.candidate
-
-
-def _flips(cases: Sequence[RunsOfCase]) -> Iterator[Flip]:
-    """The cases in which a run is CORRECT on one side, and INCORRECT on the other, oftener."""
-    for case, change in zip(cases, map(_change, counted(cases)), strict=True):
-        ways = Verdict.CORRECT, Verdict.INCORRECT
-        before, after = ways if change < 0 else ways[::-1]
-        ours, theirs = _of(case.baseline, before), _of(case.candidate, after)
-        if change and ours and theirs:
-            yield Flip(case.name, before, after, ours, theirs)
-
-
-def _of(runs: Sequence[ComparedRun], verdict: Verdict) -> tuple[ComparedRun, ...]:
-    return tuple(run for run in runs if run.score.verdict is verdict)
 
 
 # As JSON

@@ -6,13 +6,13 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from drive_trace.comparison import repeated
 from drive_trace.comparison import runs as compared
 from drive_trace.comparison.answer import (
     Answer,
     Comparison,
     CorrectShare,
     Dollars,
-    Flip,
     JudgedShare,
     in_digits,
     p_is,
@@ -169,7 +169,7 @@ def _sections(found: Comparison) -> Iterator[doc.Section]:
         yield _spent(found)
         if len(found.cases) > 1:
             yield _cases(found.cases)
-        if any(compared.tally(runs).tries for case in found.cases for runs in case[1:]):
+        if any(repeated.tally(runs).tries for case in found.cases for runs in case[1:]):
             yield _tries(found.cases)
         if found.flips:
             yield _flips(found.flips)
@@ -242,12 +242,12 @@ def _gate(found: Comparison) -> doc.Section:
     )
 
 
-def _tally(each: compared.Tally) -> tuple[str, ...]:
+def _tally(each: repeated.Tally) -> tuple[str, ...]:
     others = (f"{count:,}" for count in (each.incorrect, each.not_computable))
     return (f"{each.k:,}", each.passed, *others, _share(each))
 
 
-def _share(each: compared.Tally) -> str:
+def _share(each: repeated.Tally) -> str:
     if each.interval is None:
         return "n/a"
     least, most = (f"{each.hits(may_be) / each.k:.3f}" for may_be in (False, True))
@@ -255,7 +255,7 @@ def _share(each: compared.Tally) -> str:
     return f"{share} {_interval(each.interval)}"
 
 
-def _drawn(label: str, each: compared.Tally) -> Drawn:
+def _drawn(label: str, each: repeated.Tally) -> Drawn:
     is_known = each.hits(may_be=False) == each.most
     return Drawn(label, each.correct / each.k if is_known else None, each.interval)
 
@@ -314,7 +314,7 @@ def _spent(found: Comparison) -> doc.Section:
 
 
 def _spent_on(metric: compared.CostMetric, runs: Sequence[compared.ComparedRun]) -> str:
-    if not compared.tally(runs).correct:
+    if not repeated.tally(runs).correct:
         return "none CORRECT"
     return _figure(
         compared.spent_for_each_correct(runs, metric),
@@ -326,8 +326,8 @@ def _cases(cases: Sequence[compared.RunsOfCase]) -> doc.Section:
     rows, drawn = [], []
     for each in cases:
         sides = {
-            "baseline": compared.tally(each.baseline),
-            "candidate": compared.tally(each.candidate),
+            "baseline": repeated.tally(each.baseline),
+            "candidate": repeated.tally(each.candidate),
         }
         said = [f"{side.passed} of {side.k:,}, {_share(side)}" for side in sides.values()]
         rows.append((doc.name(each.name), *said))
@@ -340,7 +340,7 @@ def _tries(cases: Sequence[compared.RunsOfCase]) -> doc.Section:
     rows = []
     for case in cases:
         for name, runs in zip(("baseline", "candidate"), case[1:], strict=True):
-            if found := compared.tally(runs).tries:
+            if found := repeated.tally(runs).tries:
                 flips = "yes" if found.flips else "no"
                 rows.append((doc.name(case.name), name, flips, *tried(found)))
     headers = ("case", "side", "flips", *TRIED)
@@ -350,14 +350,14 @@ def _tries(cases: Sequence[compared.RunsOfCase]) -> doc.Section:
 TRIED = ("k", "pass@k", "pass^k")
 
 
-def tried(found: compared.Tries) -> tuple[str, ...]:
+def tried(found: repeated.Tries) -> tuple[str, ...]:
     """The figures under :data:`TRIED`."""
     any_of = f"{_figure(found.any_correct, '.3f')} {_interval(found.any_interval)}"
     all_of = f"{_figure(found.all_correct, '.3f')} {_interval(found.all_interval)}"
     return str(found.k), any_of, all_of
 
 
-def _flips(flips: Sequence[Flip]) -> doc.Section:
+def _flips(flips: Sequence[repeated.Flip]) -> doc.Section:
     rows = [
         (
             *(doc.name(each.case), f"{_VERDICTS[each.before]} → {_VERDICTS[each.after]}"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Annotated, Literal, NamedTuple, TypeAlias
@@ -13,11 +12,10 @@ import msgspec
 from drive_trace.comparison import statistics
 from drive_trace.comparison.statistics import Interval, Sample
 from drive_trace.comparison.traced import NOTHING_TRACED, TokenPrices, Traced, fit
-from drive_trace.grading.calibration import wilson
 from drive_trace.linter.rules import RULES
 from drive_trace.report.event_log import EventLog, TraceLog
 from drive_trace.report.metrics import Value, measure, to_json
-from drive_trace.scorecard.caveats import NOTHING_OMITTED, CaveatCode, Omitted, Unread
+from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, Unread
 from drive_trace.scorecard.measures import Efficiency, Rounds, WallClock
 from drive_trace.scorecard.run_score import NO_SIGNAL, Gate, RunScore, Verdict
 from drive_trace.scorecard.scoring import TraceSummary
@@ -29,7 +27,6 @@ _SAID_BY = {
     "base": "base_commit",
 }
 """What a manifest says of a fact, by its key."""
-_UNCOUNTED_GRADES = {CaveatCode.REJECTED_GRADE, CaveatCode.LOOKALIKE_GRADE}
 ALL_RUNS = "all runs"
 """The case of runs that nobody says the case of."""
 Word: TypeAlias = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
@@ -313,117 +310,9 @@ class RunsOfCase(NamedTuple):
     candidate: tuple[ComparedRun, ...]
 
 
-class Tally(NamedTuple):
-    """The verdicts of some runs."""
-
-    k: int
-    correct: int
-    incorrect: int
-    not_computable: int
-    qualified: int
-    """So many of the CORRECT have a caveat that could overturn that."""
-    incorrect_qualified: int
-    """So many of the INCORRECT have such a caveat, and may be CORRECT."""
-    failed: int
-    """So many of the not computable cannot become CORRECT: a component is recorded as a fail, and
-    no caveat could overturn that.
-    """
-    rejected: int
-    """So many of those that may be CORRECT have a grade that readers reject, or no valid event."""
-
-    @property
-    def most(self) -> int:
-        """How many may be CORRECT."""
-        return self.correct + self.not_computable - self.failed + self.incorrect_qualified
-
-    def hits(self, may_be: bool | None) -> int:
-        """How many are CORRECT: as recorded, as many as may be, or no more than have to be."""
-        if may_be is None:
-            return self.correct
-        return self.most if may_be else self.correct - self.qualified
-
-    @property
-    def tries(self) -> Tries | None:
-        """What a few of them come to."""
-        flips = bool(self.correct and self.incorrect)
-        return tries(self.k, self.hits(may_be=False), self.most, flips=flips)
-
-    @property
-    def passed(self) -> str:
-        """How many are CORRECT, for people: ``7``, or ``7 (2 with caveats)``."""
-        but = f" ({self.qualified:,} with caveats)" if self.qualified else ""
-        return f"{self.correct:,}{but}"
-
-    @property
-    def interval(self) -> Interval | None:
-        """Wilson's, of the share of CORRECT runs, from the least to the most that may be CORRECT;
-        None where there are no runs.
-        """
-        if not self.k:
-            return None
-        return wilson(self.hits(may_be=False), self.k)[0], wilson(self.most, self.k)[1]
-
-
-_TRIES = 3
-
-
-class Tries(NamedTuple):
-    """What so many runs of one case and side come to, if one draws them from all."""
-
-    k: int
-    flips: bool
-    """Whether some of all runs are CORRECT, and others INCORRECT."""
-    any_correct: float | None
-    """How likely one at least is CORRECT, pass@k (M. Chen and others, 2021); None where it is not
-    known of all runs whether they are.
-    """
-    any_interval: Interval
-    all_correct: float | None
-    """How likely all are, pass^k (S. Yao and others, 2024)."""
-    all_interval: Interval
-
-
-def tries(of: int, least: int, most: int, *, flips: bool) -> Tries | None:
-    """Of so many runs, of which at least and at most so many are CORRECT. The intervals follow from
-    that of their share. None of a single run.
-    """
-    if of < 2:
-        return None
-    k, low, high = min(_TRIES, of), wilson(least, of)[0], wilson(most, of)[1]
-    ways, none, every = (math.comb(n, k) for n in (of, of - least, least))
-    either = 1 - (1 - low) ** k, 1 - (1 - high) ** k
-    if least != most:
-        return Tries(k, flips, None, either, None, (low**k, high**k))
-    return Tries(k, flips, 1 - none / ways, either, every / ways, (low**k, high**k))
-
-
-def tally(runs: Sequence[ComparedRun]) -> Tally:
-    """Count the verdicts."""
-    scores = [each.score for each in runs]
-    qualified = Counter(each.verdict for each in scores if each.qualifying)
-    verdicts = Counter(each.verdict for each in scores)
-    return Tally(
-        len(runs),
-        verdicts[Verdict.CORRECT],
-        verdicts[Verdict.INCORRECT],
-        verdicts[Verdict.NOT_COMPUTABLE],
-        qualified[Verdict.CORRECT],
-        qualified[Verdict.INCORRECT],
-        sum(each.verdict is Verdict.NOT_COMPUTABLE and _is_settled(each) for each in scores),
-        sum(_has_rejected_grade(each) and not _is_settled(each) for each in scores),
-    )
-
-
-def _is_settled(score: RunScore) -> bool:
-    """Whether a run cannot become CORRECT by what its caveats say."""
-    return bool(score.gate.failed) and not score.qualifying
-
-
-def _has_rejected_grade(score: RunScore) -> bool:
-    """Whether a grade that may be the latest, or every line, is rejected or of an unknown type."""
-    is_any = score.correctness is None
-    found = (each for each in score.caveats if each.code in _UNCOUNTED_GRADES)
-    return score.gate.uncounted is not None or any(is_any or each.qualifies for each in found)
+def of_verdict(runs: Sequence[ComparedRun], verdict: Verdict) -> tuple[ComparedRun, ...]:
+    """Those of some runs that have a verdict."""
+    return tuple(run for run in runs if run.score.verdict is verdict)
 
 
 def cases_of(baseline: Side, candidate: Side) -> tuple[RunsOfCase, ...]:
@@ -575,7 +464,7 @@ def spent_for_each_correct(runs: Sequence[ComparedRun], metric: CostMetric) -> f
     """What was spent for each CORRECT run, the others' costs included; None where that is not
     known, or no run is CORRECT.
     """
-    total, correct = spent(runs, metric), tally(runs).correct
+    total, correct = spent(runs, metric), len(of_verdict(runs, Verdict.CORRECT))
     return None if total is None or not correct else total / correct
 
 
@@ -584,7 +473,7 @@ def rank(runs: Sequence[ComparedRun]) -> float | None:
     where no run is CORRECT, or one of these has no wall-clock. It is a tie-break, and can reward a
     side that fails the hard case each time.
     """
-    correct = [run for run in runs if run.score.verdict is Verdict.CORRECT]
+    correct = of_verdict(runs, Verdict.CORRECT)
     total = spent(correct, WALL_CLOCK) if correct else None
     return None if total is None else total / len(correct) / (len(correct) / len(runs))
 
@@ -592,7 +481,7 @@ def rank(runs: Sequence[ComparedRun]) -> float | None:
 # What happened
 
 
-class _Where(NamedTuple):
+class _MetricPath(NamedTuple):
     """Where a figure stands in the report's metrics."""
 
     path: tuple[str, ...]
@@ -600,13 +489,13 @@ class _Where(NamedTuple):
 
 
 DIFFERENCES = {
-    "briefs reissued": _Where(("rework", "brief_stability", "overall", "reissue")),
-    "briefs amended": _Where(("rework", "brief_stability", "overall", "amended")),
-    "halts on falsified assumptions": _Where(("planning_quality", "i12_halts", "count")),
-    "spec amendments": _Where(("planning_quality", "spec_amendments", "count")),
-    "plan amendments": _Where(("planning_quality", "plan_amendments", "count")),
-    "dispatches accepted in round 1": _Where(("rework", "first_pass_acceptance_rate"), True),
-    "rounds sent back for each one satisfied": _Where(("rework", "backtrack_ratio"), True),
+    "briefs reissued": _MetricPath(("rework", "brief_stability", "overall", "reissue")),
+    "briefs amended": _MetricPath(("rework", "brief_stability", "overall", "amended")),
+    "halts on falsified assumptions": _MetricPath(("planning_quality", "i12_halts", "count")),
+    "spec amendments": _MetricPath(("planning_quality", "spec_amendments", "count")),
+    "plan amendments": _MetricPath(("planning_quality", "plan_amendments", "count")),
+    "dispatches accepted in round 1": _MetricPath(("rework", "first_pass_acceptance_rate"), True),
+    "rounds sent back for each one satisfied": _MetricPath(("rework", "backtrack_ratio"), True),
 }
 """Differences that explain and decide nothing."""
 

@@ -172,7 +172,7 @@ class Sample(NamedTuple):
         return len(self.baseline) * len(self.candidate)
 
 
-class _Null(NamedTuple):
+class _NullDistribution(NamedTuple):
     """The sum of the candidate's doubled ranks over all cases, if labels mean nothing."""
 
     mean: float
@@ -268,7 +268,7 @@ def _doubled_ranks(case: Sample) -> list[int]:
 
 
 @lru_cache(64)  # costs without ties have the same ranks
-def _null(cases: tuple[tuple[tuple[int, ...], int], ...]) -> _Null:
+def _null(cases: tuple[tuple[tuple[int, ...], int], ...]) -> _NullDistribution:
     """Of the ranks of each case, which are sorted, so many are the candidate's."""
     mean = math.fsum(chosen * sum(ranks) / len(ranks) for ranks, chosen in cases)
     variances = (
@@ -280,7 +280,7 @@ def _null(cases: tuple[tuple[tuple[int, ...], int], ...]) -> _Null:
     exact = sum(work) <= _MOST_WORK[0] and joined <= _MOST_WORK[1]
     chances = _added(_rank_sums(*case) for case in cases) if exact else None
     lowest = sum(sum(ranks[:chosen]) for ranks, chosen in cases)
-    return _Null(mean, math.sqrt(math.fsum(variances)), chances, lowest)
+    return _NullDistribution(mean, math.sqrt(math.fsum(variances)), chances, lowest)
 
 
 def _work(ranks: Sequence[int], chosen: int) -> int:

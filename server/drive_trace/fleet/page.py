@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from drive_trace.comparison.answer import p_is
 from drive_trace.comparison.render import REPEATED, TRIED, Drawn, intervals, tried
-from drive_trace.comparison.runs import tries
+from drive_trace.comparison.repeated import tries
 from drive_trace.fleet.changes import MOST_WITHIN, Change, changes, likeliest
 from drive_trace.grading.calibration import share, wilson
 from drive_trace.report import fleet as table

@@ -228,10 +228,9 @@ def read_judgements(records: Iterable[str]) -> tuple[list[Judgement], list[Gatin
 
 
 def _read(record: str) -> Judgement | Gating | None:
-    with suppress(ValueError, RecursionError):
-        return _JUDGEMENT(record)
-    with suppress(ValueError, RecursionError):
-        return _GATING(record)
+    for decode in (_JUDGEMENT, _GATING):
+        with suppress(ValueError, RecursionError):
+            return decode(record)
     return None
 
 

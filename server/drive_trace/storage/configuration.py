@@ -46,12 +46,12 @@ class Rules(dict[str, Any]):
         return settings_of(self) if self else DEFAULTS
 
 
-class Glob(str):
+class TraceGlob(str):
     """One as in .gitignore that can match a file below the folder of the configuration."""
 
     __slots__ = ()
 
-    def __new__(cls, glob: str) -> Glob:
+    def __new__(cls, glob: str) -> TraceGlob:
         """Raises ValueError where it can match none."""
         if not glob.strip("/"):
             raise ValueError("an empty glob names no file")
@@ -83,7 +83,7 @@ class RuleName(str):
 
 T = TypeVar("T")
 _Several: TypeAlias = Annotated[tuple[T, ...], Meta(min_length=1, max_length=MOST_ITEMS)]
-_Globs: TypeAlias = _Several[Annotated[Glob, Meta(title="a glob")]]
+_Globs: TypeAlias = _Several[Annotated[TraceGlob, Meta(title="a glob")]]
 _RuleTable: TypeAlias = Annotated[Rules, Meta(title="a table of rules")]
 _Family: TypeAlias = _Several[Annotated[str, Meta(title="a word of models' ids", min_length=1)]]
 _TRACE = "projects/shop/trace.jsonl, below this file's folder and in no hidden one"

@@ -47,12 +47,12 @@ _MOST_PATTERNS = 4000
 """Of all cases together: each is matched with each file of a run."""
 
 
-class Pattern(str):
+class CasePattern(str):
     """One as in .gitignore, or a run's id."""
 
     __slots__ = ()
 
-    def __new__(cls, text: str) -> Pattern:
+    def __new__(cls, text: str) -> CasePattern:
         """Raises TypeError where it means nothing."""
         if not text.strip() or not is_pattern(text):
             raise TypeError
@@ -72,7 +72,7 @@ Text: TypeAlias = Annotated[
 ]
 Word: TypeAlias = Annotated[str, Meta(title="a word without U+0000", max_length=200, pattern=_SOME)]
 Patterns: TypeAlias = Annotated[
-    tuple[Annotated[Pattern, Meta(title="a pattern as in .gitignore, or a run's id")], ...],
+    tuple[Annotated[CasePattern, Meta(title="a pattern as in .gitignore, or a run's id")], ...],
     Meta(min_length=1, max_length=1000),
 ]
 
