@@ -61,9 +61,8 @@ class Publisher:
         self._soon = Debouncer(self._refresh)
         self._sent: Mapping[str, bytes] = {}
         """The diagnostics of configurations."""
-        self._wanted: set[OpenTrace] = set()
-        self._making: set[OpenTrace] = set()
-        """The large traces whose diagnostics are being made, in threads."""
+        self._shared: SharedWork[None] = SharedWork()
+        """One thread at a time makes the diagnostics of a large trace."""
 
     # Diagnostics
 
@@ -74,20 +73,12 @@ class Publisher:
         if not trace.is_large:
             self._publish(trace, trace.diagnostics())
             return
-        self._wanted.add(trace)
-        if trace not in self._making:
-            in_background(self._publish_later(trace))
+        in_background(self._shared.result_of(trace, partial(self._publish_later, trace)))
 
     async def _publish_later(self, trace: OpenTrace) -> None:
-        self._making.add(trace)
-        try:
-            while trace in self._wanted:
-                self._wanted.discard(trace)
-                diagnostics = await self._runs.open.diagnostics_of(trace)
-                if self._runs.open.get(trace.uri) is trace:
-                    self._publish(trace, diagnostics)
-        finally:
-            self._making.discard(trace)
+        diagnostics = await self._runs.open.diagnostics_of(trace)
+        if self._runs.open.get(trace.uri) is trace:
+            self._publish(trace, diagnostics)
 
     def _publish(self, trace: OpenTrace, diagnostics: bytes) -> None:
         head = b'{"uri":%b,"version":%d,"diagnostics":' % (dumps(trace.uri), trace.version)

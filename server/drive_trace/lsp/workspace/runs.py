@@ -6,7 +6,6 @@ Traces that share runs are judged together, as ``check`` judges them.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
@@ -19,7 +18,7 @@ from drive_trace.grading.judgements import Verdicts
 from drive_trace.linter.engine import findings_in_files
 from drive_trace.linter.settings import RuleSettings
 from drive_trace.lsp.rpc.capabilities import path_of
-from drive_trace.lsp.rpc.threads import Debouncer, in_thread
+from drive_trace.lsp.rpc.threads import Debouncer, SharedWork, in_background, in_thread
 from drive_trace.lsp.workspace.closed_traces import ClosedTrace, ClosedTraces, TracePlace, real_path
 from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.scorecard import run_lines
@@ -494,20 +493,14 @@ class Joining:
         self._runs = runs
         self._publish = publish
         self._changed = changed
-        self._soon = Debouncer(self._begin)
+        self._soon = Debouncer(lambda _: in_background(self._shared.result_of("", self._join_all)))
+        self._shared: SharedWork[None] = SharedWork()
         self._joined: dict[str, object] = {}
         """What each open trace was joined with, by its URI."""
-        self._task: asyncio.Future[None] | None = None
 
     def request(self) -> None:
         """Look soon whether there is anything to join anew."""
         self._soon.request("")
-
-    def _begin(self, _: str) -> None:
-        if self._task is None or self._task.done():
-            self._task = asyncio.ensure_future(self._join_all())
-        else:
-            self.request()
 
     async def _join_all(self) -> None:
         traces = self._runs.open_traces()
