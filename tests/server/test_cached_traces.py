@@ -16,7 +16,7 @@ from drive_trace.linter.settings import DEFAULTS
 from drive_trace.lsp.workspace import closed_traces
 from drive_trace.lsp.workspace.closed_traces import ClosedTraces
 from drive_trace.lsp.workspace.open_traces import Workspace
-from drive_trace.lsp.workspace.runs import WorkspaceRuns, score_parts
+from drive_trace.lsp.workspace.runs import WorkspaceRuns
 from drive_trace.storage.fleet_cache import Cache
 from tests.server.support import write
 from tests.server.test_closed_traces import STRAYS, look, options
@@ -53,12 +53,10 @@ def settled(path: Path) -> Path:
 def said(closed: ClosedTraces) -> list[Any]:
     """All that the list of runs shows of traces."""
     workspace = WorkspaceRuns(Workspace(), closed)
-    (root,) = closed.folders.folders
-    unread, strays = workspace.unread(root), workspace.strays(root)
     found = []
-    for _, parts in workspace.all_runs():
-        assert workspace.joinable(parts) == (parts, 0)
-        run = score_parts(parts, unread, strays)
+    for (_, parts), joined in workspace.judged(workspace.all_runs()):
+        assert joined.uris == [each.uri for each in parts]
+        run = joined.run
         reals = {each.real: each.path.as_uri() for each in closed.seen()}
         counts = [
             (closed.findings_by_run(real, DEFAULTS) or {}).get(run.run_id, 0)

@@ -14,7 +14,7 @@ from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.workspace import closed_traces
 from drive_trace.lsp.workspace.closed_traces import ClosedTraces, TraceFolders
 from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
-from drive_trace.lsp.workspace.runs import WorkspaceRuns, score_parts
+from drive_trace.lsp.workspace.runs import WorkspaceRuns
 from drive_trace.scorecard.card import score
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.finding import Found, find_traces
@@ -191,12 +191,11 @@ def test_a_stray_line_in_another_file_counts_as_for_score(
     look(closed)
     said = runs.joined("run-1", paths[0].as_uri())
     assert said is not None
-    (listed,) = runs.all_runs()
+    ((_, listed),) = runs.judged(runs.all_runs())
     (run,) = score([summarize_text(text, each) for each, text in texts.items()]).runs
     assert said.run.headline == run.headline
     assert said.run.is_earned == run.is_earned == ("earlier" in name)
-    found = score_parts(listed.parts, (), runs.strays(listed.folder))
-    assert found.is_earned == run.is_earned
+    assert listed.run.is_earned == run.is_earned
 
 
 def test_a_trace_that_is_gone_holds_nothing(tmp_path: Path) -> None:

@@ -24,7 +24,6 @@ from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.messages import REPORT, RUN, TIMELINE, ReportParams, RunParams
 from drive_trace.lsp.rpc.threads import SharedWork, in_thread
 from drive_trace.lsp.workspace.closed_traces import MOST_BYTES
-from drive_trace.lsp.workspace.runs import score_parts
 from drive_trace.report.event_log import TraceLog
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.run_score import RunScore, recorded_in
@@ -129,16 +128,18 @@ class Reports(Handlers):
         from drive_trace.report.html import STYLE  # noqa: PLC0415
 
         unread, left_out = self._runs.unread(folder), self._runs.left_out(folder)
-        card, strays = ScoreCard((), (), (*unread,), left_out), self._runs.strays(folder)
+        card, every = ScoreCard((), (), (*unread,), left_out), self._runs.all_runs()
+        own = (
+            run
+            for run in every
+            if run.folder == folder and (folder is not None or run.parts[0].uri == params.uri)
+        )
         summary = FleetSummary(has_findings=True)  # they are in the reports of the runs
         rows, files = [], list[dict[str, object]]()
-        for run in unless_stopped(self._runs.all_runs()):
-            if run.folder == folder and (folder is not None or run.parts[0].uri == params.uri):
-                parts, _ = self._runs.joinable(run.parts)
-                score = score_parts(parts, card.not_read, strays, self._runs.copied(folder, parts))
-                rows.append(row_of(score, project_of(score.parts[0].path), None))
-                summary.add(rows[-1])
-                files.append({"uri": parts[0].uri, "starts": None, "runId": score.run_id})
+        for _, (score, _, uris, *_) in self._runs.judged(own):
+            rows.append(row_of(score, project_of(score.parts[0].path), None))
+            summary.add(rows[-1])
+            files.append({"uri": uris[0], "starts": None, "runId": score.run_id})
         paths = {str(each["runId"]): path_of(str(each["uri"])) for each in files}
         known = {run_id: str(path) for run_id, path in paths.items() if path is not None}
         count = len({name for row in rows for name in row.files})

@@ -16,7 +16,6 @@ from drive_trace.features import new_events
 from drive_trace.features.events import event_json, page_json
 from drive_trace.features.results import JsonText, dumps
 from drive_trace.features.runs import (
-    JoinedRun,
     RunFile,
     headlines_of,
     run_at_json,
@@ -29,9 +28,8 @@ from drive_trace.lsp.rpc import messages
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.threads import SharedWork, in_thread
 from drive_trace.lsp.workspace.closed_traces import real_path
-from drive_trace.lsp.workspace.runs import RunPart, beside_of, score_parts
+from drive_trace.lsp.workspace.runs import RunPart, beside_of
 from drive_trace.scorecard.card import ScoreCard
-from drive_trace.scorecard.run_score import RunScore
 from drive_trace.stopping import unless_stopped
 from drive_trace.storage.files import Problem, TraceRecords
 from drive_trace.storage.recording import new_stamp
@@ -95,31 +93,20 @@ class Views(Handlers):
         return await in_thread(counts)
 
     def _runs_json(self, closed: _Counts) -> JsonText:
-        runs = self._runs.all_runs()
+        runs = [*self._runs.judged(self._runs.all_runs())]
         counts = dict(closed)
-        opened = {part.uri: part.trace for run in runs for part in run.parts}
+        opened = {part.uri: part.trace for (_, parts), _ in runs for part in parts}
         for uri, trace in opened.items():
             if trace is not None:
                 counts[uri] = trace.analysis.findings_by_run()
-        folders: tuple[Path | None, ...] = (None, *self._runs.closed.folders.folders)
-        waiting = {each: self._runs.waiting(each) for each in folders}
-        unread = {each: self._runs.not_read(each) for each in folders}
-        strays = {each: self._runs.strays(each) for each in folders}
+        folders = self._runs.closed.folders.folders
         found: list[bytes] = []
-        scores: list[RunScore] = []
-        for folder, all_parts in unless_stopped(runs):
-            parts, lacking = self._runs.joinable(all_parts)
-            left = waiting[folder]
-            left = left + lacking if left is not None else None
-            copied = self._runs.copied(folder, parts)
-            score = score_parts(parts, unread[folder], strays[folder], copied)
-            scores.append(score)
-            uris = [each.uri for each in parts]
-            run = JoinedRun(score, None, uris, "", left)
-            name = folder.name if folder is not None and len(folders) > 2 else None
-            found.append(dumps(run_json(run, name, _files(all_parts, counts))))
-        count = sum(each or 0 for each in waiting.values())
-        card = ScoreCard(tuple(scores), (), tuple(chain(*unread.values())))
+        for (folder, parts), run in unless_stopped(runs):
+            name = folder.name if folder is not None and len(folders) > 1 else None
+            found.append(dumps(run_json(run, name, _files(parts, counts))))
+        count = sum(self._runs.waiting(each) or 0 for each in folders)
+        unread = chain(*map(self._runs.not_read, folders))
+        card = ScoreCard(tuple(joined.run for _, joined in runs), (), tuple(unread))
         summary = dumps([*headlines_of(card, is_final=count == 0)])
         members = b",".join(found), count, summary
         return JsonText(b'{"runs":[%b],"unread":%d,"summary":%b}' % members)

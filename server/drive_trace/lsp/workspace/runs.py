@@ -6,8 +6,8 @@ Traces that share runs are judged together, as ``check`` judges them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeVar
@@ -27,6 +27,7 @@ from drive_trace.scorecard.caveats import Omitted, StrayGrade, Unread
 from drive_trace.scorecard.run_lines import EventOwners, TraceLines, event_hashes
 from drive_trace.scorecard.run_score import RunInFile, RunScore
 from drive_trace.scorecard.scoring import among, score_run, stray_grades
+from drive_trace.stopping import unless_stopped
 from drive_trace.storage.files import JudgementFiles, LeftOut
 from drive_trace.storage.finding import omitted
 from drive_trace.trace.joined import JoinedFile, JoinedFiles
@@ -217,25 +218,32 @@ class WorkspaceRuns:
         parts = self._parts(run_id, uri)
         if not parts:
             return None
-        own = [each for each in parts if each.uri == uri]
-        folder = self.folder_of(uri)
-        parts, lacking = self.joinable(parts)
-        waiting = self.waiting(folder)
-        waiting = waiting + lacking if waiting is not None else None
-        known = self.not_read(folder), self.strays(folder), self.copied(folder, parts)
-        here = score_parts(own, *known) if own else None
-        return JoinedRun(
-            score_parts(parts, *known), here, [each.uri for each in parts], uri, waiting
-        )
+        run = WorkspaceRun(self.folder_of(uri), parts)
+        return next(joined for _, joined in self.judged([run], uri))
 
-    def joinable(self, parts: list[RunPart]) -> tuple[list[RunPart], int]:
-        """The parts of a run that can be joined now, and how many cannot: of several, those whose
-        lines are still to be read.
+    def judged(
+        self, runs: Iterable[WorkspaceRun], uri: str = ""
+    ) -> Iterator[tuple[WorkspaceRun, JoinedRun]]:
+        """Runs over all their files, seen from the one with a URI. Of several files of a run, those
+        whose lines are still to be read are left out, and waited for.
         """
-        joinable = [each for each in parts if each.lines is not None]
-        if len(parts) == 1 or len(joinable) == len(parts):
-            return parts, 0
-        return joinable or parts[:1], len(parts) - (len(joinable) or 1)
+        known = cache(lambda folder: (self.not_read(folder), self.strays(folder)))
+        waiting = cache(self.waiting)
+        for run in unless_stopped(runs):
+            folder, every = run
+            parts = [each for each in every if each.lines or len(every) == 1] or every[:1]
+            count, given = waiting(folder), (*known(folder), self.copied(folder, parts))
+            own = [each for each in every if each.uri == uri]
+            yield (
+                run,
+                JoinedRun(
+                    _score_parts(parts, *given),
+                    _score_parts(own, *given) if own else None,
+                    [each.uri for each in parts],
+                    uri,
+                    count + len(every) - len(parts) if count is not None else None,
+                ),
+            )
 
     def unread(self, folder: Path | None) -> list[Unread]:
         """The traces of a folder that cannot be read: each may hold a part of any of its runs."""
@@ -402,11 +410,11 @@ def _only(trace: FolderTrace) -> Sequence[FolderTrace]:
     return [trace]
 
 
-def score_parts(
+def _score_parts(
     parts: Sequence[RunPart],
-    unread: Sequence[Unread] = (),
-    strays: Sequence[StrayGrade] = (),
-    copied: str | None = None,
+    unread: Sequence[Unread],
+    strays: Sequence[StrayGrade],
+    copied: str | None,
 ) -> RunScore:
     """Judge a run by parts that can be joined; for the rest see :func:`scoring.among`."""
     run = parts[0].run
