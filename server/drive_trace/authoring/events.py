@@ -8,16 +8,11 @@ from typing import NamedTuple
 from drive_trace import vocabulary
 from drive_trace.authoring import values
 from drive_trace.authoring.drafts import Stamp
-from drive_trace.trace.scope import Opened, Scope
-from drive_trace.vocabulary import EVENTS, KINDS, LIFETIMES, Entity, EventType, FieldType
+from drive_trace.trace.scope import FEEDS, RUN_ENDS, RUN_STARTS, Opened, Scope
+from drive_trace.vocabulary import DISPATCH, EVENTS, LIFETIMES, ROUND, SLICE, Entity, EventType
 
-_DISPATCH, _ROUND = LIFETIMES[Entity.DISPATCH], LIFETIMES[Entity.ROUND]
-_SLICE = LIFETIMES[Entity.SLICE]
-_RUN_OPENERS = tuple(each.name for each in EVENTS.values() if each.opens is Entity.RUN)
-_RUN_CLOSERS = tuple(each.name for each in EVENTS.values() if each.closes is Entity.RUN)
-_RUN_HERALDS = tuple(each.name for each in EVENTS.values() if {*each.leads_to} & {*_RUN_OPENERS})
-_FEEDS = tuple(each.name for each in EVENTS.values() if each.is_feed)
-_WITHIN_ROUNDS = tuple({*_ROUND.members} - {_ROUND.opener, _ROUND.closer})
+_RUN_HERALDS = tuple(each.name for each in EVENTS.values() if {*each.leads_to} & {*RUN_STARTS})
+_WITHIN_ROUNDS = tuple({*ROUND.members} - {ROUND.opener, ROUND.closer})
 
 
 class Composed(NamedTuple):
@@ -55,7 +50,7 @@ def compose(
     )
 
 
-def _stated(field: FieldType, context: values.EventContext) -> values.Slot:
+def _stated(field: vocabulary.FieldType, context: values.EventContext) -> values.Slot:
     """A value that the event has already, with what it names."""
     value, scope = context.stated[field.name], context.scope
     of = LIFETIMES.get(field.names) if field.names is not None else None
@@ -78,25 +73,25 @@ def context_of(
     known_values = {name: value for name, value in given.items() if value is not None}
     is_ambiguous = False
     # A round implies its dispatch, so it comes first.
-    rounds = scope.of(_ROUND.opener, _ROUND.field, known_values.get(_ROUND.field))
-    if rounds and _DISPATCH.field in event.fields:
-        known_values.setdefault(_DISPATCH.field, rounds[-1].fact(_DISPATCH.field))
-    for of in (_ROUND, _DISPATCH, _SLICE):
+    rounds = scope.of(ROUND.opener, ROUND.field, known_values.get(ROUND.field))
+    if rounds and DISPATCH.field in event.fields:
+        known_values.setdefault(DISPATCH.field, rounds[-1].fact(DISPATCH.field))
+    for of in (ROUND, DISPATCH, SLICE):
         if of.field not in event.fields or of.field in known_values or event.opens is of.entity:
             continue
         fitting = [each for each in scope.opened[of.entity] if _fits(each, known_values)]
         if fitting:
             known_values[of.field] = fitting[0].id
             is_ambiguous = is_ambiguous or len(fitting) > 1
-            if of is _ROUND:
-                known_values.setdefault(_DISPATCH.field, fitting[0].start.fact(_DISPATCH.field))
+            if of is ROUND:
+                known_values.setdefault(DISPATCH.field, fitting[0].start.fact(DISPATCH.field))
     return values.EventContext(event, scope, stamp, given, known_values, is_ambiguous, carried)
 
 
 def _fits(opened: Opened, known_values: values.Given) -> bool:
     start = opened.start
-    within = known_values.get(_DISPATCH.field)
-    return opened.of is not _ROUND or within is None or start.fact(_DISPATCH.field) == within
+    within = known_values.get(DISPATCH.field)
+    return opened.of is not ROUND or within is None or start.fact(DISPATCH.field) == within
 
 
 def variants(event: EventType, scope: Scope) -> list[values.Given]:
@@ -104,14 +99,14 @@ def variants(event: EventType, scope: Scope) -> list[values.Given]:
     own, one for each kind, the likeliest first; where several rounds or dispatches are open that it
     could belong to, the ids of one of them; else nothing.
     """
-    for of in KINDS:
+    for of in vocabulary.KINDS:
         if of in event.fields:
             shape = event.fields[of].shape
             assert isinstance(shape, vocabulary.OneOfShape)
             likeliest = _likeliest_kind(scope)
             kinds = sorted(shape.meanings, key=lambda kind: kind != likeliest)
             return [{of: kind} for kind in kinds]
-    for lifetime in (_ROUND, _DISPATCH):
+    for lifetime in (ROUND, DISPATCH):
         opened = scope.opened[lifetime.entity] if lifetime.field in event.fields else ()
         if opened and event.opens is not lifetime.entity:
             return [ids_of(event, each) for each in opened] if len(opened) > 1 else [{}]
@@ -133,7 +128,7 @@ def variant_name(event: EventType, given: values.Given, scope: Scope) -> str | N
     """What tells an event from its other variants: its kind, or what it belongs to. None if it has
     no others; may contain text of the trace.
     """
-    for of in (_ROUND, _DISPATCH):
+    for of in (ROUND, DISPATCH):
         start = scope.start_of(of, given[of.field]) if of.field in given else None
         if start is not None and event.opens is not of.entity:
             return values.entity_name(scope, of, start)
@@ -143,7 +138,7 @@ def variant_name(event: EventType, given: values.Given, scope: Scope) -> str | N
 def _likeliest_kind(scope: Scope) -> str:
     """That of the event right before, which a plan follows or an amendment goes with."""
     last = scope.last
-    for of in KINDS:
+    for of in vocabulary.KINDS:
         if last is not None and last.event is not None and of in last.event.keeps:
             return last.text_fact(of)
     is_orphan = (scope.run_id or "").startswith("orphan-")
@@ -185,42 +180,42 @@ def _after_the_last(scope: Scope) -> Iterator[str]:
     if last is None or last.event is None:
         return
     for name in last.event.leads_to:
-        if name not in _RUN_OPENERS or not scope.count(name):
+        if name not in RUN_STARTS or not scope.count(name):
             yield name
 
 
 def _leads(scope: Scope) -> Iterator[str]:
     if scope.last is None:
-        yield from (*_RUN_OPENERS, *_RUN_HERALDS, _SLICE.opener, _DISPATCH.opener)
+        yield from (*RUN_STARTS, *_RUN_HERALDS, SLICE.opener, DISPATCH.opener)
         return
     if scope.has_ended:
-        yield from _FEEDS
+        yield from FEEDS
         return
     if scope.opened[Entity.ROUND]:
         yield from _within_round(scope)
     if scope.opened[Entity.DISPATCH]:
         yield from _within_dispatch(scope)
-        yield _DISPATCH.opener
+        yield DISPATCH.opener
     elif scope.opened[Entity.SLICE]:
-        yield from (_DISPATCH.opener, _SLICE.closer, _SLICE.opener, *_RUN_CLOSERS)
+        yield from (DISPATCH.opener, SLICE.closer, SLICE.opener, *RUN_ENDS)
     else:
-        yield from (_SLICE.opener, _DISPATCH.opener, *_RUN_CLOSERS)
+        yield from (SLICE.opener, DISPATCH.opener, *RUN_ENDS)
 
 
 def _within_round(scope: Scope) -> Iterator[str]:
     """A round has one brief, which is issued before anything else."""
     latest = scope.opened[Entity.ROUND][0]
-    has_brief = any(scope.of(name, _ROUND.field, latest.id) for name in _WITHIN_ROUNDS)
-    yield from (_ROUND.closer, *_WITHIN_ROUNDS) if has_brief else (*_WITHIN_ROUNDS, _ROUND.closer)
+    has_brief = any(scope.of(name, ROUND.field, latest.id) for name in _WITHIN_ROUNDS)
+    yield from (ROUND.closer, *_WITHIN_ROUNDS) if has_brief else (*_WITHIN_ROUNDS, ROUND.closer)
 
 
 def _within_dispatch(scope: Scope) -> Iterator[str]:
     """Another round, unless the last one's verdict lets the dispatch end."""
     latest, rounds = scope.opened[Entity.DISPATCH][0], scope.opened[Entity.ROUND]
-    if any(each.start.fact(_DISPATCH.field) == latest.id for each in rounds):
-        yield _DISPATCH.closer
+    if any(each.start.fact(DISPATCH.field) == latest.id for each in rounds):
+        yield DISPATCH.closer
         return
-    ends = scope.of(_ROUND.closer, _DISPATCH.field, latest.id)
+    ends = scope.of(ROUND.closer, DISPATCH.field, latest.id)
     goes_on = not ends or ends[-1].fact("verdict") == "another-round-needed"
-    steps = (_ROUND.opener, _DISPATCH.closer)
+    steps = (ROUND.opener, DISPATCH.closer)
     yield from steps if goes_on else reversed(steps)

@@ -19,10 +19,8 @@ from drive_trace.trace.line import Line
 from drive_trace.trace.run import FORGOTTEN_MS
 from drive_trace.trace.scope import Scope
 from drive_trace.trace.times import in_words, milliseconds_between
-from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, EventType, FieldType, Lifetime
+from drive_trace.vocabulary import DISPATCH, EVENTS, LIFETIMES, ROUND, Entity, FieldType, Lifetime
 
-_DISPATCH, _ROUND = LIFETIMES[Entity.DISPATCH], LIFETIMES[Entity.ROUND]
-_SLICE = LIFETIMES[Entity.SLICE]
 _RECENT = 16
 """How many of the latest events of a name are searched for values that were used before."""
 Given = Mapping[str, object]
@@ -91,7 +89,7 @@ STALE = "the run went on since the last one, which is not repeated"
 class EventContext(NamedTuple):
     """What a slot is to be filled for."""
 
-    event: EventType
+    event: vocabulary.EventType
     scope: Scope
     stamp: Stamp
     stated: Given
@@ -139,7 +137,8 @@ def slot_of(field: FieldType, context: EventContext) -> Slot:
         return _of_feed(field, context)
     if is_null_here(field, context):
         return known(field, *null_of(field))
-    if field.names is not None and field.names is context.event.opens and _is_uuid(field):
+    is_uuid = field.shape == vocabulary.StringShape(vocabulary.Form.UUID)
+    if field.names is not None and field.names is context.event.opens and is_uuid:
         return known(field, context.stamp.opened_id, "a fresh id")
     measure = _MEASURES.get(field.name)
     slot = measure(field, context) if measure is not None else None
@@ -217,11 +216,11 @@ def _of_entity(field: FieldType, of: Lifetime, context: EventContext) -> Slot:
     if context.event.opens is of.entity:
         return open_slot(field, [])
     meant = context.given.get(of.field)
-    is_told = of is _DISPATCH and _ROUND.field in context.given and not context.is_ambiguous
+    is_told = of is DISPATCH and ROUND.field in context.given and not context.is_ambiguous
     choices = [
         Choice(each.id, about(context.scope, of, each.start, context.stamp.ts))
         for each in context.scope.opened[of.entity]
-        if of is not _ROUND or _is_within(each.start, context.stated.get(_DISPATCH.field))
+        if of is not ROUND or _is_within(each.start, context.stated.get(DISPATCH.field))
         if not is_told or each.id == meant
     ]
     if not choices:
@@ -232,14 +231,14 @@ def _of_entity(field: FieldType, of: Lifetime, context: EventContext) -> Slot:
 
 
 def _is_within(round_start: Line, dispatch_id: object) -> bool:
-    return dispatch_id is None or round_start.fact(_DISPATCH.field) == dispatch_id
+    return dispatch_id is None or round_start.fact(DISPATCH.field) == dispatch_id
 
 
 def _recent(of: Lifetime, context: EventContext) -> Iterator[Choice]:
     """What has ended or is open, the latest first."""
-    dispatch_id = context.stated.get(_DISPATCH.field)
+    dispatch_id = context.stated.get(DISPATCH.field)
     for start in context.scope.latest(of.opener, _RECENT):
-        if of is not _ROUND or _is_within(start, dispatch_id):
+        if of is not ROUND or _is_within(start, dispatch_id):
             note = about(context.scope, of, start, context.stamp.ts)
             yield Choice(start.fact(of.field), note)
 
@@ -282,20 +281,20 @@ def _wall_clock(field: FieldType, context: EventContext) -> Slot | None:
 
 
 def _round_number(field: FieldType, context: EventContext) -> Slot | None:
-    dispatch_id = context.given.get(_DISPATCH.field)
-    rounds = context.scope.of(_ROUND.opener, _DISPATCH.field, dispatch_id)
+    dispatch_id = context.given.get(DISPATCH.field)
+    rounds = context.scope.of(ROUND.opener, DISPATCH.field, dispatch_id)
     number = cast("int", rounds[-1].fact(field.name)) + 1 if rounds else 1
     return _unless_ambiguous(context, field, number, "the next in its dispatch")
 
 
 def _slice_index(field: FieldType, context: EventContext) -> Slot | None:
-    last = context.scope.latest(_SLICE.opener, 1)
+    last = context.scope.latest(vocabulary.SLICE.opener, 1)
     index = cast("int", last[0].fact(field.name)) + 1 if last else 1
     return likely(field, [Choice(index, "the next of the run")])
 
 
 def _slices_completed(field: FieldType, context: EventContext) -> Slot | None:
-    merged = context.scope.of(_SLICE.closer, "result", "merged")
+    merged = context.scope.of(vocabulary.SLICE.closer, "result", "merged")
     return likely(field, [Choice(len(merged), "merged in the run")])
 
 
@@ -333,10 +332,10 @@ def _drift_severity(field: FieldType, context: EventContext) -> Slot | None:
 
 def _brief_disposition(field: FieldType, context: EventContext) -> Slot | None:
     """What the earlier briefs of the dispatch leave as possible."""
-    dispatch_id = context.given.get(_DISPATCH.field)
+    dispatch_id = context.given.get(DISPATCH.field)
     if dispatch_id is None or context.is_ambiguous:
         return None
-    earlier = context.scope.of(context.event.name, _DISPATCH.field, dispatch_id)
+    earlier = context.scope.of(context.event.name, DISPATCH.field, dispatch_id)
     meanings = {choice.value: choice for choice in allowed(field)}
     if not earlier:
         return known(field, *meanings["initial"])
@@ -348,8 +347,8 @@ def _brief_disposition(field: FieldType, context: EventContext) -> Slot | None:
 
 
 def _of_earlier_briefs(field: FieldType, context: EventContext) -> Slot | None:
-    dispatch_id = context.given.get(_DISPATCH.field)
-    earlier = context.scope.of(context.event.name, _DISPATCH.field, dispatch_id)[-_RECENT:]
+    dispatch_id = context.given.get(DISPATCH.field)
+    earlier = context.scope.of(context.event.name, DISPATCH.field, dispatch_id)[-_RECENT:]
     briefs = []
     for line in reversed(earlier):
         at = clock(line.text_fact("ts"), context.stamp.ts)
@@ -484,17 +483,11 @@ def _used_texts(field: FieldType, scope: Scope) -> Iterator[str]:
                 yield value
 
 
-def _is_repeated(field: FieldType, used: list[str], event: EventType) -> bool:
+def _is_repeated(field: FieldType, used: list[str], event: vocabulary.EventType) -> bool:
     """Whether the value that was used last is likely to be meant again."""
     if field.names is Entity.PATH:
         return "bytes_delta" in event.fields
     return used.count(used[0]) > 1
-
-
-def _is_uuid(field: FieldType) -> bool:
-    return (
-        isinstance(field.shape, vocabulary.StringShape) and field.shape.form is vocabulary.Form.UUID
-    )
 
 
 # Notes
@@ -519,7 +512,7 @@ def entity_name(scope: Scope, of: Lifetime, start: Line) -> str:
         case Entity.DISPATCH:
             return _called(start)
         case Entity.ROUND:
-            dispatch = scope.start_of(_DISPATCH, start.fact(_DISPATCH.field))
+            dispatch = scope.start_of(DISPATCH, start.fact(DISPATCH.field))
             within = f" of {_called(dispatch)}" if dispatch is not None else ""
             return f"round {start.fact('round_number')}{within}"
         case _:

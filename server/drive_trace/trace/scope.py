@@ -30,9 +30,9 @@ _REJECTED = 20
 _MOST_OPEN = 16
 """How many open things of a kind are listed."""
 
-_RUN_STARTS = tuple(each.name for each in EVENTS.values() if each.opens is Entity.RUN)
-_RUN_ENDS = tuple(each.name for each in EVENTS.values() if each.closes is Entity.RUN)
-_FEEDS = tuple(each.name for each in EVENTS.values() if each.is_feed)
+RUN_STARTS = tuple(each.name for each in EVENTS.values() if each.opens is Entity.RUN)
+RUN_ENDS = tuple(each.name for each in EVENTS.values() if each.closes is Entity.RUN)
+FEEDS = tuple(each.name for each in EVENTS.values() if each.is_feed)
 
 
 class Opened(NamedTuple):
@@ -131,7 +131,7 @@ def scope_at(index: Index, lines: Sequence[Line], record: int, run_id: str | Non
         run_id = vocabulary.likely_run(index.path)
     run = index.runs.get(run_id) if run_id is not None else None
     last = _last(run, EVENTS, at)
-    end, start = _last(run, _RUN_ENDS, at), _last(run, _RUN_STARTS, at)
+    end, start = _last(run, RUN_ENDS, at), _last(run, RUN_STARTS, at)
     return Scope(
         index,
         at,
@@ -143,7 +143,7 @@ def scope_at(index: Index, lines: Sequence[Line], record: int, run_id: str | Non
             entity: tuple(islice(_opened(index, run, of, at), _MOST_OPEN))
             for entity, of in LIFETIMES.items()
         },
-        {name: line for name in _FEEDS if (line := _last(run, (name,), at)) is not None},
+        {name: line for name in FEEDS if (line := _last(run, (name,), at)) is not None},
         end is not None and (start is None or start.order < end.order),
     )
 
