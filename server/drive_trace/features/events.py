@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from drive_trace.analysis import Analysis
 from drive_trace.json_text import as_json
 from drive_trace.linter.edits import object_on
-from drive_trace.linter.settings import Severity
 from drive_trace.report.event_log import EventWords
 from drive_trace.scorecard.dispatches import Event
 from drive_trace.stopping import unless_stopped
@@ -59,7 +58,7 @@ def _row(analysis: Analysis, line: Line, nesting: Nesting, number: int) -> dict[
     }
     if findings:
         row["findings"] = len(findings)
-        row["severity"] = _called(min(map(analysis.severity_of, findings)))
+        row["severity"] = min(map(analysis.severity_of, findings)).label
     if line.event is None:
         words = next((analysis.message(each.message) for each in findings), line.text)
     else:
@@ -93,10 +92,6 @@ def _ending(
     return found
 
 
-def _called(severity: Severity) -> str:
-    return severity.name.lower()
-
-
 # One line
 
 
@@ -117,7 +112,7 @@ def event_json(analysis: Analysis, number: int) -> dict[str, object] | None:
         "fields": list(_fields(analysis, line, event)),
         "findings": [
             {
-                "severity": _called(analysis.severity_of(each)),
+                "severity": analysis.severity_of(each).label,
                 "rule": each.rule.code,
                 "message": printable(analysis.message(each.message), _LONGEST),
             }

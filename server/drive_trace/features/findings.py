@@ -241,23 +241,19 @@ def picked(offers: Iterable[Offer], data: Mapping[str, Any]) -> Offer | results.
 
 
 def asks_for(only: object, kind: str) -> bool:
-    """Whether a request includes a kind. A request that names no kinds includes all."""
+    """Whether a request includes a kind, which is empty for all. One that names no kinds includes
+    all.
+    """
     kinds = only if isinstance(only, list | tuple) else None
-    return kinds is None or any(_covers(str(getattr(each, "value", each)), kind) for each in kinds)
-
-
-def asks_for_all(only: object) -> bool:
-    """Whether a request includes all kinds."""
-    return asks_for(only, "")
+    wanted = [str(getattr(each, "value", each)) for each in kinds or ()]
+    return kinds is None or any(
+        each in ("", kind) or kind.startswith(f"{each}.") for each in wanted
+    )
 
 
 def names(only: object, kind: str) -> bool:
     """Whether a request names a kind, or a group that it is in."""
-    return asks_for(only, kind) and not asks_for_all(only)
-
-
-def _covers(wanted: str, kind: str) -> bool:
-    return wanted in ("", kind) or kind.startswith(f"{wanted}.")
+    return asks_for(only, kind) and not asks_for(only, "")
 
 
 # Quick fixes

@@ -283,7 +283,7 @@ def appending_offers(
     if findings.asks_for(only, findings.RECORD_KIND) and not findings.asks_for(only, _REFACTORINGS):
         offers += _grades(analysis, record, scope, joined)
     if findings.names(only, findings.CLOSE_KIND) or (
-        findings.asks_for_all(only) and not is_crowded
+        findings.asks_for(only, "") and not is_crowded
     ):
         offers += _ends(analysis, record, scope, None if is_end else line)
     return offers

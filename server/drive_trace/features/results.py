@@ -178,16 +178,6 @@ def workspace_edits(
     return {"documentChanges": changes, **({"changeAnnotations": described} if described else {})}
 
 
-def workspace_edit(
-    document: types.OptionalVersionedTextDocumentIdentifier,
-    edits: JsonText,
-    *,
-    with_document_changes: bool,
-) -> dict[str, Any]:
-    """A ``WorkspaceEdit`` of one document, in the form that the client reads."""
-    return workspace_edits([(document, edits)], with_document_changes=with_document_changes)
-
-
 # Markup
 
 

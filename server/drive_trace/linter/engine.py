@@ -294,7 +294,8 @@ class FindingStore:
         self._counts: dict[Line, int] = {}
         self._hidden: dict[Line, list[str]] = {}
         """By each filed line, where there is a baseline: the codes of what that hides."""
-        self._total = 0
+        self.total = 0
+        """How many findings there are."""
         self.hidden_total = 0
         """How many findings a baseline hides."""
         self.revision = next(_revisions)
@@ -336,11 +337,6 @@ class FindingStore:
             if not self._across.get(line, True):
                 del self._across[line]
         self._start_anew()
-
-    @property
-    def total(self) -> int:
-        """How many findings there are."""
-        return self._total
 
     def lines(self) -> Sequence[Line]:
         """The lines that have findings, in order."""
@@ -388,7 +384,7 @@ class FindingStore:
 
         Those near a line are always among them, then errors come before the rest.
         """
-        if self._total <= most:
+        if self.total <= most:
             return Selection(self._with_any, None, 0)
         # No more lines than that are needed, as each has a finding.
         first = (islice(each, most) for each in (self._with_errors, self._with_any))
@@ -425,7 +421,7 @@ class FindingStore:
             if shown:
                 self.revision = next(_revisions)
                 self._counts[line] = len(shown)
-                self._total += len(shown)
+                self.total += len(shown)
                 self._with_any.add(line)
                 if any(self._severities[each] is Severity.ERROR for each in shown):
                     self._with_errors.add(line)
@@ -451,7 +447,7 @@ class FindingStore:
         count = self._counts.pop(line, 0)
         if count:
             self.revision = next(_revisions)
-            self._total -= count
+            self.total -= count
             self._with_errors.discard(line)
             self._with_any.discard(line)
 

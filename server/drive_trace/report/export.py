@@ -80,12 +80,9 @@ class ExportedSpan(NamedTuple):
                 yield name, event
 
 
-def spans_of(run_id: str, events: Sequence[Event]) -> list[ExportedSpan]:
-    """The spans of a run, given all its events in their order; each stands after its parent."""
-    return _Spans(run_id, events).found
-
-
 class _Spans:
+    """The spans of a run, given all its events in their order; each stands after its parent."""
+
     def __init__(self, run_id: str, events: Sequence[Event]) -> None:
         self.run_id = run_id
         self.moments = _moments(events)
@@ -232,7 +229,7 @@ def otlp(report: FullReport, version: str) -> dict[str, object]:
 def _otlp_spans(
     run: RunScore, events: Sequence[Event], report: FullReport
 ) -> list[dict[str, object]]:
-    spans = spans_of(run.run_id, events)
+    spans = _Spans(run.run_id, events).found
     trace = sha256(run.run_id.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     dispatches = {
         each.values().get("dispatch_id"): each.span_id for each in spans if each.kind == "dispatch"
@@ -346,7 +343,7 @@ def chrome_trace(report: FullReport, version: str) -> dict[str, object]:
         for track, name in _TRACK_NAMES.items():
             about = {"ph": "M", "pid": process, "tid": track, "name": "thread_name"}
             found.append({**about, "args": {"name": name}})
-        spans = spans_of(run.run_id, by_run[run.run_id])
+        spans = _Spans(run.run_id, by_run[run.run_id]).found
         found += _chrome_events(process, spans, _verdict(run, report))
     return {
         "traceEvents": found,

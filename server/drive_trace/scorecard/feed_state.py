@@ -157,11 +157,6 @@ def _disorder(path: str, state: FeedState, counted: Recorded) -> Iterator[Doubt]
         yield Doubt(path, f"line {state.newest[0]} has a later ts than it", is_event=True)
 
 
-def of_one_file(state: FeedState) -> JoinedFeed:
-    """A feed in a run's only file."""
-    return JoinedFeed(state, (FileFeed("", state),))
-
-
 def feed_state(index: Index, feed: EventType, run_id: str) -> FeedState:
     """What a trace says of a run's feed."""
     run = index.runs.get(run_id)

@@ -76,6 +76,8 @@ class Efficiency(msgspec.Struct, frozen=True):
     token_runs: Mapping[str, int] | None = None
     """How many of these recorded each component, where they are several."""
 
+    # Programs that use the Python API read these two.
+
     @property
     def wall_clock_ms(self) -> int | None:
         """Milliseconds; None where there is no signal."""

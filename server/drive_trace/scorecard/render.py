@@ -400,7 +400,7 @@ def _warning(said: doc.Words, indent: str, width: int, paint: Paint) -> Iterator
 
 
 def _figures(efficiency: Efficiency) -> list[str]:
-    tokens, rounds = efficiency.tokens, efficiency.rounds_per_dispatch
+    tokens, rounds = efficiency.tokens, efficiency.rounds.mean
     read, written = tokens["input_tokens"], tokens["output_tokens"]
     clock = efficiency.wall_clock
     return [

@@ -16,7 +16,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
 from drive_trace.features import filling, findings, new_events
-from drive_trace.features.results import CannotMake, JsonText, as_edits, workspace_edit
+from drive_trace.features.results import CannotMake, JsonText, as_edits, workspace_edits
 from drive_trace.features.runs import Joined
 from drive_trace.linter.rule import Finding
 from drive_trace.linter.rules import RULES
@@ -120,7 +120,8 @@ def edit_of(request: handlers.TraceRequest, made: findings.Changes) -> dict[str,
     client = request.client
     # Clients that take commands only get all their edits as ``changes``.
     with_document_changes = client.reads_document_changes and client.reads_action_literals
-    return workspace_edit(request.document, edits, with_document_changes=with_document_changes)
+    made_of = [(request.document, edits)]
+    return workspace_edits(made_of, with_document_changes=with_document_changes)
 
 
 @handlers.handles(

@@ -38,7 +38,6 @@ from drive_trace.trace.provenance import ProvenanceRecord
 from drive_trace.vocabulary import EVENTS, GRADE
 
 if TYPE_CHECKING:
-    from drive_trace.linter.rule import Finding
     from drive_trace.report.contents import FullReport, LineFinding
 
 NO_RUN = "there is no such run in the trace"
@@ -246,13 +245,10 @@ def _found(analysis: Analysis, run_id: str | None, name: str) -> Sequence[LineFi
             severity, message = analysis.severity_of(each), analysis.message(each.message)
             code = each.rule.code
             looked[code] += 1
-            is_fixable = looked[code] <= _MOST_LOOKED_AT and _is_fixable(analysis, each)
+            fixes = analysis.fixes(each) if looked[code] <= _MOST_LOOKED_AT else ()
+            is_fixable = any(fix.safe for fix in fixes)
             found.append(LineFinding(name, number, severity.label, code, message, is_fixable))
     return found
-
-
-def _is_fixable(analysis: Analysis, finding: Finding) -> bool:
-    return any(fix.safe for fix in analysis.fixes(finding))
 
 
 # In threads

@@ -284,9 +284,8 @@ def _rename(request: TraceRequest, params: types.RenameParams) -> object:
     if run is not None and request.runs.folder_of(request.trace.uri) is not None:
         return _rename_run(request, run, params.new_name)
     edits = done(navigation.rename(request.view, point, params.new_name))
-    return results.workspace_edit(
-        request.document, edits, with_document_changes=request.client.reads_document_changes
-    )
+    made, has_versions = [(request.document, edits)], request.client.reads_document_changes
+    return results.workspace_edits(made, with_document_changes=has_versions)
 
 
 async def _rename_run(request: TraceRequest, run: NamedEntity, new_name: str) -> dict[str, Any]:

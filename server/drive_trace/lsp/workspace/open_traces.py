@@ -178,11 +178,6 @@ class OpenTrace:
         """The diagnostics of this version, a list as JSON text; none of what git has."""
         return b"[]" if self.is_old else self._maker.as_json(self.near)
 
-    @property
-    def text_version(self) -> object:
-        """Changes with the text, and is that of no other one."""
-        return self.opened, self.edits
-
     def _replace_all(self, text: str, read: DiagnosticMaker | None = None) -> None:
         self._replaced += 1
         self.opened = next(_texts)

@@ -50,8 +50,8 @@ class EditedTrace(NamedTuple):
 
     @property
     def version(self) -> object:
-        """Changes with the text."""
-        return self.trace.text_version
+        """Changes with the text, and is that of no other one."""
+        return self.trace.opened, self.trace.edits
 
     @property
     def lines(self) -> Sequence[Line]:
