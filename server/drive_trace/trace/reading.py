@@ -172,8 +172,7 @@ def _object_line(text: str, data: Json, syntax: Syntax | None) -> Line:
             event_name=_string(name),
             run_id=_string(data.get("project_run_id")),
         )
-    whole = _with_whole_numbers(event, data)
-    facts = tuple([whole.get(each) for each in event.keeps])
+    facts = tuple([_exact(event.fields[each].shape, data.get(each)) for each in event.keeps])
     if not diagnostics:
         return Line(text, event, facts)
     return FlaggedLine(
@@ -249,15 +248,6 @@ def _duplicates(root: Node | None) -> Iterable[Diagnostic]:
             if told == trace_line.MOST_DIAGNOSTICS < dead:
                 yield Diagnostic(kind, more=dead - told)
                 break
-
-
-def _with_whole_numbers(event: EventType, data: Json) -> Json:
-    changed = {
-        name: whole_number(data[name])
-        for name, field in event.fields.items()
-        if isinstance(field.shape, IntegerShape) and isinstance(data.get(name), float)
-    }
-    return {**data, **changed} if changed else data
 
 
 def _string(value: object) -> str | None:

@@ -33,10 +33,12 @@ class Symbols(Handlers):
     async def find(self, params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
         """The runs, slices and dispatches whose names match best."""
         reals = await self._following.everything()
-        closed: list[navigation.FoundSymbol] = []
+        found: list[navigation.FoundSymbol] = []
         for start in range(0, len(reals), _AT_ONCE):
-            closed += await in_thread(self._in_closed, reals[start : start + _AT_ONCE])
-        found = [*self._in_open(params.query), *closed]
+            found += await in_thread(self._in_closed, reals[start : start + _AT_ONCE])
+        for trace in reversed(self._runs.open_traces()):
+            names = navigation.names_in(trace.analysis, params.query)
+            found[:0] = [navigation.FoundSymbol(trace.uri, named) for named in names]
         client = self._protocol.client
         best = navigation.best_matches(found, params.query)
         return navigation.workspace_symbols(best, client.encoding, resolves=client.resolves_symbols)
@@ -50,15 +52,8 @@ class Symbols(Handlers):
         if trace is not None:
             names = navigation.names_in(trace.analysis, symbol.name)
         elif path is not None:
-            names = await in_thread(self._in_file, path)
+            names = await in_thread(lambda: self._runs.closed.names(real_path(path)))
         return navigation.resolve_symbol(symbol, names, self._protocol.client.encoding)
-
-    def _in_open(self, query: str) -> list[navigation.FoundSymbol]:
-        return [
-            navigation.FoundSymbol(trace.uri, named)
-            for trace in self._runs.open_traces()
-            for named in navigation.names_in(trace.analysis, query)
-        ]
 
     # In threads
 
@@ -71,9 +66,6 @@ class Symbols(Handlers):
             if (uri := closed.uri_of(real)) is not None
             for named in closed.names(real, looks=looks)
         ]
-
-    def _in_file(self, path: Path) -> Sequence[navigation.SymbolName]:
-        return self._runs.closed.names(real_path(path))
 
 
 class PulledDiagnostics(Handlers):

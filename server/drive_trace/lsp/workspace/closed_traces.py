@@ -187,16 +187,13 @@ class TraceFolders:
         """The place of a trace, and what its URI is."""
         *above, name = path.parts
         order = (*((True, each) for each in above), (False, name))
-        folder = self.folder_of(path)
-        return TracePlace(folder, order, self._name_in(folder, path), uri or path.as_uri())
+        return TracePlace(self.folder_of(path), order, self.name_of(path), uri or path.as_uri())
 
     def name_of(self, path: Path) -> str:
         """The name of a trace for people: its path in its folder. If there are several folders, the
         folder's name comes first.
         """
-        return self._name_in(self.folder_of(path), path)
-
-    def _name_in(self, folder: Path | None, path: Path) -> str:
+        folder = self.folder_of(path)
         if folder is None:
             return "/".join(path.parts[-2:])
         inner = path.relative_to(folder).as_posix()
