@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import NamedTuple, TypeAlias, cast
 
 from lsprotocol import types
 from lsprotocol.types import SymbolKind, SymbolTag
@@ -311,15 +311,15 @@ def document_symbols(view: View, roots: Outline, uri: str, options: SymbolOption
     ``SymbolInformation[]``. A symbol's range goes from its first line to its last, so that the
     ranges of concurrent dispatches or runs overlap.
     """
-    maker = _SymbolMaker(view, options)
-    tree = maker.tree(roots)
-    return JsonText(dumps(tree if options.is_tree else [*_flat(tree, uri)]))
+    maker = _SymbolMaker(view, uri, options)
+    return JsonText(dumps(maker.tree(roots) if options.is_tree else [*maker.flat(roots)]))
 
 
 class _SymbolMaker(NamedTuple):
     """Makes symbols of an outline."""
 
     view: View
+    uri: str
     options: SymbolOptions
 
     def tree(self, children: Outline) -> list[dict[str, object]]:
@@ -339,6 +339,21 @@ class _SymbolMaker(NamedTuple):
                 made["children"] = JsonText(dumps(self.tree(child.children)))
             symbols.append(made)
         return symbols
+
+    def flat(self, children: Outline, within: object = None) -> Iterator[dict[str, object]]:
+        """``SymbolInformation[]``."""
+        for child in unless_stopped(children):
+            made, _ = self._named(child)
+            if isinstance(child, OutlineLeaf):
+                ends = child.record, child.record
+            else:
+                ends = child.first, child.last
+            made["location"] = {"uri": self.uri, "range": self._range(*ends)}
+            if within is not None:
+                made["containerName"] = within
+            yield made
+            if isinstance(child, OutlineNode):
+                yield from self.flat(child.children, made["name"])
 
     def _named(self, child: OutlineNode | OutlineLeaf) -> tuple[dict[str, object], str]:
         """The members that both forms have, and the detail."""
@@ -360,15 +375,6 @@ class _SymbolMaker(NamedTuple):
     def _range(self, first: int, last: int) -> object:
         end = Point(last, len(self.view.lines[last].text))
         return plain_between(self.view, Point(first, 0), end)
-
-
-def _flat(tree: Iterable[Any], uri: str, within: object = None) -> Iterator[dict[str, object]]:
-    """``SymbolInformation[]`` of a tree of symbols."""
-    for each in unless_stopped(tree):
-        kept = {name: each[name] for name in ("name", "kind", "tags") if name in each}
-        inside = {"containerName": within} if within is not None else {}
-        yield {**kept, "location": {"uri": uri, "range": each["range"]}, **inside}
-        yield from _flat(each.get("children", ()), uri, each["name"])
 
 
 # Folds
