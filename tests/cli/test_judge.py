@@ -296,7 +296,7 @@ def test_a_record_that_leads_out_of_the_folder_is_refused_before_a_model_is_aske
     link.symlink_to(other)
     ran = run(*command(*says(PASS)))
     assert (ran.code, trace.read_bytes(), other.exists()) == (2, before, False)
-    assert "cannot be written: link out of the repository" in ran.err
+    assert "not written: link out of the repository" in ran.err
     assert "nothing was written to trace.jsonl" in ran.err
     assert not Path("prompt").exists()
     # What readers follow is written to, too.

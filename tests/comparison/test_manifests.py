@@ -129,6 +129,7 @@ def test_what_cannot_be_read_is_told_before_a_case_that_fits_no_run(sides: Sides
             "[cases]\nx = 1\n",
             "2:5: `x` must be an array of at least one pattern as in .gitignore, or a run's id;",
         ),
+        ("[cases]\n", "1:2: `cases` must be a table with at least one key; found an empty table"),
         ('[cases]\nx = ["a", "!"]\n', "2:11: an item must be a pattern as in .gitignore"),
         (MANY, "1:1: all cases have more than 4,000 patterns"),
         ("a = " + "[" * 100 + "]" * 100, "1:37: "),

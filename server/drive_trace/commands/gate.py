@@ -22,7 +22,7 @@ from drive_trace.grading.judgements import Command, Gating, ReportFile, to_recor
 from drive_trace.grading.junit import JUnitError, JUnitReport, read_junit
 from drive_trace.scorecard.scoring import UNTIMED, last_work
 from drive_trace.storage.appending import AppendError, locked_trace
-from drive_trace.storage.files import STDIN, Problem, inside, read_bytes, refuse_special, why
+from drive_trace.storage.files import STDIN, Problem, read_bytes, refuse_special, why
 from drive_trace.storage.git import tree_state
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
 from drive_trace.storage.processes import run_shell, runs_nothing
@@ -172,14 +172,11 @@ def _note(trace: str, gating: Gating) -> None:
     """Record the gate beside the trace, before the grade that rests on it. Where that cannot be
     done the grade is recorded all the same: it says of itself that it has no evidence.
     """
-    path = f"{trace}{JUDGEMENTS_SUFFIX}"
     try:
-        with locked_trace(str(inside(path)), waiting=notify) as file:
+        with locked_trace(f"{trace}{JUDGEMENTS_SUFFIX}", waiting=notify) as file:
             file.append(to_record(gating))
     except AppendError as error:
         notify(f"{error}: the grade has no evidence")
-    except OSError as error:
-        notify(f"{path}: cannot be written: {why(error)}: the grade has no evidence")
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from drive_trace.grading import judgements, prompts
 from drive_trace.grading.calibration import FAMILIES, families_of
 from drive_trace.storage.appending import AppendError, locked_trace
 from drive_trace.storage.configuration import CONFIGURATION_NAME, JudgeSettings
-from drive_trace.storage.files import inside, may_be_there, records_at, why
+from drive_trace.storage.files import leads_out, may_be_there, records_at
 from drive_trace.storage.git import tree_state
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
 from drive_trace.storage.projects import Projects, own_project, shown_path
@@ -251,6 +251,8 @@ class Judging:
         """The families of models that judge and orchestrator are of."""
         self._id = str(uuid.uuid4())
         self._tree = tree_state(criteria.repo or ".", request.trace_file)
+        self._record = f"{request.trace_file}{JUDGEMENTS_SUFFIX}"
+        """Where the calls are recorded: beside the trace, as readers look there alone."""
         self._diff = ""
         projects = Projects(".", with_baseline=False, trusted=options.trusted())
         self._project, self._own = projects.of(request.trace_file), own_project()
@@ -265,7 +267,8 @@ class Judging:
         request, criteria = self._request, self._criteria
         criteria.check()
         self._asked.check()
-        self._record_path()
+        if (out := leads_out(self._record)) is not None:
+            raise self._refused(f"{self._record}: not written: {out.strerror}", EXIT_UNUSABLE)
         found = (*self._own.problems, *self._project.problems)
         if found:
             raise Ended(EXIT_UNUSABLE, *(each.problem.message for each in found))
@@ -462,22 +465,13 @@ class Judging:
             agreement_interval=table and table.agreement.interval,
         )
         try:
-            with locked_trace(self._record_path(), waiting=notify) as file:
+            with locked_trace(self._record, waiting=notify) as file:
                 file.append(judgements.to_record(judgement))
         except AppendError as error:
             what = f"{error}: without its record the verdict is not recorded either"
             raise self._refused(what, EXIT_UNUSABLE) from error
         if refused:
             raise self._refused(*refused)
-
-    def _record_path(self) -> str:
-        """Where the calls are recorded: in the folder of the trace, as readers look there alone."""
-        path = f"{self._request.trace_file}{JUDGEMENTS_SUFFIX}"
-        try:
-            return str(inside(path))
-        except OSError as error:
-            what = f"{path}: cannot be written: {why(error)}"
-            raise self._refused(what, EXIT_UNUSABLE) from error
 
     def _no_verdict(self, reason: str) -> Ended:
         self.outcome = self.outcome._replace(why=reason)

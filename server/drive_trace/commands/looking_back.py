@@ -7,9 +7,11 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
 
 import click
+from msgspec import Meta
 
 from drive_trace.authoring.transcripts import failures_of, operator_turns_of
 from drive_trace.commands import options
@@ -21,10 +23,15 @@ from drive_trace.grading import prompts
 from drive_trace.grading.prompts import Item, ModelAnswer, Prompt, Sorting, items_of
 from drive_trace.storage.files import SMALL, read_trace
 from drive_trace.storage.linked_files import CLASSES
+from drive_trace.storage.projects import FileProblem
+from drive_trace.storage.toml_models import read_table
 from drive_trace.text.escaping import printable, visible
 from drive_trace.text.wording import shown
 from drive_trace.trace.reading import read_lines
 
+_Classes: TypeAlias = Annotated[
+    dict[str, Annotated[str, Meta(title="some text", pattern=r"\S")]], Meta(min_length=1)
+]
 _EXIT_NOTHING = 3
 _LARGEST = 64 << 20
 """Bytes of what was printed before."""
@@ -193,10 +200,11 @@ def _show(rendered: Sequence[tuple[Item, Prompt]], where: str, as_json: bool) ->
 def _classes(sorting: Sorting, path: str | None) -> prompts.Classes:
     if path is None:
         path = str(CLASSES / f"{sorting.items.replace(' ', '-')}.toml")
-    try:
-        return prompts.read_classes(read_text(path, SMALL))
-    except ValueError as error:
-        raise Ended(EXIT_UNUSABLE, f"{path}: is no file of classes: {error}") from error
+    read = read_table(read_text(path, SMALL), _Classes)
+    if not isinstance(read, tuple):
+        return read
+    problems = (FileProblem(Path(path), message, spot).problem for spot, message in read)
+    raise Ended(EXIT_UNUSABLE, *(each.message for each in problems))
 
 
 def _models(asked: Asked) -> Callable[[Item], Model]:

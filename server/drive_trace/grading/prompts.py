@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import groupby, pairwise
@@ -376,19 +375,6 @@ Answer with exactly one JSON object and nothing else, with these two keys in thi
 """
 _MANY = "`classes` has each class that ITEM shows, and is empty if it shows none of them."
 _ONE = "`class` is the one that fits ITEM best."
-
-
-def read_classes(text: str) -> Classes:
-    """Read a catalogue: TOML with a text for each name. Raises ValueError, which says what is
-    wrong.
-    """
-    classes = tomllib.loads(text)
-    for name, meaning in classes.items():
-        if not isinstance(meaning, str) or not meaning.strip():
-            raise ValueError(f"the class {name} has no text")
-    if not classes:
-        raise ValueError("there are no classes in it")
-    return classes
 
 
 def class_prompt(sorting: Sorting, classes: Classes, item: Item, nonce: str) -> Prompt:

@@ -179,6 +179,8 @@ def _expected(kind: Any) -> str:
     bare, meta = _bare(kind, None)
     if get_origin(bare) is Literal:
         return listed((f'"{each}"' for each in get_args(bare)), "or")
+    if get_origin(bare) is dict and meta.min_length:
+        return "a table with at least one key"
     if get_origin(bare) is tuple and meta.min_length and not meta.title:
         item = _expected(get_args(bare)[0]).partition(" ")[2]
         return f"an array of at least one {item}"
@@ -217,5 +219,5 @@ def _unknown(key: str, fields: Mapping[str, object]) -> str:
 def _shown(value: object) -> str:
     """A value as TOML has it, for a message."""
     if isinstance(value, dict):
-        return "a table"
+        return "a table" if value else "an empty table"
     return "an empty array" if value == [] else shown_json(value)
