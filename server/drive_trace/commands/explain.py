@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 import textwrap
@@ -16,7 +15,7 @@ from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, fitting
 from drive_trace.linter.rule import Rule
 from drive_trace.linter.rules import RULES
 from drive_trace.storage.linked_files import rule_page
-from drive_trace.text.escaping import printable
+from drive_trace.text.escaping import json_document, printable
 from drive_trace.text.wording import listed
 from drive_trace.vocabulary.slips import nearest
 
@@ -67,7 +66,7 @@ def explain(code: str | None, output_format: str) -> None:
     # A package without its pages is broken, but knows this much.
     page = (rule_page(rule.code) or f"# {rule.code}\n\n{rule.summary}").rstrip()
     if output_format == "json":
-        page = _dumps({**_facts(rule), "page": page})
+        page = json_document({**_facts(rule), "page": page})
     elif output_format == "text":
         page = _without_marks(page)
     click.echo(page)
@@ -98,7 +97,7 @@ def _list(output_format: str) -> str:
     """All rules."""
     rules = RULES.values()
     if output_format == "json":
-        return _dumps([*map(_facts, rules)])
+        return json_document([*map(_facts, rules)])
     if output_format == "markdown":
         head = "| rule | severity | finds |\n| --- | --- | --- |"
         rows = [f"| `{each.code}` | {each.severity.label} | {each.summary} |" for each in rules]
@@ -126,7 +125,3 @@ def _facts(rule: Rule[Any]) -> dict[str, object]:
             for option in rule.options
         ],
     }
-
-
-def _dumps(value: object) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False)

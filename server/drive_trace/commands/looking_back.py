@@ -54,21 +54,18 @@ class OrAnother(click.Group):
         return other.make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
 
 
-def _options(command: options.Command) -> options.Command:
-    for option in (
-        options.outcome_format,
-        options.flag("--dry-run", "Print the prompts. Nothing is sent."),
-        options.file(
-            "--classes",
-            "Sort by these classes: TOML with a text for each name. By default those that are "
-            "installed.",
-        ),
-        options.file("--replay", "Take the replies from what --output-format json printed before."),
-        options.model,
-        click.argument("file", metavar="FILE", type=options.FILE),
-    ):
-        command = option(command)
-    return command
+_options = options.all_of(
+    click.argument("file", metavar="FILE", type=options.FILE),
+    options.model,
+    options.file("--replay", "Take the replies from what --output-format json printed before."),
+    options.file(
+        "--classes",
+        "Sort by these classes: TOML with a text for each name. By default those that are "
+        "installed.",
+    ),
+    options.flag("--dry-run", "Print the prompts. Nothing is sent."),
+    options.outcome_format,
+)
 
 
 @click.command(short_help="Sort the failures of a run.")

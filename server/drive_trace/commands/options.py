@@ -10,7 +10,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Sequence
-from functools import partial, wraps
+from functools import partial, reduce, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -52,6 +52,11 @@ def value(
 def file(flag: str, description: str, **others: Any) -> Callable[[Command], Command]:
     """An option that names a file; the others are those of :func:`value`."""
     return value(flag, "FILE", description, type=FILE, **others)
+
+
+def all_of(*given: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Several options, in the order in which the help has them."""
+    return lambda command: reduce(lambda last, option: option(last), reversed(given), command)
 
 
 # What is refused
@@ -152,6 +157,9 @@ def _remember(ctx: click.Context, param: click.Parameter, value: object) -> None
     ctx.meta[param.name] = value
 
 
+_REMEMBERED: dict[str, Any] = {"expose_value": False, "callback": _remember}
+
+
 def _remember_commit(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
     from drive_trace.storage.git import commit_named, repository_around  # noqa: PLC0415 - few need git
 
@@ -174,23 +182,20 @@ follow_links = flag(
     "--follow-links",
     "Write to what a link that is named leads to, also out of its repository.",
     is_eager=True,
-    expose_value=False,
-    callback=_remember,
+    **_REMEMBERED,
 )
 exclude = value(
     "--exclude",
     "PATTERN",
     "Leave out what a search of a folder finds there, as a line of a .gitignore does.",
     multiple=True,
-    expose_value=False,
-    callback=_remember,
+    **_REMEMBERED,
 )
 trust_config = flag(
     "--trust-config",
     "Believe what the drive-trace.toml of the tree says of judges and of what is left out, "
     "although whoever is judged may have written it.",
-    expose_value=False,
-    callback=_remember,
+    **_REMEMBERED,
 )
 _trust_config_at = value(
     "--trust-config-at",
@@ -217,8 +222,7 @@ history = value(
     "--history",
     "[=REF]",
     "Hold each line against all commits that changed its trace, or against those since REF.",
-    expose_value=False,
-    callback=_remember,
+    **_REMEMBERED,
 )
 
 
@@ -228,8 +232,7 @@ _RUN = value(
     "Look at the runs with such an id alone; may be repeated.",
     name="runs",
     multiple=True,
-    expose_value=False,
-    callback=_remember,
+    **_REMEMBERED,
 )
 _SINCE = value(
     "--since",
@@ -240,9 +243,8 @@ _SINCE = value(
 )
 
 
-def touched(command: Command) -> Command:
-    """Which of the traces and runs that are found are looked at."""
-    return _RUN(_SINCE(command))
+touched = all_of(_RUN, _SINCE)
+"""Which of the traces and runs that are found are looked at."""
 
 
 def histories() -> Histories | None:
@@ -413,16 +415,9 @@ def timeout(seconds: float, what: str) -> Callable[[Command], Command]:
     )
 
 
-def model(command: Command) -> Command:
-    """Which model is asked, and how."""
-    for option in reversed(_MODEL):
-        command = option(command)
-    return command
-
-
 API_KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 """By provider (``commands/http_models.py``), the environment variable with its key."""
-_MODEL = (
+model = all_of(
     value("--model", "ID", "The model that is asked.", required=True, callback=not_empty),
     click.option(
         "--api",
@@ -439,3 +434,4 @@ _MODEL = (
     ),
     timeout(300.0, "call"),
 )
+"""Which model is asked, and how."""

@@ -22,6 +22,7 @@ from drive_trace.json_text import find_member, parse
 from drive_trace.report.event_log import EventLog, TraceLog
 from drive_trace.scorecard.card import score
 from drive_trace.scorecard.dispatches import Event
+from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import without_lines
 from drive_trace.storage import files as disk
 from drive_trace.storage import finding
@@ -280,41 +281,15 @@ class _SideFiles:
         files = finding.among(self.files, self._others, lambda each: each[0].path)
         logs = [log for log, _ in files]
         join_all([log.path for log in logs], [analysis for _, analysis in files])
-        found_in: dict[str | None, set[str]] = {}
-        for log, analysis in files:
-            for run_id, codes in (
-                *analysis.findings_by_rule().items(),
-                *comparing.lost_in(log.summary),
-            ):
-                found_in.setdefault(run_id, set()).update(codes)
         alive = {
             each for log in logs if log.summary.runs for each in _places_of_manifests(log.path)
         }
         dead = [*self._dead(alive, search)] if search is not None else []
         omission = finding.omitted(self._not_read.left_out)
         card = score([log.summary for log in logs], self._not_read.unread, omission, only=only)
-        hashes = [without_lines(log.summary).hashes for log in logs]
         if len(card.runs) + len(dead) > _MOST_RUNS:
             return disk.Problem("", f"the {self._name} has more than {_MOST_RUNS:,} runs")
-        events: dict[str, list[Event]] = {}
-        for event in EventLog(logs, card.runs):
-            events.setdefault(event.run_id, []).append(event)
-        runs, still_open = [], set[str]()
-        of_paths, manifests = (self._planned, self._manifests), {**self._manifests, **self._planned}
-        for run in card.runs:
-            paths = [part.path for part in run.parts]
-            hashed = [array("Q", each.get(run.run_id, b"")) for each in hashes]
-            case = cases.case_of(run.run_id, paths) if cases is not None else None
-            said = [known[each] for known in of_paths for each in paths if each in known]
-            found_here = found_in.get(run.run_id, ())
-            own = traced(events.get(run.run_id, ()))
-            if own.is_open and (ours := [each for each in paths if each in self._planned]):
-                dead += [(each, self._planned[each]) for each in ours]
-                still_open.update(ours)
-                continue
-            runs.append(
-                comparing.compared(run, said, case, found_here, chain(*hashed), own, prices)
-            )
+        runs, still_open = self._runs(card.runs, files, cases, prices)
         kept, copies = comparing.distinct(runs)
         # Each manifest is of a run: one whose trace holds copies alone left nothing of its own.
         copied = [part.path for run in copies for part in run.score.parts]
@@ -324,6 +299,8 @@ class _SideFiles:
             for part in run.score.parts
             if part.event_count and len({*part.copied, *part.copies}) >= part.event_count
         ]
+        manifests = {**self._manifests, **self._planned}
+        dead += [(each, self._planned[each]) for each in still_open]
         dead += [(each, manifests[each]) for each in copied if each in manifests]
         for name, manifest in dead if search is not None else ():
             case = cases.case_of(name, [name]) if cases is not None else None
@@ -340,6 +317,39 @@ class _SideFiles:
             comparing.facts_of(logs, [each.score for each in kept]),
             prices,
         )
+
+    def _runs(
+        self,
+        scores: Sequence[RunScore],
+        files: Sequence[_File],
+        cases: CaseFile | None,
+        prices: Prices,
+    ) -> tuple[list[comparing.ComparedRun], Sequence[str]]:
+        """The runs with all that is known of them; and the traces of planned ones that are open."""
+        logs = [log for log, _ in files]
+        found_in: dict[str | None, set[str]] = {}
+        for log, analysis in files:
+            lost = comparing.lost_in(log.summary)
+            for run_id, codes in (*analysis.findings_by_rule().items(), *lost):
+                found_in.setdefault(run_id, set()).update(codes)
+        hashes = [without_lines(log.summary).hashes for log in logs]
+        events: dict[str, list[Event]] = {}
+        for event in EventLog(logs, scores):
+            events.setdefault(event.run_id, []).append(event)
+        runs, still_open = [], list[str]()
+        for run in scores:
+            paths = [part.path for part in run.parts]
+            own = traced(events.get(run.run_id, ()))
+            if own.is_open and (ours := [each for each in paths if each in self._planned]):
+                still_open += ours
+                continue
+            hashed = chain(*(array("Q", each.get(run.run_id, b"")) for each in hashes))
+            case = cases.case_of(run.run_id, paths) if cases is not None else None
+            of_paths = self._planned, self._manifests
+            said = [known[each] for known in of_paths for each in paths if each in known]
+            found = found_in.get(run.run_id, ())
+            runs.append(comparing.compared(run, said, case, found, hashed, own, prices))
+        return runs, still_open
 
     def _dead(
         self, alive: Set[str], options: finding.SearchOptions
