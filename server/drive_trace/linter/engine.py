@@ -53,45 +53,23 @@ _NAMED = {"event_id": SameId, "path": SameFile, "dispatch_id": SameDispatch}
 class Engine:
     """The rules of one trace that are on, with their options, and what they have found."""
 
-    def __init__(
-        self,
-        index: Index,
-        lines: Sequence[Line],
-        settings: RuleSettings,
-        joined: tuple[JoinedFiles, int] | None = None,
-    ) -> None:
-        """``joined`` are the files that have runs of the trace, and the number of the trace among
-        them.
-        """
+    def __init__(self, index: Index, lines: Sequence[Line], settings: RuleSettings) -> None:
         self._index = index
         self._lines = lines
         self._checks = defaultdict[type, list[Check]](list)
         for rule in RULES.values():
             if rule.looks_at is not LineDiagnostic and settings.severity(rule) is not None:
                 self._checks[rule.looks_at].append(_check_of(rule, settings))
-        self._joined = joined
-        self._settings = settings
         self._found: dict[Unit, Sequence[Finding]] = {}
 
-    def run(self) -> Iterable[Finding]:
-        """Run all rules over the whole trace."""
-        index = self._index
-        runs = [*index.runs, *index.named] if self._joined is None else ()
-        ids = [("event_id", each) for each in index.repeated_ids]
-        self._check([*runs, *ids, None])
-        if self._joined is None:
-            return self.found()
-        files, file = self._joined
-        return chain(self.found(), findings_in_files(files, self._settings).get(file, ()))
+    def in_runs(self) -> Iterable[Finding]:
+        """What the rules find in runs, and in what several of them name."""
+        return self._check([*self._index.runs, *self._index.named])[1]
 
-    def across_files(self) -> Iterable[Finding]:
-        """What the rules find but for those that look at each file by itself."""
-        self._check([*self._index.runs, *self._index.named])
-        return self.found()
-
-    def found(self) -> Iterable[Finding]:
-        """What was found so far across lines."""
-        return chain.from_iterable(self._found.values())
+    def in_file(self) -> Iterable[Finding]:
+        """What those find that look at each file by itself: at repeated ids, and at the whole."""
+        ids = [("event_id", each) for each in self._index.repeated_ids]
+        return self._check([*ids, None])[1]
 
     def run_again(
         self, run_ids: Iterable[str], in_doubt: Iterable[str | None], lines: Iterable[Line]
@@ -150,7 +128,7 @@ def findings_in_files(
 
 def _by_file(files: JoinedFiles, settings: RuleSettings) -> Mapping[int, Sequence[Finding]]:
     by_file = defaultdict[int, list[Finding]](list)
-    for each in Engine(files.index, files.lines, settings).across_files():
+    for each in Engine(files.index, files.lines, settings).in_runs():
         line = files.first.get(each.line, each.line)
         finding = _in_its_file(each._replace(line=line), files)
         by_file[line.file].append(finding)
@@ -288,7 +266,12 @@ class FindingStore:
 
     def _judge_all(self) -> None:
         self._start_anew()
-        self._engine = Engine(self._index, self._lines, self._settings, self._joined)
+        self._engine = Engine(self._index, self._lines, self._settings)
+        if self._joined is None:
+            found = self._engine.in_runs()
+        else:  # runs that go on in other files are judged once, over all of them
+            files, file = self._joined
+            found = findings_in_files(files, self._settings).get(file, ())
         self._across: dict[Line, list[Finding]] = {}
         self._worded: dict[Line, Sequence[Finding]] = {}
         self._counts: dict[Line, int] = {}
@@ -302,7 +285,7 @@ class FindingStore:
         """Changes when a finding comes or goes; of no two stores the same."""
         self._with_errors = LineSet()
         self._with_any = LineSet()
-        for finding in unless_stopped(self._engine.run()):
+        for finding in unless_stopped(chain(found, self._engine.in_file())):
             self._across.setdefault(finding.line, []).append(finding)
         self._spread = SpreadObjects(self._lines)
         self._file({line for line in self._lines if line.diagnostics} | self._across.keys())
