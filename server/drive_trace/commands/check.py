@@ -13,16 +13,9 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import click
 
-from drive_trace.commands import options
+from drive_trace.commands import formats, options
 from drive_trace.commands.checking import Checking
 from drive_trace.commands.explain import complete_rules, unknown_rule
-from drive_trace.commands.formats import (
-    FOR_PEOPLE,
-    FOR_PROGRAMS,
-    FindingWriter,
-    StatisticsWriter,
-    Totals,
-)
 from drive_trace.commands.reading import Reading
 from drive_trace.commands.reported import Reported
 from drive_trace.commands.terminal import is_terminal, notify, write_document
@@ -80,7 +73,7 @@ def _rules(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> fro
 @options.flag("--statistics", "Show how often each rule found something.")
 @click.option("-q", "--quiet", is_flag=True, help="Show the findings, and nothing else.")
 @options.output_format(
-    sorted((*FOR_PEOPLE, *FOR_PROGRAMS)),
+    sorted((*formats.FOR_PEOPLE, *formats.FOR_PROGRAMS)),
     default="full",
     show_default=True,
     help="full shows the line with a caret, concise one line a finding, json is for programs, "
@@ -220,7 +213,7 @@ def _tell(run: Checking, reading: Reading, fixes: Fixes | None, given: Mapping[s
     notes += [*run.notes(prunes=given["prune_baseline"]), *reading.notes()]
     if writer is not None:
         unread = [*reading.unread, *run.unusable]
-        writer.finish(Totals(run.file_count, notes, unread, is_quiet=given["quiet"]))
+        writer.finish(formats.Totals(run.file_count, notes, unread, is_quiet=given["quiet"]))
     if isinstance(stream, StringIO):
         known = [each for project in run.checked.values() if project for each in project.files]
         write_document(stream.getvalue(), given["out"], traces=reading.found, inputs=known)
@@ -288,12 +281,14 @@ def _versions(paths: Sequence[str], search: SearchOptions) -> Iterator[object]:
                 yield each, version_of(Path(each).stat())
 
 
-def _writer(projects: Projects | None, out: TextIO, given: Mapping[str, Any]) -> FindingWriter:
+def _writer(
+    projects: Projects | None, out: TextIO, given: Mapping[str, Any]
+) -> formats.FindingWriter:
     configuration = projects.of(STDIN).configuration if projects is not None else Configuration()
     url_of = partial(shared_rule_url, template=configuration.rule_url)
     if given["statistics"]:
-        return StatisticsWriter(out, url_of, as_json=given["output_format"] == "json")
-    if (writer := FOR_PEOPLE.get(given["output_format"])) is not None:
+        return formats.StatisticsWriter(out, url_of, as_json=given["output_format"] == "json")
+    if (writer := formats.FOR_PEOPLE.get(given["output_format"])) is not None:
         return writer(out, url_of)
     from drive_trace.commands.machine_formats import WRITERS  # noqa: PLC0415 - people see others
 

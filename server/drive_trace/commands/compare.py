@@ -21,14 +21,7 @@ from drive_trace.comparison.comparability import UNVERIFIABLE, Reason, allowed_o
 from drive_trace.comparison.runs import TIMES
 from drive_trace.comparison.traced import Prices
 from drive_trace.grading.judgements import Calibrated
-from drive_trace.storage.compared_sides import (
-    PRICES_NAME,
-    Planned,
-    manifests_of,
-    read_case_file,
-    read_prices,
-    read_sides,
-)
+from drive_trace.storage import compared_sides
 from drive_trace.storage.configuration import CONFIGURATION_NAME
 from drive_trace.storage.earlier_looks import earlier_look
 from drive_trace.storage.files import STDIN, Problem, TraceRecords, config_folder, may_be_there
@@ -113,8 +106,8 @@ def _side_option(flag: str, what: str) -> Callable[[options.Command], options.Co
 @options.file(
     "--prices",
     "A TOML file with a table for each model: dollars for a million tokens of input, output, "
-    f"cache_read and cache_write; by default {PRICES_NAME} in the folder of the user's own "
-    "settings. Then dollars for each CORRECT run decide.",
+    f"cache_read and cache_write; by default {compared_sides.PRICES_NAME} in the folder of the "
+    "user's own settings. Then dollars for each CORRECT run decide.",
 )
 @options.file(
     "--calibration",
@@ -191,7 +184,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
       drive-trace compare --baseline a/*.jsonl --candidate b/*.jsonl --cases cases.toml
       drive-trace compare --suite suite.toml --out compared.html --fail-on worse
     """
-    plans: tuple[Planned, Planned] = {}, {}
+    plans: tuple[compared_sides.Planned, compared_sides.Planned] = {}, {}
     rule, priced, file, at = CostRule(margin, time), cast("Prices", {}), None, 1
     if suite is not None:
         file, at = _suite_and_look(suite, look)
@@ -204,14 +197,14 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
         raise click.UsageError(f"Missing option '{lacks}'.")
     if STDIN in baseline and STDIN in candidate:
         raise click.UsageError("- is on both sides, and is read once; name a file on one of them")
-    case_file = usable(read_case_file(cases)) if cases is not None else None
+    case_file = usable(compared_sides.read_case_file(cases)) if cases is not None else None
     readings = [Reading(baseline, search), Reading(candidate, search)]
     given = {
         "baseline": (baseline, found_in(readings[0]) if baseline else ()),
         "candidate": (candidate, found_in(readings[1]) if candidate else ()),
     }
-    priced = priced or usable(read_prices(prices))
-    sides = usable(read_sides(given, case_file, search, priced, plans))
+    priced = priced or usable(compared_sides.read_prices(prices))
+    sides = usable(compared_sides.read_sides(given, case_file, search, priced, plans))
     for each in dict.fromkeys(each for side in sides for each in side.unread):
         notify(f"{each.path}: {each.reason}")
     usable(case_file.misfit(sides) if case_file is not None else None)
@@ -233,7 +226,7 @@ def _write(found: Comparison, chosen: str | None, out: str | None, given: Iterab
     chosen = chosen or format_of(out, "text")
     traces = [each.path for side in found.sides for each in side.files]
     traces += [each.path for side in found.sides for each in side.unread]
-    inputs = [str(each) for trace in traces for each in manifests_of(trace)]
+    inputs = [str(each) for trace in traces for each in compared_sides.manifests_of(trace)]
     inputs += [str(PurePath(out or "-").parent / CONFIGURATION_NAME), *given]
     rendered = _rendered(found, chosen)
     write_document(rendered, out, traces=traces, inputs=inputs, is_html=chosen == "html")

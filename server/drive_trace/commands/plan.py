@@ -12,9 +12,9 @@ from drive_trace.commands.compare import found_in
 from drive_trace.commands.reading import Reading, suite_at, usable
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended
 from drive_trace.comparison import power
+from drive_trace.comparison import runs as compared
 from drive_trace.comparison.answer import MARGIN
 from drive_trace.comparison.repeated import tally
-from drive_trace.comparison.runs import COSTS, DOLLARS, WALL_CLOCK, RunManifest, cases_of, log_costs
 from drive_trace.comparison.statistics import ALPHA
 from drive_trace.storage.compared_sides import read_side
 from drive_trace.storage.files import may_be_there
@@ -84,7 +84,7 @@ def plan(  # noqa: PLR0913, PLR0917 - one for each option
       drive-trace plan --rate 0.75 --spread 0.5 --cases 5
       drive-trace plan --suite suite.toml
     """
-    past_runs, level, planned = "", ALPHA, dict[str, RunManifest]()
+    past_runs, level, planned = "", ALPHA, dict[str, compared.RunManifest]()
     if suite is not None:
         file = suite_at(suite, "paths", "cases", "runs", "margin")
         last = file.suite.looks
@@ -97,16 +97,16 @@ def plan(  # noqa: PLR0913, PLR0917 - one for each option
         side = usable(read_side("past", paths, found_in(reading), planned=planned))
         if side.unread:
             raise Ended(EXIT_UNUSABLE, *(f"{each.path}: {each.reason}" for each in side.unread))
-        past = cases_of(side, side._replace(runs=()))
+        past = compared.cases_of(side, side._replace(runs=()))
         counts = tally(side.runs)
         cases, graded = cases or len(past), counts.correct + counts.incorrect
         if graded and not rate:
             past_runs = f" ({counts.correct:,} of {graded:,} past ones, drawn towards a half)"
         rate = rate or (power.likely_rate(counts.correct, graded) if graded else None)
         known = (
-            power.spread_of(log_costs(past, each))
-            for each in (DOLLARS, *COSTS)
-            if each is not WALL_CLOCK
+            power.spread_of(compared.log_costs(past, each))
+            for each in (compared.DOLLARS, *compared.COSTS)
+            if each is not compared.WALL_CLOCK
         )
         spread = spread or next(filter(None, known), None)
     cases, runs, rate, spread = cases or 1, runs or _RUNS, rate or _RATE, spread or _SPREAD

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from drive_trace.commands import options
+from drive_trace.commands import options, writing
 from drive_trace.commands.reading import lines_of_log, usable
 from drive_trace.commands.terminal import notify
-from drive_trace.commands.writing import RecordRequest, append_feed, done, figure, show_recorded
 from drive_trace.storage.recording import Merged
 from drive_trace.text.escaping import json_document, printable, visible
 from drive_trace.trace.provenance import Origin
@@ -105,8 +104,8 @@ def tokens(usage: tuple[str, ...], partial: bool, output_format: str, **given: A
         raise click.UsageError("name what to record: at least one figure, or --usage with one")
     source = None if total is None else ", ".join(total.sessions) or None
     origin = Origin("tokens", () if total is None else tuple(changes), source=source)
-    request = RecordRequest(COST, changes, **given, origin=origin)
-    recorded = append_feed(request) if not partial else None
+    request = writing.RecordRequest(COST, changes, **given, origin=origin)
+    recorded = writing.append_feed(request) if not partial else None
     if output_format == "json":
         _echo_recorded(request, recorded, total)
         return
@@ -114,7 +113,7 @@ def tokens(usage: tuple[str, ...], partial: bool, output_format: str, **given: A
         _show(total)
     if recorded is not None:
         title = "tokens recorded" if recorded.written.record else "the same tokens count already"
-        show_recorded(request, recorded, title)
+        writing.show_recorded(request, recorded, title)
 
 
 def _added_up(usage: Sequence[str], trace_file: str, *, partial: bool) -> Usage:
@@ -123,14 +122,16 @@ def _added_up(usage: Sequence[str], trace_file: str, *, partial: bool) -> Usage:
     from drive_trace.storage.session_logs import logs_of  # noqa: PLC0415 - as above
 
     logs = {each: lines_of_log(each) for each in usable(logs_of(usage))}
-    total = done(total_usage(logs, partial=partial), trace_file)
+    total = writing.done(total_usage(logs, partial=partial), trace_file)
     missing = [f"{printable(each, 200)} is not here, and not counted" for each in total.missing]
     for note in (*total.notes, *missing, *["nothing was recorded"] * partial):
         notify(note)
     return total
 
 
-def _echo_recorded(request: RecordRequest, recorded: Merged | None, total: Usage | None) -> None:
+def _echo_recorded(
+    request: writing.RecordRequest, recorded: Merged | None, total: Usage | None
+) -> None:
     """Print what was recorded, and from what. It is the interface of ``--output-format json``. A
     provider's own cost is here alone: the vocabulary has no place for it.
     """
@@ -161,7 +162,7 @@ def _show(total: Usage) -> None:
     headings = (name.removesuffix("_tokens").replace("_", " ").upper() for name in TOKEN_FIELDS)
     cells = [("USAGE", "MESSAGES", *headings)]
     cells += [
-        (visible(name)[:60], f"{messages:,}", *map(figure, figures.values()))
+        (visible(name)[:60], f"{messages:,}", *map(writing.figure, figures.values()))
         for name, messages, figures in rows
     ]
     first, *others = [max(map(len, column)) for column in zip(*cells, strict=True)]

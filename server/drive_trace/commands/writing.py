@@ -16,16 +16,8 @@ from drive_trace.commands.reading import usable
 from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, notify, take_failure
 from drive_trace.scorecard.caveats import lookalike_phrase, rejected_phrase
 from drive_trace.scorecard.scoring import score_joined
+from drive_trace.storage import finding
 from drive_trace.storage.files import LeftOut, Problem, verdicts_beside
-from drive_trace.storage.finding import (
-    GONE,
-    NoTraces,
-    SearchOptions,
-    find_traces,
-    from_here,
-    may_be_missed,
-    search_folder,
-)
 from drive_trace.storage.projects import shown_path
 from drive_trace.storage.recording import RECORDED, Merged, record_feed
 from drive_trace.text.escaping import printable
@@ -195,19 +187,19 @@ def found_beside(trace_file: str, run_id: str, paths: Sequence[str] = ()) -> Fil
     """
     beside: list[str] = []
     missed: list[LeftOut] = []
-    folder, lack = search_folder(trace_file)
-    shown = shown_path if Path(trace_file).is_absolute() else from_here
+    folder, lack = finding.search_folder(trace_file)
+    shown = shown_path if Path(trace_file).is_absolute() else finding.from_here
     searched = [shown(folder)] if folder is not None else []
-    search = SearchOptions(exclude=options.excluded())
-    for found in find_traces([*searched, *paths, trace_file], options=search):
+    search = finding.SearchOptions(exclude=options.excluded())
+    for found in finding.find_traces([*searched, *paths, trace_file], options=search):
         if not isinstance(found, Problem):
             beside.append(found)
         elif isinstance(found, LeftOut):
-            is_missed = may_be_missed(found, [run_id])
-            if is_missed and found.reason in GONE:
+            is_missed = finding.may_be_missed(found, [run_id])
+            if is_missed and found.reason in finding.GONE:
                 _end_unread(found, trace_file)
             missed += [found] * is_missed
-        elif not (isinstance(found, NoTraces) and found.path in searched):
+        elif not (isinstance(found, finding.NoTraces) and found.path in searched):
             _end_unread(found, trace_file)
     notes = [f"{trace_file}: {lack}"] if lack is not None and not paths else []
     if missed:

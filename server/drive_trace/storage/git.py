@@ -10,17 +10,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from functools import cache, cached_property
 from pathlib import Path
 
-from drive_trace.storage.files import (
-    LARGEST,
-    SMALL,
-    STDIN,
-    Problem,
-    git_folder_of,
-    inside,
-    read_regular,
-    records_of,
-    why,
-)
+from drive_trace.storage import files as disk
 from drive_trace.storage.patterns import RECORD_SUFFIXES, TRACE_GLOBS
 
 _GIT = (
@@ -52,7 +42,7 @@ def run_git(  # noqa: PLR0913 - a command and its ends
     with_errors: bool = True,
     text: bytes = b"",
     codes: Container[int] = (0,),
-) -> bytes | Problem:
+) -> bytes | disk.Problem:
     """What git writes to its standard output, given ``text`` on its input; a Problem where it exits
     with none of some ``codes``, ``with_errors`` with the first line of its errors. It ends after
     some ``seconds``, or with more than ``most`` bytes.
@@ -81,11 +71,11 @@ def run_git(  # noqa: PLR0913 - a command and its ends
             errors=tell,
         )
     except OSError as error:
-        return Problem(folder, f"git cannot be asked: {why(error)}")
+        return disk.Problem(folder, f"git cannot be asked: {disk.why(error)}")
     if ran.problem is not None or ran.code not in codes:
         first = said.decode("utf-8", "replace").partition("\n")[0] if with_errors else ""
         ended = ran.problem or f"exited with {ran.code}"
-        return Problem(folder, f"git {ended}{f': {first}' if first else ''}")
+        return disk.Problem(folder, f"git {ended}{f': {first}' if first else ''}")
     return bytes(written)
 
 
@@ -137,7 +127,7 @@ class Repository:
             text=b"\0".join(map(os.fsencode, names)),
             codes=(0, 1),  # some are, or none is
         )
-        told = [] if isinstance(found, Problem) else map(os.fsdecode, found.split(b"\0"))
+        told = [] if isinstance(found, disk.Problem) else map(os.fsdecode, found.split(b"\0"))
         return frozenset(names[each] for each in told if each in names)
 
 
@@ -148,7 +138,7 @@ def repository_around(
     that with a root and a git folder.
     """
     for each in (folder, *folder.parents):
-        git_folder = git_folder_of(each)
+        git_folder = disk.git_folder_of(each)
         if git_folder is not None:
             return known(each, git_folder)
     return None
@@ -199,11 +189,11 @@ class CommittedTraces:
         if committed is None:
             return None
         try:
-            data = read_regular(root / name, LARGEST)
+            data = disk.read_regular(root / name, disk.LARGEST)
         except OSError:
             data = b""
         if has_content(data, committed):
-            return records_of(data)
+            return disk.records_of(data)
         return records_in(root, committed, self._seconds)
 
 
@@ -215,10 +205,10 @@ def committed_records(path: str) -> Sequence[str] | None:
 
 def place_of(path: str) -> tuple[Path, str] | None:
     """The root of the repository that a trace is in, and the trace's path from there."""
-    if path == STDIN:
+    if path == disk.STDIN:
         return None
     try:
-        real = inside(path, Path(path).parent).resolve(strict=True)
+        real = disk.inside(path, Path(path).parent).resolve(strict=True)
     except (OSError, RuntimeError, ValueError):
         return None
     found = repository_around(real.parent)
@@ -234,30 +224,34 @@ def is_tracked_without(path: str, suffix: str) -> bool | None:
         return None
     root, name = place
     asked = ("--literal-pathspecs", "ls-files", "-z", "--", name, f"{name}{suffix}")
-    found = run_git(str(root), *asked, seconds=_PATIENCE, most=SMALL)
-    return None if isinstance(found, Problem) else {*found.split(b"\0")} == {os.fsencode(name), b""}
+    found = run_git(str(root), *asked, seconds=_PATIENCE, most=disk.SMALL)
+    return (
+        None
+        if isinstance(found, disk.Problem)
+        else {*found.split(b"\0")} == {os.fsencode(name), b""}
+    )
 
 
 def hashes_in(root: Path, commit: str, seconds: float) -> Mapping[str, str]:
     """What git calls the contents of all files of a commit; nothing where it does not say."""
     found = known_hashes(root, commit, seconds)
-    return {} if isinstance(found, Problem) else found
+    return {} if isinstance(found, disk.Problem) else found
 
 
 def known_hashes(
     root: Path, commit: str, seconds: float, mode: str = ""
-) -> Mapping[str, str] | Problem:
+) -> Mapping[str, str] | disk.Problem:
     """The same of the files with such a mode; a Problem where git does not say."""
-    found = run_git(str(root), "ls-tree", "-r", "-z", commit, seconds=seconds, most=LARGEST)
-    if isinstance(found, Problem):
+    found = run_git(str(root), "ls-tree", "-r", "-z", commit, seconds=seconds, most=disk.LARGEST)
+    if isinstance(found, disk.Problem):
         return found
     # The facts: mode, kind and hash.
     return {name: facts[-1] for facts, name in _listed(found) if facts[0].startswith(mode)}
 
 
-def _listed(found: bytes | Problem) -> Iterator[tuple[list[str], str]]:
+def _listed(found: bytes | disk.Problem) -> Iterator[tuple[list[str], str]]:
     """The facts and the name of each file in a list of git's; nothing where it does not say."""
-    for each in [] if isinstance(found, Problem) else found.split(b"\0"):
+    for each in [] if isinstance(found, disk.Problem) else found.split(b"\0"):
         facts, _, name = each.partition(b"\t")
         if name:
             yield facts.decode().split(), os.fsdecode(name)
@@ -265,8 +259,8 @@ def _listed(found: bytes | Problem) -> Iterator[tuple[list[str], str]]:
 
 def records_in(root: Path, content: str, seconds: float) -> Sequence[str] | None:
     """The records of what git calls by this name; None where it does not say."""
-    found = run_git(str(root), "cat-file", "blob", content, seconds=seconds, most=LARGEST)
-    return None if isinstance(found, Problem) else records_of(found)
+    found = run_git(str(root), "cat-file", "blob", content, seconds=seconds, most=disk.LARGEST)
+    return None if isinstance(found, disk.Problem) else disk.records_of(found)
 
 
 @cache
@@ -278,8 +272,8 @@ def committed_file(commit: str, path: str) -> bytes | None:
     if around is None or real not in _committed_paths(commit, around.root):
         return None
     asked = ("cat-file", "blob", f"{commit}:./{name}")
-    found = run_git(folder, *asked, seconds=_PATIENCE, most=SMALL)
-    return None if isinstance(found, Problem) else found
+    found = run_git(folder, *asked, seconds=_PATIENCE, most=disk.SMALL)
+    return None if isinstance(found, disk.Problem) else found
 
 
 @cache
@@ -294,8 +288,8 @@ def _committed_paths(commit: str, root: Path) -> frozenset[Path]:
 def commit_named(name: str, folder: str = ".") -> str | None:
     """The hash of a commit of a folder's repository; None where there is none."""
     asked = ("rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}")
-    found = run_git(folder, *asked, seconds=_PATIENCE, most=SMALL)
-    return None if isinstance(found, Problem) else found.decode().strip()
+    found = run_git(folder, *asked, seconds=_PATIENCE, most=disk.SMALL)
+    return None if isinstance(found, disk.Problem) else found.decode().strip()
 
 
 def tree_state(folder: str, trace: str) -> tuple[str | None, bool | None]:
@@ -314,5 +308,5 @@ def tree_state(folder: str, trace: str) -> tuple[str | None, bool | None]:
         for lock in ("", ".lock")
     ]
     asked = ("status", "--porcelain", "--", ":(top)", *but)
-    found = run_git(folder, *asked, seconds=_PATIENCE, most=LARGEST) if commit else b""
-    return commit, None if commit is None or isinstance(found, Problem) else not found.strip()
+    found = run_git(folder, *asked, seconds=_PATIENCE, most=disk.LARGEST) if commit else b""
+    return commit, None if commit is None or isinstance(found, disk.Problem) else not found.strip()

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import msgspec
 
 from drive_trace.json_text import first_string
+from drive_trace.storage import git
 from drive_trace.storage.files import Problem, records_of
-from drive_trace.storage.git import MODE_OF_FILE, CommittedTraces, commit_named, place_of, run_git
 from drive_trace.text.escaping import printable
 from drive_trace.trace.history import History, Version, compare
 from drive_trace.trace.line import RUN_FIELD
@@ -71,13 +71,13 @@ class Histories:
         """``since`` names the commit; empty for none."""
         self._since = since
         self._listed = cache(self._list)
-        self._heads = CommittedTraces()
+        self._heads = git.CommittedTraces()
 
     def of(self, path: str, records: Sequence[str] = ()) -> History | Problem:
         """The history of a trace that has some records now, none outside of a repository; a problem
         where git does not tell the whole.
         """
-        place = place_of(path)
+        place = git.place_of(path)
         if place is None:
             return History()
         root, name = place
@@ -105,7 +105,7 @@ class Histories:
         """
         folder, paths = str(root), [f":(top,icase)*{each}*" for each in _NAMES]
         paths += [f":(top,literal){name}"] * bool(name)
-        base = commit_named(self._since, folder) if self._since else ""
+        base = git.commit_named(self._since, folder) if self._since else ""
         if base is None:
             return Problem("", f"its repository has no commit {printable(self._since)}; fetch it")
         tips = ("HEAD", "HEAD^@", f"^{base}") if base else ("HEAD",)
@@ -128,7 +128,7 @@ class Histories:
 def _asked(
     folder: str, *arguments: str, text: bytes = b"", codes: Sequence[int] = (0,)
 ) -> bytes | Problem:
-    return run_git(folder, *arguments, seconds=_SECONDS, most=_MOST, text=text, codes=codes)
+    return git.run_git(folder, *arguments, seconds=_SECONDS, most=_MOST, text=text, codes=codes)
 
 
 def _commits_in(told: bytes, *, is_shallow: bool) -> list[_Commit]:
@@ -144,8 +144,8 @@ def _commits_in(told: bytes, *, is_shallow: bool) -> list[_Commit]:
             mode, new_mode, before, after, status = facts.split()
             old_name = os.fsdecode(next(words))
             name = os.fsdecode(next(words)) if status[0] in "RC" else old_name
-            before = before if mode.startswith(MODE_OF_FILE) else ""
-            after = after if new_mode.startswith(MODE_OF_FILE) else ""
+            before = before if mode.startswith(git.MODE_OF_FILE) else ""
+            after = after if new_mode.startswith(git.MODE_OF_FILE) else ""
             found[-1].changed.append(_Changed(before, after, old_name, name))
     return found
 

@@ -19,31 +19,14 @@ from typing import NamedTuple, TypeAlias
 import msgspec
 
 from drive_trace import __version__
-from drive_trace.authoring.drafts import (
-    Draft,
-    Refused,
-    Stamp,
-    cautions,
-    draft_merged,
-    erasures,
-    outranked,
-)
+from drive_trace.authoring import drafts
 from drive_trace.scorecard.card import ILLEGIBLE
 from drive_trace.scorecard.caveats import lookalike_phrase, rejected_phrase
 from drive_trace.scorecard.feed_state import FeedState, FileFeed, JoinedFeed, mentions
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import ScoredTrace, score_joined
-from drive_trace.storage.appending import AppendError, LockedTrace, locked_trace, locked_with
-from drive_trace.storage.files import (
-    Problem,
-    may_be_there,
-    provenance_beside,
-    read_bytes,
-    records_at,
-    records_of,
-    version_of,
-    why_not_utf8,
-)
+from drive_trace.storage import appending
+from drive_trace.storage import files as disk
 from drive_trace.storage.git import is_tracked_without
 from drive_trace.storage.patterns import PROVENANCE_SUFFIX
 from drive_trace.text.wording import shown
@@ -84,16 +67,16 @@ class Merged(NamedTuple):
     """The files that concern the run, with the event if it was appended."""
 
 
-def new_stamp() -> Stamp:
+def new_stamp() -> drafts.Stamp:
     """Fresh ids, and the time to the millisecond."""
     ts = datetime.now(UTC).isoformat(timespec="milliseconds")
-    return Stamp(str(uuid.uuid4()), ts.removesuffix("+00:00") + "Z", str(uuid.uuid4()))
+    return drafts.Stamp(str(uuid.uuid4()), ts.removesuffix("+00:00") + "Z", str(uuid.uuid4()))
 
 
 class NewEvent(NamedTuple):
     """An event that is to be appended."""
 
-    draft: Draft
+    draft: drafts.Draft
     origin: Origin
     """Where it comes from: kept in the record of provenance beside the trace."""
     ts: str | None = None
@@ -102,7 +85,7 @@ class NewEvent(NamedTuple):
     """What the caller should know about it, before what is found when it is appended."""
 
 
-Composed: TypeAlias = "Sequence[NewEvent] | Refused"
+Composed: TypeAlias = "Sequence[NewEvent] | drafts.Refused"
 
 
 def append_events(
@@ -112,7 +95,7 @@ def append_events(
     *,
     waiting: Callable[[str], None] | None = None,
     dry_run: bool = False,
-) -> Sequence[Appended] | Refused | Problem:
+) -> Sequence[Appended] | drafts.Refused | disk.Problem:
     """Append events to a trace in their order, under one lock and in one write: all, or none. The
     trace is created if need be. Never raises.
 
@@ -134,26 +117,28 @@ def append_events(
         with opened as (trace, data):
             made = events(data) if callable(events) else events
             return (
-                made if isinstance(made, Refused) else _append_all(path, trace, data, made, looked)
+                made
+                if isinstance(made, drafts.Refused)
+                else _append_all(path, trace, data, made, looked)
             )
-    except AppendError as error:
+    except appending.AppendError as error:
         return error.problem
 
 
 def _append_all(
     path: str,
-    trace: LockedTrace | None,
+    trace: appending.LockedTrace | None,
     data: bytes,
     events: Sequence[NewEvent],
     looked: Mapping[str, RunFiles],
-) -> Sequence[Appended] | Refused:
+) -> Sequence[Appended] | drafts.Refused:
     """Append events, if none of them is refused in a trace that has those before it."""
     found, now = list[tuple[str, Origin, tuple[str, ...]]](), data
     for number, (draft, origin, ts, told) in enumerate(events, 1):
         known = looked.get(draft.run_id) if draft.event.name == GRADE else None
         files = known or RunFiles(path, (), draft.event, draft.run_id)
         notes = _about_trace(draft, path, now, files)
-        if isinstance(notes, Refused):
+        if isinstance(notes, drafts.Refused):
             where = f"event {number} ({draft.event.name}): " if len(events) > 1 else ""
             return notes._replace(reasons=tuple(f"{where}{each}" for each in notes.reasons))
         stamp = new_stamp()
@@ -162,21 +147,21 @@ def _append_all(
         now = b"%b%b%b\n" % (now, b"\n" * (not now.endswith(b"\n")), record.encode())
     written = _write(trace, data, [(record, origin) for record, origin, _ in found])
     return [
-        Appended(record, (*written * (number == 0), *notes, *cautions(record)))
+        Appended(record, (*written * (number == 0), *notes, *drafts.cautions(record)))
         for number, (record, _, notes) in enumerate(found)
     ]
 
 
 def _about_trace(
-    draft: Draft, path: str, data: bytes, files: RunFiles
-) -> tuple[str, ...] | Refused:
+    draft: drafts.Draft, path: str, data: bytes, files: RunFiles
+) -> tuple[str, ...] | drafts.Refused:
     """Notes for the writer of one whole event, or why the event is refused."""
     slip = _run_meant(draft.run_id, data)
     notes = (f"no run {shown(draft.run_id)} in the trace; {slip}",) if slip else ()
     if not draft.event.is_feed:
         return notes
-    joined = files.joined(ScoredTrace(records_of(data), path))
-    return erasures(draft, joined) or (*notes, *_passed_over(joined.own))
+    joined = files.joined(ScoredTrace(disk.records_of(data), path))
+    return drafts.erasures(draft, joined) or (*notes, *_passed_over(joined.own))
 
 
 def _passed_over(state: FeedState) -> Iterator[str]:
@@ -200,7 +185,7 @@ def record_feed(  # noqa: PLR0913 - what is recorded, and where
     origin: Origin = RECORDED,
     waiting: Callable[[str], None] | None = None,
     dry_run: bool = False,
-) -> Merged | Refused | Problem:
+) -> Merged | drafts.Refused | disk.Problem:
     """Append what counts of a run's feed, with some components changed, which have the names of
     the vocabulary; nothing where these tokens count already. Never raises.
 
@@ -212,10 +197,10 @@ def record_feed(  # noqa: PLR0913 - what is recorded, and where
     try:
         opened = _opened(path, [files], create=new_run, waiting=waiting, dry_run=dry_run)
         with opened as (trace, data):
-            own = ScoredTrace(records_of(data), path, provenance_beside(path))
+            own = ScoredTrace(disk.records_of(data), path, disk.provenance_beside(path))
             joined = files.joined(own)
             merge = _merged(files, own, joined, changes, new_run=new_run)
-            if isinstance(merge, Refused):
+            if isinstance(merge, drafts.Refused):
                 guess = did_you_mean(run_id, own.index.runs) if merge.for_unknown_run else ""
                 hint = f" — {guess}" if guess else ""
                 return merge._replace(reasons=tuple(f"{each}{hint}" for each in merge.reasons))
@@ -231,13 +216,13 @@ def record_feed(  # noqa: PLR0913 - what is recorded, and where
                 return Merged(written, joined, known.values, known.line, None, ())
             record = draft.record(stamp)
             notes = _write(trace, data, [(record, origin)])
-            written = Appended(record, (*notes, *cautions(record)))
+            written = Appended(record, (*notes, *drafts.cautions(record)))
             if trace is not None:
                 own.append(record)
             return Merged(
                 written, joined, draft.payload, _next_line(data), before, files.traces(own)
             )
-    except AppendError as error:
+    except appending.AppendError as error:
         return error.problem
 
 
@@ -248,21 +233,21 @@ def _merged(
     changes: Mapping[str, object],
     *,
     new_run: bool,
-) -> tuple[Draft, Stamp, RunScore | None] | Refused:
+) -> tuple[drafts.Draft, drafts.Stamp, RunScore | None] | drafts.Refused:
     """What counts of a run's feed with its changes, and the run's score before."""
     feed, run_id = files.feed, files.run_id
-    draft = draft_merged(feed, run_id, joined, changes, new_run=new_run)
-    if isinstance(draft, Refused):
+    draft = drafts.draft_merged(feed, run_id, joined, changes, new_run=new_run)
+    if isinstance(draft, drafts.Refused):
         return draft
     stamp = _stamp_after(joined)
-    refused = outranked(draft, joined, stamp.ts)
+    refused = drafts.outranked(draft, joined, stamp.ts)
     if refused is not None:
         return refused
     is_scored = feed.name == GRADE or len(joined.files) > 1
     before = score_joined(files.traces(own), run_id) if is_scored else None
     superseded = joined.superseded(before, feed.name)
     if superseded and not draft.payload.keys() <= changes.keys():
-        return Refused((superseded,))
+        return drafts.Refused((superseded,))
     return draft, stamp, before
 
 
@@ -274,29 +259,29 @@ def _opened(
     create: bool,
     waiting: Callable[[str], None] | None = None,
     dry_run: bool = False,
-) -> Iterator[tuple[LockedTrace | None, bytes]]:
+) -> Iterator[tuple[appending.LockedTrace | None, bytes]]:
     """A trace and what it has, locked with those beside it that name a run; for a ``dry_run`` only
     what it has. Raises AppendError.
     """
     if not dry_run:
         others = [each for run in files for each in run.look()]
-        with locked_with(path, others, create=create, waiting=waiting) as trace:
+        with appending.locked_with(path, others, create=create, waiting=waiting) as trace:
             for run in files:
                 run.look()
             yield trace, trace.read()
         return
-    data = read_bytes(path) if may_be_there(path) or not create else b""
-    if isinstance(data, Problem):
-        raise AppendError(*data)
-    reason = why_not_utf8(data)
+    data = disk.read_bytes(path) if disk.may_be_there(path) or not create else b""
+    if isinstance(data, disk.Problem):
+        raise appending.AppendError(*data)
+    reason = disk.why_not_utf8(data)
     if reason is not None:
-        raise AppendError(path, reason)
+        raise appending.AppendError(path, reason)
     for run in files:
         run.look()
     yield None, data
 
 
-def _stamp_after(joined: JoinedFeed) -> Stamp:
+def _stamp_after(joined: JoinedFeed) -> drafts.Stamp:
     """A stamp with another ``ts`` than the event that counts: of the files of a run, the one with
     the later ``ts`` counts.
     """
@@ -308,7 +293,7 @@ def _stamp_after(joined: JoinedFeed) -> Stamp:
 
 
 def _write(
-    trace: LockedTrace | None, data: bytes, records: Sequence[tuple[str, Origin]]
+    trace: appending.LockedTrace | None, data: bytes, records: Sequence[tuple[str, Origin]]
 ) -> tuple[str, ...]:
     """Append records to a trace that has some bytes, and then an entry for each to the record of
     provenance; nothing where no trace is locked. Gives what the caller should know.
@@ -319,7 +304,7 @@ def _write(
     notes = (_about_last_line(data),) if data and not data.endswith(b"\n") else ()
     try:
         # Before its own lock is waited for by anybody, this process has that of the trace.
-        with locked_trace(f"{os.path.realpath(trace.path)}{PROVENANCE_SUFFIX}") as beside:
+        with appending.locked_trace(f"{os.path.realpath(trace.path)}{PROVENANCE_SUFFIX}") as beside:
             last = beside.last_line
             previous = digest_of_line(last) if last else None
             lines = list[str]()
@@ -327,7 +312,7 @@ def _write(
                 lines.append(entry_line(record, origin, previous, __version__))
                 previous = digest_of_line(lines[-1].encode())
             beside.append(*lines)
-    except AppendError as error:
+    except appending.AppendError as error:
         return (*notes, f"the event was appended, but not where it comes from: {error}")
     return (*notes, *_about_record(trace.path, is_first=not last, is_empty=not data.strip()))
 
@@ -409,12 +394,12 @@ class RunFiles:
         return JoinedFeed(mine, files)
 
     def _read(self, path: str, version: tuple[int, ...]) -> _FileBeside:
-        provenance, records = provenance_beside(path), records_at(path)
-        if isinstance(records, Problem):
-            raise AppendError(*records)
+        provenance, records = disk.provenance_beside(path), disk.records_at(path)
+        if isinstance(records, disk.Problem):
+            raise appending.AppendError(*records)
         trace = ScoredTrace(records, path, provenance)
         if trace.index.is_illegible:
-            raise AppendError(path, ILLEGIBLE)
+            raise appending.AppendError(path, ILLEGIBLE)
         names_run = mentions(trace.index, self.run_id)
         state = trace.feed_state(self.feed, self.run_id)
         concerns = names_run or state.rejected or state.lookalikes
@@ -423,7 +408,7 @@ class RunFiles:
 
 def _version(path: str) -> tuple[int, ...]:
     try:
-        return version_of(Path(path).stat())
+        return disk.version_of(Path(path).stat())
     except (OSError, ValueError):  # reading it says why
         return ()
 
@@ -447,5 +432,5 @@ def _run_meant(run_id: str, data: bytes) -> str:
     names, numbers = runs_named(data), _DIGITS.findall(run_id)
     alike = [each for each in names if _DIGITS.findall(each) == numbers]
     meant = did_you_mean(run_id, alike) if run_id not in names else ""
-    lines = read_lines(records_of(data), only_score=True) if meant else ()
+    lines = read_lines(disk.records_of(data), only_score=True) if meant else ()
     return "" if any(line.event is not None and run_of(line) == run_id for line in lines) else meant

@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import BinaryIO
 
-from drive_trace.storage.files import STDIN, Problem, is_open_already, open_regular, why_not_read
+from drive_trace.storage import files as disk
 from drive_trace.text.wording import first_of
 
 LONGEST = 256 << 20
@@ -25,7 +25,7 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{3,127}")
 _SUBAGENTS = "subagents"
 
 
-def logs_of(sessions: Iterable[str]) -> list[str] | Problem:
+def logs_of(sessions: Iterable[str]) -> list[str] | disk.Problem:
     """The logs of some sessions, each once: their own, and those of their subagents."""
     logs: dict[str, str] = {}
     for session in sessions:
@@ -33,13 +33,13 @@ def logs_of(sessions: Iterable[str]) -> list[str] | Problem:
             for each in _logs_of(session):
                 logs.setdefault(os.path.realpath(each), each)
         except (OSError, ValueError) as error:
-            return Problem(session, why_not_read(error))
+            return disk.Problem(session, disk.why_not_read(error))
     return list(logs.values())
 
 
 def _logs_of(session: str) -> list[str]:
     """Raises OSError or ValueError."""
-    if session in {"", STDIN} or is_open_already(session, "/dev/stdin"):
+    if session in {"", disk.STDIN} or disk.is_open_already(session, "/dev/stdin"):
         return [session]
     if not os.path.lexists(session) and _ID.fullmatch(session):
         found = sorted(_of_id(session))
@@ -92,11 +92,11 @@ def _agents_in(folder: Path) -> list[str]:
 
 
 def _opened(path: str) -> AbstractContextManager[BinaryIO | io.BufferedReader]:
-    if path == STDIN:
+    if path == disk.STDIN:
         return nullcontext(sys.stdin.buffer)
-    if is_open_already(path, "/dev/stdin"):
+    if disk.is_open_already(path, "/dev/stdin"):
         return Path(path).open("rb")
-    return io.BufferedReader(open_regular(path))
+    return io.BufferedReader(disk.open_regular(path))
 
 
 def _decoded(line: bytes, number: int) -> str:

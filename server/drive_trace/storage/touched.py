@@ -7,17 +7,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+from drive_trace.storage import git
 from drive_trace.storage.files import LARGEST, Problem, read_regular
-from drive_trace.storage.git import (
-    MODE_OF_FILE,
-    commit_named,
-    has_content,
-    known_hashes,
-    place_of,
-    records_in,
-    repository_around,
-    run_git,
-)
 from drive_trace.storage.patterns import RECORD_SUFFIXES, is_trace
 
 _SECONDS = 60.0
@@ -41,13 +32,13 @@ class Touched:
         """What git calls the contents that the files of a repository had; of one that does not have
         the commit, nothing: all of it is new.
         """
-        commit = commit_named(self.since, str(root))
+        commit = git.commit_named(self.since, str(root))
         if commit is None:
             return {}
         asked = ("merge-base", commit, "HEAD")
-        found = run_git(str(root), *asked, seconds=_SECONDS, most=_MOST, codes=(0, 1, 128))
+        found = git.run_git(str(root), *asked, seconds=_SECONDS, most=_MOST, codes=(0, 1, 128))
         base = found.decode().split()[:1] if isinstance(found, bytes) else []
-        hashes = known_hashes(root, base[0] if base else commit, _SECONDS, MODE_OF_FILE)
+        hashes = git.known_hashes(root, base[0] if base else commit, _SECONDS, git.MODE_OF_FILE)
         if isinstance(hashes, Problem):
             self.problems.append(hashes)
             return {}
@@ -55,7 +46,7 @@ class Touched:
 
     def has(self, path: str) -> bool:
         """Whether a trace was touched, or what is recorded beside it."""
-        place = place_of(path)
+        place = git.place_of(path)
         return place is None or any(self._differs(*place, each) for each in ("", *RECORD_SUFFIXES))
 
     def _differs(self, root: Path, name: str, suffix: str) -> bool:
@@ -64,16 +55,16 @@ class Touched:
             data = read_regular(root / (name + suffix), LARGEST)
         except (OSError, ValueError):
             return before is not None
-        return before is None or not has_content(data, before)
+        return before is None or not git.has_content(data, before)
 
     def before(self, path: str) -> Sequence[str]:
         """The records that a trace had; none where it was not there."""
-        place = place_of(path)
+        place = git.place_of(path)
         return self._records(*place) if place is not None else ()
 
     def _records(self, root: Path, name: str) -> Sequence[str]:
         hashed = self._files(root).get(name)
-        found = records_in(root, hashed, _SECONDS) if hashed is not None else ()
+        found = git.records_in(root, hashed, _SECONDS) if hashed is not None else ()
         if found is None:
             self.problems.append(Problem(str(root / name), "git does not tell what it held before"))
         return found or ()
@@ -82,7 +73,7 @@ class Touched:
         """The records of a trace that are new, are no more, or stand in another order: that
         decides which grade counts. All where what is recorded beside it was touched.
         """
-        place = place_of(path)
+        place = git.place_of(path)
         if place is None or any(self._differs(*place, each) for each in RECORD_SUFFIXES):
             return [*before, *now]
         new, old = Counter(now) - Counter(before), Counter(before) - Counter(now)
@@ -98,7 +89,7 @@ class Touched:
         """
         kept = set(now)
         for folder in (Path(each).resolve() for each in folders):
-            around = repository_around(folder)
+            around = git.repository_around(folder)
             if around is None:
                 continue
             for name in self._files(around.root):
