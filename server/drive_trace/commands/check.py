@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from io import StringIO
-from pathlib import Path
 from time import sleep
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
@@ -21,7 +20,7 @@ from drive_trace.commands.reported import Reported
 from drive_trace.commands.terminal import is_terminal, notify, write_document
 from drive_trace.linter.rules import GROUPS, RULES, selected
 from drive_trace.storage.configuration import THRESHOLDS, Configuration
-from drive_trace.storage.files import STDIN, version_of
+from drive_trace.storage.files import STDIN, version_at
 from drive_trace.storage.finding import SearchOptions, find_traces
 from drive_trace.storage.linked_files import shared_rule_url
 from drive_trace.storage.projects import Projects
@@ -277,8 +276,7 @@ def _versions(paths: Sequence[str], search: SearchOptions) -> Iterator[object]:
     for found in find_traces(paths, options=search):
         project = search.projects.of(str(found)) if search.projects is not None else None
         for each in (str(found), *(project.files if project is not None else ())):
-            with suppress(OSError, ValueError):
-                yield each, version_of(Path(each).stat())
+            yield each, version_at(each)
 
 
 def _writer(

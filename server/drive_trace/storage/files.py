@@ -328,6 +328,14 @@ def version_of(status: os.stat_result) -> tuple[int, ...]:
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
+def version_at(path: str) -> tuple[int, ...]:
+    """The same of what stands at a path; empty if nothing does that can be read."""
+    try:
+        return version_of(os.stat(path))  # noqa: PTH116 - fast
+    except (OSError, ValueError):
+        return ()
+
+
 # The boundary: no link that a stranger may have made leads out of its repository. `inside` decides
 # for every file that is found or that stands beside one, and for every file that is written. Two
 # things are not noticed: a second name of a file that lies elsewhere (a hard link, which git does
@@ -477,7 +485,7 @@ class JudgementFiles:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._nothing: tuple[object, Judgements] = None, _judgements_in(b"")
+        self._nothing: tuple[object, Judgements] = (), _judgements_in(b"")
         self._known: dict[str, tuple[object, Judgements]] = {}
 
     def look(self, traces: Iterable[str]) -> bool:
@@ -485,7 +493,7 @@ class JudgementFiles:
         has_changed = False
         with self._lock:
             for trace in traces:
-                version = _version(trace)
+                version = version_at(f"{trace}{JUDGEMENTS_SUFFIX}")
                 if version != self._known.get(trace, self._nothing)[0]:
                     self._known[trace] = version, read_judgements_beside(trace)
                     has_changed = True
@@ -494,10 +502,3 @@ class JudgementFiles:
     def of(self, trace: str) -> Judgements:
         """What is known of the record beside a trace. Never waits."""
         return self._known.get(trace, self._nothing)[1]
-
-
-def _version(trace: str) -> object:
-    try:
-        return version_of(os.stat(f"{trace}{JUDGEMENTS_SUFFIX}"))  # noqa: PTH116 - fast
-    except (OSError, ValueError):
-        return None

@@ -373,7 +373,7 @@ class RunFiles:
         """Read the files, and return the paths of those that have the run. Raises AppendError."""
         for each in self._paths:
             if each != self.path:
-                version, known = _version(each), self._known.get(each)
+                version, known = disk.version_at(each), self._known.get(each)
                 if known is None or known.version != version:
                     self._known[each] = self._read(each, version)
         return [each for each, known in self._known.items() if known.names_run]
@@ -404,13 +404,6 @@ class RunFiles:
         state = trace.feed_state(self.feed, self.run_id)
         concerns = names_run or state.rejected or state.lookalikes
         return _FileBeside(version, names_run, trace if concerns else None)
-
-
-def _version(path: str) -> tuple[int, ...]:
-    try:
-        return disk.version_of(Path(path).stat())
-    except (OSError, ValueError):  # reading it says why
-        return ()
 
 
 _PLAIN_RUN = rb'"project_run_id"\s*:\s*"([^"\\\n]*)"'
