@@ -18,6 +18,12 @@ const builds = await Promise.all([
     ...common, entryPoints: ["src/starting/wasm/main.ts"], outfile: "dist/wasm.mjs", platform: "node", target: "node20", format: "esm",
   }),
   build({
+    ...common, entryPoints: ["src/web.ts"], outfile: "dist/web.js",
+    platform: "browser", target: "es2022", format: "cjs", external: ["vscode"],
+    alias: { "vscode-languageclient/node": "vscode-languageclient/browser" },
+  }),
+  build({ ...common, entryPoints: ["src/starting/web/worker.ts"], outdir: "dist", platform: "browser", target: "es2022", format: "iife" }),
+  build({
     ...common, entryPoints: ["src/webview/report.ts", "src/webview/events.ts"], outdir: "dist/webview",
     platform: "browser", target: "es2022", format: "iife",
   }),

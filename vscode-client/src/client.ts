@@ -1,5 +1,3 @@
-import type { ChildProcess } from "node:child_process";
-
 import * as vscode from "vscode";
 import {
   CloseAction,
@@ -11,6 +9,7 @@ import {
   type StaticFeature,
 } from "vscode-languageclient/node";
 
+import { inBrowser } from "./language";
 import { withActions } from "./lenses";
 import { link } from "./link";
 import { readSettings } from "./settings";
@@ -65,14 +64,16 @@ const envelope: StaticFeature = {
   clear: () => undefined,
 };
 
-/** A client, not yet started, of the server process that `launch` starts. */
+/** A client, not yet started, of the server that `launch` starts, as `host` has it. */
 export function createClient(
-  launch: () => Promise<ChildProcess>,
+  launch: ServerOptions,
   log: vscode.LogOutputChannel,
   fate: Fate,
+  host: Partial<LanguageClientOptions> = {},
 ): LanguageClient {
   const options: LanguageClientOptions = {
-    documentSelector: [
+    ...host,
+    documentSelector: inBrowser ? [{ language: "drive-trace" }] : [
       { language: "drive-trace", scheme: "file" },
       { language: "drive-trace", scheme: "untitled" },
       { language: "drive-trace", scheme: "git" }, // the old side of a diff
@@ -81,7 +82,7 @@ export function createClient(
     // Behind the settings, which a workspace has a say in.
     initializationOptions: () => ({ ...readSettings().forServer, trusted: vscode.workspace.isTrusted }),
     initializationFailedHandler: () => false,
-    middleware: { window: { showDocument }, executeCommand: link.takeOver, provideCodeLenses: withActions },
+    middleware: { ...host.middleware, window: { showDocument }, executeCommand: link.takeOver, provideCodeLenses: withActions },
     errorHandler: {
       error: () => ({ action: ErrorAction.Continue, handled: true }),
       closed: () => {
@@ -92,13 +93,7 @@ export function createClient(
       },
     },
   };
-  const start = async (): Promise<ChildProcess> => {
-    const child = await launch();
-    link.program = child.spawnargs.join(" ");
-    link.inWebAssembly = child.spawnfile === process.execPath;
-    return child;
-  };
-  const client = new DriveTraceClient(start, options, fate);
+  const client = new DriveTraceClient(launch, options, fate);
   client.registerFeature(envelope);
   link.attach(client);
   return client;

@@ -1,6 +1,9 @@
 import * as vscode from "vscode";
 
 export const language = "drive-trace";
+
+/** Whether this runs in a browser, where folders are of any file system; elsewhere traces are files of the machine. */
+export const inBrowser = "importScripts" in globalThis;
 const filesSetting = "driveTrace.files";
 
 /**
@@ -33,7 +36,7 @@ export function watchLanguage(): vscode.Disposable {
     vscode.workspace.onDidOpenTextDocument(adopt),
     vscode.workspace.onDidCloseTextDocument(({ uri }) => {
       // A change of language closes a document and opens it again at once.
-      setImmediate(() => {
+      setTimeout(() => {
         if (!vscode.workspace.textDocuments.some((document) => document.uri.toString() === uri.toString())) {
           before.delete(uri.toString());
         }
@@ -109,11 +112,15 @@ function isRecord(text: string): boolean {
   }
 }
 
+/** Whether an address is that of a file, or of what is to become one. */
+export function isWritten({ scheme }: vscode.Uri): boolean {
+  return scheme === "untitled" || (inBrowser ? scheme !== "git" : scheme === "file");
+}
+
 function isNamed(document: vscode.TextDocument): boolean {
   const globs = vscode.workspace.getConfiguration(undefined, document.uri).get<unknown>(filesSetting);
   const selector = strings(globs).flatMap((glob) => patterns(glob, document.uri));
-  const isFile = ["file", "untitled"].includes(document.uri.scheme);
-  return isFile && vscode.languages.match(selector, document) > 0;
+  return isWritten(document.uri) && vscode.languages.match(selector, document) > 0;
 }
 
 /** A glob counts from the folder of the workspace, as in other settings. */

@@ -139,16 +139,20 @@ class Link {
 
   /** A document as the server knows it. */
   uriOf(document: vscode.TextDocument): string {
-    return this.client?.code2ProtocolConverter.asUri(document.uri) ?? document.uri.toString();
+    return this.addressOf(document.uri);
   }
 
   toUri(uri: string): vscode.Uri {
     return this.client?.protocol2CodeConverter.asUri(uri) ?? vscode.Uri.parse(uri);
   }
 
-  /** An address as VS Code spells it, so that it can be compared: `file:///c%3A/…`. */
+  /** An address as the client spells it, so that it can be compared: `file:///c%3A/…`. */
   spell(uri: string): string {
-    return this.toUri(uri).toString();
+    return this.addressOf(this.toUri(uri));
+  }
+
+  private addressOf(uri: vscode.Uri): string {
+    return this.client?.code2ProtocolConverter.asUri(uri) ?? uri.toString();
   }
 }
 

@@ -1,34 +1,35 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { homedir } from "node:os";
-import * as path from "node:path";
-import { isDeepStrictEqual } from "node:util";
+import type { ChildProcess } from "node:child_process";
 
 import * as vscode from "vscode";
-import type { LanguageClient } from "vscode-languageclient/node";
+import type { LanguageClient, LanguageClientOptions, MessageTransports } from "vscode-languageclient/node";
 
 import { createClient } from "./client";
 import { link } from "./link";
 import { readSettings } from "./settings";
 import { pauseAfter, recent } from "./starting/back-off";
-import { asNode, readBundle, webAssembly } from "./starting/bundle";
-import { type Choice, chooseServer, type Command } from "./starting/choice";
-import { ask, findProgram } from "./starting/programs";
+import type { Choice, Command } from "./starting/choice";
 import { commandSetting, tell } from "./starting/wording";
-import type { WorkspacePython } from "./starting/workspace-python";
 
 /** Milliseconds that a server may take to answer, and to end when it is asked to. */
 const startPatience = 10_000;
 const startPatienceInWebAssembly = 60_000; // of work it has three seconds, and the machine may be busy
 const stopPatience = 2_000;
 
-/** What the server needs to know of the extension. */
-export interface Home {
-  readonly version: string;
-  /** Where the server that the extension carries is. */
-  readonly bundle: string;
-  /** A folder that may be written to. */
-  readonly storage: string;
+/** Where servers run: as processes of the machine, or in a worker of the browser. */
+export interface Host {
+  /** What the client has to be like there. */
+  readonly options?: Partial<LanguageClientOptions>;
+  choose(): Promise<Choice>;
+  /** Starts one; `ended` is called when it is gone. */
+  launch(command: Command, ended: () => void): Promise<Running>;
+}
+
+/** A server that was started. */
+export interface Running {
+  readonly transports: ChildProcess | MessageTransports;
+  /** Whether it is gone. */
+  hasEnded(): boolean;
+  kill(): void;
 }
 
 /**
@@ -41,7 +42,7 @@ export class Server {
   private client: LanguageClient | undefined;
   /** The client again, once its server has answered, and until that is gone or to be stopped. */
   private answered: LanguageClient | undefined;
-  private process: ChildProcess | undefined;
+  private running: Running | undefined;
   private command: Command | undefined;
   /** Whether it was started in a workspace that is trusted, which it is told at its start. */
   private trusted = false;
@@ -55,8 +56,7 @@ export class Server {
 
   constructor(
     private readonly log: vscode.LogOutputChannel,
-    private readonly home: Home,
-    private readonly workspacePython: WorkspacePython,
+    private readonly host: Host,
   ) {}
 
   /** The program that was started, for who runs another of its commands. */
@@ -72,7 +72,7 @@ export class Server {
     this.wanted = true;
     return link.follow(this.inTurn(async () => {
       if (this.client === undefined) {
-        await this.startClient(await this.choose());
+        await this.startClient(await this.host.choose());
       }
     }));
   }
@@ -82,7 +82,7 @@ export class Server {
     this.begun = true;
     return this.inTurn(async () => {
       if (!this.wanted) {
-        await this.startIfFound(await this.choose());
+        await this.startIfFound(await this.host.choose());
       }
     });
   }
@@ -102,7 +102,7 @@ export class Server {
   }
 
   private async changeServer(): Promise<void> {
-    const choice = await this.choose();
+    const choice = await this.host.choose();
     if (choice.found && this.answered !== undefined && this.isRunning(choice.command)) {
       this.log.appendLine("What has changed asks for no other server.");
       return;
@@ -126,7 +126,7 @@ export class Server {
       return false;
     }
     const isOwn = command.isOwn && this.command?.isOwn === true && readSettings().python === "";
-    return isOwn || isDeepStrictEqual(command, this.command);
+    return isOwn || JSON.stringify(command) === JSON.stringify(this.command);
   }
 
   stop(): Promise<void> {
@@ -139,7 +139,7 @@ export class Server {
     clearTimeout(this.recovery);
     return link.follow(this.inTurn(async () => {
       await this.stopClient();
-      await this.startClient(await this.choose());
+      await this.startClient(await this.host.choose());
     }));
   }
 
@@ -160,6 +160,8 @@ export class Server {
     }
     const shown = [choice.command.file, ...choice.command.args, "serve"].join(" ");
     this.log.appendLine(`Starting ${shown}`);
+    link.program = shown;
+    link.inWebAssembly = choice.command.inWebAssembly;
     const client = createClient(() => this.launch(choice.command), this.log, {
       failedToStart: () => {
         if (this.client === client) {
@@ -167,49 +169,17 @@ export class Server {
         }
       },
       lost: () => { this.recover(client); },
-    });
+    }, this.host.options);
     this.client = client;
     this.command = choice.command;
     this.trusted = vscode.workspace.isTrusted;
     await this.waitForStart(client, shown, choice.command.inWebAssembly ? startPatienceInWebAssembly : startPatience);
   }
 
-  private async choose(): Promise<Choice> {
-    const { serverCommand, python } = readSettings();
-    const { version, bundle, storage } = this.home;
-    const around = {
-      workspaceFolders: vscode.workspace.workspaceFolders?.map(({ uri }) => uri.fsPath) ?? [],
-      home: homedir(),
-      searchPath: process.env.PATH ?? "",
-    };
-    const wishes = {
-      command: serverCommand,
-      python,
-      environments: serverCommand.length === 0 ? await this.workspacePython.interpreters() : [],
-      version,
-      bundle: await readBundle(bundle),
-      webAssembly: webAssembly(bundle, storage),
-      cache: path.join(storage, "compiled"),
-    };
-    return chooseServer(wishes, {
-      platform: process.platform,
-      find: (name) => findProgram(name, around),
-      // Somewhere that no workspace has put anything.
-      ask: (file, args) => ask(file, args, bundle),
-      note: (line) => { this.log.appendLine(line); },
-    });
-  }
-
-  private async launch({ file, args }: Command): Promise<ChildProcess> {
-    const child = spawn(file, [...args, "serve"], { cwd: homedir(), env: asNode(file), windowsHide: true });
+  private async launch(command: Command): Promise<Running["transports"]> {
     const { client } = this;
-    child.on("exit", (code, signal) => {
-      this.log.appendLine(`The server has ended (${code ?? signal ?? "unknown"}).`);
-      this.recover(client);
-    });
-    await once(child, "spawn");
-    this.process = child;
-    return child;
+    this.running = await this.host.launch(command, () => { this.recover(client); });
+    return this.running.transports;
   }
 
   /** Bounded: a program that never answers must not keep a later restart waiting. */
@@ -233,7 +203,7 @@ export class Server {
       return; // too late: another one has taken its place
     }
     this.answered = client;
-    if (this.process?.exitCode !== null || this.process.signalCode !== null) {
+    if (this.running?.hasEnded() !== false) {
       this.recover(client);
     }
   }
@@ -255,15 +225,15 @@ export class Server {
   }
 
   private async stopClient(): Promise<void> {
-    const { client, process } = this;
-    this.client = this.answered = this.process = this.command = undefined;
+    const { client, running } = this;
+    this.client = this.answered = this.running = this.command = undefined;
     if (client?.isRunning()) {
       await client.dispose(stopPatience).catch((error: unknown) => {
         this.log.appendLine(`Stopping the server: ${String(error)}`);
       });
-      setTimeout(() => process?.kill(), stopPatience);
+      setTimeout(() => running?.kill(), stopPatience);
     } else {
-      process?.kill();
+      running?.kill();
     }
   }
 

@@ -1,7 +1,6 @@
-import * as path from "node:path";
-
 import * as vscode from "vscode";
 
+import { inBrowser } from "../language";
 import { link } from "../link";
 import type { GradedRun } from "../protocol";
 
@@ -33,6 +32,9 @@ const answers: Readonly<Record<string, Answer>> = {
     return { runId, next: next.map(({ event, about, description, blanks }) => ({ event, about, description, youGive: blanks })) };
   },
   drive_trace_append_event: async ({ file, event, fields = {}, ...named }) => {
+    if (inBrowser) {
+      throw new Error("nothing was appended: in a browser nobody can lock the trace against other writers; a person can append it in the editor");
+    }
     const { uri, runId } = await subjectOf({ file, ...named });
     const document = await documentOf(file);
     if (document.isDirty) {
@@ -122,7 +124,7 @@ async function subjectOf({ file, runId }: Input): Promise<Subject> {
 /** A trace of the workspace, open for the server; agents read no other file by these tools. */
 async function documentOf(file: string): Promise<vscode.TextDocument> {
   const folders = vscode.workspace.workspaceFolders ?? [];
-  const candidates = path.isAbsolute(file) ? [vscode.Uri.file(file)] : folders.map(({ uri }) => vscode.Uri.joinPath(uri, file));
+  const candidates = [vscode.Uri.file(file), ...folders.map(({ uri }) => vscode.Uri.joinPath(uri, file))];
   for (const uri of candidates) {
     const isThere = await Promise.resolve(vscode.workspace.fs.stat(uri)).then(() => true, () => false);
     if (isThere && vscode.workspace.getWorkspaceFolder(uri) !== undefined) {

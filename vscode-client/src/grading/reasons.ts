@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { realpath, stat } from "node:fs/promises";
 import * as path from "node:path";
 
@@ -79,7 +78,7 @@ function page({ intent, model, prompt_version, calibrated }: Judged, subject: Su
   const items = reasons.map((parts) => parts.map(linked).join(""));
   const by = vscode.l10n.t("by {0}, prompt v{1}", model, prompt_version);
   const how = calibrated ? vscode.l10n.t("calibrated") : vscode.l10n.t("not calibrated");
-  const nonce = randomBytes(16).toString("base64");
+  const nonce = crypto.randomUUID();
   return `<!DOCTYPE html>
 <html lang="${escaped(vscode.env.language)}">
 <head>

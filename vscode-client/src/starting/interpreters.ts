@@ -43,3 +43,8 @@ export function usualCommands(bundle: Bundle, platform: NodeJS.Platform): string
   const plain = [["python3"], ["python"]];
   return platform === "darwin" ? [...named, ...plain] : [...plain, ...launcher, ...named];
 }
+
+/** Whether a program is named as it stands on the `PATH`, and not by where it is. */
+export function isBareCommand(name: string): boolean {
+  return !/[\\/]/.test(name);
+}

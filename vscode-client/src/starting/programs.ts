@@ -3,6 +3,8 @@ import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import * as path from "node:path";
 
+import { isBareCommand } from "./interpreters";
+
 /** What decides where a program is looked for. */
 export interface Surroundings {
   /** The folders that a relative path may start from; without any it is not found. */
@@ -34,10 +36,6 @@ export function ask(file: string, args: readonly string[], cwd: string, patience
     // It throws where the system cannot make a process of the file at all.
     execFile(file, args, options, (error, output) => { resolve(error === null ? output : undefined); });
   }).catch(() => undefined);
-}
-
-export function isBareCommand(name: string): boolean {
-  return !/[\\/]/.test(name);
 }
 
 function candidates(name: string, around: Surroundings): string[] {

@@ -1,7 +1,7 @@
 import * as vscode from "vscode";
 
 import type { Problem } from "./choice";
-import { isBareCommand } from "./programs";
+import { isBareCommand } from "./interpreters";
 
 export const commandSetting = "driveTrace.server.command";
 export const pythonSetting = "driveTrace.server.python";

@@ -1,5 +1,3 @@
-import { randomBytes } from "node:crypto";
-
 import * as vscode from "vscode";
 
 import { link } from "../link";
@@ -35,7 +33,7 @@ export class Comparing {
     const title = vscode.l10n.t("Drive Trace: comparing…");
     const ask = (allowed: readonly string[]): Thenable<Compared> =>
       vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title }, () => link.answer("driveTrace/compare", {
-        baseline: baseline.uris, baselineRuns: baseline.runs, candidate: candidate.uris, candidateRuns: candidate.runs, allowed,
+        baseline: spelled(baseline), baselineRuns: baseline.runs, candidate: spelled(candidate), candidateRuns: candidate.runs, allowed,
       }));
     const found = await ask([]);
     const panel = newPanel("driveTrace.comparison", "");
@@ -51,6 +49,11 @@ export class Comparing {
     const isGiven = chosen.every((each) => typeof each === "object" && each !== null);
     return sideOf(isGiven ? chosen as (Node | vscode.Uri)[] : this.selected());
   }
+}
+
+/** What the Explorer gives is spelled otherwise than what the server says. */
+function spelled({ uris }: Side): string[] {
+  return uris.map((uri) => link.spell(uri));
 }
 
 /** What a person says to be alike, of what nobody can verify; nothing where it is not asked. */
@@ -69,7 +72,7 @@ async function vouchedFor({ unverified }: Compared): Promise<string[]> {
 
 /** A page that runs nothing, loads nothing, and applies its styles alone. */
 function show(panel: vscode.WebviewPanel, { title, body, style }: Compared, baseline: Side, candidate: Side): void {
-  const nonce = randomBytes(16).toString("base64");
+  const nonce = crypto.randomUUID();
   panel.title = vscode.l10n.t("{0} against {1}: {2}", candidate.label, baseline.label, title);
   panel.webview.html = `<!DOCTYPE html>
 <html lang="${escaped(vscode.env.language)}">

@@ -1,6 +1,6 @@
 import * as vscode from "vscode";
 
-import { language } from "../language";
+import { isWritten, language } from "../language";
 import { link } from "../link";
 
 /** Views that are each about a trace. */
@@ -107,7 +107,7 @@ class Current {
 
 /** Whether a document is a trace to work on. The old side of a diff is none, though the server is told of it. */
 export function isTrace({ languageId, uri }: vscode.TextDocument): boolean {
-  return languageId === language && ["file", "untitled"].includes(uri.scheme);
+  return languageId === language && isWritten(uri);
 }
 
 function isOurs(tab: vscode.Tab | undefined): boolean {

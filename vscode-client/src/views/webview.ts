@@ -1,5 +1,3 @@
-import { randomBytes } from "node:crypto";
-
 import * as vscode from "vscode";
 
 import { link } from "../link";
@@ -214,7 +212,7 @@ export function page(
   place: object,
 ): string {
   const data = { words, place };
-  const nonce = randomBytes(16).toString("base64");
+  const nonce = crypto.randomUUID();
   const policy = `default-src 'none'; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}'; base-uri 'none'; form-action 'none'`;
   return `<!DOCTYPE html>
 <html lang="${escaped(vscode.env.language)}">

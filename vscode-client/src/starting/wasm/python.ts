@@ -4,26 +4,14 @@ import { pathToFileURL } from "node:url";
 
 import type { PyodideAPI } from "pyodide";
 
+import { type Serve, serving } from "./serving";
+
 /** Python in WebAssembly, with drive-trace. */
 export interface Python {
   /** Lets it see a folder of the machine, at the same path. */
   readonly mount: (folder: string) => void;
-  /** Serves one client. Gives what takes a message, and gives the exit code once the client has left. */
-  readonly serve: (send: (message: Uint8Array) => void) => (body: Uint8Array) => number | undefined;
+  readonly serve: Serve;
 }
-
-const program = `
-import sys
-sys.path.insert(0, "/packages")
-from pyodide.ffi import to_js
-from drive_trace.lsp.serving import run_over_messages
-
-def serve(send):
-    receive = run_over_messages(lambda message: send(to_js(message)))
-    return lambda body: receive(body.to_bytes())
-
-serve
-`;
 
 interface Disk {
   readonly filesystems: { readonly NODEFS: unknown };
@@ -46,7 +34,7 @@ export async function startPython(folder: string, cache: string, log: (line: str
       mounted.add(there);
     }
   };
-  return { mount, serve: python.runPython(program) as Python["serve"] };
+  return { mount, serve: serving(python) };
 }
 
 /** The first start takes two seconds of work to make Python ready: its memory is kept for the next ones. */

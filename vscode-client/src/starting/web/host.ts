@@ -1,0 +1,111 @@
+import * as vscode from "vscode";
+import { BrowserMessageReader, BrowserMessageWriter } from "vscode-languageclient/browser";
+import type { LanguageClientOptions, MessageTransports } from "vscode-languageclient/node";
+
+import { language } from "../../language";
+import type { Host, Running } from "../../server";
+import type { Choice } from "../choice";
+import { partsOf, pathOf } from "./addresses";
+import { type File, filesIn, isWanted, read } from "./files";
+import { parts, type Told } from "./messages";
+
+/**
+ * The server in a worker of the browser.
+ *
+ * It asks for files as any program does, at once, which no file system of VS Code can answer: so it
+ * has copies of the workspace's traces in its memory, at paths that mirror their addresses. It
+ * cannot write to them: what a person records goes through the editor.
+ */
+export class BrowserHost implements Host {
+  private worker: Worker | undefined;
+
+  constructor(private readonly context: vscode.ExtensionContext, private readonly log: vscode.LogOutputChannel) {}
+
+  readonly options: Partial<LanguageClientOptions> = {
+    uriConverters: {
+      code2Protocol: (uri) => {
+        const path = pathOf(uri);
+        return path === undefined ? uri.toString() : vscode.Uri.file(path).toString();
+      },
+      protocol2Code: (text) => {
+        const uri = vscode.Uri.parse(text);
+        const parts = uri.scheme === "file" ? partsOf(uri.path) : undefined;
+        return parts === undefined ? uri : vscode.Uri.from(parts);
+      },
+    },
+    middleware: {
+      didOpen: (document, next) => {
+        this.keepSaved(document);
+        return next(document);
+      },
+      didSave: (document, next) => {
+        this.keepSaved(document);
+        return next(document);
+      },
+      workspace: {
+        didChangeWatchedFile: async (event, next) => {
+          const uri = this.options.uriConverters?.protocol2Code(event.uri);
+          if (uri !== undefined && isWanted(uri)) {
+            this.keep([await read(uri)]);
+          }
+          await next(event);
+        },
+        didChangeWorkspaceFolders: async (event, next) => {
+          this.keep(await filesIn(event.added.map(({ uri }) => uri), this.note));
+          await next(event);
+        },
+      },
+    },
+  };
+
+  choose(): Promise<Choice> {
+    return Promise.resolve({ found: true, command: { file: "Pyodide", args: [], isOwn: true, inWebAssembly: true } });
+  }
+
+  /** The worker has an address that VS Code's own workers may load, and what it needs is sent to it. */
+  async launch(_: unknown, ended: () => void): Promise<Running> {
+    const script = await this.part("dist", "worker.js");
+    const worker = new Worker(URL.createObjectURL(new Blob([script], { type: "text/javascript" })));
+    this.worker = worker;
+    let isOver = false;
+    worker.addEventListener("error", ({ message }) => {
+      isOver = true;
+      this.log.appendLine(`The server has ended (${message}).`);
+      worker.terminate();
+      ended();
+    });
+    const begin = async (): Promise<void> => {
+      this.tell({ begin: await Promise.all(parts.map((name) => this.part("server", "wasm", ...name.split("/")))) });
+    };
+    const folders = vscode.workspace.workspaceFolders?.map(({ uri }) => uri) ?? [];
+    const [files] = await Promise.all([filesIn(folders, this.note), begin()]);
+    this.keep(files);
+    vscode.workspace.textDocuments.forEach((document) => { this.keepSaved(document); });
+    const transports: MessageTransports = { reader: new BrowserMessageReader(worker), writer: new BrowserMessageWriter(worker) };
+    return { transports, hasEnded: () => isOver, kill: () => { worker.terminate(); } };
+  }
+
+  private async part(...names: string[]): Promise<Uint8Array<ArrayBuffer>> {
+    return new Uint8Array(await vscode.workspace.fs.readFile(vscode.Uri.joinPath(this.context.extensionUri, ...names)));
+  }
+
+  private readonly note = (line: string): void => { this.log.appendLine(line); };
+
+  private tell(told: Told): void {
+    this.worker?.postMessage(told);
+  }
+
+  private keep(files: readonly File[]): void {
+    this.tell({ files: files.flatMap(([uri, data]) => {
+      const path = pathOf(uri);
+      return path === undefined ? [] : [[path, data]];
+    }) });
+  }
+
+  /** The file of a document that has no changes is as the document is. */
+  private keepSaved(document: vscode.TextDocument): void {
+    if (!document.isDirty && document.languageId === language) {
+      this.keep([[document.uri, new TextEncoder().encode(document.getText())]]);
+    }
+  }
+}
