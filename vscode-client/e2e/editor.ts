@@ -27,6 +27,7 @@ export class Editor {
       colorScheme: "dark",
     });
     page.setDefaultTimeout(30_000);
+    page.on("console", (m) => { console.log("CONSOLE", Date.now() % 1000000, m.text().slice(0, 600)); }); page.on("worker", (w) => { console.log("WORKER", w.url()); }); // DEBUG
     await page.goto(url);
     await page.locator(".monaco-workbench .part.statusbar").waitFor();
     return new Editor(page, screenshots);

@@ -103,7 +103,7 @@ async function inSandbox(scenario: Scenario, machine: Machine, theme: Theme): Pr
     }
     const port = await server.start({ trusting: scenario.trusting });
     browser = await launchBrowser(machine.chromium, sandbox.environment);
-    const url = `http://127.0.0.1:${port}/?folder=${encodeURIComponent(sandbox.workspace)}`;
+    const url = `http://127.0.0.1:${port}/?folder=${encodeURIComponent(scenario.folder ?? sandbox.workspace)}`;
     editor = await Editor.open(browser, url, screenshots);
     await scenario.play(editor, sandbox);
   };

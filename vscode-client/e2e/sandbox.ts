@@ -94,6 +94,12 @@ export class Sandbox {
     await this.changeSettings({});
   }
 
+  /** Has VS Code run extensions in the browser that can. */
+  async runInBrowser(): Promise<void> {
+    const kinds = { "remote.extensionKind": { "drive-trace.drive-trace": ["web"], "trial.memory-files": ["web"] } };
+    await writeFile(path.join(this.userData, "User", "settings.json"), JSON.stringify({ ...this.editorSettings, ...kinds }));
+  }
+
   /** Gives the workspace a second project, with a run of its own. */
   async addProject(): Promise<void> {
     await mkdir(path.dirname(this.otherTrace), { recursive: true });

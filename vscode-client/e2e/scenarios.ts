@@ -6,6 +6,7 @@ import type { Editor } from "./editor";
 import { playEvents, prepareEvents } from "./events-story";
 import { playPages } from "./pages-story";
 import { playGrading, prepareGrading } from "./grading-story";
+import { folder } from "./memory-files";
 import { packagePythonExtension } from "./python-extension";
 import { playPythonStory } from "./python-story";
 import { playQuiet, prepareQuiet } from "./quiet-story";
@@ -15,6 +16,7 @@ import { playStory } from "./story";
 import { demoTrace, repairedTrace, shortTrace, ungradedTrace } from "./trace";
 import { playViews } from "./views";
 import { playWithoutPython } from "./wasm-story";
+import { packageFiles, playInBrowser } from "./web-story";
 
 /** A story with the machine that it plays on. */
 export interface Scenario {
@@ -26,6 +28,8 @@ export interface Scenario {
   /** Whether pictures of it are in the documentation. */
   readonly isPictured?: boolean;
   programs(repository: string): Programs;
+  /** The folder that the window shows, where it is not that of the sandbox. */
+  readonly folder?: string;
   prepare?(sandbox: Sandbox, repository: string): Promise<void>;
   /** Packages of other extensions that are there as well. */
   extensions?(sandbox: Sandbox): Promise<string[]>;
@@ -124,6 +128,17 @@ export const scenarios: readonly Scenario[] = [
     trace: shortTrace(),
     programs: () => Object.fromEntries(pythons.map((name) => [name, "exit 127"])),
     play: playWithoutPython,
+  },
+  {
+    name: "a browser, and no disk",
+    offline: true,
+    trusting: true,
+    trace: shortTrace(),
+    folder,
+    programs: () => ({}),
+    prepare: (sandbox) => sandbox.runInBrowser(),
+    extensions: async (sandbox) => [await packageFiles(sandbox)],
+    play: playInBrowser,
   },
   {
     name: "environments of the workspace",

@@ -17,8 +17,8 @@ export async function step(what: string, play: () => Promise<void>): Promise<voi
 }
 
 /** Opens the trace; gives the milliseconds from the double click to the first squiggle. */
-export async function openTrace(editor: Editor): Promise<number> {
-  const opened = await editor.openFile(["projects"], "trace.jsonl");
+export async function openTrace(editor: Editor, folders = ["projects"]): Promise<number> {
+  const opened = await editor.openFile(folders, "trace.jsonl");
   await until("a squiggle", async () => (await editor.errorSquiggles()).length > 0);
   return Date.now() - opened;
 }

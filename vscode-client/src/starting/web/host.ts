@@ -14,7 +14,7 @@ import { parts, type Told } from "./messages";
  *
  * It asks for files as any program does, at once, which no file system of VS Code can answer: so it
  * has copies of the workspace's traces in its memory, at paths that mirror their addresses. It
- * cannot write to them: what a person records goes through the editor.
+ * writes to none of them, as there are no locks: what a person records goes through the editor.
  */
 export class BrowserHost implements Host {
   private worker: Worker | undefined;
@@ -46,7 +46,7 @@ export class BrowserHost implements Host {
         didChangeWatchedFile: async (event, next) => {
           const uri = this.options.uriConverters?.protocol2Code(event.uri);
           if (uri !== undefined && isWanted(uri)) {
-            this.keep([await read(uri)]);
+            this.keep([await read(uri, this.note)]);
           }
           await next(event);
         },

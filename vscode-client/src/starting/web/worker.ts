@@ -7,7 +7,6 @@ interface Disk {
   mkdirTree(folder: string): void;
   unlink(path: string): void;
   writeFile(path: string, data: Uint8Array): void;
-  chmod(path: string, mode: number): void;
   analyzePath(path: string): { exists: boolean };
 }
 
@@ -77,7 +76,7 @@ function take(data: Taken, { disk, receive }: Server): void {
   }
 }
 
-/** Nobody but the extension writes to it: what the server appended would be lost. */
+/** Nobody else writes there: the server appends to no file where there are no locks. */
 function keep(disk: Disk, path: string, content: Uint8Array | undefined): void {
   if (disk.analyzePath(path).exists) {
     disk.unlink(path);
@@ -85,6 +84,5 @@ function keep(disk: Disk, path: string, content: Uint8Array | undefined): void {
   if (content !== undefined) {
     disk.mkdirTree(path.replace(/\/[^/]*$/, ""));
     disk.writeFile(path, content);
-    disk.chmod(path, 0o444);
   }
 }
