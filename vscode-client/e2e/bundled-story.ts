@@ -5,7 +5,7 @@ import * as path from "node:path";
 import type { Editor } from "./editor";
 import { isDriveTrace, kill, processesWith, type RunningProcess, settled } from "./processes";
 import type { Sandbox } from "./sandbox";
-import { exists, openTrace, runningServer, step } from "./steps";
+import { exists, openTrace, playLaterStarts, runningServer, step } from "./steps";
 import { until } from "./until";
 
 /** A machine with nothing but a Python, and what becomes of a server that dies. */
@@ -41,26 +41,7 @@ export async function playBundledStory(editor: Editor, sandbox: Sandbox): Promis
     assert.ok(files.some((file) => file.endsWith("server/launch.py")), "the folder is the right one");
   });
 
-  await step("again, in a window that is loaded later", async () => {
-    await editor.run("View: Close All Editors");
-    const before = await runningServer(sandbox);
-    await editor.reload();
-    await runningServer(sandbox, before);
-    await settled(sandbox.mark);
-    times.set("in a window loaded later", await openTrace(editor));
-  });
-
-  await step("again, from a server that is started anew", async () => {
-    const before = await runningServer(sandbox);
-    await settled(sandbox.mark);
-    const asked = Date.now();
-    await editor.run("Drive Trace: Restart Server");
-    await runningServer(sandbox, before);
-    await until("a squiggle", async () => (await editor.errorSquiggles()).length > 0);
-    times.set("after Restart Server", Date.now() - asked);
-  });
-  console.log("      milliseconds to the squiggle:");
-  times.forEach((time, which) => { console.log(`      ${which}: ${time}`); });
+  await playLaterStarts(editor, sandbox, times);
 
   await step("a file that the settings name is a trace, too", async () => {
     await sandbox.addLog();

@@ -27,7 +27,6 @@ export class Editor {
       colorScheme: "dark",
     });
     page.setDefaultTimeout(30_000);
-    page.on("console", (m) => { console.log("CONSOLE", Date.now() % 1000000, m.text().slice(0, 600)); }); page.on("worker", (w) => { console.log("WORKER", w.url()); }); // DEBUG
     await page.goto(url);
     await page.locator(".monaco-workbench .part.statusbar").waitFor();
     return new Editor(page, screenshots);
@@ -403,6 +402,31 @@ export class Editor {
   /** What is suggested while somebody types. */
   get suggestions(): Locator {
     return this.page.locator(".suggest-widget .monaco-list-row");
+  }
+
+  /** The rows of the view Outline. */
+  get outline(): Locator {
+    return this.page.locator(".outline-pane .monaco-list-row");
+  }
+
+  /** Presses a key, and gives the milliseconds until what a selector names has come, or gone. */
+  async timeOf(key: string, selector: string): Promise<number> {
+    const changed = this.page.evaluate((selector) => new Promise<number>((resolve) => {
+      const count = (): number => document.querySelectorAll(selector).length;
+      const before = count();
+      addEventListener("keydown", ({ timeStamp }) => {
+        const look = (): void => {
+          if (count() === before) {
+            requestAnimationFrame(look);
+          } else {
+            resolve(performance.now() - timeStamp);
+          }
+        };
+        look();
+      }, { capture: true, once: true });
+    }), selector);
+    await this.press(key);
+    return changed;
   }
 
   /** The lines of the trace that are in view. */

@@ -14,9 +14,9 @@ import type { Browser, Page } from "playwright-core";
 
 import { axe, contrast } from "./axe";
 import { launchBrowser } from "./browser";
-import { CannotRunHere, ensureChromium } from "./machine";
+import { ensureChromium } from "./machine";
+import { runScript } from "./script";
 
-const skipped = 3;
 const client = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const repository = path.dirname(client);
 const root = path.join(repository, "build", "page");
@@ -258,15 +258,7 @@ async function takePicture(browser: Browser, host: Host, file: string): Promise<
   await page.close();
 }
 
-try {
+await runScript(async () => {
   await main();
   console.log("the page without a server does its work in a real browser, and nothing leaves it");
-} catch (error) {
-  if (error instanceof CannotRunHere) {
-    console.error(`cannot run here: ${error.message}`);
-    process.exitCode = skipped;
-  } else {
-    console.error(error);
-    process.exitCode = 1;
-  }
-}
+});

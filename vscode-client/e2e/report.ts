@@ -11,13 +11,13 @@ import type { Browser, Page } from "playwright-core";
 
 import { axe, contrast } from "./axe";
 import { launchBrowser } from "./browser";
-import { CannotRunHere, ensureChromium } from "./machine";
+import { ensureChromium } from "./machine";
 import { run } from "./processes";
 import { playFleet, playReport } from "./report-story";
 import { takePictures } from "./report-pictures";
 import { manyRuns, reportTraces } from "./report-traces";
+import { runScript } from "./script";
 
-const skipped = 3;
 const client = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const repository = path.dirname(client);
 const screenshots = path.join(client, "e2e", "report-screenshots");
@@ -278,15 +278,7 @@ async function takePicture(browser: Browser, report: string, file: string): Prom
   await page.close();
 }
 
-try {
+await runScript(async () => {
   await main();
   console.log("the reports are harmless, readable and worked by keyboard in a real browser");
-} catch (error) {
-  if (error instanceof CannotRunHere) {
-    console.error(`cannot run here: ${error.message}`);
-    process.exitCode = skipped;
-  } else {
-    console.error(error);
-    process.exitCode = 1;
-  }
-}
+});

@@ -9,7 +9,6 @@ import type { Browser } from "playwright-core";
 import { launchBrowser } from "./browser";
 import { CodeServer } from "./code-server";
 import { Editor } from "./editor";
-import { CannotRunHere } from "./machine";
 import { offlineCommand } from "./offline";
 import { endProcesses, pass } from "./processes";
 import { keepPictures } from "./pictures";
@@ -18,8 +17,8 @@ import { type Scenario, scenarios } from "./scenarios";
 import { playExamples } from "./examples-story";
 import { client, type Machine, prepareMachine, repository, vsix } from "./set-up";
 import { step } from "./steps";
+import { runScript } from "./script";
 
-const skipped = 3;
 /** Bytes of the extension. */
 const most = 15_000_000;
 const deadline = 4 * 60_000;
@@ -162,14 +161,4 @@ async function serverLog(sandbox: Sandbox): Promise<string> {
 // A reader that goes away (`| head`) must not end this process before it has stopped the server.
 process.stdout.on("error", () => undefined);
 
-try {
-  await main();
-} catch (error) {
-  if (error instanceof CannotRunHere) {
-    console.error(`cannot run here: ${error.message}`);
-    process.exitCode = skipped;
-  } else {
-    console.error(error);
-    process.exitCode = 1;
-  }
-}
+await runScript(main);

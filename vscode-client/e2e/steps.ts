@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 
 import type { Editor } from "./editor";
-import { isDriveTrace, processesWith, type RunningProcess } from "./processes";
+import { isDriveTrace, processesWith, type RunningProcess, settled } from "./processes";
 import type { Sandbox } from "./sandbox";
 import { until } from "./until";
 
@@ -21,6 +21,30 @@ export async function openTrace(editor: Editor, folders = ["projects"]): Promise
   const opened = await editor.openFile(folders, "trace.jsonl");
   await until("a squiggle", async () => (await editor.errorSquiggles()).length > 0);
   return Date.now() - opened;
+}
+
+/** Starts the server again in two ways, and says how long each took beside those before. */
+export async function playLaterStarts(editor: Editor, sandbox: Sandbox, times: Map<string, number>): Promise<void> {
+  await step("again, in a window that is loaded later", async () => {
+    await editor.run("View: Close All Editors");
+    const before = await runningServer(sandbox);
+    await editor.reload();
+    await runningServer(sandbox, before);
+    await settled(sandbox.mark);
+    times.set("in a window loaded later", await openTrace(editor));
+  });
+
+  await step("again, from a server that is started anew", async () => {
+    const before = await runningServer(sandbox);
+    await settled(sandbox.mark);
+    const asked = Date.now();
+    await editor.run("Drive Trace: Restart Server");
+    await runningServer(sandbox, before);
+    await until("a squiggle", async () => (await editor.errorSquiggles()).length > 0);
+    times.set("after Restart Server", Date.now() - asked);
+  });
+  console.log("      milliseconds to the squiggle:");
+  times.forEach((time, which) => { console.log(`      ${which}: ${time}`); });
 }
 
 /** The server that runs in a sandbox, once there is one other than `before`. */

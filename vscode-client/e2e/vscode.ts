@@ -4,10 +4,10 @@ import * as path from "node:path";
 import { parseArgs } from "node:util";
 
 import { CodeServer } from "./code-server";
-import { CannotRunHere } from "./machine";
 import { endProcesses } from "./processes";
 import { Sandbox } from "./sandbox";
 import { prepareCodeServer, repository, vsix } from "./set-up";
+import { runScript } from "./script";
 
 /** Starts a VS Code with the extension and a copy of the examples, for a person with a browser. */
 async function main(): Promise<void> {
@@ -36,9 +36,4 @@ async function ended(): Promise<void> {
   await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM"), once(process, "SIGHUP")]);
 }
 
-try {
-  await main();
-} catch (error) {
-  console.error(error instanceof CannotRunHere ? `cannot run here: ${error.message}` : error);
-  process.exitCode = 1;
-}
+await runScript(main);

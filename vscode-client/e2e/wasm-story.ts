@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 
 import type { Editor } from "./editor";
 import type { Sandbox } from "./sandbox";
-import { openTrace, runningServer, step } from "./steps";
-import { until } from "./until";
+import { openTrace, playLaterStarts, runningServer, step } from "./steps";
 
 /** A machine without a Python: the server runs in WebAssembly, and nothing has to be installed. */
 export async function playWithoutPython(editor: Editor, sandbox: Sandbox): Promise<void> {
@@ -16,24 +15,7 @@ export async function playWithoutPython(editor: Editor, sandbox: Sandbox): Promi
     await editor.screenshot("wasm-squiggle");
   });
 
-  await step("again, in a window that is loaded later", async () => {
-    await editor.run("View: Close All Editors");
-    const before = await runningServer(sandbox);
-    await editor.reload();
-    await runningServer(sandbox, before);
-    times.set("in a window loaded later", await openTrace(editor));
-  });
-
-  await step("again, from a server that is started anew", async () => {
-    const before = await runningServer(sandbox);
-    const asked = Date.now();
-    await editor.run("Drive Trace: Restart Server");
-    await runningServer(sandbox, before);
-    await until("a squiggle", async () => (await editor.errorSquiggles()).length > 0);
-    times.set("after Restart Server", Date.now() - asked);
-  });
-  console.log("      milliseconds to the squiggle:");
-  times.forEach((time, which) => { console.log(`      ${which}: ${time}`); });
+  await playLaterStarts(editor, sandbox, times);
 
   await step("the status bar says how the server runs", async () => {
     const status = await editor.languageStatus();

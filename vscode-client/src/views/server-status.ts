@@ -1,6 +1,6 @@
 import * as vscode from "vscode";
 
-import { language } from "../language";
+import { inBrowser, language } from "../language";
 import { type Health, link } from "../link";
 import { endOf, joined } from "./display";
 
@@ -24,7 +24,7 @@ export class ServerStatus {
       "not needed": vscode.l10n.t("The server is not started yet"),
       starting: vscode.l10n.t("The server is starting"),
       running: link.inWebAssembly
-        ? vscode.l10n.t("The server is running in WebAssembly: no Python was found")
+        ? inBrowser ? vscode.l10n.t("The server is running in WebAssembly") : vscode.l10n.t("The server is running in WebAssembly: no Python was found")
         : vscode.l10n.t("The server is running"),
       absent: vscode.l10n.t("The server is not running: nothing is checked"),
     };

@@ -1,5 +1,5 @@
 import * as vscode from "vscode";
-import { BrowserMessageReader, BrowserMessageWriter } from "vscode-languageclient/browser";
+import { BrowserMessageReader, BrowserMessageWriter, type Message } from "vscode-languageclient/browser";
 import type { LanguageClientOptions, MessageTransports } from "vscode-languageclient/node";
 
 import { language } from "../../language";
@@ -8,6 +8,19 @@ import type { Choice } from "../choice";
 import { partsOf, pathOf } from "./addresses";
 import { type File, filesIn, isWanted, read } from "./files";
 import { parts, type Told } from "./messages";
+
+/** Sends messages as text: settings are in some, which cannot be sent as they are. */
+class TextWriter extends BrowserMessageWriter {
+  constructor(private readonly worker: Worker) {
+    super(worker);
+  }
+
+  override write(message: Message): Promise<void> {
+    const told: Told = { message: JSON.stringify(message) };
+    this.worker.postMessage(told);
+    return Promise.resolve();
+  }
+}
 
 /**
  * The server in a worker of the browser.
@@ -81,7 +94,7 @@ export class BrowserHost implements Host {
     const [files] = await Promise.all([filesIn(folders, this.note), begin()]);
     this.keep(files);
     vscode.workspace.textDocuments.forEach((document) => { this.keepSaved(document); });
-    const transports: MessageTransports = { reader: new BrowserMessageReader(worker), writer: new BrowserMessageWriter(worker) };
+    const transports: MessageTransports = { reader: new BrowserMessageReader(worker), writer: new TextWriter(worker) };
     return { transports, hasEnded: () => isOver, kill: () => { worker.terminate(); } };
   }
 

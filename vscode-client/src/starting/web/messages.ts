@@ -4,10 +4,12 @@ export const parts = [
   "packages.zip",
 ] as const;
 
-/** What a worker is told beside the messages of the protocol. */
+/** What a worker is told: one of these at a time. */
 export interface Told {
   /** The parts that it starts from: the first message. */
   readonly begin?: readonly Uint8Array<ArrayBuffer>[];
   /** Files to keep at these paths; undefined is in one that is gone. */
   readonly files?: readonly (readonly [path: string, data: Uint8Array | undefined])[];
+  /** A message of the protocol. */
+  readonly message?: string;
 }

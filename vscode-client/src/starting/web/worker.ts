@@ -15,18 +15,15 @@ interface Server {
   readonly receive: (body: Uint8Array) => number | undefined;
 }
 
-/** What comes: of the extension, or else a message of the protocol. */
-type Taken = Told & { readonly jsonrpc?: string };
-
 const scope = globalThis as unknown as {
   importScripts: unknown;
   fetch: unknown;
-  onmessage: (event: MessageEvent<Taken>) => void;
+  onmessage: (event: MessageEvent<Told>) => void;
   postMessage(message: object): void;
   close(): void;
 };
 let server: Server | undefined;
-const waiting: Taken[] = [];
+const waiting: Told[] = [];
 
 scope.onmessage = ({ data }) => {
   if (data.begin !== undefined) {
@@ -68,10 +65,9 @@ async function start(given: readonly Uint8Array<ArrayBuffer>[]): Promise<Server>
   return { disk: python.FS as unknown as Disk, receive };
 }
 
-function take(data: Taken, { disk, receive }: Server): void {
-  if (data.files !== undefined) {
-    data.files.forEach(([path, content]) => { keep(disk, path, content); });
-  } else if (receive(new TextEncoder().encode(JSON.stringify(data))) !== undefined) {
+function take(data: Told, { disk, receive }: Server): void {
+  data.files?.forEach(([path, content]) => { keep(disk, path, content); });
+  if (data.message !== undefined && receive(new TextEncoder().encode(data.message)) !== undefined) {
     scope.close();
   }
 }
