@@ -112,6 +112,8 @@ async function inSandbox(scenario: Scenario, machine: Machine, theme: Theme): Pr
     await editor?.screenshot("failure").catch(() => undefined);
     await editor?.run("Notifications: Show Notifications").catch(() => undefined);
     await editor?.screenshot("failure-notifications").catch(() => undefined);
+    await editor?.run("Drive Trace: Show Log").catch(() => undefined);
+    await editor?.screenshot("failure-log").catch(() => undefined);
     console.error(await serverLog(sandbox));
     throw error;
   } finally {

@@ -5,7 +5,7 @@ import { packageMemoryFiles } from "./memory-files";
 import { isDriveTrace, processesWith } from "./processes";
 import type { Sandbox } from "./sandbox";
 import { openTrace, step } from "./steps";
-import { longTrace, malformed, otherTrace, repaired, repairedTrace, shortTrace } from "./trace";
+import { appended, longTrace, malformed, otherTrace, repaired, shortTrace } from "./trace";
 import { until } from "./until";
 
 const trace = "projects/demo/trace.jsonl";
@@ -16,7 +16,8 @@ const long = "wip/drive-trace/orphan-long.jsonl";
 export function packageFiles(sandbox: Sandbox): Promise<string> {
   const lines = longTrace().split("\n").slice(0, 152).map((each) => `${each}\n`).join("");
   const files = { [trace]: shortTrace(), [other]: otherTrace(), [long]: lines };
-  return packageMemoryFiles(sandbox.workshop, files, [other, repairedTrace().replaceAll('"demo"', '"other"')]);
+  const graded = appended(33, "correctness-recorded", { mechanical: "pass", qa: "pass", intent: "pass" }).replace('"demo"', '"other"');
+  return packageMemoryFiles(sandbox.workshop, files, [other, otherTrace() + graded]);
 }
 
 /** A window whose folder is on no disk: the extension runs in the browser, and so does its server. */
@@ -38,7 +39,7 @@ export async function playInBrowser(editor: Editor, sandbox: Sandbox): Promise<v
 
   await step("no program of the machine is the server, and the status says how it runs", async () => {
     assert.deepEqual((await processesWith(sandbox.mark)).filter(isDriveTrace), []);
-    await (await editor.languageStatus()).getByText("The server is running in WebAssembly", { exact: true }).waitFor();
+    await (await editor.languageStatus()).getByText("The server is running in WebAssembly").waitFor();
     await editor.screenshot("web-status");
   });
 
@@ -54,17 +55,21 @@ export async function playInBrowser(editor: Editor, sandbox: Sandbox): Promise<v
 
   await step("the view Runs shows traces that nobody has opened, and follows them", async () => {
     await editor.run("Focus on Runs View");
-    await editor.saidOf("demo").filter({ hasText: /^not computable\b/ }).waitFor();
+    await editor.saidOf("demo").filter({ hasText: "1 rejected" }).waitFor();
     await editor.saidOf("other").filter({ hasText: /^not computable\b/ }).waitFor();
     await editor.run("Trial: Let Another Write");
     await editor.saidOf("other").filter({ hasText: /^CORRECT\b/ }).waitFor();
     await editor.screenshot("web-runs");
     await editor.rowOf("other").dblclick();
+    await editor.lenses.filter({ hasText: /^CORRECT\b/ }).first().waitFor();
+    await editor.run("Drive Trace: Open Report");
     await editor.tab("Report: other").waitFor();
     await editor.preview.locator(".headline.correct").waitFor();
-    await editor.selectTab("trace.jsonl");
-    await editor.closeOthers();
-    await editor.run("View: Toggle Primary Side Bar Visibility");
+    await editor.screenshot("web-other");
+    await editor.run("View: Close All Editors");
+    await editor.run("View: Show Explorer");
+    await open();
+    await editor.closeSideBar();
   });
 
   await step("the report and the events stand beside the trace", async () => {

@@ -39,7 +39,8 @@ export async function read(uri: vscode.Uri, note: Note, most = mostBytes): Promi
       return [uri, undefined];
     }
     return [uri, await vscode.workspace.fs.readFile(uri)];
-  } catch {
+  } catch (error) {
+    note(`${uri.toString()} cannot be read: ${String(error)}`);
     return [uri, undefined];
   }
 }
@@ -58,7 +59,7 @@ async function walked(folders: readonly vscode.Uri[], note: Note): Promise<vscod
       note(`Of the workspace, ${mostFolders} folders are looked through.`);
     }
     count += looked.length;
-    const entries = (await Promise.all(looked.map(entriesOf))).flat();
+    const entries = (await Promise.all(looked.map((folder) => entriesOf(folder, note)))).flat();
     const isOf = (kind: vscode.FileType) => ([, type]: Entry): boolean => type === kind;
     found.push(...entries.filter(isOf(vscode.FileType.File)).map(([uri]) => uri).filter(isWanted));
     level = entries.filter(isOf(vscode.FileType.Directory)).map(([uri]) => uri);
@@ -69,7 +70,10 @@ async function walked(folders: readonly vscode.Uri[], note: Note): Promise<vscod
 type Entry = readonly [vscode.Uri, vscode.FileType];
 
 /** What is in a folder, without links, which may lead back. */
-async function entriesOf(folder: vscode.Uri): Promise<Entry[]> {
-  const entries = await Promise.resolve(vscode.workspace.fs.readDirectory(folder)).catch(() => []);
+async function entriesOf(folder: vscode.Uri, note: Note): Promise<Entry[]> {
+  const entries = await Promise.resolve(vscode.workspace.fs.readDirectory(folder)).catch((error: unknown) => {
+    note(`${folder.toString()} cannot be read: ${String(error)}`);
+    return [];
+  });
   return entries.filter(([name]) => !passedOver.test(name)).map(([name, type]) => [vscode.Uri.joinPath(folder, name), type]);
 }
