@@ -57,6 +57,13 @@ def test_pure_wheels_are_there_once_and_compiled_ones_for_each_python(
     }
 
 
+def test_for_browsers_nothing_is_left_that_takes_a_python(tmp_path: Path, own: Path) -> None:
+    wheels = {"314": compiled_for(tmp_path, "314", f"fast/_fast.cpython-314-{GNU}")}
+    lay_out(tmp_path / "server", "linux-x64", own, wheels)
+    lay_out(tmp_path / "server", "web", own, {})
+    assert files(tmp_path / "server") == {"bundle.json"}
+
+
 def test_a_bundle_says_which_interpreters_it_is_for(tmp_path: Path, own: Path) -> None:
     wheels = {"314": compiled_for(tmp_path, "314", "fast/_fast.cpython-314-darwin.so")}
     lay_out(tmp_path / "server", "darwin-arm64", own, wheels)

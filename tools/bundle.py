@@ -2,7 +2,8 @@
 
     python tools/bundle.py [TARGET]
 
-TARGET is a platform as VS Code names it; without one it is this machine's. Pure wheels are
+TARGET is a platform as VS Code names it; without one it is this machine's. For ``web`` there is
+only what runs in WebAssembly, which ``vscode-client/wasm.mjs`` lays out. Pure wheels are
 unpacked once, compiled ones once for each supported Python, so that the extension starts the
 server on whichever interpreter a machine has, and installs nothing there::
 
@@ -52,6 +53,9 @@ PLATFORMS: Mapping[str, tuple[str, ...]] = {
 }
 """The wheels that run on a target of VS Code, the best ones first."""
 
+WEB = "web"
+"""The target for browsers, which have no Python."""
+
 _MACHINES = {"darwin-x64": "x86_64", "darwin-arm64": "arm64"}
 """Where the names of compiled modules do not tell one machine from the other."""
 
@@ -79,15 +83,17 @@ class Bundle(NamedTuple):
 def main() -> int:
     """Write the bundle of a target; exit code 1 if its wheels cannot be had."""
     parser = argparse.ArgumentParser(description="Lay out the server inside the extension.")
-    parser.add_argument("target", nargs="?", choices=PLATFORMS, default=this_target())
+    parser.add_argument("target", nargs="?", choices=[*PLATFORMS, WEB], default=this_target())
     target = parser.parse_args().target
     try:
-        wheels = {python: wheels_for(target, python) for python in PYTHONS}
+        pythons = () if target == WEB else PYTHONS
+        wheels = {python: wheels_for(target, python) for python in pythons}
         bundle = lay_out(SERVER, target, own_wheel(), wheels)
     except (BundleError, subprocess.CalledProcessError) as error:
         print(f"no server for {target}: {error}", file=sys.stderr)  # noqa: T201
         return 1
-    print(f"{bundle.target}: drive-trace {bundle.version} for {', '.join(bundle.compiled)}")  # noqa: T201
+    pythons = ", ".join(bundle.compiled) or "WebAssembly"
+    print(f"{bundle.target}: drive-trace {bundle.version} for {pythons}")  # noqa: T201
     return 0
 
 
@@ -136,8 +142,12 @@ def lay_out(folder: Path, target: str, own: Path, wheels: Mapping[str, Iterable[
     Raises ``BundleError`` where compiled modules are not made for exactly one interpreter, or a
     package comes without its license, which has to go with it.
     """
+    for stale in folder.glob("cp3*"):
+        shutil.rmtree(stale)
     pure = {own, *(wheel for each in wheels.values() for wheel in each if _is_pure(wheel))}
-    _unpack(folder / "pure", {wheel.name: wheel for wheel in pure}.values())
+    _unpack(
+        folder / "pure", {} if target == WEB else {wheel.name: wheel for wheel in pure}.values()
+    )
     compiled = {}
     for python, each in wheels.items():
         name = f"cp{python}"

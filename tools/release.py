@@ -31,7 +31,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "server")]
 
-from tools.bundle import PLATFORMS  # noqa: E402
+from tools.bundle import PLATFORMS, WEB  # noqa: E402
 
 from drive_trace import __version__  # noqa: E402
 
@@ -99,7 +99,7 @@ def build(root: Path) -> None:
         path.chmod(0o755 if path.stat().st_mode & 0o100 else 0o644)
     dist = root / "dist"
     _run("make", "package", folder=root, environment=environment)
-    for target in PLATFORMS:
+    for target in (*PLATFORMS, WEB):
         _run("make", "vsix", f"TARGET={target}", folder=root, environment=environment)
         made = f"drive-trace-{target}.vsix"
         shutil.move(

@@ -80,11 +80,12 @@ export async function playInBrowser(editor: Editor, sandbox: Sandbox): Promise<v
     await editor.lenses.filter({ hasText: "events" }).first().click();
     await editor.preview.locator(".rows .row").filter({ hasText: "tokens-recorded" }).waitFor();
     await editor.screenshot("web-events");
-    await editor.run("View: Close Editors in Other Groups");
+    await editor.run("View: Close All Editors");
   });
 
   await step("a grade is put in by the editor, and saved with the file", async () => {
-    await editor.selectTab("trace.jsonl");
+    await editor.run("View: Show Explorer");
+    await open();
     await editor.runAsking("Drive Trace: Record Verdict…", "How did it come out?");
     await editor.grade({ mechanical: "pass", qa: "pass", intent: "pass" });
     await editor.lenses.filter({ hasText: /^CORRECT\b/ }).first().waitFor();
