@@ -411,7 +411,7 @@ export class Editor {
 
   /** Presses a key, and gives the milliseconds until what a selector names has come, or gone. */
   async timeOf(key: string, selector: string): Promise<number> {
-    const changed = this.page.evaluate((selector) => new Promise<number>((resolve) => {
+    const begun = await this.page.evaluateHandle((selector) => ({ took: new Promise<number>((resolve) => {
       const count = (): number => document.querySelectorAll(selector).length;
       const before = count();
       addEventListener("keydown", ({ timeStamp }) => {
@@ -424,9 +424,9 @@ export class Editor {
         };
         look();
       }, { capture: true, once: true });
-    }), selector);
+    }) }), selector);
     await this.press(key);
-    return changed;
+    return begun.evaluate(({ took }) => took);
   }
 
   /** The lines of the trace that are in view. */

@@ -97,7 +97,7 @@ export async function playInBrowser(editor: Editor, sandbox: Sandbox): Promise<v
   await step("a suggestion writes the next event", async () => {
     await editor.press("Control+End");
     await editor.type("{");
-    await editor.suggestions.filter({ hasText: "health-check-fired" }).first().waitFor();
+    await editor.suggestions.filter({ hasText: "slice-started" }).first().waitFor();
     await editor.screenshot("web-completion");
     await editor.press("Escape");
     await editor.run("File: Revert File");
@@ -112,10 +112,10 @@ export async function playInBrowser(editor: Editor, sandbox: Sandbox): Promise<v
     await editor.screenshot("web-gate");
   });
 
-  await step("a key has its finding at once in a trace of 152 lines", async () => {
+  await step("a key has its finding in a trace of 152 lines", async () => {
     await editor.run("Notifications: Clear All Notifications");
     await editor.run("View: Show Explorer");
-    await editor.openFile(["drive-trace"], "orphan-long.jsonl");
+    await editor.openFile(["wip"], "orphan-long.jsonl");
     await editor.lenses.first().waitFor();
     await editor.press("Control+Home");
     const took: number[] = [];
