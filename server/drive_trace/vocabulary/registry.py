@@ -18,7 +18,7 @@ from typing import (
 
 import msgspec
 from msgspec.structs import asdict
-from typing_extensions import get_type_hints, is_typeddict
+from typing_extensions import is_typeddict
 
 from drive_trace.text.wording import listed
 from drive_trace.vocabulary.types import ENVELOPE_EXAMPLE, Entity, Envelope, Family, Form, Reference
@@ -294,9 +294,12 @@ def fields_of(
     its prose. Raises TypeError for a field without prose, or that may be null without saying what
     that means.
     """
-    hints = get_type_hints(cls, include_extras=True)
+    inherited = Envelope.__annotations__ if narrowed else {}
     return {
-        name: _field(hint, name, cls.__name__, narrowed.get(name)) for name, hint in hints.items()
+        name: narrowed[name]
+        if inherited.get(name) is hint
+        else _field(hint, name, cls.__name__, narrowed.get(name))
+        for name, hint in cls.__annotations__.items()
     }
 
 
