@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
 from pathlib import Path
 
 from drive_trace.commands.checking import Checking
@@ -49,16 +48,19 @@ def write_baselines(
 def _known(found: Iterable[Reported]) -> Known:
     by_code: dict[str, Counter[str]] = {}
     # Several findings of one rule on one line count once.
-    every = _every(found)
-    lines = dict.fromkeys((each.code, each.text or "", each.location.line) for each in every)
-    for code, text, _ in lines:
+    for code, text, _ in dict.fromkeys(_every(found)):
         by_code.setdefault(code, Counter())[fingerprint(code, text)] += 1
     return by_code
 
 
-def _every(found: Iterable[Reported]) -> Iterator[Reported]:
-    """Findings, with those that they sum up and those that follow from them."""
-    return chain.from_iterable((each, *each.places, *each.follows) for each in found)
+def _every(found: Iterable[Reported]) -> Iterator[tuple[str, str, int]]:
+    """Findings, with those that they sum up and those that follow from them: the code of each, and
+    the text and number of its line.
+    """
+    for report in found:
+        for each in (report, *report.places):
+            yield each.code, each.text or "", each.location.line
+        yield from report.follows
 
 
 def look_for_dead(run: Checking, *, prunes: bool) -> Iterator[str]:

@@ -66,8 +66,8 @@ class Reported(msgspec.Struct, frozen=True):
     fixes: Sequence[ReportedFix] = ()
     places: Sequence[Reported] = ()
     """The others that it sums up."""
-    follows: Sequence[Reported] = ()
-    """What is not told, as it follows from it."""
+    follows: Sequence[tuple[str, str, int]] = ()
+    """Of what is not told, as it follows from it: its rule's code, its line's text and number."""
     fails: bool = False
     """Whether the check fails by it."""
 
@@ -80,11 +80,10 @@ class Reported(msgspec.Struct, frozen=True):
 def reported(analysis: Analysis, path: str) -> Iterator[Reported]:
     """What is told of the findings of a trace, in order."""
     for told in analysis.told():
-        others = (
-            [_reported(analysis, path, each) for each in some]
-            for some in (told.places, told.follows)
-        )
-        found = _reported(analysis, path, told.finding, *others)
+        number = analysis.line_number
+        places = [_reported(analysis, path, each) for each in told.places]
+        follows = [(each.rule.code, each.line.text, number(each.line)) for each in told.follows]
+        found = _reported(analysis, path, told.finding, places, follows)
         same = (each for each in found.places if each.location.line == found.location.line)
         fixes = [*found.fixes, *(fix for each in same for fix in each.fixes)]
         titles = {fix.title: fix for fix in reversed(fixes)}
@@ -96,7 +95,7 @@ def _reported(
     path: str,
     finding: Finding,
     places: Sequence[Reported] = (),
-    follows: Sequence[Reported] = (),
+    follows: Sequence[tuple[str, str, int]] = (),
 ) -> Reported:
     number = analysis.document.number
     related = [
