@@ -161,7 +161,7 @@ class SpreadObjects:
 
     def _look(self, place: int, line: Line) -> Iterable[Line]:
         problems = [each.problem for each in line.diagnostics if each.problem is not None]
-        if not any([each.kind in CUT_OFF for each in problems]):
+        if not any(each.kind in CUT_OFF for each in problems):
             return ()
         count = line_count(each.text for each in self._lines[place : place + LINES_BELOW])
         rest = tuple(self._lines[place + 1 : place + count])
