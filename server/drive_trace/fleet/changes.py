@@ -22,7 +22,7 @@ Passes = tuple[int, int]
 """How many runs of a month are CORRECT, and how many have a verdict."""
 
 
-class Change(NamedTuple):
+class RateChange(NamedTuple):
     """Months are told by their place."""
 
     first: int
@@ -41,7 +41,7 @@ class Change(NamedTuple):
     tried: int
 
 
-def changes(months: Sequence[Passes], alpha: float = ALPHA, start: int = 0) -> Iterator[Change]:
+def changes(months: Sequence[Passes], alpha: float = ALPHA, start: int = 0) -> Iterator[RateChange]:
     """The changes that chance hardly explains, in order: the most likely one, and on either side of
     it those for half of ``alpha``, down to :data:`MOST_WITHIN`.
     """
@@ -57,7 +57,7 @@ def changes(months: Sequence[Passes], alpha: float = ALPHA, start: int = 0) -> I
     yield from changes(months[at:], alpha / 2, start + at)
 
 
-def likeliest(months: Sequence[Passes]) -> Change | None:
+def likeliest(months: Sequence[Passes]) -> RateChange | None:
     """The moment that parts the months best, whatever chance makes of it; None for one month."""
     if len(months) < 2:
         return None
@@ -74,7 +74,7 @@ def likeliest(months: Sequence[Passes]) -> Change | None:
     gained = 2 * (likely[best] - _likelihood(passed[-1], of[-1]))
     p = gate_p([counts]) if is_small else math.erfc(math.sqrt(max(gained, 0.0) / 2))
     p = min(1.0, p * len(likely))
-    return Change(best, near[0], near[-1], counts, *difference([counts]), p, len(likely))
+    return RateChange(best, near[0], near[-1], counts, *difference([counts]), p, len(likely))
 
 
 def _likelihood(passed: int, of: int) -> float:

@@ -52,7 +52,7 @@ _PATIENCE = 10.0
 """Seconds to wait for a cluster to answer."""
 
 
-class _RunInFile(NamedTuple):
+class _PickledRun(NamedTuple):
     """A run in a file, scored as if it stood there alone."""
 
     file: File
@@ -167,7 +167,7 @@ def _pieces(number: int, file: File) -> Iterator[dict[str, Any]]:
     for at, run in enumerate(summary.runs, number << 32):
         run_id = run.run_id
         own = None if findings is None else {run_id: findings.get(run_id, {})}
-        part = _RunInFile(file, digest, run, summary.verdicts.get(run_id, ()), own)
+        part = _PickledRun(file, digest, run, summary.verdicts.get(run_id, ()), own)
         yield {
             "run": run_id.encode("utf-8", "surrogatepass"),
             "number": number,
@@ -193,7 +193,7 @@ def _joined(
     pieces: Sequence[dict[str, Any]], joiner: Joiner, known: AllFiles
 ) -> tuple[Row, str | None]:
     in_order = sorted(pieces, key=lambda each: each["number"])
-    parts: list[_RunInFile] = [pickle.loads(each["data"]) for each in in_order]  # noqa: S301 - as above
+    parts: list[_PickledRun] = [pickle.loads(each["data"]) for each in in_order]  # noqa: S301 - as above
     first = parts[0]
     group = Group(first.run.run_id, [(each.file, each.digest) for each in parts])
     made = joiner(group) if len(parts) > 1 else None

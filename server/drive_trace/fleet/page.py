@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from drive_trace.comparison.answer import p_is
 from drive_trace.comparison.render import REPEATED, TRIED, Drawn, intervals, tried
 from drive_trace.comparison.repeated import tries
-from drive_trace.fleet.changes import MOST_WITHIN, Change, changes, likeliest
+from drive_trace.fleet.changes import MOST_WITHIN, RateChange, changes, likeliest
 from drive_trace.grading.calibration import share, wilson
 from drive_trace.report import fleet as table
 from drive_trace.report.fleet import FleetSummary, Row, can_be_correct
@@ -212,7 +212,7 @@ def _is_decided(row: Row) -> bool:
     return row.is_certain and row.verdict != Verdict.NOT_COMPUTABLE
 
 
-def _said(change: Change, names: Sequence[str]) -> str:
+def _said(change: RateChange, names: Sequence[str]) -> str:
     before, all_before, after, all_after = change.counts
     first, earliest, latest = names[change.first], names[change.earliest], names[change.latest]
     low, high = (f"{each:+.2f}" for each in change.interval)
