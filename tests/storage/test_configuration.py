@@ -173,7 +173,7 @@ def test_the_one_in_the_guide() -> None:
         ("[rules.wall-clock-exceeds-timestamps]\ntolerance-ms = 1.5", "1.5", "found 1.5"),
         ("[rules.wall-clock-exceeds-timestamps]\ntolerance-ms = true", "true", "found true"),
         ("[rules.wall-clock-exceeds-timestamps]\ntolerance = 5", "tolerance", "did you mean `tol"),
-        ("[overrides]", "overrides", "each below `[[overrides]]`; found a table"),
+        ("[overrides]", "overrides", "each below `[[overrides]]`; found an empty table"),
         ("overrides = [5]", "5", "an item must be a table; found 5"),
         ("[[overrides]]\npaths = ['a']", "overrides", "`rules` is missing here"),
         ("[[overrides]]\nrules = {}", "overrides", "`paths` is missing here"),
