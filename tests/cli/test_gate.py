@@ -17,7 +17,7 @@ from tests.cli.support import COMMAND, Ran, process, run
 from tests.scorecard.support import event, graded
 from tests.support.fixtures import trace as text_of
 from tests.support.schemas import schema, strict_validator
-from tests.support.systems import NO_SIGNALS, not_on_windows
+from tests.support.systems import NO_DEVICES, NO_SIGNALS, not_on_windows
 
 RUN = "checkout-retry"
 BY_SCHEMA = strict_validator(schema("gating"))
@@ -288,6 +288,21 @@ def test_a_trace_is_no_log_and_an_empty_command_no_gate(trace: Path) -> None:
         assert gate(trace, "--run", nothing).code == 2
     assert gate(trace, "--run", "true", "--timeout", "nan").code == 2
     assert trace.read_bytes() == before
+
+
+@not_on_windows(NO_DEVICES)
+def test_a_log_behind_a_link_out_of_the_repository_is_not_written(tmp_path: Path) -> None:
+    outside, repository = tmp_path / "outside", tmp_path / "repository"
+    outside.mkdir()
+    (repository / ".git").mkdir(parents=True)
+    (repository / ".git" / "HEAD").write_text("")
+    trace = repository / "trace.jsonl"
+    trace.write_text(text_of(event("round-start"), graded(None, None, "pass")), "utf-8")
+    (repository / "logs").symlink_to(outside)
+    where = ("--exclude", repository / "logs", "--log", repository / "logs" / "x.log")
+    ran = gate(trace, "--run", "true", *where)
+    assert (ran.code, "link out of the repository" in ran.err) == (3, True)
+    assert list(outside.iterdir()) == []
 
 
 def test_what_cannot_be_recorded_is_refused_before_a_command_runs(tmp_path: Path) -> None:

@@ -108,3 +108,16 @@ def test_the_baseline_is_not_written_over_somebodys_file(tmp_path: Path) -> None
     assert ran.code == 2
     assert "not read: link out of the repository (it is not replaced)" in ran.err
     assert theirs.read_text() == '{"version": 2, "files": {}}'
+
+
+def test_a_folder_whose_name_is_no_text_is_on_every_page(tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"q\xff")
+    try:
+        folder.mkdir()
+    except OSError:
+        pytest.skip("this file system takes no such name")
+    write(folder, "trace.jsonl", REJECTED)
+    assert "vscode://file/" in run("report", "--format", "html", tmp_path).out
+    assert "q%FF/trace.jsonl" in run("report", "--format", "html", tmp_path).out
+    assert run("fleet", "--html", tmp_path / "fleet.html", tmp_path).code == 0
+    assert "q%FF/trace.jsonl" in (tmp_path / "fleet.html").read_text()

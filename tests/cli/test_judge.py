@@ -282,7 +282,7 @@ def test_a_range_outside_of_a_repository_is_refused_in_a_line(trace: Path) -> No
     ran = process(*command(*says(PASS), "--dry-run", diff=commits))
     assert ran.code == 2
     assert ran.err.splitlines() == [
-        "drive-trace: .: is no git repository that can be read: git exited with 128",
+        "drive-trace: .: is in no repository of git",
     ]
 
 

@@ -192,6 +192,16 @@ def _moved_to_a_log(trace: Path) -> None:
     trace.rename(trace.with_name("x.log"))
 
 
+@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
+@pytest.mark.parametrize("folder", [".svn", ".hg", ".hidden", "CVS"])
+def test_a_tracked_trace_is_read_in_a_folder_of_any_name(folder: str, tmp_path: Path) -> None:
+    write(tmp_path, "a/trace.jsonl", GOOD)
+    write(tmp_path, f"b/{folder}/trace.jsonl", FAILED)
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", ".")
+    assert gate().code == 1
+
+
 GONE: dict[str, tuple[Callable[[Path], object], str]] = {
     "deleted": (Path.unlink, "deleted, though git tracks it"),
     "renamed": (_moved_to_a_log, "deleted, though git tracks it"),

@@ -1,14 +1,16 @@
 """What git has of a trace: lines that were changed or removed since, and what git must not run."""
 
+import hashlib
 import json
 import shutil
 import subprocess
+import zlib
 from pathlib import Path
 
 import pytest
 
 from drive_trace.storage.finding import find_traces
-from drive_trace.storage.git import CommittedTraces, committed_records
+from drive_trace.storage.git import CommittedTraces, committed_records, tree_state
 from drive_trace.storage.histories import Histories
 from drive_trace.trace.history import History
 from tests.cli.support import Ran, git, run
@@ -212,6 +214,7 @@ def test_a_repository_runs_nothing(path: Path, tmp_path: Path) -> None:
         "gpg.program",
         "filter.x.smudge",
         "filter.x.clean",
+        "filter.x.process",
         "alias.cat-file",
         "alias.ls-files",
         "credential.helper",
@@ -222,7 +225,7 @@ def test_a_repository_runs_nothing(path: Path, tmp_path: Path) -> None:
     git(tmp_path, "config", "extensions.partialClone", "origin")
     git(tmp_path, "config", "remote.origin.url", f"ext::{script}")
     git(tmp_path, "config", "protocol.ext.allow", "always")
-    (tmp_path / ".gitattributes").write_text("*.jsonl filter=x diff=x\n")
+    (tmp_path / ".gitattributes").write_text("* filter=x diff=x\n")
     for hook in ("post-index-change", "reference-transaction"):
         shutil.copy(script, tmp_path / ".git" / "hooks" / hook)
     assert committed_records(str(path)) == [*TEXT.split("\n")]
@@ -231,7 +234,8 @@ def test_a_repository_runs_nothing(path: Path, tmp_path: Path) -> None:
     (tmp_path / "signed").write_text(signed)
     commit = ask(tmp_path, "hash-object", "-w", "-t", "commit", "signed")
     git(tmp_path, "reset", "-q", "--soft", commit)
-    witness.unlink()  # that was a hook of this test's own git
+    git(tmp_path, "add", "signed")
+    witness.unlink()  # these were hooks and filters of this test's own git
     for since in ("", "HEAD"):
         found = Histories(since).of(str(path))
         assert isinstance(found, History), found
@@ -241,4 +245,83 @@ def test_a_repository_runs_nothing(path: Path, tmp_path: Path) -> None:
     committed_records(str(path))
     (tmp_path / ".gitignore").write_text("projects\n")
     assert str(path) in find_traces([str(tmp_path)])  # as git says that it is tracked
+    (tmp_path / "signed").write_text("compared with what git tracks")
+    assert tree_state(str(tmp_path), str(path)) == (commit, False)
     assert not witness.exists()
+
+
+@pytest.mark.parametrize("hidden", ["", "submodule.lib.ignore", "status.showUntrackedFiles"])
+def test_no_setting_hides_that_a_tree_was_changed(hidden: str, path: Path, tmp_path: Path) -> None:
+    library = tmp_path / "lib"
+    git(tmp_path, "init", "-q", "lib")
+    (library / "code.py").write_text("1")
+    git(library, "add", ".")
+    git(library, "commit", "-qm", "library")
+    (tmp_path / ".gitmodules").write_text('[submodule "lib"]\npath = lib\nurl = ./lib\n')
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "all")
+    if hidden:
+        git(tmp_path, "config", hidden, "all" if "ignore" in hidden else "no")
+
+    def is_clean() -> bool | None:
+        return tree_state(str(path.parent), str(path))[1]
+
+    path.write_text(TEXT + FAILED)
+    assert is_clean() is True
+    (library / "code.py").touch()
+    assert is_clean() is True
+    (library / "code.py").write_text("2")
+    assert is_clean() is False
+    git(library, "commit", "-qam", "another")
+    assert is_clean() is False
+    git(tmp_path, "commit", "-qam", "all")
+    assert is_clean() is True
+    (tmp_path / "conftest.py").write_text("")
+    assert is_clean() is False
+
+
+def test_committed_files_that_look_like_a_repository_are_files(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a folder with these git finds this repository, and runs what it names."""
+    folder, witness = path.parent, tmp_path / "witness"
+    (folder / "code.py").write_text("1")
+    (folder / "drive-trace.toml").write_text("[rules]\n")
+    (folder / "HEAD").write_text("ref: refs/heads/main\n")
+    (folder / ".gitattributes").write_text("* filter=x\n")
+    clean = f"touch {witness}; cat"
+    (folder / "config").write_text(
+        "[core]\nrepositoryformatversion = 0\nbare = false\nworktree = .\n"
+        f'[filter "x"]\nclean = {json.dumps(clean)}\n'
+    )
+    for each in ("refs", "objects"):
+        (folder / each).mkdir()
+        (folder / each / "keep").write_text("")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "all")
+    base = ask(tmp_path, "rev-parse", "HEAD")
+    exempt = '[[score.exempt]]\nruns = ["*"]\nreason = "known"\nuntil = 2099-01-01\n'
+    blob = _put(folder, b"blob", exempt.encode())
+    tree = _put(folder, b"tree", b"100644 drive-trace.toml\0" + bytes.fromhex(blob))
+    who = "a <a@b> 1 +0000"
+    _put(folder, b"commit", f"tree {tree}\nauthor {who}\ncommitter {who}\n\nx\n".encode(), base)
+    (folder / "code.py").write_text("2")
+    witness.unlink(missing_ok=True)
+    monkeypatch.chdir(tmp_path)
+    forged = ("--require-correct", "--trust-config-at", base)
+    assert run("score", *forged, ".").code == 1
+    gate = ("gate", "--trace-file", path, "--project-run-id", "run-1", "--component", "qa")
+    assert run(*gate, "--run", "true", "--cwd", folder).code == 0
+    record = path.with_name(f"{path.name}.judgements.ndjson").read_text().splitlines()[-1]
+    assert (json.loads(record)["commit"], json.loads(record)["clean"]) == (base, False)
+    assert not witness.exists()
+
+
+def _put(folder: Path, kind: bytes, data: bytes, name: str = "") -> str:
+    """Write an object as git keeps it, by default under its own name."""
+    raw = b"%s %d\0" % (kind, len(data)) + data
+    name = name or hashlib.sha1(raw, usedforsecurity=False).hexdigest()
+    place = folder / "objects" / name[:2] / name[2:]
+    place.parent.mkdir(parents=True)
+    place.write_bytes(zlib.compress(raw))
+    return name

@@ -16,7 +16,7 @@ from drive_trace.commands.options import API_KEYS
 from drive_trace.commands.reading import usable
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, notify
 from drive_trace.grading.prompts import JudgedCase, Prompt, is_diff
-from drive_trace.storage.files import Problem, inside, read_bytes, read_regular, why
+from drive_trace.storage.files import inside, read_bytes, read_regular, why
 from drive_trace.storage.git import run_git
 from drive_trace.text.escaping import json_document, printable, visible
 from drive_trace.text.spans import decode
@@ -163,13 +163,6 @@ def diff_of(repo: str, commits: str) -> str:
     """The diff of a range of commits, as git makes it. Ends the command if there is none."""
     if _RANGE.fullmatch(commits) is None:
         raise Ended(EXIT_UNUSABLE, f"{commits}: is no range of commits, such as main..HEAD")
-    # Outside of a repository git compares files instead, and explains at length how.
-    known = run_git(
-        repo, "rev-parse", "--git-dir", seconds=_SECONDS, most=1 << 20, with_errors=False
-    )
-    if isinstance(known, Problem):
-        what = f"{repo}: is no git repository that can be read: {known.reason}"
-        raise Ended(EXIT_UNUSABLE, what)
     found = run_git(repo, *_DIFF, commits, "--", seconds=_SECONDS, most=_LARGEST_DIFF)
     return _diff(f"{repo} {commits}", usable(found))
 

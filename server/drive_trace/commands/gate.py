@@ -22,7 +22,7 @@ from drive_trace.grading.judgements import Command, Gating, ReportFile, to_recor
 from drive_trace.grading.junit import JUnitError, JUnitReport, read_junit
 from drive_trace.scorecard.scoring import UNTIMED, last_work
 from drive_trace.storage.appending import AppendError, locked_trace
-from drive_trace.storage.files import STDIN, Problem, read_bytes, refuse_special, why
+from drive_trace.storage.files import STDIN, Problem, leads_out, read_bytes, refuse_special, why
 from drive_trace.storage.git import tree_state
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
 from drive_trace.storage.processes import run_shell, runs_nothing
@@ -242,6 +242,8 @@ def _log(path: str | None) -> Iterator[Callable[[bytes], object]]:
 
 
 def _check_log(path: str, trace: str) -> None:
+    if (out := leads_out(path)) is not None:
+        raise Ended(EXIT_NOTHING, f"{path}: not written: {out.strerror}")
     try:
         is_trace = may_be_trace(path, [trace])
     except OSError as error:

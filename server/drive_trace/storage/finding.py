@@ -379,7 +379,7 @@ class _Search:
             inside: list[_FolderPlace] = []
             for each in sorted(folders, key=attrgetter("name")):
                 name, is_link = each.name, each.is_symlink()
-                if name in disk.HISTORIES:
+                if name == ".git":  # git tracks nothing in it, but anything in .svn
                     continue
                 # Reading what is called as a trace reports that it is a folder.
                 if name.endswith(".jsonl") or (is_link and place.unsearched is None):

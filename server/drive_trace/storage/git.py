@@ -34,19 +34,22 @@ _PATIENCE = 10.0
 """Seconds that git may take to answer a short question."""
 
 
-def run_git(  # noqa: PLR0913 - a command and its ends
+def run_git(
     folder: str,
     *arguments: str,
     seconds: float,
     most: int,
-    with_errors: bool = True,
     text: bytes = b"",
     codes: Container[int] = (0,),
 ) -> bytes | disk.Problem:
     """What git writes to its standard output, given ``text`` on its input; a Problem where it exits
-    with none of some ``codes``, ``with_errors`` with the first line of its errors. It ends after
-    some ``seconds``, or with more than ``most`` bytes.
+    with none of some ``codes``, with the first line of its errors. It ends after some ``seconds``,
+    or with more than ``most`` bytes. It starts at the root of the repository that has the folder:
+    in the folder itself it might take committed files for a bare repository.
     """
+    around = repository_around(Path(os.path.realpath(folder)))
+    if around is None:
+        return disk.Problem(folder, "is in no repository of git")
     written, said = bytearray(), bytearray()
 
     def take(data: bytes) -> None:
@@ -66,14 +69,14 @@ def run_git(  # noqa: PLR0913 - a command and its ends
             seconds=seconds,
             take=take,
             text=text,
-            folder=folder,
+            folder=str(around.root),
             environment=_ENVIRONMENT,
             errors=tell,
         )
     except OSError as error:
         return disk.Problem(folder, f"git cannot be asked: {disk.why(error)}")
     if ran.problem is not None or ran.code not in codes:
-        first = said.decode("utf-8", "replace").partition("\n")[0] if with_errors else ""
+        first = said.decode("utf-8", "replace").partition("\n")[0]
         ended = ran.problem or f"exited with {ran.code}"
         return disk.Problem(folder, f"git {ended}{f': {first}' if first else ''}")
     return bytes(written)
@@ -271,8 +274,8 @@ def committed_file(commit: str, path: str) -> bytes | None:
     around = repository_around(real.parent)
     if around is None or real not in _committed_paths(commit, around.root):
         return None
-    asked = ("cat-file", "blob", f"{commit}:./{name}")
-    found = run_git(folder, *asked, seconds=_PATIENCE, most=disk.SMALL)
+    asked = ("cat-file", "blob", f"{commit}:{real.relative_to(around.root).as_posix()}")
+    found = run_git(str(around.root), *asked, seconds=_PATIENCE, most=disk.SMALL)
     return None if isinstance(found, disk.Problem) else found
 
 
@@ -307,6 +310,50 @@ def tree_state(folder: str, trace: str) -> tuple[str | None, bool | None]:
         for name in names
         for lock in ("", ".lock")
     ]
-    asked = ("status", "--porcelain", "--", ":(top)", *but)
-    found = run_git(folder, *asked, seconds=_PATIENCE, most=disk.LARGEST) if commit else b""
-    return commit, None if commit is None or isinstance(found, disk.Problem) else not found.strip()
+    return commit, _is_clean(around, commit, but) if commit and around else None
+
+
+def _is_clean(repository: Repository, commit: str, but: Sequence[str]) -> bool | None:
+    """Whether files that git tracks, in submodules, too, are as in a commit, and none is new, apart
+    from some pathspecs. ``git status`` would run the filters that attributes and configuration
+    name, and hide what these say.
+    """
+    root = repository.root
+
+    staged, added, stale = (
+        run_git(str(root), *each, "--", ":(top)", *but, seconds=_PATIENCE, most=disk.LARGEST)
+        for each in (
+            ("diff-index", "--cached", "--ignore-submodules=none", commit),
+            ("ls-files", "--others", "--exclude-standard", "--directory"),
+            ("diff-files", "-z", "--ignore-submodules=dirty"),
+        )
+    )
+    if not (isinstance(staged, bytes) and isinstance(added, bytes) and isinstance(stale, bytes)):
+        return None
+    if staged or added or not all(_has_known_content(root, each) for each in _pairs(stale)):
+        return False
+    for name, facts in repository._index.items():
+        module = root / name
+        git_folder = disk.git_folder_of(module) if facts[1] == _MODE_OF_MODULE else None
+        if git_folder is not None:
+            clean = _is_clean(Repository(module, git_folder), facts[2], but)
+            if not clean:
+                return clean
+    return True
+
+
+def _pairs(found: bytes) -> Iterable[tuple[bytes, bytes]]:
+    """What ``git diff-files -z`` tells of each file, and its name."""
+    words = found.split(b"\0")
+    return zip(words[::2], words[1::2], strict=False)
+
+
+def _has_known_content(root: Path, told: tuple[bytes, bytes]) -> bool:
+    """Whether a file that was written has the mode and content that git knows all the same."""
+    before, now, named, _, kind = told[0].decode().lstrip(":").split()
+    if kind != "M" or before != now or not before.startswith(MODE_OF_FILE):
+        return False
+    try:
+        return has_content(disk.read_regular(root / os.fsdecode(told[1]), disk.LARGEST), named)
+    except OSError:
+        return False

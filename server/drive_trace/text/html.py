@@ -130,7 +130,11 @@ def web_address(text: object) -> str | None:
 def file_address(path: str) -> str | None:
     """Where VS Code opens a file, given its whole path; None for one with a step out of it."""
     parts = path.replace("\\", "/").lstrip("/").split("/")
-    return None if ".." in parts else f"vscode://file/{quote('/'.join(parts))}"
+    return (
+        None
+        if ".." in parts
+        else f"vscode://file/{quote('/'.join(parts), errors='surrogateescape')}"
+    )
 
 
 # Documents
