@@ -394,6 +394,20 @@ export class Editor {
     return this.page.locator(".quick-input-widget input").first();
   }
 
+  /** Opens the light bulb's menu, until it has an action: it closes by itself where the text or its findings change. */
+  async actionAtCursor(text: string): Promise<Locator> {
+    const action = this.actions.filter({ hasText: text }).first();
+    await until(`the action "${text}"`, async () => {
+      await this.press("Control+.");
+      const isThere = await action.waitFor({ timeout: 5_000 }).then(() => true, () => false);
+      if (!isThere) {
+        await this.press("Escape");
+      }
+      return isThere;
+    });
+    return action;
+  }
+
   /** What the light bulb, or its key, offers. */
   get actions(): Locator {
     return this.page.locator(".action-widget .monaco-list-row");

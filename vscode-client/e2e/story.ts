@@ -101,10 +101,8 @@ export async function playStory(editor: Editor, sandbox: Sandbox): Promise<void>
     await until("the squiggle again", async () => (await editor.errorSquiggles()).length === 1);
     await editor.lenses.filter({ hasText: "not computable: not graded" }).first().waitFor();
     await editor.press("ArrowLeft");
-    await editor.press("Control+.");
+    const action = await editor.actionAtCursor("Turn unknown-value off for the project");
     await editor.screenshot("about-rule");
-    const action = editor.actions.filter({ hasText: "Turn unknown-value off for the project" }).first();
-    await action.waitFor();
     while (!/\bfocused\b/.test((await action.getAttribute("class")) ?? "")) {
       await editor.press("ArrowDown");
     }
@@ -120,9 +118,7 @@ export async function playStory(editor: Editor, sandbox: Sandbox): Promise<void>
   });
 
   await step("a quick fix mends it as well", async () => {
-    await editor.press("Control+.");
-    const fix = editor.actions.filter({ hasText: `Replace with "${repaired}"` }).first();
-    await fix.waitFor();
+    await editor.actionAtCursor(`Replace with "${repaired}"`);
     await editor.screenshot("quick-fix");
     await editor.press("Enter");
     await until("no squiggle", async () => (await editor.errorSquiggles()).length === 0);
