@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import repeat
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,12 +13,16 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcContentModified
 
 from drive_trace.features.navigation import SymbolName
+from drive_trace.json_text import parse
 from drive_trace.lsp.handlers.workspace import Symbols
 from drive_trace.lsp.rpc.threads import SharedWork, in_thread
 from drive_trace.lsp.workspace.closed_traces import ClosedTraces
 from drive_trace.lsp.workspace.open_traces import LARGE, OpenTrace, Workspace
 from drive_trace.lsp.workspace.runs import WorkspaceRun, WorkspaceRuns
-from drive_trace.stopping import StoppedError, unless_stopped
+from drive_trace.stopping import StoppedError, stoppable, unless_stopped
+from drive_trace.trace.document import Document
+from drive_trace.trace.places import path_at
+from drive_trace.trace.reading import read_lines
 from tests.server.test_closed_traces import options
 from tests.support.client_text import apart, graded, triage
 from tests.support.sessions.channels import InProcess
@@ -76,6 +80,27 @@ async def test_a_change_stops_what_reads_the_trace() -> None:
     type_in(trace, triage())
     with pytest.raises(StoppedError):
         await stopped
+
+
+NESTED = f'{{"a":{"[" * 50}1{"]" * 50}}}'
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda: parse(NESTED + " "),
+        lambda: parse(NESTED).to_python(),
+        lambda: path_at(NESTED, 30),
+        lambda: Document(["\r" * 50, ""], read_lines).protocol_line(1),
+    ],
+    ids=["reading it", "its value", "a place in it", "its lines"],
+)
+def test_work_within_one_line_that_may_be_long_stops_as_well(work: Callable[[], object]) -> None:
+    work()
+    stop = threading.Event()
+    stop.set()
+    with pytest.raises(StoppedError):
+        stoppable(stop, work)
 
 
 async def test_an_answer_about_the_text_as_it_was_is_none() -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import NamedTuple, TypeAlias, cast
 
 from lsprotocol import types
@@ -440,7 +441,7 @@ def selection_range(view: View, roots: Outline, point: Point) -> types.Selection
     lines = view.lines
     text = lines[point.record].text
     whole = resolve(text, Place(Part.WHOLE))
-    within = list(_within(text, point.offset))[:_MOST_WITHIN]
+    within = islice(_within(text, point.offset), _MOST_WITHIN)
     around = [
         (0, len(lines) - 1),
         *((node.first, node.last) for node in _path(roots, point.record)),

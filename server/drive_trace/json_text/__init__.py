@@ -12,10 +12,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from itertools import repeat
 from typing import Any, NamedTuple, NoReturn
 
 import msgspec
 
+from drive_trace.stopping import unless_stopped
 from drive_trace.text.spans import Span
 from drive_trace.text.wording import shown
 
@@ -211,7 +213,9 @@ def _to_python(root: Node) -> object:
     """The value of a tree as dicts, lists and scalars, without recursion."""
     holder: list[object] = []
     waiting: list[tuple[Node, dict[str, object] | list[object], str]] = [(root, holder, "")]
-    while waiting:
+    for _ in unless_stopped(repeat(None)):
+        if not waiting:
+            break
         node, container, key = waiting.pop()
         value: object = node.value
         if node.kind is NodeKind.OBJECT:

@@ -24,6 +24,7 @@ from drive_trace.json_text import (
 )
 from drive_trace.json_text.problems import MergedProblems, no_record_at_all, putting, quote
 from drive_trace.json_text.tokens import SCALAR_WORD, Token, TokenPlace, TokenReader, value_of
+from drive_trace.stopping import unless_stopped
 from drive_trace.text.spans import Span, replace_spans
 
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
@@ -162,7 +163,7 @@ class _Reader:
         self.open_objects = 0
 
     def read(self) -> tuple[Node | None, list[SyntaxProblem]]:
-        for count in itertools.count():
+        for count in unless_stopped(itertools.count()):
             if self._ended():
                 break
             if count >= _MOST_TOKENS and (

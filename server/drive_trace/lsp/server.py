@@ -32,6 +32,7 @@ from drive_trace.lsp.workspace.linting import CONFIGURATION_GLOBS, Linting, Publ
 from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace, is_large, is_trace_text
 from drive_trace.lsp.workspace.runs import Joining, WorkspaceRuns
 from drive_trace.lsp.workspace.saving import Saving
+from drive_trace.storage.followed_file import lines_of
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX, TRACE_GLOBS, MoreFiles
 
 Result = TypeVar("Result")
@@ -154,21 +155,22 @@ class TraceServer(LanguageServer):
             read = partial(OpenTrace, uri, version, text, self._linting.options(uri))
             if is_large(text):
                 return self._open_later(read)
-            self._opened(read())
+            trace = read()
+            self._opened(trace, lines_of(trace.records))
         return None
 
     async def _open_later(self, read: Callable[[], OpenTrace]) -> None:
-        def with_diagnostics() -> OpenTrace:
+        def with_diagnostics() -> tuple[OpenTrace, list[str]]:
             trace = read()
             trace.diagnostics()  # keeps them, for those who ask on the loop
-            return trace
+            return trace, lines_of(trace.records)
 
-        self._opened(await in_thread(_without_collecting, with_diagnostics))
+        self._opened(*await in_thread(_without_collecting, with_diagnostics))
 
-    def _opened(self, trace: OpenTrace) -> None:
+    def _opened(self, trace: OpenTrace, lines: list[str]) -> None:
         uri = trace.uri
         self._traces.open(trace)
-        self._saving.opened(trace)
+        self._saving.opened(trace, lines)
         self._linting.look([trace])
         self._linting.publish(trace)
         self._following.opened(uri)

@@ -10,6 +10,7 @@ from itertools import accumulate
 from operator import itemgetter
 from typing import NamedTuple
 
+from drive_trace.stopping import unless_stopped
 from drive_trace.text.spans import PositionEncoding, Span, offset_of, units_before
 from drive_trace.trace.line import FlaggedLine, Line, LineStatus
 
@@ -167,7 +168,8 @@ class Document:
     def _starts(self) -> list[int]:
         """The first protocol line of each record, and the one behind the last record."""
         if self._known_starts is None or self._known_starts[0] != self.shape:
-            counts = (len(self._parts(record)) for record in range(len(self._lines)))
+            every = unless_stopped(range(len(self._lines)))
+            counts = (len(self._parts(record)) for record in every)
             self._known_starts = self.shape, list(accumulate(counts, initial=0))
         return self._known_starts[1]
 
@@ -182,7 +184,7 @@ class Document:
 @lru_cache(maxsize=1)  # a record may be a whole file, and is asked for each of its findings
 def _protocol_lines(text: str, *, is_last: bool) -> list[Span]:
     parts, start = [], 0
-    for end in re.finditer(r"\r\n|\r|\n", text if is_last else text + "\n"):
+    for end in unless_stopped(re.finditer(r"\r\n|\r|\n", text if is_last else text + "\n")):
         parts.append(Span(start, end.start()))
         start = end.end()
     return [*parts, Span(start, len(text))] if is_last else parts

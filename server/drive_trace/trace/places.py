@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from enum import Enum
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, repeat
 from typing import NamedTuple
 
 import msgspec
 
 from drive_trace.json_text import STRING, Member, Node, NodeKind, Syntax, find_member, parse
+from drive_trace.stopping import unless_stopped
 from drive_trace.text.spans import JS_WHITESPACE, Span
 from drive_trace.trace.line import Path
 
@@ -131,7 +132,9 @@ def path_at(text: str, offset: int) -> Place | None:
     """The key or value at a code point of a line."""
     node = syntax_of(text).root
     path: list[str | int] = []
-    while node is not None:
+    for _ in unless_stopped(repeat(None)):  # a line may be nested a hundred thousand deep
+        if node is None:
+            break
         for member in node.members:
             if member.key_span.start <= offset < member.key_span.end:
                 return Place(Part.KEY, (*path, member.key))

@@ -51,10 +51,9 @@ class Saving:
         self._recent: dict[str, KnownFile] = {}
         self._held: dict[str, LockedFile] = {}
 
-    def opened(self, trace: OpenTrace) -> None:
-        """The client has read a trace."""
+    def opened(self, trace: OpenTrace, lines: list[str]) -> None:
+        """The client has read a trace with these lines, as :func:`lines_of` gives them."""
         if (path := path_of(trace.uri)) is not None:
-            lines = lines_of(trace.records)
             trace.file = self._recent.pop(str(path), None) or KnownFile(str(path), lines)
             self._recent[str(path)] = trace.file
             if len(self._recent) > _MOST_FILES:
