@@ -57,7 +57,7 @@ def test_an_editor_marks_the_other_places_as_hints() -> None:
     assert all(analysis.fixes(each) for each in analysis.findings())
 
 
-def test_durations_that_are_off_either_way_are_one_finding_led_by_the_worst() -> None:
+def test_durations_that_are_too_long_are_one_finding_and_too_short_ones_another() -> None:
     off = (
         'EVENT{"event_type":"dispatch-start","dispatch_id":"%s","ts":"2026-05-28T1%s:00:00.000Z"}',
         'EVENT{"event_type":"dispatch-end","dispatch_id":"%s","ts":"2026-05-28T1%s:30:00.000Z",'
@@ -68,14 +68,26 @@ def test_durations_that_are_off_either_way_are_one_finding_led_by_the_worst() ->
         for name, hour, claimed in (("a", 0, 60_000), ("b", 1, 3_600_000), ("c", 2, 60_000))
         for each in off
     ]
-    selected = ("check", "-", "--select", BOTH, "--output-format", "json")
-    (finding,) = run(*selected, stdin=trace(*lines)).json
-    assert finding["message"] == (
-        "3 of 3 durations are not what the timestamps say: 1 h claimed, but 30 min (1800000 ms) lie"
-        " between line 3 and this, and 2 more"
+    options = ("--select", BOTH, "--output-format", "json")
+    shorter, longer = run("check", "-", *options, stdin=trace(*lines)).json
+    assert [shorter["message"], longer["message"]] == [
+        "2 of 3 durations claim less than the timestamps say: 1 min claimed, but 30 min (1800000"
+        " ms) lie between line 1 and this, and 1 more",
+        "1 h claimed, but 30 min (1800000 ms) lie between line 3 and this",
+    ]
+    told = [(each["code"], each["severity"], each["line"]) for each in (shorter, longer)]
+    assert told == [
+        ("wall-clock-below-timestamps", "information", 2),
+        ("wall-clock-exceeds-timestamps", "warning", 4),
+    ]
+    assert [[each["line"] for each in one.get("places", ())] for one in (shorter, longer)] == [
+        [6],
+        [],
+    ]
+    counts = run("check", "-", "--statistics", *options, stdin=trace(*lines)).json
+    assert {each["code"]: each["count"] for each in counts} == dict(
+        zip([each[0] for each in told], (2, 1), strict=True)
     )
-    assert (finding["code"], finding["severity"]) == ("wall-clock-exceeds-timestamps", "warning")
-    assert [each["line"] for each in finding["places"]] == [2, 6]
 
 
 def test_fixes_are_counted_as_findings_are() -> None:

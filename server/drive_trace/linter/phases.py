@@ -31,7 +31,6 @@ def tolerances(percent: int, of_time: str, of_share: str) -> tuple[Option, Optio
     return time, Option("tolerance-percent", percent, of_share, minimum=0)
 
 
-MISCLAIMED = "durations are not what the timestamps say"
 TOLERANCES = tolerances(
     10,
     "Milliseconds that a duration may differ from its timestamps, whatever its length.",

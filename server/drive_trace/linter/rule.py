@@ -261,8 +261,7 @@ class Rule(msgspec.Struct, Generic[Subject], frozen=True, eq=False, dict=True):
     """Whether configurations have a say in it."""
     sums: str | None = None
     """What is so of all that it finds in a run, after their number: "dispatches have no brief". It
-    is told as one finding then, with that of rules of which the same is so. Empty: the message says
-    it. None: each is told.
+    is told as one finding then. Empty: the message says it. None: each is told.
     """
     sums_among: tuple[str, ...] = ()
     """The events that could be so, where it is told how many of them are."""

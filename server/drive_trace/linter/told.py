@@ -165,9 +165,7 @@ def tell(
     for each in found:
         if id(each) not in cause_of:
             groups.setdefault(_key(each), []).append(each)
-    # What is worst of a group stands for it.
-    all_groups = [sorted(group, key=severity_of) for group in groups.values()]
-    first = {id(each): group[0] for group in all_groups for each in group}
+    first = {id(each): group[0] for group in groups.values() for each in group}
     follows = defaultdict[int, list[Finding]](list)
     for each in found:
         cause = each
@@ -175,9 +173,7 @@ def tell(
             cause = cause_of[id(cause)]
         if cause is not each:
             follows[id(first[id(cause)])].append(each)
-    place = {id(each): number for number, each in enumerate(found)}
-    all_groups.sort(key=lambda group: place[id(group[0])])
-    told = (Told(group[0], group[1:], follows[id(group[0])]) for group in all_groups)
+    told = (Told(group[0], group[1:], follows[id(group[0])]) for group in groups.values())
     return [_worded(each, index) for each in told]
 
 
@@ -242,7 +238,7 @@ def _key(finding: Finding) -> Hashable:
         return rule.code, line
     is_by_field = rule.sums_by != "run" and isinstance(place, Place)
     field = place.path[-1:] if is_by_field and isinstance(place, Place) else ()
-    return rule.sums or rule.code, run_of(line), field, rule.sums_by == "value" and _marked(finding)
+    return rule.code, run_of(line), field, rule.sums_by == "value" and _marked(finding)
 
 
 def _worded(told: Told, index: Index) -> Told:

@@ -40,7 +40,7 @@ EVENT{"event_type":"dispatch-end","ts":"2026-05-28T16:00:00.000Z","wall_clock_ms
 """
 
 from drive_trace.linter.edits import replace_with_measured
-from drive_trace.linter.phases import MISCLAIMED, TOLERANCES, misclaimed
+from drive_trace.linter.phases import TOLERANCES, misclaimed
 from drive_trace.linter.rule import Findings, Rule, Run, Severity
 
 
@@ -54,6 +54,6 @@ RULE = Rule(
     fixes=replace_with_measured,
     distrusts="claims",
     options=TOLERANCES,
-    sums=MISCLAIMED,
+    sums="durations claim more than the timestamps say",
     sums_among=("dispatch-end", "round-end"),
 )
