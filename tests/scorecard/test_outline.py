@@ -84,6 +84,16 @@ def test_time_that_was_recorded_afterwards_is_called_a_claim() -> None:
     assert "over 28m of work, 28m of it as claimed (0ms by the clock)" in said(run_of(*lines))[0]
 
 
+def test_what_a_round_claims_fills_no_more_than_its_dispatch_leaves_open() -> None:
+    lines = dispatch("D1", 0, 30, 30, result=None)  # the second round is recorded afterwards
+    end = {"dispatch_id": "D1", "result": "completed"}
+    for until, told in ((30, "over 30m of work ("), (40, "over 40m of work, 10m of it as claimed")):
+        run = run_of(*lines, event("dispatch-end", **end, ts=at(until)))
+        assert told in said(run)[0]
+    without_an_end = said(run_of(*lines))[0]
+    assert "over 51m of work, 21m of it as claimed" in without_an_end
+
+
 def test_a_run_in_several_files_is_told_once_with_the_files_of_its_lines() -> None:
     first, second = trace(*dispatch("D1", 0, 10)), trace(HALT, *dispatch("D2", 20, 100))
     (run,) = card_of(first, second).runs

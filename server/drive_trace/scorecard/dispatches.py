@@ -100,6 +100,20 @@ def length_of(claimed: int, clock: int | None) -> Length:
     return clock, False
 
 
+def work_of(own: Length | None, rounds: Sequence[Length]) -> Sequence[Length]:
+    """The lengths of the rounds of a dispatch, or its own where none has one. What rounds claim
+    fills what the others leave of its time by the clock, and no more.
+    """
+    if own is None or own[1] or not rounds:
+        return rounds or [own][: own is not None]
+    left = own[0] - sum(ms for ms, is_claimed in rounds if not is_claimed)
+    found = []
+    for ms, is_claimed in rounds:
+        found.append((max(min(ms, left), 0) if is_claimed else ms, is_claimed))
+        left -= ms * is_claimed
+    return found
+
+
 class Period(msgspec.Struct, frozen=True):
     """Something that starts and ends. None is *not recorded*."""
 
@@ -187,9 +201,8 @@ class DispatchSpan(Period, frozen=True):
 
     @property
     def work(self) -> Sequence[Length]:
-        """The lengths of its rounds, or its own where none has one."""
-        rounds = [*filter(None, (each.length for each in self.rounds))]
-        return rounds or [*filter(None, [self.length])]
+        """See :func:`work_of`."""
+        return work_of(self.length, [*filter(None, (each.length for each in self.rounds))])
 
     @property
     def waiting(self) -> list[str]:

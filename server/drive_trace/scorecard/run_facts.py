@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice, repeat
+from itertools import chain, islice, repeat
 from operator import itemgetter
 from typing import Any, NamedTuple, cast
 
 from drive_trace.scorecard.caveats import LineRef
-from drive_trace.scorecard.dispatches import Key, Length, Named, length_of, named_by
+from drive_trace.scorecard.dispatches import Key, Length, Named, length_of, named_by, work_of
 from drive_trace.trace.line import TS, Line, earliest, latest, name_of
 from drive_trace.trace.reading import values_of
 from drive_trace.trace.run import Run
@@ -100,9 +100,11 @@ def run_facts(run: Run, files: _Files) -> RunFacts:
     counts = Counter(results.values())
     unfinished = [key for key, said in results.items() if said != "completed"]
     took = _lengths(dispatches, DISPATCH)
-    work = [(key, length) for (key, _), length in _lengths(rounds, ROUND).items()]
-    in_rounds = {key for key, _ in work}
-    work += [each for each in took.items() if each[0] not in in_rounds]
+    in_rounds: dict[str, list[Length]] = {key: [] for key in results}
+    for (key, _), length in _lengths(rounds, ROUND).items():
+        in_rounds[key].append(length)
+    work_in = {key: work_of(took.get(key), own) for key, own in in_rounds.items()}
+    work = [*chain.from_iterable(work_in.values())]
     starts = run.table(ROUND.opener, DISPATCH.field)
     reworked = [key for key in results if len(starts.get(key, ())) > 1]
     longest = max(took, key=lambda key: took[key][0], default=None)
@@ -127,13 +129,13 @@ def run_facts(run: Run, files: _Files) -> RunFacts:
             Unfinished(*called(key), results[key]) for key in unfinished[:_MOST_UNFINISHED]
         ),
         slices=len({key for name in _OF_SLICES for key in run.table(name, SLICE.field)}),
-        work_ms=sum(ms for _, (ms, _) in work) if work else None,
-        claimed_ms=sum(ms for _, (ms, is_claimed) in work if is_claimed),
+        work_ms=sum(ms for ms, _ in work) if work else None,
+        claimed_ms=sum(ms for ms, is_claimed in work if is_claimed),
         clock_ms=_clock_ms(files),
         halt_count=len(run.events(_HALT)),
         halts=tuple(_halt(*each) for each in islice(halts, _MOST_HALTS)),
         longest=TopDispatch(*called(longest), took[longest][0]) if longest is not None else None,
-        longest_work_ms=sum(ms for key, (ms, _) in work if key == longest),
+        longest_work_ms=sum(ms for ms, _ in work_in.get(longest or "", ())),
         rounds=len(run.events(ROUND.opener)),
         open_rounds=sum(each.end is None for each in rounds.values()),
         reworked=len(reworked),
