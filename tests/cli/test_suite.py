@@ -219,6 +219,17 @@ def test_where_all_is_there_the_costs_decide(suite: Path) -> None:
     assert run("compare", "--suite", "suite.toml", "--fail-on", "worse").code == 1
 
 
+def test_what_is_planned_and_not_done_yet_is_told_as_that(suite: Path) -> None:
+    assert run("suite", "run-gates", "suite.toml").code == 0
+    found = compared().json
+    assert found["answer"] == "cannot-tell"
+    assert found["reasons"][0] == (
+        "24 runs lack intent; drive-trace suite judge suite.toml grades it"
+    )
+    states = {each["fact"]: each["state"] for each in found["known"]}
+    assert (states["case"], states["judge"]) == ("same", "planned")
+
+
 def test_what_went_on_after_its_grade_is_graded_again_and_nothing_else(suite: Path) -> None:
     done(suite.parent)
     trace = suite.parent / "runs/baseline/case-3/4/trace.jsonl"

@@ -198,8 +198,11 @@ def test_a_rate_is_none_of_a_run_whatever_it_is(sides: Sides) -> None:
     accepted = sides.allowed()["differences"]["dispatches accepted in round 1"]
     assert (accepted["baseline"], accepted["candidate"]) == (1, 0)
     assert accepted["per_run"] == {"baseline": None, "candidate": None}
-    said = sides.compare("--allow-unverified").out
-    assert "dispatches accepted in round 1                  1      n/a          0      n/a" in said
+    said = " ".join(sides.compare("--allow-unverified").out.split())
+    assert "dispatches accepted in round 1 100% n/a 0% n/a" in said
+    for name in ("compared.html", "compared.md"):
+        sides.compare("--allow-unverified", "--out", str(sides.folder / name))
+        assert "100%" in (sides.folder / name).read_text("utf-8")
 
 
 def test_the_documentation_shows_what_is_said(tmp_path: Path) -> None:

@@ -235,6 +235,20 @@ def test_nobody_is_asked_who_judged_what_nobody_graded(sides: Sides) -> None:
     assert states["model"] == "unverifiable"
 
 
+def test_several_tasks_without_cases_are_told_as_that(sides: Sides) -> None:
+    for side in "bc":
+        for task in ("a1", "a2"):
+            known(sides, side, acceptance_hash=task)
+    ran = sides.compare("--output-format", "json")
+    assert ran.code == 3
+    (reason,) = (each for each in ran.json["reasons"] if "acceptance" in each)
+    assert reason.startswith(
+        "runs of one case have several acceptance criteria, alike on both sides; tell their cases "
+        "by --cases, by manifests or by --suite: "
+    )
+    assert reason.endswith("a1, a2")
+
+
 def test_one_run_on_both_sides_is_no_comparison(sides: Sides) -> None:
     known(sides, "b")
     folder = sides.folder / "b"

@@ -95,6 +95,13 @@ def test_a_judge_that_is_nearly_blind_is_refused() -> None:
     assert blind.labels_needed == ("no number of labels of human fails would do at this rate",)
 
 
+def test_where_no_number_of_labels_would_do_none_is_named() -> None:
+    assert table(0, 1, 0, 1).labels_needed == (
+        "no number of labels would do at this rate",
+        "no number of labels of human fails would do at this rate",
+    )
+
+
 def test_a_good_judge_is_calibrated() -> None:
     good = table(12, 1, 1, 40, invalid=2)
     assert (good.n, good.invalid, good.lacks, good.labels_needed) == (54, 2, (), ())

@@ -12,7 +12,7 @@ import click
 from drive_trace import __version__
 from drive_trace.commands import options
 from drive_trace.commands.calibrate import CALIBRATION_NAME, calibration_at
-from drive_trace.commands.planned import refusals, states
+from drive_trace.commands.planned import GATED, INTENT, PlannedRun, refusals, states
 from drive_trace.commands.reading import Reading, suite_at, tell_others, usable
 from drive_trace.commands.terminal import EXIT_UNUSABLE, format_of, notify, write_document
 from drive_trace.comparison.answer import MARGIN, Answer, Comparison, CostRule, to_json
@@ -209,11 +209,13 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
         notify(f"{each.path}: {each.reason}")
     usable(case_file.misfit(sides) if case_file is not None else None)
     known = _calibration(calibration)
-    refused = file and refusals(file, [s for side in sides for s in states(file, side, at)])
-    found = compare_sides(
-        *sides, allowed, rule, ranked=rank, calibrated=known, refused=[*(refused or ())]
+    planned = [s for side in sides for s in states(file, side, at)] if file else []
+    refused = refusals(file, planned) if file else ()
+    found = compare_sides(*sides, allowed, rule, ranked=rank, calibrated=known, refused=[*refused])
+    missing = _ungraded(planned, suite) if found.answer is Answer.CANNOT_TELL else ()
+    found = found._replace(
+        reasons=(*_picked(file), *missing, *found.reasons, *_looked(found, suite))
     )
-    found = found._replace(reasons=(*_picked(file), *found.reasons, *_looked(found, suite)))
     _write(found, output_format, out, filter(None, (cases, prices, suite, calibration)))
     named = {path for reading in readings for path in reading.found}
     read = [each.path for side in sides for each in side.files if each.path not in named]
@@ -265,6 +267,15 @@ def _picked(file: SuiteFile | None) -> Iterator[Reason]:
         count = plural(len(others), "run")
         what = f"{count} on disk are not planned, and do not count: no run may be picked by what"
         yield Reason(f"{what} came of it", first_of(others, 3))
+
+
+def _ungraded(planned: Sequence[PlannedRun], suite: str | None) -> Iterator[Reason]:
+    """Which components planned runs lack, and what grades them."""
+    for component in (*GATED, INTENT):
+        if count := sum(component in each.lacks for each in planned):
+            command = "judge" if component == INTENT else "run-gates"
+            lack = f"{plural(count, 'run')} {'lacks' if count == 1 else 'lack'} {component}"
+            yield Reason(f"{lack}; drive-trace suite {command} {suite} grades it")
 
 
 def _looked(found: Comparison, suite: str | None) -> Iterator[Reason]:

@@ -31,6 +31,8 @@ class State(StrEnum):
     DIFFERS = "differs"
     UNVERIFIABLE = "unverifiable"
     ALLOWED = "unverifiable, and allowed"
+    PLANNED = "planned"
+    """No run is judged yet: what is said is how they are to be."""
     NEEDLESS = "not asked"
     """No run is judged, so nobody asks by whom."""
 
@@ -167,12 +169,18 @@ def _fact(name: str, baseline: Side, candidate: Side, cases: Sequence[RunsOfCase
         return _refused(fact, Reason("the provenance differs", _shown(fact)))
     if name == "gates" and any(_gated_apart(case) for case in cases):
         return _refused(fact, Reason("the gates differ within a case", _shown(fact)))
+    if name == "acceptance" and mixed and ours == theirs:
+        what = "runs of one case have several acceptance criteria, alike on both sides"
+        mend = "tell their cases by --cases, by manifests or by --suite"
+        return _refused(fact, Reason(f"{what}; {mend}", first_of(fact.baseline, _MOST)))
     if name in _AS_JUDGED and mixed:
         return _refused(fact, Reason(f"the {name} differs within a case", _shown(fact)))
     if name in _VARYING and _is_mixed_side(name, baseline, candidate, cases):
         return _refused(fact, Reason(f"the {name} differs within a side", _shown(fact)))
     if not ours | theirs:
         return fact._replace(state=State.NEEDLESS)
+    if name in _AS_JUDGED and not any(run.is_judged for run in runs):
+        return fact._replace(state=State.PLANNED)
     varies = mixed if name == "base" else name in _VARYING and len(ours | theirs) > 1
     return fact._replace(state=State.VARIES) if varies else fact
 

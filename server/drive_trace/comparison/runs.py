@@ -485,7 +485,8 @@ class _MetricPath(NamedTuple):
     """Where a figure stands in the report's metrics."""
 
     path: tuple[str, ...]
-    is_rate: bool = False
+    rate_as: str = ""
+    """How a rate is written; empty for a count."""
 
 
 DIFFERENCES = {
@@ -494,8 +495,8 @@ DIFFERENCES = {
     "halts on falsified assumptions": _MetricPath(("planning_quality", "i12_halts", "count")),
     "spec amendments": _MetricPath(("planning_quality", "spec_amendments", "count")),
     "plan amendments": _MetricPath(("planning_quality", "plan_amendments", "count")),
-    "dispatches accepted in round 1": _MetricPath(("rework", "first_pass_acceptance_rate"), True),
-    "rounds sent back for each one satisfied": _MetricPath(("rework", "backtrack_ratio"), True),
+    "dispatches accepted in round 1": _MetricPath(("rework", "first_pass_acceptance_rate"), ".0%"),
+    "rounds sent back for each one satisfied": _MetricPath(("rework", "backtrack_ratio"), ",.2f"),
 }
 """Differences that explain and decide nothing."""
 
@@ -509,7 +510,7 @@ def facts_of(logs: Sequence[TraceLog], runs: Sequence[RunScore]) -> Mapping[str,
     ]
     measured = to_json(measure(EventLog(own, runs)))
     return {
-        title: _happened(_at(measured, where.path), 0 if where.is_rate else len(runs))
+        title: _happened(_at(measured, where.path), 0 if where.rate_as else len(runs))
         for title, where in DIFFERENCES.items()
     }
 

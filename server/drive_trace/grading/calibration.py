@@ -174,21 +174,19 @@ class Calibration(NamedTuple):
 
     @property
     def labels_needed(self) -> tuple[str, ...]:
-        """How many labels more would do, if they came out as those so far; why none would."""
-        found = []
+        """How many labels more would do, if they came out as those so far; of what none would."""
+        needed, hopeless = [], []
         for what, rate, least in (
             ("labels", self.agreement, AGREEMENT),
             ("labels of human fails", self.tpr, FAILS_CAUGHT),
             ("labels of human passes", self.tnr, PASSES_KEPT),
         ):
             if rate.lower < least:
-                more = _more_needed(rate, least)
-                found.append(
-                    f"needed, if they come out as so far: {what}: {more:,} more"
-                    if more is not None
-                    else f"no number of {what} would do at this rate"
-                )
-        return tuple(found)
+                if (more := _more_needed(rate, least)) is not None:
+                    needed.append(f"needed, if they come out as so far: {what}: {more:,} more")
+                else:
+                    hopeless.append(f"no number of {what} would do at this rate")
+        return tuple(hopeless or needed)
 
 
 def calibrate(labels: Iterable[LabelledCase]) -> Calibration:

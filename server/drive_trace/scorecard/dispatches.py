@@ -104,14 +104,14 @@ def work_of(own: Length | None, rounds: Sequence[Length]) -> Sequence[Length]:
     """The lengths of the rounds of a dispatch, or its own where none has one. What rounds claim
     fills what the others leave of its time by the clock, and no more.
     """
-    if own is None or own[1] or not rounds:
-        return rounds or [own][: own is not None]
+    if own is None or own[1]:
+        return rounds or [*filter(None, [own])]
     left = own[0] - sum(ms for ms, is_claimed in rounds if not is_claimed)
-    found = []
+    found: list[Length] = []
     for ms, is_claimed in rounds:
         found.append((max(min(ms, left), 0) if is_claimed else ms, is_claimed))
         left -= ms * is_claimed
-    return found
+    return found or [own]
 
 
 class Period(msgspec.Struct, frozen=True):
