@@ -103,7 +103,7 @@ def test_sides_are_compared_as_far_as_they_can_be_read(tmp_path: Path) -> None:
     grade = graded("pass", "pass", "fail", event_id="2", project_run_id="b")
     theirs = write(tmp_path, "b.jsonl", grade)
     cases = write(tmp_path, "cases.toml", '[cases]\nretry = ["*"]\n')
-    found = drive_trace.compare([ours], str(theirs), cases=cases, allow_unverified={"all"})
+    found = drive_trace.compare([ours], str(theirs), cases=cases, allow_unverified="all")
     assert (found.answer, [case.name for case in found.cases]) == ("cannot-tell", ["retry"])
     found = drive_trace.compare([ours, tmp_path / "none"], theirs, allow_unverified=["all"])
     assert (found.answer, found.gate.p) == ("not-comparable", None)
@@ -112,6 +112,8 @@ def test_sides_are_compared_as_far_as_they_can_be_read(tmp_path: Path) -> None:
         drive_trace.compare(ours, theirs, cases=tmp_path / "none")
     with pytest.raises(ValueError, match='"jugde" is none of all, case'):
         drive_trace.compare(ours, theirs, allow_unverified=["jugde"])
+    with pytest.raises(ValueError, match='"jugde" is none of all, case'):
+        drive_trace.compare(ours, theirs, allow_unverified="jugde")
 
 
 class Batch(BaseModel):

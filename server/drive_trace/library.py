@@ -140,7 +140,7 @@ def compare(  # noqa: PLR0913 - one for each option
     candidate: AnyPath | Iterable[AnyPath],
     *,
     cases: AnyPath | None = None,
-    allow_unverified: Collection[str] = (),
+    allow_unverified: str | Collection[str] = (),
     no_ignore: bool = False,
     exclude: Collection[str] = (),
     prices: AnyPath | None = None,
@@ -148,11 +148,11 @@ def compare(  # noqa: PLR0913 - one for each option
     time: str = "working",
 ) -> Comparison:
     """Say whether the candidate's runs are better than the baseline's, as ``drive-trace compare``
-    does. ``cases`` is a file that names the case of each run, and ``allow_unverified`` holds the
-    names of what may be unknown, or ``"all"``. ``prices``, ``margin`` and ``time`` are as the
-    options. Inputs that cannot be read make the sides not comparable. Raises UnreadableError for
-    ``cases``, also where one fits no run, for ``prices``, and for a side of more than 1,000 runs;
-    ValueError for a name of ``allow_unverified`` or a ``time`` that means nothing.
+    does. ``cases`` is a file that names the case of each run, and ``allow_unverified`` has the
+    names of what may be unknown, or is a name or ``"all"``. ``prices``, ``margin`` and ``time`` are
+    as the options. Inputs that cannot be read make the sides not comparable. Raises UnreadableError
+    for ``cases``, also where one fits no run, for ``prices``, and for a side of more than 1,000
+    runs; ValueError for a name of ``allow_unverified`` or a ``time`` that means nothing.
     """
     allowed, options = allowed_of(allow_unverified), SearchOptions(no_ignore, tuple(exclude))
     case_file = read_case_file(os.fspath(cases)) if cases is not None else None

@@ -64,9 +64,9 @@ class Fact(NamedTuple):
     """The ids of the runs that do not tell it; untrusted."""
 
 
-def allowed_of(names: Iterable[str]) -> frozenset[str]:
-    """What may be unknown, of these names and ``all``. Raises ValueError for another."""
-    given = frozenset(names)
+def allowed_of(names: str | Iterable[str]) -> frozenset[str]:
+    """What may be unknown, of a name or several, or ``all``. Raises ValueError for another."""
+    given = frozenset([names] if isinstance(names, str) else names)
     unknown = sorted(given - {_ALL, *UNVERIFIABLE})
     if unknown:
         raise ValueError(f"{shown(unknown[0])} is none of {', '.join((_ALL, *UNVERIFIABLE))}")
