@@ -227,6 +227,16 @@ def test_a_repository_without_commits_has_no_history(tmp_path: Path) -> None:
     assert run("check", "--history=HEAD", path).code == 2
 
 
+def test_traces_of_one_commit_are_held_against_one(repo: Checkout) -> None:
+    for name in ("b", "c"):
+        (repo.root / name).mkdir()
+        (repo.root / name / "trace.jsonl").write_text(apart(triage(run=name)))
+    git(repo.root, "add", ".")
+    git(repo.root, "commit", "-q", "--amend", "-m", "all at once")
+    found = run("check", "--history", repo.root)
+    assert "history: 3 traces held against 1 commit; 0 lines not committed" in found.out
+
+
 def test_lines_that_were_never_committed_are_told_from_those_that_were(repo: Checkout) -> None:
     repo.path.write_text("\n".join([*EVENTS[:2], FLIPPED, LATER[0]]))
     found = run("check", "--history", "--output-format", "concise", repo.path)

@@ -168,8 +168,8 @@ class Checking:
         self._broken: dict[FileProblem, list[str]] = {}
         """Configurations and baselines that cannot be used, with the traces they hold for."""
         self._hidden: Counter[Path] = Counter()
-        self._held: list[tuple[int, int]] = []
-        """Of traces held against their histories, how many commits and uncommitted lines."""
+        self._held: list[tuple[frozenset[str], int]] = []
+        """Of traces held against their histories, the commits and how many uncommitted lines."""
         self._not_beside: list[Problem] = []
         """What could not be looked at beside the traces."""
         self.checked: dict[str, Project | None] = {}
@@ -214,10 +214,11 @@ class Checking:
         what = f"not looked at, and may hold lines of the same runs: {first_of(lacking, 3)}"
         if self._of_others and not self.file_count:
             return [what] * bool(lacking)
-        commits, new = (sum(counts) for counts in zip((0, 0), *self._held, strict=True))
+        commits = frozenset().union(*(of_trace for of_trace, _ in self._held))
+        new = sum(lines for _, lines in self._held)
         held = (
             f"history: {plural(len(self._held), 'trace')} held against "
-            f"{plural(commits, 'commit')}; {plural(new, 'line')} not committed"
+            f"{plural(len(commits), 'commit')}; {plural(new, 'line')} not committed"
         )
         return (
             [what] * bool(lacking)

@@ -32,7 +32,8 @@ def vouched(path: str, history: History, records: Sequence[str]) -> Vouched:
     """What git vouches for of a trace with these records."""
     found, new = tuple(history.rewritings(records)), history.uncommitted(records)
     runs = frozenset(first_string(text, RUN_FIELD) for text in records)
-    return Vouched(FileHistory(path, history.since, history.commits, new, len(found)), found, runs)
+    commits = len(history.commits)
+    return Vouched(FileHistory(path, history.since, commits, new, len(found)), found, runs)
 
 
 def vouched_run(run: RunScore, traces: Sequence[Vouched]) -> RunScore:

@@ -97,7 +97,7 @@ class Histories:
         commits = [commit.commit for commit, _ in changes if commit.commit != base]
         known = commits or [each.commit for each in versions]
         since = (base or known[-1]) if known or head is not None else ""
-        return History(versions, since, len(commits), head)
+        return History(versions, since, frozenset(commits), head)
 
     def _list(self, root: Path, name: str) -> _Listed | Problem:
         """The commit to begin with, what git tells of those since, the latest first, and the traces

@@ -98,8 +98,8 @@ class History(msgspec.Struct, frozen=True):
     """Those of which a commit did not leave every line as it was, the oldest first."""
     since: str = ""
     """The hash of the commit from which on that is known; empty where it was never committed."""
-    commits: int = 0
-    """How many changed it."""
+    commits: frozenset[str] = frozenset()
+    """The hashes of those that changed it."""
     head: Sequence[str] | None = None
     """Its records as they are committed now."""
 
