@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.fixing import fix_all, with_fixes
+from drive_trace.linter.rule import Level
 from drive_trace.linter.settings import RuleSettings, fingerprint
 from tests.rules.test_examples import NUMBERED
 from tests.support.drawing import examples
@@ -116,7 +117,7 @@ def test_a_placeholder_that_keeps_an_error_is_not_put_in() -> None:
     assert fixed(text, suggestions=True) == (0, text)
     analysis = Analysis(text)
     assert [each.rule.code for each in analysis.findings()] == ["missing-field"]
-    assert with_fixes(analysis) == 1
+    assert with_fixes(analysis) == {Level.IN_BULK: 1}
 
 
 def test_a_null_that_is_a_value_is_put_in_where_it_saves_the_line() -> None:

@@ -51,10 +51,19 @@ def test_suggestions_are_made_in_bulk_when_they_are_wanted(tmp_path: Path) -> No
     assert ran.code == 1
 
 
-def test_unsafe_fixes_are_not_advertised(tmp_path: Path) -> None:
-    path = write(tmp_path, "trace.jsonl", VERSION)
-    for ran in (fix(path), run("check", path), diff(path)):
-        assert "--unsafe-fixes" not in ran.out + ran.err
+def test_it_is_told_how_many_fixes_can_be_made_on_request(tmp_path: Path) -> None:
+    """But not after that: what is left then could not be made."""
+    path = write(tmp_path, "trace.jsonl", apart(COMMA + VERSION + REJECTED))
+    assert run("check", path).out.endswith(
+        "\n[*] 1 fixable with --fix\nup to 1 fixable only with --fix --unsafe-fixes\n"
+    )
+    left = "; 2 more can be fixed in an editor, one at a time, or up to 1 of them with"
+    left += " --unsafe-fixes\n"
+    assert diff(path).err.endswith(left)
+    ran = fix(path)
+    assert ran.out.endswith(f"1 finding was fixed{left}")
+    assert "fixable" not in ran.out
+    assert "--unsafe-fixes" not in fix("--unsafe-fixes", path).out
 
 
 def test_no_fact_is_made_up(tmp_path: Path) -> None:

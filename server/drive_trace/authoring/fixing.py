@@ -103,9 +103,12 @@ def withheld(analysis: Analysis) -> Counter[str]:
     return found
 
 
-def with_fixes(analysis: Analysis) -> int:
-    """How many findings that are told have a fix, be it one for a person."""
-    return sum(1 for _ in _fixable(analysis))
+def with_fixes(analysis: Analysis) -> Counter[Level]:
+    """How many findings that are told have a fix, by the level of the one made most readily."""
+    return Counter(
+        min((fix.level for each in places for fix in analysis.fixes(each)), key=[*Level].index)
+        for places in _fixable(analysis)
+    )
 
 
 def _fixable(analysis: Analysis) -> Iterator[Sequence[Finding]]:

@@ -212,7 +212,7 @@ def _tell(run: Checking, reading: Reading, fixes: Fixes | None, given: Mapping[s
     notes += [*run.notes(prunes=given["prune_baseline"]), *reading.notes()]
     if writer is not None:
         unread = [*reading.unread, *run.unusable]
-        writer.finish(formats.Totals(run.file_count, notes, unread, is_quiet=given["quiet"]))
+        writer.finish(formats.Totals(run.file_count, notes, unread, given["quiet"], bool(fixes)))
     if isinstance(stream, StringIO):
         known = [each for project in run.checked.values() if project for each in project.files]
         write_document(stream.getvalue(), given["out"], traces=reading.found, inputs=known)

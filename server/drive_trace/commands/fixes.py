@@ -15,6 +15,7 @@ import click
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.fixing import fix_all, with_fixes, withheld
 from drive_trace.commands.terminal import in_colour
+from drive_trace.linter.rule import Level
 from drive_trace.storage.files import STDIN, Problem, TraceRecords
 from drive_trace.storage.replace import Unsynced, replace_content
 from drive_trace.text.escaping import cells, printable
@@ -33,7 +34,7 @@ class Fixes:
         self._suggestions = suggestions
         self._only_show = only_show
         self._fixed = 0
-        self._left = 0
+        self._left = Counter[Level]()
         self._withheld: Counter[str] = Counter()
 
     def fix(self, trace: TraceRecords, analysis: Analysis, name: str) -> Problem | None:
@@ -68,7 +69,9 @@ class Fixes:
         were = "would be" if self._only_show else "was" if one else "were"
         message = f"{plural(self._fixed, 'finding')} {were} fixed"
         if self._left:
-            message += f"; {self._left} more can be fixed in an editor, one at a time"
+            message += f"; {self._left.total()} more can be fixed in an editor, one at a time"
+            in_bulk = self._left[Level.IN_BULK] if not self._suggestions else 0
+            message += f", or up to {in_bulk} of them with --unsafe-fixes" * bool(in_bulk)
         for reason, count in self._withheld.items():
             message += f"; {reason} ({plural(count, 'finding')})"
         return message

@@ -14,6 +14,7 @@ import msgspec
 
 from drive_trace.commands.reported import Reported
 from drive_trace.commands.terminal import fitting, frame_columns, in_colour, is_terminal
+from drive_trace.linter.rule import Level
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import Severity
 from drive_trace.scorecard.caveats import Unread
@@ -41,6 +42,8 @@ class Totals(msgspec.Struct, frozen=True):
     """What could not be read; each is a finding, too."""
     is_quiet: bool = False
     """Whether the findings are all that is wanted."""
+    is_fixed: bool = False
+    """Whether the findings are what fixing left; a note says then what is to be fixed."""
 
 
 RuleUrl = Callable[[str], str | None]
@@ -88,7 +91,7 @@ class ConciseWriter(FindingWriter):
     def __init__(self, out: TextIO, url_of: RuleUrl) -> None:
         super().__init__(out, url_of)
         self._counts: Counter[Severity] = Counter()
-        self._fixable = 0
+        self._fixable = self._in_bulk = 0
         # What click does to find out for each piece of text adds up, as do its flushes.
         self._is_terminal = is_terminal(out)
         self._in_colour = in_colour(out)
@@ -96,7 +99,8 @@ class ConciseWriter(FindingWriter):
     def write(self, report: Reported) -> None:
         """Write a finding."""
         self._counts[report.severity] += 1
-        self._fixable += report.is_fixable
+        self._fixable += report.has_fix(Level.SAFE)
+        self._in_bulk += report.has_fix(Level.IN_BULK) and not report.has_fix(Level.SAFE)
         self._write(report)
 
     def finish(self, totals: Totals) -> None:
@@ -116,6 +120,8 @@ class ConciseWriter(FindingWriter):
             self._say(self._style(total, bold=True))
             if self._fixable:
                 self._say(f"{_FIXABLE} {self._fixable:,} fixable with --fix")
+            if self._in_bulk and not totals.is_fixed:
+                self._say(f"up to {self._in_bulk:,} fixable only with --fix --unsafe-fixes")
         for note in totals.notes:
             click.echo(note, file=self._out)
 
@@ -135,7 +141,7 @@ class ConciseWriter(FindingWriter):
         severity, (path, line, column, *_) = report.severity, report.location
         place = self._style(f"{printable(path, 4096)}:{line}:{column}", bold=True)
         label = self._style(f"{severity.label}[{report.code}]", fg=_COLOURS[severity], bold=True)
-        mark = f"{self._style(_FIXABLE, fg='cyan')} " if report.is_fixable else ""
+        mark = f"{self._style(_FIXABLE, fg='cyan')} " if report.has_fix(Level.SAFE) else ""
         return f"{place}: {label} {mark}{report.message}"
 
 
@@ -156,12 +162,12 @@ class FullWriter(ConciseWriter):
         marks = self._style(carets, fg=_COLOURS[report.severity], bold=True)
         lines = [headline, f"{gutter} |", f"{line} | {shown}", f"{gutter} | {marks}"]
         lines += [
-            f"{gutter} = {'fix' if fix.safe else 'suggestion'}: {fix.title}"
+            f"{gutter} = {'fix' if fix.level is Level.SAFE else 'suggestion'}: {fix.title}"
             for fix in report.fixes[:1]
         ]
         if report.places:
-            also = dict.fromkeys(each.location.line for each in report.places)
-            lines.append(f"{gutter} = also on {numbered_lines([*also], 12)}")
+            also = sorted({each.location.line for each in report.places})
+            lines.append(f"{gutter} = also on {numbered_lines(also, 12)}")
         self._say("\n".join(lines) + "\n")
 
 
@@ -202,7 +208,8 @@ class StatisticsWriter(ConciseWriter):
     def _write(self, report: Reported) -> None:
         for each in (report, *report.places):
             self._found[report.code, report.severity] += 1
-            self._safe[report.code, report.severity] += any(fix.safe for fix in each.fixes)
+            is_safe = any(fix.level is Level.SAFE for fix in each.fixes)
+            self._safe[report.code, report.severity] += is_safe
 
 
 def _plural(severity: Severity) -> str:

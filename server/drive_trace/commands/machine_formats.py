@@ -11,7 +11,7 @@ from typing import Any, TextIO
 from drive_trace import __version__
 from drive_trace.commands.formats import FOR_PROGRAMS, FindingWriter, RuleUrl, Totals, dumps
 from drive_trace.commands.reported import Location, RelatedPlace, Reported, ReportedFix, unreadable
-from drive_trace.linter.rule import Rule
+from drive_trace.linter.rule import Level, Rule
 from drive_trace.linter.rules import RULES, documentation
 from drive_trace.linter.settings import Severity, fingerprint
 from drive_trace.storage.files import STDIN
@@ -75,7 +75,7 @@ def _fixes(report: Reported) -> Sequence[Mapping[str, object]]:
     return [
         {
             "title": fix.title,
-            "safe": fix.safe,
+            "safe": fix.level is Level.SAFE,
             "edits": [{**where.range(), "text": text} for where, text in fix.edits],
         }
         for fix in report.fixes
@@ -283,7 +283,7 @@ class SarifWriter(JsonWriter):
         return {
             "description": {"text": without_links(fix.title)},
             "artifactChanges": [change],
-            "properties": {"safe": fix.safe},
+            "properties": {"safe": fix.level is Level.SAFE},
         }
 
     def _place(self, location: Location) -> Mapping[str, object]:

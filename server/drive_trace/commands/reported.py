@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from drive_trace.analysis import Analysis
-from drive_trace.linter.rule import Finding, Related, UnreadFile
+from drive_trace.linter.rule import Finding, Level, Related, UnreadFile
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import Severity
 from drive_trace.scorecard.caveats import Unread
@@ -47,7 +47,7 @@ class ReportedFix(msgspec.Struct, frozen=True):
     """A way to mend a finding."""
 
     title: str
-    safe: bool
+    level: Level
     edits: Sequence[tuple[Location, str]]
     """Each puts a text in place of what stands at a location."""
 
@@ -71,10 +71,9 @@ class Reported(msgspec.Struct, frozen=True):
     fails: bool = False
     """Whether the check fails by it."""
 
-    @property
-    def is_fixable(self) -> bool:
-        """Whether ``--fix`` mends it, or one of its places."""
-        return any(fix.safe for each in (self, *self.places) for fix in each.fixes)
+    def has_fix(self, level: Level) -> bool:
+        """Whether it has a fix of a level, or one of its places."""
+        return any(fix.level is level for each in (self, *self.places) for fix in each.fixes)
 
 
 def reported(analysis: Analysis, path: str) -> Iterator[Reported]:
@@ -105,7 +104,7 @@ def _reported(
     fixes = [
         ReportedFix(
             fix.title,
-            fix.safe,
+            fix.level,
             [
                 (Location.of(path, number(line), line.text, span), text)
                 for line, span, text in fix.edits
