@@ -390,8 +390,9 @@ def test_the_project_is_where_the_session_began(
 @pytest.mark.parametrize(
     ("stdin", "said"),
     [
-        (b"", "expected an event of Claude Code"),
-        (b"[]", "expected an event of Claude Code"),
+        (b"", "standard input is not JSON; expected one event of a hook"),
+        (b"[]", "expected one event of a hook, as an object"),
+        (b"garbage", "standard input is not JSON; expected one event of a hook"),
         (b'{"hook_event_name":"Stop"}', "the event has no 'cwd'"),
         (b"[" * 100_000, "recursion"),
     ],

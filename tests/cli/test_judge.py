@@ -76,7 +76,12 @@ def test_what_is_no_verdict_is_not_recorded(
     [
         ({"model": "claude-x"}, "of one family, claude"),
         ({"model": "anthropic/claude-x", "family": "claude-y"}, "of one family, claude"),
-        ({"model": "my-model"}, "the family of my-model is not known"),
+        (
+            {"model": "my-model"},
+            "the family of my-model is not known; name it by --family; for one more, set "
+            'families.NAME = ["a word of its models\' ids"] below [judge] in your own '
+            "drive-trace.toml, in ",
+        ),
         ({"family": "my-model"}, "the orchestrator, is not known"),
     ],
 )
@@ -102,17 +107,16 @@ def test_the_configuration_knows_the_orchestrator_and_more_families(trace: Path)
     settings.parent.mkdir()
     settings.write_text('[judge]\norchestrator-family = "our-coder-2"\n')
     ran = run(*args)
-    assert (ran.code, "add one below [judge.families] in your own drive-trace.toml" in ran.err) == (
-        1,
-        True,
-    )
+    assert (ran.code, "set families.NAME = [" in ran.err) == (1, True)
     settings.write_text(settings.read_text() + 'families.ours = ["coder", "critic"]\n')
     assert run(*args).code == 0
     args[args.index("gpt-x")] = "our-critic"
     assert "of one family, ours" in run(*args).err
     args[args.index("our-critic")] = "any"
     assert "of one family, ours" in run(*args, "--family", "ours").err
-    assert run(*args, "--family", "theirs").code == 2
+    ran = run(*args, "--family", "theirs")
+    assert ran.code == 2
+    assert "or ours; for one more, set families.NAME = [" in " ".join(ran.err.split())
     settings.write_text("[judge]\nfamilies = 5\n")
     ran = run(*args)
     assert ran.code == 2

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.support import run, write
+from tests.cli.support import CLEAN, run, write
 
 FOLDER = os.environ.get("DRIVE_TRACE_CORPUS")
 TRANSCRIPTS = Path(FOLDER or ".").parent / "transcripts"
@@ -68,11 +68,24 @@ def test_turns_and_items_are_counted_as_the_reference_does() -> None:
     assert found["notes"][1:] == ["-: unparseable line (skipped)"]
 
 
-@pytest.mark.parametrize("transcript", ["", "\n", "[]\n7\nnull\n", "[" * 100_000, "NaN\n"])
-def test_a_transcript_that_tells_nothing(transcript: str) -> None:
-    found = reconstructed(transcript)
+def test_a_transcript_that_tells_nothing() -> None:
+    found = reconstructed(turn("assistant", said("so")))
     assert (found["events"], found["operatorTurnCount"]) == ([], 0)
     assert found["notes"][-1] == "no Drive dispatch/authoring signal detected"
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        *((text, "no line of a session") for text in ("", "\n", "hello\n", "[]\n7\n", "[" * 9999)),
+        (CLEAN, "this is a Drive trace"),
+    ],
+)
+def test_what_is_no_session_is_refused(tmp_path: Path, text: str, what: str) -> None:
+    path = write(tmp_path, "log.txt", text)
+    ran = run("reconstruct", path)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == f"drive-trace: {path}: {what}; give the log of an agent's session\n"
 
 
 def test_a_session_of_claude_code() -> None:
@@ -106,7 +119,7 @@ def test_in_words() -> None:
     assert ran.out.splitlines() == [
         "1 event (1 of medium confidence), 1 turn of a person",
         "  posthoc-t1-i0     dispatch-start  medium  a<U+001B>[31mb",
-        "note: ts unavailable from transcript — all reconstructed events have ts: null",
+        "note: the transcript has no times, so the events have none",
     ]
 
 

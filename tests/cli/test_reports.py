@@ -31,6 +31,12 @@ def test_json_has_the_keys_of_the_interface(tmp_path: Path) -> None:
     assert shown["files"][0]["path"] == str(path)
 
 
+def test_a_report_promises_no_format_that_it_does_not_have(tmp_path: Path) -> None:
+    ran = run("report", "--out", tmp_path / "t.PDF", "-", stdin=PASSED)
+    assert (ran.code, [*tmp_path.iterdir()]) == (2, [])
+    assert "report does not write .pdf; end FILE with .txt, .json, .md or .html" in ran.err
+
+
 @pytest.mark.parametrize("output_format", ["markdown", "html"])
 def test_the_verdict_and_its_cause_come_first(output_format: str) -> None:
     ran = run("report", "--format", output_format, "-", stdin=FAILED + tokens(12_345, 1, 1, 1))

@@ -30,6 +30,11 @@ _LONGEST_PART = 2_000
 _PATHS = ("path", "file_path")
 _NO_TIMES = "ts unavailable from transcript — all reconstructed events have ts: null"
 _NO_SIGNAL = "no Drive dispatch/authoring signal detected"
+IN_WORDS = {
+    _NO_TIMES: "the transcript has no times, so the events have none",
+    _NO_SIGNAL: "nothing in it starts a dispatch, or writes a spec or a plan",
+}
+"""What these notes mean, which are those of the reference's parser."""
 
 
 class Reconstructed(NamedTuple):
@@ -50,6 +55,8 @@ class Reconstruction(NamedTuple):
     operator_turns: int
     """Turns of a person."""
     notes: Sequence[str]
+    turns: int = 0
+    """Lines that are a turn, of a person or an agent."""
 
 
 class _Turn(NamedTuple):
@@ -65,7 +72,7 @@ def reconstruct(text: str, source: str) -> Reconstruction:
     """Read a transcript. ``source`` is what notes call it. Never raises."""
     events: list[Reconstructed] = []
     notes = [_NO_TIMES]
-    operator_turns = index = 0
+    operator_turns = turns = index = 0
     for line in text.split("\n"):
         if not line.strip():
             continue
@@ -75,13 +82,14 @@ def reconstruct(text: str, source: str) -> Reconstruction:
             notes.append(f"{source}: unparseable line (skipped)")
             continue
         turn = _turn(value)
+        turns += turn is not None
         if turn is not None and _is_told(value, turn):
             operator_turns += _is_operators(value, turn)
             events += _events(turn, index)
         index += 1
     if not events:
         notes.append(_NO_SIGNAL)
-    return Reconstruction(events, operator_turns, notes)
+    return Reconstruction(events, operator_turns, notes, turns)
 
 
 def operator_turns_of(records: Iterable[str]) -> list[Item]:

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 _EXIT_NOT_COMPARABLE = 3
 _COST_WORSE = "cost-worse"
 _SIDES = ("--baseline", "--candidate")
-_NOT_OURS = (".csv", ".tsv", ".xlsx", ".parquet", ".xml", ".pdf", ".yaml", ".yml")
-"""Endings of files that would not hold what they promise."""
 
 
 class _Sides(click.Command):
@@ -62,14 +60,6 @@ def _names(_: click.Context, __: click.Parameter, value: str | None) -> frozense
         return allowed_of(filter(None, (value or "").split(",")))
     except ValueError as error:
         raise click.BadParameter(str(error)) from error
-
-
-def _out(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
-    ending = PurePath(value or "").suffix.lower()
-    if ending in _NOT_OURS:
-        known = "end FILE with .txt, .json, .md or .html"
-        raise click.BadParameter(f"compare does not write {ending}; {known}")
-    return value
 
 
 def _side_option(flag: str, what: str) -> Callable[[options.Command], options.Command]:
@@ -139,7 +129,7 @@ def _side_option(flag: str, what: str) -> Callable[[options.Command], options.Co
 @options.output_format(
     ["text", "json", "markdown", "html"], help="By default what the name of --out says, else text."
 )
-@options.out(check=_out)
+@options.out(check=options.of_document)
 def compare(  # noqa: PLR0913, PLR0917 - one for each option
     baseline: tuple[str, ...],
     candidate: tuple[str, ...],

@@ -322,25 +322,24 @@ class Judging:
     def _check_families(self) -> None:
         told, settings = self._criteria.family, self._settings
         known = (*FAMILIES, *settings.families)
+        where = f"below [judge] in your own {CONFIGURATION_NAME}, in {self._own.folder}"
+        more = f'for one more, set families.NAME = ["a word of its models\' ids"] {where}'
         if told is not None and told.lower() not in known:
-            raise click.UsageError(f"--family is one of {listed(known, 'and')}")
+            raise click.UsageError(f"--family is one of {listed(known, 'or')}; {more}")
         orchestrator = self._criteria.orchestrator or settings.orchestrator_family
         if orchestrator is None:
-            raise click.UsageError(
-                "name the --orchestrator-family, or set orchestrator-family below [judge] in "
-                f"your own {CONFIGURATION_NAME}, in {self._own.folder}"
-            )
+            what = "name the --orchestrator-family, or set orchestrator-family"
+            raise click.UsageError(f"{what} {where}")
         orchestrators = self._families_of(orchestrator)
         # A family that is told is no way around one that the id shows.
         judges = self._families_of(self._asked.model)
         judges |= self._families_of(told) if told else frozenset()
         if not judges:
-            raise self._refused(f"the family of {self._asked.model} is not known; --family says it")
+            what = f"the family of {self._asked.model} is not known; name it by --family"
+            raise self._refused(f"{what}; {more}")
         if not orchestrators:
-            raise self._refused(
-                f"the family of {orchestrator}, the orchestrator, is not known; name a family, or "
-                f"add one below [judge.families] in your own {CONFIGURATION_NAME}"
-            )
+            what = f"the family of {orchestrator}, the orchestrator, is not known; name a family"
+            raise self._refused(f"{what}; {more}")
         shared = judges & orchestrators
         if shared:
             raise self._refused(

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from functools import partial, reduce, wraps
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -32,6 +32,8 @@ _HARMLESS = r"[A-Za-z0-9][A-Za-z0-9._:@+/-]{0,199}"
 """What stays one word, and itself, in every shell."""
 _MOST = 64 << 20
 """In bytes: a person who presses a key waits for no more to be read."""
+_NOT_OURS = (".csv", ".tsv", ".xlsx", ".parquet", ".xml", ".pdf", ".yaml", ".yml")
+"""Endings of files that would not hold what they promise."""
 
 # How options are declared
 
@@ -313,6 +315,15 @@ def output_format(formats: Sequence[str], **described: Any) -> Callable[[Command
 outcome_format = output_format(
     ["text", "json"], default="text", help="How the outcome is shown; json is for programs."
 )
+
+
+def of_document(context: click.Context, _: click.Parameter, value: str | None) -> str | None:
+    """The name of a document's file. Raises BadParameter where it promises another format."""
+    ending = PurePath(value or "").suffix.lower()
+    if ending in _NOT_OURS:
+        known = "end FILE with .txt, .json, .md or .html"
+        raise click.BadParameter(f"{context.command.name} does not write {ending}; {known}")
+    return value
 
 
 def out(

@@ -15,7 +15,7 @@ from drive_trace.authoring.drafts import Refused, Stamp, draft_event
 from drive_trace.authoring.transcripts import Reconstructed, Reconstruction
 from drive_trace.commands import options
 from drive_trace.commands.reading import lines_of_log, read_text, usable
-from drive_trace.commands.terminal import EXIT_REFUSED, Ended, notify, write_document
+from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, notify, write_document
 from drive_trace.commands.writing import done
 from drive_trace.json_text import as_json
 from drive_trace.storage.files import STDIN, records_of
@@ -101,7 +101,12 @@ def reconstruct(session: str, into: str | None, output_format: str, **given: Any
     elif into is not None:
         raise Ended(EXIT_REFUSED, f"{session}: is no session of Claude Code with times")
     else:
-        found = transcripts.reconstruct("".join(lines(paths[0])), session)
+        text = "".join(lines(paths[0]))
+        found = transcripts.reconstruct(text, session)
+        if not found.turns:
+            is_trace = any(each.event for each in read_lines(text.split("\n")))
+            what = "this is a Drive trace" if is_trace else "no line of a session"
+            raise Ended(EXIT_UNUSABLE, f"{session}: {what}; give the log of an agent's session")
     made = _json(found, more) if output_format == "json" else "\n".join(_lines(found))
     write_document(f"{made}\n", given["out"], traces=paths)
 
@@ -193,4 +198,5 @@ def _lines(found: Reconstruction) -> Iterator[str]:
             f"{visible(str(about))[:200]}"
         )
     for note, count in Counter(found.notes).items():
-        yield f"note: {visible(note)}" + (f" ({count} times)" if count > 1 else "")
+        said = visible(transcripts.IN_WORDS.get(note, note))
+        yield f"note: {said}" + (f" ({count} times)" if count > 1 else "")

@@ -31,7 +31,7 @@ from drive_trace.text.html import file_address
 @options.output_format(
     ["markdown", "json", "html"], help="By default what the name of --out says, else markdown."
 )
-@options.out()
+@options.out(check=options.of_document)
 @options.history
 @options.no_config
 def report(

@@ -8,6 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 _MOST = 64 << 20
@@ -49,9 +50,11 @@ def main() -> int:
 
 def answer_to(data: bytes) -> Answer:
     """Act on one event. Raises whatever goes wrong."""
-    event = json.loads(data or "null")
+    event = None
+    with suppress(ValueError):
+        event = json.loads(data)
     if not isinstance(event, dict):
-        raise TypeError("expected an event of Claude Code on standard input, as a JSON object")
+        raise TypeError("standard input is not JSON; expected one event of a hook, as an object")
     # An agent's shell goes elsewhere, and the session with it.
     folder = os.environ.get("CLAUDE_PROJECT_DIR") or event["cwd"]
     if event.get("hook_event_name") not in _EVENTS or not _may_concern(event, folder):
