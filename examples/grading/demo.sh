@@ -7,7 +7,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 cp -R "$here/case" "$here/judge.py" "$here/labels.csv" "$here/drive-trace.toml" .
-cp "$here/run.jsonl" trace.jsonl
+cp "$here/run.txt" trace.jsonl
 "$here/history.sh" shop
 
 step() { printf '\n== %s\n' "$*"; }

@@ -28,6 +28,12 @@ def files() -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in EXAMPLE.rglob("*") if path.is_file()}
 
 
+def test_what_a_newcomer_sees_first_is_clean() -> None:
+    said = shell(COMMAND, "score", ".", cwd=EXAMPLE.parent)
+    assert "checkout-retry\n  CORRECT\n" in said
+    assert ("not read" in said, "left out" in said) == (False, False)
+
+
 def test_one_run_becomes_correct_and_the_other_incorrect(tmp_path: Path) -> None:
     before = files()
     said = shell(EXAMPLE / "demo.sh", cwd=tmp_path)
