@@ -54,7 +54,7 @@ def test_known_findings_are_hidden_and_fail_nothing(folder: Path) -> None:
 
 def test_as_many_findings_are_written_as_are_hidden(folder: Path) -> None:
     write(folder, "trace.jsonl", apart(triage(mood="good") + triage(mood="bad")))
-    assert "and 1 more" in check("--no-baseline").out  # told as one
+    assert "and at 1 more place" in check("--no-baseline").out  # told as one
     assert "wrote 2 findings of 1 trace" in check("--write-baseline").out
     assert hidden(2) in check().out
 
@@ -209,13 +209,14 @@ def test_what_cannot_be_read_does_not_keep_the_rest_from_it(folder: Path) -> Non
 
 def test_what_it_knows_and_is_no_more_is_named_and_pruned(folder: Path) -> None:
     path = write(folder, "a/trace.jsonl", apart(REJECTED + WARNED))
-    gone = write(folder, "b/trace.jsonl", REJECTED)
+    name = "projects/a-name-that-is-quite-long-but-is-not-cut-in-a-word/trace.jsonl"
+    gone = write(folder, name, REJECTED)
     check("--write-baseline")
     assert "is no more" not in check().out
     assert "is no more" not in check("a", "--ignore", "all").out, "of what was not looked for"
     gone.unlink()
     path.write_text(path.read_text().splitlines(keepends=True)[1])
-    dead = "b/trace.jsonl (is not there), a/trace.jsonl (unknown-value)"
+    dead = f"{name} (is not there), a/trace.jsonl (unknown-value)"
     assert f"{NAME} knows what is no more: {dead}; --prune-baseline removes it\n" in check().out
     ran = check("--prune-baseline")
     assert ran.code == 0

@@ -586,7 +586,7 @@ def test_an_incorrect_that_is_stale_may_be_correct(tmp_path: Path) -> None:
     write(tmp_path, "api/projects/old/trace.jsonl", apart(text))
     ran = process("fleet", ".", "--no-cache", "--out", "-", cwd=tmp_path)
     assert json.loads(ran.out)["is_certain"] is False
-    assert "0.00 to 1.00 [0.00, 1.00]" in ran.err
+    assert "not known" in ran.err
 
 
 ROUND = event("round-start", "old", dispatch_id="d", round_id="r", round_number=1)
@@ -602,12 +602,12 @@ Not graded: 1 run
 By project
        runs  CORRECT  caveats  INCORRECT  no verdict  share of CORRECT
   api     2        1        0          1           0  0.50 [0.09, 0.91]
-  web     2        0        1          0           1  0.00 to 1.00 [0.00, 1.00]
+  web     2        0        1          0           1  not known
 
 By month
            runs  CORRECT  caveats  INCORRECT  no verdict  share of CORRECT
   2026-05     3        1        1          1           0  0.33 to 0.67 [0.06, 0.94]
-  2026-06     1        0        0          0           1  0.00 to 1.00 [0.00, 1.00]
+  2026-06     1        0        0          0           1  not known
 
 Commonest findings
   rule              findings  runs

@@ -16,7 +16,7 @@ FAILED = graded("pass", "fail", "pass", ts="2026-05-28T15:00:00.000Z")
 SPANS = '{"resourceSpans":[{"scope":"a"}]}\n\n{"resourceSpans":[{"scope":"event_type"}]}\n'
 OTHER_NAME = "looks like a trace, but has another name"
 UNTRUSTED = "excluded by a drive-trace.toml that is not trusted"
-NO_TRACE = "not a trace: none of its 2 records has event_type, project_run_id or schema_version"
+NO_TRACE = "not a trace, as no record has event_type, project_run_id or schema_version"
 QUOTED = FAILED.removesuffix("\n")
 SPELLED = (
     {"log": f"{QUOTED}\n", "stream": "stdout"},
@@ -343,7 +343,7 @@ def test_a_file_of_somebody_elses_is_named_and_fails_nothing(tmp_path: Path) -> 
         assert "not a trace" in ran.out
     for _ in range(2):  # from the cache, too
         assert (scanned := run("fleet")).code == 0
-        assert "2 left out: not a trace: " in scanned.err
+        assert "2 left out: not a trace, as no record has " in scanned.err
         assert "1 run in 1 file: 1 CORRECT" in scanned.out
     compared = run("compare", "--baseline", ".", "--candidate", "otel", "--format", "json")
     assert compared.json["inputs"]["candidate"]["left_out_files"] == [

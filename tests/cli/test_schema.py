@@ -33,7 +33,12 @@ def test_the_schema_of_any_event() -> None:
 
 @pytest.mark.parametrize(
     ("name", "hint"),
-    [("dispatch-edn", 'did you mean "dispatch-end"?'), ("x", "there are "), ("../x", "there are ")],
+    [
+        ("dispatch-edn", 'did you mean "dispatch-end"?'),
+        ("dispatch-strt", 'did you mean "dispatch-start"?'),
+        ("x", "there are "),
+        ("../x", "there are "),
+    ],
 )
 def test_no_such_event(name: str, hint: str) -> None:
     ran = run("schema", name)

@@ -147,8 +147,8 @@ def test_the_base_may_exempt_runs_from_the_gate_and_the_change_may_not(change: P
     write(change, "drive-trace.toml", EXEMPT % "2999-01-31")
     refused = gate("--since", "main")
     assert refused.code == 1
-    assert "p3 is exempt from --require-correct until 2999-01-31: imported before" in refused.out
-    assert "(this does not count: no configuration of the judged tree is believed" in refused.out
+    assert "p3 is not exempt from --require-correct, as no configuration of the " in refused.out
+    assert "; asked for until 2999-01-31: imported before" in refused.out
     commit(change, "exempt")
     trusted = ("--since", "main", "--trust-config-at", "HEAD")
     assert gate(*trusted).code == gate("--since", "main", "--trust-config").code == 0
@@ -165,13 +165,16 @@ def test_the_base_may_exempt_runs_from_the_gate_and_the_change_may_not(change: P
     write(change, "drive-trace.toml", EXEMPT % "2999-01-31")
     named = gate("--since", "main", "--trust-config")
     assert (named.code, "old-1: INCORRECT" in named.err) == (1, True)
-    assert "(this does not count: the run is not in the commit of --since)" in named.out
+    assert (
+        "is not exempt from --require-correct, as the run is not in the commit of --since;"
+        in named.out
+    )
     commit(change, "old")
     git(change, "mv", "projects/old", "projects/older")
     assert gate("--since", "HEAD", "--trust-config").code == 0, "it was moved"
     write(change, "drive-trace.toml", EXEMPT % "2020-01-31")
     over = gate("--since", "main", "--trust-config")
-    assert (over.code, "(this does not count: that is over)" in over.out) == (1, True)
+    assert (over.code, ", as the exemption ended on 2020-01-31;" in over.out) == (1, True)
     write(change, "drive-trace.toml", EXEMPT % '"soon"')
     assert "`until` must be a day such as 2027-01-31" in run("check", "projects/p4").err
 

@@ -99,10 +99,10 @@ def test_a_total_of_something_else_is_refused(trace: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "there is no usage object"),
-        ("[]", "there is no usage object"),
-        ("{}", "there is no usage object"),
-        ('{"type":"thinking-delta"}', "there is no usage object"),
+        ("", "-: no message tells usage; expected the log of a session"),
+        ("[]", "-: no message tells usage; expected the log of a session"),
+        ("{}", "-: no message tells usage; expected the log of a session"),
+        ('{"type":"thinking-delta"}', "-: no message tells usage; expected the log of a session"),
         (
             '{"input_tokens":5}',
             "the usage of object 1 (line 1) has none of inputTokens, outputTokens, "

@@ -22,8 +22,8 @@ THRICE = trace(*(EXTRA % (number, number) for number in (1, 2, 3)))
 def test_check_tells_a_run_of_findings_once_with_all_places_and_their_fixes() -> None:
     (finding,) = run("check", "-", "--output-format", "json", stdin=THRICE).json
     assert finding["line"] == 1
-    said = "`brief_path` is not declared for `slice-started`: readers ignore it, and 2 more"
-    assert finding["message"] == said
+    said = "`brief_path` is not declared for `slice-started`: readers ignore it"
+    assert finding["message"] == f"{said}, and at 2 more places"
     assert [each["line"] for each in finding["places"]] == [2, 3]
     titles = [fix["title"] for each in finding["places"] for fix in each["fixes"]]
     assert titles == ["Delete `brief_path`"] * 2
@@ -72,7 +72,7 @@ def test_durations_that_are_too_long_are_one_finding_and_too_short_ones_another(
     shorter, longer = run("check", "-", *options, stdin=trace(*lines)).json
     assert [shorter["message"], longer["message"]] == [
         "2 of 3 durations claim less than the timestamps say: 1 min claimed, but 30 min (1800000"
-        " ms) lie between line 1 and this, and 1 more",
+        " ms) lie between line 1 and this, and at 1 more place",
         "1 h claimed, but 30 min (1800000 ms) lie between line 3 and this",
     ]
     told = [(each["code"], each["severity"], each["line"]) for each in (shorter, longer)]

@@ -173,7 +173,7 @@ async function checkDrops(browser: Browser, host: Host, folder: string): Promise
   await page.locator("#drops button[aria-pressed]", { hasText: "what was pasted" }).waitFor(ready);
   await page.getByRole("button", { name: "Findings", exact: true }).click();
   await page.locator(".findings mark").first().waitFor(ready);
-  await page.locator(".findings li", { hasText: /, and 2 more \(also on lines 2, 4\)$/ }).first().waitFor(ready);
+  await page.locator(".findings li", { hasText: /, and at 2 more places \(also on lines 2, 4\)$/ }).first().waitFor(ready);
   assert.equal(await page.locator("main img").count(), 0);
 
   const dropped = path.join(folder, "dropped", "projects", "shop");

@@ -126,7 +126,8 @@ def total_usage(logs: Mapping[str, Iterable[str]], *, partial: bool = False) -> 
         counted = [_without_history(each, of[each.log], threads) for each in counted]
         rows, cost = _rows(counted), _cost(counted)
     except UsageLogError as error:
-        return Refused(error.args)
+        none = f"{first_of([*logs], 10)}: no message tells usage; expected the log of a session"
+        return Refused(error.args or (none,))
     except (RecursionError, OverflowError):
         return Refused(("the usage is nested too deeply, or has too large numbers",))
     if missing and not (partial and counted):
@@ -374,7 +375,7 @@ def _without_repeated(found: Iterable[_UsageMessage | str]) -> tuple[Messages, i
             )
         kept[place] = each
     if reasons or not number:
-        raise UsageLogError(*reasons or ["there is no usage object"])
+        raise UsageLogError(*reasons)
     return list(kept.values()), number
 
 

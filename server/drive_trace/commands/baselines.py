@@ -82,7 +82,7 @@ def look_for_dead(run: Checking, *, prunes: bool) -> Iterator[str]:
             left[name] = {code: each for code, each in left[name].items() if each}
         if not dead:
             continue
-        shown, told = shown_path(project.baseline_path), first_of([*map(printable, dead)], 5)
+        shown, told = shown_path(project.baseline_path), printable(first_of(dead, 5), 8192)
         problem = write_known(project, left) if prunes else None
         if problem is not None:
             run.notify([problem])

@@ -124,10 +124,9 @@ def schema(event: str | None, output: str | None) -> None:
     from drive_trace.storage.linked_files import event_schema  # noqa: PLC0415 - the server has its own
     from drive_trace.text.wording import shown  # noqa: PLC0415
     from drive_trace.vocabulary import EVENTS  # noqa: PLC0415
-    from drive_trace.vocabulary.slips import event_meant  # noqa: PLC0415
+    from drive_trace.vocabulary.slips import did_you_mean  # noqa: PLC0415
 
     if event is not None and event not in EVENTS:
-        guess = event_meant(event)
-        hint = f"did you mean {shown(guess)}?" if guess else f"there are {', '.join(EVENTS)}"
+        hint = did_you_mean(event, EVENTS) or f"there are {', '.join(EVENTS)}"
         raise Ended(EXIT_UNUSABLE, f"no event is called {shown(event)}; {hint}")
     click.echo(event_schema(f"output:{output}" if output else event), nl=False)

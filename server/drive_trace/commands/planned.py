@@ -34,9 +34,14 @@ class PlannedRun(NamedTuple):
     """Whether the trace is read, and has one run that no other planned trace has."""
 
     @property
+    def lack(self) -> str:
+        """What it lacks, for people."""
+        return "not graded yet: " * ({*self.lacks} <= {*GATED, INTENT}) + ", ".join(self.lacks)
+
+    @property
     def words(self) -> str:
         """For people: which run it is, and what it lacks."""
-        return f"{self.trace}: {', '.join(self.lacks)}"
+        return f"{self.trace}: {self.lack}"
 
     def is_foreign(self, component: str) -> bool:
         """Whether somebody else has graded it than the suite as it is now."""

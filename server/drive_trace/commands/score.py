@@ -138,7 +138,8 @@ def _exempt(scored: ScoreCard, projects: Projects, reading: Reading) -> Iterator
         if not known or len(known) < len(found):
             continue
         first = min(known, key=attrgetter("until"))
-        why_not = "that is over" if first.until < datetime.now(UTC).date() else ""
+        is_over = first.until < datetime.now(UTC).date()
+        why_not = f"the exemption ended on {first.until}" if is_over else ""
         if not all(each.trusted for each in asked):
             why_not = "no configuration of the judged tree is believed (--trust-config-at)"
         is_known = run.run_id in reading.runs_before
@@ -156,8 +157,8 @@ def _rendered(scored: ScoreCard, output_format: str, exempt: Sequence[_Exempt]) 
         return json_document({**card.to_json(scored), **({"exempt": found} if found else {})})
     name = code if output_format == "markdown" else plain
     said = [
-        f"{name(run_id)} is exempt from --require-correct until {each.until}: {name(each.reason)}"
-        + f" (this does not count: {why})" * bool(why)
+        f"{name(run_id)} is {'not ' * bool(why)}exempt from --require-correct"
+        f"{f', as {why}; asked for' * bool(why)} until {each.until}: {name(each.reason)}"
         for run_id, each, why in exempt
     ]
     match output_format:

@@ -207,13 +207,13 @@ def _summary(
     missing = [each for each in found if not each.is_done(components)]
     done = f"{len(found) - len(missing):,} of {plural(len(found), 'planned run')}"
     yield f"{word} as {file.path} says: {done}"
-    counts = Counter(", ".join(each.lacks) for each in missing)
-    missing.sort(key=lambda each: counts[", ".join(each.lacks)])
+    counts = Counter(each.lack for each in missing)
+    missing.sort(key=lambda each: counts[each.lack])
     for each in missing[:_NAMED]:
         yield f"  {each.words}"
     if len(missing) > _NAMED:
         yield f"  and {len(missing) - _NAMED:,} more; in all"
-        yield from (f"  {plural(n, 'run')}: {lacks}" for lacks, n in counts.most_common(_NAMED))
+        yield from (f"  {plural(n, 'run')}: {lack}" for lack, n in counts.most_common(_NAMED))
 
 
 def _states(file: SuiteFile) -> Iterator[PlannedRun]:

@@ -237,8 +237,8 @@ def share(least: int, most: int, of: int) -> str:
     """The share of those of which at least and at most so many count, with its 95 % interval
     whatever the others are: ``0.50 to 0.75 [0.15, 0.95]``.
     """
-    if not of:
-        return "n/a"
+    if (least, most) == (0, of):
+        return "not known" if of else "n/a"
     low, high = wilson(least, of)[0], wilson(most, of)[1]
     ends = dict.fromkeys(f"{count / of:.2f}" for count in (least, most))
     return f"{' to '.join(ends)} [{low:.2f}, {high:.2f}]"

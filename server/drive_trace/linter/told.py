@@ -257,7 +257,7 @@ def _worded(told: Told, index: Index) -> Told:
         total = sum(len(run.events(name)) for name in rule.sums_among) if run is not None else 0
         of = f" of {total:,}" if total >= count else ""
         message = first.message if isinstance(first.message, tuple) else (first.message,)
-        more = f", and {count - 1:,} more"
+        more = f", and at {count - 1:,} more place{'s' * (count > 2)}"
         parts = (f"{count:,}{of} {rule.sums}: ", *message, more)
         if not rule.sums:
             parts = (*message, f"{more}{of}")

@@ -63,7 +63,7 @@ _SOME = r"^[^\x00]*[^\s\x00][^\x00]*\Z"
 Inner: TypeAlias = Annotated[
     str,
     Meta(
-        title="a path with `/`, into no folder above and no hidden one",
+        title="a relative path like cases/shop, with no `..` and no hidden folder in it",
         pattern=rf"^(?:{INNER_PATH})\Z",
     ),
 ]

@@ -16,7 +16,7 @@ from drive_trace import vocabulary
 from drive_trace.json_text import SyntaxProblem, first_string, strings_named
 from drive_trace.text.codec import loads
 from drive_trace.text.spans import Span
-from drive_trace.text.wording import listed, plural
+from drive_trace.text.wording import listed
 from drive_trace.vocabulary import ALWAYS_KEPT, COST, EVENTS, GRADE, NAMING, Entity, EventType
 
 Path = tuple[str | int, ...]
@@ -396,7 +396,7 @@ def why_no_trace(records: Iterable[str]) -> str | None:
     a field of every event, at any depth, in any spelling, or inside a string. None for all others,
     whatever is wrong with them. An object without fields may become an event.
     """
-    count = 0
+    record = ""
     for record in filter(str.strip, records):
         try:
             it = loads(record)
@@ -404,9 +404,7 @@ def why_no_trace(records: Iterable[str]) -> str | None:
             return None
         if not isinstance(it, dict) or not it or _may_be_event(record):
             return None
-        count += 1
-    what = f"none of its {plural(count, 'record')} has {listed(_OF_EVERY_EVENT, 'or')}"
-    return f"not a trace: {what}" if count else None
+    return f"not a trace, as no record has {listed(_OF_EVERY_EVENT, 'or')}" if record else None
 
 
 def _may_be_event(record: str) -> bool:
