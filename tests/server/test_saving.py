@@ -228,7 +228,7 @@ def test_an_editor_that_may_have_gone_on_is_not_kept_from_asking(
     asked = types.WillSaveTextDocumentParams(named, types.TextDocumentSaveReason.Manual)
 
     async def opened_and_saved() -> object:
-        handler.opened(document, lines_of(document.records))
+        handler.opened(document, KnownFile(str(trace), lines_of(document.records)))
         return await handler.will_save(asked)
 
     assert asyncio.run(opened_and_saved()) is None

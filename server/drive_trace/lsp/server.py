@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
@@ -32,10 +32,13 @@ from drive_trace.lsp.workspace.linting import CONFIGURATION_GLOBS, Linting, Publ
 from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace, is_large, is_trace_text
 from drive_trace.lsp.workspace.runs import Joining, WorkspaceRuns
 from drive_trace.lsp.workspace.saving import Saving
-from drive_trace.storage.followed_file import lines_of
+from drive_trace.storage.followed_file import KnownFile, lines_of
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX, TRACE_GLOBS, MoreFiles
 
 Result = TypeVar("Result")
+
+_Opened: TypeAlias = tuple[OpenTrace, KnownFile | None]
+"""A trace, and its file as it shows it; None for a document that is no file."""
 
 
 class TraceServer(LanguageServer):
@@ -151,26 +154,35 @@ class TraceServer(LanguageServer):
         document = params.text_document
         uri, version, path = document.uri, document.version, path_of(document.uri)
         text, document.text = document.text, ""  # it can be large, and somebody has it now
-        if is_trace_text(uri, text, document.language_id) or (path and self._folders.takes(path)):
-            read = partial(OpenTrace, uri, version, text, self._linting.options(uri))
-            if is_large(text):
-                return self._open_later(read)
-            trace = read()
-            self._opened(trace, lines_of(trace.records))
+        is_named = path is not None and self._folders.takes(path)
+        options = self._linting.options(uri)
+
+        def read() -> _Opened | None:
+            if not (is_named or is_trace_text(uri, text, document.language_id)):
+                return None
+            trace = OpenTrace(uri, version, text, options)
+            return trace, None if path is None else KnownFile(str(path), lines_of(trace.records))
+
+        if is_large(text):
+            return self._open_later(read)
+        self._opened(read())
         return None
 
-    async def _open_later(self, read: Callable[[], OpenTrace]) -> None:
-        def with_diagnostics() -> tuple[OpenTrace, list[str]]:
-            trace = read()
-            trace.diagnostics()  # keeps them, for those who ask on the loop
-            return trace, lines_of(trace.records)
+    async def _open_later(self, read: Callable[[], _Opened | None]) -> None:
+        def with_diagnostics() -> _Opened | None:
+            if (opened := read()) is not None:
+                opened[0].diagnostics()  # keeps them, for those who ask on the loop
+            return opened
 
-        self._opened(*await in_thread(_without_collecting, with_diagnostics))
+        self._opened(await in_thread(_without_collecting, with_diagnostics))
 
-    def _opened(self, trace: OpenTrace, lines: list[str]) -> None:
+    def _opened(self, opened: _Opened | None) -> None:
+        if opened is None:
+            return
+        trace, seen = opened
         uri = trace.uri
         self._traces.open(trace)
-        self._saving.opened(trace, lines)
+        self._saving.opened(trace, seen)
         self._linting.look([trace])
         self._linting.publish(trace)
         self._following.opened(uri)

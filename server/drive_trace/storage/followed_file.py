@@ -180,7 +180,7 @@ class KnownFile:
         self._version: tuple[int, ...] = ()
         self._shown: dict[str, str] = {}
         """The lines of the file that the editor shows in another way, by what it shows."""
-        self.states: deque[int] = deque(maxlen=5_000)
+        self.states: deque[int] = deque([sum(map(hash, lines))], maxlen=5_000)
         """Sums of the hashes of the lines that were shown, the present ones last."""
 
     def changed(self, before: Iterable[str], after: Iterable[str]) -> bool:

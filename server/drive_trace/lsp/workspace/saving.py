@@ -51,17 +51,17 @@ class Saving:
         self._recent: dict[str, KnownFile] = {}
         self._held: dict[str, LockedFile] = {}
 
-    def opened(self, trace: OpenTrace, lines: list[str]) -> None:
-        """The client has read a trace with these lines, as :func:`lines_of` gives them."""
-        if (path := path_of(trace.uri)) is not None:
-            trace.file = self._recent.pop(str(path), None) or KnownFile(str(path), lines)
-            self._recent[str(path)] = trace.file
+    def opened(self, trace: OpenTrace, seen: KnownFile | None) -> None:
+        """The client has read a trace; ``seen`` is its file as it shows it, if it has one."""
+        if seen is not None:
+            path, state = str(path_of(trace.uri)), seen.states[-1]
+            known = self._recent.pop(path, seen)
+            trace.file = self._recent[path] = known
             if len(self._recent) > _MOST_FILES:
                 del self._recent[next(iter(self._recent))]
-            state = sum(map(hash, lines))
-            if state not in trace.file.states:  # Neovim opens again what an undo brings back
-                trace.file.modified = None
-            trace.file.states.append(state)
+            if state not in known.states:  # Neovim opens again what an undo brings back
+                known.modified = None
+            known.states.append(state)
             self.look(trace)
 
     def changed(self, trace: OpenTrace) -> None:
