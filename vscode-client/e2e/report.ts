@@ -24,7 +24,7 @@ const screenshots = path.join(client, "e2e", "report-screenshots");
 const command = process.env.DRIVE_TRACE_COMMAND ?? path.join(repository, ".venv", "bin", "drive-trace");
 
 /** About 80 columns by day, and a desk's width by night. */
-const views = [{ colorScheme: "light", width: 660 }, { colorScheme: "dark", width: 1100 }] as const;
+const views = [{ colorScheme: "light", width: 660 }, { colorScheme: "dark", width: 1280 }] as const;
 const largest = 8_000_000;
 
 /** They open and are worked like any other. The rest is tried on "clusters" and "runs", which differ in size alone. */
@@ -167,12 +167,15 @@ function listen(page: Page, report: string): string[] {
 async function checkLayout(page: Page, name: string): Promise<void> {
   const seen = await page.evaluate(() => ({
     over: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    cut: innerWidth < 1280 ? [] : [...document.querySelectorAll(".scroll:has(> .sortable)")]
+      .filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.textContent.slice(0, 80)),
     verdict: document.querySelector(".headline")?.getBoundingClientRect().bottom ?? Infinity,
     active: document.querySelectorAll("script:not([type=module]), img, iframe, object, embed, link, form").length,
     scripts: document.querySelectorAll("script").length,
     styles: document.querySelectorAll("style").length,
   }));
   assert.ok(seen.over <= 0, `${name}: ${seen.over} pixels wider than the window`);
+  assert.deepEqual(seen.cut, [], `${name}: on a desk each column of a table is seen`);
   assert.ok(seen.verdict < 900, `${name}: the verdict is not on top`);
   assert.deepEqual([seen.active, seen.scripts, seen.styles], [0, 1, 1], name);
 }
