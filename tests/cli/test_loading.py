@@ -13,10 +13,9 @@ import pytest
 from tests.cli.support import CLEAN, write
 
 _HELP = {"commands", "interrupts", "storage", "text"}
-_SCORE = {*_HELP, "json_text", "linter.settings", "scorecard", "trace", "vocabulary"}
+_SCORE = {*_HELP, "json_text", "linter.settings", "scorecard", "stopping", "trace", "vocabulary"}
 _WRITE = {*_SCORE, "authoring"}
-_EMIT = {*_WRITE, "stopping"}
-_CHECK = {*_SCORE, "analysis", "linter", "report", "stopping"}
+_CHECK = {*_SCORE, "analysis", "linter", "report"}
 
 _RUN = ("--trace-file", "trace.jsonl", "--project-run-id", "run-1")
 _STARTED = '{"slice_slug":"retry","slice_index":1,"linear_ref":null}'
@@ -44,8 +43,8 @@ def package_of(module: str) -> str:
         (_HELP, ("--help",)),
         ({*_HELP, "fleet"}, ("fleet", "--help")),
         (_SCORE, ("score", "trace.jsonl")),
-        (_EMIT, ("emit", *_RUN, "--event", "slice-started", "--payload", _STARTED)),
-        (_EMIT, ("emit", *_RUN, "slice-started", "slice_slug=retry")),
+        (_WRITE, ("emit", *_RUN, "--event", "slice-started", "--payload", _STARTED)),
+        (_WRITE, ("emit", *_RUN, "slice-started", "slice_slug=retry")),
         (_WRITE, ("record", *_RUN, "--qa", "pass")),
         (_WRITE, ("tokens", *_RUN, "--input-tokens", "1")),
         (_CHECK, ("check", "trace.jsonl")),
