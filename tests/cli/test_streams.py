@@ -77,6 +77,7 @@ def sides(here: Path) -> None:
     write(here, "rejected/trace.jsonl", REJECTED)
     write(here, "labels.csv", "case,human,judge\nc1,fail,pass\n")
     write(here, "turns.txt", "please\n")
+    write(here, "log.jsonl", '{"type":"user","message":{"role":"user","content":"please"}}\n')
 
 
 SIDES = ["--baseline", "good", "--candidate", "bad", "--allow-unverified"]
@@ -111,7 +112,8 @@ SORTING = ["operator-turns", "turns.txt", "--model", "m", "--model-command"]
         (["calibrate", "labels.csv", "--model", "m"], 1),
         (["judge", *SORTING, "echo no"], 3),
         (["judge", *SORTING, """echo '{"reasons":["r"],"class":"legitimate-design"}'"""], 0),
-        (["reconstruct", "turns.txt"], 0),
+        (["reconstruct", "log.jsonl"], 0),
+        (["reconstruct", "turns.txt"], 2),
         (["explain", "unknown-value"], 0),
         (["explain", "unknown-valu"], 2),
         (["schema", "dispatch-start"], 0),
