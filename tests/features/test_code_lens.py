@@ -242,6 +242,7 @@ def test_a_lens_whose_line_or_document_is_gone_says_so_and_does_nothing() -> Non
             assert command is not None
             assert command.title == "the trace has changed"
             assert not command.command
+            assert command.tooltip is None
 
 
 def test_a_lens_opens_its_run() -> None:
@@ -257,6 +258,7 @@ def test_a_lens_opens_its_run() -> None:
         assert command.command == SHOW_RUN == "driveTrace.showRun"
         assert command.arguments == [{"uri": URI, "runId": hostile}]
         assert command.title.isprintable()
+        assert command.tooltip == "Show the page of this run"
 
 
 def test_a_lens_stands_at_the_start_of_its_line() -> None:

@@ -22,14 +22,14 @@ function actions(lens: vscode.CodeLens): vscode.CodeLens[] {
     return [];
   }
   const place = { uri: data.uri, runId: data.runId };
-  const action = (title: string, command: string): vscode.CodeLens =>
-    new vscode.CodeLens(lens.range, { title, command, arguments: [place] });
+  const action = (title: string, command: string, tooltip: string): vscode.CodeLens =>
+    new vscode.CodeLens(lens.range, { title, command, tooltip, arguments: [place] });
   return [
-    action(vscode.l10n.t("report"), "driveTrace.openReport"),
-    action(vscode.l10n.t("events"), "driveTrace.openEvents"),
-    action(vscode.l10n.t("timeline"), "driveTrace.openTimeline"),
-    action(vscode.l10n.t("record"), "driveTrace.recordVerdict"),
-    action(vscode.l10n.t("gates…"), "driveTrace.runGates"),
-    action(vscode.l10n.t("judge…"), "driveTrace.judgeRun"),
+    action(vscode.l10n.t("report"), "driveTrace.openReport", vscode.l10n.t("Open the report of this run beside the trace")),
+    action(vscode.l10n.t("events"), "driveTrace.openEvents", vscode.l10n.t("Read the events of this trace as a list")),
+    action(vscode.l10n.t("timeline"), "driveTrace.openTimeline", vscode.l10n.t("Show when dispatches and rounds ran")),
+    action(vscode.l10n.t("record"), "driveTrace.recordVerdict", vscode.l10n.t("Grade this run yourself")),
+    action(vscode.l10n.t("gates…"), "driveTrace.runGates", vscode.l10n.t("Grade this run by the commands of its gates")),
+    action(vscode.l10n.t("judge…"), "driveTrace.judgeRun", vscode.l10n.t("Have a model judge whether this run did what was meant")),
   ];
 }

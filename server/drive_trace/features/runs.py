@@ -477,6 +477,7 @@ def resolve_lens(
     lens.command = types.Command(
         title=title or "the trace has changed",
         command=SHOW_RUN if can_show else "",
+        tooltip="Show the page of this run" if can_show else None,
         arguments=[{"uri": uri, "runId": run_id}] if can_show else None,
     )
     return lens
