@@ -169,6 +169,8 @@ async function checkLayout(page: Page, name: string): Promise<void> {
     over: document.documentElement.scrollWidth - document.documentElement.clientWidth,
     cut: innerWidth < 1280 ? [] : [...document.querySelectorAll(".scroll:has(> .sortable)")]
       .filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.textContent.slice(0, 80)),
+    short: [...document.querySelectorAll(".lanes > :last-child")]
+      .filter((each) => each.getBoundingClientRect().right < (each.parentElement?.getBoundingClientRect().right ?? 0) - 1).length,
     verdict: document.querySelector(".headline")?.getBoundingClientRect().bottom ?? Infinity,
     active: document.querySelectorAll("script:not([type=module]), img, iframe, object, embed, link, form").length,
     scripts: document.querySelectorAll("script").length,
@@ -176,6 +178,7 @@ async function checkLayout(page: Page, name: string): Promise<void> {
   }));
   assert.ok(seen.over <= 0, `${name}: ${seen.over} pixels wider than the window`);
   assert.deepEqual(seen.cut, [], `${name}: on a desk each column of a table is seen`);
+  assert.equal(seen.short, 0, `${name}: timelines that do not take the width`);
   assert.ok(seen.verdict < 900, `${name}: the verdict is not on top`);
   assert.deepEqual([seen.active, seen.scripts, seen.styles], [0, 1, 1], name);
 }
