@@ -36,11 +36,13 @@ class Symbols(Handlers):
         found: list[navigation.FoundSymbol] = []
         for start in range(0, len(reals), _AT_ONCE):
             found += await in_thread(self._in_closed, reals[start : start + _AT_ONCE])
-        for trace in reversed(self._runs.open_traces()):
-            names = navigation.names_in(trace.analysis, params.query)
-            found[:0] = [navigation.FoundSymbol(trace.uri, named) for named in names]
+        opened = [
+            navigation.FoundSymbol(trace.uri, named)
+            for trace in self._runs.open_traces()
+            for named in navigation.names_in(trace.analysis, params.query)
+        ]
         client = self._protocol.client
-        best = navigation.best_matches(found, params.query)
+        best = navigation.best_matches([*opened, *found], params.query)
         return navigation.workspace_symbols(best, client.encoding, resolves=client.resolves_symbols)
 
     async def resolve(self, symbol: types.WorkspaceSymbol) -> types.WorkspaceSymbol:

@@ -231,7 +231,8 @@ class WorkspaceRuns:
         waiting = cache(self.waiting)
         for run in unless_stopped(runs):
             folder, every = run
-            parts = [each for each in every if each.lines or len(every) == 1] or every[:1]
+            parts = [each for each in every if each.lines is not None or len(every) == 1]
+            parts = parts or every[:1]
             count, given = waiting(folder), (*known(folder), self.copied(folder, parts))
             own = [each for each in every if each.uri == uri]
             yield (

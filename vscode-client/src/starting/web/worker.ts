@@ -29,7 +29,7 @@ scope.onmessage = ({ data }) => {
   if (data.begin !== undefined) {
     void start(data.begin).then((started) => {
       server = started;
-      waiting.forEach((each) => { take(each, started); });
+      waiting.splice(0).forEach((each) => { take(each, started); }); // what they hold of files is kept once
     }).catch((error: unknown) => {
       setTimeout(() => { throw error; }); // so that the extension learns of it
     });
