@@ -180,6 +180,12 @@ def test_an_outcome_is_guessed_one_at_a_time(event: str, field: str) -> None:
         assert [fix.level for fix in analysis.fixes(finding)] == [Level.BY_HAND]
 
 
+def test_a_letter_in_the_place_of_a_hyphen_is_a_slip_in_a_long_name() -> None:
+    assert is_slip_of_name("checkoutqretry", "checkout-retry")
+    assert not is_slip_of_name("checkout-retry-b", "checkout-retry")
+    assert not is_slip_of_name("fix-a", "fixba")
+
+
 def test_names_too_long_to_compare_in_time_are_no_slips() -> None:
     assert is_slip_of_name("n" * 79, "n" * 80)
     assert not is_slip_of_name("n" * 80, "n" * 81)

@@ -382,8 +382,9 @@ def _is_slip_of_name(one: str, other: str) -> bool:
     if re.findall(_DIGITS, one) != re.findall(_DIGITS, other):
         return False
     parts, others = _plain(one).split("-"), _plain(other).split("-")
-    if len(parts) != len(others):
-        return is_same_word(one, other)
+    if len(parts) != len(others):  # a space, or a letter in the place of a hyphen
+        is_long = min(len(one), len(other)) >= _VERY_LONG
+        return is_same_word(one, other) or (is_long and _distance(one, other) == 1)
     return all(map(_is_slip_of_part, parts, others))
 
 
