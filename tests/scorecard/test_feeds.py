@@ -38,13 +38,13 @@ def check(text: str) -> Counter[str]:
             (part,) = run.parts
             strays = [each for each in part.strays if each.event_name == feed]
             if run.event_count and part.stray_count == len(part.strays):
-                mine = [each for each in state.rejected if each.event_name == feed]
+                mine = [each for each in state.uncounted if each.event_name == feed]
                 assert mine == sorted(dropped + strays)
-            alike = [each._replace(path="") for each in summary.lookalikes if each.meant == feed]
+            alike = [each._replace(path="") for each in summary.lookalikes if each.feed == feed]
             nobodys = {None}
             if run.event_count:
                 nobodys |= {each.run_id for each in alike} - valid
-            assert list(state.lookalikes) == [
+            assert [each for each in state.uncounted if each.is_unknown] == [
                 each for each in alike if each.run_id in {run.run_id, *nobodys}
             ]
             seen["counted"] += recorded is not None

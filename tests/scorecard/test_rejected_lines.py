@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from drive_trace.scorecard.caveats import Rejected, rejected_phrase
+from drive_trace.scorecard.caveats import FEEDS, Uncounted, rejected_phrase
 from drive_trace.scorecard.render import lens_title, markdown, text
 from drive_trace.scorecard.run_score import headline
 from tests.scorecard.support import (
@@ -46,7 +46,8 @@ from tests.support.fixtures import trace
     ],
 )
 def test_what_was_rejected(rejected: list[tuple[int, str | None]], phrase: str | None) -> None:
-    assert rejected_phrase([Rejected(*each) for each in rejected]) == phrase
+    lines = [Uncounted(*each, feed=each[1] if each[1] in FEEDS else None) for each in rejected]
+    assert rejected_phrase(lines) == phrase
 
 
 def test_a_rejected_line_is_said_wherever_the_verdict_is() -> None:

@@ -14,7 +14,7 @@ from drive_trace.authoring.drafts import Refused
 from drive_trace.commands import options
 from drive_trace.commands.reading import usable
 from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, notify, take_failure
-from drive_trace.scorecard.caveats import lookalike_phrase, rejected_phrase
+from drive_trace.scorecard.caveats import uncounted_phrases
 from drive_trace.scorecard.scoring import score_joined
 from drive_trace.storage import finding
 from drive_trace.storage.files import LeftOut, Problem, verdicts_beside
@@ -143,9 +143,8 @@ def append_feed(request: RecordRequest) -> Merged:
         notify(f"{request.trace_file}: {note}")
     for path, other in merged.before.files:
         if path != request.trace_file:
-            for phrase in (rejected_phrase(other.rejected), lookalike_phrase(other.lookalikes)):
-                if phrase:
-                    notify(f"{path}: {phrase}")
+            for phrase in uncounted_phrases(other.uncounted):
+                notify(f"{path}: {phrase}")
     return merged
 
 
@@ -235,11 +234,10 @@ def show_recorded(request: RecordRequest, recorded: Merged, title: str) -> None:
         click.echo(f"  not recorded: {', '.join(missing)}")
     if request.only_this_file:
         click.echo("  only this file was looked at")
-    own = recorded.before.own
-    rejected = [each for each in own.rejected if each.event_name == request.feed]
-    for phrase in (rejected_phrase(rejected), lookalike_phrase(own.lookalikes)):
-        if phrase:
-            click.echo(f"  {phrase}")
+    own = recorded.before.own.uncounted
+    told = [each for each in own if each.is_unknown or each.event_name == request.feed]
+    for phrase in uncounted_phrases(told):
+        click.echo(f"  {phrase}")
     if take_failure() is not None:
         notify(f"recorded on line {recorded.line}, but the output cannot be written")
 

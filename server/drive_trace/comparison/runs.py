@@ -373,11 +373,11 @@ def lost_in(trace: TraceSummary) -> Iterator[tuple[str, set[str]]]:
     and those of no run with a valid event. A rejected line may hold a part of any other.
     """
     valid = {run.run_id for run in trace.runs if run.event_count}
-    strays = {each.meant for each in trace.unknown if each.run_id not in valid}
+    strays = {each.feed for each in trace.unknown if each.run_id not in valid}
     dropped = any(run.rejected for run in trace.runs if run.run_id not in valid)
     for run in trace.runs:
         is_any = trace.unowned or dropped or run.rejected
-        meant = strays.union((each.meant for each in run.unknown), [""] * bool(is_any))
+        meant = strays.union((each.feed for each in run.unknown), [""] * bool(is_any))
         yield run.run_id, {key for each in meant for key in _LOST[each]}
 
 

@@ -20,7 +20,7 @@ from drive_trace.features import LensOptions
 from drive_trace.features.results import CannotMake, markup
 from drive_trace.scorecard import run_score
 from drive_trace.scorecard.card import ScoreCard
-from drive_trace.scorecard.caveats import CaveatCode, LineRef, rejected_lines
+from drive_trace.scorecard.caveats import CaveatCode, LineRef, uncounted_lines
 from drive_trace.scorecard.feed_state import FeedState, FileFeed, JoinedFeed
 from drive_trace.scorecard.outline import in_short, outline
 from drive_trace.scorecard.render import lens_title, not_read, run_card, tokens_in_short, unsaid
@@ -369,8 +369,7 @@ def feed_at(scope: Scope, name: str, joined: Joined) -> JoinedFeed | CannotMake:
     own = FeedState(
         scope.run is not None,
         run_score.recorded_in(counted) if counted is not None else None,
-        rejected_lines((rejected,)) if isinstance(rejected, FlaggedLine) else (),
-        (),
+        uncounted_lines((rejected,)) if isinstance(rejected, FlaggedLine) else (),
         scope.agent_id,
     )
     run = joined(scope.run_id) if scope.run_id is not None else None
@@ -415,10 +414,10 @@ def carried_at(scope: Scope, event: EventType, now: str, joined: Joined) -> Carr
 
 def _feed_of(part: run_score.RunInFile, name: str) -> FeedState:
     counted: run_score.Recorded | None = part.correctness if name == GRADE else part.tokens
-    rejected = tuple(each for each in (*part.rejected, *part.strays) if each.feed == name)
-    alike = tuple(each for each in part.unknown if each.meant == name)
+    odd = (*part.rejected, *part.strays, *part.unknown)
+    uncounted = tuple(each for each in odd if each.feed == name)
     newest = part.newest_grade if name == GRADE else None
-    return FeedState(bool(part.event_count), counted, rejected, alike, None, part.copies, newest)
+    return FeedState(bool(part.event_count), counted, uncounted, None, part.copies, newest)
 
 
 # Lenses

@@ -25,7 +25,7 @@ from drive_trace.fleet.scan import Group, Inputs, Joiner
 from drive_trace.grading.judgements import Verdicts
 from drive_trace.report.fleet import Row
 from drive_trace.scorecard.card import CHANGED, ILLEGIBLE
-from drive_trace.scorecard.caveats import StrayGrade
+from drive_trace.scorecard.caveats import Uncounted
 from drive_trace.scorecard.run_lines import copied_runs
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.storage.files import Problem, why
@@ -96,7 +96,7 @@ class EngineScan:
             notes = [pickle.loads(each["piece"]["data"]) for each in noted.iter_rows()]  # noqa: S301
             placed = self._pieces.where(col("run").not_null())
             count: int = placed.select("run").distinct().count_rows()
-        strays: list[StrayGrade] = []
+        strays: list[Uncounted] = []
         hashes: list[tuple[str, Mapping[str, bytes]]] = []
         for each in notes:
             if isinstance(each, Problem):

@@ -18,7 +18,7 @@ import msgspec
 from drive_trace.grading.judgements import Gating, Judgement, Verdicts
 from drive_trace.report.fleet import Row, row_of
 from drive_trace.scorecard.card import CHANGED
-from drive_trace.scorecard.caveats import StrayGrade, Unread
+from drive_trace.scorecard.caveats import Uncounted, Unread
 from drive_trace.scorecard.run_lines import HASH
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, among, without_lines
@@ -66,7 +66,7 @@ class AllFiles(NamedTuple):
     """What all files together say of any run."""
 
     unread: tuple[Unread, ...] = ()
-    strays: tuple[StrayGrade, ...] = ()
+    strays: tuple[Uncounted, ...] = ()
     """The lines that may grade any run."""
     copied: Mapping[str, str] = {}
     """By the id of a run that has events of another one, a file of the other."""
@@ -113,7 +113,7 @@ class TraceState(NamedTuple):
     """Whether they have found nothing, on lines of no run either."""
     runs: Mapping[str, bool]
     """The ids of the runs, each with whether readers count a line of it."""
-    strays: tuple[StrayGrade, ...]
+    strays: tuple[Uncounted, ...]
     is_illegible: bool
     hashes: Mapping[str, bytes]
     """As those of the summary."""

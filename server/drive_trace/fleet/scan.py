@@ -26,7 +26,7 @@ from drive_trace.fleet.kept import (
 from drive_trace.linter.settings import DEFAULTS
 from drive_trace.report.fleet import Row
 from drive_trace.scorecard.card import CHANGED, ILLEGIBLE
-from drive_trace.scorecard.caveats import StrayGrade, Unread
+from drive_trace.scorecard.caveats import Uncounted, Unread
 from drive_trace.scorecard.run_lines import TraceLines, copied_runs
 from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, score_run
 from drive_trace.storage.files import Problem, verdicts_beside
@@ -207,7 +207,7 @@ class FleetScan:
     def read(self) -> int:
         """Read all traces. Returns how many runs they have."""
         valid: dict[str, None] = {}
-        strays: list[StrayGrade] = []
+        strays: list[Uncounted] = []
         hashes: list[tuple[str, Mapping[str, bytes]]] = []
         files = list(self._inputs)
         looked = zip(files, self._traces.look_at(files), strict=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from drive_trace.scorecard import measures
-from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, UnknownEvent, Unread
+from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, Unread
 from drive_trace.scorecard.run_lines import TraceLines, copied_runs, runs_sharing_events
 from drive_trace.scorecard.run_score import STANDINGS, RunScore, Verdict, what_would_change_it
 from drive_trace.scorecard.scoring import TraceSummary, among, score_run, without_lines
@@ -73,12 +73,6 @@ class ScoreCard(NamedTuple):
     def has_any_correctness_signal(self) -> bool:
         """Whether any run was graded, however incompletely."""
         return any(run.correctness is not None for run in self.runs)
-
-    @property
-    def stray_lookalikes(self) -> tuple[UnknownEvent, ...]:
-        """Lines of unknown types that look like a feed, and name no run."""
-        found = (each for trace in self.traces for each in trace.lookalikes)
-        return tuple(each for each in found if each.run_id is None)
 
     @property
     def hidden_reason(self) -> str | None:
@@ -216,8 +210,8 @@ def to_json(card: ScoreCard) -> dict[str, object]:
                 "lookalike_lines": [
                     {
                         "line": each.line,
-                        "event_type": each.event_name,
-                        "looks_like": each.meant,
+                        "event_type": each.event_name or "",
+                        "looks_like": each.feed,
                         "run_id": each.run_id,
                     }
                     for each in trace.lookalikes

@@ -33,8 +33,8 @@ MOST_STRAYS = 10
 _LONGEST = 80
 
 
-class Rejected(NamedTuple):
-    """A line that readers reject."""
+class Uncounted(NamedTuple):
+    """A line that readers reject, or whose type they do not know."""
 
     line: int
     """From 1."""
@@ -42,92 +42,40 @@ class Rejected(NamedTuple):
     """The line's event type, where it can be read."""
     run_id: str | None = None
     """The line's run, where it can be read."""
-    hides: str | None = None
-    """The feed whose name stands somewhere in the line, as where two events were written on one
-    line; else the feed whose fields all do.
-    """
+    feed: str | None = None
+    """The feed that the line is of, or may be."""
     ts: str | None = None
     """When it was recorded, where that can be read."""
     is_alike: bool = False
-    """Whether only its fields suggest that the line is of a feed."""
-    is_shared: bool = False
-    """Whether it names another type, too, as where two events were written on one line."""
-
-    @property
-    def feed(self) -> str | None:
-        """The feed that the line is of, or may be."""
-        is_known = self.event_name in FEEDS and not self.is_shared
-        return self.event_name if is_known else self.hides
-
-    @property
-    def may_be_work(self) -> bool:
-        """Whether it may show work, and no other caveat of a grade has it."""
-        return self.feed is None or (self.hides == COST and self.event_name is not None)
+    """Whether it only looks like a line of the feed: by its fields, or as its type is spelt."""
+    is_unknown: bool = False
+    """Whether its type is unknown; else readers reject it."""
+    may_be_work: bool = True
+    """Whether it may show work, and no other caveat of a grade has it."""
+    path: str = ""
 
 
-class UnknownEvent(NamedTuple):
-    """A line of an unknown type."""
-
-    path: str
-    line: int
-    """From 1."""
-    meant: str | None
-    """The feed's event that it looks like, if any."""
-    event_name: str
-    run_id: str | None
-    """The line's run, where it can be read."""
-    ts: str | None = None
-    """When it was recorded, where that can be read."""
-
-
-class StrayGrade(NamedTuple):
-    """A line that may grade any run, as none can be read from it."""
-
-    path: str
-    line: int
-    """From 1."""
-    ts: str | None
-    """When it was recorded, where that can be read."""
-    is_alike: bool
-    """Whether it looks like a grade; else readers reject a grade."""
-
-
-def rejected_lines(lines: Iterable[Line]) -> tuple[Rejected, ...]:
-    """What the scorecard needs to know of rejected lines."""
-    flagged = cast("Iterable[FlaggedLine]", lines)
-    return tuple(_rejected(line, line.order + 1) for line in flagged)
+def uncounted_lines(lines: Iterable[Line], path: str = "") -> tuple[Uncounted, ...]:
+    """What the scorecard needs to know of lines that readers reject, or do not know."""
+    found = (_uncounted(line, line.order + 1) for line in cast("Iterable[FlaggedLine]", lines))
+    return tuple(each._replace(path=path) if path else each for each in found)
 
 
 @lru_cache(maxsize=64)  # a long line that may be of many runs is read once
-def _rejected(line: FlaggedLine, number: int) -> Rejected:
-    is_shared = trace_line.names_several(line.text, "event_type")
-    is_feed = line.event_name in FEEDS and not is_shared
-    named = None if is_feed else feed_named(line.text)
-    alike = None if is_feed or named else feed_with_fields(line.text)
-    return Rejected(
-        number,
-        line.event_name,
-        trace_line.named_run(line),
-        hides=named or alike,
-        ts=time_in(line.text),
-        is_alike=alike is not None,
-        is_shared=is_shared,
-    )
-
-
-def unknown_lines(lines: Iterable[Line], path: str = "") -> tuple[UnknownEvent, ...]:
-    """What the scorecard needs to know of lines of unknown types."""
-    return tuple(
-        UnknownEvent(
-            path,
-            line.order + 1,
-            meant_feed(line),
-            line.event_name or "",
-            line.run_id,
-            time_in(line.text),
-        )
-        for line in cast("Iterable[FlaggedLine]", lines)
-    )
+def _uncounted(line: FlaggedLine, number: int) -> Uncounted:
+    text, name = line.text, line.event_name
+    if not line.is_rejected:
+        feed = meant_feed(line)
+        known = number, name or "", line.run_id, feed, time_in(text), feed is not None
+        return Uncounted(*known, is_unknown=True, may_be_work=feed is None)
+    is_feed = name in FEEDS and not trace_line.names_several(text, "event_type")
+    # Two events may stand on one line; else the names of all fields may tell the feed.
+    named = name if is_feed else feed_named(text)
+    feed = named or feed_with_fields(text)
+    may_be_work = feed is None or (feed == COST and not is_feed and name is not None)
+    is_alike = feed is not None and named is None
+    run_id, ts = trace_line.named_run(line), time_in(text)
+    return Uncounted(number, name, run_id, feed, ts, is_alike, may_be_work=may_be_work)
 
 
 def meant_feed(line: FlaggedLine) -> str | None:
@@ -149,7 +97,7 @@ def _is_near(word: str, feed: str) -> bool:
     return are_alike(word[: len(first)], first) and are_alike(word, feed)
 
 
-def rejected_phrase(rejected: Sequence[Rejected], others: str | None = None) -> str | None:
+def rejected_phrase(rejected: Sequence[Uncounted], others: str | None = None) -> str | None:
     """``1 correctness line rejected (line 12), not counted``; None where nothing was. ``others``
     stands before lines that are of no feed.
     """
@@ -175,13 +123,13 @@ def uncounted_phrase(rejected: int, unknown: int) -> str:
     return f"{which} {' or '.join(kinds)}"
 
 
-def lookalike_phrase(found: Sequence[UnknownEvent]) -> str | None:
+def lookalike_phrase(found: Iterable[Uncounted]) -> str | None:
     """``line 12 of an unknown type looks like correctness-recorded; it does not count``; None where
     nothing was found.
     """
     phrases = []
     for feed in (COST, GRADE):
-        lines = [each.line for each in found if each.meant == feed]
+        lines = [each.line for each in found if each.feed == feed]
         if len(lines) == 1:
             line = f"line {lines[0]} of an unknown type looks"
             phrases.append(f"{line} like {feed}; it does not count")
@@ -189,6 +137,12 @@ def lookalike_phrase(found: Sequence[UnknownEvent]) -> str | None:
             named = f"lines {first_of(lines, MOST)} of unknown types look"
             phrases.append(f"{named} like {feed}; they do not count")
     return "; ".join(phrases) or None
+
+
+def uncounted_phrases(found: Sequence[Uncounted]) -> list[str]:
+    """Both phrases, as far as there are such lines."""
+    rejected, unknown = ([e for e in found if e.is_unknown is each] for each in (False, True))
+    return [*filter(None, (rejected_phrase(rejected), lookalike_phrase(unknown)))]
 
 
 # Caveats

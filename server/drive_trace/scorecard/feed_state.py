@@ -13,14 +13,14 @@ from typing import NamedTuple, cast
 
 import msgspec
 
-from drive_trace.scorecard import caveats
+from drive_trace.scorecard.caveats import Uncounted, meant_feed, uncounted_lines, uncounted_phrases
 from drive_trace.scorecard.run_lines import newest_grade
 from drive_trace.scorecard.run_score import Recorded, RunScore, recorded_in
 from drive_trace.trace.index import Index
 from drive_trace.trace.joined import may_be_after, repeats
 from drive_trace.trace.line import FlaggedLine, runs_named
 from drive_trace.trace.reading import values_of
-from drive_trace.trace.run import Run
+from drive_trace.trace.run import Run, in_order
 from drive_trace.trace.times import is_later, latest_recorded
 from drive_trace.vocabulary import ENVELOPE, GRADE, EventType
 
@@ -34,12 +34,11 @@ class FeedState(NamedTuple):
     """Whether the trace has a valid event of the run."""
     counted: Recorded | None
     """The last valid event of the feed."""
-    rejected: tuple[caveats.Rejected, ...]
+    uncounted: tuple[Uncounted, ...]
     """Lines that readers drop and that are of the run's feed, or may be, as where two events were
-    written on one line; in their order.
+    written on one line; then lines of unknown types that look like the feed, and are the run's, or
+    may be.
     """
-    lookalikes: tuple[caveats.UnknownEvent, ...]
-    """Lines of unknown types that look like the feed, and that are the run's, or may be."""
     agent_id: str | None
     """The orchestrator's session, as all events of the run have it that name one; None where they
     name several.
@@ -49,11 +48,9 @@ class FeedState(NamedTuple):
     newest: tuple[int, str] | None = None
     """See :attr:`RunInFile.newest_grade`."""
 
-    @property
-    def rejected_since(self) -> tuple[caveats.Rejected, ...]:
-        """The rejected lines below the event that counts."""
-        last = self.counted.line if self.counted is not None else 0
-        return tuple(each for each in self.rejected if each.line > last)
+    def is_below(self, each: Uncounted) -> bool:
+        """Whether a line stands below the event that counts."""
+        return self.counted is None or each.line > self.counted.line
 
 
 class FileFeed(NamedTuple):
@@ -119,14 +116,14 @@ class JoinedFeed(msgspec.Struct, frozen=True):
         counted = decider.state.counted if decider is not None else None
         found: list[Doubt] = []
         for path, state in self.files:
-            rejected, alike = state.rejected, state.lookalikes
+            uncounted = state.uncounted
             if decider is not None and counted is not None:
                 is_after = partial(_is_after, counted, state, decider)
-                rejected, alike = tuple(filter(is_after, rejected)), tuple(filter(is_after, alike))
+                uncounted = tuple(filter(is_after, uncounted))
                 found += _rival(path, state.counted, counted)
                 found += _disorder(path, state, counted)
-            phrases = (caveats.rejected_phrase(rejected), caveats.lookalike_phrase(alike))
-            found += [Doubt(path, phrase, is_event=False) for phrase in phrases if phrase]
+            phrases = uncounted_phrases(uncounted)
+            found += [Doubt(path, phrase, is_event=False) for phrase in phrases]
         return found
 
 
@@ -134,11 +131,10 @@ def _is_after(
     counted: Recorded,
     state: FeedState,
     decider: FileFeed,
-    each: caveats.Rejected | caveats.UnknownEvent,
+    each: Uncounted,
 ) -> bool:
-    is_below = state.counted is None or each.line > state.counted.line
-    is_latest = state is decider.state
-    grades = (each.feed if isinstance(each, caveats.Rejected) else each.meant) == GRADE
+    is_below, is_latest = state.is_below(each), state is decider.state
+    grades = each.feed == GRADE
     return may_be_after(each.ts, counted.ts, is_below=is_below, is_latest=is_latest, grades=grades)
 
 
@@ -161,23 +157,18 @@ def feed_state(index: Index, feed: EventType, run_id: str) -> FeedState:
     """What a trace says of a run's feed."""
     run = index.runs.get(run_id)
     counted = run.events(feed.name).last if run is not None else None
-    dropped = cast("Iterator[FlaggedLine]", chain.from_iterable(index.rejected.values()))
+    dropped = cast("Sequence[FlaggedLine]", in_order(chain.from_iterable(index.rejected.values())))
     unknown = cast("Sequence[FlaggedLine]", index.unknown)
+    uncounted = [line for line in dropped if _may_be_of_feed(index, line, feed, run_id)]
+    uncounted += [
+        line
+        for line in unknown
+        if _may_be_of_run(index, line, run_id) and meant_feed(line) == feed.name
+    ]
     return FeedState(
         run is not None,
         recorded_in(counted) if counted is not None else None,
-        tuple(
-            sorted(
-                caveats.rejected_lines(
-                    line for line in dropped if _may_be_of_feed(index, line, feed, run_id)
-                )
-            )
-        ),
-        caveats.unknown_lines(
-            line
-            for line in unknown
-            if _may_be_of_run(index, line, run_id) and caveats.meant_feed(line) == feed.name
-        ),
+        uncounted_lines(uncounted),
         _agent_of(run) if run is not None else None,
         [line.order + 1 for line in repeats(run)] if run is not None else (),
         newest_grade(run) if run is not None and feed.name == GRADE else None,

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from drive_trace.scorecard import caveats
-from drive_trace.scorecard.caveats import MOST, Caveat, CaveatCode, LineRef, Rejected, make_caveat
+from drive_trace.scorecard.caveats import MOST, Caveat, CaveatCode, LineRef, Uncounted, make_caveat
 from drive_trace.scorecard.measures import Efficiency, covered
 from drive_trace.scorecard.run_lines import RunLines
 from drive_trace.scorecard.run_score import Recorded, RunInFile, RunScore
@@ -44,7 +44,7 @@ def caveats_of_lines(run: RunLines) -> Iterator[Caveat]:
 def caveats_from_elsewhere(
     run: RunScore,
     unread: Sequence[caveats.Unread],
-    strays: Sequence[caveats.StrayGrade],
+    strays: Sequence[Uncounted],
     copied: str | None,
 ) -> Iterator[Caveat]:
     """The caveats of a run that follow from other files, and from the record of its judging; see
@@ -114,7 +114,7 @@ def _of_stale(run: RunLines) -> Iterator[Caveat]:
         unknown = [
             each.line
             for each in part.unknown
-            if each.meant is None
+            if each.may_be_work
             and each.run_id == run.run_id
             and run.is_after(file, each.line, each.ts)
         ]
@@ -275,7 +275,7 @@ def _of_rejected(run: RunLines, file: int) -> Iterator[Caveat]:
     # Those that are not named may be grades.
     behind = f"{nor}, which may be of this run"
     lines += [(each, GRADE if more else each.feed, behind) for each in part.strays]
-    by_kind: dict[tuple[str, bool, bool, str], list[Rejected]] = {}
+    by_kind: dict[tuple[str, bool, bool, str], list[Uncounted]] = {}
     for each, feed, behind in lines:
         kind = behind, each.is_alike, feed != GRADE, feed or "~"
         by_kind.setdefault(kind, []).append(each)
@@ -288,14 +288,14 @@ def _of_rejected(run: RunLines, file: int) -> Iterator[Caveat]:
         )
 
 
-def _any_after(run: RunLines, file: int, found: Sequence[Rejected | caveats.UnknownEvent]) -> bool:
+def _any_after(run: RunLines, file: int, found: Sequence[Uncounted]) -> bool:
     return any(run.is_after(file, each.line, each.ts, grades=True) for each in found)
 
 
 def _of_lookalikes(run: RunLines, file: int) -> Iterator[Caveat]:
     part = run.parts[file]
     for feed in (GRADE, COST):
-        found = [each for each in part.unknown if each.meant == feed]
+        found = [each for each in part.unknown if each.feed == feed]
         if found:
             yield make_caveat(
                 _LOOKALIKE[feed],
@@ -305,9 +305,7 @@ def _of_lookalikes(run: RunLines, file: int) -> Iterator[Caveat]:
             )
 
 
-def _of_strays(
-    run: RunScore, deciding: Recorded, strays: Sequence[caveats.StrayGrade]
-) -> Iterator[Caveat]:
+def _of_strays(run: RunScore, deciding: Recorded, strays: Sequence[Uncounted]) -> Iterator[Caveat]:
     """Of files without an event of the run; a part says by itself what its own file has."""
     own = {part.path for part in run.parts if part.event_count}
     after = [

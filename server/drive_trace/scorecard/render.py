@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from drive_trace.scorecard import run_score
 from drive_trace.scorecard.card import ILLEGIBLE, NO_RUN_SIGNAL, ScoreCard
-from drive_trace.scorecard.caveats import (
-    CaveatCode,
-    UnknownEvent,
-    lookalike_phrase,
-    rejected_phrase,
-)
+from drive_trace.scorecard.caveats import CaveatCode, uncounted_phrases
 from drive_trace.scorecard.measures import Efficiency, WallClock, covered
 from drive_trace.scorecard.outline import LineWords, in_short, outline_blocks
 from drive_trace.scorecard.run_score import QUALIFIED, RunScore, Verdict, cause
@@ -274,14 +269,6 @@ def not_read_blocks(card: ScoreCard) -> list[doc.Block]:
     return [doc.Paragraph(doc.strong(first), is_warning=True), doc.Bullets(named)]
 
 
-def _by_file(found: Iterable[UnknownEvent]) -> Iterator[tuple[str, str]]:
-    by_path: dict[str, list[UnknownEvent]] = {}
-    for each in found:
-        by_path.setdefault(each.path, []).append(each)
-    for path, same in by_path.items():
-        yield path, lookalike_phrase(same) or ""
-
-
 def not_read(card: ScoreCard) -> Iterator[doc.Words]:
     """What could not be read, a line each: to stand over everything else."""
     count = len(card.not_read)
@@ -312,17 +299,12 @@ def totals(card: ScoreCard) -> list[doc.Words]:
 def beside_runs(card: ScoreCard) -> Iterator[doc.Words]:
     """The uncounted lines that name no run, file by file, and what a search has not read."""
     for trace in card.traces:
-        rejected = rejected_phrase(trace.unowned)
-        if rejected:
-            yield f"{_in_file(trace.path)} no known run: {rejected}."
-    for path, phrase in _by_file(card.stray_lookalikes):
-        yield f"{_in_file(path)} no known run: {phrase}."
+        where = f"{doc.name(trace.path)}, in" if trace.path else "In"
+        strays = (each for each in trace.lookalikes if each.run_id is None)
+        for phrase in uncounted_phrases([*trace.unowned, *strays]):
+            yield f"{where} no known run: {phrase}."
     if card.left_out.files:
         yield f"{card.left_out.sentence(doc.name)}."
-
-
-def _in_file(path: str) -> doc.Words:
-    return f"{doc.name(path)}, in" if path else "In"
 
 
 def _decided_by(run: RunScore) -> str:

@@ -29,14 +29,14 @@ class TraceLines:
         self.index, self.path = index, path
 
     @cached_property
-    def unknown(self) -> tuple[caveats.UnknownEvent, ...]:
+    def unknown(self) -> tuple[caveats.Uncounted, ...]:
         """All lines of unknown types."""
-        return caveats.unknown_lines(self.index.unknown, self.path)
+        return caveats.uncounted_lines(self.index.unknown, self.path)
 
     @cached_property
-    def strays(self) -> tuple[caveats.Rejected, ...]:
+    def strays(self) -> tuple[caveats.Uncounted, ...]:
         """See :attr:`RunInFile.strays`."""
-        return caveats.rejected_lines(self.index.strays[0][-caveats.MOST_STRAYS :])
+        return caveats.uncounted_lines(self.index.strays[0][-caveats.MOST_STRAYS :])
 
     @cached_property
     def unrecorded(self) -> Mapping[str, Sequence[Change]]:
@@ -51,16 +51,16 @@ class TraceLines:
         return found
 
     @cached_property
-    def _unknown_by_run(self) -> Mapping[str | None, Sequence[caveats.UnknownEvent]]:
+    def _unknown_by_run(self) -> Mapping[str | None, Sequence[caveats.Uncounted]]:
         """Under None the last of those that look like a feed's and may be of any run: they name
         none, or one without a valid event, as its id may be bent.
         """
-        found: dict[str | None, list[caveats.UnknownEvent]] = {}
+        found: dict[str | None, list[caveats.Uncounted]] = {}
         for each in self.unknown:
             found.setdefault(each.run_id if each.run_id in self.index.runs else None, []).append(
                 each
             )
-        strays = [each for each in found.get(None, ()) if each.meant is not None]
+        strays = [each for each in found.get(None, ()) if each.feed is not None]
         return {**found, None: strays[-caveats.MOST_STRAYS :]}
 
     def part_of(self, run_id: str) -> RunInFile:
@@ -69,8 +69,8 @@ class TraceLines:
         run = index.runs.get(run_id)
         if run is None:
             lines = index.uncounted[run_id]
-            rejected = caveats.rejected_lines(each for each in lines if each.is_rejected)
-            others = caveats.unknown_lines((each for each in lines if not each.is_rejected), path)
+            rejected = caveats.uncounted_lines(each for each in lines if each.is_rejected)
+            others = caveats.uncounted_lines((each for each in lines if not each.is_rejected), path)
             return RunInFile(path, lines[0].order + 1, rejected=rejected, unknown=others)
         unknown = self._unknown_by_run
         grade, cost = run.events(GRADE).last, run.events(COST).last
@@ -81,7 +81,7 @@ class TraceLines:
             recorded_in(grade, path) if grade is not None else None,
             recorded_in(cost, path) if cost is not None else None,
             run.lines[-1].text_fact("ts"),
-            rejected=caveats.rejected_lines(index.rejected.get(run_id, ())),
+            rejected=caveats.uncounted_lines(index.rejected.get(run_id, ())),
             strays=self.strays,
             stray_count=len(index.strays[0]),
             unknown=tuple(sorted((*unknown.get(run_id, ()), *unknown[None]))),

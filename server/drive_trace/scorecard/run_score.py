@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from drive_trace.scorecard.caveats import Caveat, CaveatCode, Rejected, UnknownEvent
+from drive_trace.scorecard.caveats import Caveat, CaveatCode, Uncounted
 from drive_trace.scorecard.measures import Efficiency, Provenance
 from drive_trace.scorecard.run_facts import RunFacts
 from drive_trace.text.wording import are, listed, plural, short_hash
@@ -159,14 +159,14 @@ class RunInFile(NamedTuple):
     """The same of the token feed."""
     last: str | None = None
     """``ts`` of the last event."""
-    rejected: tuple[Rejected, ...] = ()
-    strays: tuple[Rejected, ...] = ()
+    rejected: tuple[Uncounted, ...] = ()
+    strays: tuple[Uncounted, ...] = ()
     """The last of the file's rejected feed lines that may be this run's: they name none, or one
     without a valid event in the file.
     """
     stray_count: int = 0
     """How many such lines there are."""
-    unknown: tuple[UnknownEvent, ...] = ()
+    unknown: tuple[Uncounted, ...] = ()
     """Lines of unknown types that name the run; the last of the file's that look like a feed's and
     may be of any run, too.
     """
@@ -295,12 +295,12 @@ class RunScore(NamedTuple):
         return sum(part.event_count for part in self.parts)
 
     @property
-    def rejected(self) -> tuple[Rejected, ...]:
+    def rejected(self) -> tuple[Uncounted, ...]:
         """The run's rejected lines, file by file."""
         return tuple(rejected for part in self.parts for rejected in part.rejected)
 
     @property
-    def unknown(self) -> tuple[UnknownEvent, ...]:
+    def unknown(self) -> tuple[Uncounted, ...]:
         """Its lines of unknown types, file by file."""
         return tuple(each for part in self.parts for each in part.unknown)
 

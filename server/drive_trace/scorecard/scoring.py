@@ -19,11 +19,9 @@ from drive_trace.scorecard.caveats import (
     MOST_STRAYS,
     Caveat,
     CaveatCode,
-    Rejected,
-    StrayGrade,
-    UnknownEvent,
+    Uncounted,
     Unread,
-    rejected_lines,
+    uncounted_lines,
     uncounted_phrase,
 )
 from drive_trace.scorecard.feed_state import FeedState, feed_state
@@ -116,7 +114,7 @@ def _models(run: Run) -> tuple[str, ...]:
 def among(
     run: RunScore,
     unread: Sequence[Unread] = (),
-    strays: Sequence[StrayGrade] = (),
+    strays: Sequence[Uncounted] = (),
     copied: str | None = None,
     verdicts: Sequence[Verdicts] = (),
 ) -> RunScore:
@@ -165,11 +163,11 @@ class TraceSummary(NamedTuple):
     """Every run that a line names, in the order of their first lines: those with valid events
     before those of which readers count no line.
     """
-    unowned: tuple[Rejected, ...] = ()
+    unowned: tuple[Uncounted, ...] = ()
     """Rejected lines from which no run can be read."""
-    unknown: tuple[UnknownEvent, ...] = ()
+    unknown: tuple[Uncounted, ...] = ()
     """All lines of unknown types, in their order."""
-    strays: tuple[StrayGrade, ...] = ()
+    strays: tuple[Uncounted, ...] = ()
     """The latest of the lines that may grade any run."""
     is_illegible: bool = False
     """See :attr:`Index.is_illegible`."""
@@ -188,9 +186,9 @@ class TraceSummary(NamedTuple):
         return tuple(each.line for each in self.unknown)
 
     @property
-    def lookalikes(self) -> tuple[UnknownEvent, ...]:
+    def lookalikes(self) -> tuple[Uncounted, ...]:
         """Those of them that look like a feed's."""
-        return tuple(each for each in self.unknown if each.meant is not None)
+        return tuple(each for each in self.unknown if each.feed is not None)
 
 
 def summarize(index: Index, path: str = "") -> TraceSummary:
@@ -200,7 +198,7 @@ def summarize(index: Index, path: str = "") -> TraceSummary:
     return TraceSummary(
         path,
         tuple(run for run_id in ids if (run := score_run(run_id, [lines])) is not None),
-        rejected_lines(index.rejected.get(None, ())),
+        uncounted_lines(index.rejected.get(None, ())),
         lines.unknown,
         stray_grades(lines),
         index.is_illegible,
@@ -218,19 +216,11 @@ def without_lines(trace: TraceSummary) -> TraceSummary:
     return with_hashes(trace)._replace(lines=None)
 
 
-def stray_grades(lines: TraceLines) -> tuple[StrayGrade, ...]:
+def stray_grades(lines: TraceLines) -> tuple[Uncounted, ...]:
     """The latest of the lines of a trace that may grade any run."""
-    rejected = rejected_lines(lines.index.rejected.get(None, ()))
-    found = [
-        StrayGrade(lines.path, each.line, each.ts, each.is_alike)
-        for each in rejected
-        if each.feed == GRADE
-    ]
-    found += [
-        StrayGrade(lines.path, each.line, each.ts, is_alike=True)
-        for each in lines.unknown
-        if each.run_id is None and each.meant == GRADE
-    ]
+    rejected = uncounted_lines(lines.index.rejected.get(None, ()), lines.path)
+    unknown = (each for each in lines.unknown if each.run_id is None)
+    found = [each for each in (*rejected, *unknown) if each.feed == GRADE]
     # What has no moment may be later than all.
     found.sort(key=lambda each: (each.ts is not None and sortable(each.ts)) or "~")
     return tuple(found[-MOST_STRAYS:])

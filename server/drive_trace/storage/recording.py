@@ -21,7 +21,7 @@ import msgspec
 from drive_trace import __version__
 from drive_trace.authoring import drafts
 from drive_trace.scorecard.card import ILLEGIBLE
-from drive_trace.scorecard.caveats import lookalike_phrase, rejected_phrase
+from drive_trace.scorecard.caveats import uncounted_phrases
 from drive_trace.scorecard.feed_state import FeedState, FileFeed, JoinedFeed, mentions
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import ScoredTrace, score_joined
@@ -166,12 +166,11 @@ def _about_trace(
 
 def _passed_over(state: FeedState) -> Iterator[str]:
     """Lines below the event that counts so far, which do not count either."""
-    rejected = rejected_phrase(state.rejected_since)
-    if rejected:
-        yield f"{rejected}: what is appended now counts in its place"
-    alike = lookalike_phrase(state.lookalikes)
-    if alike:
-        yield alike
+    unknown = [each for each in state.uncounted if each.is_unknown]
+    below = [each for each in state.uncounted if not each.is_unknown and state.is_below(each)]
+    for phrase in uncounted_phrases(below):
+        yield f"{phrase}: what is appended now counts in its place"
+    yield from uncounted_phrases(unknown)
 
 
 def record_feed(  # noqa: PLR0913 - what is recorded, and where
@@ -402,7 +401,7 @@ class RunFiles:
             raise appending.AppendError(path, ILLEGIBLE)
         names_run = mentions(trace.index, self.run_id)
         state = trace.feed_state(self.feed, self.run_id)
-        concerns = names_run or state.rejected or state.lookalikes
+        concerns = names_run or state.uncounted
         return _FileBeside(version, names_run, trace if concerns else None)
 
 

@@ -29,7 +29,7 @@ from drive_trace.linter.settings import RuleSettings
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.messages import DiagnosticReport
 from drive_trace.scorecard.card import ILLEGIBLE
-from drive_trace.scorecard.caveats import StrayGrade
+from drive_trace.scorecard.caveats import Uncounted
 from drive_trace.scorecard.run_lines import TraceLines
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import TraceSummary, summarize, with_hashes
@@ -230,7 +230,7 @@ class ClosedTrace(NamedTuple):
     """Why runs may lack a part that is in it; empty if they do not."""
     parts: Mapping[str, RunScore] = {}
     """Each run in it by its id, scored as if it stood in this trace alone."""
-    strays: Sequence[StrayGrade] = ()
+    strays: Sequence[Uncounted] = ()
     """Its lines that may grade any run."""
     hashes: Mapping[str, bytes] = {}
     """By run the hashes of its events."""

@@ -23,7 +23,7 @@ from drive_trace.lsp.workspace.closed_traces import ClosedTrace, ClosedTraces, T
 from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.scorecard import run_lines
 from drive_trace.scorecard.card import ILLEGIBLE
-from drive_trace.scorecard.caveats import Omitted, StrayGrade, Unread
+from drive_trace.scorecard.caveats import Omitted, Uncounted, Unread
 from drive_trace.scorecard.run_lines import EventOwners, TraceLines, event_hashes
 from drive_trace.scorecard.run_score import RunInFile, RunScore
 from drive_trace.scorecard.scoring import among, score_run, stray_grades
@@ -79,7 +79,7 @@ class EditedTrace(NamedTuple):
         return self.trace.analysis.lines(self.place.name)
 
     @property
-    def strays(self) -> Sequence[StrayGrade]:
+    def strays(self) -> Sequence[Uncounted]:
         """Its lines that may grade any run."""
         return stray_grades(self.by_run)
 
@@ -263,7 +263,7 @@ class WorkspaceRuns:
         """What may hold a part of any run of a folder."""
         return [*self.unread(folder), *self.left_out(folder).missed]
 
-    def strays(self, folder: Path | None) -> Sequence[StrayGrade]:
+    def strays(self, folder: Path | None) -> Sequence[Uncounted]:
         """The lines of a folder's traces that may grade any of its runs."""
         return [line for each in self._in(folder) for line in each.strays]
 
@@ -414,7 +414,7 @@ def _only(trace: FolderTrace) -> Sequence[FolderTrace]:
 def _score_parts(
     parts: Sequence[RunPart],
     unread: Sequence[Unread],
-    strays: Sequence[StrayGrade],
+    strays: Sequence[Uncounted],
     copied: str | None,
 ) -> RunScore:
     """Judge a run by parts that can be joined; for the rest see :func:`scoring.among`."""
