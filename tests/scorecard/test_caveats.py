@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from drive_trace.scorecard.caveats import TABLE
+from drive_trace.scorecard.caveats import ALWAYS_QUALIFY, NEVER_QUALIFY, CaveatCode
 from drive_trace.vocabulary import TOKEN_FIELDS
 from tests.cli.support import run, write
 from tests.scorecard.support import PASSED, card_of, event, graded
@@ -42,9 +42,15 @@ def stale(what: str) -> str:
     return f"stale: {what} after the grade"
 
 
-def test_the_page_has_the_table_of_the_code() -> None:
-    rows = [f"| `{code}` | {what} | {when.value} |" for code, (what, when) in TABLE.items()]
-    assert [each for each in PAGE.read_text("utf-8").split("\n") if each[:3] == "| `"] == rows
+def test_the_page_says_of_each_code_when_it_qualifies() -> None:
+    rows = [
+        each[3:-2].split(" | ") for each in PAGE.read_text("utf-8").split("\n") if each[:3] == "| `"
+    ]
+    assert [code.rstrip("`") for code, *_ in rows] == [*CaveatCode]
+    for code, _, when in rows:
+        name = code.rstrip("`")
+        assert (when == "always") == (name in ALWAYS_QUALIFY)
+        assert (when == "never") == (name in NEVER_QUALIFY)
 
 
 CASES: dict[str, tuple[Any, ...]] = {

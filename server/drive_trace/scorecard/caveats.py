@@ -12,7 +12,7 @@ somebody meant to grade a run, or to say what it cost. What the others are, nobo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from enum import Enum, StrEnum
+from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple, cast
 
@@ -173,89 +173,25 @@ class CaveatCode(StrEnum):
     REWRITTEN_HISTORY = "rewritten-history"
 
 
-class Qualifies(Enum):
-    """When a caveat could overturn the verdict; each in words."""
-
-    ALWAYS = "always"
-    AFTER_GRADE = "where it stands after the grade that decides, or may"
-    ORDER_UNCERTAIN = "where it is uncertain which grade is the latest"
-    COPY_MATTERS = "where a copied line is the grade that decides, or another run has the events"
-    FIGURES = "where a grade, a figure or work after the grade is concerned, or may be"
-    FIGURES_REST = "where it is a grade, or a figure is over it, or may be"
-    EVIDENCE_LOST = "where a gate graded it, and its record is lost or cannot be read"
-    OTHER_COMMIT = "where the record names several commits"
-    NEVER = "never"
-
-
-TABLE: Mapping[CaveatCode, tuple[str, Qualifies]] = {
-    CaveatCode.STALE: ("The run went on after it was graded.", Qualifies.ALWAYS),
-    CaveatCode.UNREAD_INPUT: ("An input was not read.", Qualifies.ALWAYS),
-    CaveatCode.REJECTED_GRADE: (
-        "Readers reject a line that grades the run, or may.",
-        Qualifies.AFTER_GRADE,
-    ),
-    CaveatCode.LOOKALIKE_GRADE: (
-        "A line without a type, or of an unknown one, looks like a grade of the run.",
-        Qualifies.AFTER_GRADE,
-    ),
-    CaveatCode.CONTRADICTING_GRADES: (
-        "Several files grade the run differently, or an earlier line has a later grade.",
-        Qualifies.ORDER_UNCERTAIN,
-    ),
-    CaveatCode.UNCALIBRATED_JUDGE: (
-        "The intent was judged by an uncalibrated judge.",
-        Qualifies.NEVER,
-    ),
-    CaveatCode.JUDGE_NOT_AS_ASKED: (
-        "Another model than was asked, and calibrated, judged the intent.",
-        Qualifies.ALWAYS,
-    ),
-    CaveatCode.JUDGE_OF_OWN_FAMILY: (
-        "The judge is of the family of a model that did the work.",
-        Qualifies.NEVER,
-    ),
-    CaveatCode.GRADED_WITHOUT_EVIDENCE: (
-        "A component has no record of a gate or a judge, and a gate of the run was run.",
-        Qualifies.EVIDENCE_LOST,
-    ),
-    CaveatCode.GRADED_AT_ANOTHER_COMMIT: (
-        "Components were graded at several commits, or in a tree with changes.",
-        Qualifies.OTHER_COMMIT,
-    ),
-    CaveatCode.STALE_REPORT: (
-        "A component rests on a report that may be older than the run's last work.",
-        Qualifies.ALWAYS,
-    ),
-    CaveatCode.CONTRADICTED_BY_GATE: (
-        "The latest gate of a component came to something else than the grade says.",
-        Qualifies.ALWAYS,
-    ),
-    CaveatCode.REJECTED_COST: (
-        "Readers reject a line that says what the run cost, or may.",
-        Qualifies.NEVER,
-    ),
-    CaveatCode.LOOKALIKE_COST: (
-        "A line without a type, or of an unknown one, looks like one that says what it cost.",
-        Qualifies.NEVER,
-    ),
-    CaveatCode.REJECTED_LINE: ("Readers reject another line of the run.", Qualifies.NEVER),
-    CaveatCode.COPIED_EVENTS: (
-        "Events of the run stand in several files, several times in one, or in another run.",
-        Qualifies.COPY_MATTERS,
-    ),
-    CaveatCode.CONFLICTING_EVENT_ID: ("One event id stands for different events.", Qualifies.NEVER),
-    CaveatCode.UNRECORDED_CHANGE: (
-        "The record beside a file of the run says that lines were dropped, changed, copied or "
-        "moved, or is damaged itself.",
-        Qualifies.FIGURES,
-    ),
-    CaveatCode.PARTIAL_COVERAGE: ("A figure covers a part of the run.", Qualifies.NEVER),
-    CaveatCode.REWRITTEN_HISTORY: (
-        "A line of the run was changed, removed or moved since it was committed (`--history`).",
-        Qualifies.FIGURES_REST,
-    ),
+ALWAYS_QUALIFY = {
+    CaveatCode.STALE,
+    CaveatCode.UNREAD_INPUT,
+    CaveatCode.JUDGE_NOT_AS_ASKED,
+    CaveatCode.STALE_REPORT,
+    CaveatCode.CONTRADICTED_BY_GATE,
 }
-"""What each caveat is about, and whether it qualifies the verdict."""
+"""These could overturn the verdict, wherever they are found; ``docs/caveats.md`` says when others
+could.
+"""
+NEVER_QUALIFY = {
+    CaveatCode.UNCALIBRATED_JUDGE,
+    CaveatCode.JUDGE_OF_OWN_FAMILY,
+    CaveatCode.REJECTED_COST,
+    CaveatCode.LOOKALIKE_COST,
+    CaveatCode.REJECTED_LINE,
+    CaveatCode.CONFLICTING_EVENT_ID,
+    CaveatCode.PARTIAL_COVERAGE,
+}
 
 
 class LineRef(NamedTuple):
@@ -349,6 +285,5 @@ def make_caveat(  # noqa: PLR0913 - the parts of a caveat
     first few of ``others``.
     """
     named = tuple(dict.fromkeys(others))[:MOST]
-    when = TABLE[code][1]
-    qualifies = when is Qualifies.ALWAYS or (when is not Qualifies.NEVER and holds)
+    qualifies = code in ALWAYS_QUALIFY or (code not in NEVER_QUALIFY and holds)
     return Caveat(code, short, message or short, qualifies, tuple(lines), path, named)
