@@ -29,7 +29,6 @@ _STYLES: dict[str, dict[str, Any]] = {
     "incorrect": {"fg": "red", "bold": True},
     "not-computable": {"bold": True},
     "heading": {"dim": True},
-    "soft": {"dim": True},
     "warning": {"fg": "yellow"},
 }
 _SUFFIXES = {".md": "markdown", ".json": "json", ".html": "html", ".htm": "html"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from drive_trace.scorecard import run_score
@@ -10,12 +10,11 @@ from drive_trace.scorecard.card import ILLEGIBLE, NO_RUN_SIGNAL, ScoreCard
 from drive_trace.scorecard.caveats import CaveatCode, uncounted_phrases
 from drive_trace.scorecard.measures import Efficiency, WallClock, covered
 from drive_trace.scorecard.outline import LineWords, in_short, outline_blocks
-from drive_trace.scorecard.run_score import QUALIFIED, RunScore, Verdict, cause
+from drive_trace.scorecard.run_score import RunScore, Verdict, cause
 from drive_trace.text import document as doc
 from drive_trace.text import wording
 from drive_trace.text.escaping import plain, printable
-from drive_trace.text.spans import terminal_columns
-from drive_trace.text.wording import HUGE, are, compact, duration, listed, plural, wrapped
+from drive_trace.text.wording import HUGE, are, compact, duration, listed, plural
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, TOKEN_FIELDS
 
 if TYPE_CHECKING:
@@ -37,11 +36,13 @@ def lens_title(run: RunScore, verdict: str | None = None) -> str:
     """The verdict first, efficiency for a CORRECT run, what happened, and then other caveats.
     ``verdict`` is how it is worded where that is more than the headline.
     """
-    phrases = [verdict or run.headline]
-    if run.efficiency is not None:
-        phrases.append(brief(run.efficiency))
-    phrases.append(in_short(run))
-    return " · ".join(filter(None, [*phrases, *unsaid(run)]))
+    return " · ".join(filter(None, [verdict or run.headline, _happened(run), *unsaid(run)]))
+
+
+def _happened(run: RunScore) -> str:
+    """What a CORRECT run cost, and what happened in any."""
+    cost = brief(run.efficiency) if run.efficiency is not None else ""
+    return " · ".join(filter(None, (cost, in_short(run))))
 
 
 def unsaid(run: RunScore) -> list[str]:
@@ -238,16 +239,16 @@ def card_document(card: ScoreCard, most: int | None = None) -> list[doc.Block]:
 
 
 def _in_full(run: RunScore) -> list[doc.Block]:
-    files = _files(run, doc.name)
+    files = _files(run)
     listed: list[doc.Block] = [doc.Paragraph("Files:"), doc.Bullets(files)] if files else []
     head = [doc.Paragraph(doc.strong(run.headline)), *outline_blocks(run)]
     return [*head, *card_blocks(run), *listed]
 
 
-def _files(run: RunScore, shown: Callable[[str], str]) -> list[str]:
+def _files(run: RunScore) -> list[doc.Words]:
     paths = [part.path for part in run.parts if part.path]
     more = [f"and {len(paths) - _MOST_FILES:,} more"] * (len(paths) > _MOST_FILES)
-    return [*map(shown, paths[:_MOST_FILES]), *more]
+    return [*map(doc.name, paths[:_MOST_FILES]), *more]
 
 
 def markdown(card: ScoreCard) -> str:
@@ -322,81 +323,31 @@ def _number(value: int | None) -> str:
 
 # As a table for a terminal: a line a run, and below it why and where
 
-Paint = Callable[[str, str], str]
-"""Gives a text the colours of its role: a run's standing, ``heading``, ``soft`` or ``warning``.
-
-Green is for the standing ``correct`` and for nothing else.
-"""
-
-_VERDICT = 14
-_FIGURES = (("INPUT", 6), ("OUTPUT", 6), ("TIME", 8), ("OVER", 7), ("ROUNDS", 6))
-_REST = 2 + _VERDICT + sum(2 + width for _, width in _FIGURES)
 _NARROWEST = 60
 
 
-def table(card: ScoreCard, columns: int, paint: Paint) -> str:
+def table(card: ScoreCard, columns: int, paint: doc.Paint) -> str:
     """All runs, in at most ``columns`` columns where names allow; 60 at least."""
     width = max(columns, _NARROWEST)
-    lines = [line for each in not_read(card) for line in _warning(each, "", width, paint)]
-    lines += [""] * bool(lines)
-    if card.runs:
-        run_heading = "RUN" if width - _REST >= len("RUN") else ""
-        names = [name for name, _ in _FIGURES]
-        heading = _line(run_heading, f"{'VERDICT':<{_VERDICT}}", names, width)
-        lines.append(paint(heading, "heading"))
-    for run in card.runs:
-        lines += _run(run, width, paint)
-    lines += [""] * bool(lines)
-    lines += [each for said in totals(card) for each in wrapped(doc.unmarked(said), "", width)]
-    if card.runs:
-        hint = "Grades, and what would change a verdict: --format text."
-        lines.append(paint(hint, "soft"))
-    return "\n".join(lines)
-
-
-def _run(run: RunScore, width: int, paint: Paint) -> Iterator[str]:
-    word, because = run.word, "" if run.verdict is Verdict.CORRECT else cause(run.gate)
-    if run.standing == QUALIFIED:
-        word, _, because = word.partition(" but ")
-        word += " but"
-    name = plain(run.run_id)
-    if terminal_columns(name) > width - _REST:
-        yield name
-        name = ""
-    figures = ["hidden"] if run.efficiency is None else _figures(run.efficiency)
-    verdict = paint(word, run.standing) + " " * (_VERDICT - len(word))
-    yield _line(name, verdict, figures, width)
-    for said in filter(None, (because, in_short(run))):
-        yield from wrapped(said, "  ", width)
-    for caveat in run.caveats:
-        yield from _warning(caveat.sentence(plain), "  ", width, paint)
-    for phrase in (*judging(run), *histories(run)):
-        yield from wrapped(doc.unmarked(phrase), "  ", width)
-    for each in _files(run, lambda path: f"in {plain(path)}"):
-        yield paint(f"  {each}", "soft")
-
-
-def _warning(said: doc.Words, indent: str, width: int, paint: Paint) -> Iterator[str]:
-    lines = wrapped(f"! {doc.unmarked(said)}", indent, width)
-    return (paint(each, "warning") for each in lines)
-
-
-def _figures(efficiency: Efficiency) -> list[str]:
-    tokens, rounds = efficiency.tokens, efficiency.rounds.mean
-    read, written = tokens["input_tokens"], tokens["output_tokens"]
-    clock = efficiency.wall_clock
-    return [
-        "n/a" if read is None else compact(read),
-        "n/a" if written is None else compact(written),
-        "n/a" if clock.ms is None else duration(clock.ms),
-        "" if clock.ms is None else f"{clock.counted}/{clock.of}" if clock.of else "clock",
-        "n/a" if rounds is None else f"{rounds:.1f}",
+    rows = [
+        [
+            doc.name(run.run_id, width // 3),
+            doc.chip(run_score.STANDINGS[run.standing], run.standing),
+            _happened(run),
+        ]
+        for run in card.runs
     ]
+    shown: list[doc.Block] = [*not_read_blocks(card)]
+    shown += [doc.Table(("RUN", "VERDICT", "WHAT HAPPENED"), rows)] * bool(rows)
+    shown += [doc.Section(doc.name(run.run_id), [*_about(run)]) for run in card.runs]
+    said = [*totals(card), *["Grades, and what would change it: --format text."] * bool(rows)]
+    shown.append(doc.Section("All runs", [*map(doc.Paragraph, said)]))
+    return doc.as_text(shown, width, paint)
 
 
-def _line(name: str, verdict: str, figures: list[str], width: int) -> str:
-    shown = name + " " * (width - _REST - terminal_columns(name))
-    figures_in_columns = (
-        f"{each:>{room}}" for each, (_, room) in zip(figures, _FIGURES, strict=False)
-    )
-    return "  ".join([shown, verdict, *figures_in_columns])
+def _about(run: RunScore) -> Iterator[doc.Block]:
+    if run.verdict is not Verdict.CORRECT:
+        yield doc.Paragraph(cause(run.gate))
+    yield from caveats(run)
+    said = (*judging(run), *histories(run), *_files(run))
+    yield from map(doc.Paragraph, said)

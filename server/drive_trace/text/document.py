@@ -21,6 +21,7 @@ from typing import NamedTuple, TypeAlias
 import msgspec
 
 from drive_trace.text.escaping import code, plain
+from drive_trace.text.spans import terminal_columns
 from drive_trace.text.wording import wrapped
 
 # Words
@@ -194,59 +195,80 @@ _FIGURE = re.compile(r"[−+]?[\d,.]+|n/a")
 """What is aligned at the right, where all of a column is so."""
 
 
-def as_text(blocks: Iterable[Block], width: int = 80) -> str:
+Paint: TypeAlias = Callable[[str, str], str]
+"""Gives a text the colours of its role: the standing of a chip, ``heading`` or ``warning``.
+
+Green is for the standing ``correct`` and for nothing else.
+"""
+
+
+def _uncoloured(text: str, _: str) -> str:
+    return text
+
+
+def as_text(blocks: Iterable[Block], width: int = 80, paint: Paint = _uncoloured) -> str:
     """For a terminal of ``width`` columns: aligned, and wrapped where names allow."""
-    return "\n".join(_text(blocks, "", width)).replace("\u00a0", " ")
+    return "\n".join(_text(blocks, "", width, paint)).replace("\u00a0", " ")
 
 
-def _text(blocks: Iterable[Block], indent: str, width: int) -> Iterator[str]:
+def _text(blocks: Iterable[Block], indent: str, width: int, paint: Paint) -> Iterator[str]:
     is_first = True
     for each in blocks:
         match each:
             case Paragraph(words, is_warning):
-                yield from wrapped(f"{'! ' * is_warning}{unmarked(words)}", indent, width)
+                lines = wrapped(f"{'! ' * is_warning}{unmarked(words)}", indent, width)
+                yield from (paint(line, "warning") if is_warning else line for line in lines)
             case Bullets(items):
                 for item in items:
                     yield from wrapped(unmarked(item), indent or "  ", width)
             case Table():
                 yield from (f"{indent}{each.caption}:" for _ in range(bool(each.caption)))
-                yield from (f"{indent}{line}".rstrip() for line in _aligned(each, width))
+                yield from (f"{indent}{line}".rstrip() for line in _aligned(each, width, paint))
                 yield from wrapped(more(each.left_out, each.what) or "", indent, width)
             case Section(title, inner):
                 yield from ([] if is_first else [""])
                 yield f"{indent}{unmarked(title)}"
-                yield from _text(inner, f"{indent}  ", width)
+                yield from _text(inner, f"{indent}  ", width, paint)
         is_first = False
 
 
-def _aligned(table: Table, width: int) -> Iterator[str]:
+def _aligned(table: Table, width: int, paint: Paint) -> Iterator[str]:
     """A table of at most so many columns where its longest words allow."""
     rows = [[unmarked(_joined(cell)) for cell in row] for row in table.rows]
+    roles = [[_role(_joined(cell)) for cell in row] for row in table.rows]
     if table.numbers_from is not None:  # what stands within a figure is not wrapped
         rows = [[_IN_FIGURE.sub("\u00a0", cell) for cell in row] for row in rows]
     if table.headers:
         rows.insert(0, [*table.headers])
+        roles.insert(0, ["heading"] * len(table.headers))
     columns = [*zip(*rows, strict=True)]
     figures = [
         table.is_figure(at) and all(map(_FIGURE.fullmatch, each[1:]))
         for at, each in enumerate(columns)
     ]
-    least = [max(len(word) for cell in each for word in cell.split(" ")) for each in columns]
+    least = [max(map(terminal_columns, " ".join(each).split(" "))) for each in columns]
     least[-1] = min(least[-1], 30)  # what overflows there, as a path, moves nothing
-    widths = [max(map(len, each)) for each in columns]
+    widths = [max(map(terminal_columns, each)) for each in columns]
     for _ in range(sum(widths) + 2 * len(widths) - width):
         widest = max(range(len(widths)), key=lambda at: (widths[at] > least[at], widths[at]))
         widths[widest] = max(widths[widest] - 1, least[widest])
-    for row in rows:
+    for row, roles_of in zip(rows, roles, strict=True):
         cells = [
             wrapped(cell, "", most, "") or [""] for cell, most in zip(row, widths, strict=True)
         ]
         for line in zip_longest(*cells, fillvalue=""):
-            pairs = zip(line, widths, figures, strict=True)
-            yield "  ".join(
-                each.rjust(most) if is_figure else each.ljust(most)
-                for each, most, is_figure in pairs
-            )
+            shown = []
+            for each, most, is_figure, role in zip(line, widths, figures, roles_of, strict=True):
+                room = " " * (most - terminal_columns(each))
+                text = paint(each, role) if role and each else each
+                shown.append(f"{room}{text}" if is_figure else f"{text}{room}")
+            yield "  ".join(shown)
+
+
+def _role(words: Words) -> str:
+    """The standing of words that begin with a verdict."""
+    first = next(pieces(words), "")
+    return first.target if isinstance(first, Mark) and first.kind == "chip" else ""
 
 
 # As Markdown
