@@ -15,7 +15,7 @@ const builds = await Promise.all([
     platform: "node", target: "node20", format: "cjs", external: ["vscode"],
   }),
   build({
-    ...common, entryPoints: ["src/starting/wasm/main.ts"], outfile: "dist/wasm.mjs", platform: "node", target: "node20", format: "esm",
+    ...common, entryPoints: ["src/starting/wasm/worker.ts"], outfile: "dist/wasm.mjs", platform: "node", target: "node20", format: "esm",
   }),
   build({
     ...common, entryPoints: ["src/web.ts"], outfile: "dist/web.js",

@@ -41,7 +41,7 @@ export async function playBundledStory(editor: Editor, sandbox: Sandbox): Promis
     assert.ok(files.some((file) => file.endsWith("server/launch.py")), "the folder is the right one");
   });
 
-  await playLaterStarts(editor, sandbox, times, () => settled(sandbox.mark));
+  await playLaterStarts(editor, times, sandbox);
 
   await step("a file that the settings name is a trace, too", async () => {
     await sandbox.addLog();

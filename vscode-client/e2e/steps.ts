@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 
 import type { Editor } from "./editor";
-import { isDriveTrace, processesWith, type RunningProcess } from "./processes";
+import { isDriveTrace, processesWith, type RunningProcess, settled } from "./processes";
 import type { Sandbox } from "./sandbox";
 import { until } from "./until";
 
@@ -23,25 +23,24 @@ export async function openTrace(editor: Editor, folders = ["projects"]): Promise
   return Date.now() - opened;
 }
 
-/** Starts the server again in two ways, and says how long each took beside those before; `wait` is for what is not to count. */
-export async function playLaterStarts(
-  editor: Editor, sandbox: Sandbox, times: Map<string, number>, wait: () => Promise<unknown>,
-): Promise<void> {
+/** Starts the server again in two ways, and says how long each took beside those before. Without a sandbox it is no process. */
+export async function playLaterStarts(editor: Editor, times: Map<string, number>, sandbox?: Sandbox): Promise<void> {
+  const settle = async (): Promise<void> => { await (sandbox && settled(sandbox.mark)); }; // what is not to count
+
   await step("again, in a window that is loaded later", async () => {
     await editor.run("View: Close All Editors");
-    const before = await runningServer(sandbox);
+    const before = await (sandbox && runningServer(sandbox));
     await editor.reload();
-    await runningServer(sandbox, before);
-    await wait();
+    await (sandbox && runningServer(sandbox, before));
+    await settle();
     times.set("in a window loaded later", await openTrace(editor));
   });
 
   await step("again, from a server that is started anew", async () => {
-    const before = await runningServer(sandbox);
-    await wait();
+    await settle();
     const asked = Date.now();
     await editor.run("Drive Trace: Restart Server");
-    await runningServer(sandbox, before);
+    await until("no squiggle", async () => (await editor.errorSquiggles()).length === 0);
     await until("a squiggle", async () => (await editor.errorSquiggles()).length > 0);
     times.set("after Restart Server", Date.now() - asked);
   });

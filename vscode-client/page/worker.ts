@@ -6,6 +6,8 @@
 
 import type { PyodideAPI } from "pyodide";
 
+import { keep, startPython } from "../src/starting/wasm/python";
+
 export interface Asked {
   readonly id: number;
   /** The files to keep first, by their paths below the folder. */
@@ -58,12 +60,10 @@ type Run = (folder: string, command: readonly string[]) => { toJs(): [number, st
 async function start(base: string): Promise<{ python: PyodideAPI; run: Run }> {
   const packages = fetch(`${base}packages.zip`).then((response) => response.arrayBuffer());
   const memory = fetch(`${base}memory.gz`).then(({ body }) =>
-    body && new Response(body.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
+    body === null ? undefined : new Response(body.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
   const { loadPyodide } = (await import(`${base}pyodide/pyodide.mjs`)) as typeof import("pyodide");
   const options = { indexURL: `${base}pyodide/`, stdout: () => undefined, stderr: () => undefined };
-  const kept = await memory;
-  const python = await loadPyodide(kept === null ? options : { ...options, _loadSnapshot: kept });
-  python.unpackArchive(await packages, "zip", { extractDir: "/packages" });
+  const python = await startPython(loadPyodide, options, await packages, { read: () => memory });
   return { python, run: python.runPython(program) as Run };
 }
 
@@ -81,11 +81,7 @@ scope.onmessage = ({ data }) => { void answer(data); };
 async function answer({ id, files = [], folder, commands }: Asked): Promise<void> {
   try {
     const { python, run } = await started;
-    const disk = python.FS as { mkdirTree(path: string): void; writeFile(path: string, data: Uint8Array): void };
-    for (const [path, data] of files) {
-      disk.mkdirTree(`${folder}/${path}`.replace(/\/[^/]*$/, ""));
-      disk.writeFile(`${folder}/${path}`, data);
-    }
+    files.forEach(([path, data]) => { keep(python, `${folder}/${path}`, data); });
     const results = commands.map((command) => {
       const result = run(folder, command);
       const [code, out, errors] = result.toJs();

@@ -11,7 +11,7 @@ const bundle: Bundle = {
   compiled: { ".cpython-311-x86_64-linux-gnu.so": "cp311", ".cpython-313-x86_64-linux-gnu.so": "cp313" },
 };
 const nothing: Wishes = {
-  command: [], python: "", environments: [], version: "0.1.2", bundle, webAssembly: [], cache: "/cache",
+  command: [], python: "", environments: [], version: "0.1.2", bundle, hasWebAssembly: false, cache: "/cache",
 };
 const own = ["-I", "-S", "-X", "pycache_prefix=/cache", path.join("/ext/server", "launch.py")];
 
@@ -139,10 +139,10 @@ test("an extension that carries no server says so", async () => {
   assert.equal(setting, "driveTrace.server.command");
 });
 
-test("where no Python fits, VS Code's own Node runs the server in WebAssembly", async () => {
-  const webAssembly = ["/code/node", "/ext/dist/wasm.mjs"];
-  assert.deepEqual(await started({ webAssembly }, {}), webAssembly);
-  assert.deepEqual(await started({ webAssembly }, { "/bin/python3": python("/bin/python3", "3.9.2") }), webAssembly);
-  assert.deepEqual((await started({ webAssembly }, python311))[0], "/bin/python3");
-  assert.match((await told({ webAssembly, python: "/mine" }, {})).text, /"\/mine" is none/);
+test("where no Python fits, the server runs in WebAssembly", async () => {
+  const hasWebAssembly = true;
+  assert.deepEqual(await started({ hasWebAssembly }, {}), ["Pyodide"]);
+  assert.deepEqual(await started({ hasWebAssembly }, { "/bin/python3": python("/bin/python3", "3.9.2") }), ["Pyodide"]);
+  assert.deepEqual((await started({ hasWebAssembly }, python311))[0], "/bin/python3");
+  assert.match((await told({ hasWebAssembly, python: "/mine" }, {})).text, /"\/mine" is none/);
 });

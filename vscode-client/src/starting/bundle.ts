@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import * as path from "node:path";
 
@@ -21,17 +20,6 @@ export async function readBundle(folder: string): Promise<Bundle | undefined> {
   } catch {
     return undefined;
   }
-}
-
-/** What makes VS Code's own Node run drive-trace in WebAssembly; empty where the bundle has none of it. */
-export function webAssembly(bundle: string, cache: string): string[] {
-  const program = path.join(bundle, "..", "dist", "wasm.mjs");
-  return existsSync(path.join(bundle, "wasm", "packages.zip")) ? [process.execPath, program, cache] : [];
-}
-
-/** For whoever starts a `file`: VS Code's own program is Node where this is set. */
-export function asNode(file: string): NodeJS.ProcessEnv {
-  return file === process.execPath ? { ...process.env, ELECTRON_RUN_AS_NODE: "1" } : process.env;
 }
 
 /**

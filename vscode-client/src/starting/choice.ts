@@ -4,6 +4,7 @@ import { type Bundle, launchArguments } from "./bundle";
 import { describe, fits, type Interpreter, parseDescription, usualCommands } from "./interpreters";
 import type { Program } from "./programs";
 import { isCompatible, parseVersion } from "./versions";
+import { inWebAssembly } from "./wasm/command";
 
 /** What settings, the workspace and the extension have to say about which server to start. */
 export interface Wishes {
@@ -16,8 +17,8 @@ export interface Wishes {
   /** The version that a server of the workspace or on the `PATH` has to be compatible with. */
   readonly version: string;
   readonly bundle: Bundle | undefined;
-  /** VS Code's own Node and its arguments, for a machine without a Python; empty where it has no drive-trace. */
-  readonly webAssembly: readonly string[];
+  /** Whether the extension carries what runs without a Python. */
+  readonly hasWebAssembly: boolean;
   /** A folder for what the interpreter compiles. */
   readonly cache: string;
 }
@@ -105,8 +106,7 @@ function besides(interpreter: string, platform: NodeJS.Platform): string[] {
 }
 
 async function bundledServer(wishes: Wishes, machine: Machine): Promise<Choice> {
-  const { bundle, cache, webAssembly: [node, ...args] } = wishes;
-  const instead = node === undefined || wishes.python !== "" ? undefined : choice(node, args, true, true);
+  const { bundle, cache } = wishes;
   if (bundle === undefined) {
     return { found: false, problem: { kind: "no-server", version: wishes.version } };
   }
@@ -121,10 +121,11 @@ async function bundledServer(wishes: Wishes, machine: Machine): Promise<Choice> 
       found.push(interpreter);
     }
   }
-  if (instead !== undefined) {
+  if (wishes.hasWebAssembly && wishes.python === "") {
     machine.note("No Python can run the server: it runs in WebAssembly.");
+    return inWebAssembly;
   }
-  return instead ?? { found: false, problem: missingPython(wishes.python, bundle, found) };
+  return { found: false, problem: missingPython(wishes.python, bundle, found) };
 }
 
 function interpreters({ python, environments }: Wishes, bundle: Bundle, platform: NodeJS.Platform): string[][] {
@@ -171,6 +172,6 @@ async function find(name: string, machine: Machine): Promise<string | undefined>
   return undefined;
 }
 
-function choice(file: string, args: readonly string[], isOwn = false, inWebAssembly = false): Choice {
-  return { found: true, command: { file, args, isOwn, inWebAssembly } };
+function choice(file: string, args: readonly string[], isOwn = false): Choice {
+  return { found: true, command: { file, args, isOwn, inWebAssembly: false } };
 }

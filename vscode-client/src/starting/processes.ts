@@ -1,15 +1,20 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import * as path from "node:path";
+import { Worker } from "node:worker_threads";
 
 import * as vscode from "vscode";
+import { type LanguageClientOptions, PortMessageReader } from "vscode-languageclient/node";
 
 import type { Host, Running } from "../server";
 import { readSettings } from "../settings";
-import { asNode, readBundle, webAssembly } from "./bundle";
+import { readBundle } from "./bundle";
 import { type Choice, chooseServer, type Command } from "./choice";
 import { ask, findProgram } from "./programs";
+import { TextWriter, type Told } from "./wasm/messages";
+import type { Places } from "./wasm/worker";
 import type { WorkspacePython } from "./workspace-python";
 
 /** What is to be known of the extension. */
@@ -21,13 +26,22 @@ export interface Home {
   readonly storage: string;
 }
 
-/** Servers as processes of the machine. */
+/** Servers as processes of the machine, or in a worker where there is no Python. */
 export class Processes implements Host {
+  private worker: Worker | undefined;
+
   constructor(
     private readonly log: vscode.LogOutputChannel,
     private readonly home: Home,
     private readonly workspacePython: WorkspacePython,
   ) {}
+
+  readonly options: Partial<LanguageClientOptions> = {
+    middleware: { workspace: { didChangeWorkspaceFolders: (event, next) => {
+      this.see(event.added);
+      return next(event);
+    } } },
+  };
 
   async choose(): Promise<Choice> {
     const { serverCommand, python } = readSettings();
@@ -43,7 +57,7 @@ export class Processes implements Host {
       environments: serverCommand.length === 0 ? await this.workspacePython.interpreters() : [],
       version,
       bundle: await readBundle(bundle),
-      webAssembly: webAssembly(bundle, storage),
+      hasWebAssembly: existsSync(path.join(bundle, "wasm", "packages.zip")),
       cache: path.join(storage, "compiled"),
     };
     return chooseServer(wishes, {
@@ -55,8 +69,11 @@ export class Processes implements Host {
     });
   }
 
-  async launch({ file, args }: Command, ended: () => void): Promise<Running> {
-    const child = spawn(file, [...args, "serve"], { cwd: homedir(), env: asNode(file), windowsHide: true });
+  async launch({ file, args, inWebAssembly }: Command, ended: () => void): Promise<Running> {
+    if (inWebAssembly) {
+      return this.launchWorker(ended);
+    }
+    const child = spawn(file, [...args, "serve"], { cwd: homedir(), windowsHide: true });
     child.on("exit", (code, signal) => {
       this.log.appendLine(`The server has ended (${code ?? signal ?? "unknown"}).`);
       ended();
@@ -67,5 +84,32 @@ export class Processes implements Host {
       hasEnded: () => child.exitCode !== null || child.signalCode !== null,
       kill: () => { child.kill(); },
     };
+  }
+
+  private launchWorker(ended: () => void): Running {
+    const { bundle, storage } = this.home;
+    const given: Places = { packed: path.join(bundle, "wasm"), cache: storage };
+    // The stack of a main thread ends at values that are nested 5,000 levels deep.
+    const worker = new Worker(path.join(bundle, "..", "dist", "wasm.mjs"), { workerData: given, resourceLimits: { stackSizeMb: 256 } });
+    let isOver = false;
+    worker.on("error", (error) => { this.log.appendLine(String(error)); });
+    worker.on("exit", (code) => {
+      isOver = true;
+      this.log.appendLine(`The server has ended (${code}).`);
+      ended();
+    });
+    this.worker = worker;
+    this.see(vscode.workspace.workspaceFolders ?? []);
+    return {
+      transports: { reader: new PortMessageReader(worker), writer: new TextWriter(worker) },
+      hasEnded: () => isOver,
+      kill: () => { void worker.terminate(); },
+    };
+  }
+
+  /** Lets the worker see folders of the workspace. */
+  private see(folders: readonly vscode.WorkspaceFolder[]): void {
+    const told: Told = { folders: folders.filter(({ uri }) => uri.scheme === "file").map(({ uri }) => uri.fsPath) };
+    this.worker?.postMessage(told);
   }
 }

@@ -1,62 +1,43 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import * as path from "node:path";
-import { pathToFileURL } from "node:url";
-
 import type { PyodideAPI } from "pyodide";
 
-import { type Serve, serving } from "./serving";
+/** The memory of a Python that is ready: it takes two seconds of work to make one. */
+export interface Memory {
+  read(): Promise<Uint8Array | ArrayBuffer | undefined>;
+  write?(memory: Uint8Array): unknown;
+}
 
-/** Python in WebAssembly, with drive-trace. */
-export interface Python {
-  /** Lets it see a folder of the machine, at the same path. */
-  readonly mount: (folder: string) => void;
-  readonly serve: Serve;
+type Load = typeof import("pyodide").loadPyodide;
+
+/** Starts Python with the packages that wasm.mjs has packed, from the memory that is kept, or else keeps its own. */
+export async function startPython(
+  load: Load, options: NonNullable<Parameters<Load>[0]>, packages: Uint8Array | ArrayBuffer, memory: Memory,
+): Promise<PyodideAPI> {
+  const note = (error: unknown): void => { options.stderr?.(`drive-trace: the memory of Python is not kept: ${String(error)}`); };
+  const kept = await memory.read().catch(note);
+  let python = kept && (await load({ ...options, _loadSnapshot: kept }).catch(note));
+  if (!python) {
+    python = await load({ ...options, _makeSnapshot: true });
+    void Promise.resolve(python.makeMemorySnapshot()).then((made) => memory.write?.(made)).catch(note);
+  }
+  python.unpackArchive(new Uint8Array(packages), "zip", { extractDir: "/packages" });
+  return python;
 }
 
 interface Disk {
-  readonly filesystems: { readonly NODEFS: unknown };
   mkdirTree(folder: string): void;
-  mount(kind: unknown, options: { root: string }, folder: string): void;
+  unlink(path: string): void;
+  writeFile(path: string, data: Uint8Array): void;
+  analyzePath(path: string): { exists: boolean };
 }
 
-/** Starts it from the folder that wasm.mjs has filled. It may write to `cache`. */
-export async function startPython(folder: string, cache: string, log: (line: string) => void): Promise<Python> {
-  const python = await loadPython(path.join(folder, "pyodide"), cache, log);
-  python.unpackArchive(new Uint8Array(readFileSync(path.join(folder, "packages.zip"))), "zip", { extractDir: "/packages" });
-  const disk = python.FS as unknown as Disk;
-  const mounted = new Set<string>();
-  const mount = (folder: string): void => {
-    const there = folder.replaceAll("\\", "/").replace(/^(?=[a-z]:)/i, "/");
-    const isInside = [...mounted].some((each) => there === each || there.startsWith(`${each}/`));
-    if (!isInside && existsSync(folder)) {
-      disk.mkdirTree(there);
-      disk.mount(disk.filesystems.NODEFS, { root: folder }, there);
-      mounted.add(there);
-    }
-  };
-  return { mount, serve: serving(python) };
-}
-
-/** The first start takes two seconds of work to make Python ready: its memory is kept for the next ones. */
-async function loadPython(pyodide: string, cache: string, log: (line: string) => void): Promise<PyodideAPI> {
-  const { loadPyodide, version } = (await import(pathToFileURL(path.join(pyodide, "pyodide.mjs")).href)) as typeof import("pyodide");
-  const options = { indexURL: pyodide, stdout: log, stderr: log };
-  const kept = path.join(cache, `pyodide-${version}.memory`);
-  if (existsSync(kept)) {
-    try {
-      return await loadPyodide({ ...options, _loadSnapshot: new Uint8Array(readFileSync(kept)) });
-    } catch (error) {
-      log(`drive-trace: ${kept} is of no use, and is made again: ${String(error)}`);
-    }
+/** Writes a file to the disk of Python, which is in memory; undefined is in one that is gone. */
+export function keep({ FS }: PyodideAPI, path: string, content: Uint8Array | undefined): void {
+  const disk = FS as unknown as Disk;
+  if (disk.analyzePath(path).exists) {
+    disk.unlink(path);
   }
-  const python = await loadPyodide({ ...options, _makeSnapshot: true });
-  try {
-    mkdirSync(cache, { recursive: true });
-    const fresh = `${kept}.${process.pid}`;
-    writeFileSync(fresh, python.makeMemorySnapshot());
-    renameSync(fresh, kept); // another window may be reading it
-  } catch (error) {
-    log(`drive-trace: ${kept} cannot be written: ${String(error)}`);
+  if (content !== undefined) {
+    disk.mkdirTree(path.replace(/\/[^/]*$/, ""));
+    disk.writeFile(path, content);
   }
-  return python;
 }

@@ -1,5 +1,8 @@
 import type { PyodideAPI } from "pyodide";
 
+import type { Told } from "./messages";
+import { keep } from "./python";
+
 const program = `
 import sys
 sys.path.insert(0, "/packages")
@@ -13,10 +16,38 @@ def serve(send):
 serve
 `;
 
-/** Serves one client. Gives what takes a message, and gives the exit code once the client has left. */
-export type Serve = (send: (message: Uint8Array) => void) => (body: Uint8Array) => number | undefined;
+/** What runs a worker. */
+export interface Port {
+  postMessage(message: object): void;
+  /** Ends it. */
+  close(): void;
+}
 
-/** What serves, in a Python that has drive-trace in /packages. */
-export function serving(python: PyodideAPI): Serve {
-  return python.runPython(program) as Serve;
+/** Serves one client with Python once it is there; gives what takes what the worker is told. `mount` lets Python see a folder. */
+export function serve(port: Port, started: Promise<PyodideAPI>, mount?: (python: PyodideAPI, folder: string) => void): (told: Told) => void {
+  const decoder = new TextDecoder();
+  const server = started.then((python) => {
+    const begin = python.runPython(program) as (send: (message: Uint8Array) => void) => (body: Uint8Array) => number | undefined;
+    const receive = begin((message) => {
+      port.postMessage(JSON.parse(decoder.decode(message.subarray(message.indexOf(123)))) as object); // from its first brace, behind the header
+    });
+    return { python, receive };
+  });
+  return ({ folders, files, message }) => {
+    server.then(({ python, receive }) => {
+      folders?.forEach((folder) => { mount?.(python, folder); });
+      files?.forEach(([path, content]) => { keep(python, path, content); });
+      if (message !== undefined && receive(new TextEncoder().encode(message)) !== undefined) {
+        port.close();
+      }
+    }).catch((error: unknown) => {
+      setTimeout(() => { throw error; }); // so that the extension learns of it
+    });
+  };
+}
+
+/** What Python prints, for the log of the client. */
+export function logTo(port: Port): { stdout: (message: string) => void; stderr: (message: string) => void } {
+  const log = (message: string): void => { port.postMessage({ jsonrpc: "2.0", method: "window/logMessage", params: { type: 4, message } }); };
+  return { stdout: log, stderr: log };
 }

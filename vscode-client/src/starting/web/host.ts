@@ -1,26 +1,17 @@
 import * as vscode from "vscode";
-import { BrowserMessageReader, BrowserMessageWriter, type Message } from "vscode-languageclient/browser";
-import type { LanguageClientOptions, MessageTransports } from "vscode-languageclient/node";
+import { BrowserMessageReader } from "vscode-languageclient/browser";
+import type { LanguageClientOptions } from "vscode-languageclient/node";
 
 import { language } from "../../language";
 import type { Host, Running } from "../../server";
 import type { Choice } from "../choice";
+import { inWebAssembly } from "../wasm/command";
+import { TextWriter, type Told } from "../wasm/messages";
 import { partsOf, pathOf } from "./addresses";
 import { type File, filesIn, isWanted, read } from "./files";
-import { parts, type Told } from "./messages";
 
-/** Sends messages as text: settings are in some, which cannot be sent as they are. */
-class TextWriter extends BrowserMessageWriter {
-  constructor(private readonly worker: Worker) {
-    super(worker);
-  }
-
-  override write(message: Message): Promise<void> {
-    const told: Told = { message: JSON.stringify(message) };
-    this.worker.postMessage(told);
-    return Promise.resolve();
-  }
-}
+/** What a worker needs of the folder that wasm.mjs has filled. */
+const parts = ["pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json"];
 
 /**
  * The server in a worker of the browser.
@@ -72,7 +63,7 @@ export class BrowserHost implements Host {
   };
 
   choose(): Promise<Choice> {
-    return Promise.resolve({ found: true, command: { file: "Pyodide", args: [], isOwn: true, inWebAssembly: true } });
+    return Promise.resolve(inWebAssembly);
   }
 
   /** The worker has an address that VS Code's own workers may load, and what it needs is sent to it. */
@@ -88,13 +79,14 @@ export class BrowserHost implements Host {
       ended();
     });
     const begin = async (): Promise<void> => {
-      this.tell({ begin: await Promise.all(parts.map((name) => this.part("server", "wasm", ...name.split("/")))) });
+      const read = async (name: string, ...folder: string[]) => [name, await this.part("server", "wasm", ...folder, name)] as const;
+      this.tell({ begin: new Map(await Promise.all([read("packages.zip"), ...parts.map((name) => read(name, "pyodide"))])) });
     };
     const folders = vscode.workspace.workspaceFolders?.map(({ uri }) => uri) ?? [];
     const [files] = await Promise.all([filesIn(folders, this.note), begin()]);
     this.keep(files);
     vscode.workspace.textDocuments.forEach((document) => { this.keepSaved(document); });
-    const transports: MessageTransports = { reader: new BrowserMessageReader(worker), writer: new TextWriter(worker) };
+    const transports = { reader: new BrowserMessageReader(worker), writer: new TextWriter(worker) };
     return { transports, hasEnded: () => isOver, kill: () => { worker.terminate(); } };
   }
 
