@@ -53,7 +53,7 @@ def definition(
 ) -> Targets:
     """Where something starts: links from ``origin``, or locations if that is None."""
     targets = []
-    for each in occurrences.declarations(view.index, named)[:MOST_TARGETS]:
+    for each in occurrences.declarations(view.index, view.lines, named)[:MOST_TARGETS]:
         record, whole = view.document.number(each.line), Place(Part.WHOLE)
         line = results.range_of(view, record, resolve(each.line.text, whole))
         name = results.range_of(view, record, each.span)
@@ -112,7 +112,7 @@ def references(
     number = view.document.number
     locations = [
         {"uri": uri, "range": results.plain_range(view, number(each.line), each.span)}
-        for each in unless_stopped(occurrences.occurrences(view.index, named))
+        for each in occurrences.occurrences(view.index, view.lines, named)
         if with_declarations or each.role is not occurrences.Role.DECLARES
     ]
     return results.JsonText(results.dumps(locations))
@@ -122,7 +122,8 @@ def document_highlights(view: results.View, point: Point) -> list[types.Document
     """The highlights of a thing: a write starts, ends or changes it, any other is a read. None if
     the point is on no name.
     """
-    line = view.lines[point.record]
+    lines = view.lines
+    line = lines[point.record]
     found = occurrences.named_at(line, point.offset)
     if found is None:
         return None
@@ -133,7 +134,7 @@ def document_highlights(view: results.View, point: Point) -> list[types.Document
             results.range_of(view, number(each.line), each.span),
             kinds.Read if each.role is occurrences.Role.READS else kinds.Write,
         )
-        for each in occurrences.occurrences_near(view.index, found[0], line, MOST_HIGHLIGHTS)
+        for each in occurrences.occurrences_near(view.index, lines, found[0], line, MOST_HIGHLIGHTS)
     ]
 
 
@@ -175,7 +176,7 @@ def rename_named(
         return results.CannotMake(f"A {named.entity.value} needs an id of at least one character.")
     what, replacements = named.entity.value, list[results.TextChange]()
     if new_name != named.value:
-        other = occurrences.taken(view.index, named, new_name)
+        other = occurrences.taken(view.index, view.lines, named, new_name)
         if other is not None:
             return results.CannotMake(
                 f"Line {view.analysis.line_number(other.line)} names a {what} {shown(new_name)} "
@@ -184,7 +185,7 @@ def rename_named(
         text, number = as_json(new_name)[1:-1], view.document.number
         replacements = [
             results.TextChange.within(number(each.line), inside(each.span), text)
-            for each in occurrences.occurrences(view.index, named)
+            for each in occurrences.occurrences(view.index, view.lines, named)
         ]
     return results.as_edits(view, replacements, annotation)
 

@@ -1,13 +1,14 @@
-"""Where a trace names a run, dispatch, round, slice, file or event. Valid lines are found by the
-index, others as far as their text can be read.
+"""Where a trace names a run, dispatch, round, slice, file or event. Lines that readers reject or do
+not know are looked at as far as their text can be read.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
-from itertools import chain
+from functools import cache
+from itertools import islice
 from typing import NamedTuple
 
 from drive_trace.json_text import strings_named
@@ -15,9 +16,9 @@ from drive_trace.stopping import unless_stopped
 from drive_trace.text.spans import Span
 from drive_trace.trace import line as trace_line
 from drive_trace.trace.index import Index
-from drive_trace.trace.line import RUN_FIELD, DiagnosticKind, Line, LineSet, earliest, run_id_of
+from drive_trace.trace.line import DiagnosticKind, Line, earliest, run_id_of
 from drive_trace.trace.places import Part, node_at, pair_at, path_at, syntax_of
-from drive_trace.vocabulary import EVENTS, LIFETIMES, NAMING, WRITERS, Entity
+from drive_trace.vocabulary import LIFETIMES, NAMING, WRITERS, Entity
 
 
 class NamedEntity(NamedTuple):
@@ -48,14 +49,6 @@ class Occurrence(NamedTuple):
     role: Role
 
 
-class _Naming(NamedTuple):
-    """Lines that may name something, and in which field."""
-
-    lines: Sequence[Line]
-    field: str
-
-
-_EVENT_FIELD = next(name for name, entity in NAMING.items() if entity is Entity.EVENT)
 _FIELDS = {
     entity: tuple(field for field, named in NAMING.items() if named is entity) for entity in Entity
 }
@@ -98,109 +91,72 @@ def _string_at(line: Line, offset: int) -> tuple[str, str, Span] | None:
     return None
 
 
-def occurrences(index: Index, named: NamedEntity) -> list[Occurrence]:
-    """Every place that names it, in the order of the trace."""
-    return _found(named, index, _sources(index, named))
+def occurrences(index: Index, lines: Iterable[Line], named: NamedEntity) -> Iterator[Occurrence]:
+    """Every place on some lines of a trace that names it."""
+    first = first_of_run(index, named.value) if named.entity is Entity.RUN else None
+    means = _means(index, named)
+    for line in unless_stopped(lines):
+        # Most lines say nothing of it. A name can be spelt with escapes.
+        if named.value in line.text or "\\" in line.text:
+            spans = {
+                span: field for field in _fields(line, named) for span in _spans(line, field, named)
+            }
+            for span in sorted(spans) if spans and means(trace_line.run_of(line)) else ():
+                role = Role.DECLARES if line is first else _role(line, named, spans[span])
+                yield Occurrence(line, span, role)
 
 
-def occurrences_near(index: Index, named: NamedEntity, line: Line, most: int) -> list[Occurrence]:
-    """At most ``most`` of the lines that name it, around one: what a window can show."""
-    half = most // 2
-    sources = [
-        _Naming(_around(source.lines, line, half), source.field)
-        for source in _sources(index, named)
-    ]
-    found = _found(named, index, sources)
-    place = sum(each.line.order < line.order for each in found)
-    return found[max(0, place - half) : place + half]
+def occurrences_near(
+    index: Index, lines: Sequence[Line], named: NamedEntity, line: Line, most: int
+) -> list[Occurrence]:
+    """At most ``most`` of the places that name it, around a line: what a window can show."""
+    place = line.order
+    above = islice(occurrences(index, reversed(lines[:place]), named), most // 2)
+    below = islice(occurrences(index, lines[place:], named), most // 2)
+    return sorted((*above, *below), key=lambda each: (each.line.order, each.span))
 
 
-def declarations(index: Index, named: NamedEntity) -> list[Occurrence]:
+def declarations(index: Index, lines: Sequence[Line], named: NamedEntity) -> list[Occurrence]:
     """What starts it. A run begins with its first line, and a file that no event authors begins
     where it was first amended.
     """
     if named.entity is Entity.RUN:
         first = first_of_run(index, named.value)
-        sources = [_Naming([first], RUN_FIELD)] if first is not None else []
-        return _found(named, index, sources)
-    every = occurrences(index, named)
+        lines = [first] if first is not None else []
+    every = [*occurrences(index, lines, named)]
     found = [each for each in every if each.role is Role.DECLARES]
     if found or named.entity is not Entity.PATH:
         return found
     return [each for each in every if each.role is Role.WRITES][:1]
 
 
-def taken(index: Index, named: NamedEntity, value: str) -> Occurrence | None:
+def taken(index: Index, lines: Sequence[Line], named: NamedEntity, value: str) -> Occurrence | None:
     """A place that would name the same thing if that had this value as its id."""
     if named.entity is Entity.RUN:
-        run = occurrences(index, NamedEntity(Entity.RUN, value, value))
-        return run[0] if run else None
+        return next(occurrences(index, lines, NamedEntity(Entity.RUN, value, value)), None)
     for run_id in runs_of(index, named) or (named.run,):
         other = NamedEntity(named.entity, run_id, value)
         is_elsewhere = runs_of(index, other) not in ((), (run_id,))
-        for each in occurrences(index, other):
+        for each in occurrences(index, lines, other):
             if not is_elsewhere or run_id_of(each.line) == run_id:
                 return each
     return None
 
 
-def _sources(index: Index, named: NamedEntity) -> Iterator[_Naming]:
-    entity, value = named.entity, named.value
-    if entity in LIFETIMES:
-        yield from _of_lifetime(index, named)
-        return
-    if entity is Entity.RUN:
-        run = index.runs.get(value)
-        yield _Naming(run.lines if run is not None else (), RUN_FIELD)
-        yield from (_Naming(index.rejected.get(each, ()), RUN_FIELD) for each in (value, None))
-    elif entity is Entity.EVENT:
-        yield _Naming(index.with_id(value), _EVENT_FIELD)
-    else:
-        yield from _of_path(index, value)
-    yield from (_Naming(index.unknown, field) for field in _FIELDS[entity])
-
-
-def _of_path(index: Index, path: str) -> Iterator[_Naming]:
-    for name, event in EVENTS.items():
-        for field in _FIELDS[Entity.PATH]:
-            if field in event.fields:
-                yield _Naming(index.having(name, field, path), field)
-    for run_id in index.rejected:
-        for field in _FIELDS[Entity.PATH]:
-            yield _Naming(index.unread_naming(run_id, field, path), field)
-
-
-def _of_lifetime(index: Index, named: NamedEntity) -> Iterator[_Naming]:
-    of, value = LIFETIMES[named.entity], named.value
+def _means(index: Index, named: NamedEntity) -> Callable[[str | None], bool]:
+    """Whether a line of a run means this one by its id, and not one of its own run."""
+    if named.entity not in LIFETIMES:
+        return lambda _: True
     runs = runs_of(index, named)
-    own = runs or (() if named.run is None else (named.run,))
-    for run_id in (*own, None):
-        run = index.runs.get(run_id) if run_id is not None else None
-        if run is not None:
-            yield from (_Naming(run.of(name, of.field, value), of.field) for name in of.members)
-        if run_id is not None or len(runs) <= 1:
-            yield _Naming(index.unread_naming(run_id, of.field, value), of.field)
-    for field in _REFERRING[named.entity]:
-        referring = chain(
-            index.having(of.opener, field, value),
-            *(index.unread_naming(run_id, field, value) for run_id in index.rejected),
-            index.unknown,
-        )
-        yield _Naming(list(_meant(index, named, runs, referring)), field)
 
+    @cache
+    def means(run_id: str | None) -> bool:
+        if run_id is None:
+            return len(runs) <= 1
+        theirs = runs_of(index, named._replace(run=run_id))
+        return theirs == runs or not set(theirs).isdisjoint(runs)
 
-def _meant(
-    index: Index, named: NamedEntity, runs: Sequence[str], lines: Iterable[Line]
-) -> Iterator[Line]:
-    """The lines that mean this one by its id, and not one of their own run."""
-    known: dict[str | None, bool] = {None: len(runs) <= 1}
-    for line in lines:
-        run_id = trace_line.run_of(line)
-        if run_id not in known:
-            theirs = runs_of(index, named._replace(run=run_id))
-            known[run_id] = theirs == runs or not set(theirs).isdisjoint(runs)
-        if known[run_id]:
-            yield line
+    return means
 
 
 def runs_of(index: Index, named: NamedEntity) -> Sequence[str]:
@@ -231,25 +187,18 @@ def first_of_run(index: Index, run_id: str) -> Line | None:
     return earliest((run.first_line if run else None, rejected.first if rejected else None))
 
 
-def _found(named: NamedEntity, index: Index, sources: Iterable[_Naming]) -> list[Occurrence]:
-    first = first_of_run(index, named.value) if named.entity is Entity.RUN else None
-    found: list[Occurrence] = []
-    for lines, field in sources:
-        for line in unless_stopped(lines):
-            for span in _spans(line, field, named):
-                role = Role.DECLARES if line is first else _role(line, named, field)
-                found.append(Occurrence(line, span, role))
-    # A line that readers do not know can be found by its run as well as among all of its kind.
-    once = {(each.line.order, each.span): each for each in found}
-    return [once[place] for place in sorted(once)]
+def _fields(line: Line, named: NamedEntity) -> Iterable[str]:
+    """The fields by which a line can name it: of an event that readers know, its own."""
+    event = trace_line.event_of(line)
+    return (each for each in _FIELDS[named.entity] if event is None or each in event.fields)
 
 
 def _spans(line: Line, field: str, named: NamedEntity) -> Iterable[Span]:
     text, value = line.text, named.value
-    if line.event is None and value not in text and "\\" not in text:
-        return ()
     if line.is_rejected:
         return [span for found, span in strings_named(text, field) if found == value]
+    if line.event is not None and line.fact(field) != value:
+        return ()
     if any(diagnostic.kind is DiagnosticKind.DUPLICATE_KEY for diagnostic in line.diagnostics):
         root = syntax_of(text).root
         nodes = [each.value for each in root.members_named(field)] if root is not None else []
@@ -281,10 +230,3 @@ def _role(line: Line, named: NamedEntity, field: str) -> Role:
     if event.opens is named.entity and named.entity is not Entity.RUN:
         return Role.DECLARES
     return Role.WRITES if event.closes is named.entity else Role.READS
-
-
-def _around(lines: Sequence[Line], line: Line, half: int) -> Sequence[Line]:
-    if not isinstance(lines, LineSet) or len(lines) <= 2 * half:
-        return lines
-    place = lines.position(line)
-    return lines[max(0, place - half) : place + half]
