@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from drive_trace.analysis import Analysis
-from drive_trace.linter.phases import MOST
+from drive_trace.linter.courses import MOST
 from drive_trace.linter.rule import (
     Finding,
     LineDiagnostic,

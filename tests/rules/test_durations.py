@@ -1,7 +1,7 @@
 """What is said of durations: once a dispatch, and nothing where the timestamps tell nothing."""
 
 from drive_trace.analysis import Analysis
-from drive_trace.linter.phases import MOST
+from drive_trace.linter.courses import MOST
 from drive_trace.trace.line import name_of
 from tests.support.fixtures import trace
 

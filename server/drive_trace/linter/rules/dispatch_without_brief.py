@@ -19,18 +19,20 @@ EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
 EVENT{"event_type":"brief-issued","dispatch_id":"D1"}
 """
 
-from drive_trace.linter.phases import phases_of
+from drive_trace.linter.courses import courses
 from drive_trace.linter.rule import Findings, Rule, Run, Severity
-from drive_trace.vocabulary import Entity
+from drive_trace.trace.line import name_of
+from drive_trace.vocabulary import DISPATCH
 
 
 def _check(run: Run) -> Findings:
-    for phase in phases_of(run, Entity.DISPATCH):
-        line, end = phase.begin, phase.end
-        is_whole = phase.is_open and phase.is_first and phase.is_ended
-        if is_whole and line and end and not phase.has_brief and not phase.unread:
+    for course in courses(run, DISPATCH):
+        line, end = (*course.bounds, None, None)[:2]
+        is_whole = course.starts(line) and course.ends(end)
+        has_brief = any(name_of(each) == "brief-issued" for each in course.lines)
+        if line and end and is_whole and not has_brief and not course.unread:
             message = ("this dispatch ended on line ", end, ", and no brief was issued for it")
-            yield phase.finding(RULE, line, message, (end, "event_type", "it ended here"))
+            yield course.finding(RULE, line, message, (end, "event_type", "it ended here"))
 
 
 RULE = Rule(Severity.INFORMATION, _check, sums="", sums_among=("dispatch-end",))

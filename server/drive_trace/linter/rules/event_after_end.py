@@ -31,24 +31,25 @@ EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
 """
 
 from collections.abc import Iterable
+from itertools import pairwise
 
-from drive_trace.linter.phases import phases
+from drive_trace.linter.courses import courses
 from drive_trace.linter.rule import Findings, Line, Rule, Run, Severity
 
 
 def _check(run: Run) -> Findings:
-    for phase in phases(run):
-        begin, end = phase.begin, phase.previous_end
-        lines: Iterable[Line] = ()
-        if phase.is_over and not phase.is_ended:
-            lines, end = phase.lines, begin
-        elif begin is not None and phase.is_open and phase.previous_start is None:
-            lines = (begin,)
-        if end is not None:
-            what = phase.of.entity
-            ended = (end, phase.of.field, f"the {what} ended here")
+    for course in courses(run):
+        first, end = next(filter(course.starts, course.bounds), None), None
+        for begin, following in pairwise((*course.bounds, None)):
+            lines: Iterable[Line | None] = [begin] if begin is first else []
+            if course.ends(begin):
+                end = begin
+                lines = course.between(end, following) if not course.ends(following) else []
             for line in lines:
-                yield phase.finding(RULE, line, (f"this {what} ended on line ", end), ended)
+                if line is not None and end is not None:
+                    what = course.of.entity
+                    ended = (end, course.of.field, f"the {what} ended here")
+                    yield course.finding(RULE, line, (f"this {what} ended on line ", end), ended)
 
 
 RULE = Rule(Severity.INFORMATION, _check, sums="events follow this end", sums_by="value")

@@ -50,8 +50,8 @@ EVENT{"event_type":"correctness-recorded","qa":"fail"}
 
 from collections.abc import Sequence
 
+from drive_trace.linter.courses import MOST
 from drive_trace.linter.edits import Edit, Fix, Fixes, Level
-from drive_trace.linter.phases import MOST
 from drive_trace.linter.rule import (
     Finding,
     Findings,

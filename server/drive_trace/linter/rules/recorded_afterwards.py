@@ -20,13 +20,13 @@ EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
 EVENT{"event_type":"round-end","ts":"2026-05-28T14:00:00.050Z","wall_clock_ms":1000}
 """
 
-from drive_trace.linter.phases import CLAIM, durations
+from drive_trace.linter.courses import CLAIM, durations
 from drive_trace.linter.rule import Findings, Rule, Run, Severity, plural
 from drive_trace.trace.times import in_words
 
 
 def _check(run: Run) -> Findings:
-    found = [each.span for each in durations(run) if each.span.is_recorded_afterwards]
+    found = [each for each in durations(run) if each.is_recorded_afterwards]
     if not found:
         return
     first, count = min(found, key=lambda span: span.end.order), len(found)

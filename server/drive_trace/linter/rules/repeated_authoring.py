@@ -18,7 +18,7 @@ EVENT{"event_type":"plan-authored","plan_path":"projects/cart/plan.md","project_
 
 from itertools import chain
 
-from drive_trace.linter.phases import repetitions
+from drive_trace.linter.courses import repetitions
 from drive_trace.linter.rule import Findings, Rule, Run, Severity
 from drive_trace.vocabulary import WRITERS
 

@@ -16,7 +16,7 @@ EVENT{"event_type":"brief-issued","round_id":"R1"}
 EVENT{"event_type":"brief-issued","round_id":"R2"}
 """
 
-from drive_trace.linter.phases import repetitions
+from drive_trace.linter.courses import repetitions
 from drive_trace.linter.rule import Findings, Place, Rule, Run, Severity
 
 

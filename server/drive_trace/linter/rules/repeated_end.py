@@ -33,23 +33,24 @@ EVENT{"event_type":"dispatch-end","dispatch_id":"D1","result":"done"}
 EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
 """
 
+from itertools import pairwise
+
+from drive_trace.linter.courses import courses
 from drive_trace.linter.edits import replace_if_expected
-from drive_trace.linter.phases import phases
 from drive_trace.linter.rule import Findings, Line, Rule, Run, Severity
 from drive_trace.vocabulary import DISPATCH, Lifetime
 
 
 def _check(run: Run) -> Findings:
-    for phase in phases(run):
-        line, end = phase.begin, phase.previous_end
-        if line is None or end is None or not phase.is_over or phase.before is not end:
-            continue
-        if not line.is_copy_of(end):  # else duplicate-event-id says it
-            what = phase.of.entity
-            message = (f"this {what} ended on line ", end, " already")
-            ended = (end, phase.of.field, f"the {what} ended here")
-            meant = _going_on(run, phase.of, line)
-            yield phase.finding(RULE, line, message, ended)._replace(expected=meant)
+    for course in courses(run):
+        for end, line in pairwise(course.bounds):
+            is_again = course.ends(end) and course.ends(line)
+            if is_again and not line.is_copy_of(end):  # else duplicate-event-id says it
+                what = course.of.entity
+                message = (f"this {what} ended on line ", end, " already")
+                ended = (end, course.of.field, f"the {what} ended here")
+                meant = _going_on(run, course.of, line)
+                yield course.finding(RULE, line, message, ended)._replace(expected=meant)
 
 
 def _going_on(run: Run, of: Lifetime, end: Line) -> str | None:

@@ -22,7 +22,7 @@ EVENT{"event_type":"project-started"}
 EVENT{"event_type":"project-closed"}
 """
 
-from drive_trace.linter.phases import repetitions
+from drive_trace.linter.courses import repetitions
 from drive_trace.linter.rule import Findings, Rule, Run, Severity
 
 

@@ -18,7 +18,7 @@ EVENT{"event_type":"slice-completed","slice_slug":"retry-queue-2"}
 EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","project_run_id":"cart"}
 """
 
-from drive_trace.linter.phases import repetitions
+from drive_trace.linter.courses import repetitions
 from drive_trace.linter.rule import Findings, Rule, Run, Severity
 
 

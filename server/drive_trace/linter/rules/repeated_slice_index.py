@@ -17,7 +17,7 @@ EVENT{"event_type":"slice-started","slice_slug":"retry-budget","slice_index":2}
 EVENT{"event_type":"slice-started","slice_slug":"cart","slice_index":1,"project_run_id":"cart"}
 """
 
-from drive_trace.linter.phases import repetitions
+from drive_trace.linter.courses import repetitions
 from drive_trace.linter.rule import Findings, Rule, Run, Severity
 
 

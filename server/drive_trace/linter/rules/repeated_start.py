@@ -36,24 +36,25 @@ EVENT{"event_type":"dispatch-start","dispatch_id":"D2","parent_dispatch_id":"D1"
 EVENT{"event_type":"dispatch-start","dispatch_id":"D1","project_run_id":"search-index"}
 """
 
+from itertools import pairwise
+
+from drive_trace.linter.courses import courses
 from drive_trace.linter.edits import replace_if_expected
-from drive_trace.linter.phases import phases
 from drive_trace.linter.rule import Findings, Line, Rule, Run, Severity
 from drive_trace.vocabulary import DISPATCH, Lifetime
 
 
 def _check(run: Run) -> Findings:
-    for phase in phases(run):
-        line, previous = phase.begin, phase.previous_start
-        if line is None or previous is None or not phase.is_open:
-            continue
-        if not line.is_copy_of(previous):  # else duplicate-event-id says it
-            what = phase.of.entity
+    for course in courses(run):
+        for previous, line in pairwise(filter(course.starts, course.bounds)):
+            if line.is_copy_of(previous):  # duplicate-event-id says it
+                continue
+            what = course.of.entity
             own = " already: a new one needs its own id"
-            started = (previous, phase.of.field, f"the {what} started here")
+            started = (previous, course.of.field, f"the {what} started here")
             message = (f"this {what} was started on line ", previous, own)
-            meant = _goes_on_as(run, phase.of, line)
-            yield phase.finding(RULE, line, message, started)._replace(expected=meant)
+            meant = _goes_on_as(run, course.of, line)
+            yield course.finding(RULE, line, message, started)._replace(expected=meant)
 
 
 def _goes_on_as(run: Run, of: Lifetime, start: Line) -> str | None:

@@ -30,7 +30,7 @@ EVENT{"event_type":"round-end","wall_clock_ms":9000000}
 from collections.abc import Sequence
 from typing import cast
 
-from drive_trace.linter.phases import CLAIM, tolerances
+from drive_trace.linter.courses import CLAIM, tolerances
 from drive_trace.linter.rule import Finding, Findings, Line, Rule, Run, Severity
 from drive_trace.trace.times import in_words
 from drive_trace.vocabulary import DISPATCH, ROUND

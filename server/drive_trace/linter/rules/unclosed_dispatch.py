@@ -32,7 +32,7 @@ EVENT{"event_type":"dispatch-end","dispatch_id":"D1","result":"done"}
 EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
 """
 
-from drive_trace.linter.phases import unclosed
+from drive_trace.linter.courses import unclosed
 from drive_trace.linter.rule import Findings, Rule, Run, Severity
 from drive_trace.vocabulary import DISPATCH
 

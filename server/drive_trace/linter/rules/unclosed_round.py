@@ -23,7 +23,7 @@ EVENT{"event_type":"round-end","round_id":"R1","verdict":"another-round"}
 EVENT{"event_type":"round-start","round_id":"R2","round_number":2}
 """
 
-from drive_trace.linter.phases import unclosed
+from drive_trace.linter.courses import unclosed
 from drive_trace.linter.rule import Findings, Rule, Run, Severity
 from drive_trace.vocabulary import ROUND
 

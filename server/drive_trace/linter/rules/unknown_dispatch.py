@@ -27,18 +27,16 @@ EVENT{"event_type":"dispatch-end"}
 """
 
 from functools import partial
+from itertools import chain
 
+from drive_trace.linter.courses import courses, unstarted
 from drive_trace.linter.edits import replace_id
-from drive_trace.linter.phases import phases_of
-from drive_trace.linter.rule import Findings, Rule, Run, Severity, shown
-from drive_trace.vocabulary import DISPATCH, Entity
+from drive_trace.linter.rule import Findings, Rule, Run, Severity
+from drive_trace.vocabulary import DISPATCH
 
 
 def _check(run: Run) -> Findings:
-    for phase in phases_of(run, Entity.DISPATCH):
-        message = f"no `dispatch-start` of this run starts the dispatch {shown(phase.id)}"
-        for line in phase.unstarted:
-            yield phase.finding(RULE, line, message)
+    return chain.from_iterable(unstarted(RULE, each) for each in courses(run, DISPATCH))
 
 
 RULE = Rule(

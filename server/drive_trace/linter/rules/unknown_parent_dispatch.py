@@ -29,8 +29,8 @@ EVENT{"event_type":"dispatch-start","dispatch_id":"D2","parent_dispatch_id":"D1"
 
 from functools import partial
 
+from drive_trace.linter.courses import MOST
 from drive_trace.linter.edits import replace_id
-from drive_trace.linter.phases import MOST
 from drive_trace.linter.rule import Findings, Rule, SameDispatch, Severity, shown
 from drive_trace.vocabulary import DISPATCH, NULL_TEXTS
 

@@ -56,28 +56,42 @@ EVENT{"event_type":"round-start"}
 EVENT{"event_type":"round-end"}
 """
 
+from itertools import pairwise
+
+from drive_trace.linter.courses import MOST, Course, courses, unstarted
 from drive_trace.linter.edits import Fix, Fixes, Level, as_json, replace_id, replace_value
-from drive_trace.linter.phases import Phase, phases_of
 from drive_trace.linter.rule import Finding, Findings, Line, Rule, Run, Severity, shown
-from drive_trace.vocabulary import DISPATCH, ROUND, Entity
+from drive_trace.vocabulary import DISPATCH, ROUND
 
 
 def _check(run: Run) -> Findings:
-    for phase in phases_of(run, Entity.ROUND):
-        message = f"no `round-start` of this run starts the round {shown(phase.id)}"
-        for line in phase.unstarted:
-            yield phase.finding(RULE, line, message)
-        for line in phase.strays:
-            if phase.begin is not None:
-                yield _of_another_dispatch(phase, line, phase.begin)
+    for course in courses(run, ROUND):
+        yield from unstarted(RULE, course)
+        for start, end in pairwise((*course.bounds, None)):
+            if start is not None and course.starts(start):
+                yield from _of_other_dispatches(course, start, end)
 
 
-def _of_another_dispatch(phase: Phase, line: Line, start: Line) -> Finding:
+def _of_other_dispatches(course: Course, start: Line, end: Line | None) -> Findings:
+    """The findings on lines of a round that name another dispatch than its start does, if that one
+    is started as well; of that dispatch, too, among the first ones of each event.
+    """
+    field, run = DISPATCH.field, course.run
+    for line in (*course.between(start, end), end):
+        if line is None or line.event is None or course.starts(line):
+            continue
+        named = line.fact(field)
+        is_other = named != start.fact(field) and run.of(DISPATCH.opener, field, named)
+        if is_other and run.of(line.event.name, field, named).position(line) < MOST:
+            yield _of_another_dispatch(course, line, start)
+
+
+def _of_another_dispatch(course: Course, line: Line, start: Line) -> Finding:
     own, other = line.fact(DISPATCH.field), start.fact(DISPATCH.field)
     there = f"this round was started in the dispatch {shown(other)} on line "
     message = (there, start, f", not in {shown(own)}")
     related = (start, DISPATCH.field, "the round's dispatch")
-    return phase.finding(RULE, line, message, related)._replace(expected=other)
+    return course.finding(RULE, line, message, related)._replace(expected=other)
 
 
 def _fixes(finding: Finding) -> Fixes:

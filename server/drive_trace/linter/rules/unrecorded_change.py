@@ -55,7 +55,7 @@ EVENT{"event_type":"correctness-recorded","qa":"fail"}
 
 from itertools import islice
 
-from drive_trace.linter.phases import MOST
+from drive_trace.linter.courses import MOST
 from drive_trace.linter.rule import Findings, Rule, Severity, WholeTrace, shown, type_or_line
 from drive_trace.trace.provenance import Fate
 

@@ -25,8 +25,8 @@ EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
 EVENT{"event_type":"dispatch-end","ts":"2026-05-28T16:05:00.000Z","wall_clock_ms":7499000}
 """
 
+from drive_trace.linter.courses import TOLERANCES, misclaimed
 from drive_trace.linter.edits import replace_with_measured
-from drive_trace.linter.phases import TOLERANCES, misclaimed
 from drive_trace.linter.rule import Findings, Rule, Run, Severity
 
 

@@ -39,8 +39,8 @@ EVENT{"event_type":"dispatch-start","ts":"2026-05-28T15:00:00.000Z"}
 EVENT{"event_type":"dispatch-end","ts":"2026-05-28T16:00:00.000Z","wall_clock_ms":3960000}
 """
 
+from drive_trace.linter.courses import TOLERANCES, misclaimed
 from drive_trace.linter.edits import replace_with_measured
-from drive_trace.linter.phases import TOLERANCES, misclaimed
 from drive_trace.linter.rule import Findings, Rule, Run, Severity
 
 

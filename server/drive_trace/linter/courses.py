@@ -1,0 +1,255 @@
+"""What rules on dispatches, rounds and slices share: what belongs to each, how it starts, goes on
+and ends, how long it took, and what starts or ends twice. All of it is told once for a run.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from operator import attrgetter
+from typing import Any
+
+import msgspec
+
+from drive_trace.linter.rule import Explained, Finding, Findings, Message, Option, Rule
+from drive_trace.text.wording import shown
+from drive_trace.trace.line import TS, Line, earliest, name_of
+from drive_trace.trace.run import TIMED, Run, TimeSpan, span_ended_by
+from drive_trace.trace.times import in_words, milliseconds_between
+from drive_trace.vocabulary import DISPATCH, EVENTS, ROUND, SLICE, Lifetime
+
+MOST = 16
+"""At most so many lines of each event get a finding that one line causes: more would say nothing
+new.
+"""
+CLAIM = "wall_clock_ms"
+
+
+def tolerances(percent: int, of_time: str, of_share: str) -> tuple[Option, Option]:
+    """The options of a rule on durations, with what each lets pass, a sentence each."""
+    time = Option("tolerance-ms", 2000, of_time, minimum=0)
+    return time, Option("tolerance-percent", percent, of_share, minimum=0)
+
+
+TOLERANCES = tolerances(
+    10,
+    "Milliseconds that a duration may differ from its timestamps, whatever its length.",
+    "Percent of the time between the timestamps that a duration may differ from it.",
+)
+"""What rules about durations let pass."""
+_BRIEF = "brief-issued"
+_order = attrgetter("order")
+_MOVE_ON = {
+    DISPATCH: (DISPATCH.opener, SLICE.closer, "project-closed"),
+    ROUND: (ROUND.opener, DISPATCH.closer),
+}
+"""Events that show that a dispatch, or a round of the same dispatch, before them is over."""
+
+
+_NAMED = {
+    name: [(kind, event.positions[of.field]) for kind, of in enumerate(TIMED) if name in of.members]
+    for name, event in EVENTS.items()
+}
+"""By event, the kinds of what it belongs to, and where the ids of these stand among its facts."""
+
+
+class Course(msgspec.Struct, frozen=True):
+    """How a dispatch or round goes, in its run."""
+
+    of: Lifetime
+    id: str
+    lines: Sequence[Line]
+    """All events of it."""
+    run: Run
+
+    @property
+    def bounds(self) -> Sequence[Line]:
+        """Its starts and ends."""
+        return [line for line in self.lines if self.starts(line) or self.ends(line)]
+
+    @property
+    def is_started(self) -> bool:
+        """Whether it has a start, wherever that is."""
+        return any(map(self.starts, self.lines))
+
+    def starts(self, line: Line | None) -> bool:
+        """Whether an event starts it."""
+        return line is not None and name_of(line) == self.of.opener
+
+    def ends(self, line: Line | None) -> bool:
+        """Whether an event ends it."""
+        return line is not None and name_of(line) == self.of.closer
+
+    def between(self, begin: Line | None, end: Line | None) -> Iterator[Line]:
+        """Its events between two of them, the first ones of each type."""
+        first = bisect_right(self.lines, begin.order, key=_order) if begin is not None else 0
+        seen = Counter[str | None]()
+        # By number, as a slice would copy what is asked for again and again.
+        for line in map(self.lines.__getitem__, range(first, len(self.lines))):
+            if line is end:
+                return
+            seen[name_of(line)] += 1
+            if seen[name_of(line)] <= MOST:
+                yield line
+
+    @property
+    def unread(self) -> Sequence[Line]:
+        """The lines that name it and may be the run's: what is missing may be there."""
+        return self.run.in_doubt(self.of.field, self.id)
+
+    def finding(
+        self, rule: Rule[Any], line: Line, message: Message, *related: Explained
+    ) -> Finding:
+        """The finding on a line. It marks the id of the dispatch or round."""
+        return rule.finding(line, self.of.field, message, *related, run=self.run)
+
+
+def _is_parallel(run: Run) -> bool:
+    """Whether a dispatch started while another one went on that ended later."""
+    starts, ends = run.events(DISPATCH.opener), run.events(DISPATCH.closer)
+    began = ((run.open_at(DISPATCH, end.fact(DISPATCH.field), end), end) for end in ends)
+    return any(each and starts.position(end) - starts.position(each) > 1 for each, end in began)
+
+
+def courses(run: Run, *kinds: Lifetime) -> Iterator[Course]:
+    """The courses of the dispatches and rounds of a run, or of one of the two kinds; but of those
+    that start, go on and end as they should. A run whose id is a slip has none of its own.
+    """
+    return (each for each in run.kept(_unusual).courses if each.of in (kinds or TIMED))
+
+
+def durations(run: Run) -> Sequence[TimeSpan]:
+    """The dispatches and rounds of a run that did not take what their ends say, to the digit."""
+    return run.kept(_unusual).durations
+
+
+class _Unusual(msgspec.Struct, frozen=True):
+    courses: list[Course]
+    durations: list[TimeSpan]
+
+
+def _unusual(run: Run) -> _Unusual:
+    members = [defaultdict[object, list[Line]](list) for _ in TIMED]
+    for line in run.lines:
+        for kind, position in _NAMED[line.event.name] if line.event is not None else ():
+            members[kind][line.facts[position]].append(line)
+    found = _Unusual([], [])
+    for of, by_id in zip(TIMED, members, strict=True):
+        by_id.pop(None, None)
+        odd = {value: lines for value, lines in by_id.items() if not _is_usual(of, lines)}
+        if run.meant is None:
+            found.courses.extend(Course(of, str(each), odd[each], run) for each in odd)
+        place, claim = map(EVENTS[of.closer].positions.__getitem__, (of.field, CLAIM))
+        for end in run.events(of.closer):
+            value = end.facts[place]
+            passed = milliseconds_between(by_id[value][0].facts[TS], end.facts[TS])
+            span = span_ended_by(run, end) if value in odd or passed != end.facts[claim] else None
+            if span is not None and span.excess_ms:
+                found.durations.append(span)
+    return found
+
+
+def _is_usual(of: Lifetime, lines: Sequence[Line]) -> bool:
+    """Whether a dispatch or round, given its events, starts once, goes on and ends once. So nearly
+    all do, and need no phases.
+    """
+    names = [line.event.name for line in lines if line.event is not None]
+    if not (names[0] == of.opener and names[-1] == of.closer):
+        return False
+    if not names.count(of.opener) == names.count(of.closer) == 1:
+        return False
+    if of is DISPATCH:
+        return _BRIEF in names
+    return len({line.fact(DISPATCH.field) for line in lines}) == 1
+
+
+def _speaker(run: Run, end: Line) -> Line | None:
+    """The end that speaks for this one, if what both claim is wrong in the same way: of the round
+    of a dispatch that has one, or of the dispatch of one of its up to 16 rounds.
+    """
+    dispatch = end.fact(DISPATCH.field)
+    rounds = run.of(ROUND.opener, DISPATCH.field, dispatch)
+    ends = run.of(DISPATCH.closer, DISPATCH.field, dispatch)
+    if len(ends) != 1:
+        return None
+    if ends[0] is not end:
+        of_rounds = run.of(ROUND.closer, DISPATCH.field, dispatch)
+        is_one_of_few = 1 < len(rounds) <= MOST and len(of_rounds) <= MOST
+        return ends[0] if is_one_of_few else None
+    if len(rounds) != 1:
+        return None
+    round_id = rounds[0].fact(ROUND.field)
+    starts, ends = (run.of(name, ROUND.field, round_id) for name in (ROUND.opener, ROUND.closer))
+    return ends[0] if len(starts) == len(ends) == 1 else None
+
+
+def repetitions(rule: Rule[Any], run: Run, event: str, field: str | None, what: str) -> Findings:
+    """The findings on events of one name that have an earlier one in their run, by the value of a
+    field if that is given; but copies, of which duplicate-event-id speaks.
+    """
+    found_before = dict[object, Line]()
+    place = field or "event_type"
+    for line in run.events(event):
+        key = line.fact(field) if field is not None else None
+        previous = found_before.get(key)
+        if previous is not None and not line.is_copy_of(previous):
+            message = (f"{what} on line ", previous, " already")
+            yield rule.finding(line, place, message, (previous, place, "here"))
+        found_before[key] = line
+
+
+def unstarted(rule: Rule[Any], course: Course) -> Findings:
+    """The findings on what names a dispatch or round up to its end, if nothing starts it, as far as
+    can be read.
+    """
+    if course.is_started or course.unread:
+        return
+    what = course.of.entity
+    message = f"no `{what}-start` of this run starts the {what} {shown(course.id)}"
+    end = next(iter(course.bounds), None)
+    for line in (*course.between(None, end), end):
+        if line is not None:
+            yield course.finding(rule, line, message)
+
+
+def unclosed(rule: Rule[Any], run: Run, of: Lifetime, around: str) -> Findings:
+    """The findings on dispatches or rounds that nothing ends, though the run or dispatch around
+    them went on.
+    """
+    its = "the" if of is DISPATCH else "its"
+    for course in courses(run, of):
+        line = course.bounds[0] if course.is_started and len(course.bounds) == 1 else None
+        # A line below that cannot be read may end it.
+        if line is None or any(each.order > line.order for each in course.unread):
+            continue
+        moved_on = _moved_on(run, of, line)
+        if moved_on is not None:
+            what = f"this {of.entity} never ends, though {its} {around} went on with line "
+            went_on = (moved_on, "event_type", f"the {around} went on here")
+            yield course.finding(rule, line, (what, moved_on), went_on)
+
+
+def _moved_on(run: Run, of: Lifetime, start: Line) -> Line | None:
+    """What shows that a dispatch or round is over: the next one, or the end of what holds it."""
+    if of is DISPATCH:
+        starts_show_it = not run.kept(_is_parallel)
+        return run.next_of(_MOVE_ON[of][not starts_show_it :], start)
+    field, dispatch_id = DISPATCH.field, start.fact(DISPATCH.field)
+    return earliest(run.of(name, field, dispatch_id).after(start) for name in _MOVE_ON[of])
+
+
+def misclaimed(rule: Rule[Any], run: Run, tolerances: tuple[float, float], way: int) -> Findings:
+    """The findings on durations that are longer than the timestamps say (``way`` above 0), or
+    shorter: by more than the tolerances, in milliseconds and in percent of the time between.
+    """
+    for span in durations(run):
+        if way * span.excess_ms > 0 and span.is_off(*tolerances):
+            speaker = _speaker(run, span.end)
+            other = span_ended_by(run, speaker) if speaker is not None else None
+            if other is not None and other.is_off(*tolerances) and way * other.excess_ms > 0:
+                continue
+            claimed, measured = in_words(span.claimed_ms), in_words(span.measured_ms, exactly=True)
+            said = (f"{claimed} claimed, but {measured} lie between line ", span.start, " and this")
+            started, expected = (span.start, "ts", "it started then"), span.measured_ms
+            yield rule.finding(span.end, CLAIM, said, started, expected=expected, run=run)
