@@ -13,7 +13,7 @@ from drive_trace.stopping import unless_stopped
 from drive_trace.text.escaping import printable
 from drive_trace.trace.line import Line, LineStatus, event_of, name_of, run_id_of
 from drive_trace.trace.reading import values_of
-from drive_trace.trace.scope import Nesting, kept_nestings
+from drive_trace.trace.scope import Nesting, nestings
 from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import DISPATCH, LIFETIMES, ROUND, Entity, EventType, Lifetime
 from drive_trace.vocabulary.registry import ENVELOPE
@@ -30,7 +30,7 @@ def page_json(analysis: Analysis, first: int) -> dict[str, object]:
     """The rows of the lines from one on, counted from 0; ``next`` is where the next page begins."""
     lines, first = analysis.document.lines, max(first, 0)
     stop = min(first + MOST_ROWS, len(lines))
-    within = kept_nestings(analysis.index, lines)
+    within = nestings(analysis.index, lines)
     rows = [
         _row(analysis, lines[number], within[number], number)
         for number in unless_stopped(range(first, stop))

@@ -6,7 +6,7 @@ a line can be put into the middle of a trace.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -16,7 +16,7 @@ from drive_trace import vocabulary
 from drive_trace.stopping import unless_stopped
 from drive_trace.trace import line as trace_line
 from drive_trace.trace.index import Index
-from drive_trace.trace.line import FlaggedLine, Line, LineSet, earliest, event_of, latest, name_of
+from drive_trace.trace.line import FlaggedLine, Line, LineSet, event_of, latest, name_of
 from drive_trace.trace.reading import Values, values_of
 from drive_trace.trace.run import Run
 from drive_trace.vocabulary import DISPATCH, EVENTS, LIFETIMES, ROUND, SLICE, Entity, Lifetime
@@ -191,11 +191,10 @@ def _events(run: Run | None, name: str) -> LineSet:
 # The slice, dispatch and round that a line is in. A line that names a dispatch or round is in it. A
 # line that names none (a plan amended half-way, a health check) is in what was started last above
 # it and goes on below it. So is a dispatch, as none names its slice. A rejected start counts as far
-# as its text can be read. Only the nearest starts above are looked at, so that a walk costs what
-# the trace is long.
+# as its text can be read.
 
 
-REACH = 16
+_REACH = 16
 """How many starts above a line are looked at, and how many lines for a run id that it lacks."""
 
 _LEVELS = SLICE, DISPATCH, ROUND
@@ -212,8 +211,6 @@ _ENDS_SLICES = tuple(
 the whole run.
 """
 
-_Within = tuple[str, str | None]
-"""The field that names a thing and, for a round, its dispatch."""
 _Names = tuple[str | None, str | None, str | None]
 """A slice, a dispatch and a round."""
 
@@ -241,104 +238,21 @@ def _names(index: Index, run_id: str, line: Line) -> _Names:
     if dispatch_id is None and round_name is not None and run is not None:
         started = run.of(ROUND.opener, ROUND.field, round_name).first
         dispatch_id = started.text_fact(DISPATCH.field) if started is not None else None
-    return named.get(SLICE.field), dispatch_id, round_name if dispatch_id is not None else None
+    return named.get(SLICE.field), dispatch_id, round_name
 
 
-def lines_naming(index: Index, run_id: str, of: Lifetime, value: str) -> Iterator[Sequence[Line]]:
-    """The lines of a run that name a slice, dispatch or round, valid and rejected ones: in several
-    sequences, none of them empty.
-    """
-    run = index.runs.get(run_id)
-    tables = (run.of(name, of.field, value) for name in of.members) if run is not None else ()
-    return filter(None, chain(tables, (index.unread_naming(run_id, of.field, value),)))
+def nestings(index: Index, lines: Iterable[Line]) -> Sequence[Nesting]:
+    """What each line of a trace is in; blank lines are in nothing. Made once until an edit."""
+    if nestings not in index.kept:
+        index.kept[nestings] = [*_nestings([*_named(index, unless_stopped(lines))])]
+    return cast("Sequence[Nesting]", index.kept[nestings])
 
 
-def _end_of_slice(index: Index, run_id: str, slug: str, start: Line) -> Line | None:
-    """What ends the slice that a line starts: its completion, else the first event that belongs
-    to no slice or to another; None where it goes on to the end.
-    """
-    run = index.runs.get(run_id)
-    rejected = index.unread_naming(run_id, SLICE.field, slug)
-    ends = (line for line in rejected if line.order > start.order and name_of(line) == SLICE.closer)
-    if run is None:
-        return earliest(ends)
-    closers = run.of(SLICE.closer, SLICE.field, slug)
-    return earliest((closers.after(start), *ends)) or run.next_of(_ENDS_SLICES, start)
+_Named = tuple[Line, str | None, _Names]
+"""A line, the run that it is in, and what it names."""
 
 
-class _Start:
-    """A slice, dispatch or round that a line starts."""
-
-    def __init__(self, of: Lifetime, id_: str, line: Line) -> None:
-        self.of = of
-        self.id = id_
-        self.line = line
-        self.until: float | None = None
-        """The order label below which lines stand in it; computed on first use."""
-
-
-class _Above:
-    """What was started in one run above a line."""
-
-    def __init__(self, index: Index, run_id: str) -> None:
-        self._index = index
-        self._run_id = run_id
-        self._starts: dict[_Within, deque[_Start]] = {}
-        """The nearest slices and dispatches, and the nearest rounds of each dispatch."""
-        self._slice_of: dict[str, str | None] = {}
-        """The slices of the dispatches that were named."""
-
-    def note(self, line: Line) -> None:
-        """Take in a line, the next below."""
-        event = event_of(line)
-        of = LIFETIMES.get(event.opens) if event is not None and event.opens is not None else None
-        if of is None:
-            return
-        names = _names(self._index, self._run_id, line)
-        value = names[_LEVELS.index(of)]
-        if value is not None:
-            within = of.field, names[1] if of is ROUND else None
-            starts = self._starts.setdefault(within, deque(maxlen=REACH))
-            starts.append(_Start(of, value, line))
-
-    def nesting(self, line: Line) -> Nesting:
-        """What a line is in."""
-        event = event_of(line)
-        if event is not None and _is_about_run(event):
-            return Nesting(self._run_id)
-        slug, dispatch, round_id = _names(self._index, self._run_id, line)
-        if slug is not None:
-            return Nesting(self._run_id, slug)
-        dispatch = dispatch or self._going_on_at(line, DISPATCH)
-        if dispatch is None:
-            return Nesting(self._run_id, self._going_on_at(line, SLICE))
-        if dispatch not in self._slice_of:
-            self._slice_of[dispatch] = self._going_on_at(line, SLICE)
-        round_id = round_id or self._going_on_at(line, ROUND, dispatch)
-        return Nesting(self._run_id, self._slice_of[dispatch], dispatch, round_id)
-
-    def _going_on_at(self, line: Line, of: Lifetime, dispatch: str | None = None) -> str | None:
-        """The slice, dispatch or round of a dispatch that goes on at a line that names none."""
-        for each in reversed(self._starts.get((of.field, dispatch), ())):
-            if self._until(each) > line.order:
-                return each.id
-        return None
-
-    def _until(self, opened: _Start) -> float:
-        if opened.until is None:
-            of, value, start = opened.of, opened.id, opened.line
-            if of is SLICE:
-                end = _end_of_slice(self._index, self._run_id, value, start)
-                opened.until = end.order if end is not None else float("inf")
-            else:
-                sets = lines_naming(self._index, self._run_id, of, value)
-                opened.until = (latest(lines[-1] for lines in sets) or start).order
-        return opened.until
-
-
-def nestings(index: Index, lines: Iterable[Line]) -> Iterator[Nesting]:
-    """What each line of a trace is in; blank lines are in nothing."""
-    walks: dict[str, _Above] = {}
+def _named(index: Index, lines: Iterable[Line]) -> Iterator[_Named]:
     run_id, distance = None, 0
     for line in lines:
         known = trace_line.run_id_of(line)
@@ -346,18 +260,79 @@ def nestings(index: Index, lines: Iterable[Line]) -> Iterator[Nesting]:
             run_id, distance = known, 0
         else:
             distance += 1
-        if line.status is trace_line.LineStatus.BLANK or run_id is None or distance > REACH:
+        is_blank = line.status is trace_line.LineStatus.BLANK
+        if is_blank or run_id is None or distance > _REACH:
+            yield line, None, (None, None, None)
+        else:
+            yield line, run_id, _names(index, run_id, line)
+
+
+def _nestings(lines: Sequence[_Named]) -> Iterator[Nesting]:
+    last = {
+        (run_id, of, value): line.order
+        for line, run_id, names in lines
+        for of, value in zip(_LEVELS, names, strict=True)
+        if of is not SLICE or name_of(line) == of.closer
+    }
+    """Where the dispatches and rounds of a run are named last, and where its slices end last."""
+    walks = defaultdict[str, _Walk](_Walk)
+    for line, run_id, names in unless_stopped(lines):
+        if run_id is None:
             yield Nesting(None)
             continue
-        above = walks.get(run_id)
-        if above is None:
-            above = walks[run_id] = _Above(index, run_id)
-        yield above.nesting(line)
-        above.note(line)
+        walk, event = walks[run_id], event_of(line)
+        walk.end(line, names)
+        yield Nesting(run_id, *walk.within(line, names))
+        of = LIFETIMES.get(event.opens) if event is not None and event.opens is not None else None
+        value = names[_LEVELS.index(of)] if of is not None else None
+        if of is not None and value is not None:
+            until = last.get((run_id, of, value), line.order)
+            walk.going_on[of, names[1] if of is ROUND else None].append((value, until))
 
 
-def kept_nestings(index: Index, lines: Iterable[Line]) -> Sequence[Nesting]:
-    """The same, made once until an edit."""
-    if nestings not in index.kept:
-        index.kept[nestings] = [*nestings(index, unless_stopped(lines))]
-    return cast("Sequence[Nesting]", index.kept[nestings])
+class _Walk:
+    """What goes on in one run, on the way down its lines."""
+
+    def __init__(self) -> None:
+        self.going_on = defaultdict[_Within, deque[tuple[str, int]]](lambda: deque(maxlen=_REACH))
+        """The nearest slices and dispatches, and the nearest rounds of each dispatch: with the
+        place of the last line that names one, or ends that slice.
+        """
+        self._slice_of: dict[str, str | None] = {}
+        """The slices of the dispatches that were named."""
+
+    def end(self, line: Line, names: _Names) -> None:
+        """A line may end slices: its own, else all that do not end below it."""
+        is_end, slices = name_of(line) == SLICE.closer, self.going_on[SLICE, None]
+        if is_end or (line.event is not None and line.event.name in _ENDS_SLICES):
+            left = [
+                each for each in slices if (each[0] != names[0] if is_end else each[1] > line.order)
+            ]
+            slices.clear()
+            slices.extend(left)
+
+    def within(self, line: Line, names: _Names) -> _Names:
+        """The slice, dispatch and round that a line is in."""
+        event = event_of(line)
+        if event is not None and _is_about_run(event):
+            return None, None, None
+        slug, dispatch, round_id = names
+        if slug is not None:
+            return slug, None, None
+        dispatch = dispatch or self._at(line, DISPATCH)
+        if dispatch is None:
+            return self._at(line, SLICE), None, None
+        if dispatch not in self._slice_of:
+            self._slice_of[dispatch] = self._at(line, SLICE)
+        return self._slice_of[dispatch], dispatch, round_id or self._at(line, ROUND, dispatch)
+
+    def _at(self, line: Line, of: Lifetime, dispatch: str | None = None) -> str | None:
+        """The slice, dispatch or round of a dispatch that goes on at a line that names none."""
+        found = self.going_on[of, dispatch]
+        while found and of is not SLICE and found[-1][1] <= line.order:
+            found.pop()
+        return found[-1][0] if found else None
+
+
+_Within = tuple[Lifetime, str | None]
+"""A kind of what goes on and, for rounds, their dispatch."""
