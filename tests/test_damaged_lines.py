@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from drive_trace.trace.line import Line
@@ -206,6 +206,7 @@ def damaged(seed: int) -> str:
 
 @settings(max_examples=examples(300))
 @given(st.integers(0, 2**32))
+@example(275869).via("a bracket within a number")
 def test_no_fix_of_a_damaged_line_invents_a_value_or_drops_a_record(seed: int) -> None:
     text = damaged(seed)
     lines = read_lines(text.split("\n"))
@@ -285,7 +286,7 @@ def test_what_a_tear_may_have_cut_is_not_completed(end: str) -> None:
         ("spec-amended", '"sections_changed":["A","Say " hi " now"]', None),
         ("spec-amended", '"sections_changed":["A" "B"]', '"sections_changed":["A","B"]'),
         ("dispatch-start", '"dispatch_name":"Say "hi": now"', None),
-        *(("dispatch-end", f'"wall_clock_ms":{each}', None) for each in ("1,5", "1.", "5937}72")),
+        *(("dispatch-end", f'"wall_clock_ms":{each}', None) for each in ("1,5", "1.", "5937}72", "2]17")),
         *(("dispatch-end", f'"wall_clock_ms":{each}', None) for each in ("1.500.000", "PT16M43S")),
         ("slice-completed", '"ts":"2026-05-28T12:34.038Z"', None),
     ],

@@ -11,6 +11,8 @@ from drive_trace.text.spans import Span
 
 _LONGEST_QUOTE = 40
 _WORD_END = re.compile(r"[ \t]*+[,}\]\uff0c\uff5d\uff3d]")
+_JOINED = re.compile(r"[\w.+-][]}\uff3d\uff5d]+[\w.+-]")
+"""Brackets that alone keep what stands before them from being one word with what follows."""
 _NO_RECORD = re.compile(
     r"(?P<conflict>(?:<{7}|>{7}|\|{7})(?: .*)?|={7})\Z"
     r"|(?P<fence>[ ]{0,3}(?:`{3,}|~{3,})[ \t]*[\w+-]*)[ \t\r]*\Z"
@@ -170,8 +172,11 @@ class MergedProblems:
         """A closing bracket where none of its kind is open."""
         found = quote(self._text[bracket.start : bracket.end])
         what = f"{found} closes nothing: no bracket of its kind is open"
-        edit, title = (bracket, ""), f"Remove {found}"
-        self.add(ProblemKind.MISSING_BRACKET, bracket, edit, what=what, repair=title)
+        # Without it, `2]17` would be a number that nobody wrote.
+        parts_words = _JOINED.match(self._text, max(bracket.start - 1, 0))
+        edits = () if parts_words else ((bracket, ""),)
+        title = f"Remove {found}"
+        self.add(ProblemKind.MISSING_BRACKET, bracket, *edits, what=what, repair=title)
 
     def missing_bracket(self, bracket: str, behind: Span) -> None:
         """A bracket should stand before the one at ``behind``."""
