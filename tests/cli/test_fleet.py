@@ -15,12 +15,13 @@ from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
+from unittest.mock import MagicMock
 
 import msgspec
 import pytest
 
 from drive_trace.fleet import kept as looking
-from drive_trace.fleet.engine import RAY, EngineScan
+from drive_trace.fleet.engine import RAY, engine
 from drive_trace.fleet.scan import FleetScan, Inputs
 from drive_trace.storage.files import Problem
 from drive_trace.storage.fleet_cache import Cache, digest
@@ -529,11 +530,11 @@ def test_no_cluster_is_joined_that_nobody_named(
     setattr(ray, "init", lambda address, **_: addresses.append(address))  # noqa: B010
     setattr(ray, "cluster_resources", dict)  # noqa: B010
     monkeypatch.setitem(sys.modules, "ray", ray)
-    monkeypatch.setitem(sys.modules, "daft", ModuleType("daft"))
+    monkeypatch.setitem(sys.modules, "daft", MagicMock())
     monkeypatch.setattr(os, "environ", dict(os.environ))
     os.environ.pop("RAY_ADDRESS", None)
     os.environ.update({"RAY_ADDRESS": named} if named is not None else {})
-    EngineScan(Inputs((), print, findings=False), RAY, address)
+    engine(RAY, address)
     assert addresses == [joined]
 
 

@@ -22,7 +22,6 @@ from drive_trace.storage.files import STDIN, leads_out
 
 # What reads traces and writes tables is loaded in the functions: its help needs none of it.
 if TYPE_CHECKING:
-    from drive_trace.fleet.engine import EngineScan
     from drive_trace.fleet.scan import FleetScan, Inputs
     from drive_trace.report.fleet import FleetSummary, Row
     from drive_trace.scorecard.card import ScoreCard
@@ -130,7 +129,7 @@ def fleet(  # noqa: PLR0913, PLR0917 - one for each option
     summary = FleetSummary(has_findings=findings)
     kept: list[Row] = []
 
-    def rows(scan: FleetScan | EngineScan) -> Iterator[Row]:
+    def rows(scan: FleetScan) -> Iterator[Row]:
         count = scan.read()
         for row in joining.over(scan.rows(), count):
             summary.add(row)
@@ -168,18 +167,20 @@ def _write_page(
 @contextmanager
 def _scanning(
     inputs: Inputs, progress: ProgressBar, runner: str, address: str | None, *, no_cache: bool
-) -> Iterator[FleetScan | EngineScan]:
-    if runner != _LOCAL:
-        from drive_trace.fleet.engine import EngineScan  # noqa: PLC0415 - see above
-
-        yield EngineScan(inputs, runner, address)
-        return
-    from drive_trace.fleet.scan import FleetScan  # noqa: PLC0415
+) -> Iterator[FleetScan]:
+    from drive_trace.fleet.kept import OnAll  # noqa: PLC0415
+    from drive_trace.fleet.scan import FleetScan  # noqa: PLC0415 - see above
     from drive_trace.storage.fleet_cache import Cache, open_cache  # noqa: PLC0415
+    from drive_trace.storage.processes import on_all_cores  # noqa: PLC0415
 
+    on_all: OnAll = on_all_cores
+    if runner != _LOCAL:
+        from drive_trace.fleet.engine import engine  # noqa: PLC0415 - an extra
+
+        on_all, no_cache = engine(runner, address), True
     kept = Cache(None) if no_cache else open_cache(_warn, _PATIENCE)
     with closing(kept) as cache:
-        yield FleetScan(inputs, cache, progress.over)
+        yield FleetScan(inputs, cache, progress.over, on_all)
 
 
 def _but_not(written: Iterable[str | None], found: Iterable[Found]) -> Iterator[Found]:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 
@@ -34,6 +34,8 @@ if TYPE_CHECKING:  # the rules take long to load, and run where somebody asks fo
 
 Item = TypeVar("Item")
 Part = TypeVar("Part")
+OnAll: TypeAlias = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[tuple[Any, Any]]]
+"""Does the same work on many items, as :func:`on_all_cores` does."""
 
 _SETTLED = 2_000_000_000
 """Nanoseconds: what was written less long ago may be written again with the same timestamp."""
@@ -53,6 +55,11 @@ def in_batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
     """Some items, in lists of that size; the last one may be shorter."""
     left = iter(items)
     return iter(lambda: list(islice(left, size)), [])
+
+
+def one_by_one(work: Callable[[Item], Part], items: Iterable[Item]) -> Iterator[tuple[Item, Part]]:
+    """Each item with what ``work`` gives for it, in this process."""
+    return ((each, work(each)) for each in items)
 
 
 # What a look at a trace gives
@@ -326,14 +333,14 @@ class KeptTraces:
     findings, and of those that the cache does not take all that the score needs.
     """
 
-    def __init__(self, cache: Cache, most: int | None = None) -> None:
-        """So many processes look at files at ``most``, else as many as there are cores."""
+    def __init__(self, cache: Cache, on_all: OnAll = on_all_cores) -> None:
+        """Files are looked at by ``on_all``."""
         self.files: list[tuple[File, bytes]] = []
         """Those that were read, each with the digests of its content and of its record."""
         self.findings: list[FindingCounts | None] = []
         """What the rules found in each of them."""
         self._cache = cache
-        self._most = most
+        self._on_all = on_all
         self._loose: dict[bytes, bytes | _Rows | TraceSummary] = {}
         """What the cache does not take, by its key."""
         self._new: dict[bytes, bytes] = {}
@@ -346,7 +353,7 @@ class KeptTraces:
         # A trace that is as it was is not looked at; the others are, on all cores.
         same = [each.known is not None and _is_as_known(each, each.known) for each in asked]
         others = (each for each, is_same in zip(asked, same, strict=True) if not is_same)
-        batches = on_all_cores(_look_at_files, in_batches(others, _AT_ONCE), most=self._most)
+        batches = self._on_all(_look_at_files, in_batches(others, _AT_ONCE))
         looked = (each for _, answers in batches for each in answers)
         for file, is_same in zip(asked, same, strict=True):
             found = Looked(file.known) if is_same and file.known is not None else next(looked)

@@ -1,5 +1,5 @@
-"""The runs of many traces, joined on this machine: one pass looks at each trace, and a second one
-makes the rows. Any process may do both, as all of it can be pickled.
+"""The runs of many traces: one pass looks at each trace, and a second one makes the rows. Any
+process may do both, also on another machine, as all of it can be pickled.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from drive_trace.fleet.kept import (
     File,
     FindingCounts,
     KeptTraces,
+    OnAll,
     analysed,
     in_batches,
     in_bytes,
@@ -190,11 +191,19 @@ class FleetScan:
     grade any run, and, while it reads, the hashes of events.
     """
 
-    def __init__(self, inputs: Inputs, cache: Cache, over: Over = lambda items, _: items) -> None:
+    def __init__(
+        self,
+        inputs: Inputs,
+        cache: Cache,
+        over: Over = lambda items, _: items,
+        on_all: OnAll = on_all_cores,
+    ) -> None:
+        """``on_all`` looks at files, and joins runs."""
         self._inputs = inputs
         self._over = over
         self._cache = cache
-        self._traces = KeptTraces(cache)
+        self._on_all = on_all
+        self._traces = KeptTraces(cache, on_all)
         self._runs: dict[str, list[int]] = {}
         """By id the numbers of a run's files; runs without a valid event come last."""
         self._all = AllFiles()
@@ -249,7 +258,7 @@ class FleetScan:
     def _joined(self) -> Iterator[Row]:
         """The rows of the runs in several files."""
         new: dict[bytes, bytes] = {}
-        for group, made in on_all_cores(Joiner(self._all), self._groups()):
+        for group, made in self._on_all(Joiner(self._all), self._groups()):
             if isinstance(made, Row):
                 if group.kept is None:
                     with suppress(UnicodeEncodeError, OverflowError):

@@ -210,15 +210,14 @@ Result = TypeVar("Result")
 
 
 def on_all_cores(
-    work: Callable[[Item], Result], items: Iterable[Item], *, most: int | None = None
+    work: Callable[[Item], Result], items: Iterable[Item]
 ) -> Generator[tuple[Item, Result]]:
     """Each item with what ``work`` gives for it, in their order. Items and results are pickled.
 
     The work is done in forked processes: they know what this one knows, and hash strings alike.
-    Where a process dies, or none can be forked, the work is done in this one, as for a ``most`` of
-    one process, and for a single item.
+    Where a process dies, or none can be forked, the work is done in this one, as for one item.
     """
-    count = min(_cores(), most or sys.maxsize)
+    count = _cores()
     remaining = iter(items)
     first = list(islice(remaining, 2))
     items = chain(first, remaining)

@@ -350,7 +350,7 @@ class ClosedTraces:
         """Look at traces for the first time, for what the score needs of them and the number of
         their findings; at those to which somebody writes as at any other time.
         """
-        from drive_trace.fleet.kept import File, KeptTraces, ScanError  # noqa: PLC0415 - as above
+        from drive_trace.fleet.kept import File, KeptTraces, ScanError, one_by_one  # noqa: PLC0415 - as above
 
         entries = [(each, rules) for real, rules in traces if (each := self._entries.get(real))]
         quiet = {
@@ -358,7 +358,7 @@ class ClosedTraces:
             for entry, rules in entries
             if entry.seen.is_unread and (state := entry.file.quiet_state()) is not None
         }
-        kept = KeptTraces(cache, most=1)  # a server has threads, which bear no fork
+        kept = KeptTraces(cache, one_by_one)  # a server has threads, which bear no fork
         files = [
             File(
                 str(entry.seen.path), entry.seen.place.name, rules if self.counts_findings else None
