@@ -256,7 +256,7 @@ def final_answer(
     why = Reason(f"{count} as not CORRECT: no grade, or no line, of theirs counts")
     against = (why,) if rejected else ()
     if ways == {recorded} and recorded is not Answer.CANNOT_TELL:
-        lost = _moved(cases, "lost", -1) if recorded is Answer.BETTER else ()
+        lost = _lost(cases) if recorded is Answer.BETTER else ()
         return recorded, (_gate_words(gate, recorded), *against, *lost)
     if len(ways) > 1:
         undecided = sum(each.most - each.hits(False) for each in (gate.baseline, gate.candidate))
@@ -342,7 +342,7 @@ def cost_answer(
         return Answer.CANNOT_TELL, (Reason(f"cost is lower, and does not decide: {named}"), *kept)
     safe = f"the rate of CORRECT runs is lower by {rule.margin:.2f} at most"
     why = Reason(f"cost decides, as it is lower, and {safe}: {named}")
-    return Answer.BETTER, (why, *_moved(cases, "lost", -1))
+    return Answer.BETTER, (why, *_lost(cases))
 
 
 def _powers(rule: CostRule, costs: Sequence[Cost], cases: Sequence[RunsOfCase]) -> Iterator[Power]:
@@ -415,13 +415,12 @@ def _losses(cases: Sequence[RunsOfCase], margin: float) -> Iterator[Reason]:
         )
 
 
-def _moved(cases: Sequence[RunsOfCase], verb: str, way: int) -> Iterator[Reason]:
-    """The cases in which the candidate's share of CORRECT runs may be larger (above 0), or less."""
-    changes = map(change, counted(cases, way < 0, way > 0))
-    moved = [each.name for each, by in zip(cases, changes, strict=True) if by * way > 0]
-    if moved:
-        what = f"CORRECT runs are {verb}, or may be, in {plural(len(moved), 'case')}"
-        yield Reason(what, first_of(moved, _MOST))
+def _lost(cases: Sequence[RunsOfCase]) -> Iterator[Reason]:
+    """The cases in which the candidate's share of CORRECT runs may be smaller."""
+    changes = map(change, counted(cases, True, False))
+    if lost := [each.name for each, by in zip(cases, changes, strict=True) if by < 0]:
+        what = f"CORRECT runs are lost, or may be, in {plural(len(lost), 'case')}"
+        yield Reason(what, first_of(lost, _MOST))
 
 
 # As JSON

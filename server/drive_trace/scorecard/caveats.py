@@ -274,16 +274,16 @@ class Caveat(NamedTuple):
 def make_caveat(  # noqa: PLR0913 - the parts of a caveat
     code: CaveatCode,
     short: str,
-    message: str = "",
+    more: str = "",
     *,
     holds: bool = False,
     lines: Sequence[LineRef] = (),
     path: str = "",
     others: Iterable[str] = (),
 ) -> Caveat:
-    """A caveat; ``holds`` where the condition holds under which its code qualifies. It names the
-    first few of ``others``.
+    """A caveat, whose message has ``more`` behind what is said in short; ``holds`` where the
+    condition holds under which its code qualifies. It names the first few of ``others``.
     """
     named = tuple(dict.fromkeys(others))[:MOST]
     qualifies = code in ALWAYS_QUALIFY or (code not in NEVER_QUALIFY and holds)
-    return Caveat(code, short, message or short, qualifies, tuple(lines), path, named)
+    return Caveat(code, short, short + more, qualifies, tuple(lines), path, named)

@@ -55,9 +55,8 @@ def caveats_from_elsewhere(
         yield from _of_judge(run, run.correctness)
         yield from _of_strays(run, run.correctness, strays)
     if copied is not None:
-        short = "another run has the same events"
-        message = f"{short}, so that either may be the copy"
-        yield make_caveat(CaveatCode.COPIED_EVENTS, short, message, holds=True, path=copied)
+        short, more = "another run has the same events", ", so that either may be the copy"
+        yield make_caveat(CaveatCode.COPIED_EVENTS, short, more, holds=True, path=copied)
 
 
 def caveats_of_coverage(measured: Efficiency, parts: Sequence[RunInFile]) -> Iterator[Caveat]:
@@ -77,22 +76,23 @@ def caveats_of_coverage(measured: Efficiency, parts: Sequence[RunInFile]) -> Ite
         if value is None or (is_whole and not lost):
             continue
         short = f"{what} of {covered(figure)}"
-        message = f"{short}: of the others no {missing} is recorded, or readers reject it"
+        more = f": of the others no {missing} is recorded, or readers reject it"
         if is_whole:
-            short = message = f"{what} without {plural(len(lost), 'rejected line')}"
-        yield make_caveat(CaveatCode.PARTIAL_COVERAGE, short, message, lines=lost)
+            short, more = f"{what} without {plural(len(lost), 'rejected line')}", ""
+        yield make_caveat(CaveatCode.PARTIAL_COVERAGE, short, more, lines=lost)
 
 
 def _of_unread(unread: Sequence[caveats.Unread]) -> Iterator[Caveat]:
     """Each run may have had something in an input that was not read."""
     if len(unread) == 1:
         ((path, reason),) = unread
-        what = f"not read ({reason}), and may say something else about this run"
-        yield make_caveat(CaveatCode.UNREAD_INPUT, "1 input not read", what, path=path)
+        message = f"not read ({reason}), and may say something else about this run"
+        found = make_caveat(CaveatCode.UNREAD_INPUT, "1 input not read", path=path)
+        yield found._replace(message=message)
     elif unread:
-        what = f"{len(unread):,} inputs not read"
-        message = f"{what}, which may say something else about this run"
-        yield make_caveat(CaveatCode.UNREAD_INPUT, what, message)
+        short = f"{len(unread):,} inputs not read"
+        more = ", which may say something else about this run"
+        yield make_caveat(CaveatCode.UNREAD_INPUT, short, more)
 
 
 def _of_stale(run: RunLines) -> Iterator[Caveat]:
@@ -134,13 +134,12 @@ def _of_stale(run: RunLines) -> Iterator[Caveat]:
     what = listed(plural(count, kind) for kind, count in counts.items() if count)
     short = f"stale: {what} after the grade"
     upto = f", up to line {lines[0].line}" if lines else ""
-    message = f"{short}{upto}; grade it again"
+    more = f"{upto}; grade it again"
     if elsewhere:
-        which = f"{elsewhere:,} of them" if own else "all of them"
-        message = f"{message}; {which} in"
+        more += f"; {f'{elsewhere:,}' if own else 'all'} of them in"
     others = others if elsewhere else []
     named = [each.path for each in others]
-    yield make_caveat(CaveatCode.STALE, short, message, lines=lines + others, others=named)
+    yield make_caveat(CaveatCode.STALE, short, more, lines=lines + others, others=named)
 
 
 def _of_contradicting(run: RunLines, deciding: Recorded) -> Iterator[Caveat]:
@@ -161,7 +160,7 @@ def _of_contradicting(run: RunLines, deciding: Recorded) -> Iterator[Caveat]:
     yield make_caveat(
         CaveatCode.CONTRADICTING_GRADES,
         short,
-        f"{short}; {because}",
+        f"; {because}",
         holds=bool(uncertain),
         lines=[LineRef(each.path, each.line) for each in (deciding, *against)],
     )
@@ -176,19 +175,16 @@ def _of_order(part: RunInFile, deciding: Recorded | None) -> Iterator[Caveat]:
         grade = part.correctness if part.correctness is deciding else None
         decides = grade is not None and grade.line in part.copies
         what = f"{plural(len(part.copies), 'line')} copied within the file"
-        yield make_caveat(
-            CaveatCode.COPIED_EVENTS,
-            "the grade is a copied line" if decides else what,
-            f"{what}, {f'as is the grade: {uncertain}' if decides else 'which do not count again'}",
-            holds=decides,
-            lines=[LineRef(part.path, line) for line in part.copies[-MOST:]],
-        )
+        lines = [LineRef(part.path, line) for line in part.copies[-MOST:]]
+        more = f", as is the grade: {uncertain}" if decides else ", which do not count again"
+        found = make_caveat(CaveatCode.COPIED_EVENTS, what, more, holds=decides, lines=lines)
+        yield found._replace(short="the grade is a copied line") if decides else found
     if part.newest_grade and deciding is not None and is_later(part.newest_grade[1], deciding.ts):
         short, line = "an earlier line has a later grade", part.newest_grade[0]
         yield make_caveat(
             CaveatCode.CONTRADICTING_GRADES,
             short,
-            f"{short} by its ts: {uncertain}",
+            f" by its ts: {uncertain}",
             holds=True,
             lines=[LineRef(part.path, line), LineRef(deciding.path, deciding.line)],
         )
@@ -202,21 +198,22 @@ def _of_judge(run: RunScore, deciding: Recorded) -> Iterator[Caveat]:
 
         asked, reported = run.judgement.judge.model, run.judgement.model
         if run.judgement.agreement is None:
-            how = "judged by an uncalibrated judge"
-            yield make_caveat(
-                CaveatCode.UNCALIBRATED_JUDGE, f"intent {how}", f"the intent was {how}", lines=lines
-            )
+            short = "intent judged by an uncalibrated judge"
+            found = make_caveat(CaveatCode.UNCALIBRATED_JUDGE, short, lines=lines)
+            yield found._replace(message="the intent was judged by an uncalibrated judge")
         if reported is not None and not is_same_model(asked, reported):
             short = "another model judged than was asked"
-            message = f"{short}, and its calibration says nothing; judge the intent again"
-            yield make_caveat(CaveatCode.JUDGE_NOT_AS_ASKED, short, message, lines=lines)
+            more = ", and its calibration says nothing; judge the intent again"
+            yield make_caveat(CaveatCode.JUDGE_NOT_AS_ASKED, short, more, lines=lines)
         if any(families_of(asked) & families_of(each) for each in run.models):
             short = "the judge is of the family of a model that did the work"
             yield make_caveat(CaveatCode.JUDGE_OF_OWN_FAMILY, short, lines=lines)
-    yield from _of_gates(run, deciding, lines)
+    for code, short, more, holds in _of_gates(run, deciding):
+        yield make_caveat(code, short, more, holds=holds, lines=lines)
 
 
-def _of_gates(run: RunScore, deciding: Recorded, lines: list[LineRef]) -> Iterator[Caveat]:
+def _of_gates(run: RunScore, deciding: Recorded) -> Iterator[tuple[CaveatCode, str, str, bool]]:
+    """The parts of caveats on what a grade rests on."""
     evidence: list[Gating | Judgement] = [*run.gates.values()]
     evidence += [run.judgement] if run.judgement is not None else []
     known = {*run.gates, *(["intent"] if run.judgement is not None else [])}
@@ -224,36 +221,24 @@ def _of_gates(run: RunScore, deciding: Recorded, lines: list[LineRef]) -> Iterat
     lost = [name for name in bare if name in run.gated]
     if run.has_unreadable_record:
         short = "the record of its judging cannot be read whole"
-        message = f"{short}, and may say something else"
-        code = CaveatCode.GRADED_WITHOUT_EVIDENCE
-        yield make_caveat(code, short, message, holds=True, lines=lines)
+        yield CaveatCode.GRADED_WITHOUT_EVIDENCE, short, ", and may say something else", True
     elif bare and (run.was_gated or lost):
         short = f"{listed(bare)} graded without evidence"
-        message = f"{short}: the record beside the file has nothing that says the same"
-        code = CaveatCode.GRADED_WITHOUT_EVIDENCE
-        yield make_caveat(code, short, message, holds=bool(lost), lines=lines)
+        more = ": the record beside the file has nothing that says the same"
+        yield CaveatCode.GRADED_WITHOUT_EVIDENCE, short, more, bool(lost)
     if run.failing:
         short = f"{listed(run.failing)} graded against the latest gate"
-        message = f"{short}, which came to something else; run the gate again"
-        yield make_caveat(CaveatCode.CONTRADICTED_BY_GATE, short, message, lines=lines)
-    stale = [name for name, gate in run.gates.items() if gate.stale]
-    if stale:
+        more = ", which came to something else; run the gate again"
+        yield CaveatCode.CONTRADICTED_BY_GATE, short, more, True
+    if stale := [name for name, gate in run.gates.items() if gate.stale]:
         short = f"{listed(stale)} by a report that may be older than the work"
-        message = f"{short}; run the tests again"
-        yield make_caveat(CaveatCode.STALE_REPORT, short, message, lines=lines)
-    commits = [each.commit for each in evidence if each.commit]
-    unclean = any(each.clean is False for each in evidence)
-    if len(set(commits)) > 1 or unclean:
-        count = plural(len(set(commits)), "commit")
-        short = f"graded at {count}" if len(set(commits)) > 1 else "graded in a tree with changes"
-        message = f"{short}, so that no commit is known to be what was graded"
-        yield make_caveat(
-            CaveatCode.GRADED_AT_ANOTHER_COMMIT,
-            short,
-            message,
-            holds=len(set(commits)) > 1,
-            lines=lines,
-        )
+        yield CaveatCode.STALE_REPORT, short, "; run the tests again", True
+    commits = {each.commit for each in evidence if each.commit}
+    if len(commits) > 1 or any(each.clean is False for each in evidence):
+        many = f"graded at {len(commits):,} commits"
+        short = many if len(commits) > 1 else "graded in a tree with changes"
+        more = ", so that no commit is known to be what was graded"
+        yield CaveatCode.GRADED_AT_ANOTHER_COMMIT, short, more, len(commits) > 1
 
 
 def _replaced(one: Recorded, by: Recorded) -> set[object]:
@@ -322,9 +307,8 @@ def _of_strays(run: RunScore, deciding: Recorded, strays: Sequence[Uncounted]) -
         if found:
             short = f"{plural(len(found), 'correctness line')} {what}, which may be of this run"
             lines = [LineRef(each.path, each.line) for each in found[: caveats.MOST_STRAYS]]
-            message = f"{short}: not counted, as in line {lines[0].line} of"
-            path = lines[0].path
-            yield make_caveat(code, short, message, holds=True, lines=lines, others=(path,))
+            more, path = f": not counted, as in line {lines[0].line} of", lines[0].path
+            yield make_caveat(code, short, more, holds=True, lines=lines, others=(path,))
 
 
 def _of_copies(run: RunLines) -> Iterator[Caveat]:
@@ -337,7 +321,7 @@ def _of_copies(run: RunLines) -> Iterator[Caveat]:
     yield make_caveat(
         CaveatCode.COPIED_EVENTS,
         short,
-        f"{short}: {plural(count, 'event')} that stand{s} in several files count{s} once, as in",
+        f": {plural(count, 'event')} that stand{s} in several files count{s} once, as in",
         lines=[LineRef(part.path, copies[0].line) for part, copies in copied],
         others=[each.path for part, copies in copied for each in (run.parts[copies[0].file], part)],
     )
@@ -356,7 +340,7 @@ def _of_conflicts(run: RunLines) -> Iterator[Caveat]:
     yield make_caveat(
         CaveatCode.CONFLICTING_EVENT_ID,
         short,
-        f"{short} in another file, and both count, as in",
+        " in another file, and both count, as in",
         lines=lines,
         others=[each.path for each in lines],
     )
@@ -375,7 +359,7 @@ def _of_unrecorded(run: RunLines) -> Iterator[Caveat]:
         yield make_caveat(
             CaveatCode.UNRECORDED_CHANGE,
             short,
-            f"{short}: {damage or 'the trace is not what the record beside it says'}",
+            f": {damage or 'the trace is not what the record beside it says'}",
             holds=damage is not None or any(_may_count(run, each) for each in found),
             lines=[LineRef(part.path, each) for each in numbers[:MOST]],
             path=part.path if len(run.parts) > 1 else "",

@@ -139,11 +139,11 @@ def caveats(run: RunScore) -> list[doc.Block]:
     return [doc.Paragraph(f"{each.sentence(doc.name)}.", is_warning=True) for each in run.caveats]
 
 
-def tier_2(efficiency: Efficiency, label: str = "") -> list[doc.Block]:
+def tier_2(efficiency: Efficiency) -> list[doc.Block]:
     """Tier 2 in full numbers."""
     headers, caption = ("measure", "value"), "Tier 2, efficiency"
     note = "For every measure lower is better. Time and rework are this run's alone."
-    figures = doc.Table(headers, measures(efficiency), caption, label=label, numbers_from=1)
+    figures = doc.Table(headers, measures(efficiency), caption, numbers_from=1)
     return [figures, doc.Paragraph(note)]
 
 

@@ -69,7 +69,7 @@ def _of_rewritten(found: list[tuple[str, Rewriting]]) -> Iterator[Caveat]:
     yield make_caveat(
         CaveatCode.REWRITTEN_HISTORY,
         short,
-        f"{short},{others}; put it back as it was recorded (check --history shows it), in",
+        f",{others}; put it back as it was recorded (check --history shows it), in",
         holds=_matters(first),
         lines=[
             LineRef(path, each.new + 1)

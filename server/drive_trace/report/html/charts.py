@@ -311,16 +311,14 @@ def _round(piece: RoundBar, y: int, places: Places) -> Html:
     return _link(rect, piece.words, piece.lines, places)
 
 
-def _link(
-    shape: Html, words: str, lines: Sequence[LineRef], places: Places, kind: str | None = None
-) -> Html:
+def _link(shape: Html, words: str, lines: Sequence[LineRef], places: Places) -> Html:
     """A shape that leads to its first line; a dispatch that only rounds name has none."""
     title = tag("title", plain(words, 300))
     if not lines:
-        return tag("g", title, shape, class_=kind)
+        return tag("g", title, shape)
     line = lines[0]
     there, here = f"#{places.id_of(line)}", places.id_of(line, "b")
-    return tag("a", title, shape, href=there, id=here, class_=kind)
+    return tag("a", title, shape, href=there, id=here)
 
 
 def _map(chart: Chart) -> Html:
