@@ -4,6 +4,7 @@ here: a trace is untrusted input.
 
 from __future__ import annotations
 
+import io
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -86,10 +87,15 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     files: tuple[str, ...]
 
 
+_FACTS = ("work_ms", "clock_ms", "dispatches", "rounds", "reworked", "escalations")
+
+
 def row_of(run: RunScore, project: str, findings: dict[str, int] | None) -> Row:
     """A run's row, with how often each rule found something."""
     said, facts = run_json(run), run.facts
-    grade, tokens = said["correctness"] or {}, said["tokens"] or {}
+    recorded: dict[str, Any] = dict.fromkeys((*CORRECTNESS_FIELDS, *TOKEN_FIELDS))
+    recorded |= {**(said["correctness"] or {}), **(said["tokens"] or {})}
+    recorded |= {name: as_double(getattr(facts, name)) for name in _FACTS}
     efficiency: Mapping[str, Any] = said["efficiency"] or {}
     clock, rounds = efficiency.get("wall_clock", {}), efficiency.get("rounds", {})
     last = max((part.last for part in run.parts if part.last), default=None)
@@ -97,8 +103,7 @@ def row_of(run: RunScore, project: str, findings: dict[str, int] | None) -> Row:
     return Row(
         run_id=run.run_id,
         verdict=said["verdict"],
-        **{name: grade.get(name) for name in CORRECTNESS_FIELDS},
-        **{name: tokens.get(name) for name in TOKEN_FIELDS},
+        **recorded,
         wall_clock_ms=efficiency.get("wall_clock_ms"),
         wall_clock_counted=clock.get("counted"),
         wall_clock_of=clock.get("of"),
@@ -121,12 +126,6 @@ def row_of(run: RunScore, project: str, findings: dict[str, int] | None) -> Row:
         events=sum(each["events"] for each in said["files"]),
         rejected_lines=len(said["rejected_lines"]),
         halts=facts.halt_count,
-        work_ms=as_double(facts.work_ms),
-        clock_ms=as_double(facts.clock_ms),
-        dispatches=facts.dispatches,
-        rounds=facts.rounds,
-        reworked=facts.reworked,
-        escalations=facts.escalations,
         findings=findings,
         files=tuple(each["path"] for each in said["files"]),
     )
@@ -214,32 +213,22 @@ def _arrow(value: Any, kind: Any) -> Any:
     return value
 
 
-class _Sink:
+class _Sink(io.BytesIO):
     """A file that is taken away piece by piece."""
 
-    closed = False
-
-    def __init__(self) -> None:
-        self._written: list[bytes] = []
-        self._size = 0
-
-    def write(self, data: Any) -> int:
-        self._written.append(bytes(data))
-        self._size += len(data)
-        return len(data)
+    taken = 0
 
     def tell(self) -> int:
-        return self._size
-
-    def flush(self) -> None:
-        pass
+        return self.taken + super().tell()
 
     def close(self) -> None:
-        self.closed = True
+        """Keep what was not taken yet."""
 
     def take(self) -> bytes:
-        data = b"".join(self._written)
-        self._written.clear()
+        data = self.getvalue()
+        self.taken += len(data)
+        self.seek(0)
+        self.truncate()
         return data
 
 

@@ -14,6 +14,7 @@ from drive_trace.scorecard.scoring import TraceSummary, among, score_run, withou
 from drive_trace.text.wording import plural
 from drive_trace.trace.index import Index
 from drive_trace.trace.joined import sharing
+from drive_trace.vocabulary import TOKEN_FIELDS
 
 if TYPE_CHECKING:  # most traces are scored without
     from drive_trace.grading.judgements import Gating
@@ -84,20 +85,13 @@ class ScoreCard(NamedTuple):
     @property
     def efficiency(self) -> measures.Efficiency | None:
         """Tier 2 over the CORRECT runs."""
-        if not (correct := self.correct):
-            return None
-        return measures.Efficiency(
-            self.correct_tokens,
-            measures.total_wall_clock([run.measured.wall_clock for run in correct]),
-            measures.Rounds(*map(sum, zip(*(run.measured.rounds for run in correct), strict=True))),
-            len(correct),
-            measures.runs_with([measures.tokens_of(run.tokens) for run in correct]),
-        )
+        correct = [run.measured for run in self.correct]
+        return measures.together(correct) if correct else None
 
     @property
     def correct_tokens(self) -> measures.Tokens:
         """The token feed summed over the CORRECT runs."""
-        return measures.total_tokens(measures.tokens_of(run.tokens) for run in self.correct)
+        return self.efficiency.tokens if self.efficiency else dict.fromkeys(TOKEN_FIELDS)
 
 
 ILLEGIBLE = "no line of it names a run"

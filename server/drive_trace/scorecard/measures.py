@@ -104,27 +104,22 @@ def tokens_of(recorded: Recorded | None) -> Tokens | None:
     return {name: cast("int | None", recorded.values[name]) for name in TOKEN_FIELDS}
 
 
-def total_tokens(many: Iterable[Tokens | None]) -> Tokens:
-    """Component by component, the sum of what was recorded; None where nothing was."""
-    recorded = [tokens for tokens in many if tokens is not None]
-    sums: dict[str, int | None] = {}
-    for name in TOKEN_FIELDS:
-        values = [value for tokens in recorded if (value := tokens[name]) is not None]
-        sums[name] = sum(values) if values else None
-    return sums
+def together(runs: Sequence[Efficiency]) -> Efficiency:
+    """The sums of what some runs, one at least, recorded; None where none did."""
+    told = {name: _known(each.tokens[name] for each in runs) for name in TOKEN_FIELDS}
+    times = _known(each.wall_clock.ms for each in runs)
+    counts = zip(*(each.wall_clock[1:] for each in runs), strict=True)
+    return Efficiency(
+        {name: sum(each) if each else None for name, each in told.items()},
+        WallClock(sum(times) if times else None, *map(sum, counts)),
+        Rounds(*map(sum, zip(*(each.rounds for each in runs), strict=True))),
+        len(runs),
+        {name: len(each) for name, each in told.items()},
+    )
 
 
-def runs_with(many: Sequence[Tokens | None]) -> dict[str, int]:
-    """Component by component, how many recorded it."""
-    recorded = [tokens for tokens in many if tokens is not None]
-    return {name: sum(each[name] is not None for each in recorded) for name in TOKEN_FIELDS}
-
-
-def total_wall_clock(many: Sequence[WallClock]) -> WallClock:
-    """The sum of the wall-clock times of some runs, one at least; None where none has one."""
-    values = [each.ms for each in many if each.ms is not None]
-    counts = zip(*(each[1:] for each in many), strict=True)
-    return WallClock(sum(values) if values else None, *map(sum, counts))
+def _known(values: Iterable[int | None]) -> list[int]:
+    return [each for each in values if each is not None]
 
 
 def wall_clock(
