@@ -4,7 +4,6 @@ here: a trace is untrusted input.
 
 from __future__ import annotations
 
-import io
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -213,22 +212,30 @@ def _arrow(value: Any, kind: Any) -> Any:
     return value
 
 
-class _Sink(io.BytesIO):
+class _Sink:
     """A file that is taken away piece by piece."""
 
-    taken = 0
+    closed = False
+
+    def __init__(self) -> None:
+        self._written = bytearray()
+        self._taken = 0
+
+    def write(self, data: Any) -> None:
+        self._written += data
 
     def tell(self) -> int:
-        return self.taken + super().tell()
+        return self._taken + len(self._written)
 
-    def close(self) -> None:
-        """Keep what was not taken yet."""
+    def flush(self) -> None:
+        pass
+
+    close = flush
 
     def take(self) -> bytes:
-        data = self.getvalue()
-        self.taken += len(data)
-        self.seek(0)
-        self.truncate()
+        data = bytes(self._written)
+        self._taken += len(data)
+        self._written.clear()
         return data
 
 

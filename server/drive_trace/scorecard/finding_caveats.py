@@ -33,8 +33,7 @@ def caveats_of_lines(run: RunLines) -> Iterator[Caveat]:
         yield from _of_stale(run)
         yield from _of_contradicting(run, run.correctness)
     for file, part in enumerate(run.parts):
-        found = chain(_of_rejected(run, file), _of_lookalikes(run, file))
-        for caveat in chain(found, _of_order(part, run.correctness)):
+        for caveat in chain(_of_uncounted(run, file), _of_order(part, run.correctness)):
             yield caveat._replace(path=part.path) if len(run.parts) > 1 else caveat
     yield from _of_copies(run)
     yield from _of_conflicts(run)
@@ -251,7 +250,7 @@ _REJECTED = {GRADE: CaveatCode.REJECTED_GRADE, COST: CaveatCode.REJECTED_COST}
 _LOOKALIKE = {GRADE: CaveatCode.LOOKALIKE_GRADE, COST: CaveatCode.LOOKALIKE_COST}
 
 
-def _of_rejected(run: RunLines, file: int) -> Iterator[Caveat]:
+def _of_uncounted(run: RunLines, file: int) -> Iterator[Caveat]:
     part = run.parts[file]
     others = "other " * any(each.feed is not None for each in part.rejected)
     more = part.stray_count - len(part.strays)
@@ -264,30 +263,20 @@ def _of_rejected(run: RunLines, file: int) -> Iterator[Caveat]:
     for each, feed, behind in lines:
         kind = behind, each.is_alike, feed != GRADE, feed or "~"
         by_kind.setdefault(kind, []).append(each)
+    told = []
     for (behind, is_alike, _, feed), found in sorted(by_kind.items()):
-        yield make_caveat(
-            (_LOOKALIKE if is_alike else _REJECTED).get(feed, CaveatCode.REJECTED_LINE),
-            f"{caveats.rejected_phrase(found, others=others)}{behind}",
-            holds=bool(behind and more) or _any_after(run, file, found),
-            lines=[LineRef(part.path, each.line) for each in found],
-        )
-
-
-def _any_after(run: RunLines, file: int, found: Sequence[Uncounted]) -> bool:
-    return any(run.is_after(file, each.line, each.ts, grades=True) for each in found)
-
-
-def _of_lookalikes(run: RunLines, file: int) -> Iterator[Caveat]:
-    part = run.parts[file]
-    for feed in (GRADE, COST):
-        found = [each for each in part.unknown if each.feed == feed]
-        if found:
-            yield make_caveat(
-                _LOOKALIKE[feed],
-                caveats.lookalike_phrase(found) or "",
-                holds=_any_after(run, file, found),
-                lines=[LineRef(part.path, each.line) for each in found],
-            )
+        code = (_LOOKALIKE if is_alike else _REJECTED).get(feed, CaveatCode.REJECTED_LINE)
+        phrase = f"{caveats.rejected_phrase(found, others=others)}{behind}"
+        told.append((code, phrase, found, bool(behind and more)))
+    told += [
+        (_LOOKALIKE[feed], caveats.lookalike_phrase(found) or "", found, False)
+        for feed in (GRADE, COST)
+        if (found := [each for each in part.unknown if each.feed == feed])
+    ]
+    for code, phrase, found, holds in told:
+        is_after = any(run.is_after(file, each.line, each.ts, grades=True) for each in found)
+        places = [LineRef(part.path, each.line) for each in found]
+        yield make_caveat(code, phrase, holds=holds or is_after, lines=places)
 
 
 def _of_strays(run: RunScore, deciding: Recorded, strays: Sequence[Uncounted]) -> Iterator[Caveat]:
