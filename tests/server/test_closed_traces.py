@@ -40,21 +40,23 @@ def events(closed: ClosedTraces) -> dict[str, int]:
     }
 
 
-def look(closed: ClosedTraces) -> frozenset[str]:
+def look(closed: ClosedTraces) -> bool:
+    """Look at all traces. Gives whether that finds anything new."""
+    before = closed.revision
     closed.look(closed.search())
-    return closed.take_changes().runs
+    return closed.revision != before
 
 
 def test_what_is_appended_is_seen_at_each_look(tmp_path: Path) -> None:
     paths = [write(tmp_path / name / "trace.jsonl", triage()) for name in "abc"]
     closed = ClosedTraces([tmp_path])
-    assert look(closed) == {"run-1"}
+    assert look(closed)
     for turn in range(1, 4):
         for path in paths:
             append(path, triage() if turn < 3 else graded("pass", None, None))
-            assert look(closed) == {"run-1"}
+            assert look(closed)
             assert events(closed)[path.parent.name] == turn + 1
-    assert look(closed) == set()
+    assert not look(closed)
     assert [each.parts["run-1"].correctness is not None for each in closed.holders("run-1")] == [
         True
     ] * 3
@@ -201,11 +203,11 @@ def test_a_stray_line_in_another_file_counts_as_for_score(
 def test_a_trace_that_is_gone_holds_nothing(tmp_path: Path) -> None:
     path = write(tmp_path / "trace.jsonl", triage())
     closed = ClosedTraces([tmp_path])
-    assert look(closed) == {"run-1"}
+    assert look(closed)
     assert not any(each.is_unread for each in closed.seen())
     path.unlink()
     closed.folders.expire()
-    assert look(closed) == {"run-1"}
+    assert look(closed)
     assert closed.holders("run-1") == []
     assert closed.report(path, None, options(path)) is None
 
@@ -221,19 +223,18 @@ def test_what_cannot_be_read_is_an_input_of_the_runs_of_its_folder(tmp_path: Pat
     runs = WorkspaceRuns(Workspace(), closed)
 
     def said(path: Path) -> str:
-        closed.look(closed.search())
         joined = runs.joined("run-1", path.as_uri())
         assert joined is not None
         return joined.title
 
+    assert look(closed)
     assert said(here).startswith("CORRECT, but 1 input not read")
     assert "this file alone" not in said(here)
     assert said(there).startswith("CORRECT ·") or said(there) == "CORRECT"
-    assert closed.take_changes().may_touch_any_run
-    assert not closed.take_changes().may_touch_any_run
+    assert not look(closed)
     write(broken, triage())
+    assert look(closed)
     assert "not read" not in said(here)
-    assert closed.take_changes().may_touch_any_run
 
 
 def test_a_folder_in_a_traces_place_is_an_input_not_read(tmp_path: Path) -> None:
@@ -254,14 +255,12 @@ def test_a_file_without_an_event_is_an_input_not_read(tmp_path: Path) -> None:
     runs = WorkspaceRuns(Workspace(), closed)
     why = "no line of it names a run"
     assert runs.unread(tmp_path) == [Unread("b/trace.jsonl", why)]
-    assert closed.take_changes().may_touch_any_run
     traces = Workspace()
     traces.open(OpenTrace(pointer.as_uri(), 1, pointer.read_text("utf-8"), options(pointer)))
     assert WorkspaceRuns(traces, closed).unread(tmp_path) == [Unread("b/trace.jsonl", why)]
     write(pointer, triage())
-    closed.look(closed.search())
+    assert look(closed)
     assert runs.unread(tmp_path) == []
-    assert closed.take_changes().may_touch_any_run
 
 
 def test_what_is_gone_is_no_input(tmp_path: Path) -> None:

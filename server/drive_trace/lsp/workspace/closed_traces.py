@@ -254,17 +254,6 @@ class ClosedTrace(NamedTuple):
         return self.parts.get(run_id)
 
 
-class Changes(NamedTuple):
-    """What has changed since the last call."""
-
-    runs: frozenset[str] = frozenset()
-    """The ids of the runs of which some trace has another part now."""
-    has_new_text: bool = False
-    """Whether a trace that had been read has another text now."""
-    may_touch_any_run: bool = False
-    """Whether traces became readable or unreadable, or other lines may grade any run."""
-
-
 class _Followed:
     """One trace, and what it takes to follow it."""
 
@@ -291,9 +280,8 @@ class ClosedTraces:
         """By real path."""
         self._holders: dict[str, dict[str, ClosedTrace]] = {}
         """The traces that hold a run, by its id and their real paths."""
-        self._changes = Changes()
         self.revision = 0
-        """Grows when a trace is found to be another than before."""
+        """Grows when a trace is found to be another than before, and once they are found."""
         self.counts_findings = False
         """Whether the rules run over traces that nobody has opened, to count what they find."""
 
@@ -314,6 +302,7 @@ class ClosedTraces:
             for real, path in paths.items():
                 if real not in self._entries:
                     self._entries[real] = _Followed(real, path, self.folders.place_of(path))
+            self.revision += not self.is_searched
             self.is_searched = True
         for entry in gone:
             with entry.lock:
@@ -430,12 +419,6 @@ class ClosedTraces:
                 for real, each in self._entries.items()
                 if each.seen.version is not None and not each.file.is_settled
             }
-
-    def take_changes(self) -> Changes:
-        """What has changed since the last call."""
-        with self._lock:
-            changes, self._changes = self._changes, Changes()
-        return changes
 
     # Results
 
@@ -613,25 +596,14 @@ class ClosedTraces:
         self._note(entry, now)
 
     def _note(self, entry: _Followed, now: ClosedTrace) -> None:
-        """Make a new state of a trace visible, and note what it changes."""
+        """Make a new state of a trace visible."""
         before = entry.seen
         entry.results.clear()
-        ids = before.parts.keys() | now.parts.keys()
-        runs = {each for each in ids if _differs(each, before, now)}
         with self._lock:
-            self.revision += 1
+            self.revision += before != now
             entry.seen = now
-            was_read = before.version is not None
-            self._changes = Changes(
-                self._changes.runs | runs,
-                self._changes.has_new_text
-                or (was_read and (before.version, before.problem) != (now.version, now.problem)),
-                self._changes.may_touch_any_run
-                or (before.problem, before.unread_because, before.strays)
-                != (now.problem, now.unread_because, now.strays),
-            )
             is_known = self._entries.get(now.real) is entry  # else a search found it gone
-            for run_id in ids:
+            for run_id in before.parts.keys() | now.parts.keys():
                 holders = self._holders.setdefault(run_id, {})
                 if is_known and run_id in now.parts:
                     holders[now.real] = now
@@ -646,10 +618,3 @@ def _size_of(real: str) -> int:
         return max(_LEAST, Path(real).stat().st_size)
     except (OSError, ValueError):
         return _LEAST
-
-
-def _differs(run_id: str, before: ClosedTrace, now: ClosedTrace) -> bool:
-    """Whether a run is another one in a trace, or can be joined with others only now."""
-    is_same = before.parts.get(run_id) == now.parts.get(run_id)
-    has_same_events = before.hashes.get(run_id) == now.hashes.get(run_id)
-    return not (is_same and has_same_events and before.is_short == now.is_short)

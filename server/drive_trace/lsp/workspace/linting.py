@@ -59,6 +59,8 @@ class Publisher:
         self.has_views = False
         """Whether the client shows views of its own."""
         self._soon = Debouncer(self._refresh)
+        self._shown = runs.revision
+        """What was known of closed traces when the client was last told to ask again."""
         self._sent: Mapping[str, bytes] = {}
         """The diagnostics of configurations."""
         self._shared: SharedWork[None] = SharedWork()
@@ -127,15 +129,10 @@ class Publisher:
 
     def closed_traces_changed(self) -> None:
         """Closed traces were looked at. What the editor shows of them may be out of date."""
-        runs, has_new_text, may_touch_any_run = self._runs.closed.take_changes()
-        may_touch_any_run |= self._runs.take_outdated()
-        if runs or has_new_text or may_touch_any_run:
+        if self._shown != self._runs.revision:
+            self._shown = self._runs.revision
             self.refresh_views(None)
-        indexes = [trace.analysis.index for trace in self._runs.open]
-        if may_touch_any_run or any(each.names(run_id) for each in indexes for run_id in runs):
             self._soon.request(types.WORKSPACE_CODE_LENS_REFRESH)
-        holders = self._runs.closed.holders
-        if has_new_text or any(len(holders(run_id)) > 1 for run_id in runs):
             self._soon.request(types.WORKSPACE_DIAGNOSTIC_REFRESH)
 
     def _refresh(self, method: str) -> None:

@@ -132,17 +132,22 @@ class WorkspaceRuns:
         self._reals: dict[str, str] = {}
         """The real paths of open traces, by URI."""
         self._records = JudgementFiles()
-        self._has_other_records = False
-        self._has_partial = False
+        self._record_changes = 0
+        """How often a look found other records."""
         self._owners: dict[str, tuple[object, EventOwners]] = {}
         """Which runs have an event, by the URI of an open trace, or of a folder for its closed
         ones, with the version of what that is made of.
         """
 
     @property
+    def revision(self) -> tuple[int, int]:
+        """Grows when other things are known of closed traces, or of the records beside traces."""
+        return self.closed.revision, self._record_changes
+
+    @property
     def version(self) -> object:
         """Differs after any change of a trace."""
-        return self.closed.revision, [(each.uri, each.edits) for each in self.open]
+        return self.revision, [(each.uri, each.edits) for each in self.open]
 
     def note_open(self, uri: str, path: Path) -> None:
         """Note which file an open trace is. Call it from a thread, as it looks at the disk."""
@@ -151,7 +156,7 @@ class WorkspaceRuns:
 
     def look_at_records(self, reals: Iterable[str]) -> None:
         """Look at the records of the judging beside traces. Call it from a thread."""
-        self._has_other_records |= self._records.look(reals)
+        self._record_changes += self._records.look(reals)
 
     def note_closed(self, uri: str) -> str | None:
         """Forget an open trace. Gives the real path of the file that counts again."""
@@ -308,26 +313,9 @@ class WorkspaceRuns:
         """How many traces of a folder are still unread; None if it has not been searched."""
         if folder is None:
             return 0
-        count = None
-        if self.closed.is_searched:
-            count = sum(each.is_unread for each in self._closed_in(folder))
-        self._has_partial |= count != 0
-        return count
-
-    def take_outdated(self) -> bool:
-        """Whether verdicts were shown before all traces had been read, and now all have been. True
-        only once. So for a record of the judging that was found to be another.
-        """
-        if self._has_other_records:
-            self._has_other_records = False
-            return True
-        if not self._has_partial or not self.closed.is_searched:
-            return False
-        is_open = self.open_reals()
-        if any(each.is_unread and each.real not in is_open for each in self.closed.seen()):
-            return False
-        self._has_partial = False
-        return True
+        if not self.closed.is_searched:
+            return None
+        return sum(each.is_unread for each in self._closed_in(folder))
 
     def folder_of(self, uri: str) -> Path | None:
         """The folder of the workspace whose runs a trace is joined with; None for one outside."""
