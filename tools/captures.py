@@ -27,7 +27,6 @@ from drive_trace.features.filling import (
 from drive_trace.features.findings import RECORD_KIND
 from drive_trace.features.hover import inlay_hints
 from drive_trace.features.navigation import (
-    FoundSymbol,
     best_matches,
     document_highlights,
     names_in,
@@ -183,11 +182,10 @@ def measured(fixture: str, length: int) -> list[str]:
 
 def symbols(fixture: str, query: str) -> list[str]:
     """The workspace symbols that a query finds."""
-    names = names_in(Analysis(read(fixture).text))
-    matches = best_matches([FoundSymbol("file:///trace.jsonl", each) for each in names], query)
+    names = names_in(Analysis(read(fixture).text), "file:///trace.jsonl")
+    matches = best_matches(names, query)
     rows = [
-        (f"`{each.name}`", each.container_name or "")
-        for each in workspace_symbols(matches, _UTF16, resolves=False)
+        (f"`{each.name}`", each.container_name or "") for each in workspace_symbols(matches, _UTF16)
     ]
     return table(("symbol", "in the run"), *rows)
 

@@ -5,13 +5,7 @@ from lsprotocol import types
 from lsprotocol.converters import get_converter
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.navigation import (
-    FoundSymbol,
-    best_matches,
-    names_in,
-    resolve_symbol,
-    workspace_symbols,
-)
+from drive_trace.features.navigation import best_matches, names_in, workspace_symbols
 from tests.support.client_text import range_at
 from tests.support.fixtures import ENCODINGS, URI, read, trace
 
@@ -20,20 +14,15 @@ _PLAIN = get_converter()
 
 def check_symbols(query: str, fixture: str, *expected: str) -> None:
     """The names that match, in the order of the answer, each as ``kind name in run``; each stands
-    on the token that says it, in all encodings, at once or when it is resolved.
+    on the token that says it, in all encodings.
     """
     text = read(fixture).text
     analysis = Analysis(text)
-    names = names_in(analysis)
-    found = best_matches([FoundSymbol(URI, each) for each in names], query)
+    found = best_matches(names_in(analysis, URI), query)
     for encoding in ENCODINGS:
-        finish = workspace_symbols(found, encoding, resolves=False)
-        assert [_shown(each) for each in finish] == list(expected)
-        later = workspace_symbols(found, encoding, resolves=True)
-        assert all(isinstance(each.location, types.LocationUriOnly) for each in later)
-        resolved = [resolve_symbol(each, names, encoding) for each in later]
-        assert [each.location for each in resolved] == [each.location for each in finish]
-        for each in finish:
+        symbols = workspace_symbols(found, encoding)
+        assert [_shown(each) for each in symbols] == list(expected)
+        for each in symbols:
             assert isinstance(each.location, types.Location)
             assert _PLAIN.unstructure(each.location.range) in _ranges(text, each.name, encoding)
 
@@ -137,5 +126,5 @@ def test_no_more_than_anybody_reads() -> None:
         f'EVENT{{"event_type":"slice-started","slice_slug":"slice {number}"}}'
         for number in range(300)
     ]
-    names = names_in(Analysis(trace(*lines)))
-    assert len(best_matches([FoundSymbol(URI, each) for each in names], "slice")) == 200
+    names = names_in(Analysis(trace(*lines)), URI)
+    assert len(best_matches(names, "slice")) == 200

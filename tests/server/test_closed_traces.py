@@ -118,7 +118,7 @@ def test_a_report_is_of_the_text_as_it_is_whatever_was_asked_before(tmp_path: Pa
     second = closed.report(path, first.result_id, options(path))
     assert second is not None
     assert b"invalid-json" in (second.items or b"")
-    assert [each.name for each in closed.names(str(path.resolve()))] == ["run-1"]
+    assert [each.name for each in closed.names([str(path.resolve())], looks=True)] == ["run-1"]
 
 
 async def test_other_traces_are_asked_as_they_are_in_the_editor_or_on_disk(tmp_path: Path) -> None:

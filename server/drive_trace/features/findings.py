@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain, islice
 from typing import Any, NamedTuple, TypeAlias
 
@@ -166,8 +167,6 @@ def _range_of(view: results.View, found: Finding | Related) -> results.PlainRang
 # Code actions
 
 
-APPLY_FIX = "driveTrace.applyFix"
-"""The command of a fix, for clients that read commands only."""
 FIX_ALL = "fixAll"
 MOST_FIXED = 1000
 """The most lines that fix-all changes at once. It can be picked again for the rest."""
@@ -285,12 +284,24 @@ def code_actions(
     return actions
 
 
-def as_command(action: types.CodeAction, uri: str, version: int) -> types.Command:
-    """A fix for clients that read commands only. They send its edits back as the argument."""
-    assert action.edit is not None
-    edits = (action.edit.changes or {}).get(uri, ())
-    argument = {"uri": uri, "version": version, "title": action.title, "edits": list(edits)}
-    return types.Command(title=action.title, command=APPLY_FIX, arguments=[argument])
+def fix_offers(view: results.View, found: Iterable[Finding], only: object) -> list[Offer]:
+    """The same as offers, for clients that read commands only."""
+    kind, number = types.CodeActionKind.QuickFix.value, view.document.number
+    if not asks_for(only, kind):
+        return []
+    offers = []
+    for finding in islice(found, _MOST_FINDINGS):
+        record, span = view.analysis.where(finding)
+        for place, fix in enumerate(view.analysis.fixes(finding)):
+            changes = [results.TextChange.within(number(e.line), e.span, e.text) for e in fix.edits]
+            make = partial(_unchanged, changes)
+            id_ = f"{finding.rule.code} {span.start} {place}"
+            offers.append(Offer(fix.title, kind, record, make, id_))
+    return offers
+
+
+def _unchanged(changes: Sequence[results.TextChange], _: Stamp) -> Changes:
+    return changes
 
 
 def touched(view: results.View, params: types.CodeActionParams) -> Iterator[Finding]:

@@ -1,6 +1,6 @@
 """``textDocument/definition``, ``textDocument/references``, ``textDocument/documentHighlight``,
 ``textDocument/rename``, ``textDocument/prepareRename``, ``textDocument/documentLink``,
-``workspace/symbol`` and ``workspaceSymbol/resolve``: what a trace names, and where else.
+and ``workspace/symbol``: what a trace names, and where else.
 """
 
 from __future__ import annotations
@@ -311,9 +311,12 @@ _LINKING = {
 
 MOST_SYMBOLS = 200
 """The most symbols of a result. People type on instead of reading more."""
-_RUN_FIELD = "project_run_id"
-_NAME_FIELDS = {Entity.DISPATCH: "dispatch_name"}
-"""The field with the name for people, if that is not the id."""
+_NAME_FIELDS = {
+    Entity.RUN: "project_run_id",
+    Entity.SLICE: LIFETIMES[Entity.SLICE].field,
+    Entity.DISPATCH: "dispatch_name",
+}
+"""The field with the name for people."""
 _KINDS = {
     Entity.RUN: types.SymbolKind.Namespace,
     Entity.SLICE: types.SymbolKind.Package,
@@ -324,71 +327,43 @@ _KINDS = {
 class SymbolName(NamedTuple):
     """A run, a slice or a dispatch, and the line where it begins."""
 
+    uri: str
+    """The trace's."""
     name: str
     entity: Entity
-    id: str
     run_id: str
     line: int
     """The protocol's number of the record's first line."""
     text: str
     """The record."""
 
-    @property
-    def field(self) -> str:
-        """The field that holds the name."""
-        if self.entity is Entity.RUN:
-            return _RUN_FIELD
-        return _NAME_FIELDS.get(self.entity, LIFETIMES[self.entity].field)
 
-
-class FoundSymbol(NamedTuple):
-    """A name in one of the traces."""
-
-    uri: str
-    named: SymbolName
-
-
-def names_in(analysis: Analysis, query: str = "") -> list[SymbolName]:
+def names_in(analysis: Analysis, uri: str, query: str = "") -> list[SymbolName]:
     """The names of a trace that match, run by run. Each id is there once, for its first start."""
     wanted, document = query.lower(), analysis.document
     found = []
     for run in analysis.index.runs_in_order:
-        for name, entity, identity, line in _symbol_starts(run):
+        for name, entity, line in _symbol_starts(run):
             if _rank(name, wanted) is not None:
                 number = document.protocol_line(document.number(line))
-                found.append(SymbolName(name, entity, identity, run.run_id, number, line.text))
+                found.append(SymbolName(uri, name, entity, run.run_id, number, line.text))
     return found
 
 
-def best_matches(names: Iterable[FoundSymbol], query: str) -> list[FoundSymbol]:
+def best_matches(names: Iterable[SymbolName], query: str) -> list[SymbolName]:
     """The names with the query's characters in the same order, the best matches first."""
     wanted = query.lower()
     ranked = (
-        (rank, len(found.named.name), place, found)
+        (rank, len(found.name), place, found)
         for place, found in enumerate(names)
-        if (rank := _rank(found.named.name, wanted)) is not None
+        if (rank := _rank(found.name, wanted)) is not None
     )
     return [found for *_, found in heapq.nsmallest(MOST_SYMBOLS, ranked)]
 
 
-def resolve_symbol(
-    symbol: types.WorkspaceSymbol, names: Sequence[SymbolName], encoding: PositionEncoding
-) -> types.WorkspaceSymbol:
-    """A symbol with the current range of its name, or the start of the file if it is gone."""
-    data: Mapping[str, object] = symbol.data if isinstance(symbol.data, dict) else {}
-    key = tuple(data.get(each) for each in ("entity", "id", "runId"))
-    where = types.Range(types.Position(0, 0), types.Position(0, 0))
-    for each in names:
-        if key == (each.entity, each.id, each.run_id):
-            where = _symbol_range(each, encoding)
-            break
-    symbol.location = types.Location(symbol.location.uri, where)
-    return symbol
-
-
-def _symbol_starts(run: Run) -> Iterator[tuple[str, Entity, str, Line]]:
-    """Each name of a run, with its entity, its id, and the line where that begins."""
-    yield run.run_id, Entity.RUN, run.run_id, run.first_line
+def _symbol_starts(run: Run) -> Iterator[tuple[str, Entity, Line]]:
+    """Each name of a run, with its entity and the line where that begins."""
+    yield run.run_id, Entity.RUN, run.first_line
     for entity in (Entity.SLICE, Entity.DISPATCH):
         of = LIFETIMES[entity]
         seen = set()
@@ -396,8 +371,7 @@ def _symbol_starts(run: Run) -> Iterator[tuple[str, Entity, str, Line]]:
             identity = line.text_fact(of.field)
             if identity not in seen:
                 seen.add(identity)
-                name = line.text_fact(_NAME_FIELDS.get(entity, of.field))
-                yield name or identity, entity, identity, line
+                yield line.text_fact(_NAME_FIELDS[entity]) or identity, entity, line
 
 
 def _rank(name: str, wanted: str) -> int | None:
@@ -409,28 +383,17 @@ def _rank(name: str, wanted: str) -> int | None:
     return 2 if all(character in rest for character in wanted) else None
 
 
-def _symbol_range(named: SymbolName, encoding: PositionEncoding) -> types.Range:
-    span = resolve(named.text, Place(Part.VALUE, (named.field,)))
-    record = Document([named.text], read_lines)  # which may be several lines of the protocol
-    start, end = (
-        types.Position(named.line + at.line, at.character)
-        for at in (record.position_of(Point(0, each), encoding) for each in span)
-    )
-    return types.Range(start, end)
-
-
 def workspace_symbols(
-    found: Sequence[FoundSymbol], encoding: PositionEncoding, *, resolves: bool
+    found: Iterable[SymbolName], encoding: PositionEncoding
 ) -> list[types.WorkspaceSymbol]:
-    """The names as symbols, without their ranges if the client resolves them."""
+    """The names as symbols. Call it from a thread, as it reads their lines."""
     symbols = []
-    for uri, named in found:
-        symbol = types.WorkspaceSymbol(types.LocationUriOnly(uri), named.name, _KINDS[named.entity])
-        symbol.container_name = None if named.entity is Entity.RUN else named.run_id
-        if resolves:
-            ids = {"entity": named.entity, "id": named.id, "runId": named.run_id}
-            symbol.data = {"uri": uri, **ids}
-        else:
-            symbol.location = types.Location(uri, _symbol_range(named, encoding))
-        symbols.append(symbol)
+    for each in found:
+        span = resolve(each.text, Place(Part.VALUE, (_NAME_FIELDS[each.entity],)))
+        record = Document([each.text], read_lines)  # which may be several lines of the protocol
+        ends = (record.position_of(Point(0, end), encoding) for end in span)
+        where = types.Range(*(types.Position(each.line + at.line, at.character) for at in ends))
+        location, kind = types.Location(each.uri, where), _KINDS[each.entity]
+        container = None if each.entity is Entity.RUN else each.run_id
+        symbols.append(types.WorkspaceSymbol(location, each.name, kind, container_name=container))
     return symbols

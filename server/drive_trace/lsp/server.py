@@ -11,7 +11,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from drive_trace import __version__
-from drive_trace.features.findings import APPLY_FIX, DiagnosticMaker
+from drive_trace.features.findings import DiagnosticMaker
 from drive_trace.features.runs import SHOW_RUN
 from drive_trace.lsp.handlers import HANDLERS, RESOLVE_HANDLERS, Responder, Services, code_actions
 from drive_trace.lsp.handlers import requests as _requests  # noqa: F401 - it declares handlers
@@ -98,10 +98,7 @@ class TraceServer(LanguageServer):
             self._on(handler.method, partial(responder.respond, handler), handler.options)
         for each in RESOLVE_HANDLERS:
             self._on(each.method, partial(responder.resolve, each))
-        symbols = Symbols(services)
-        resolved_later = types.WorkspaceSymbolOptions(resolve_provider=True)
-        self._on(types.WORKSPACE_SYMBOL, symbols.find, resolved_later)
-        self._on(types.WORKSPACE_SYMBOL_RESOLVE, symbols.resolve)
+        self._on(types.WORKSPACE_SYMBOL, Symbols(services).find)
         self._on(types.WINDOW_WORK_DONE_PROGRESS_CANCEL, self._cancel_progress)
         for group in (Views(services), Reports(services)):
             for method, handle in group.handlers.items():
@@ -133,8 +130,6 @@ class TraceServer(LanguageServer):
             self.command(APPEND)(partial(self._commands.append))
             self.command(EMIT)(partial(self._commands.emit))
             self.command(code_actions.APPLY_ACTION)(partial(self._commands.apply_action))
-        if client.applies_edits and not client.reads_action_literals:
-            self.command(APPLY_FIX)(partial(self._commands.apply_fix))
 
     def _initialized(self, _params: types.InitializedParams) -> None:
         client = self.protocol.client

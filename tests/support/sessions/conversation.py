@@ -42,7 +42,6 @@ SLOW = {
     "codeLens/resolve",
     "codeAction/resolve",
     "workspace/symbol",
-    "workspaceSymbol/resolve",
     "textDocument/definition",
     "textDocument/references",
     "textDocument/documentSymbol",

@@ -34,8 +34,7 @@ from tests.support.sessions.texts import SNIPPETS, TEXTS
 
 PLAIN = get_converter()
 _ODD = re.compile("[^ -~]")
-APPLY_FIX, SHOW_RUN = "driveTrace.applyFix", "driveTrace.showRun"
-APPLY_ACTION = "driveTrace.applyAction"
+APPLY_ACTION, SHOW_RUN = "driveTrace.applyAction", "driveTrace.showRun"
 
 
 @dataclass(frozen=True)
@@ -215,7 +214,7 @@ class Actions:
         client, buffer = conversation.world.client, conversation.buffer(uri)
         assert buffer is not None
         if not client.literal_actions:
-            assert action["command"] in (APPLY_FIX, APPLY_ACTION)
+            assert action["command"] == APPLY_ACTION
             command = {"command": action["command"], "arguments": action["arguments"]}
             refusals = _refusals(action["arguments"][0])
             applied = conversation.result("workspace/executeCommand", command, *refusals)

@@ -67,6 +67,8 @@ def _picked(request: handlers.TraceRequest, data: Mapping[str, Any]) -> findings
     only = [data["kind"]]
     known = filling.known_offers(analysis, at, only)
     offers = _offers(request, at, only, request.joined, found)
+    if not request.client.reads_action_literals:
+        offers += findings.fix_offers(request.view, found, only)
     offer = findings.picked([*known, *offers], data)
     return offer if isinstance(offer, CannotMake) else _making(request, offer)()
 
@@ -141,39 +143,35 @@ def _code_action(request: handlers.TraceRequest, params: types.CodeActionParams)
 def _offered(
     request: handlers.TraceRequest, params: types.CodeActionParams, joined: Joined
 ) -> list[object]:
-    client = request.client
-    fixes = findings.code_actions(
-        request.view,
-        request.document,
-        params,
-        with_document_changes=client.reads_document_changes and client.reads_action_literals,
-    )
-    # Values that the run shows come before gaps that a person has to fill in, and a nested payload,
-    # which holds values that somebody wrote, before both.
-    flattening = [fix for fix in fixes if fix.title.startswith("Flatten")]
-    rest = [fix for fix in fixes if fix not in flattening]
     only, at, end = params.context.only, *map(request.point, (params.range.start, params.range.end))
     found = list(findings.touched(request.view, params))
     is_crowded = bool(found) or end.record > at.record
     known = filling.known_offers(request.analysis, at, only)
     offers = _offers(request, at, only, joined, found, is_crowded=is_crowded)
     about_rules = project_offers(request, found, only)
-    if client.reads_action_literals:
-        return [
-            *flattening,
-            *_actions(request, known),
-            *rest,
-            *_actions(request, offers),
-            *(types.CodeAction(each.title, _QUICK_FIX, command=each) for each in about_rules),
-        ]
-    return [
-        *(findings.as_command(fix, request.trace.uri, request.trace.version) for fix in fixes),
-        *(
+    if not request.client.reads_action_literals:
+        every = *findings.fix_offers(request.view, found, only), *known, *offers
+        picked_later = (
             types.Command(each.title, APPLY_ACTION, arguments=[_data(request, each)])
-            for each in (*known, *offers)
+            for each in every
             if each.disabled is None
-        ),
-        *about_rules,
+        )
+        return [*picked_later, *about_rules]
+    fixes = findings.code_actions(
+        request.view,
+        request.document,
+        params,
+        with_document_changes=request.client.reads_document_changes,
+    )
+    # Values that the run shows come before gaps that a person has to fill in, and a nested payload,
+    # which holds values that somebody wrote, before both.
+    flattening = [fix for fix in fixes if fix.title.startswith("Flatten")]
+    return [
+        *flattening,
+        *_actions(request, known),
+        *(fix for fix in fixes if fix not in flattening),
+        *_actions(request, offers),
+        *(types.CodeAction(each.title, _QUICK_FIX, command=each) for each in about_rules),
     ]
 
 

@@ -13,7 +13,6 @@ from pygls.exceptions import JsonRpcInvalidParams
 from drive_trace.analysis import events_of_run
 from drive_trace.authoring.drafts import draft_of_record
 from drive_trace.authoring.emitting import Wanted
-from drive_trace.features.findings import APPLY_FIX
 from drive_trace.features.new_events import graded
 from drive_trace.features.results import markup
 from drive_trace.features.runs import SHOW_RUN, choices
@@ -73,24 +72,11 @@ class ServerCommands(Handlers):
             self._protocol.show_message(run.title)
         return card
 
-    async def apply_fix(self, argument: Any = None) -> bool:
-        """Let the client apply the edits of a fix. The result is whether it did."""
-        uri, title = _strings(APPLY_FIX, argument, "uri", "title")
-        request = self.request(uri)
-        if request is None or argument.get("version") != request.trace.version:
-            self._protocol.show_message("The trace has changed meanwhile: ask for its fixes again.")
-            return False
-        try:
-            edits = self._protocol.structured(argument.get("edits"), list[types.TextEdit])
-        except Exception as error:
-            raise JsonRpcInvalidParams(f"{APPLY_FIX}: the edits are not those of a fix") from error
-        return await self._apply(types.WorkspaceEdit(changes={uri: edits}), title)
-
     async def apply_action(self, argument: Any = None) -> bool:
         """Let the client apply the edit of an action. The result is whether it did."""
         uri = argument.get("uri") if isinstance(argument, dict) else None
         made = await made_when_picked(self.request(uri), argument)
-        return await self._apply(made, "Drive Trace")
+        return await self._apply(made, str(argument.get("title", "Drive Trace")))
 
     async def record_grade(self, argument: Any = None) -> bool | dict[str, object]:
         """Let the client append a run's grade with some changes. The result is whether it did.

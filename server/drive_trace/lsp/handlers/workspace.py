@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,6 @@ from drive_trace.lsp.handlers import Handlers
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.messages import DiagnosticReport
 from drive_trace.lsp.rpc.threads import in_thread
-from drive_trace.lsp.workspace.closed_traces import real_path
 from drive_trace.lsp.workspace.runs import Beside, beside_of
 
 log = logging.getLogger(__name__)
@@ -28,46 +28,22 @@ _BATCH_SECONDS = 0.1
 
 
 class Symbols(Handlers):
-    """Handles ``workspace/symbol`` and ``workspaceSymbol/resolve``."""
+    """Handles ``workspace/symbol``."""
 
     async def find(self, params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
         """The runs, slices and dispatches whose names match best."""
         reals = await self._following.everything()
-        found: list[navigation.FoundSymbol] = []
-        for start in range(0, len(reals), _AT_ONCE):
-            found += await in_thread(self._in_closed, reals[start : start + _AT_ONCE])
-        opened = [
-            navigation.FoundSymbol(trace.uri, named)
-            for trace in self._runs.open_traces()
-            for named in navigation.names_in(trace.analysis, params.query)
-        ]
-        client = self._protocol.client
-        best = navigation.best_matches([*opened, *found], params.query)
-        return navigation.workspace_symbols(best, client.encoding, resolves=client.resolves_symbols)
-
-    async def resolve(self, symbol: types.WorkspaceSymbol) -> types.WorkspaceSymbol:
-        """A symbol with its place."""
-        uri = symbol.location.uri
-        names: Sequence[navigation.SymbolName] = ()
-        trace = self._runs.open.get(uri)
-        path = path_of(uri)
-        if trace is not None:
-            names = navigation.names_in(trace.analysis, symbol.name)
-        elif path is not None:
-            names = await in_thread(lambda: self._runs.closed.names(real_path(path)))
-        return navigation.resolve_symbol(symbol, names, self._protocol.client.encoding)
-
-    # In threads
-
-    def _in_closed(self, reals: Sequence[str]) -> list[navigation.FoundSymbol]:
-        closed = self._runs.closed
         looks = not self._protocol.client.registers_watchers
-        return [
-            navigation.FoundSymbol(uri, named)
-            for real in reals
-            if (uri := closed.uri_of(real)) is not None
-            for named in closed.names(real, looks=looks)
+        found = [
+            named
+            for trace in self._runs.open_traces()
+            for named in navigation.names_in(trace.analysis, trace.uri, params.query)
         ]
+        for start in range(0, len(reals), _AT_ONCE):
+            some = reals[start : start + _AT_ONCE]
+            found += await in_thread(partial(self._runs.closed.names, some, looks=looks))
+        best = navigation.best_matches(found, params.query)
+        return await in_thread(navigation.workspace_symbols, best, self._protocol.client.encoding)
 
 
 class PulledDiagnostics(Handlers):

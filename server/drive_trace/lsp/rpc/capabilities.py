@@ -68,8 +68,6 @@ class Client:
     reads_link_tooltips: bool = _declared_at("textDocument.documentLink.tooltipSupport")
     resolves_hint_tooltips: bool = False
     """Whether it requests an inlay hint's explanation when somebody points at it."""
-    resolves_symbols: bool = False
-    """Whether it requests the place of a workspace's symbol when somebody goes there."""
     reads_document_changes: bool = _declared_at("workspace.workspaceEdit.documentChanges")
     reads_annotations: bool = _declared_at("workspace.workspaceEdit.changeAnnotationSupport")
     reads_action_literals: bool = True
@@ -151,9 +149,6 @@ def read_client(params: Mapping[str, Any]) -> Client:
             has_text=_has(text, "foldingRange.foldingRange.collapsedText"),
         ),
         resolves_hint_tooltips="tooltip" in _strings(text, "inlayHint.resolveSupport.properties"),
-        resolves_symbols=(
-            "location.range" in _strings(declared, "workspace.symbol.resolveSupport.properties")
-        ),
         reads_action_literals=(action is None or _has(action, "codeActionLiteralSupport")),
         resolves_action_edits=(
             "edit" in _strings(action, "resolveSupport.properties") and _has(action, "dataSupport")

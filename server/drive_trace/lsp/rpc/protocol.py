@@ -237,10 +237,6 @@ class TraceProtocol(LanguageServerProtocol):
             why = f": {error}" if isinstance(error, msgspec.ValidationError) else ""
             raise JsonRpcInvalidParams(f"the params are not those of {method}{why}") from error
 
-    def structured(self, given: object, kind: Any) -> Any:
-        """A value of the client's as a type of the protocol. Raises whatever does not fit."""
-        return self._converter.structure(given, kind)
-
     def _handler(self, method: str) -> Callable[[Any], object] | None:
         """The handler of a request; None also for a method that is a notification."""
         own = method in OWN_REQUESTS

@@ -16,6 +16,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import accumulate, groupby
 from pathlib import Path
 from threading import Lock
@@ -401,11 +402,6 @@ class ClosedTraces:
         with self._lock:
             return [each.seen for each in self._entries.values()]
 
-    def uri_of(self, real: str) -> str | None:
-        """The address of a trace; None if it is gone meanwhile."""
-        entry = self._entries.get(real)
-        return entry.seen.place.uri if entry is not None else None
-
     def holders(self, run_id: str) -> list[ClosedTrace]:
         """The traces that hold a run, as they were when they were last looked at."""
         with self._lock:
@@ -493,20 +489,19 @@ class ClosedTraces:
 
             return self._result(entry, "counts", (rules, versions), make)
 
-    def names(self, real: str, *, looks: bool = True) -> Sequence[SymbolName]:
-        """The runs, slices and dispatches of one trace; with ``looks``, after a look at it."""
-        entry = self._entries.get(real)
-        if entry is None:
-            return ()
-        with entry.lock:
-            if looks:
-                self._look(entry)
+    def names(self, reals: Iterable[str], *, looks: bool) -> list[SymbolName]:
+        """The runs, slices and dispatches of some traces; with ``looks``, after a look at them."""
+        found: list[SymbolName] = []
+        for entry in filter(None, map(self._entries.get, reals)):
+            with entry.lock:
+                if looks:
+                    self._look(entry)
+                found += self._result(entry, "names", None, partial(self._names, entry))
+        return found
 
-            def make() -> Sequence[SymbolName]:
-                analysis = self._analysis(entry, _NO_RULES)
-                return names_in(analysis) if analysis is not None else ()
-
-            return self._result(entry, "names", None, make)
+    def _names(self, entry: _Followed) -> Sequence[SymbolName]:
+        analysis = self._analysis(entry, _NO_RULES)
+        return names_in(analysis, entry.seen.place.uri) if analysis is not None else ()
 
     def _entry(self, path: Path) -> _Followed:
         real, place = real_path(path), self.folders.place_of(path)
