@@ -199,9 +199,9 @@ async def test_what_goes_wrong_is_told_to_all_who_wait_and_the_next_turn_comes()
 async def test_a_search_of_symbols_that_is_given_up_leaves_traces_unread() -> None:
     begun, given_up, asked = threading.Event(), threading.Event(), list[str]()
 
-    def names(real: str, *, looks: bool) -> Sequence[SymbolName]:
+    def names(reals: Sequence[str], *, looks: bool) -> Sequence[SymbolName]:
         assert looks
-        asked.append(real)
+        asked.extend(reals)
         begun.set()
         given_up.wait()
         return ()
@@ -209,7 +209,7 @@ async def test_a_search_of_symbols_that_is_given_up_leaves_traces_unread() -> No
     async def everything() -> list[str]:
         return [*map(str, range(500))]
 
-    closed = SimpleNamespace(names=names, uri_of=str)
+    closed = SimpleNamespace(names=names)
     client = SimpleNamespace(registers_watchers=False)
     services: Any = (
         SimpleNamespace(client=client),

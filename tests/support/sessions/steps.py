@@ -130,7 +130,8 @@ class Hover:
             )
 
         params = {"textDocument": {"uri": uri}, "position": at}
-        conversation.ask("textDocument/hover", params, message_id=self.message_id, check=check)
+        given, method = {"message_id": self.message_id, "check": check}, "textDocument/hover"
+        conversation.ask(method, params, codes={OK, MODIFIED}, **given)
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,8 @@ class Lenses:
             conversation.lenses = result
 
         params = {"textDocument": {"uri": uri}}
-        conversation.ask("textDocument/codeLens", params, message_id=self.message_id, check=check)
+        given, method = {"message_id": self.message_id, "check": check}, "textDocument/codeLens"
+        conversation.ask(method, params, codes={OK, MODIFIED}, **given)
         if self.resolves and conversation.phase == "ready":
             conversation.lenses = []
             conversation.settle()
