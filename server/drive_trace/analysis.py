@@ -144,7 +144,7 @@ class Analysis:
         for line in self._findings.lines():
             yield from self._findings.of(line)
 
-    def told(self) -> list[Told]:
+    def told(self) -> Iterator[Told]:
         """What of the findings is told: each cause and each run of one rule once."""
         return tell(self.findings(), self.index, self.severity_of)
 

@@ -1,10 +1,13 @@
 """The command line among files that are not what their names say."""
 
 import os
+import tracemalloc
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
 
+from drive_trace.commands import cli
 from tests.cli.support import REJECTED, process, run, write
 from tests.support.systems import NO_DEVICES, not_on_windows
 
@@ -38,6 +41,25 @@ def test_a_file_of_any_size_costs_little(name: str, tmp_path: Path) -> None:
     assert ran.code == 2
     assert "unreadable-file" in ran.out
     assert ran.err == f"drive-trace: {tmp_path / name}: cannot be read: it has more than 1 MB\n"
+
+
+@pytest.mark.parametrize("record", ["{}", '{"ts":1}'])
+def test_no_rejected_line_takes_more_than_a_kilobyte(record: str, tmp_path: Path) -> None:
+    """All findings are written, and never held together."""
+
+    def peak(lines: int) -> int:
+        path = write(tmp_path, "trace.jsonl", f"{record}\n" * lines)
+        arguments = ["check", "--output-format", "concise", str(path)]
+        tracemalloc.start()
+        try:
+            with redirect_stdout(Path(os.devnull).open("w")), pytest.raises(SystemExit):
+                cli.main(arguments)
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    peak(100)
+    assert peak(4000) - peak(2000) < 2000 * 1000
 
 
 EMIT = (

@@ -413,7 +413,7 @@ def _events_of(text: str) -> list[str]:
 def test_what_is_rejected_always_has_an_error() -> None:
     for name, _, lines in slips(len(SLIPS)):
         analysis = Analysis("\n".join([*lines, ""]))
-        told = analysis.told()
+        told = [*analysis.told()]
         errors = {
             each.line
             for one in told

@@ -23,7 +23,7 @@ from drive_trace.storage.configuration import THRESHOLDS
 from drive_trace.storage.files import STDIN, Problem, TraceRecords, read_trace
 from drive_trace.storage.finding import GONE, Omission, among, run_ids_in
 from drive_trace.storage.git import CommittedTraces
-from drive_trace.storage.processes import on_all_cores
+from drive_trace.storage.processes import Packed, in_parts, on_all_cores
 from drive_trace.storage.projects import FileProblem, Project, Projects, shown_path
 from drive_trace.storage.replace import Unsynced
 from drive_trace.text.escaping import printable
@@ -78,9 +78,10 @@ _Task = tuple[Sequence[int], Sequence[_Trace]]
 
 
 class _CheckedTrace(msgspec.Struct, frozen=True):
-    """What was found in a trace, as plain data: another process may have found it."""
+    """What was found in a trace, as plain data where another process has found it."""
 
-    findings: Sequence[Reported]
+    findings: Iterable[Reported]
+    """Looked at once, as a trace may have a million: they are made as they are written."""
     hidden: int
     """How many more a baseline knows."""
     events: Sequence[tuple[Identity, int]]
@@ -101,6 +102,11 @@ def _check(task: _Task, logs: dict[str, TraceLog] | None = None) -> list[_Checke
             path, records, _ = each.trace
             logs[path] = log_of(analysis, records, path)
     return [_checked(*each) for each in zip(traces, analyses, strict=True)]
+
+
+def _check_apart(task: _Task) -> list[_CheckedTrace]:
+    """The same in another process."""
+    return [msgspec.structs.replace(each, findings=Packed(each.findings)) for each in _check(task)]
 
 
 def _analysed(trace: _Trace) -> Analysis:
@@ -125,8 +131,8 @@ def _checked(trace: _Trace, analysis: Analysis) -> _CheckedTrace:
         return _CheckedTrace((), 0, identities(lines))
     # Not before: what a fix mends may be what was committed.
     analysis.compare_with(trace.history, trace.trace.provenance)
-    found = list(reported(analysis, trace.name))
     events = identities(lines) if not trace.is_alone else ()
+    found = chain.from_iterable(in_parts(reported(analysis, trace.name)))
     return _CheckedTrace(found, analysis.hidden_count, events, analysis.alike)
 
 
@@ -340,7 +346,7 @@ class Checking:
 
     # What is found
 
-    def _of_each(self, reading: Reading) -> Iterator[Sequence[Reported]]:
+    def _of_each(self, reading: Reading) -> Iterator[Iterable[Reported]]:
         """The findings of each trace, in the order of the traces. One that shares runs with an
         earlier one is checked together with that, and waits for its turn.
         """
@@ -361,7 +367,7 @@ class Checking:
             size += sum(sum(map(len, each.trace.records)) for each in task[1])
             if size > _LITTLE and self._fixes is None:
                 break
-        yield from on_all_cores(_check, tasks)
+        yield from on_all_cores(_check_apart, tasks)
 
     def _fixed(self, task: _Task, fixes: Fixes) -> tuple[_Task, list[_CheckedTrace]]:
         """The traces once they are fixed, and what is found in them then."""
@@ -383,7 +389,7 @@ class Checking:
         checked = [_checked(*each) for each in zip(traces, analyses, strict=True)]
         return (numbers, traces), checked
 
-    def _take_in(self, trace: _Trace, checked: _CheckedTrace) -> Sequence[Reported]:
+    def _take_in(self, trace: _Trace, checked: _CheckedTrace) -> Iterable[Reported]:
         """Look for the events of a trace in those before it, and give its other findings."""
         path = trace.name or trace.trace.path
         self._paths.append(path)

@@ -90,7 +90,7 @@ class DiagnosticMaker:
         marked, and has its fix.
         """
         analysis = self.analysis
-        told = tell(found, analysis.index, analysis.severity_of)
+        told = [*tell(found, analysis.index, analysis.severity_of)]
         places = {id(each) for one in told for each in one.places}
         silent = {id(each) for one in told for each in one.follows}
         firsts = iter(told)

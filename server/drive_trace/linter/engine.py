@@ -185,6 +185,9 @@ def _check_of(rule: Rule[Any], settings: RuleSettings) -> Check:
 _NEAR = 50
 """How many lines with findings on each side of an edit are shown whatever the limit."""
 
+_MOST_WORDED = 2000
+"""Of so many lines the words are kept: more than an editor shows, and no more than memory bears."""
+
 
 def _text(line: Line) -> str:
     """What a baseline knows a line by."""
@@ -343,6 +346,8 @@ class FindingStore:
             ]
             if len(found) > 1:
                 found.sort(key=lambda each: (resolve(line.text, each.place), each.rule.code))
+            if len(self._worded) >= _MOST_WORDED:
+                self._worded.clear()
             self._worded[line] = found
         return found
 

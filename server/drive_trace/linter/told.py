@@ -134,19 +134,18 @@ _LOOKS = ((ON, _Causes.on), (WITHIN, _Causes.within), (OF, _Causes.of))
 class _OnRejectedLines:
     """The findings on lines that readers reject."""
 
-    def __init__(self, found: Iterable[Finding]) -> None:
+    def __init__(self, found: Iterable[Finding], missed: Iterable[Finding]) -> None:
         self._by_run = defaultdict[str | None, list[Finding]](list)
+        words = {*map(_word_of, missed)}
         self._naming: dict[str, Finding] = {}
         for line, each in {each.line: each for each in found}.items():
             self._by_run[run_of(line)].append(each)
-            self._naming.update(dict.fromkeys(_WORD.findall(line.text), each))
+            self._naming.update(dict.fromkeys(words.intersection(_WORD.findall(line.text)), each))
         self._causes: dict[str | None, _Causes] = {}
 
     def cause_of(self, finding: Finding, run_id: str | None) -> Finding | None:
         """The one on a line that may have what a finding misses."""
-        marked = _marked(finding)
-        word = marked.strip('"') if marked.startswith('"') else ""
-        named = self._naming.get(_NAMED_BY.get(finding.rule.code, word))
+        named = self._naming.get(_word_of(finding))
         return named or self._near(finding, run_id) or self._near(finding, None)
 
     def _near(self, finding: Finding, run_id: str | None) -> Finding | None:
@@ -155,26 +154,40 @@ class _OnRejectedLines:
         return self._causes[run_id].within(finding, above=1)
 
 
+def _word_of(finding: Finding) -> str:
+    """The word by which a line may have what a finding misses."""
+    marked = _marked(finding)
+    word = marked.strip('"') if marked.startswith('"') else ""
+    return _NAMED_BY.get(finding.rule.code, word)
+
+
 def tell(
     findings: Iterable[Finding], index: Index, severity_of: Callable[[Finding], Severity]
-) -> list[Told]:
+) -> Iterator[Told]:
     """What is told of the findings of a trace, given in the order in which it shall be told."""
     found = [*findings]
     cause_of = _consequences(found, severity_of)
-    groups: dict[Hashable, list[Finding]] = {}
+    # A trace may have a million findings: little is kept of those that are told by themselves.
+    first: dict[Hashable, Finding] = {}
+    summed: dict[int, Finding] = {}
+    places, follows = (defaultdict[int, list[Finding]](list) for _ in range(2))
     for each in found:
-        if id(each) not in cause_of:
-            groups.setdefault(_key(each), []).append(each)
-    first = {id(each): group[0] for group in groups.values() for each in group}
-    follows = defaultdict[int, list[Finding]](list)
-    for each in found:
+        key = _key(each)
+        if key != id(each) and id(each) not in cause_of:
+            head = first.setdefault(key, each)
+            if head is not each:
+                summed[id(each)] = head
+                places[id(head)].append(each)
+    for each in found if cause_of else ():
         cause = each
         while id(cause) in cause_of:
             cause = cause_of[id(cause)]
         if cause is not each:
-            follows[id(first[id(cause)])].append(each)
-    told = (Told(group[0], group[1:], follows[id(group[0])]) for group in groups.values())
-    return [_worded(each, index) for each in told]
+            follows[id(summed.get(id(cause), cause))].append(each)
+    for each in found:
+        if id(each) not in cause_of and id(each) not in summed:
+            told = Told(each, places.get(id(each), ()), follows.get(id(each), ()))
+            yield _worded(told, index)
 
 
 def _consequences(
@@ -183,8 +196,9 @@ def _consequences(
     by_rule = defaultdict[tuple[str, str | None], list[Finding]](list)
     for each in found:
         by_rule[each.rule.code, run_of(each.line)].append(each)
-    errors = (each for each in found if severity_of(each) is Severity.ERROR)
-    rejected = _OnRejectedLines(each for each in errors if each.line.is_rejected)
+    missed = [each for each in found if each.rule.code in MISSING]
+    errors = (each for each in found if missed and severity_of(each) is Severity.ERROR)
+    rejected = _OnRejectedLines((each for each in errors if each.line.is_rejected), missed)
     cause_of: dict[int, Finding] = {}
     for (code, run_id), some in by_rule.items():
         for table, look in _LOOKS:
@@ -235,7 +249,7 @@ def _key(finding: Finding) -> Hashable:
     if rule.sums is None or (finding.diagnostic is not None and finding.diagnostic.more):
         return id(finding)
     if rule.sums_by == "line":
-        return rule.code, line
+        return (rule.code, line) if len(line.diagnostics) > 1 else id(finding)
     is_by_field = rule.sums_by != "run" and isinstance(place, Place)
     field = place.path[-1:] if is_by_field and isinstance(place, Place) else ()
     return rule.code, run_of(line), field, rule.sums_by == "value" and _marked(finding)

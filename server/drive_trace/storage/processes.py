@@ -10,7 +10,7 @@ import signal
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
 
 
+_TOGETHER = 1000
+"""So many items are made, and packed, as one."""
 _AT_ONCE = 1 << 20
 """Bytes; a pipe holds no more at one time."""
 _GRACE = 2.0
@@ -266,6 +268,29 @@ def on_all_cores(
             yield answer()
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def in_parts(items: Iterable[Item]) -> Iterator[list[Item]]:
+    """Items, some at once: to make each between other work takes longer, as caches are small."""
+    rest = iter(items)
+    return iter(lambda: list(islice(rest, _TOGETHER)), [])
+
+
+class Packed(Iterable[Item]):
+    """Items that go to another process in a tenth of their memory."""
+
+    def __init__(self, items: Iterable[Item]) -> None:
+        import pickle  # noqa: PLC0415 - little work needs no other process
+        import zlib  # noqa: PLC0415
+
+        self._parts = [zlib.compress(pickle.dumps(part), 1) for part in in_parts(items)]
+
+    def __iter__(self) -> Iterator[Item]:
+        import pickle  # noqa: PLC0415 - see above
+        import zlib  # noqa: PLC0415
+
+        for part in self._parts:
+            yield from pickle.loads(zlib.decompress(part))  # noqa: S301 - of our own process
 
 
 def _end_all_but(others: Sequence[BaseProcess]) -> None:
