@@ -17,7 +17,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     temporary.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     monkeypatch.setenv("DRIVE_TRACE_CACHE", str(tmp_path / "cache"))
-    pages._new_folder.cache_clear()
+    monkeypatch.setattr(pages, "_temporary", [])
     return tmp_path / "cache"
 
 

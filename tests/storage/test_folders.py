@@ -20,21 +20,17 @@ def base(tmp_path: Path) -> Path:
     return project
 
 
-def paths(base: Path, folder: str) -> list[str]:
-    return [each.path for each in list_folder(base, folder)]
-
-
 def test_folders_come_first_and_hidden_ones_never(base: Path) -> None:
-    assert paths(base, "") == ["docs/", "README.md"]
-    assert paths(base, "docs/") == ["docs/deep/", "docs/日本 🚀.md"]
-    assert paths(base, "docs/deep/") == []
+    assert list_folder(base, "") == ["docs/", "README.md"]
+    assert list_folder(base, "docs/") == ["docs/deep/", "docs/日本 🚀.md"]
+    assert list_folder(base, "docs/deep/") == []
 
 
 @pytest.mark.parametrize(
     "folder", ["../", "docs/../../secret/", "/", "/etc/", "no/", "README.md/", "a\0b/", "..\\"]
 )
 def test_nothing_outside_and_nothing_that_cannot_be_read(base: Path, folder: str) -> None:
-    assert paths(base, folder) == []
+    assert list_folder(base, folder) == []
 
 
 def test_links_are_followed_within_the_project_only(base: Path) -> None:
@@ -42,12 +38,12 @@ def test_links_are_followed_within_the_project_only(base: Path) -> None:
     (base / "key").symlink_to(base.parent / "secret" / "key")
     (base / "in").symlink_to(base / "docs")
     (base / "round").symlink_to(base / "round")
-    assert paths(base, "") == ["docs/", "in/", "README.md"]
-    assert paths(base, "out/") == []
-    assert paths(base, "in/") == ["in/deep/", "in/日本 🚀.md"]
+    assert list_folder(base, "") == ["docs/", "in/", "README.md"]
+    assert list_folder(base, "out/") == []
+    assert list_folder(base, "in/") == ["in/deep/", "in/日本 🚀.md"]
 
 
 def test_a_large_folder_is_told_of_in_part(base: Path) -> None:
     for number in range(300):
         (base / "docs" / f"{number}.md").touch()
-    assert len(paths(base, "docs/")) == 200
+    assert len(list_folder(base, "docs/")) == 200

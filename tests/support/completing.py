@@ -7,7 +7,7 @@ from lsprotocol import types
 
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.drafts import Stamp
-from drive_trace.features.completion import Abilities, Listing, PathEntry, completion
+from drive_trace.features.completion import Abilities, Listing, completion
 from drive_trace.features.results import View, point_at
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Point
@@ -114,11 +114,11 @@ def at_each_place(text: str, record: int) -> Sequence[Fixture]:
 def listing_of(*paths: str) -> Listing:
     """A disk with these files, and folders, whose paths end with a slash."""
 
-    def listing(typed: str) -> list[PathEntry]:
+    def listing(typed: str) -> list[str]:
         folder = typed[: typed.rfind("/") + 1]
         rests = {path: path.removeprefix(folder).rstrip("/") for path in paths}
         return [
-            PathEntry(path, path.endswith("/"))
+            path
             for path, rest in rests.items()
             if path.startswith(folder) and rest and "/" not in rest
         ]

@@ -78,15 +78,8 @@ class Candidate(NamedTuple):
     """The text by which it is found; None for its label."""
 
 
-class PathEntry(NamedTuple):
-    """A file or folder that a path in a trace can name."""
-
-    path: str
-    is_folder: bool
-
-
-Listing = Callable[[str], Sequence[PathEntry]]
-"""Gives the entries of the folder of a half-written path."""
+Listing = Callable[[str], Sequence[str]]
+"""Gives the entries of the folder of a half-written path, folders with a slash at the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,9 +368,10 @@ def _list_items(request: _Request, path: Path) -> Iterator[Candidate]:
 
 def _files(request: _Request, known: set[object]) -> Iterator[Candidate]:
     about = _about(request, request.cursor.path)
-    for path, is_folder in request.listing(request.cursor.word):
+    for path in request.listing(request.cursor.word):
         if path in known:
             continue
+        is_folder = path.endswith("/")
         pieces: tuple[Piece, ...] = (as_json(path),)
         if is_folder:  # the cursor stays inside, to go on with what is in it
             pieces = ('"', as_json(path)[1:-1], Stop(("",), ""), '"')

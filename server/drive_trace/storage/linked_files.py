@@ -12,12 +12,11 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from itertools import islice
 from pathlib import Path
 from threading import Lock
-from typing import NamedTuple
 
 from drive_trace.storage.files import cache_folder, inside, leads_out, read_regular
 from drive_trace.storage.replace import file_beside
@@ -55,7 +54,9 @@ class _Root:
     def __init__(self, folder: Path, trace: Path | None) -> None:
         self._path = str(folder)
         self._real = os.path.realpath(folder)
-        self._bases = [str(each) for each in (folder, *_between(folder, trace), *folder.parents)]
+        above = reversed(trace.parents) if trace is not None else ()
+        between = (each for each in above if folder in each.parents)
+        self._bases = [str(each) for each in (folder, *between, *folder.parents)]
         self._folders: dict[str, str | None] = {}
         """The real paths of folders in it, by their paths from here: most names share a few."""
 
@@ -111,15 +112,6 @@ class _Root:
         return (self._real, inner) if inner else None
 
 
-def _between(folder: Path, trace: Path | None) -> Iterator[Path]:
-    """The folders on the way from ``folder`` down to a trace."""
-    if trace is None or not trace.is_relative_to(folder):
-        return
-    for parent in reversed(trace.relative_to(folder).parents):
-        if parent != Path():
-            yield folder / parent
-
-
 def _below(path: str, folder: str) -> str | None:
     """The path from a folder on; None if it is not below the folder."""
     head = folder if folder.endswith(os.sep) else folder + os.sep
@@ -166,46 +158,33 @@ _MOST_READ = 2000
 """The most entries of a folder that are looked at."""
 
 
-class FolderEntry(NamedTuple):
-    """A file or folder in a list."""
-
-    path: str
-    """From the project's folder, with slashes; a folder's ends with one."""
-    is_folder: bool
-
-
-def list_folder(base: Path, folder: str) -> list[FolderEntry]:
-    """The entries of one folder below ``base``, folders first. Nothing outside of ``base`` is
-    listed by ``..``, and nothing outside of its repository through a link. Empty if the folder
-    cannot be read. Never raises.
+def list_folder(base: Path, folder: str) -> list[str]:
+    """The entries of one folder below ``base``, folders first: paths from ``base`` on, with slashes
+    in between, and behind a folder. Nothing outside of ``base`` is listed by ``..``, and nothing
+    outside of its repository through a link. Empty if the folder cannot be read. Never raises.
     """
     parts = folder.split("/")
     if "\0" in folder or "\\" in folder or folder.startswith("/") or ".." in parts:
         return []
     try:
         with os.scandir(inside(base / folder, base)) as entries:
-            found = [
-                FolderEntry(
-                    f"{folder}{entry.name}/" if is_folder else f"{folder}{entry.name}", is_folder
-                )
-                for entry in islice(entries, _MOST_READ)
-                if (is_folder := _is_folder(entry, base)) is not None
-            ]
+            listed = [name for each in islice(entries, _MOST_READ) if (name := _listed(each, base))]
     except (OSError, ValueError):
         return []
-    return sorted(found, key=lambda each: (not each.is_folder, each.path))[:_MOST_LISTED]
+    listed.sort(key=lambda name: (not name.endswith("/"), name))
+    return [f"{folder}{name}" for name in listed[:_MOST_LISTED]]
 
 
-def _is_folder(entry: os.DirEntry[str], base: Path) -> bool | None:
-    """None for what is hidden, for links that lead nowhere or out of the project, and for names
-    that JSON cannot spell.
+def _listed(entry: os.DirEntry[str], base: Path) -> str | None:
+    """The name of an entry, a folder's with a slash. None for what is hidden, for links that lead
+    nowhere or out of the project, and for names that JSON cannot spell.
     """
-    if entry.name.startswith("."):
-        return None
     try:
         entry.name.encode()
         entry.stat()
-        return None if entry.is_symlink() and leads_out(entry.path, base) else entry.is_dir()
+        if entry.name.startswith(".") or (entry.is_symlink() and leads_out(entry.path, base)):
+            return None
+        return f"{entry.name}/" if entry.is_dir() else entry.name
     except (OSError, ValueError):
         return None
 
@@ -276,6 +255,8 @@ def event_schema(name: str | None) -> str:
 # Pages of runs
 
 _one_at_a_time = Lock()
+_temporary: list[Path] = []
+"""The last folder of this process for pages that the cache folder does not take."""
 
 
 def write_run_page(uri: str, run_id: str, text: str) -> Path:
@@ -296,18 +277,12 @@ def write_run_page(uri: str, run_id: str, text: str) -> Path:
 
 
 def _fallback_folder() -> Path:
-    """The one folder of this process for pages that the cache folder does not take."""
-    with _one_at_a_time:
-        if not _new_folder().is_dir():  # as after a clean-up of old temporary files
-            _new_folder.cache_clear()
-        return _new_folder()
-
-
-@cache
-def _new_folder() -> Path:
     import tempfile  # noqa: PLC0415 - takes long to load, and is seldom needed
 
-    return Path(tempfile.mkdtemp(prefix="drive-trace-"))
+    with _one_at_a_time:
+        if not _temporary or not _temporary[-1].is_dir():  # as after a clean-up of old files
+            _temporary.append(Path(tempfile.mkdtemp(prefix="drive-trace-")))
+        return _temporary[-1]
 
 
 def _write(path: Path, text: str) -> Path:

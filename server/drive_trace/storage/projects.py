@@ -12,7 +12,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Generic, NamedTuple, TypeAlias, TypeVar
@@ -255,25 +255,12 @@ class Projects:
             folder, configuration, baseline, tuple(problems), found, trusted=self._trusted
         )
 
-    def note_folder(self, folder: str, names: Container[str], known: Above) -> None:
-        """Take in which names a search has found in a folder: no trace in it looks for them."""
-        if self._commit is not None:  # which has other files than the disk
-            return
-        path = absolute(folder)
-        above, _ = os.path.split(path)
-        for name in (CONFIGURATION_NAME, BASELINE_NAME):
-            if name not in names and (above, name) in known:
-                known[path, name] = known[above, name]
-            else:
-                known[path, name] = self._nearest(Path(path, disk.STDIN), name, known)
-
     def may_configure(self, path: str, known: Above) -> bool:
         """Whether a trace may have a configuration or a baseline. False costs little."""
         if self._given is not None or path == disk.STDIN:
             return True
-        folder, _ = os.path.split(absolute(path))
-        names = CONFIGURATION_NAME, BASELINE_NAME
-        return any(known.get((folder, each), self._base) is not None for each in names)
+        names = (CONFIGURATION_NAME, *[BASELINE_NAME] * self._with_baseline)
+        return any(self._nearest(absolute(path), each, known) is not None for each in names)
 
     def _unconfigured(self, above: Path, known: Above) -> Path:
         """The folder for the baseline of a trace without a configuration. It is above the trace,
@@ -290,7 +277,7 @@ class Projects:
             return _committed(self._commit, path) is not None
         return disk.may_be_there(path)
 
-    def _nearest(self, path: Path, name: str, known: Above) -> Path | None:
+    def _nearest(self, path: str | Path, name: str, known: Above) -> Path | None:
         """The file of a name in the nearest folder above a path."""
         above: Path | None = None
         passed: list[tuple[str, str]] = []

@@ -17,7 +17,7 @@ from pygls.exceptions import JsonRpcContentModified
 from drive_trace.analysis import Analysis
 from drive_trace.features import hover, navigation, results, structure
 from drive_trace.features import semantic_tokens as tokens
-from drive_trace.features.completion import PathEntry, completion, resolve_completion
+from drive_trace.features.completion import completion, resolve_completion
 from drive_trace.features.findings import format_document, format_range
 from drive_trace.features.referents import HoverOptions
 from drive_trace.features.results import CannotMake, JsonText, View, joined, range_of
@@ -223,7 +223,7 @@ def _completion(request: TraceRequest, params: types.CompletionParams) -> object
     )
 
 
-def _entries(request: TraceRequest, typed: str) -> list[PathEntry]:
+def _entries(request: TraceRequest, typed: str) -> list[str]:
     """The entries of the folder that a half-written path names, read when somebody writes one.
     Before anything is written, also those beside the trace.
     """
@@ -236,7 +236,7 @@ def _entries(request: TraceRequest, typed: str) -> list[PathEntry]:
     if not folder and trace.parent != base:
         beside = trace.parent.relative_to(base).as_posix()
         found = [*list_folder(base, f"{beside}/"), *found]
-    return [PathEntry(*each) for each in found]
+    return found
 
 
 def _base_of(trace: Path, folders: Sequence[Path]) -> Path | None:
