@@ -143,6 +143,13 @@ def test_broken_bytes_stay_while_other_lines_are_fixed(tmp_path: Path) -> None:
     assert "lines with bytes that are not UTF-8 stay as they are (2 findings)" in ran.out
 
 
+def test_broken_bytes_stay_between_lines_that_are_fixed(tmp_path: Path) -> None:
+    other = COMMA.replace("chat-ask", "bug-report")
+    path = write(tmp_path, "trace.jsonl", COMMA.encode() + BROKEN + other.encode())
+    fix(path)
+    assert path.read_bytes() == CLEAN.encode() + BROKEN + other.replace(",}", "}").encode()
+
+
 def test_broken_bytes_of_standard_input_stay() -> None:
     command = [COMMAND, "check", "--fix", "-"]
     ended = subprocess.run(command, input=COMMA.encode() + BROKEN, capture_output=True, check=False)

@@ -1,7 +1,7 @@
 """Fixing all of a trace that can be fixed, for the command line and for fix-all in editors.
 
-Fixes are tried as edits of the open analysis, and taken back if anything gets worse: first those of
-all lines together, then the rest a line at a time.
+Fixes are tried as edits of the open analysis, and taken back if anything gets worse: those of all
+lines together, then those of half of the lines, down to one fix.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import accumulate, groupby, pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -26,7 +26,7 @@ from drive_trace.vocabulary import GRADE
 _MOST_PASSES = 10
 """A second pass takes what the first one made fixable elsewhere; more are hardly ever needed."""
 _MOST_ROUNDS = 100
-"""How often a line is fixed again in one pass."""
+"""How often lines are fixed again in one pass, as those whose mistakes touch each other."""
 
 _Key = tuple[object, ...]
 
@@ -44,7 +44,7 @@ class _FixEdits(NamedTuple):
 
     code: str
     key: _Key
-    """Names the fix among those of its line, also when that has changed elsewhere."""
+    """Names the fix, by the text of its line, also when other lines have changed."""
     safe: bool
     edits: tuple[_RecordEdit, ...]
 
@@ -53,38 +53,25 @@ _Batch = tuple[int, Sequence[_FixEdits]]
 """A record, and changes of it that do not touch each other."""
 
 
-def fix_all(
-    analysis: Analysis,
-    *,
-    suggestions: bool = False,
-    most: int | None = None,
-    rule: str | None = None,
-) -> int:
+def fix_all(analysis: Analysis, *, suggestions: bool = False, rule: str | None = None) -> int:
     """Apply the fixes of a trace, and return how many findings they removed.
 
     Safe fixes alone, unless ``suggestions`` are wanted too: those that can be made in bulk, and
     that remove their finding. A safe fix is made whatever it uncovers; a suggestion is not made if
     it would leave more findings than before, unless readers take the line for it. No fix is made
     after which a run is CORRECT that was not, and none of a line with bytes that are not UTF-8.
-    Fixing again changes nothing more, unless ``most`` lines were fixed: then it ends there. With a
-    ``rule``, only what it finds is fixed.
+    Fixing again changes nothing more. With a ``rule``, only what it finds is fixed.
     """
-    fixed = lines_fixed = 0
+    fixed = 0
     for _ in range(_MOST_PASSES):
         before = fixed
-        # From the end, so that the numbers of the lines to come stay.
-        lines = list(dict.fromkeys(finding.line for finding in analysis.findings()))
-        together = [False, True] if suggestions else [False]
-        for with_suggestions in together if most is None else ():
-            batches = _batches(analysis, lines, suggestions=with_suggestions, rule=rule)
-            fixed += _try_together(analysis, list(batches))
-            lines = list(dict.fromkeys(finding.line for finding in analysis.findings()))
-        for line in reversed(lines):
-            here = _fix_line(analysis, line, suggestions=suggestions, rule=rule)
-            fixed += here
-            lines_fixed += bool(here)
-            if lines_fixed == most:
-                return fixed
+        for with_suggestions in [False, True] if suggestions else [False]:
+            done, refused = set[Line](), set[_Key]()
+            for _ in range(_MOST_ROUNDS):
+                batches = [*_batches(analysis, done, refused, with_suggestions, rule)]
+                if not batches:
+                    break
+                fixed += _try(analysis, batches, refused)
         if fixed == before:
             break
     return fixed
@@ -120,61 +107,56 @@ def _fixable(analysis: Analysis) -> Iterator[Sequence[Finding]]:
 
 
 def _batches(
-    analysis: Analysis, lines: Iterable[Line], *, suggestions: bool, rule: str | None
+    analysis: Analysis, done: set[Line], refused: set[_Key], suggestions: bool, rule: str | None
 ) -> Iterator[_Batch]:
-    """Of each line that stays one line, its record and the changes that do not touch each other."""
-    for line in lines:
+    """The changes of each line that do not touch each other, nor those of another line, from the
+    end, so that the numbers of the lines to come stay. Lines without any are ``done``.
+    """
+    taken = set[int]()
+    lines = dict.fromkeys(finding.line for finding in analysis.findings())
+    for line in reversed([each for each in lines if each not in done]):
         record = line.order
-        batch = _apart(_changes(analysis, record, suggestions=suggestions, rule=rule), record)
-        edits = [edit for change in batch for edit in change.edits]
-        is_within = all(
-            edit.record == record and edit.span.end <= len(line.text) and "\n" not in edit.text
-            for edit in edits
-        )
-        if edits and is_within:
+        changes = _changes(analysis, record, suggestions=suggestions, rule=rule)
+        batch = _apart((each for each in changes if each.key not in refused), record)
+        records = {edit.record for change in batch for edit in change.edits}
+        if not batch:
+            done.add(line)
+        elif taken.isdisjoint(records):
+            taken |= records
             yield record, batch
 
 
-def _try_together(analysis: Analysis, batches: Sequence[_Batch]) -> int:
-    """Apply changes of several lines, or of the halves of these, where each takes away its finding
-    and nothing else gets worse. Returns how many were made.
+def _try(analysis: Analysis, batches: Sequence[_Batch], refused: set[_Key]) -> int:
+    """Apply as many changes as make nothing worse, and return how many those are.
+
+    Where they do not all, the halves are tried; of one line no more once some were made: the
+    others' places hold no longer. A change that does not alone is refused.
     """
-    if len(batches) <= 1:
-        return 0  # one line is tried with all that its fixes may leave
     if _make_if_better(analysis, batches):
         return sum(len(batch) for _, batch in batches)
     half = len(batches) // 2
-    return _try_together(analysis, batches[:half]) + _try_together(analysis, batches[half:])
+    if half:
+        return _try(analysis, batches[:half], refused) + _try(analysis, batches[half:], refused)
+    ((record, batch),) = batches
+    if len(batch) == 1:
+        refused.add(batch[0].key)
+        return 0
+    halves = batch[: len(batch) // 2], batch[len(batch) // 2 :]
+    return next(filter(None, (_try(analysis, [(record, each)], refused) for each in halves)), 0)
 
 
 def _make_if_better(analysis: Analysis, batches: Sequence[_Batch]) -> bool:
     """Make changes of some records, and take all of them back unless each makes progress."""
     total = analysis.finding_count
     before = [_RecordState.of(analysis, record, 1) for record, _ in batches]
-    made = _Made.by(analysis, (change for _, batch in batches for change in batch))
+    made = _Made.by(analysis, batches)
     gain, count = total - analysis.finding_count, sum(len(batch) for _, batch in batches)
     for (record, batch), was in zip(batches, before, strict=True):
-        now = _RecordState.of(analysis, record, made.size_of(record))
+        now = _RecordState.of(analysis, *made.place_of(record))
         if not _is_progress(batch, gain - count + len(batch), was, now):
             made.undo(analysis)
             return False
     return True
-
-
-def _fix_line(analysis: Analysis, line: Line, *, suggestions: bool, rule: str | None) -> int:
-    record = analysis.document.number(line)
-    lines = analysis.document.lines
-    if record >= len(lines) or lines[record] is not line:
-        return 0  # a fix of another line has changed it: the next pass sees to it
-    fixed = 0
-    refused: set[_Key] = set()
-    for _ in range(_MOST_ROUNDS):
-        changes = _changes(analysis, record, suggestions=suggestions, rule=rule)
-        batch = _apart((change for change in changes if change.key not in refused), record)
-        if not batch:
-            break
-        fixed += _try(analysis, record, batch, refused)
-    return fixed
 
 
 def _changes(
@@ -194,7 +176,7 @@ def _changes(
                 continue
             edits = (_RecordEdit(number(line), span, text) for line, span, text in fix.edits)
             code = finding.rule.code
-            key = (code, finding.place, fix.title)
+            key = (finding.line.text, code, finding.place, fix.title)
             yield _FixEdits(code, key, fix.safe, tuple(sorted(edits)))
 
 
@@ -234,23 +216,6 @@ def _touches(span: Span, taken: Sequence[Span]) -> bool:
     return any(
         start <= span.end and span.start <= end
         for start, end in taken[max(0, place - 1) : place + 1]
-    )
-
-
-def _try(analysis: Analysis, record: int, batch: Sequence[_FixEdits], refused: set[_Key]) -> int:
-    """Apply as many fixes of a line as make nothing worse, and return how many those are.
-
-    Where they do not all, the halves are tried, and no more once some were made: the others'
-    places hold no longer. A change that does not alone is refused.
-    """
-    if _make_if_better(analysis, [(record, batch)]):
-        return len(batch)
-    if len(batch) == 1:
-        refused.add(batch[0].key)
-        return 0
-    half = len(batch) // 2
-    return _try(analysis, record, batch[:half], refused) or _try(
-        analysis, record, batch[half:], refused
     )
 
 
@@ -306,45 +271,54 @@ def _is_progress(
 
 
 class _Made(msgspec.Struct, frozen=True):
-    """Fixes that were made as one edit, from the first record that they change to the last."""
+    """Fixes that were made, from the first record that they are about to the last."""
 
     first: int
     before: Sequence[str]
     """The records as they were, each with its newline."""
     after: Sequence[str]
     """What each of them became: one record, several, or none."""
+    places: Sequence[int]
+    """Where each of them is now, and where what follows them is."""
+    parts: Sequence[slice]
+    """Which of them are edited together: what is between lines with broken bytes, which no text
+    gives back.
+    """
 
     @classmethod
-    def by(cls, analysis: Analysis, batch: Iterable[_FixEdits]) -> _Made:
+    def by(cls, analysis: Analysis, batches: Sequence[_Batch]) -> _Made:
         """Make the edits of some changes. One that ends behind a line's end takes its newline."""
-        edits = sorted(edit for change in batch for edit in change.edits)
-        first, stop = edits[0].record, edits[-1].record + 1
-        lines = analysis.document.lines
-        last = len(lines) - 1
-        before = [
-            line.text + "\n" * (record < last)
-            for record, line in enumerate(lines[first:stop], first)
-        ]
+        edits = sorted(edit for _, batch in batches for change in batch for edit in change.edits)
+        records = [*(record for record, _ in batches), *(edit.record for edit in edits)]
+        first, lines = min(records), analysis.document.lines
+        some = lines[first : max(records) + 1]
+        before = [each.text + "\n" * (each is not lines[-1]) for each in some]
         after = list(before)
         for record, same in groupby(edits, attrgetter("record")):
             spans = [(edit.span, edit.text) for edit in same]
             after[record - first] = replace_spans(before[record - first], spans)
-        made = cls(first, before, after)
-        made._replace_in(analysis, before, after)
+        grown = (1 + n.count("\n") - w.count("\n") for w, n in zip(before, after, strict=True))
+        broken = [at for at, each in enumerate(some) if isinstance(each.text, BrokenText)]
+        parts = [slice(at + 1, to) for at, to in pairwise([-1, *broken, len(some)])]
+        made = cls(first, before, after, [*accumulate(grown, initial=first)], parts)
+        made._replace_in(analysis, range(first, max(records) + 1), before, after)
         return made
 
-    def size_of(self, record: int) -> int:
-        """How many records one of them is now; one where no edit changes it."""
-        place = record - self.first
-        if not 0 <= place < len(self.after):
-            return 1
-        return 1 + self.after[place].count("\n") - self.before[place].count("\n")
+    def place_of(self, record: int) -> tuple[int, int]:
+        """Where one of the records is now, and how many it has become."""
+        place, after = self.places[record - self.first : record - self.first + 2]
+        return place, after - place
 
     def undo(self, analysis: Analysis) -> None:
         """Put the old text back."""
-        self._replace_in(analysis, self.after, self.before)
+        self._replace_in(analysis, self.places, self.after, self.before)
 
-    def _replace_in(self, analysis: Analysis, old: Sequence[str], new: Sequence[str]) -> None:
-        text = "".join(old)
-        end = Point(self.first + text.count("\n"), len(text) - (text.rfind("\n") + 1))
-        analysis.edit(Point(self.first, 0), end, "".join(new))
+    def _replace_in(
+        self, analysis: Analysis, places: Sequence[int], old: Sequence[str], new: Sequence[str]
+    ) -> None:
+        for part in reversed(self.parts):
+            text, by = "".join(old[part]), "".join(new[part])
+            if text != by:
+                first = places[part.start]
+                end = Point(first + text.count("\n"), len(text) - (text.rfind("\n") + 1))
+                analysis.edit(Point(first, 0), end, by)

@@ -168,8 +168,6 @@ def _range_of(view: results.View, found: Finding | Related) -> results.PlainRang
 
 
 FIX_ALL = "fixAll"
-MOST_FIXED = 1000
-"""The most lines that fix-all changes at once. It can be picked again for the rest."""
 _MOST_LINES = 200
 """The most lines of a selection whose findings are fixed."""
 _MOST_FINDINGS = 100
@@ -407,7 +405,7 @@ def safe_fixes(
     """
     analysis = Analysis(records, settings, path)
     before = list(analysis.document.lines)
-    fix_all(analysis, most=MOST_FIXED, rule=rule)
+    fix_all(analysis, rule=rule)
     return list(_differences(before, analysis.document.lines))
 
 

@@ -259,9 +259,7 @@ def read_answer(
     """
     try:
         reasons, said = _read(reply, key)
-        if many:
-            return ModelAnswer(_all_allowed(said, key, allowed), reasons)
-        return ModelAnswer((_allowed(said, said, key, allowed),), reasons)
+        return ModelAnswer(_allowed(said if many else [said], said, key, allowed), reasons)
     except _RefusedError as refused:
         return NoAnswer(str(refused))
 
@@ -298,17 +296,12 @@ def _read(reply: str, key: str) -> tuple[tuple[str, ...], Any]:
     return tuple(writable(each) for each in reasons), said
 
 
-def _allowed(value: Any, said: Any, key: str, allowed: Collection[str]) -> str:
-    if not isinstance(value, str) or value not in allowed:
+def _allowed(values: Any, said: Any, key: str, allowed: Collection[str]) -> tuple[str, ...]:
+    if not isinstance(values, list):
+        raise _RefusedError(f'"{key}" is {shown(said)}, and has to be an array')
+    if not all(isinstance(each, str) and each in allowed for each in values):
         choice = listed((f'"{each}"' for each in allowed), "or")
         raise _RefusedError(f'"{key}" is {shown(said)}, and has to be {choice}')
-    return value
-
-
-def _all_allowed(said: Any, key: str, allowed: Collection[str]) -> tuple[str, ...]:
-    if not isinstance(said, list):
-        raise _RefusedError(f'"{key}" is {shown(said)}, and has to be an array')
-    values = [_allowed(each, said, key, allowed) for each in said]
     if len(set(values)) < len(values):
         raise _RefusedError(f'"{key}" has a value twice')
     return tuple(values)

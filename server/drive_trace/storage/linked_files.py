@@ -9,9 +9,9 @@ trace may name thousands, and ``Path`` objects take several times as long.
 from __future__ import annotations
 
 # ruff: noqa: PTH113, PTH115, PTH117, PTH118, PTH120, PTH206
+import errno
 import json
 import os
-import stat
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from itertools import islice
@@ -25,8 +25,6 @@ _MOST_NAMES = 10_000
 """The most names that are looked for. No project has as many specs and plans."""
 _MOST_LINKS = 40
 """A path through more symbolic links than this leads in a circle."""
-_JUNCTION = getattr(stat, "IO_REPARSE_TAG_MOUNT_POINT", None)
-"""Marks a junction of Windows: it leads elsewhere like a symbolic link, and is none."""
 
 
 def linked_files(
@@ -80,36 +78,29 @@ class _Root:
 
     def _followed(self, at: str, path: str) -> str | None:
         """The real path of ``path``, from a real folder; None if nothing is there, or outside."""
-        steps, links = _steps(path), 0
+        steps, links = path.split(os.sep)[::-1], 0
         while steps and links <= _MOST_LINKS:
-            found = self._step(at, steps.pop())
-            if found is None:
-                return None
-            at, more = found
-            if more:
+            step = steps.pop()
+            if step == os.pardir:
+                if at == self._real:
+                    return None
+                at = os.path.dirname(at)
+            elif step not in {"", os.curdir}:
+                try:
+                    target = os.readlink(os.path.join(at, step))
+                except (OSError, ValueError) as error:
+                    if isinstance(error, OSError) and error.errno != errno.EINVAL:
+                        return None
+                    at = os.path.join(at, step)  # it is no link
+                    continue
                 links += 1
-                steps += _steps(more)
+                if os.path.isabs(target):
+                    target = _below(target, self._real) or _below(target, self._path) or ""
+                    at = self._real
+                    if not target:
+                        return None
+                steps += target.split(os.sep)[::-1]
         return at if not steps else None
-
-    def _step(self, at: str, step: str) -> tuple[str, str] | None:
-        """Where one step leads from a real folder, and the path to follow from there if the step
-        is a link; None if nothing is there, or outside.
-        """
-        if step in {"", os.curdir}:
-            return at, ""
-        if step == os.pardir:
-            return (os.path.dirname(at), "") if at != self._real else None
-        path = os.path.join(at, step)
-        try:
-            target = _target_of(path)
-        except (OSError, ValueError):
-            return None
-        if target is None:
-            return path, ""
-        if not os.path.isabs(target):
-            return at, target
-        inner = _below(target, self._real) or _below(target, self._path)
-        return (self._real, inner) if inner else None
 
 
 def _below(path: str, folder: str) -> str | None:
@@ -117,22 +108,6 @@ def _below(path: str, folder: str) -> str | None:
     head = folder if folder.endswith(os.sep) else folder + os.sep
     is_below = os.path.normcase(path).startswith(os.path.normcase(head))
     return path[len(head) :] if is_below else None
-
-
-def _steps(path: str) -> list[str]:
-    """The steps of a path, the first one last."""
-    return path.split(os.sep)[::-1]
-
-
-def _target_of(path: str) -> str | None:
-    """The target of a link; None for what is none. Raises OSError or ValueError if nothing is
-    there.
-    """
-    status = os.lstat(path)
-    is_link = stat.S_ISLNK(status.st_mode)
-    if is_link or (_JUNCTION is not None and getattr(status, "st_reparse_tag", 0) == _JUNCTION):
-        return os.readlink(path)
-    return None
 
 
 _LARGEST = 16 * 1024 * 1024
