@@ -288,8 +288,8 @@ def search(command: Command) -> Command:
     @wraps(command)
     def searching(no_ignore: bool, **others: object) -> None:
         from drive_trace.storage.finding import SearchOptions  # noqa: PLC0415 - only for a search
+        from drive_trace.storage.histories import Touched  # noqa: PLC0415 - as above
         from drive_trace.storage.projects import Projects  # noqa: PLC0415 - as above
-        from drive_trace.storage.touched import Touched  # noqa: PLC0415 - as above
 
         projects = Projects(".", with_baseline=False, trusted=trusted())
         meta = click.get_current_context().meta

@@ -22,9 +22,8 @@ from drive_trace.text.wording import first_of, plural
 
 if TYPE_CHECKING:
     from drive_trace.scorecard.scoring import TraceSummary
-    from drive_trace.storage.histories import Histories
+    from drive_trace.storage.histories import Histories, Touched
     from drive_trace.storage.suites import SuiteFile
-    from drive_trace.storage.touched import Touched
     from drive_trace.trace.history import History
 
 T = TypeVar("T")

@@ -12,8 +12,7 @@ from drive_trace.storage.configuration import CONFIGURATION_NAME, Configuration,
 from drive_trace.storage.files import Problem, inside, may_be_there, read_regular, why
 from drive_trace.storage.projects import Project, shown_path
 from drive_trace.storage.replace import write_whole
-from drive_trace.storage.rule_tables import settings_of
-from drive_trace.storage.toml_models import faults, read_table
+from drive_trace.storage.toml_models import faults, read_table, settings_of
 
 
 def read_client_rules(given: object) -> tuple[RuleSettings, tuple[str, ...]]:

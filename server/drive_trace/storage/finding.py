@@ -13,7 +13,7 @@ from functools import cache, partial
 from itertools import chain
 from operator import attrgetter
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import msgspec
 
@@ -26,9 +26,11 @@ from drive_trace.storage.configuration import CONFIGURATION_NAME
 from drive_trace.storage.git import Repository, has_content, indexed_records, repository_around
 from drive_trace.storage.patterns import MoreFiles, in_wip, is_trace, patterns_of
 from drive_trace.storage.projects import Above, Projects, absolute, relative
-from drive_trace.storage.touched import Touched
 from drive_trace.trace.line import HEAD, fields_named
 from drive_trace.trace.provenance import PROVENANCE_VERSION
+
+if TYPE_CHECKING:  # few look at the commits of git
+    from drive_trace.storage.histories import Touched
 
 NO_MORE = MoreFiles()
 _LIBRARY = "node_modules"
