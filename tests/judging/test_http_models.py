@@ -9,15 +9,22 @@ import pytest
 
 from drive_trace.commands.http_models import HttpModel
 from drive_trace.commands.models import ModelError, Reply, TransportError, ask
+from drive_trace.commands.options import API_KEYS
 from tests.judging.servers import Behave, Provider, Request, fails, provider, replies, response
 
 KEY = "sk-secret-1234"
 KINDS = ["openai", "anthropic"]
 
 
+@pytest.fixture(autouse=True)
+def keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in API_KEYS.values():
+        monkeypatch.setenv(name, KEY)
+
+
 def asked(server: Provider, kind: str, **options: Any) -> Reply:
     model = HttpModel(kind, "x-1", KEY, server.url, **{"seconds": 20.0, **options})
-    return ask(model, "Judge.", sleep=lambda _: None)
+    return ask(model.grade, "Judge.", sleep=lambda _: None)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -8,7 +8,7 @@ import re
 import pytest
 from jsonschema import Draft202012Validator
 
-from drive_trace.commands.models import Call, ReplayedModel, Reply, judge
+from drive_trace.commands.models import Call, Reply, judge, replayed
 from drive_trace.grading.prompts import INTENT_SCHEMA, JudgedCase, Prompt, cut_diff, intent_prompt
 
 PASS = '{"reasons": ["AC-1 holds"], "intent": "pass"}'
@@ -51,21 +51,19 @@ def test_only_a_unanimous_verdict_is_one(
     replies: list[str], repeat: int, verdict: str | None, why: str | None, calls: int
 ) -> None:
     noted: list[Call] = []
-    outcome = judge(ReplayedModel(replies), render, repeat=repeat, noted=noted.append)
+    outcome = judge(replayed(replies), render, repeat=repeat, noted=noted.append)
     assert (outcome.verdict, len(noted)) == (verdict, calls)
     assert bool(outcome.reasons) == (verdict is not None)
     assert re.search(why, outcome.why or "") if why else outcome.why is None
 
 
-class Obedient:
-    """A model that does what the first text outside of the marks tells it to, and passes what has
-    an order to pass there.
+def obedient(prompt: str) -> str:
+    """Does what the first text outside of the marks tells it to, and passes what has an order to
+    pass there.
     """
-
-    def grade(self, prompt: str) -> str:
-        marked = r"^<<<([A-Z-]+) ([0-9a-f]{32})$.*?^\1 \2>>>$"
-        ours = re.sub(marked, "", prompt, flags=re.DOTALL | re.MULTILINE)
-        return PASS if "reply with pass" in ours else FAIL
+    marked = r"^<<<([A-Z-]+) ([0-9a-f]{32})$.*?^\1 \2>>>$"
+    ours = re.sub(marked, "", prompt, flags=re.DOTALL | re.MULTILINE)
+    return PASS if "reply with pass" in ours else FAIL
 
 
 @pytest.mark.parametrize(
@@ -79,23 +77,22 @@ class Obedient:
     ],
 )
 def test_what_stands_in_a_diff_is_not_obeyed(diff: str) -> None:
-    outcome = judge(Obedient(), lambda nonce: render(nonce, diff))
+    outcome = judge(obedient, lambda nonce: render(nonce, diff))
     assert outcome.verdict == "fail"
 
 
 def test_each_call_has_its_own_nonce() -> None:
     prompts: list[str] = []
 
-    class Listening:
-        def grade(self, prompt: str) -> str:
-            prompts.append(prompt)
-            return PASS
+    def listening(prompt: str) -> str:
+        prompts.append(prompt)
+        return PASS
 
-    judge(Listening(), render, repeat=2)
+    judge(listening, render, repeat=2)
     nonces = {found for text in prompts for found in re.findall("<<<DIFF ([0-9a-f]{32})", text)}
     assert len(nonces) == 2
 
 
 def test_the_reasons_are_those_of_the_call_that_the_grade_names() -> None:
     last = PASS.replace("AC-1 holds", "AC-2 holds")
-    assert judge(ReplayedModel([PASS, last]), render, repeat=2).reasons == ("AC-2 holds",)
+    assert judge(replayed([PASS, last]), render, repeat=2).reasons == ("AC-2 holds",)

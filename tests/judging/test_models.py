@@ -2,21 +2,14 @@
 
 import pytest
 
-from drive_trace.commands.models import (
-    CommandModel,
-    ModelError,
-    ReplayedModel,
-    Reply,
-    ask,
-    judge,
-)
+from drive_trace.commands.models import ModelError, Reply, ask, ask_command, judge, replayed
 from drive_trace.grading.prompts import JudgedCase, cut_diff, intent_prompt
 from tests.support.systems import NO_SIGNALS, not_on_windows
 
 
 def test_a_command_gets_the_prompt_and_writes_the_reply() -> None:
-    assert CommandModel("tr a-z A-Z").grade("judge “this”") == "JUDGE “THIS”"
-    assert CommandModel("echo fine; echo noise >&2").grade("x" * 300_000) == "fine\n"
+    assert ask_command("tr a-z A-Z", "judge “this”") == "JUDGE “THIS”"
+    assert ask_command("echo fine; echo noise >&2", "x" * 300_000) == "fine\n"
 
 
 @not_on_windows(NO_SIGNALS)
@@ -32,27 +25,23 @@ def test_a_command_gets_the_prompt_and_writes_the_reply() -> None:
 )
 def test_a_command_that_fails_gives_no_reply(command: str, message: str) -> None:
     with pytest.raises(ModelError, match=message):
-        CommandModel(command).grade("x")
+        ask_command(command, "x")
 
 
 def test_a_command_that_takes_too_long_gives_no_reply() -> None:
     with pytest.raises(ModelError, match=r"took longer than 0\.2 seconds"):
-        CommandModel("sleep 60", seconds=0.2).grade("x")
+        ask_command("sleep 60", "x", seconds=0.2)
 
 
 def test_recorded_replies_come_one_after_another() -> None:
-    model = ReplayedModel(["a", "b"])
+    model = replayed(["a", "b"])
     assert [ask(model, "x"), ask(model, "y")] == ["a", "b"]
     with pytest.raises(ModelError, match="no recorded reply is left"):
         ask(model, "z")
 
 
-def test_any_object_with_a_reply_is_a_model() -> None:
-    class Own:
-        def grade(self, prompt: str) -> str:
-            return prompt[::-1]
-
-    reply = ask(Own(), "ab")
+def test_any_function_that_replies_is_a_model() -> None:
+    reply = ask(lambda prompt: prompt[::-1], "ab")
     assert isinstance(reply, Reply)
     assert (reply, reply.model, reply.cut_off) == ("ba", None, None)
 
@@ -62,12 +51,11 @@ def test_a_nonce_does_not_occur_in_what_it_fences(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("secrets.token_hex", lambda _: next(drawn))
     asked = []
 
-    class Own:
-        def grade(self, prompt: str) -> str:
-            asked.append(prompt)
-            return '{"reasons": ["it holds"], "intent": "pass"}'
+    def reply(prompt: str) -> str:
+        asked.append(prompt)
+        return '{"reasons": ["it holds"], "intent": "pass"}'
 
     case, cut = JudgedCase("it was " + "ab" * 16), cut_diff("+x")
-    assert judge(Own(), lambda nonce: intent_prompt(case, cut, [], nonce)).verdict == "pass"
+    assert judge(reply, lambda nonce: intent_prompt(case, cut, [], nonce)).verdict == "pass"
     assert f"<<<DIFF {'cd' * 16}" in asked[0]
     assert f"it was {'ab' * 16}\n" in asked[0]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from drive_trace.commands.models import CommandModel, Model, ModelError
+from drive_trace.commands.models import Model, ModelError, ask_command, without_keys
 from drive_trace.commands.options import API_KEYS
 from drive_trace.commands.reading import usable
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, notify
@@ -73,12 +74,12 @@ class Asked(NamedTuple):
         cannot be asked, as there is no key.
         """
         if self.model_command is not None:
-            return CommandModel(self.model_command, self.timeout, without_keys, notify)
+            return partial(ask_command, self.model_command, seconds=self.timeout)
         name = API_KEYS[str(self.api)]
         key = os.environ.get(name, "").strip()
         if not key:
             raise click.UsageError(f"there is no key in the environment variable {name}")
-        return self._http(key, schema)
+        return self._http(key, schema).grade
 
     def _http(self, key: str, schema: Mapping[str, object] | None = None) -> HttpModel:
         try:
@@ -87,27 +88,9 @@ class Asked(NamedTuple):
             raise click.UsageError("--api needs the extra drive-trace[judge]") from error
         try:
             asked = str(self.api), self.model, key, self.base_url, self.timeout
-            return HttpModel(*asked, without_keys, schema)
+            return HttpModel(*asked, schema)
         except ModelError as error:
             raise click.UsageError(str(error)) from error
-
-
-def without_keys(text: str) -> str:
-    """What a model is shown, and what it replies, without any key of ours, as where a model's
-    command repeats its environment; nor with one as JSON may spell it.
-    """
-    for name in API_KEYS.values():
-        key = os.environ.get(name, "").strip()
-        if key:
-            text = re.sub("".join(map(_spellings, key)), "[key]", text)
-    return text
-
-
-def _spellings(character: str) -> str:
-    """A pattern for a character, bare or as strings of JSON have it."""
-    bare, point = re.escape(character), f"{ord(character):04x}"
-    escape = r"\\?" if character in '"\\/' else ""
-    return rf"(?:{escape}{bare}|\\u(?i:{point}))"
 
 
 def echo_json(value: object) -> None:

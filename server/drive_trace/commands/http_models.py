@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import httpx2
 
 from drive_trace import __version__
-from drive_trace.commands.models import LARGEST, ModelError, Reply, TransportError
+from drive_trace.commands.models import LARGEST, ModelError, Reply, TransportError, without_keys
 from drive_trace.text.escaping import printable
 
 _MOST_TOKENS = 16_000
@@ -138,16 +138,14 @@ class HttpModel:
         key: str,
         base: str | None = None,
         seconds: float = 300.0,
-        hide: Callable[[str], str] = str,
         schema: Schema | None = None,
     ) -> None:
-        """``seconds`` bound a call as a whole, however slowly the response drips. ``hide`` takes
-        out of a reply what else nobody is to read. A reply of the ``schema`` is asked for, and any
-        where the provider refuses that. Raises ModelError for a base URL that the key may not be
-        sent to.
+        """``seconds`` bound a call as a whole, however slowly the response drips. A reply of the
+        ``schema`` is asked for, and any where the provider refuses that. Raises ModelError for a
+        base URL that the key may not be sent to.
         """
         self._provider, self._model, self._key = PROVIDERS[provider], model, key
-        self._seconds, self._hide, self._schema = seconds, hide, schema
+        self._seconds, self._schema = seconds, schema
         if not (key.isascii() and key.isprintable()):
             raise ModelError("the key has characters in it that no key has")
         base = (base or self._provider.base).rstrip("/")
@@ -155,16 +153,16 @@ class HttpModel:
         """Where prompts go."""
 
     def grade(self, prompt: str) -> str:
-        """See :class:`Model`."""
+        """See :data:`Model`."""
         try:
             return asyncio.run(self._asked(prompt))
         except TimeoutError as error:
             raise TransportError(f"no response within {self._seconds:g} seconds") from error
         except httpx2.TransportError as error:
-            why = self._shown(str(error)) or type(error).__name__
+            why = _shown(str(error)) or type(error).__name__
             raise TransportError(f"the connection failed ({why})") from error
         except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
-            raise ModelError(f"the request failed ({self._shown(str(error))})") from error
+            raise ModelError(f"the request failed ({_shown(str(error))})") from error
 
     async def _asked(self, prompt: str) -> Reply:
         provider, body = self._provider, {**self._provider.body(self._model, prompt)}
@@ -204,7 +202,7 @@ class HttpModel:
                 "the environment names a SOCKS proxy; only HTTP proxies work"
             ) from error
         except (httpx2.InvalidURL, ValueError, OSError) as error:
-            why = self._shown(str(error))
+            why = _shown(str(error))
             what = f"the proxy or the CA bundle of the environment cannot be used ({why})"
             raise ModelError(what) from error
 
@@ -213,7 +211,7 @@ class HttpModel:
         if response.is_redirect:
             raise ModelError("the provider redirects to another address, which is not followed")
         if code != httpx2.codes.OK:
-            said = f"the provider answered {code}{self._message(content)}"
+            said = f"the provider answered {code}{_message(content)}"
             if code in _TRY_AGAIN or code >= _SERVER_FAULT:
                 raise TransportError(said, _wait(response.headers.get("retry-after")))
             raise ModelError(said)
@@ -229,22 +227,20 @@ class HttpModel:
         facts = {name: getattr(reply, name) for name in Reply.__slots__}
         facts["schema_held"] = self._schema is not None
         for name in ("model", "cut_off"):
-            facts[name] = facts[name] and self._shown(facts[name])
-        return Reply(self._without_key(reply), **facts)
+            facts[name] = facts[name] and _shown(facts[name])
+        return Reply(without_keys(reply), **facts)
 
-    def _message(self, content: bytes) -> str:
-        """What a provider says of a failure, where that can be read."""
-        with contextlib.suppress(Exception):
-            message = json.loads(content)["error"]["message"]
-            return f": {self._shown(message)}"
-        return ""
 
-    def _shown(self, text: str) -> str:
-        return printable(self._without_key(text), _SHOWN)
+def _message(content: bytes) -> str:
+    """What a provider says of a failure, where that can be read."""
+    with contextlib.suppress(Exception):
+        message = json.loads(content)["error"]["message"]
+        return f": {_shown(message)}"
+    return ""
 
-    def _without_key(self, text: str) -> str:
-        text = self._hide(text)
-        return text.replace(self._key, "[key]") if self._key else text
+
+def _shown(text: str) -> str:
+    return printable(without_keys(text), _SHOWN)
 
 
 def _checked(base: str) -> str:

@@ -11,10 +11,10 @@ import click
 from msgspec.structs import replace
 
 from drive_trace.commands import asking, models, options, writing
-from drive_trace.commands.asking import Asked, echo_json, echo_prompt, without_keys
+from drive_trace.commands.asking import Asked, echo_json, echo_prompt
 from drive_trace.commands.calibrate import CALIBRATION_NAME, calibration_at, judge_now
 from drive_trace.commands.looking_back import OrAnother, failures, operator_turns
-from drive_trace.commands.models import Model, ReplayedModel, Reply
+from drive_trace.commands.models import Model, Reply, replayed, without_keys
 from drive_trace.commands.reading import read_text, usable
 from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, notify
 from drive_trace.grading import judgements, prompts
@@ -303,9 +303,8 @@ class Judging:
             raise self._refused(*refused)
         model = self._model(self.prompt)
         notify(f"asking {self._asked.model} through {self.destination}")
-        found = models.judge(
-            model, self._render, repeat=self._criteria.repeat, notify=notify, noted=self._note
-        )
+        repeat = self._criteria.repeat
+        found = models.judge(model, self._render, repeat=repeat, noted=self._note)
         if found.verdict is None:
             raise self._no_verdict(str(found.why))
         self.outcome = self.outcome._replace(intent=found.verdict, reasons=found.reasons)
@@ -415,12 +414,10 @@ class Judging:
             and each.acceptance_hash == prompt.acceptance_hash
             and each.diff_hash == prompts.hash_of(self._diff)
         )
-        return ReplayedModel(
-            [
-                Reply(without_keys(text), model=each.model, schema_held=each.judge.schema_held)
-                for each in same
-                if (text := each.reply) is not None
-            ]
+        return replayed(
+            Reply(without_keys(text), model=each.model, schema_held=each.judge.schema_held)
+            for each in same
+            if (text := each.reply) is not None
         )
 
     def _note(self, call: models.Call) -> None:

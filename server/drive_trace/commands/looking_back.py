@@ -15,8 +15,8 @@ from msgspec import Meta
 
 from drive_trace.authoring.transcripts import failures_of, operator_turns_of
 from drive_trace.commands import options
-from drive_trace.commands.asking import Asked, echo_json, echo_prompt, without_keys
-from drive_trace.commands.models import Model, ReplayedModel, attempts
+from drive_trace.commands.asking import Asked, echo_json, echo_prompt
+from drive_trace.commands.models import Model, attempts, replayed, without_keys
 from drive_trace.commands.reading import read_text, usable
 from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, notify
 from drive_trace.grading import prompts
@@ -215,8 +215,8 @@ def _models(asked: Asked) -> Callable[[Item], Model]:
     except (ValueError, TypeError, LookupError, RecursionError) as error:
         what = f"{asked.replay}: is not what --output-format json of this command prints"
         raise Ended(EXIT_UNUSABLE, what) from error
-    return lambda item: ReplayedModel(
-        [without_keys(str(each)) for each in replies.get((item.line, item.text), ())]
+    return lambda item: replayed(
+        without_keys(str(each)) for each in replies.get((item.line, item.text), ())
     )
 
 
@@ -227,7 +227,6 @@ def _ask(model: Model, sorting: Sorting, names: prompts.Classes, item: Item) -> 
             model,
             lambda nonce: prompts.class_prompt(sorting, names, item, nonce),
             lambda reply: prompts.read_answer(reply, sorting.key, names, many=sorting.takes_many),
-            notify=notify,
         )
     )
     replies = [str(each.reply) for each in calls if each.reply is not None]

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import random
+import re
 import secrets
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple, TypeAlias
 
+from drive_trace.commands.options import API_KEYS
+from drive_trace.commands.terminal import notify
 from drive_trace.grading.prompts import CANNOT_TELL, ModelAnswer, NoAnswer, Prompt, read_answer
 from drive_trace.storage.processes import run_shell
 
@@ -20,11 +24,9 @@ _FIRST_WAIT, _LONGEST_WAIT = 1.0, 60.0
 """Seconds."""
 
 
-class Model(Protocol):
-    """Anything that replies to a prompt."""
-
-    def grade(self, prompt: str) -> str:
-        """The reply. Raises ModelError where there is none; a :class:`Reply` says more of it."""
+Model: TypeAlias = Callable[[str], str]
+"""Replies to a prompt. Raises ModelError where there is no reply; a :class:`Reply` says more of it.
+"""
 
 
 class ModelError(Exception):
@@ -64,20 +66,32 @@ class Reply(str):
         return reply
 
 
-def ask(
-    model: Model,
-    prompt: str,
-    *,
-    sleep: Callable[[float], object] = time.sleep,
-    notify: Callable[[str], object] = lambda _: None,
-) -> Reply:
+def without_keys(text: str) -> str:
+    """What a model is shown, and what it replies, without any key of ours, as where a model's
+    command repeats its environment; nor with one as JSON may spell it.
+    """
+    for name in API_KEYS.values():
+        key = os.environ.get(name, "").strip()
+        if key:
+            text = re.sub("".join(map(_spellings, key)), "[key]", text)
+    return text
+
+
+def _spellings(character: str) -> str:
+    """A pattern for a character, bare or as strings of JSON have it."""
+    bare, point = re.escape(character), f"{ord(character):04x}"
+    escape = r"\\?" if character in '"\\/' else ""
+    return rf"(?:{escape}{bare}|\\u(?i:{point}))"
+
+
+def ask(model: Model, prompt: str, sleep: Callable[[float], object] = time.sleep) -> Reply:
     """Ask a model, again where the way to it fails. Each wait is about twice as long as the one
-    before, or what the provider asks for. ``notify`` is told why, and how long we wait. Raises
+    before, or what the provider asks for. A person is told why, and how long we wait. Raises
     ModelError.
     """
     for number in range(1, TRIES + 1):
         try:
-            reply = model.grade(prompt)
+            reply = model(prompt)
         except TransportError as error:
             wait = _FIRST_WAIT * 2 ** (number - 1) * random.uniform(0.75, 1.25)  # noqa: S311 - jitter
             wait = max(wait, error.wait or 0.0)
@@ -92,75 +106,50 @@ def ask(
     raise AssertionError("the last try returns or raises")
 
 
-class CommandModel:
-    """A command that reads the prompt from its standard input and writes the reply."""
+def ask_command(command: str, prompt: str, seconds: float = 600.0) -> Reply:
+    """What a command replies that reads the prompt from its standard input. A person is told each
+    line that it writes to its standard error. Raises ModelError.
+    """
+    parts, errors = bytearray(), bytearray()
 
-    def __init__(
-        self,
-        command: str,
-        seconds: float = 600.0,
-        hide: Callable[[str], str] = str,
-        notify: Callable[[str], object] = lambda _: None,
-    ) -> None:
-        """``hide`` takes out what nobody is to read. ``notify`` is told each line that the command
-        writes to its standard error.
-        """
-        self._command, self._seconds, self._hide, self._notify = command, seconds, hide, notify
+    def take(data: bytes, into: bytearray = parts) -> None:
+        into.extend(data)
+        if len(into) > LARGEST:
+            raise ModelError(f"the model's command wrote more than {LARGEST:,} bytes")
 
-    def grade(self, prompt: str) -> str:
-        """See :class:`Model`."""
-        parts, errors = bytearray(), bytearray()
+    def tell(data: bytes) -> None:
+        take(data, errors)
+        *lines, rest = errors.split(b"\n")
+        errors[:] = rest
+        for line in filter(bytes.strip, map(bytes, lines)):
+            notify(f"the model's command: {without_keys(line.decode('utf-8', 'replace'))}")
 
-        def take(data: bytes, into: bytearray = parts) -> None:
-            into.extend(data)
-            if len(into) > LARGEST:
-                raise ModelError(f"the model's command wrote more than {LARGEST:,} bytes")
-
-        def tell(data: bytes) -> None:
-            take(data, errors)
-            if b"\n" in data:
-                *lines, rest = errors.split(b"\n")
-                errors[:] = rest
-                for line in lines:
-                    self._tell(line)
-
-        try:
-            ran = run_shell(
-                self._command,
-                seconds=self._seconds,
-                take=take,
-                text=prompt.encode("utf-8", "replace"),
-                errors=tell,
-            )
-            self._tell(errors)
-        except OSError as error:
-            raise ModelError(f"the model's command cannot be run: {error.strerror}") from error
-        if ran.problem is not None:
-            raise ModelError(f"the model's command {ran.problem}")
-        if ran.code:
-            raise ModelError(f"the model's command ended with exit code {ran.code}")
-        try:
-            return Reply(self._hide(parts.decode()), schema_held=False)
-        except UnicodeDecodeError as error:
-            raise ModelError("the model's command wrote something that is not UTF-8") from error
-
-    def _tell(self, line: bytearray) -> None:
-        if line.strip():
-            self._notify(f"the model's command: {self._hide(line.decode('utf-8', 'replace'))}")
+    try:
+        text = prompt.encode("utf-8", "replace")
+        ran = run_shell(command, seconds=seconds, take=take, text=text, errors=tell)
+        tell(b"\n")
+    except OSError as error:
+        raise ModelError(f"the model's command cannot be run: {error.strerror}") from error
+    if ran.problem is not None:
+        raise ModelError(f"the model's command {ran.problem}")
+    if ran.code:
+        raise ModelError(f"the model's command ended with exit code {ran.code}")
+    try:
+        return Reply(without_keys(parts.decode()), schema_held=False)
+    except UnicodeDecodeError as error:
+        raise ModelError("the model's command wrote something that is not UTF-8") from error
 
 
-class ReplayedModel:
-    """Replies that were recorded, one after another: for tests, and to read a record again."""
+def replayed(replies: Iterable[str]) -> Model:
+    """Gives replies that were recorded, one after another, whatever is asked."""
+    left = iter(replies)
 
-    def __init__(self, replies: Sequence[str]) -> None:
-        self._replies = iter(replies)
+    def reply(_: str) -> str:
+        for each in left:
+            return each
+        raise ModelError("no recorded reply is left")
 
-    def grade(self, prompt: str) -> str:  # noqa: ARG002 - it replies whatever is asked
-        """See :class:`Model`."""
-        reply = next(self._replies, None)
-        if reply is None:
-            raise ModelError("no recorded reply is left")
-        return reply
+    return reply
 
 
 # Asking a judge until there is a verdict, or a reason why there is none
@@ -199,7 +188,6 @@ def judge(
     render: Callable[[str], Prompt],
     *,
     repeat: int = 1,
-    notify: Callable[[str], object] = lambda _: None,
     noted: Callable[[Call], object] = lambda _: None,
 ) -> JudgeOutcome:
     """Ask ``repeat`` times; only a unanimous verdict is one. ``render`` makes the prompt with a
@@ -207,7 +195,7 @@ def judge(
     """
     calls: list[Call] = []
     for number in range(1, repeat + 1):
-        for call in attempts(model, render, _verdict, repeat=number, notify=notify):
+        for call in attempts(model, render, _verdict, number):
             calls.append(call)
             noted(call)
         if isinstance(calls[-1].answer, NoAnswer):
@@ -224,16 +212,14 @@ def attempts(
     model: Model,
     render: Callable[[str], Prompt],
     read: Callable[[str], ModelAnswer | NoAnswer],
-    *,
     repeat: int = 1,
-    notify: Callable[[str], object],
 ) -> Iterator[Call]:
     """Ask once, and once more where ``read`` finds no answer in the reply."""
     data = render("0" * 32).text
     for attempt in range(1, _ATTEMPTS + 1):
         prompt = render(_nonce_apart_from(data))
         try:
-            reply = ask(model, prompt.text, notify=notify)
+            reply = ask(model, prompt.text)
         except ModelError as error:
             yield Call(None, NoAnswer(str(error)), repeat, attempt)
             return
