@@ -187,7 +187,7 @@ def accepts(read: Callable[[str], object], text: str) -> bool:
 def test_the_fast_path_is_what_pydantic_makes_of_the_declarations() -> None:
     """Its types are msgspec's, for speed; pydantic's of the declarations must judge the same."""
     by_pydantic = {name: TypeAdapter(event.declared).validator for name, event in EVENTS.items()}
-    decode = event_decoder(only_score=True).decode
+    decode, _ = event_decoder(only_score=True)
     accepted = 0
     for text in LINES.read_text("utf-8").split("\n"):
         try:

@@ -18,7 +18,7 @@ from lsprotocol import types
 from drive_trace import vocabulary
 from drive_trace.analysis import Analysis
 from drive_trace.features.results import JsonText, View, dumps, point_at
-from drive_trace.json_text import ProblemKind, is_closed
+from drive_trace.json_text import ProblemKind, outside_strings
 from drive_trace.stopping import unless_stopped
 from drive_trace.text.spans import PositionEncoding, units_before
 from drive_trace.trace.cursor import TOKEN
@@ -211,7 +211,7 @@ def _tokens_of(line: Line) -> Iterator[_TokenSpan]:
         written = found[0]
         if written[0] == '"':
             end = found.end()
-            if end == stop and not is_closed(written):
+            if end == stop and outside_strings(written) is None:
                 return
             is_key = text.startswith(":", end) or _COLON.match(text, end) is not None
             kind = fields.key(written) if is_key else fields.string()

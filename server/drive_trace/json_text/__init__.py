@@ -165,11 +165,7 @@ class Syntax(msgspec.Struct, frozen=True):
     text: str
     root: Node | None
     problems: tuple[SyntaxProblem, ...] = ()
-
-    @property
-    def is_json(self) -> bool:
-        """Whether JavaScript's ``JSON.parse`` accepts the record."""
-        return not self.problems
+    """None of them where JavaScript's ``JSON.parse`` accepts the record."""
 
     def to_python(self) -> object:
         """The root as dicts, lists and scalars: the last of duplicate keys counts.
@@ -287,11 +283,6 @@ def line_count(texts: Iterable[str]) -> int:
     return 0
 
 
-def is_closed(string: str) -> bool:
-    """Whether a token that starts with a quote ends with one, too."""
-    return outside_strings(string) is not None
-
-
 def strings_named(text: str, field: str) -> Iterator[tuple[str, Span]]:
     """The value and the span (quotes included) of every string behind a key of this name, wherever
     the key is in a record.
@@ -328,14 +319,6 @@ def _string_after(text: str, key_end: int) -> tuple[str, Span] | None:
 def space_count(text: str) -> int:
     """How many characters of white space a JSON record has between, before and after its tokens."""
     return sum(map("".join(split_strings(text)[::2]).count, WHITESPACE))
-
-
-def first_space(text: str) -> Span | None:
-    """Where the first white space of a JSON record is that is not in a string."""
-    for found in re.finditer(rf"{STRING}|([{WHITESPACE}]+)", text):
-        if found[1]:
-            return Span(*found.span())
-    return None
 
 
 _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))

@@ -361,15 +361,9 @@ GAPS = frozenset({"number", "count", "milliseconds", "tokens", "bytes"})
 """Placeholders for a number that somebody still has to fill in; inserted fields have them."""
 
 _NOT_FINITE = re.compile(r"[+-]?(?:NaN|Inf(?:inity)?)", re.IGNORECASE)
-_PYTHON = {"True": "true", "False": "false", "None": "null"}
-_OTHER_LITERALS = {
-    "true": "true",
-    "false": "false",
-    "null": "null",
-    "none": "null",
-    "nil": "null",
-    "undefined": "null",
-}
+_PYTHON = {"True", "False", "None"}
+_OTHER_LITERALS = {each: each for each in _LITERALS}
+_OTHER_LITERALS |= dict.fromkeys(("none", "nil", "undefined"), "null")
 _ODD_NUMBER = re.compile(
     r"(?P<sign>[+-]?)(?P<whole>[0-9]*+)(?P<point>\.?)(?P<part>[0-9]*+)"
     r"(?P<exponent>(?:[eE][+-]?[0-9]*+)?)"
@@ -378,13 +372,18 @@ _GROUPED_WORD = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:([,_])[0-9]{3})(?:\1[0-9]{3}
 _NUMBER_ELSEWHERE = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:(?:\.[0-9]{3}){2,}|(?:['\u2019][0-9]{3})+)")
 _DURATION = re.compile(r"P(?=[0-9T])(?:[0-9]+D)?(?:T(?:[0-9]+(?:[.][0-9]+)?[HMS])+)?")
 _OTHER_NUMBER = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]++|0[oO][0-7]++|0[bB][01]++|[0-9][0-9_]*+n?)")
+_NO_JSON_NUMBERS = {
+    _DURATION: "write the duration as one",
+    _NUMBER_ELSEWHERE: "it takes no thousands separators",
+    _OTHER_NUMBER: "write it in decimal digits alone",
+}
 
 
 def value_of(word: str, span: Span, report: MergedProblems) -> Node:
     """The node of an unquoted word in a value's place. The report gets what is wrong with it."""
     if SCALAR_WORD.fullmatch(word):
         return scalar(word, span)
-    literal = _PYTHON.get(word) or _OTHER_LITERALS.get(word.lower())
+    literal = _OTHER_LITERALS.get(word.lower())
     if literal is not None:
         kind, is_safe = ProblemKind.MISSPELT_LITERAL, word in _PYTHON
         report.add(kind, span, (span, literal), what=literal, safe=is_safe)
@@ -404,16 +403,10 @@ def value_of(word: str, span: Span, report: MergedProblems) -> Node:
     odd = _ODD_NUMBER.fullmatch(word)
     if odd is not None and (odd["whole"] or odd["part"]):
         return _odd_number(odd, span, report)
-    if _DURATION.fullmatch(word) or _NUMBER_ELSEWHERE.fullmatch(word):
-        what = "a JSON number: "
-        is_duration = word[0] == "P"
-        what += "write the duration as one" if is_duration else "it takes no thousands separators"
-        report.add(ProblemKind.MALFORMED_NUMBER, span, what=what)
-        return Node(NodeKind.BROKEN, span, word)
-    if _OTHER_NUMBER.fullmatch(word):
-        what = "a JSON number: write it in decimal digits alone"
-        report.add(ProblemKind.MALFORMED_NUMBER, span, what=what)
-        return Node(NodeKind.BROKEN, span, word)
+    for pattern, how in _NO_JSON_NUMBERS.items():
+        if pattern.fullmatch(word):
+            report.add(ProblemKind.MALFORMED_NUMBER, span, what=f"a JSON number: {how}")
+            return Node(NodeKind.BROKEN, span, word)
     quoted = (span, json.dumps(word, ensure_ascii=False))
     report.add(ProblemKind.UNQUOTED_VALUE, span, *([quoted] if report.is_ended(span) else ()))
     return Node(NodeKind.BROKEN, span, word)

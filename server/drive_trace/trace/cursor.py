@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import NamedTuple
 
-from drive_trace.json_text import INSIDE, STRING, Node, NodeKind, is_closed, outside_strings, parse
+from drive_trace.json_text import INSIDE, STRING, Node, NodeKind, outside_strings, parse
 from drive_trace.text.spans import JS_WHITESPACE, Span
 from drive_trace.trace.line import Path
 from drive_trace.trace.places import node_at
@@ -217,7 +217,7 @@ def _token_start(text: str, offset: int) -> int:
     while (token := TOKEN.search(text, at, offset)) is not None:
         start, at = token.span()
         if token[0][0] == '"':
-            if not is_closed(token[0]):
+            if outside_strings(token[0]) is None:
                 return start
             at = _real_end(text, start, at)
         elif at == offset and token[0] not in _STRUCTURE:

@@ -52,15 +52,6 @@ class Document:
         self._number(0, len(self._lines))
         self.shape = 0
         """Changes when an edit may have moved lines: equal shapes mean equal line numbers."""
-        self._known_starts: tuple[int, list[int]] | None = None
-        """Of a document of some shape, see :meth:`_starts`."""
-
-    @cached_property
-    def _divided(self) -> int:
-        """How many records have a ``\\r`` inside, and are several lines to the protocol. An edit
-        keeps it up to date.
-        """
-        return sum(map(_is_divided, self._lines))
 
     @property
     def lines(self) -> Sequence[Line]:
@@ -100,16 +91,17 @@ class Document:
         Callers forget the removed lines *before* this: lines below are numbered anew.
         """
         first, stop, texts = splice
-        was_divided = self.is_divided
-        self._divided -= sum(map(_is_divided, self._lines[first:stop]))
         added = self._read(texts)
-        if len(texts) != stop - first or was_divided or any("\r" in text for text in texts):
+        may_divide = self.is_divided or any("\r" in text for text in texts)
+        if may_divide or len(texts) != stop - first:
             self.shape += 1
+        if may_divide:
+            self.__dict__.pop("is_divided", None)
+            self.__dict__.pop("_starts", None)
         if stop == len(self._lines):
             _mark_end(added)
         self._lines[first:stop] = added
         self._number(first, first + len(added) if len(added) == stop - first else len(self._lines))
-        self._divided += sum(map(_is_divided, added))
         return added
 
     def _in_record(self, point: Point) -> Point:
@@ -148,30 +140,27 @@ class Document:
         offset = min(point.offset, stop) - start
         return Position(line + inner, units_before(text[start:stop], offset, encoding))
 
-    @property
+    @cached_property
     def is_divided(self) -> bool:
-        """Whether some record is several lines to the protocol."""
-        return self._divided > 0
+        """Whether some record has a ``\\r`` inside, and is several lines to the protocol."""
+        return any(line.text.find("\r", 0, -1) >= 0 for line in self._lines)
 
     def protocol_line(self, record: int) -> int:
         """The number from 0 of the first protocol line of a record."""
-        return self._starts()[record] if self._divided else record
+        return self._starts[record] if self.is_divided else record
 
     def _record_of(self, line: int) -> tuple[int, int]:
         """The record that a protocol line is in, and which of the record's lines it is."""
-        if not self._divided:
+        if not self.is_divided:
             return line, 0
-        starts = self._starts()
-        record = bisect_right(starts, line) - 1
-        return record, line - starts[record]
+        record = bisect_right(self._starts, line) - 1
+        return record, line - self._starts[record]
 
+    @cached_property
     def _starts(self) -> list[int]:
         """The first protocol line of each record, and the one behind the last record."""
-        if self._known_starts is None or self._known_starts[0] != self.shape:
-            every = unless_stopped(range(len(self._lines)))
-            counts = (len(self._parts(record)) for record in every)
-            self._known_starts = self.shape, list(accumulate(counts, initial=0))
-        return self._known_starts[1]
+        every = unless_stopped(range(len(self._lines)))
+        return list(accumulate((len(self._parts(record)) for record in every), initial=0))
 
     def _parts(self, record: int) -> list[Span]:
         """The protocol's lines within a record, without their ends."""
@@ -194,7 +183,3 @@ def _mark_end(lines: list[Line]) -> None:
     """Take the diagnostics off a blank last record: the next line goes there."""
     if lines and lines[-1].status is LineStatus.BLANK:
         lines[-1] = FlaggedLine(lines[-1].text, status=LineStatus.BLANK)
-
-
-def _is_divided(line: Line) -> bool:
-    return line.text.find("\r", 0, -1) >= 0

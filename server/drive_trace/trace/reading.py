@@ -17,20 +17,17 @@ from typing import Annotated, Any, Literal, NamedTuple, cast
 
 import msgspec
 
-from drive_trace import json_text, vocabulary
+from drive_trace import vocabulary
 from drive_trace.json_text import Node, NodeKind, ProblemKind, Syntax, compacted, parse, space_count
 from drive_trace.text.codec import bounded, dumps, loads
 from drive_trace.text.spans import BrokenText, is_blank
 from drive_trace.trace import line as trace_line
 from drive_trace.trace.exact import diagnostics_of_object, whole_number
 from drive_trace.trace.line import Diagnostic, DiagnosticKind, Facts, FlaggedLine, Line, LineStatus
-from drive_trace.trace.places import syntax_of
+from drive_trace.trace.places import node_at, syntax_of
 from drive_trace.vocabulary import ENVELOPE, EVENTS, EventType, Form, IntegerShape, ObjectShape
 
 Json = dict[str, object]
-
-_KINDS = {ProblemKind.BYTE_ORDER_MARK: DiagnosticKind.BYTE_ORDER_MARK}
-"""Syntax problems that have a rule of their own."""
 
 _TOGETHER = 500
 """How many records are read at once: more do not fit into the processor's cache."""
@@ -119,14 +116,8 @@ def _checked_length(line: Line, event: Any) -> Line:
     if line.diagnostics or not surplus or (surplus == 1 and text.endswith("\r")):
         return line
     if surplus == space_count(text):
-        diagnostics = (Diagnostic(DiagnosticKind.NOT_COMPACT),)
-        return FlaggedLine(
-            text,
-            status=LineStatus.VALID,
-            event=line.event,
-            facts=line.facts,
-            diagnostics=diagnostics,
-        )
+        found = (Diagnostic(DiagnosticKind.NOT_COMPACT),)
+        return FlaggedLine(text, line.event, line.facts, status=LineStatus.VALID, diagnostics=found)
     return read_exactly(text)
 
 
@@ -161,23 +152,19 @@ def _object_line(text: str, data: Json, syntax: Syntax | None) -> Line:
     if isinstance(text, BrokenText):
         found += (Diagnostic(DiagnosticKind.INVALID_UTF8, broken=each) for each in text.broken())
     diagnostics = _told(found)
-    name = data.get("event_type")
-    event = EVENTS.get(name) if isinstance(name, str) else None
+    name = _string(data.get("event_type"))
+    event = EVENTS.get(name or "")
     is_rejected = any(diagnostic.kind in trace_line.REJECTING for diagnostic in diagnostics)
     if is_rejected or event is None:
+        status = LineStatus.INVALID if is_rejected else LineStatus.UNKNOWN
+        run_id = _string(data.get("project_run_id"))
         return FlaggedLine(
-            text,
-            status=LineStatus.INVALID if is_rejected else LineStatus.UNKNOWN,
-            diagnostics=diagnostics,
-            event_name=_string(name),
-            run_id=_string(data.get("project_run_id")),
+            text, status=status, diagnostics=diagnostics, event_name=name, run_id=run_id
         )
     facts = tuple([_exact(event.fields[each].shape, data.get(each)) for each in event.keeps])
     if not diagnostics:
         return Line(text, event, facts)
-    return FlaggedLine(
-        text, status=LineStatus.VALID, event=event, facts=facts, diagnostics=diagnostics
-    )
+    return FlaggedLine(text, event, facts, status=LineStatus.VALID, diagnostics=diagnostics)
 
 
 def _told(found: list[Diagnostic]) -> tuple[Diagnostic, ...]:
@@ -195,23 +182,25 @@ def _told(found: list[Diagnostic]) -> tuple[Diagnostic, ...]:
 
 
 def _broken(text: str, syntax: Syntax) -> FlaggedLine:
+    found = []
+    for each in syntax.problems:
+        is_mark = each.kind is ProblemKind.BYTE_ORDER_MARK  # which has a rule of its own
+        kind = DiagnosticKind.BYTE_ORDER_MARK if is_mark else DiagnosticKind.INVALID_JSON
+        found.append(Diagnostic(kind, problem=each))
+    name, run_id = (_recovered(syntax, each) for each in ("event_type", "project_run_id"))
     return FlaggedLine(
         text,
         status=LineStatus.INVALID,
-        diagnostics=tuple(
-            Diagnostic(_KINDS.get(each.kind, DiagnosticKind.INVALID_JSON), problem=each)
-            for each in syntax.problems
-        ),
-        event_name=_string(_recovered(syntax, "event_type")),
-        run_id=_string(_recovered(syntax, "project_run_id")),
+        diagnostics=tuple(found),
+        event_name=name,
+        run_id=run_id,
     )
 
 
-def _recovered(syntax: Syntax, key: str) -> object:
+def _recovered(syntax: Syntax, key: str) -> str | None:
     """The string behind a key of a broken line. None if it is cut off, as it may be another one."""
-    member = json_text.find_member(syntax.root, key) if syntax.root is not None else None
-    value = member.value if member is not None else None
-    return value.value if value is not None and value.kind is NodeKind.STRING else None
+    node = node_at(syntax.root, (key,))
+    return str(node.value) if node is not None and node.kind is NodeKind.STRING else None
 
 
 def _may_repeat_keys(length: int, data: Json) -> bool:
@@ -227,17 +216,9 @@ def _duplicates(root: Node | None) -> Iterable[Diagnostic]:
     object the first, and how many more there are.
     """
     kind = DiagnosticKind.DUPLICATE_KEY
-    if root is None or root.kind is not NodeKind.OBJECT:
-        return
-    for path, node in (
-        ((), root),
-        *(
-            ((member.key,), member.value)
-            for member in root.members
-            if member.value is not None and member.value.kind is NodeKind.OBJECT
-        ),
-    ):
-        keys = [member.key for member in node.members]
+    inner = ((each.key, each.value) for each in root.members) if root is not None else ()
+    for path, node in (((), root), *(((key,), value) for key, value in inner)):
+        keys = [member.key for member in node.members] if node is not None else []
         total, seen = Counter(keys), Counter[str]()
         told, dead = 0, len(keys) - len(total)
         for key in keys if dead else ():
@@ -322,15 +303,6 @@ _MOST = 2**53
 """The largest integer of which a double holds all smaller ones exactly."""
 
 
-class EventDecoder(NamedTuple):
-    """Decodes records as typed events."""
-
-    decode: Callable[[str], Any]
-    """The typed event of a record; ValueError or RecursionError if it is not surely valid."""
-    conversions: dict[type, Conversion]
-    """By the class of a typed event."""
-
-
 class Conversion(NamedTuple):
     """How typed events of one class become lines."""
 
@@ -342,15 +314,20 @@ class Conversion(NamedTuple):
     """
 
 
+EventDecoder = tuple[Callable[[str], Any], dict[type, Conversion]]
+"""The typed event of a record, or ValueError or RecursionError if it is not surely valid; and by
+the class of typed events how they become lines.
+"""
+
+
 @cache
 def event_decoder(*, only_score: bool) -> EventDecoder:
     """A decoder of events. ``only_score`` leaves out what the scorecard does not need: how strings
     are written, how fields agree, and most facts of events that it does not use.
     """
-    types = {_typed(event, forms=not only_score): event for event in EVENTS.values()}
+    types = {_typed(event, not only_score): event for event in EVENTS.values()}
     conversions = {typed: _conversion(event, only_score) for typed, event in types.items()}
-    union = reduce(or_, types)
-    return EventDecoder(bounded(msgspec.json.Decoder(union).decode), conversions)
+    return bounded(msgspec.json.Decoder(reduce(or_, types)).decode), conversions
 
 
 def _conversion(event: EventType, only_score: bool) -> Conversion:
@@ -397,7 +374,7 @@ def _check(event: EventType, agreement: vocabulary.Agreement) -> Callable[[Any],
     return lambda typed: holds(*read(typed))
 
 
-def _typed(event: EventType, *, forms: bool) -> type[msgspec.Struct]:
+def _typed(event: EventType, forms: bool) -> type[msgspec.Struct]:
     payload = {name: field for name, field in event.fields.items() if name != "event_type"}
     return _struct(event.name, payload, forms, tag_field="event_type")
 

@@ -4,7 +4,7 @@ for UTC. Comparisons do not use such a timestamp.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
@@ -12,7 +12,6 @@ Item = TypeVar("Item")
 
 _MILLISECOND = timedelta(milliseconds=1)
 _LENGTH = len("2026-05-28T14:00:00.000Z")
-_TO_SHAPE = bytes.maketrans(b"123456789", b"000000000")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -63,16 +62,6 @@ def is_later(one: str, other: str) -> bool:
     """Whether one timestamp is later than another, beyond doubt."""
     moment, earlier = sortable(one), sortable(other)
     return moment is not None and earlier is not None and moment > earlier
-
-
-def are_alike(stamps: Sequence[str]) -> bool:
-    """Whether all have the same digits and signs in the same places, in UTC: then texts compare
-    like times.
-    """
-    if not stamps or not stamps[0].endswith("Z"):
-        return False
-    shapes = "".join(stamps).encode("utf-8", "replace").translate(_TO_SHAPE)
-    return shapes == shapes[: len(stamps[0])] * len(stamps)
 
 
 def in_words(milliseconds: int, *, exactly: bool = False) -> str:

@@ -20,16 +20,17 @@ EVENT{"event_type":"dispatch-end","result":"\u0063ompleted","wall_clock_ms":1.68
 EVENT{"event_type":"dispatch-start","dispatch_name":"a, b: c\"}
 """
 
-from drive_trace.json_text import compacted, first_space, space_count
+from drive_trace.json_text import compacted, space_count
 from drive_trace.linter.edits import Edit, Fix, Fixes, Level
 from drive_trace.linter.rule import Finding, Findings, Line, LineDiagnostic, Rule, Severity, Span
+from drive_trace.text.spans import common_start
 
 
 def _check(subject: LineDiagnostic) -> Findings:
     line = subject.line
     text = _without_line_break(line)
-    space, count = first_space(text), space_count(text)
-    assert space is not None
+    start, count = common_start(text, compacted(text)), space_count(text)
+    space = Span(start, len(text) - len(text[start:].lstrip()))
     message = f"{count:,} character{'s' * (count > 1)} of white space in a line of compact JSON"
     yield subject.finding(RULE, message, space)
 
