@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from io import StringIO
 from time import sleep
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
@@ -196,27 +196,39 @@ def _tell(run: Checking, reading: Reading, fixes: Fixes | None, given: Mapping[s
     stream = sys.stderr if given["fix"] and STDIN in reading.paths else sys.stdout
     if given["out"] not in {None, STDIN}:
         stream = StringIO()
-    writer = None if given["diff"] else _writer(reading.search.projects, stream, given)
     # A person who sees the findings is told there, and need not be told twice.
-    reading.tells_unread = writer is None or given["statistics"] or not is_terminal(stream)
+    is_seen = not given["diff"] and not given["statistics"]
+    reading.tells_unread = not (is_seen and is_terminal(stream))
     not_shown = 0
-    for report in reports:
-        if report.severity > THRESHOLDS[given["least"]]:
-            not_shown += 1
-        elif writer is not None:
+
+    def shown() -> Iterator[Reported]:
+        nonlocal not_shown
+        for report in reports:
+            if report.severity > THRESHOLDS[given["least"]]:
+                not_shown += 1
+                continue
             reading.progress.clear()
-            writer.write(report)
-    if not_shown:
-        notes.append(f"{plural(not_shown, 'finding')} below --severity {given['least']} not shown")
-    notes += [fixes.note()] if fixes is not None else []
-    notes += [*run.notes(prunes=given["prune_baseline"]), *reading.notes()]
-    if writer is not None:
+            yield report
+
+    @cache
+    def end() -> formats.Totals:
+        least = f"below --severity {given['least']} not shown"
+        notes.extend([f"{plural(not_shown, 'finding')} {least}"] * bool(not_shown))
+        notes.extend([fixes.note()] if fixes is not None else [])
+        notes.extend([*run.notes(prunes=given["prune_baseline"]), *reading.notes()])
         unread = [*reading.unread, *run.unusable]
-        writer.finish(formats.Totals(run.file_count, notes, unread, given["quiet"], bool(fixes)))
+        return formats.Totals(run.file_count, notes, unread, given["quiet"], bool(fixes))
+
+    # What click does for each piece of text adds up.
+    write = partial(click.echo, file=stream, nl=False) if is_terminal(stream) else stream.write
+    for text in _format(given)(shown(), end, _output(reading.search.projects, stream)):
+        write(text)
+    end()
     if isinstance(stream, StringIO):
         known = [each for project in run.checked.values() if project for each in project.files]
         write_document(stream.getvalue(), given["out"], traces=reading.found, inputs=known)
-    if (writer is None or not writer.shows_totals) and not given["quiet"]:
+    is_told = not given["diff"] and given["output_format"] in formats.FOR_PEOPLE
+    if not is_told and not given["quiet"]:
         for note in notes:
             notify(note)
 
@@ -279,15 +291,19 @@ def _versions(paths: Sequence[str], search: SearchOptions) -> Iterator[object]:
             yield each, version_at(each)
 
 
-def _writer(
-    projects: Projects | None, out: TextIO, given: Mapping[str, Any]
-) -> formats.FindingWriter:
+def _output(projects: Projects | None, stream: TextIO) -> formats.Output:
     configuration = projects.of(STDIN).configuration if projects is not None else Configuration()
-    url_of = partial(shared_rule_url, template=configuration.rule_url)
-    if given["statistics"]:
-        return formats.StatisticsWriter(out, url_of, as_json=given["output_format"] == "json")
-    if (writer := formats.FOR_PEOPLE.get(given["output_format"])) is not None:
-        return writer(out, url_of)
-    from drive_trace.commands.machine_formats import WRITERS  # noqa: PLC0415 - people see others
+    return formats.Output(stream, cache(partial(shared_rule_url, template=configuration.rule_url)))
 
-    return WRITERS[given["output_format"]](out, url_of)
+
+def _format(given: Mapping[str, Any]) -> formats.Format:
+    name = given["output_format"]
+    if given["diff"]:
+        return lambda reports, *_: ("" for _ in reports)
+    if given["statistics"]:
+        return partial(formats.statistics, as_json=name == "json")
+    if name in formats.FOR_PEOPLE:
+        return formats.FOR_PEOPLE[name]
+    from drive_trace.commands.machine_formats import FORMATS  # noqa: PLC0415 - people see others
+
+    return FORMATS[name]

@@ -1,19 +1,17 @@
-"""How ``check`` writes findings for people: a class a format."""
+"""How ``check`` writes findings for people: a function a format."""
 
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from typing import Any, TextIO
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TextIO, TypeAlias
 
 import click
 import msgspec
 
 from drive_trace.commands.reported import Reported
-from drive_trace.commands.terminal import fitting, frame_columns, in_colour, is_terminal
+from drive_trace.commands.terminal import fitting, frame_columns, in_colour
 from drive_trace.linter.rule import Level
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import Severity
@@ -46,25 +44,16 @@ class Totals(msgspec.Struct, frozen=True):
     """Whether the findings are what fixing left; a note says then what is to be fixed."""
 
 
-RuleUrl = Callable[[str], str | None]
-"""Gives the address of a rule's page by its code."""
+class Output(NamedTuple):
+    """Where findings are written."""
+
+    stream: TextIO
+    url_of: Callable[[str], str | None]
+    """Gives the address of a rule's page by its code."""
 
 
-class FindingWriter(ABC):
-    """Writes one finding after another."""
-
-    shows_totals = False
-    """Whether the format has a place for the totals."""
-
-    def __init__(self, out: TextIO, url_of: RuleUrl) -> None:
-        self._out, self._url_of = out, cache(url_of)
-
-    @abstractmethod
-    def write(self, report: Reported) -> None:
-        """Write a finding."""
-
-    def finish(self, totals: Totals) -> None:  # noqa: B027 - most formats end with nothing
-        """Write what comes after all."""
+Format: TypeAlias = Callable[[Iterable[Reported], Callable[[], Totals], Output], Iterator[str]]
+"""Gives the text of findings as they come. It asks for the totals after the last one."""
 
 
 # For people
@@ -83,28 +72,103 @@ _BETWEEN = 22
 """Columns that statistics take for severities, marks and the space around them."""
 
 
-class ConciseWriter(FindingWriter):
+def concise(reports: Iterable[Reported], end: Callable[[], Totals], out: Output) -> Iterator[str]:
     """``path:line:column: severity[code] message``, a line a finding."""
+    style, tally = _style_of(out.stream), _Tally()
+    for report in reports:
+        tally.add(report)
+        yield f"{_headline(report, style)}\n"
+    yield from tally.lines(end(), style)
 
-    shows_totals = True
 
-    def __init__(self, out: TextIO, url_of: RuleUrl) -> None:
-        super().__init__(out, url_of)
+def full(reports: Iterable[Reported], end: Callable[[], Totals], out: Output) -> Iterator[str]:
+    """The finding, its line with a caret under the token, and its first fix."""
+    style, tally = _style_of(out.stream), _Tally()
+    columns = frame_columns(out.stream)
+    for report in reports:
+        tally.add(report)
+        yield "\n".join([_headline(report, style), *_framed(report, style, columns), "\n"])
+    yield from tally.lines(end(), style)
+
+
+def _framed(report: Reported, style: _Style, columns: int | None) -> Iterator[str]:
+    if report.text is None:
+        return
+    _, line, column, _, end_column = report.location
+    gutter = " " * len(str(line))
+    width = _WIDTH if columns is None else columns - len(gutter) - len(" | ")
+    span = Span(column - 1, end_column - 1)
+    shown, carets = excerpt(report.text.removesuffix("\r"), span, max(width, _NARROWEST))
+    yield f"{gutter} |"
+    yield f"{line} | {shown}"
+    yield f"{gutter} | {style(carets, fg=_COLOURS[report.severity], bold=True)}"
+    for fix in report.fixes[:1]:
+        yield f"{gutter} = {'fix' if fix.level is Level.SAFE else 'suggestion'}: {fix.title}"
+    if report.places:
+        also = sorted({each.location.line for each in report.places})
+        yield f"{gutter} = also on {numbered_lines(also, 12)}"
+
+
+def statistics(
+    reports: Iterable[Reported], end: Callable[[], Totals], out: Output, *, as_json: bool
+) -> Iterator[str]:
+    """How many findings each rule has, the most first; as JSON for programs."""
+    style, tally = _style_of(out.stream), _Tally()
+    found, safe = Counter[tuple[str, Severity]](), Counter[tuple[str, Severity]]()
+    for report in reports:
+        tally.add(report)
+        for each in (report, *report.places):
+            found[report.code, report.severity] += 1
+            is_safe = any(fix.level is Level.SAFE for fix in each.fixes)
+            safe[report.code, report.severity] += is_safe
+    rows = sorted(found.items(), key=lambda row: (-row[1], row[0]))
+    if as_json:
+        keys = ("code", "severity", "count", "fixable")
+        said = ((code, of.label, count, safe[code, of]) for (code, of), count in rows)
+        yield f"{dumps([dict(zip(keys, each, strict=True)) for each in said])}\n"
+        return
+    width = max((len(f"{count:,}") for _, count in rows), default=0)
+    mark = max((len(code) for (code, _), _ in rows), default=0)
+    for (code, severity), count in rows:
+        label = style(code.ljust(mark), fg=_COLOURS[severity], bold=True)
+        fix = _FIXABLE if safe[code, severity] else " " * len(_FIXABLE)
+        summary = fitting(RULES[code].summary, out.stream, width + mark + _BETWEEN)
+        yield f"{count:>{width},}  {label}  {severity.label:<11}  {fix}  {summary}\n"
+    yield from tally.lines(end(), style)
+
+
+_Style: TypeAlias = Callable[..., str]
+
+
+def _style_of(stream: TextIO) -> _Style:
+    """As :func:`click.style`. What click does to find out for each piece of text adds up."""
+    return click.style if in_colour(stream) else lambda text, **_: text
+
+
+def _headline(report: Reported, style: _Style) -> str:
+    severity, (path, line, column, *_) = report.severity, report.location
+    place = style(f"{printable(path, 4096)}:{line}:{column}", bold=True)
+    label = style(f"{severity.label}[{report.code}]", fg=_COLOURS[severity], bold=True)
+    mark = f"{style(_FIXABLE, fg='cyan')} " if report.has_fix(Level.SAFE) else ""
+    return f"{place}: {label} {mark}{report.message}"
+
+
+class _Tally:
+    """Counts findings for what a person reads after them."""
+
+    def __init__(self) -> None:
         self._counts: Counter[Severity] = Counter()
         self._fixable = self._in_bulk = 0
-        # What click does to find out for each piece of text adds up, as do its flushes.
-        self._is_terminal = is_terminal(out)
-        self._in_colour = in_colour(out)
 
-    def write(self, report: Reported) -> None:
-        """Write a finding."""
+    def add(self, report: Reported) -> None:
+        """Count a finding."""
+        is_safe = report.has_fix(Level.SAFE)
         self._counts[report.severity] += 1
-        self._fixable += report.has_fix(Level.SAFE)
-        self._in_bulk += report.has_fix(Level.IN_BULK) and not report.has_fix(Level.SAFE)
-        self._write(report)
+        self._fixable += is_safe
+        self._in_bulk += not is_safe and report.has_fix(Level.IN_BULK)
 
-    def finish(self, totals: Totals) -> None:
-        """Write the totals."""
+    def lines(self, totals: Totals, style: _Style) -> Iterator[str]:
+        """What is said, each line with its end."""
         if totals.is_quiet:
             return
         if totals.files or totals.unread:
@@ -117,99 +181,12 @@ class ConciseWriter(FindingWriter):
             total = f"{', '.join(phrases)} in {files}" if phrases else f"no findings in {files}"
             if totals.unread:
                 total += f"; {plural(len(totals.unread), 'input')} not read"
-            self._say(self._style(total, bold=True))
+            yield f"{style(total, bold=True)}\n"
             if self._fixable:
-                self._say(f"{_FIXABLE} {self._fixable:,} fixable with --fix")
+                yield f"{_FIXABLE} {self._fixable:,} fixable with --fix\n"
             if self._in_bulk and not totals.is_fixed:
-                self._say(f"up to {self._in_bulk:,} fixable only with --fix --unsafe-fixes")
-        for note in totals.notes:
-            click.echo(note, file=self._out)
-
-    def _write(self, report: Reported) -> None:
-        self._say(self._headline(report))
-
-    def _say(self, text: str) -> None:
-        if self._is_terminal:
-            click.echo(text, file=self._out)
-        else:
-            self._out.write(f"{text}\n")
-
-    def _style(self, text: str, **style: Any) -> str:
-        return click.style(text, **style) if self._in_colour else text
-
-    def _headline(self, report: Reported) -> str:
-        severity, (path, line, column, *_) = report.severity, report.location
-        place = self._style(f"{printable(path, 4096)}:{line}:{column}", bold=True)
-        label = self._style(f"{severity.label}[{report.code}]", fg=_COLOURS[severity], bold=True)
-        mark = f"{self._style(_FIXABLE, fg='cyan')} " if report.has_fix(Level.SAFE) else ""
-        return f"{place}: {label} {mark}{report.message}"
-
-
-class FullWriter(ConciseWriter):
-    """The finding, its line with a caret under the token, and its first fix."""
-
-    def _write(self, report: Reported) -> None:
-        headline = self._headline(report)
-        if report.text is None:
-            self._say(f"{headline}\n")
-            return
-        _, line, column, _, end_column = report.location
-        gutter = " " * len(str(line))
-        columns = frame_columns(self._out)
-        width = _WIDTH if columns is None else columns - len(gutter) - len(" | ")
-        span = Span(column - 1, end_column - 1)
-        shown, carets = excerpt(report.text.removesuffix("\r"), span, max(width, _NARROWEST))
-        marks = self._style(carets, fg=_COLOURS[report.severity], bold=True)
-        lines = [headline, f"{gutter} |", f"{line} | {shown}", f"{gutter} | {marks}"]
-        lines += [
-            f"{gutter} = {'fix' if fix.level is Level.SAFE else 'suggestion'}: {fix.title}"
-            for fix in report.fixes[:1]
-        ]
-        if report.places:
-            also = sorted({each.location.line for each in report.places})
-            lines.append(f"{gutter} = also on {numbered_lines(also, 12)}")
-        self._say("\n".join(lines) + "\n")
-
-
-class StatisticsWriter(ConciseWriter):
-    """How many findings each rule has, the most first; as JSON for programs."""
-
-    def __init__(self, out: TextIO, url_of: RuleUrl, *, as_json: bool) -> None:
-        super().__init__(out, url_of)
-        self.shows_totals = not as_json
-        self._found: Counter[tuple[str, Severity]] = Counter()
-        self._safe: Counter[tuple[str, Severity]] = Counter()
-
-    def finish(self, totals: Totals) -> None:
-        """Write the counts, then the totals."""
-        rows = sorted(self._found.items(), key=lambda row: (-row[1], row[0]))
-        if not self.shows_totals:
-            found = [
-                {
-                    "code": code,
-                    "severity": severity.label,
-                    "count": count,
-                    "fixable": self._safe[code, severity],
-                }
-                for (code, severity), count in rows
-            ]
-            self._out.write(f"{dumps(found)}\n")
-            return
-        width = max((len(f"{count:,}") for _, count in rows), default=0)
-        mark = max((len(code) for (code, _), _ in rows), default=0)
-        for (code, severity), count in rows:
-            label = self._style(code.ljust(mark), fg=_COLOURS[severity], bold=True)
-            fix = _FIXABLE if self._safe[code, severity] else " " * len(_FIXABLE)
-            used = width + mark + _BETWEEN
-            summary = fitting(RULES[code].summary, self._out, used)
-            self._say(f"{count:>{width},}  {label}  {severity.label:<11}  {fix}  {summary}")
-        super().finish(totals)
-
-    def _write(self, report: Reported) -> None:
-        for each in (report, *report.places):
-            self._found[report.code, report.severity] += 1
-            is_safe = any(fix.level is Level.SAFE for fix in each.fixes)
-            self._safe[report.code, report.severity] += is_safe
+                yield f"up to {self._in_bulk:,} fixable only with --fix --unsafe-fixes\n"
+        yield from (f"{note}\n" for note in totals.notes)
 
 
 def _plural(severity: Severity) -> str:
@@ -245,6 +222,6 @@ def _beginning(text: str, width: int) -> str:
     return text
 
 
-FOR_PEOPLE: Mapping[str, type[FindingWriter]] = {"concise": ConciseWriter, "full": FullWriter}
+FOR_PEOPLE: Mapping[str, Format] = {"concise": concise, "full": full}
 FOR_PROGRAMS = ("github", "gitlab", "json", "junit", "sarif")
 """Those of ``machine_formats.py``, which is loaded where one is asked for."""
