@@ -412,7 +412,7 @@ def test_what_has_another_type_is_not_believed(
     """Not even with the right checksum."""
     expected = rows(".")
     with sqlite3.connect(kept / "fleet.sqlite") as database:
-        found = database.execute("SELECT key, value FROM kept").fetchall()
+        found = database.execute("SELECT key, value FROM kept WHERE length(value)").fetchall()
         for key, value in found:
             forged = forge(value)
             database.execute(

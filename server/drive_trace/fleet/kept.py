@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
@@ -139,12 +138,10 @@ _FACTS = msgspec.msgpack.Decoder(TraceState)
 _ROWS = msgspec.msgpack.Decoder(_Rows)
 _SUMMARY = msgspec.msgpack.Decoder(TraceSummary)
 _BROKEN = (msgspec.MsgspecError, ValueError, RecursionError)
-_UNFIT = (OverflowError, UnicodeEncodeError)
-"""What :func:`to_bytes` raises where some text or number does not fit, as a lone surrogate."""
 
 
 def to_bytes(part: TraceState | _Rows | TraceSummary) -> bytes:
-    """The part in short. Raises :data:`_UNFIT`."""
+    """The part in short. Raises OverflowError or UnicodeEncodeError."""
     return msgspec.msgpack.encode(part)
 
 
@@ -217,9 +214,19 @@ class Looked(NamedTuple):
     """What a look at a trace gave."""
 
     facts: TraceState
-    rows: bytes | _Rows | None = None
-    """As bytes, where it can be kept; None where the trace is as it was."""
-    summary: bytes | TraceSummary | None = None
+    parts: Mapping[bytes, bytes] = {}
+    """What is to be kept of it, by part; nothing where some text or number does not fit, as a lone
+    surrogate.
+    """
+
+    @classmethod
+    def at(cls, facts: TraceState, **more: _Rows | TraceSummary) -> Looked:
+        """The facts, and all parts that are to be kept."""
+        try:
+            parts = {"facts": facts, **more}
+            return cls(facts, {name.encode(): to_bytes(part) for name, part in parts.items()})
+        except (OverflowError, UnicodeEncodeError):
+            return cls(facts)
 
 
 def look_at_file(file: File) -> Looked | disk.Problem:
@@ -230,7 +237,7 @@ def look_at_file(file: File) -> Looked | disk.Problem:
         return trace
     records, content = trace
     if file.known is not None and file.known.digest == content:
-        return Looked(file.known._replace(version=version))
+        return Looked.at(file.known._replace(version=version))
     summary, findings, is_clean = summarized(records, file)
     facts = TraceState(
         version,
@@ -245,11 +252,7 @@ def look_at_file(file: File) -> Looked | disk.Problem:
     )
     alone = AllFiles()
     rows = _Rows(file.name, tuple(alone.row_in(summary, run, None) for run in summary.runs))
-    summary = summary._replace(hashes={})
-    try:
-        return Looked(facts, to_bytes(rows), to_bytes(summary))
-    except _UNFIT:
-        return Looked(facts, rows, summary)
+    return Looked.at(facts, rows=rows, summary=summary._replace(hashes={}))
 
 
 def _look_at_files(files: Sequence[File]) -> list[Looked | disk.Problem]:
@@ -329,8 +332,8 @@ def _index_of(path: str) -> str:
 
 
 class KeptTraces:
-    """Looks at traces, and keeps in a cache what it finds. In memory it keeps their paths and
-    findings, and of those that the cache does not take all that the score needs.
+    """Looks at traces, and keeps in a cache what it finds; in memory their paths and findings. What
+    the cache does not take is made again where it is asked for.
     """
 
     def __init__(self, cache: Cache, on_all: OnAll = on_all_cores) -> None:
@@ -341,8 +344,6 @@ class KeptTraces:
         """What the rules found in each of them."""
         self._cache = cache
         self._on_all = on_all
-        self._loose: dict[bytes, bytes | _Rows | TraceSummary] = {}
-        """What the cache does not take, by its key."""
         self._new: dict[bytes, bytes] = {}
         """What it is to take next."""
         self._rules: dict[int, tuple[RuleSettings, bytes]] = {}
@@ -361,7 +362,9 @@ class KeptTraces:
                 yield found
                 continue
             if not is_same:
-                self._keep(file, found)
+                self._new |= {file.key + part: data for part, data in found.parts.items()}
+            if len(self._new) >= IN_BULK:
+                self._flush()
             facts = found.facts
             self.files.append((file._replace(known=None), facts.digest))
             self.findings.append(facts.findings if file.settings is not None else None)
@@ -373,38 +376,34 @@ class KeptTraces:
         numbers of the files and the ids of the runs; not of those that have another name now.
         """
         found: dict[tuple[int, str], Row] = {}
-        for number, (file, _), part in self._parts(numbers, b"rows"):
-            kept = _read_back(_ROWS, part) if isinstance(part, bytes) else part
-            if isinstance(kept, _Rows) and kept.name == file.name:
+        for number, file, part in self._parts(numbers, b"rows"):
+            kept = _read_back(_ROWS, part)
+            if kept is not None and kept.name == file.name:
                 found |= {(number, row.run_id): row for row in kept.rows}
         return found
 
     def summaries(self, numbers: Iterable[int]) -> Mapping[int, TraceSummary]:
         """Some traces in short, without hashes. Raises ScanError."""
         found: dict[int, TraceSummary] = {}
-        for number, (file, _), part in self._parts(numbers, b"summary"):
-            summary = summary_from(part, file.name) if isinstance(part, bytes) else part
-            if not isinstance(summary, TraceSummary):
-                summary = self._summarized_again(number)
-            found[number] = summary
+        for number, file, part in self._parts(numbers, b"summary"):
+            found[number] = summary_from(part, file.name) or self._summarized_again(number)
         return found
 
     def _summarized_again(self, number: int) -> TraceSummary:
-        """A trace of which what is kept is nothing of ours. The next scan looks at it anew."""
+        """A trace of which nothing of ours is kept. The next scan looks at it anew."""
         file, expected = self.files[number]
         trace = read(file.path)
         if isinstance(trace, disk.Problem) or trace[1] != expected:
-            raise ScanError("the cache can no longer be read; try again")
+            raise ScanError(f"{file.name}: changed while runs were joined; try again")
         self._cache.put_many({file.key + b"facts": b""})
         return summarized(trace[0], file._replace(settings=None))[0]
 
-    def _parts(
-        self, numbers: Iterable[int], part: bytes
-    ) -> Iterator[tuple[int, tuple[File, bytes], bytes | _Rows | TraceSummary | None]]:
+    def _parts(self, numbers: Iterable[int], part: bytes) -> Iterator[tuple[int, File, bytes]]:
+        """What is kept of some traces as one of their parts, or nothing."""
         keys = {number: self.files[number][0].key + part for number in numbers}
         kept = self._cache.get_many([*keys.values()])
         for number, key in keys.items():
-            yield number, self.files[number], self._loose.get(key) or kept.get(key)
+            yield number, self.files[number][0], kept.get(key, b"")
 
     def _with_known(self, files: Sequence[File]) -> Iterator[File]:
         keys = [digest(program(), in_bytes(os.path.abspath(each.path))) for each in files]  # noqa: PTH100 - that would follow links
@@ -425,21 +424,8 @@ class KeptTraces:
             known = self._rules[id(settings)] = settings, digest(in_bytes(repr(settings)))
         return known[1]
 
-    def _keep(self, file: File, looked: Looked) -> None:
-        for part, value in ((b"rows", looked.rows), (b"summary", looked.summary)):
-            if isinstance(value, bytes):
-                self._new[file.key + part] = value
-            elif value is not None:
-                self._loose[file.key + part] = value
-        if not isinstance(looked.summary, TraceSummary):
-            with suppress(*_UNFIT):
-                self._new[file.key + b"facts"] = to_bytes(looked.facts)
-        if len(self._new) >= IN_BULK:
-            self._flush()
-
     def _flush(self) -> None:
-        if not self._cache.put_many(self._new):
-            self._loose |= self._new
+        self._cache.put_many(self._new)
         self._new = {}
 
 
