@@ -7,7 +7,6 @@ count, but somebody may have meant them to.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from itertools import chain
 from typing import NamedTuple, cast
 
@@ -118,24 +117,22 @@ class JoinedFeed(msgspec.Struct, frozen=True):
         for path, state in self.files:
             uncounted = state.uncounted
             if decider is not None and counted is not None:
-                is_after = partial(_is_after, counted, state, decider)
-                uncounted = tuple(filter(is_after, uncounted))
+                uncounted = tuple(
+                    each
+                    for each in uncounted
+                    if may_be_after(
+                        each.ts,
+                        counted.ts,
+                        is_below=state.is_below(each),
+                        is_latest=state is decider.state,
+                        grades=each.feed == GRADE,
+                    )
+                )
                 found += _rival(path, state.counted, counted)
                 found += _disorder(path, state, counted)
             phrases = uncounted_phrases(uncounted)
             found += [Doubt(path, phrase, is_event=False) for phrase in phrases]
         return found
-
-
-def _is_after(
-    counted: Recorded,
-    state: FeedState,
-    decider: FileFeed,
-    each: Uncounted,
-) -> bool:
-    is_below, is_latest = state.is_below(each), state is decider.state
-    grades = each.feed == GRADE
-    return may_be_after(each.ts, counted.ts, is_below=is_below, is_latest=is_latest, grades=grades)
 
 
 def _rival(path: str, own: Recorded | None, counted: Recorded) -> Iterator[Doubt]:
@@ -197,15 +194,6 @@ def _may_be_of_feed(index: Index, line: FlaggedLine, feed: EventType, run_id: st
 
 def _agent_of(run: Run) -> str | None:
     """See :attr:`FeedState.agent_id`. A blank name is nobody's."""
-    found, known = None, "\n"
-    for line in chain.from_iterable(run.by_event.values()):
-        # As good as always: the same agent again, in a text that says nothing else of it.
-        if known in line.text and "\\" not in line.text and line.text.count(_AGENT) == 1:
-            continue
-        agent = values_of(line)[_AGENT]
-        if not isinstance(agent, str) or not agent.strip() or agent == found:
-            continue
-        if found is not None:
-            return None
-        found, known = agent, f'"{_AGENT}":"{agent}"'
-    return found
+    agents = {values_of(line)[_AGENT] for line in run.lines}
+    named = [each for each in agents if isinstance(each, str) and each.strip()]
+    return named[0] if len(named) == 1 else None

@@ -78,11 +78,10 @@ def compact(number: int) -> str:
     """``1.9M``, ``42k``, ``950``."""
     if number >= HUGE:
         return power_of_ten(number)
-    for unit, suffix in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
-        if number * 2000 >= unit * 1999:  # 999,500 is 1.0M, not 1,000k
-            scaled = number / unit
-            return f"{scaled:.1f}{suffix}" if scaled < 9.95 else f"{scaled:,.0f}{suffix}"
-    return str(number)
+    scaled, suffix = _scaled(number)
+    if not suffix:
+        return str(number)
+    return f"{scaled:.1f}{suffix}" if scaled < 9.95 else f"{scaled:,.0f}{suffix}"
 
 
 def byte_size(count: int) -> str:
@@ -91,11 +90,16 @@ def byte_size(count: int) -> str:
         return f"−{byte_size(-count)}"
     if count >= LONGEST:
         return f"{compact(count)}B"
-    for unit, suffix in ((10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
-        if count * 2000 >= unit * 1999:
-            scaled = count / unit
-            return f"{scaled:.1f} {suffix}" if scaled < 99.95 else f"{scaled:.0f} {suffix}"
-    return f"{count} B"
+    scaled, suffix = _scaled(count)
+    return f"{scaled:.{1 if suffix and scaled < 99.95 else 0}f} {suffix}B"
+
+
+def _scaled(count: int) -> tuple[float, str]:
+    """A count in thousands, millions or billions."""
+    for unit, suffix in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
+        if count * 2000 >= unit * 1999:  # 999,500 is 1.0M, not 1,000k
+            return count / unit, suffix
+    return count, ""
 
 
 def in_full(count: int) -> str:
