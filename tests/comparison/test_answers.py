@@ -7,13 +7,15 @@ equal rates of 1 is ± z² / (k + z²): 0.324 for 8 runs, 0.194 for 16.
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import drive_trace
 from drive_trace.comparison.comparability import UNVERIFIABLE
-from drive_trace.vocabulary import EVENTS
+from drive_trace.vocabulary import EVENTS, TOKEN_FIELDS
 from tests.cli.support import write
 from tests.comparison.support import CORRECT, INCORRECT, UNGRADED, Sides
 from tests.support.client_text import event, tokens, triage
@@ -410,28 +412,6 @@ def test_what_costs_nothing_is_cheaper(sides: Sides) -> None:
     assert found["reasons"][1].endswith("output tokens down (p < 0.0001 by Holm)")
 
 
-@pytest.mark.parametrize("counts", [(0, 0, 0, 0), (0, None, 0, None)])
-def test_token_counts_that_are_all_zero_are_not_believed(
-    sides: Sides, counts: tuple[int | None, ...]
-) -> None:
-    for _ in range(16):
-        sides.write("b", CORRECT, {}, events=tokens(1000, 1000, 1000, 1000))
-        sides.write("c", CORRECT, {}, events=tokens(*counts))
-    found = sides.allowed()
-    assert (found["answer"], found["costs"]) == ("cannot-tell", [])
-    assert found["spent_for_each_correct"]["candidate"]["input_tokens"] is None
-    doubted = found["inputs"]["candidate"]["doubted"]
-    assert {key: len(runs) for key, runs in doubted.items()} == {
-        "input_tokens": 16,
-        "output_tokens": 16,
-        "cache_read_tokens": 16,
-        "cache_write_tokens": 16,
-    }
-    assert "input tokens doubted: 16 runs" in " ".join(
-        sides.compare("--allow-unverified").out.split()
-    )
-
-
 def test_the_copied_line_of_another_cost_is_not_believed(sides: Sides) -> None:
     for _ in range(16):
         sides.write("b", CORRECT, {}, events=tokens(1000, 1000, 1000, 1000))
@@ -439,34 +419,6 @@ def test_the_copied_line_of_another_cost_is_not_believed(sides: Sides) -> None:
         first = path.read_text("utf-8").splitlines()[0]
         path.write_text(f"{path.read_text('utf-8')}{first}\n", "utf-8")
     assert sides.allowed()["answer"] == "cannot-tell"
-
-
-def test_a_wall_clock_across_a_time_that_goes_back_is_not_believed(sides: Sides) -> None:
-    late = triage(ts="2026-05-28T15:00:00.000Z")
-    for _ in range(16):
-        sides.write("b", CORRECT, {}, minutes=30)
-        sides.write("c", CORRECT, {}, minutes=0, events=late)
-    found = sides.allowed()
-    assert (found["answer"], found["costs"]) == ("cannot-tell", [])
-    assert list(found["inputs"]["candidate"]["doubted"]) == ["working_ms", "wall_clock_ms"]
-
-
-def test_a_wall_clock_of_nothing_is_not_believed(sides: Sides) -> None:
-    sides.add("b", *[CORRECT] * 16, minutes=[30] * 16)
-    sides.add("c", *[CORRECT] * 16, minutes=[0] * 16)
-    found = sides.allowed("--time", "clock")
-    assert (found["answer"], found["costs"]) == ("cannot-tell", [])
-    assert len(found["inputs"]["candidate"]["doubted"]["wall_clock_ms"]) == 16
-
-
-def test_tokens_that_were_recorded_before_the_work_was_over_are_not_believed(sides: Sides) -> None:
-    sides.add("b", *[CORRECT] * 16, costs=DEAR)
-    for _ in range(16):
-        early = tokens(10, 10, None, None, ts="2026-05-28T13:59:00.000Z")
-        sides.write("c", CORRECT, {}, events=early + dispatched(4000, starts=1))
-    found = sides.allowed()
-    assert (found["answer"], found["costs"]) == ("cannot-tell", [])
-    assert len(found["inputs"]["candidate"]["doubted"]["input_tokens"]) == 16
 
 
 def test_a_night_is_no_work(sides: Sides) -> None:
@@ -618,14 +570,6 @@ def test_twice_the_cost_is_worse_though_a_case_gained_a_run(sides: Sides) -> Non
     assert sides.compare("--allow-unverified", "--fail-on", "worse").code == 1
 
 
-def test_a_duration_that_the_times_contradict_is_not_believed(sides: Sides) -> None:
-    for _ in range(16):
-        sides.write("b", CORRECT, {}, events=dispatched(4000, starts=1))
-        short = dispatched(4000, starts=1).replace('"wall_clock_ms": 4000', '"wall_clock_ms": 4')
-        sides.write("c", CORRECT, {}, events=short)
-    assert sides.allowed()["answer"] == "cannot-tell"
-
-
 def test_only_correct_runs_are_compared_by_their_cost(sides: Sides) -> None:
     sides.add("b", CORRECT, INCORRECT, costs=[(1000, None), (1, None)])
     sides.add("c", CORRECT, INCORRECT, costs=[(2000, None), (1, None)])
@@ -657,6 +601,44 @@ def dispatched(*ends: int, starts: int) -> str:
         for at, ms in enumerate(ends)
     ]
     return "".join(json.dumps(each) + "\n" for each in lines)
+
+
+SHORT = dispatched(4000, starts=1).replace('"wall_clock_ms": 4000', '"wall_clock_ms": 4')
+BEFORE = tokens(10, 10, None, None, ts="2026-05-28T13:59:00.000Z") + dispatched(4000, starts=1)
+LATER = triage(ts="2026-05-28T15:00:00.000Z")
+NOT_BELIEVED: dict[str, tuple[dict[str, Any], dict[str, Any], Sequence[str]]] = {
+    "token counts of 0": ({"cost": (9, 9)}, {"events": tokens(0, 0, 0, 0)}, TOKEN_FIELDS),
+    "or of null": ({"cost": (9, 9)}, {"events": tokens(0, None, 0, None)}, TOKEN_FIELDS),
+    "tokens before the work was over": ({"cost": (99, None)}, {"events": BEFORE}, TOKEN_FIELDS),
+    "a time across one that goes back": (
+        *({"minutes": 30}, {"minutes": 0, "events": LATER}),
+        ("working_ms", "wall_clock_ms"),
+    ),
+    "a wall-clock of nothing": ({"minutes": 30}, {"minutes": 0}, ["wall_clock_ms"]),
+    "a duration that the times contradict": (
+        *({"events": dispatched(4000, starts=1)}, {"events": SHORT}),
+        ("wall_clock_ms",),
+    ),
+}
+"""A cost of the baseline's runs, and one of the candidate's, which is lower and doubted."""
+
+
+@pytest.mark.parametrize("name", NOT_BELIEVED)
+def test_a_cost_that_is_not_believed_decides_nothing(sides: Sides, name: str) -> None:
+    ours, theirs, doubted = NOT_BELIEVED[name]
+    for _ in range(16):
+        sides.write("b", CORRECT, {}, **ours)
+        sides.write("c", CORRECT, {}, **theirs)
+    found = sides.allowed("--time", "clock")
+    assert found["answer"] == "cannot-tell"
+    assert {*doubted}.isdisjoint(each["metric"] for each in found["costs"])
+    runs = found["inputs"]["candidate"]["doubted"]
+    assert {key: len(ids) for key, ids in runs.items()} == dict.fromkeys(doubted, 16)
+    spent = found["spent_for_each_correct"]["candidate"]
+    assert {spent[each] for each in doubted} == {None}
+    titles = {"input_tokens": "input tokens", "wall_clock_ms": "wall-clock"}
+    said = " ".join(sides.compare("--allow-unverified").out.split())
+    assert all(f"{what} doubted: 16 runs" in said for key, what in titles.items() if key in doubted)
 
 
 def test_a_wall_clock_that_covers_a_part_of_a_run_is_none(sides: Sides) -> None:

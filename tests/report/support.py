@@ -5,6 +5,7 @@ from typing import Any
 
 from drive_trace.analysis import read_log
 from drive_trace.report.contents import FullReport, report_on, to_json
+from drive_trace.report.html import report_html
 from tests.support.fixtures import trace
 
 HOSTILE = (
@@ -14,7 +15,8 @@ HOSTILE = (
     "' onload='alert(1)",
     "</style><style>*{display:none}",
     "--><svg onload=alert(1)>",
-    "\x00\x07\x1b[31mred\x9b",
+    "\x00\x07\x1b[31mred\x9b]0;title",
+    "two\nlines\r\x0b\x85\u2028",
     "\u202egnp.exe\u2069\u200b",
     "x" * 5000,
     "\ud800 alone",
@@ -29,6 +31,11 @@ def report_of(*traces: str) -> FullReport:
     """The report on traces called a.jsonl, b.jsonl, …"""
     paths = [f"{chr(ord('a') + number)}.jsonl" for number in range(len(traces))]
     return report_on([read_log(each, path) for each, path in zip(traces, paths, strict=True)])
+
+
+def html_of(*lines: str) -> str:
+    """The page on one trace of these events."""
+    return report_html(report_of(trace(*lines)), "test")
 
 
 def json_of(*lines: str) -> Any:

@@ -18,7 +18,7 @@ from drive_trace.report.sections import report_markdown
 from drive_trace.text.document import Html
 from drive_trace.text.document import name as named
 from drive_trace.text.html import join, tag, words
-from tests.report.support import HOSTILE, hostile_trace, report_of
+from tests.report.support import HOSTILE, hostile_trace, html_of, report_of
 from tests.scorecard.support import PASSED, TRIPLES, event, graded
 from tests.support.fixtures import trace
 
@@ -165,7 +165,7 @@ def test_the_policy_allows_one_style_sheet_and_one_script_and_nothing_else() -> 
         f"default-src 'none'; style-src 'sha256-{digests[0]}'; script-src 'sha256-{digests[1]}'; "
         "base-uri 'none'; form-action 'none'"
     )
-    assert report_html(report_of(trace(PASSED)), "x").count("<script") == 1
+    assert html_of(PASSED).count("<script") == 1
     assert "</script" not in SCRIPT
     for fetching in ("fetch(", "import(", "XMLHttpRequest", "innerHTML", "eval(", "src="):
         assert fetching not in SCRIPT
@@ -203,9 +203,7 @@ def test_landmarks_headings_and_tables_are_named() -> None:
 
 
 def test_the_lines_that_the_headline_and_the_tables_name_are_links() -> None:
-    page = report_html(
-        report_of(trace(event("dispatch-start"), event("dispatch-end", result="no"))), "test"
-    )
+    page = html_of(event("dispatch-start"), event("dispatch-end", result="no"))
     (caveat,) = re.findall(r"<p>⚠ (.*?)</p>", page)
     assert caveat == '1 line rejected (line <a href="#l-0-2">2</a>), not counted.'
     assert '1 (line <a href="#l-0-2">2</a>)' in page
@@ -249,9 +247,7 @@ def test_a_page_of_several_runs_opens_at_the_one_that_halted() -> None:
         "Look first at b: not computable — missing: external correctness signal · halted once"
         in page.said
     )
-    headline = report_html(
-        report_of(trace(event("dispatch-end", run="a"), halt)), "test"
-    ).partition("</header>")[0]
+    headline = html_of(event("dispatch-end", run="a"), halt).partition("</header>")[0]
     assert f'<a href="#{runs[0]["id"]}"><bdi>b</bdi></a>' in headline
 
 
@@ -351,7 +347,7 @@ def test_rejected_and_unknown_lines_are_told() -> None:
 def test_long_tables_are_cut_and_say_so() -> None:
     lines = [event("dispatch-end", dispatch_id=f"d-{number}") for number in range(500)]
     lines += [event("project-started", run=f"run-{number}") for number in range(500)]
-    text = report_html(report_of(trace(*lines)), "drive-trace test")
+    text = html_of(*lines)
     assert len(text) < 2_000_000
     page = Page(text)
     assert "40 of 500 dispatches are shown, those with the most rounds" in page.said

@@ -23,7 +23,7 @@ from drive_trace.report.html import report_html
 from drive_trace.report.html.charts import GLYPHS, as_time, days, ticks
 from drive_trace.scorecard.dispatches import SPANNING, Outcome
 from drive_trace.vocabulary import EVENTS
-from tests.report.support import report_of
+from tests.report.support import html_of, report_of
 from tests.scorecard.support import event
 from tests.support.fixtures import trace
 
@@ -139,7 +139,7 @@ def test_each_dispatch_has_a_lane_with_its_name() -> None:
     made = chart(*lines)
     assert [(bar.name, bar.lane) for bar in made.bars] == [("a", 0), ("b <i>", 1), ("c", 2)]
     assert (made.lanes, made.names) == (3, ["a", "b <i>", "c"])
-    page = report_html(report_of(trace(*lines)), "test")
+    page = html_of(*lines)
     assert [*re.findall(r"<li><bdi>(.*?)</bdi>", page)] == ["a", "b &lt;i&gt;", "c"]
 
 
@@ -149,7 +149,7 @@ def test_of_many_dispatches_those_at_the_same_time_are_in_lanes() -> None:
     made = chart(*lines)
     assert [bar.lane for bar in made.bars] == [0, 1, *[0] * 24]
     assert (made.lanes, made.names) == (2, [])
-    assert ">✓ 23</text>" in report_html(report_of(trace(*lines)), "test")
+    assert ">✓ 23</text>" in html_of(*lines)
 
 
 def test_no_label_stands_over_another_at_any_zoom() -> None:
@@ -217,7 +217,7 @@ def test_what_is_too_near_stands_together_and_what_is_serious_is_seen_at_every_z
         assert sorted(line.line for each in seen for line in each.lines) == [4, *range(5, 37)]
         kinds = {kind for each in seen for kind in each.kinds}
         assert {"falsified-assumption", Outcome.AGAIN, "triage-verdict"} <= kinds
-    page = report_html(report_of(trace(*dispatch("a", 0, 600), *lines)), "test")
+    page = html_of(*dispatch("a", 0, 600), *lines)
     assert re.search(r">!↻\+30</text>", page)
 
 
@@ -251,7 +251,7 @@ def test_bars_without_room_stand_together_until_there_is_some() -> None:
         shown = sorted((*alone, *(bar for each in joined for bar in each.bars)))
         assert shown == sorted(made.bars)
         assert all((each.right - each.left) * 2**level > 3.9 / 900 for each in (*alone, *joined))
-    page = report_html(report_of(trace(*dispatch("a", 0, 30))), "test")
+    page = html_of(*dispatch("a", 0, 30))
     assert "cluster" not in re.sub(r"<(style|script).*?</\1>", "", page, flags=re.DOTALL)
 
 
@@ -278,7 +278,7 @@ def test_every_event_is_a_bar_or_has_a_mark_of_its_own() -> None:
 
 
 def test_the_legend_says_what_occurs() -> None:
-    page = report_html(report_of(trace(*dispatch("a", 0, 1, "failed"))), "test")
+    page = html_of(*dispatch("a", 0, 1, "failed"))
     (legend,) = re.findall(r'<ul class="key">.*?</ul>', page)
     assert "failed" in legend
     assert "completed" not in legend
@@ -287,7 +287,7 @@ def test_the_legend_says_what_occurs() -> None:
 
 def test_every_bar_leads_to_its_line_and_back() -> None:
     rounds = [event("round-start", ts=at(1)), event("round-end", ts=at(2))]
-    page = report_html(report_of(trace(*dispatch("a", 0, 30), *rounds)), "test")
+    page = html_of(*dispatch("a", 0, 30), *rounds)
     links = re.findall(r'<a href="#(l-0-\d+)" id="(b-0-\d+)"', page)
     assert links == [("l-0-1", "b-0-1"), ("l-0-3", "b-0-3")]
     for line, bar in links:
@@ -301,23 +301,21 @@ def test_worked_and_waiting_are_told_apart() -> None:
     assert "14h 59m by the clock · 28m claimed · 34m in rounds · 14h 25m waiting" in (
         chart(*lines).bars[0].words
     )
-    page = report_html(report_of(trace(*lines)), "test")
+    page = html_of(*lines)
     assert "14h 59m; 34m in rounds; 14h 25m waiting" in page
 
 
 def test_a_log_scale_is_offered_where_one_dispatch_dwarfs_the_others() -> None:
     def page(longest: float) -> str:
         some = (dispatch(str(n), n, n + 1) for n in range(5))
-        return report_html(
-            report_of(trace(*itertools.chain(*some), *dispatch("x", 9, 9 + longest))), "test"
-        )
+        return html_of(*itertools.chain(*some), *dispatch("x", 9, 9 + longest))
 
     assert ">Log scale</button>" in page(600)
     assert ">Log scale</button>" not in page(6)
 
 
 def test_what_shows_no_colour_is_told_by_texture_and_sign() -> None:
-    page = report_html(report_of(trace(*dispatch("a", 0, 1, "failed"))), "test")
+    page = html_of(*dispatch("a", 0, 1, "failed"))
     assert 'fill="url(#t-failed)"' in page
     assert ">✗</text>" in page
 
@@ -334,7 +332,7 @@ def test_findings_are_grouped_by_rule_and_lead_to_their_lines() -> None:
 def test_events_are_said_in_words_without_ids() -> None:
     lines = [*dispatch("a", 0, 30), event("round-start", dispatch_id="a", round_id="r", ts=at(1))]
     lines.append(event("round-end", dispatch_id="a", round_id="r", ts=at(2)))
-    page = report_html(report_of(trace(*lines)), "test")
+    page = html_of(*lines)
     said = re.findall(r"<td>([a-z-]+)\n<td>([^<\n]*)\n<td>", page)
     assert ("round-end", "a, round 1, satisfied, findings filed 0, 21m") in said
     assert ("dispatch-end", "a, completed, 28m") in said
@@ -343,7 +341,7 @@ def test_events_are_said_in_words_without_ids() -> None:
 
 def test_a_fold_ends_above_the_words_that_say_its_length() -> None:
     days_apart = [event("brief-issued", ts=f"2026-05-{day}T14:00:00.000Z") for day in (10, 28)]
-    page = report_html(report_of(trace(*days_apart)), "test")
+    page = html_of(*days_apart)
     shown = re.search(r'<rect [^>]*y="(\d+)" height="(\d+)" class="fold"', page)
     said = re.search(r'<text [^>]*y="(\d+)"[^>]*>// ', page)
     assert shown
