@@ -148,6 +148,16 @@ def has_later_grade(files: list[tuple[list[bytes], bool]], decides: Grade) -> bo
     return is_certain(decides.ts) and any(map(is_certain, later))
 
 
+def is_copied_below(
+    files: list[tuple[list[bytes], bool]], last: dict[int, Grade], copied: object
+) -> bool:
+    """Whether an event is the last grade of a file, and stands above that, too: of the same event
+    in several files each may be the one that counts.
+    """
+    own = (each for each in last.values() if identity(each.record) == copied)
+    return any(copied in map(identity, files[each.at][0][: each.number]) for each in own)
+
+
 def is_earned(files: list[tuple[list[bytes], bool]]) -> bool:
     """Whether the one run of the files is CORRECT beyond doubt."""
     last, doubts = grades_and_doubts(files)
@@ -156,8 +166,8 @@ def is_earned(files: list[tuple[list[bytes], bool]]) -> bool:
     decides = max(last.values(), key=lambda grade: (grade.ts, grade.at))
     if set(decides.triple) != {"pass"}:
         return False
-    above = [identity(record) for record in files[decides.at][0][: decides.number]]
-    if identity(decides.record) in above or has_later_grade(files, decides):
+    copied = identity(decides.record)
+    if is_copied_below(files, last, copied) or has_later_grade(files, decides):
         return False
     # Which files' lines are in order with the grade: its own, and those that may grade later, or
     # that have a copy of it.
@@ -166,7 +176,6 @@ def is_earned(files: list[tuple[list[bytes], bool]]) -> bool:
         for grade in last.values()
         if grade.ts >= decides.ts or not is_certain(grade.ts) or not is_certain(decides.ts)
     }
-    copied = identity(decides.record)
     in_order |= {at for at, (records, _) in enumerate(files) if copied in map(identity, records)}
     if any(last[at].triple != decides.triple for at in in_order):
         return False
