@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from drive_trace.linter.edits import capped
-from drive_trace.linter.engine import FindingStore, Selection, fixes_in_its_file
-from drive_trace.linter.rule import LINES_BELOW, Finding, Fix, Message, Related, Rule, Surroundings
+from drive_trace.linter.engine import FindingStore, fixes_in_its_file
+from drive_trace.linter.records import first_line
+from drive_trace.linter.rule import LINES_BELOW, Finding, Fix, Message, Related, Surroundings
 from drive_trace.linter.settings import DEFAULTS, RuleSettings, Severity
 from drive_trace.linter.told import Told, tell
 from drive_trace.report.event_log import TraceLog
@@ -133,16 +133,17 @@ class Analysis:
         lines = self.document.lines
         self._store = FindingStore(self.index, lines, settings, self._joined)
 
-    @property
-    def _findings(self) -> FindingStore:
-        return self._store.judged()
-
     # Findings
+
+    @property
+    def found(self) -> FindingStore:
+        """Its findings as it is now."""
+        return self._store.judged()
 
     def findings(self) -> Iterator[Finding]:
         """Every finding, by line and then by where on it."""
-        for line in self._findings.lines():
-            yield from self._findings.of(line)
+        for line in self.found.lines:
+            yield from self.found.of(line)
 
     def told(self) -> Iterator[Told]:
         """What of the findings is told: each cause and each run of one rule once."""
@@ -150,16 +151,16 @@ class Analysis:
 
     def findings_of(self, line: Line) -> Sequence[Finding]:
         """The findings of one line, by where on it."""
-        return self._findings.of(line)
+        return self.found.of(line)
 
     def first_line(self, line: Line) -> Line:
         """The first line of the object that this line goes on with, else the line itself."""
-        return self._findings.first_line(line)
+        return first_line(self.document.lines, line)
 
     @property
     def finding_count(self) -> int:
         """How many findings there are."""
-        return self._findings.total
+        return self.found.total
 
     def findings_by_run(self) -> Mapping[str | None, int]:
         """How many findings each run has on its lines. Those of lines that name no run are the
@@ -177,8 +178,8 @@ class Analysis:
 
     def findings_by_rule(self) -> Mapping[str | None, Counter[str]]:
         """The same with what only follows from another finding."""
-        findings = self._findings
-        return self._by_run((line, findings.codes_of(line)) for line in findings.lines())
+        found = self.found
+        return self._by_run((line, found.codes_of(line)) for line in found.lines)
 
     def _by_run(
         self, codes: Iterable[tuple[Line, Sequence[str]]]
@@ -194,36 +195,11 @@ class Analysis:
     @property
     def hidden_count(self) -> int:
         """How many more findings there are that a baseline knows already."""
-        return self._findings.hidden_total
-
-    @property
-    def alike(self) -> Mapping[str, int]:
-        """With a baseline, by fingerprint on how many lines a rule finds something."""
-        return self._findings.alike
+        return self.found.hidden_total
 
     def severity_of(self, finding: Finding) -> Severity:
         """How severe a finding is by the settings."""
         return self.settings.severity(finding.rule) or finding.rule.severity
-
-    def options_of(self, rule: Rule[Any]) -> dict[str, Any]:
-        """The values of a rule's options by the settings, also of a rule that is off."""
-        return self.settings.values(rule)
-
-    @property
-    def finding_revision(self) -> int:
-        """Changes when a finding comes or goes."""
-        return self._findings.revision
-
-    def select_findings(self, most: int, near: Line | None = None) -> Selection:
-        """At most ``most`` findings, by their lines in order.
-
-        Those near a line are always among them, then errors come before the rest.
-        """
-        return self._findings.select(most, near)
-
-    def findings_before(self, line: Line) -> int:
-        """How many lines before this one have findings: a selection near it begins there."""
-        return self._findings.lines_before(line)
 
     def where(self, finding: Finding | Related) -> Spot:
         """The place of a finding."""

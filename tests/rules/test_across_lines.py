@@ -175,7 +175,7 @@ def test_a_rule_can_be_turned_off_whatever_it_looks_at() -> None:
     assert codes_of(analysis) == ["undeclared-field"]
     analysis.use(RuleSettings({"undeclared-field": None}))
     assert codes_of(analysis) == ["duplicate-event-id"]
-    assert list(analysis.select_findings(10).lines) == [analysis.document.lines[1]]
+    assert [line for line, _ in analysis.found.select(10)] == [analysis.document.lines[1]]
     analysis.use(RuleSettings({"duplicate-event-id": None, "undeclared-field": None}))
     assert codes_of(analysis) == []
     analysis.use(DEFAULTS)
@@ -190,8 +190,8 @@ def test_a_severity_can_be_set_and_errors_still_come_first() -> None:
         "duplicate-event-id": Severity.WARNING,
         "undeclared-field": Severity.ERROR,
     }
-    selection = analysis.select_findings(1)
-    assert analysis.line_number(selection.lines[0]) == 2
+    ((line, _),) = analysis.found.select(1)
+    assert analysis.line_number(line) == 2
 
 
 def test_settings_hold_through_edits() -> None:

@@ -205,7 +205,7 @@ def everything(analysis: Analysis) -> dict[str, Any]:
         ],
         "selected": [
             (analysis.line_number(line), len(analysis.findings_of(line)))
-            for line in analysis.select_findings(1000).lines
+            for line, _ in analysis.found.select(1000)
         ],
         "score": to_json(analysis.score()),
         "runs": {

@@ -133,7 +133,7 @@ def _checked(trace: _Trace, analysis: Analysis) -> _CheckedTrace:
     analysis.compare_with(trace.history, trace.trace.provenance)
     events = identities(lines) if not trace.is_alone else ()
     found = chain.from_iterable(in_parts(reported(analysis, trace.name)))
-    return _CheckedTrace(found, analysis.hidden_count, events, analysis.alike)
+    return _CheckedTrace(found, analysis.hidden_count, events, analysis.found.alike)
 
 
 def _unusable(problem: FileProblem, count: int) -> Reported:

@@ -66,18 +66,14 @@ class DiagnosticMaker:
         analysis, most = self.analysis, self.options.most
         document, last = analysis.document, analysis.document.lines[-1]
         left_out = max(0, analysis.finding_count - most)
-        place = analysis.findings_before(near) if left_out and near is not None else 0
+        place = analysis.found.lines.position(near) if left_out and near is not None else 0
         # Only at the end of the file does the protocol count a `\r` as the end of a line.
         odd_end = last if last.text.endswith("\r") else None
-        state = (analysis.finding_revision, document.shape, place, odd_end)
+        state = (analysis.found.revision, document.shape, place, odd_end)
         if state != self._last[0]:
-            selection = analysis.select_findings(most, near)
+            store = analysis.found
             found = [
-                each
-                for line in selection.lines
-                for each in analysis.findings_of(line)[
-                    : selection.kept if line is selection.cut else most
-                ]
+                each for line, count in store.select(most, near) for each in store.of(line)[:count]
             ]
             made = self._diagnostics(found)
             if left_out:

@@ -281,7 +281,7 @@ def is_off(analysis: Analysis, found: TimeSpan) -> bool:
     """
     exceeds = found.excess_ms > 0
     module = wall_clock_exceeds_timestamps if exceeds else wall_clock_below_timestamps
-    return found.is_off(**analysis.options_of(module.RULE))
+    return found.is_off(*map(float, analysis.settings.values(module.RULE).values()))
 
 
 # Moments

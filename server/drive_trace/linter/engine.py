@@ -7,19 +7,17 @@ the files that the lines stand in.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import accumulate, chain, count, islice
+from itertools import chain, count
 from operator import attrgetter
 from threading import Lock
 from typing import Any
 
-import msgspec
-
-from drive_trace.linter.records import CUT_OFF, SpreadObjects
+from drive_trace.linter.records import first_line, is_cut_off, last_line
 from drive_trace.linter.rule import (
+    LINES_BELOW,
     Finding,
     Fix,
     LineDiagnostic,
@@ -194,16 +192,6 @@ def _text(line: Line) -> str:
     return line.text.rstrip("\r")
 
 
-class Selection(msgspec.Struct, frozen=True):
-    """Some of a trace's findings."""
-
-    lines: Sequence[Line]
-    """In document order, all findings of each, but for :attr:`cut`."""
-    cut: Line | None
-    """The line of which the first :attr:`kept` findings are meant only."""
-    kept: int
-
-
 class FindingStore:
     """The findings of one trace. Told of every line that comes and goes, it judges these when
     somebody looks: a keystroke in a long run does not wait for the rules.
@@ -261,7 +249,11 @@ class FindingStore:
         if self._is_judged:
             self._has_changed = True
             self._come |= come
-            self._respread |= self._spread.change(leaving, come)
+            if places := [each.order for each in come or leaving]:
+                first = max(0, min(places) - LINES_BELOW)
+                near = self._lines[first : max(places) + LINES_BELOW]
+                if any(map(is_cut_off, chain(*(each.diagnostics for each in (*near, *leaving))))):
+                    self._near |= {line for line in near if line.event is None}
             self._changed_runs |= runs
             self._in_doubt |= {run_of(line) for line in moved if line.event is None} | (
                 runs - named
@@ -287,25 +279,25 @@ class FindingStore:
         self.revision = next(_revisions)
         """Changes when a finding comes or goes; of no two stores the same."""
         self._with_errors = LineSet()
-        self._with_any = LineSet()
+        self.lines = LineSet()
+        """The lines that have findings."""
         for finding in unless_stopped(chain(found, self._engine.in_file())):
             self._across.setdefault(finding.line, []).append(finding)
-        self._spread = SpreadObjects(self._lines)
         self._file({line for line in self._lines if line.diagnostics} | self._across.keys())
 
     def _start_anew(self) -> None:
         self._has_changed = False
         self._gone: set[Line] = set()
         self._come: set[Line] = set()
-        self._respread: set[Line] = set()
-        """The lines that are in other objects now."""
+        self._near: set[Line] = set()
+        """The lines that may be in other objects now."""
         self._changed_runs: set[str] = set()
         self._in_doubt: set[str | None] = set()
 
     def _judge_changed(self) -> None:
         """Judge what has changed since the findings were asked for last."""
         gone = self._gone
-        moved, changed = self._come | gone, self._come | self._respread
+        moved, changed = self._come | gone, self._come | self._near
         before, now = self._engine.run_again(self._changed_runs, self._in_doubt, moved)
         if before != now:
             changed.update(each.line for each in chain(before, now))
@@ -324,24 +316,16 @@ class FindingStore:
                 del self._across[line]
         self._start_anew()
 
-    def lines(self) -> Sequence[Line]:
-        """The lines that have findings, in order."""
-        return self._with_any
-
     def codes_of(self, line: Line) -> Sequence[str]:
         """The codes of the rules by its findings."""
         return [each for each in self._codes(line) if self._shows(each, line)]
-
-    def lines_before(self, line: Line) -> int:
-        """How many lines before this one have findings."""
-        return self._with_any.position(line)
 
     def of(self, line: Line) -> Sequence[Finding]:
         """The findings of one line, by where on it they stand."""
         found = self._worded.get(line)
         if found is None:
             found = [
-                *(self._on_line(line) if not self._spread.covers(line) else ()),
+                *(self._on_line(line) if first_line(self._lines, line) is line else ()),
                 *(each for each in self._across.get(line, ()) if self._shows(each.rule.code, line)),
             ]
             if len(found) > 1:
@@ -351,42 +335,34 @@ class FindingStore:
             self._worded[line] = found
         return found
 
-    def first_line(self, line: Line) -> Line:
-        """The line on which is said what is wrong with this one: itself, but for a line that goes
-        on with an object.
-        """
-        return self._spread.first(line)
-
     def _on_line(self, line: Line) -> Iterator[Finding]:
-        last = self._spread.last(line)
+        last = last_line(self._lines, line)
         for diagnostic in line.diagnostics:
             if diagnostic.more and self._shows(diagnostic.kind, line):
                 yield more_of(RULES[diagnostic.kind], line, diagnostic)
             elif self._shows(diagnostic.kind, line):
-                is_cut_off = diagnostic.problem is not None and diagnostic.problem.kind in CUT_OFF
                 for finding in RULES[diagnostic.kind].check(LineDiagnostic(line, diagnostic)):
-                    yield finding._replace(last=last) if is_cut_off else finding
+                    yield finding._replace(last=last) if is_cut_off(diagnostic) else finding
 
-    def select(self, most: int, near: Line | None) -> Selection:
-        """At most ``most`` findings, by their lines in order.
+    def select(self, most: int, near: Line | None = None) -> Sequence[tuple[Line, int]]:
+        """At most ``most`` findings: their lines in order, and how many of each, the first ones.
 
         Those near a line are always among them, then errors come before the rest.
         """
-        if self.total <= most:
-            return Selection(self._with_any, None, 0)
-        # No more lines than that are needed, as each has a finding.
-        first = (islice(each, most) for each in (self._with_errors, self._with_any))
-        lines = list(dict.fromkeys(chain(self._around(near), *first)))
-        totals = list(accumulate(map(self._counts.__getitem__, lines)))
-        last = bisect_left(totals, most)
-        kept = self._counts[lines[last]] - (totals[last] - most)
-        return Selection(sorted(lines[: last + 1], key=_order), lines[last], kept)
+        chosen: dict[Line, int] = {}
+        for line in chain(self._around(near), self._with_errors, self.lines):
+            if line not in chosen and most > 0:
+                chosen[line] = min(self._counts[line], most)
+                most -= chosen[line]
+            elif most <= 0:
+                break
+        return sorted(chosen.items(), key=lambda each: each[0].order)
 
     def _around(self, near: Line | None) -> Iterator[Line]:
         """Lines with findings beside a line, the nearest first."""
         if near is None:
             return
-        lines = self._with_any
+        lines = self.lines
         at = lines.position(near)
         yield from lines[at : at + 1]
         for distance in range(1, _NEAR + 1):
@@ -410,7 +386,7 @@ class FindingStore:
                 self.revision = next(_revisions)
                 self._counts[line] = len(shown)
                 self.total += len(shown)
-                self._with_any.add(line)
+                self.lines.add(line)
                 if any(self._severities[each] is Severity.ERROR for each in shown):
                     self._with_errors.add(line)
 
@@ -424,8 +400,8 @@ class FindingStore:
 
     def _codes(self, line: Line) -> Sequence[str]:
         """The codes of what the rules that are on find on a line."""
-        is_said = self._spread.covers(line)
-        codes: list[str] = [] if is_said else [each.kind for each in line.diagnostics]
+        is_said_here = first_line(self._lines, line) is line
+        codes: list[str] = [each.kind for each in line.diagnostics] if is_said_here else []
         codes += [each.rule.code for each in self._across.get(line, ())]
         return [each for each in codes if self._severities[each] is not None]
 
@@ -437,7 +413,7 @@ class FindingStore:
             self.revision = next(_revisions)
             self.total -= count
             self._with_errors.discard(line)
-            self._with_any.discard(line)
+            self.lines.discard(line)
 
     def _shows(self, code: str, line: Line) -> bool:
         return self._severities[code] is not None and code not in self._hidden.get(line, ())

@@ -5,16 +5,14 @@ several of them.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
-from operator import attrgetter
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from drive_trace.json_text import ProblemKind, line_count
 from drive_trace.linter.edits import names_a_feed, remove_line
 from drive_trace.linter.rule import LINES_BELOW, Edit, Finding, Fix, Fixes, Level
 from drive_trace.text.spans import Span, replace_spans
-from drive_trace.trace.line import Line
+from drive_trace.trace.line import Diagnostic, Line
 from drive_trace.trace.reading import read_exactly
 from drive_trace.vocabulary import GRADE
 from drive_trace.vocabulary.slips import event_under_alias
@@ -109,66 +107,36 @@ def lift_out(finding: Finding) -> Fixes:
 
 # Objects that are spread over several lines, as in pretty-printed JSON: each is one finding
 
-CUT_OFF = (ProblemKind.SPREAD_OBJECT, ProblemKind.UNFINISHED)
-"""What is wrong with the first line of such an object."""
-_order = attrgetter("order")
+
+def is_cut_off(diagnostic: Diagnostic) -> bool:
+    """Whether it is what is wrong with the first line of such an object."""
+    kinds = (ProblemKind.SPREAD_OBJECT, ProblemKind.UNFINISHED)
+    return diagnostic.problem is not None and diagnostic.problem.kind in kinds
 
 
-class SpreadObjects:
-    """The objects of a trace that are spread over several lines. What is wrong with their lines is
-    said on the first of them.
+def first_line(lines: Sequence[Line], line: Line) -> Line:
+    """The first line of the object that a line of a trace goes on with, or the line itself: what is
+    wrong with all of them is said there.
     """
+    # No object goes on behind a line that begins with a brace.
+    above = range(line.order, max(line.order - LINES_BELOW, -1), -1)
+    for place in above if line.diagnostics else ():
+        if lines[place].text.lstrip(_SPACE).startswith("{"):
+            return lines[place] if _end(lines, place) >= line.order else line
+    return line
 
-    def __init__(self, lines: Sequence[Line]) -> None:
-        """``lines`` are all of the trace, now and after each edit."""
-        self._lines = lines
-        self._rest: dict[Line, tuple[Line, ...]] = {}
-        self._first: dict[Line, Line] = {}
-        for place, line in enumerate(lines):
-            if line.diagnostics:
-                self._look(place, line)
 
-    def covers(self, line: Line) -> bool:
-        """Whether a line goes on with an object, or ends it."""
-        return line in self._first
+def last_line(lines: Sequence[Line], line: Line) -> Line | None:
+    """The last line of the object that begins with this one, if it is spread over several."""
+    end = _end(lines, line.order)
+    return lines[end] if end > line.order else None
 
-    def first(self, line: Line) -> Line:
-        """The first line of the object that this line goes on with, else the line itself."""
-        return self._first.get(line, line)
 
-    def last(self, line: Line) -> Line | None:
-        """The last line of the object that begins with this one."""
-        rest = self._rest.get(line)
-        return rest[-1] if rest else None
-
-    def change(self, gone: Iterable[Line], came: Iterable[Line]) -> set[Line]:
-        """Lines went and came, all at one place; gives the lines that are in other objects now."""
-        places = [bisect_left(self._lines, each.order, key=_order) for each in [*came] or gone]
-        changed = set[Line]()
-        for line in gone:
-            changed.update(self._forget(line))
-        if places:
-            first = max(0, min(places) - LINES_BELOW)
-            for place, line in enumerate(self._lines[first : max(places) + 1], first):
-                changed.update(self._forget(line), self._look(place, line))
-        return changed
-
-    def _forget(self, line: Line) -> Iterable[Line]:
-        rest = self._rest.pop(line, ())
-        for each in rest:
-            self._first.pop(each, None)
-        return (line, *rest) if rest else ()
-
-    def _look(self, place: int, line: Line) -> Iterable[Line]:
-        problems = [each.problem for each in line.diagnostics if each.problem is not None]
-        if not any(each.kind in CUT_OFF for each in problems):
-            return ()
-        count = line_count(each.text for each in self._lines[place : place + LINES_BELOW])
-        rest = tuple(self._lines[place + 1 : place + count])
-        if rest:
-            self._rest[line] = rest
-            self._first.update(dict.fromkeys(rest, line))
-        return (line, *rest)
+def _end(lines: Sequence[Line], place: int) -> int:
+    if not any(map(is_cut_off, lines[place].diagnostics)):
+        return place
+    count = line_count(each.text for each in lines[place : place + LINES_BELOW])
+    return place + max(count - 1, 0)
 
 
 def join(first: Line, number: int, below: Sequence[Line]) -> Fix | None:

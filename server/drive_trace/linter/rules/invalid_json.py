@@ -85,7 +85,7 @@ EVENT{"event_type":"project-closed"}
 EVENT{"event_type":"dispatch-start","dispatch_name":"{'D1',} // NaN"}
 """
 
-from drive_trace.linter.records import AROUND, CUT_OFF, join, remove_around, repairs
+from drive_trace.linter.records import AROUND, is_cut_off, join, remove_around, repairs
 from drive_trace.linter.rule import (
     Finding,
     Findings,
@@ -105,7 +105,7 @@ def _around(finding: Finding, around: Surroundings) -> Fixes:
     problem = finding.cause.problem
     if problem is not None and problem.kind in AROUND:
         yield remove_around(finding, around.trace)
-    if problem is not None and problem.kind in CUT_OFF:
+    if is_cut_off(finding.cause):
         fix = join(finding.line, around.number, around.below)
         if fix is not None:
             yield fix
