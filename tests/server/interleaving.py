@@ -66,7 +66,7 @@ class Connection:
         if self._following is not None:
             self._following.append(body)
         else:
-            self._channel.exchange([body], self._take, lambda: True)
+            self._channel.exchange([body], self._take)
 
     def _take(self, message: Any) -> list[bytes]:
         method = message.get("method")

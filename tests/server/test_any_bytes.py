@@ -226,7 +226,7 @@ def test_each_request_has_one_response(bodies: list[bytes], reads_ahead: bool) -
     got: list[Any] = []
     server = InProcess(reads_ahead=reads_ahead)
     try:
-        server.exchange(bodies, lambda message: got.append(message) or (), lambda: True)
+        server.exchange(bodies, lambda message: got.append(message) or ())
     finally:
         server.close()
     responses = [each for each in got if "method" not in each]

@@ -107,13 +107,13 @@ class _Editor:
             return ()
 
         message = {"jsonrpc": "2.0", "id": method, "method": method, "params": params}
-        self.channel.exchange([json.dumps(message).encode()], take, lambda: bool(answered))
+        self.channel.exchange([json.dumps(message).encode()], take)
         (answer,) = answered
         assert "result" in answer or method.endswith("ename"), answer
 
     def notify(self, method: str, **params: Any) -> None:
         message = {"jsonrpc": "2.0", "method": method, "params": params}
-        self.channel.exchange([json.dumps(message).encode()], lambda _: (), lambda: True)
+        self.channel.exchange([json.dumps(message).encode()], lambda _: ())
 
 
 @pytest.mark.parametrize("name", [*TEXTS, *LINES])

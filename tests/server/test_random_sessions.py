@@ -4,25 +4,23 @@ document is what a fresh look at its text gives.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import cycle
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, example, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from drive_trace.features.findings import RECORD_KIND
 from drive_trace.lsp import server as server_module
 from tests.server.support import ALL_TRACES
 from tests.support.client_text import ENCODINGS, event, graded
-from tests.support.command import SERVE
 from tests.support.drawing import examples
 from tests.support.sessions.aids import Aids
 from tests.support.sessions.asking import Ask
-from tests.support.sessions.channels import Channel, InProcess, Pipes
+from tests.support.sessions.channels import InProcess
 from tests.support.sessions.conversation import PARAMS, Conversation
 from tests.support.sessions.model import ALL_MEMBERS, Client, World, folder_of, write_disk
 from tests.support.sessions.places import ANY
@@ -57,7 +55,7 @@ class Session:
     late: list[Any] | None
     """After `shutdown`, if that is sent; before it comes a request that takes its time."""
 
-    def play(self, channel: Channel, disk: dict[str, str]) -> None:
+    def play(self, channel: InProcess, disk: dict[str, str]) -> None:
         world = World(self.client, disk)
         conversation = Conversation(world, channel)
         self._play(conversation, self.early)
@@ -192,7 +190,7 @@ ONE_ID_FOR_THREE = Session(
 
 
 @pytest.fixture(scope="module")
-def play(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Session, Channel], None]]:
+def play(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Session, bool], None]]:
     """Plays a session, with traces on disk, and a folder for what a server writes."""
     folder = tmp_path_factory.mktemp("sessions")
     with pytest.MonkeyPatch.context() as patched:
@@ -201,7 +199,8 @@ def play(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Session
         patched.setattr(server_module, "strict_converter", cache(server_module.strict_converter))
         disk = write_disk(folder, DISK)
 
-        def play(session: Session, channel: Channel) -> None:
+        def play(session: Session, reads_ahead: bool) -> None:
+            channel = InProcess(reads_ahead=reads_ahead)
             try:
                 session.play(channel, disk)
             finally:
@@ -223,66 +222,6 @@ def play(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Session
 @example(session=ACTIONS_BEFORE_A_CHANGE, reads_ahead=False).via("the oracle knew no change")
 @example(session=ONE_ID_FOR_THREE, reads_ahead=False).via("the oracle asked an object for a text")
 def test_random_sessions(
-    play: Callable[[Session, Channel], None], session: Session, reads_ahead: bool
+    play: Callable[[Session, bool], None], session: Session, reads_ahead: bool
 ) -> None:
-    play(session, InProcess(reads_ahead=reads_ahead))
-
-
-HEADERS = (
-    b"Content-Length: %d\r\n\r\n",
-    b"content-length:%d\r\n\r\n",
-    b"CONTENT-LENGTH: %d\n\n",
-    b"Content-Type: x; charset=utf-8\r\nContent-Length: %d\r\nX-Other: 5\r\n\r\n",
-)
-GARBAGE = (
-    b"",
-    b"",
-    b"\r\n",
-    b"garbage\r\n\r\n",
-    b"\0\xff\xfe\n\n",
-    b"Content-Length: -5\r\n\r\n",
-    b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
-    b'{"jsonrpc":"2.0","method":"exit"}\r\n',
-)
-
-
-@dataclass(frozen=True)
-class Framing:
-    """How messages go over the wire: in turn with these headers, cut there, after that garbage."""
-
-    headers: list[bytes]
-    cuts: list[int]
-    garbage: list[bytes]
-
-    def pieces(self) -> Callable[[bytes], Iterable[bytes]]:
-        headers, cuts, garbage = cycle(self.headers), cycle(self.cuts), cycle(self.garbage)
-
-        def pieces(body: bytes) -> Iterable[bytes]:
-            message = next(garbage) + next(headers) % len(body) + body
-            cut = next(cuts)
-            return message[:cut], message[cut:]
-
-        return pieces
-
-
-FRAMING = st.builds(
-    Framing,
-    st.lists(st.sampled_from(HEADERS), min_size=1, max_size=4),
-    st.lists(st.integers(0, 300), min_size=1, max_size=4),
-    st.lists(st.sampled_from(GARBAGE), min_size=1, max_size=4),
-)
-
-
-@pytest.mark.end_to_end
-@settings(
-    max_examples=examples(10),  # each starts a server
-    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # a process a session: too slow to shrink
-    suppress_health_check=list(HealthCheck),
-)
-@given(session=SESSION, framing=FRAMING)
-def test_random_sessions_over_pipes(
-    play: Callable[[Session, Channel], None], session: Session, framing: Framing
-) -> None:
-    if session.client.answers == "never":  # the server would wait for it in real seconds
-        session = replace(session, client=replace(session.client, answers="result"))
-    play(session, Pipes(SERVE, framing.pieces()))
+    play(session, reads_ahead)

@@ -37,7 +37,7 @@ def test_a_lens_is_resolved_before_a_look_at_other_traces_ends(tmp_path: Path) -
             json.dumps({"jsonrpc": "2.0", "id": method, "method": method, "params": params})
             for method, params in messages
         ]
-        channel.exchange([body.encode() for body in bodies], take, lambda: True)
+        channel.exchange([body.encode() for body in bodies], take)
         return list(got)
 
     lenses, resolve, unheard = "textDocument/codeLens", "codeLens/resolve", "unheard-of"
@@ -45,7 +45,7 @@ def test_a_lens_is_resolved_before_a_look_at_other_traces_ends(tmp_path: Path) -
         exchange(("initialize", {"rootUri": tmp_path.as_uri(), "capabilities": {}}))
         opened = {"jsonrpc": "2.0", "method": "textDocument/didOpen"}
         opened["params"] = {"textDocument": document}
-        channel.exchange([json.dumps(opened).encode()], take, lambda: True)
+        channel.exchange([json.dumps(opened).encode()], take)
         asked = (lenses, {"textDocument": {"uri": path.as_uri()}})
         assert exchange(asked, (unheard, {})) == [unheard, lenses]
         (lens,) = got[lenses]

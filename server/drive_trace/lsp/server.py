@@ -226,7 +226,6 @@ class TraceServer(LanguageServer):
     def _did_close(self, params: types.DidCloseTextDocumentParams) -> None:
         uri = params.text_document.uri
         self._edited.drop(uri)
-        self._linting.closed(uri)
         if self._traces.close(uri):
             self._publisher.clear(uri)
             self._joining.request()

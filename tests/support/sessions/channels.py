@@ -1,4 +1,4 @@
-"""How a client gets at a server: within this process, on a clock of its own, or over real pipes."""
+"""How a client gets at a server within this process, on a clock of its own."""
 
 from __future__ import annotations
 
@@ -6,14 +6,11 @@ import asyncio
 import json
 import logging
 import selectors
-import time
-from contextlib import suppress
 from threading import Thread
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from drive_trace.lsp.rpc import threads
 from drive_trace.lsp.server import TraceServer
-from tests.support.server_process import ServerGoneError, ServerProcess
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -21,26 +18,9 @@ if TYPE_CHECKING:
     Take = Callable[[Any], Iterable[bytes]]
     """Takes in a message of the server; gives what the client sends in turn."""
 
-PATIENCE = 60.0
 LONG = 24 * 60 * 60.0
 """Seconds of its own clock in which a server that nobody asks anything has come to rest."""
 OWN_LOG = logging.getLogger("drive_trace")
-
-
-class Channel(Protocol):
-    """A way to a server."""
-
-    is_exact: bool
-    """Whether all that will ever come has come when an exchange ends."""
-
-    def exchange(self, bodies: Sequence[bytes], take: Take, done: Callable[[], bool]) -> None:
-        """Send messages, and take in what comes of them."""
-
-    def finish(self, take: Take) -> int | None:
-        """Take in the rest after `exit`; the exit code."""
-
-    def close(self) -> None:
-        """Let go of the server."""
 
 
 class _Clock(selectors.SelectSelector):
@@ -100,7 +80,6 @@ def _refuse(constant: str) -> NoReturn:
 class InProcess:
     """A server in this process, and a loop that runs until nothing is left to be done."""
 
-    is_exact = True
     _open: ClassVar[set[InProcess]] = set()
     """As long as one is, whatever would be done in a thread is done at once."""
 
@@ -125,7 +104,7 @@ class InProcess:
         self._protocol = TraceServer().protocol
         self._output = self._protocol.writer = _Output()  # type: ignore[assignment]
 
-    def exchange(self, bodies: Sequence[bytes], take: Take, done: Callable[[], bool]) -> None:
+    def exchange(self, bodies: Sequence[bytes], take: Take) -> None:
         """All messages are there at once, and the reader has seen the last before the first is
         served, if it reads ahead. Time passes only when the server waits for that, and the client
         has said what it will say.
@@ -168,39 +147,3 @@ class InProcess:
     def _note(self, record: logging.LogRecord) -> None:
         error = record.exc_info[1] if record.exc_info else None
         self.defects.append(f"{record.getMessage()}: {error!r}")
-
-
-class Pipes:
-    """A server process; `framing` gives each message the form in which it goes over the wire."""
-
-    is_exact = False
-
-    def __init__(
-        self, command: Sequence[str], framing: Callable[[bytes], Iterable[bytes]], **popen: Any
-    ) -> None:
-        self._framing = framing
-        self._server = ServerProcess(command, **popen)
-
-    def exchange(self, bodies: Sequence[bytes], take: Take, done: Callable[[], bool]) -> None:
-        self._send(bodies)
-        deadline = time.monotonic() + PATIENCE
-        while not done():
-            self._send(list(take(self._server.next_message(deadline, "what is expected"))))
-
-    def finish(self, take: Take) -> int | None:
-        code = self._server.popen.wait(PATIENCE)
-        with suppress(ServerGoneError):
-            while True:
-                take(self._server.next_message(time.monotonic() + PATIENCE, "the end"))
-        log = self._server.stderr()
-        assert "Traceback" not in log, log
-        assert "ERROR" not in log, log
-        return code
-
-    def close(self) -> None:
-        self._server.close()
-
-    def _send(self, bodies: Iterable[bytes]) -> None:
-        for body in bodies:
-            for piece in self._framing(body):
-                self._server.write(piece)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import permutations
 from typing import Any
 
-from tests.support.sessions.channels import Channel
+from tests.support.sessions.channels import InProcess
 from tests.support.sessions.model import Buffer, State, World, position
 
 OK = 0
@@ -86,7 +86,7 @@ class Expected:
 class Conversation:
     """Messages are held back until `settle`: they arrive in one burst, and then all is checked."""
 
-    def __init__(self, world: World, channel: Channel) -> None:
+    def __init__(self, world: World, channel: InProcess) -> None:
         self.world = world
         self.channel = channel
         self.phase = "new"
@@ -225,13 +225,12 @@ class Conversation:
         self._exchange()
         if self.phase == "ready":
             self._look_at_diagnostics()
-        if self.channel.is_exact:
-            self.states.clear()
+        self.states.clear()
 
     def finish(self) -> int | None:
         """Say `exit`; the exit code, after a last look at whatever still came."""
         self.notify("exit")
-        self.channel.exchange(self._taken(), self._take, lambda: True)
+        self.channel.exchange(self._taken(), self._take)
         code = self.channel.finish(self._take)
         assert not self._answers, self._answers
         return code
@@ -253,7 +252,7 @@ class Conversation:
         return self._progress.get(_key(token), [])
 
     def _exchange(self) -> None:
-        self.channel.exchange(self._taken(), self._take, self._is_answered)
+        self.channel.exchange(self._taken(), self._take)
         answers, self._answers = self._answers, defaultdict(list)
         expected, self._expected = self._expected, defaultdict(list)
         for key, every in expected.items():
@@ -263,7 +262,6 @@ class Conversation:
     def _look_at_diagnostics(self) -> None:
         client = self.world.client
         if not client.pulls:
-            self.channel.exchange((), self._take, self._is_published)
             for state in self._to_be_published():
                 assert self.published.get(state.uri) == (state.version, state.sent), state.uri
             return
@@ -281,14 +279,6 @@ class Conversation:
     def _taken(self) -> list[bytes]:
         bodies, self._bodies = self._bodies, []
         return bodies
-
-    def _is_answered(self) -> bool:
-        counts = {key: len(every) for key, every in self._expected.items()}
-        return all(len(self._answers.get(key, ())) >= count for key, count in counts.items())
-
-    def _is_published(self) -> bool:
-        wanted = self._to_be_published()
-        return all(self.published.get(each.uri) == (each.version, each.sent) for each in wanted)
 
     def _to_be_published(self) -> list[State]:
         """What the client is to know last: of what is open, and of what was and is not any more."""

@@ -63,28 +63,15 @@ class Publisher:
         """What was known of closed traces when the client was last told to ask again."""
         self._sent: Mapping[str, bytes] = {}
         """The diagnostics of configurations."""
-        self._shared: SharedWork[None] = SharedWork()
-        """One thread at a time makes the diagnostics of a large trace."""
 
     # Diagnostics
 
-    def publish(self, trace: OpenTrace) -> None:
-        """Push a trace's diagnostics, with its version; of a large one when they are ready."""
-        if self._protocol.client.pulls_diagnostics:
-            return
-        if not trace.is_large:
-            self._publish(trace, trace.diagnostics())
-            return
-        in_background(self._shared.result_of(trace, partial(self._publish_later, trace)))
-
-    async def _publish_later(self, trace: OpenTrace) -> None:
-        diagnostics = await self._runs.open.diagnostics_of(trace)
-        if self._runs.open.get(trace.uri) is trace:
-            self._publish(trace, diagnostics)
-
-    def _publish(self, trace: OpenTrace, diagnostics: bytes) -> None:
-        head = b'{"uri":%b,"version":%d,"diagnostics":' % (dumps(trace.uri), trace.version)
-        self._push(head, diagnostics, b"}")
+    def publish(self, trace: OpenTrace, diagnostics: bytes) -> None:
+        """Push a trace's diagnostics, with its version, unless they have been pushed."""
+        if trace.published != (trace.version, diagnostics):
+            trace.published = trace.version, diagnostics
+            head = b'{"uri":%b,"version":%d,"diagnostics":' % (dumps(trace.uri), trace.version)
+            self._push(head, diagnostics, b"}")
 
     def publish_configurations(self, diagnostics: Mapping[str, bytes]) -> None:
         """Push the diagnostics of configurations that have changed."""
@@ -291,12 +278,12 @@ class Linting:
         self._settings = settings
         self._publisher = publisher
         self._configurations = Configurations()
-        self._looks: dict[str, asyncio.Future[None]] = {}
-        """The newest look for each trace, while it lasts."""
-        self._late: set[str] = set()
-        """The traces whose look takes so long that findings are no longer held back."""
-        self._unsent: set[str] = set()
-        """The traces whose findings are to be published."""
+        self._looks: dict[str, tuple[asyncio.Future[None], float]] = {}
+        """The newest look for each trace, while it lasts, and when findings are no longer held back
+        for it, on the loop's clock.
+        """
+        self._shared: SharedWork[None] = SharedWork()
+        """The findings of a trace are made once at a time."""
 
     def start(self, folder: str) -> None:
         """Begin with the folder of the client's workspace."""
@@ -323,8 +310,9 @@ class Linting:
 
     def look(self, traces: Iterable[OpenTrace]) -> None:
         """Look at the configurations of traces, and then judge by them."""
+        until = asyncio.get_running_loop().time() + PATIENCE
         for trace in traces:
-            self._looks[trace.uri] = asyncio.ensure_future(self._take(trace.uri))
+            self._looks[trace.uri] = asyncio.ensure_future(self._take(trace.uri)), until
 
     def look_at_all(self) -> None:
         """Look again at the configurations of all traces."""
@@ -337,23 +325,29 @@ class Linting:
             self.look(each for each in self._traces if each.uri not in self._looks)
 
     def publish(self, trace: OpenTrace) -> None:
-        """Publish the findings of a trace, as soon as its configuration is known."""
-        self._unsent.add(trace.uri)
-        self._send(trace.uri)
+        """Publish the findings of a trace: as soon as its configuration is known, and if it is
+        large, when they are ready.
+        """
+        if self._protocol.client.pulls_diagnostics:
+            return
+        if trace.is_large or trace.uri in self._looks:
+            in_background(self._shared.result_of(trace, partial(self._publish_later, trace)))
+        else:
+            self._publisher.publish(trace, trace.diagnostics())
 
-    def closed(self, uri: str) -> None:
-        """A trace was closed, or is opened anew."""
-        self._unsent.discard(uri)
+    async def _publish_later(self, trace: OpenTrace) -> None:
+        await self.settled(trace, for_long=False)
+        diagnostics = await self._traces.diagnostics_of(trace)
+        if self._traces.get(trace.uri) is trace:
+            self._publisher.publish(trace, diagnostics)
 
     def run_rules(self, traces: Iterable[OpenTrace]) -> None:
         """Run the rules by the last look, and publish their findings if that changes anything."""
         has_changed = False
         for trace in traces:
-            options = self.options(trace.uri)
-            if trace.use(options):
+            if trace.use(self.options(trace.uri)):
                 has_changed = True
-                self._unsent.add(trace.uri)
-            self._send(trace.uri)
+                self.publish(trace)
         self._publisher.publish_configurations(self.configuration_diagnostics())
         if has_changed:
             self._changed()
@@ -366,9 +360,12 @@ class Linting:
         """Wait until the configuration of a trace is known; if not ``for_long``, no longer than its
         findings are held back.
         """
-        uri = trace.uri
-        while (look := self._looks.get(uri)) is not None and (for_long or uri not in self._late):
-            await asyncio.wait([look], timeout=None if for_long else PATIENCE)
+        time = asyncio.get_running_loop().time
+        while look := self._looks.get(trace.uri):
+            looking, until = look
+            if not for_long and time() >= until:
+                return
+            await asyncio.wait([looking], timeout=None if for_long else until - time())
 
     async def project_now(self, uri: str) -> Project:
         """The project of a trace, after a look at the disk. Raises LookupError if that failed."""
@@ -390,20 +387,16 @@ class Linting:
         return [self._configurations.rules_of(path, over) for path in paths]
 
     async def _take(self, uri: str) -> None:
-        looking = asyncio.ensure_future(self._look_at(uri))
-        await asyncio.wait([looking], timeout=PATIENCE)
-        if not looking.done():
-            self._late.add(uri)
-            self._send(uri)
-            await looking
-        if self._looks.get(uri) is asyncio.current_task():  # else a newer look has begun
+        known = await self._look_at(uri)
+        look = self._looks.get(uri)
+        if look is not None and look[0] is asyncio.current_task():  # else a newer one has begun
             del self._looks[uri]
-            self._late.discard(uri)
             trace = self._traces.get(uri)
-            if trace is not None and trace.compare_with(looking.result()):
-                self._unsent.add(uri)
-                self._changed()
+            has_news = trace is not None and trace.compare_with(known)
             self.run_rules([trace] if trace is not None else [])
+            if trace is not None and has_news:
+                self.publish(trace)
+                self._changed()
 
     async def _look_at(self, uri: str) -> Past:
         """Look at a trace's configuration, at the record of where its events come from, and at what
@@ -419,11 +412,3 @@ class Linting:
         if self.options(uri).rules.severity(RULES["history-rewritten"]) is None:
             return History(), provenance
         return History(head=await in_thread(committed_records, str(path))), provenance
-
-    def _send(self, uri: str) -> None:
-        trace, is_held_back = self._traces.get(uri), uri in self._looks and uri not in self._late
-        if uri not in self._unsent or is_held_back:
-            return
-        self._unsent.discard(uri)
-        if trace is not None:
-            self._publisher.publish(trace)

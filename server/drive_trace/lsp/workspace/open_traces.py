@@ -45,6 +45,8 @@ class OpenTrace:
         self.options = options
         self.near: Line | None = None
         """The line of the last edit."""
+        self.published: tuple[int, bytes] | None = None
+        """The version and the diagnostics that the client was sent last."""
         self.file: KnownFile | None = None
         """The file that the client has read it from, if it has read one."""
         self.edits = 0
