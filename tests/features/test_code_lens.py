@@ -121,30 +121,6 @@ def test_lenses_say_what_counts(case: str) -> None:
     assert check_lenses(fixture) == expected
 
 
-@pytest.mark.parametrize(
-    ("pairs", "verdict"),
-    [
-        ('"qa":"pass"', "CORRECT"),
-        ('"qa":"fail"', "INCORRECT — qa failed"),
-        ('"mechanical":"fail","intent":"fail"', "INCORRECT — mechanical, intent failed"),
-        ('"intent":null', "not computable — missing: intent"),
-        ('"qa":null,"intent":null', "not computable — missing: qa, intent"),
-        ('"mechanical":"fail","qa":null', "not computable — missing: qa"),
-    ],
-)
-def test_the_verdict_stands_over_the_run_and_over_the_event(pairs: str, verdict: str) -> None:
-    assert check_lenses(
-        f"""
-        EVENT{{"event_type":"project-started"}}
-        EVENT{{"event_type":"tokens-recorded"}}
-        EVENT{{"event_type":"correctness-recorded",{pairs}}}
-        """
-    ) == [
-        (1, verdict + " · 1.9M in · 42k out" * (verdict == "CORRECT")),
-        (3, f"decides: {verdict}"),
-    ]
-
-
 def test_a_rejected_line_whose_run_cannot_be_read_is_not_silent_either() -> None:
     lenses = check_lenses(
         """

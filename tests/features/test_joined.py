@@ -5,7 +5,7 @@ from textwrap import dedent
 from uuid import NAMESPACE_OID, uuid5
 
 from drive_trace.analysis import Analysis, summarize_text
-from drive_trace.features.runs import JoinedRun, carried_at
+from drive_trace.features.runs import JoinedRun, carried_at, of_one_file
 from drive_trace.scorecard.card import score
 from drive_trace.trace.line import run_id_of
 from drive_trace.trace.scope import scope_at
@@ -155,3 +155,15 @@ def test_no_grade_is_repeated_over_later_work_in_another_trace() -> None:
         carried = carried_at(scope, EVENTS[GRADE], "2026-05-28T17:00Z", lambda _, both=both: both)
         assert carried is not None
         assert bool(carried.values) is is_repeated
+
+
+def test_the_card_of_a_run_has_links_whatever_its_document_is_called() -> None:
+    dispatch = (
+        'dispatch-start","dispatch_id":"d"',
+        'dispatch-end","dispatch_id":"d","result":"failed"',
+    )
+    run = Analysis(trace(*(f'EVENT{{"event_type":"{each}}}' for each in dispatch))).score_run(
+        "checkout-retry"
+    )
+    assert run is not None
+    assert "(file:///?#L1)" in of_one_file(run, "file:///\ud800").markdown

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-import random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from drive_trace.analysis import Analysis
 from drive_trace.features.results import View
 from drive_trace.features.structure import SymbolOptions, document_symbols, outline
 from drive_trace.text.spans import PositionEncoding
+from drive_trace.vocabulary import EVENTS
 from tests.support.fixtures import URI, read, trace
 from tests.support.moving import check_symbols, folds_of, selections_of, symbols_of
 
@@ -291,49 +293,18 @@ def test_selections_on_broken_lines_and_in_nothing() -> None:
 # Anything
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_events_in_no_sensible_order_have_symbols_and_folds(seed: int) -> None:
-    text = _scrambled(random.Random(seed))
+_LINES = st.builds(
+    'EVENT{{"event_type":"{}","project_run_id":"{}","dispatch_id":"d-{}","round_id":"r-{}"{}}}'.format,
+    st.sampled_from([*EVENTS, "made-up"]),
+    st.sampled_from(["one", "one", "two"]),
+    st.integers(0, 5),
+    st.integers(0, 5),
+    st.sampled_from(["", "", "", ',"schema_version":1', ","]),
+)
+
+
+@given(st.lists(_LINES | st.sampled_from(["{", ""]), max_size=60))
+def test_events_in_no_sensible_order_have_symbols_and_folds(lines: list[str]) -> None:
+    text = trace(*lines)
     symbols_of(Analysis(text))
     folds_of(text)
-
-
-def _scrambled(chance: random.Random) -> str:
-    """Events of a few ids in no sensible order, some of them broken."""
-    lines = []
-    for _ in range(chance.choice((8, 40, 120))):
-        name = chance.choice(_EVENTS)
-        pairs = [
-            f'"event_type":"{name}"',
-            f'"project_run_id":"{chance.choice(("one", "one", "two"))}"',
-        ]
-        if "dispatch" in name or "round" in name or "brief" in name:
-            pairs.append(f'"dispatch_id":"d-{chance.randrange(30)}"')
-        if "round" in name or "brief" in name:
-            pairs.append(f'"round_id":"r-{chance.randrange(30)}"')
-        if name.startswith("slice"):
-            pairs.append(f'"slice_slug":"s-{chance.randrange(30)}"')
-        spoil = chance.choice(
-            ("", "", "", ',"schema_version":1', ",", ',"project_run_id":<absent>')
-        )
-        lines.append(f"EVENT{{{','.join(pairs)}{spoil}}}")
-        lines += chance.choice(([], [], [], [], ["{"], [""]))
-    return trace(*lines)
-
-
-_EVENTS = (
-    "slice-started",
-    "slice-completed",
-    "dispatch-start",
-    "dispatch-start",
-    "dispatch-end",
-    "round-start",
-    "round-start",
-    "brief-issued",
-    "round-end",
-    "spec-amended",
-    "retro-landed",
-    "project-closed",
-    "correctness-recorded",
-    "made-up",
-)

@@ -5,16 +5,14 @@ import re
 import pytest
 
 from tests.server.support import (
-    NOWHERE,
     PASSED,
     REJECTED,
-    START,
     published,
     still_answers,
 )
 from tests.support.client_text import graded, triage
 from tests.support.editor import Document
-from tests.support.raw_client import RawClient, frame
+from tests.support.raw_client import RawClient
 from tests.support.sessions.wrong import CHANGES
 
 pytestmark = pytest.mark.end_to_end
@@ -112,44 +110,10 @@ def test_changes_that_are_none(client: RawClient) -> None:
 # Hostile text
 
 
-HOSTILE = {
-    "empty": "",
-    "nul": "\0\0\n" + triage(input_ref="\0"),
-    "carriage-returns": "\r\r\r\n\r",
-    "byte-order-mark": "\ufeff" + triage(),
-    "surrogates": triage(input_ref="x").replace('"x"', '"\ud800\udfff\ude00"') + "\udc00\n",
-    "escaped-surrogates": triage(run="x").replace('"x"', r'"\ud800"') + REJECTED,
-    "brackets": "[" * 100_000,
-    "nested": triage(deep=0).replace(":0}", ":" + "[" * 5000 + "]" * 5000 + "}"),
-    "long": triage(input_ref="🚀" * 300_000, severity=1),
-    "markup": triage(run="</code>`*_[x](command:evil)\n# CORRECT", input_ref="<img src=x>"),
-    "keys": '{"event_type":1,"' + '":1,"'.join(str(each) for each in range(3000)) + '":1}\n',
-    "message": frame({"jsonrpc": "2.0", "method": "exit"}).decode() + "\n",
-}
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_text(name: str, client: RawClient) -> None:
-    document = Document(client, HOSTILE[name])
-    whole = {"start": START, "end": {"line": 9, "character": 9}}
-    asked = [
-        ("textDocument/hover", {"position": {"line": line, "character": character}})
-        for line, character in ((0, 0), (0, 60), (1, 2), (0, 10**6))
-    ]
-    asked.append(("textDocument/codeAction", {"range": whole, "context": {"diagnostics": []}}))
-    for diagnostic in document.diagnostics():
-        assert "\0" not in diagnostic["message"]
-        assert len(diagnostic["message"]) < 1000
-    for method, params in asked:
-        client.request(method, {**document.identifier, **params})
-    for _, title in document.lenses():
-        assert title.startswith(("not computable", "rejected, not counted"))
-    assert document.send({"range": NOWHERE, "text": "x"}) is not None
-    client.notify("textDocument/didClose", document.identifier)
-
-
 def test_markup_of_a_trace_is_shown_as_text(client: RawClient) -> None:
-    document = Document(client, HOSTILE["markup"])
+    document = Document(
+        client, triage(run="</code>`*_[x](command:evil)\n# CORRECT", input_ref="<img src=x>")
+    )
     shown = document.hover_text('"project_run_id"')
     assert "# CORRECT" not in shown.splitlines()
     assert re.search(r"`[^`\n]*command:evil", shown)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.server.support import refused
-from tests.support.client_text import apply_edits, event, graded, triage
+from tests.support.client_text import event, graded, triage
 from tests.support.command import SERVE
 from tests.support.editor import Document
 from tests.support.presets import VSCODE
@@ -65,45 +65,6 @@ def modern() -> Iterator[Modern]:
         assert "Traceback" not in client.stderr()
 
 
-def formatting(document: Document, **more: Any) -> str:
-    params = {**document.identifier, "options": {"tabSize": 4, "insertSpaces": True}, **more}
-    method = "textDocument/rangeFormatting" if more else "textDocument/formatting"
-    return apply_edits(document.text, document.client.request(method, params), document.encoding)
-
-
-def test_formatting(modern: Modern) -> None:
-    document = Document(modern.client, LOOSE * 2)
-    once = formatting(document, range=document_line(0)).split("\n")
-    assert ": " not in once[0]
-    assert once[1] == LOOSE[:-1]
-    text = formatting(document)
-    assert ": " not in text
-    (source,) = modern.actions(document, 0, "source.format")
-    assert modern.picked(document, source) == text
-    assert json.loads(text.split("\n")[0]) == json.loads(LOOSE)
-
-
-def document_line(line: int) -> dict[str, Any]:
-    return {"start": {"line": line, "character": 0}, "end": {"line": line, "character": 9}}
-
-
-def test_renaming(modern: Modern) -> None:
-    document = Document(modern.client, triage(input_ref=ODD, run=ODD) + triage(run=ODD))
-    at = {"position": {"line": 1, "character": triage(run=ODD).index("日") + 1}}
-    prepared = modern.client.request("textDocument/prepareRename", {**document.identifier, **at})
-    assert prepared["placeholder"] == ODD
-    params = {**document.identifier, **at, "newName": 'a "b"'}
-    edit = modern.client.request("textDocument/rename", params)
-    after = document.applied({"edit": edit})
-    assert [json.loads(line)["project_run_id"] for line in after.split("\n")[:-1]] == ['a "b"'] * 2
-    blank = {**params, "newName": " "}
-    assert refused(modern.client, modern.client.start_request("textDocument/rename", blank)) == (
-        -32803
-    )
-    nowhere = {**document.identifier, "position": {"line": 0, "character": 0}}
-    assert modern.client.request("textDocument/prepareRename", nowhere) is None
-
-
 def test_fix_all(modern: Modern) -> None:
     broken = triage()[:-2] + ",}\n"
     document = Document(modern.client, broken + LOOSE + "\n" + triage(input_ref=ODD))
@@ -152,48 +113,6 @@ def test_a_grade_is_recorded_when_it_is_picked(modern: Modern) -> None:
 
 
 _EXECUTE = "workspace/executeCommand"
-
-
-def test_a_rejected_grade_is_not_passed_over(modern: Modern) -> None:
-    document = Document(modern.client, triage() + graded("pass", "passed", None))
-    (offered,) = modern.actions(document, 0, "refactor.driveTrace.record")
-    assert offered["disabled"]["reason"].startswith("1 correctness line rejected (line 2)")
-
-
-def test_a_dispatch_is_closed(modern: Modern) -> None:
-    start = event(
-        "dispatch-start",
-        dispatch_id="0b9c2a4e-6f1d-4c3b-8a57-1d2e3f405199",
-        dispatch_name=f"D1 {ODD}",
-        subagent_type="x",
-        model=None,
-        parent_dispatch_id=None,
-    )
-    document = Document(modern.client, start + triage(input_ref=ODD))
-    close = next(
-        each for each in modern.actions(document, 0, "refactor") if "Close" in each["title"]
-    )
-    added = json.loads(modern.picked(document, close).removeprefix(document.text))
-    assert (added["event_type"], added["result"]) == ("dispatch-end", "completed")
-    assert added["wall_clock_ms"] is None  # open since that day: a person says how long it took
-
-
-def test_what_the_run_tells_is_filled_in(modern: Modern) -> None:
-    started = event(
-        "dispatch-start",
-        dispatch_id="d-🚀",
-        dispatch_name=ODD,
-        subagent_type="x",
-        model=None,
-        parent_dispatch_id=None,
-    )
-    document = Document(modern.client, started + '{"event_type":"dispatch-end"}\n')
-    offered = modern.actions(document, 1, "quickfix")
-    assert offered[0]["title"].startswith("Fill in `schema_version`: ")
-    ended = json.loads(modern.picked(document, offered[0]).split("\n")[1])
-    assert (ended["dispatch_id"], ended["schema_version"]) == ("d-🚀", "1")
-    assert "wall_clock_ms" not in ended  # nobody worked on it since that day
-    assert "result" not in ended
 
 
 def test_length_and_hash_are_filled_in_from_a_file_of_the_workspace(tmp_path: Path) -> None:

@@ -440,13 +440,6 @@ def test_a_run_is_found_in_all_traces(alone: RawClient, tmp_path: Path, links: b
     assert definition(document, line=2) == [(here.as_uri(), 1)]
 
 
-def test_a_run_of_one_trace_begins_where_it_begins(alone: RawClient, tmp_path: Path) -> None:
-    start(alone, tmp_path)
-    here = write(tmp_path / "trace.jsonl", STARTED)
-    document = opened(alone, here)
-    assert definition(document) == references(document) == [(here.as_uri(), 0)]
-
-
 def test_a_grade_in_another_file_of_the_run_is_kept(
     alone: RawClient, two: tuple[Document, Path]
 ) -> None:

@@ -78,47 +78,6 @@ def test_related_places_and_tags(client: RawClient) -> None:
 # Edits
 
 
-@pytest.mark.parametrize("encoding", ENCODINGS)
-class TestEdits:
-    def test_several_changes_in_one_event(
-        self, encoding: str, servers: Callable[[str], RawClient]
-    ) -> None:
-        """Each change is made in the text that the ones before it leave."""
-        document = Document(servers(encoding), triage(input_ref=ODD) * 2, encoding)
-        line = len(triage(input_ref=ODD))
-        ref = document.text.index(ODD)
-        found = document.edit(
-            (ref, ref, "🚀\x85"),  # moves all that follows on its line
-            (line + 2, line + 2, triage(input_ref="new 🚀\u2028", verdict="defr")),
-            (0, 0, "{\n"),
-            (2, 2, "\n\r\n"),
-        )
-        found = [each for each in found if each["code"] in CODES]
-        assert [each["code"] for each in found] == ["invalid-json", "unknown-value"]
-        assert found[1]["range"] == document.range_of('"defr"')
-
-    def test_an_edit_across_lines(self, encoding: str, servers: Callable[[str], RawClient]) -> None:
-        document = Document(
-            servers(encoding),
-            apart(REJECTED + triage(input_ref=ODD) + REJECTED + triage()),
-            encoding,
-        )
-        assert len(document.diagnostics()) == 2
-        # From inside the first line to inside the third: two halves that make a whole again.
-        half = REJECTED.index(PASSED)
-        second = len(REJECTED) + len(triage(input_ref=ODD)) + half
-        (found,) = document.edit((half, second, ""))
-        assert apart(document.text) == apart(REJECTED + triage())
-        assert found["range"] == document.range_of(PASSED)
-        # A line is broken in two, which is one finding, and made whole.
-        (broken,) = document.edit((half, half, "\n"))
-        assert broken["code"] == "invalid-json"
-        assert (broken["range"]["start"]["line"], broken["range"]["end"]["line"]) == (0, 1)
-        assert len(document.edit((half, half + 1, ""))) == 1
-        assert document.edit((0, len(document.text), "")) == []
-        assert document.edit((0, 0, triage())) == []
-
-
 @pytest.mark.parametrize(
     "removed",
     [
@@ -137,11 +96,6 @@ def test_a_lone_carriage_return_that_goes_moves_what_is_below(
     assert document.shown()[-1] == ("unknown-value", document.range_of(PASSED))
     document.edit((2, 2, "\r"))
     assert document.shown()[-1] == ("unknown-value", document.range_of(PASSED))
-
-
-def places(text: str) -> list[int]:
-    """Where a cursor can stand: not between the two characters that end a line together."""
-    return [at for at in range(len(text) + 1) if text[at - 1 : at + 1] != "\r\n"]
 
 
 def test_every_version_of_a_burst_but_the_last_may_be_skipped(client: RawClient) -> None:

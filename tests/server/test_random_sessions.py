@@ -5,7 +5,7 @@ document is what a fresh look at its text gives.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -13,15 +13,13 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from drive_trace.features.findings import RECORD_KIND
 from drive_trace.lsp import server as server_module
 from tests.server.support import ALL_TRACES
-from tests.support.client_text import ENCODINGS, event, graded
+from tests.support.client_text import ENCODINGS
 from tests.support.drawing import examples
-from tests.support.sessions.aids import Aids
 from tests.support.sessions.asking import Ask
 from tests.support.sessions.channels import InProcess
-from tests.support.sessions.conversation import PARAMS, Conversation
+from tests.support.sessions.conversation import Conversation
 from tests.support.sessions.model import ALL_MEMBERS, Client, World, folder_of, write_disk
 from tests.support.sessions.places import ANY
 from tests.support.sessions.pulling import PullAll
@@ -29,15 +27,13 @@ from tests.support.sessions.steps import (
     OPEN,
     RIGHT,
     SETTLE,
-    Actions,
     Change,
     Open,
-    ShowRun,
     Splice,
     weighted,
 )
 from tests.support.sessions.texts import DISK
-from tests.support.sessions.wrong import WRONG, Refused, Reversed
+from tests.support.sessions.wrong import WRONG
 
 pytestmark = pytest.mark.timeout(600)  # to find the smallest session that fails takes its time
 
@@ -117,45 +113,6 @@ SESSION = st.builds(
 )
 
 
-_DISPATCH = event("dispatch-start", run=["alpha"], dispatch_id="d1")
-ID_OF_A_DISPATCH = Session(
-    Client(),
-    has_folder=True,
-    early=[],
-    opened=[Open(0, _DISPATCH, 1)],
-    steps=[Ask("textDocument/completion", 0, (_DISPATCH.index('"d1"') + 2, 0), None)],
-    late=None,
-)
-"""A dispatch that starts is offered a fresh id."""
-_PASSED = graded("pass", "pass", "pass", project_run_id="alpha")
-GRADE_THAT_IS_REFUSED = Session(
-    Client(literal_actions=False),
-    has_folder=False,
-    early=[],
-    opened=[Open(ANY + 2, _PASSED + '{"event_type":"correctness-recorded","event_type":5}\n', 1)],
-    steps=[Actions(0, (0, 0), 0, (RECORD_KIND,))],
-    late=None,
-)
-"""Whether the second line was meant as a grade is looked at when the offer is picked."""
-START_OF_A_FILE = Session(
-    Client(),
-    has_folder=False,
-    early=[],
-    opened=[Open(ANY + 4, _PASSED, 1)],
-    steps=[Ask("textDocument/willSaveWaitUntil", 0, (0, 0), None)],
-    late=None,
-)
-"""What stands behind it in the file may have been appended since it was read."""
-EVENTS_BEFORE_THE_TRACE = Session(
-    Client(),
-    has_folder=False,
-    early=[],
-    opened=[Open(ANY + 2, _PASSED, 1)],
-    steps=[Ask("driveTrace/events", ANY, (0, 0), None), Open(ANY, _PASSED, 1)],
-    late=None,
-)
-"""A list is made while other messages come, and may be of a trace that these have opened."""
-
 COMPLETION_BEFORE_A_CHANGE = Session(
     Client(),
     has_folder=False,
@@ -168,25 +125,6 @@ COMPLETION_BEFORE_A_CHANGE = Session(
     late=None,
 )
 """Its place is one of the text before the change."""
-ACTIONS_BEFORE_A_CHANGE = replace(
-    COMPLETION_BEFORE_A_CHANGE,
-    opened=[Open(ANY + 2, _PASSED, 1)],
-    steps=[Reversed(0), Change(0, (), 1)],
-)
-"""The same of a range."""
-ONE_ID_FOR_THREE = Session(
-    Client(),
-    has_folder=False,
-    early=[],
-    opened=[Open(ANY + 2, _PASSED, 1)],
-    steps=[
-        Refused("textDocument/hover", {"position": {"line": -1}}, PARAMS, 0),
-        Aids(0, (0, 0), 0),
-        ShowRun(0, "alpha", 0),
-    ],
-    late=None,
-)
-"""The answers are an error, an object and a text, in any order."""
 
 
 @pytest.fixture(scope="module")
@@ -214,13 +152,7 @@ def play(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Session
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(session=SESSION, reads_ahead=st.booleans())
-@example(session=ID_OF_A_DISPATCH, reads_ahead=False).via("the oracle knew no id for a dispatch")
-@example(session=GRADE_THAT_IS_REFUSED, reads_ahead=False).via("the oracle knew no refused grade")
-@example(session=START_OF_A_FILE, reads_ahead=False).via("the oracle knew no old text")
-@example(session=EVENTS_BEFORE_THE_TRACE, reads_ahead=False).via("the oracle knew no later text")
 @example(session=COMPLETION_BEFORE_A_CHANGE, reads_ahead=False).via("made of a later text")
-@example(session=ACTIONS_BEFORE_A_CHANGE, reads_ahead=False).via("the oracle knew no change")
-@example(session=ONE_ID_FOR_THREE, reads_ahead=False).via("the oracle asked an object for a text")
 def test_random_sessions(
     play: Callable[[Session, bool], None], session: Session, reads_ahead: bool
 ) -> None:

@@ -81,13 +81,6 @@ class Editor(Document):
     def types_at_end(self, text: str) -> None:
         self.puts(len(self.text), len(self.text), text)
 
-    def reads(self) -> None:
-        """Takes in what was appended, as an editor does that has not been typed in."""
-        self.read_at = self.path.stat()
-        text = self.path.read_text("utf-8")
-        assert text.startswith(self.text)
-        self.puts(len(self.text), len(self.text), text[len(self.text) :])
-
     def puts(self, start: int, stop: int, new: str) -> None:
         where = range_at(self.text, start, stop, self.encoding)
         self.version += 1
@@ -173,34 +166,6 @@ def test_what_was_typed_comes_behind_what_was_appended(alone: RawClient, trace: 
     assert document.saves()
     refs = [each.get("input_ref") for each in events(trace)]
     assert refs == [None, None, "appended", "typed"]
-
-
-def test_what_the_editor_has_read_since_is_not_put_in_again(alone: RawClient, trace: Path) -> None:
-    started(alone)
-    document = Editor(alone, trace)
-    append(trace, triage(input_ref="first"))
-    document.reads()
-    document.types_at_end(triage(input_ref="typed"))
-    append(trace, triage(input_ref="second"))
-    assert document.saves()
-    refs = [each.get("input_ref") for each in events(trace)]
-    assert refs == [None, None, "first", "second", "typed"]
-
-
-def test_a_line_that_the_editor_read_and_edited_is_not_put_in_again(
-    alone: RawClient, trace: Path
-) -> None:
-    alone.initialize()  # the server then says when it has seen a change
-    document = Editor(alone, trace)
-    append(trace, triage(input_ref="first"))
-    document.reads()
-    alone.diagnostics(document.uri, document.version)
-    place = document.text.index("first")
-    document.puts(place, place + len("first"), "edited")
-    append(trace, triage(input_ref="second"))
-    assert document.saves()
-    refs = [each.get("input_ref") for each in events(trace)]
-    assert refs == [None, None, "edited", "second"]
 
 
 def test_a_file_that_was_written_anew_is_for_a_person_to_decide(

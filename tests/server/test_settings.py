@@ -201,9 +201,3 @@ def test_a_thousand_findings_by_default(client: RawClient) -> None:
     assert len(found) == 1001
     assert found[-1]["message"].startswith("500 more findings")
     assert len(Document(client, REJECTED * 1000).diagnostics()) == 1000
-
-
-def test_five_hundred_lenses(client: RawClient) -> None:
-    text = "".join(triage(run=f"run-{each}") for each in range(600))
-    document = Document(client, text)
-    assert len(client.request("textDocument/codeLens", document.identifier)) == 500

@@ -269,7 +269,7 @@ def _about_part(part: run_score.RunInFile) -> str:
 
 
 def _address(uri: str, line: int) -> str:
-    return f"{quote(uri, safe=_LEFT_ALONE)}#L{line}"
+    return f"{quote(uri, safe=_LEFT_ALONE, errors='replace')}#L{line}"
 
 
 # ``driveTrace/runs``, ``run`` and ``runAt``
