@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,23 +33,6 @@ def table(ff: int, fp: int, pf: int, pp: int, invalid: int = 0) -> Calibration:
             + [("pass", None)] * invalid
         )
     )
-
-
-RANDOM = (Path(__file__).parent / "figures.jsonl").read_text("utf-8").splitlines()
-"""Tables of 3 to 400 random labels: the four counts, kappa, and the Wilson intervals of agreement,
-of the fails that are caught and of the passes that pass. Made once with scikit-learn 1.9.1
-(`cohen_kappa_score`, NaN as null) and statsmodels 0.15.0 (`proportion_confint`, method `wilson`),
-which are too large to install for this.
-"""
-
-
-@pytest.mark.parametrize("record", RANDOM)
-def test_random_tables_have_the_figures_of_others(record: str) -> None:
-    counts, kappa, *intervals = json.loads(record)
-    found = table(*counts)
-    assert found.kappa == (None if kappa is None else pytest.approx(kappa, abs=1e-12))
-    for rate, interval in zip((found.agreement, found.tpr, found.tnr), intervals, strict=True):
-        assert rate.interval == (None if interval is None else pytest.approx(interval, abs=1e-9))
 
 
 COUNTS = st.integers(0, 500)
