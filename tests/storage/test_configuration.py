@@ -12,6 +12,7 @@ from drive_trace.linter.rules import GROUPS, RULES, SETTABLE
 from drive_trace.linter.settings import RuleSettings, Severity
 from drive_trace.storage.configuration import SEVERITIES, Configuration, JudgeSettings
 from drive_trace.storage.configuration_text import read_client_rules
+from drive_trace.storage.projects import spot_of
 from drive_trace.storage.toml_models import read_table
 from tests.support.mutating import changed, is_toml, slots
 from tests.support.schemas import SCHEMAS, schema, strict_validator
@@ -29,8 +30,7 @@ def problems(text: str) -> list[tuple[str, str]]:
     """What the problems stand on, and what they say."""
     found = read_table(text, Configuration)
     assert isinstance(found, tuple)
-    lines = text.replace("\r\n", "\n").split("\n")
-    return [(lines[spot.record][slice(*spot.span)], message) for spot, message in found]
+    return [(text[slice(*span)], message) for span, message in found]
 
 
 # What it may say
@@ -221,8 +221,9 @@ def test_a_problem_stands_on_its_token(text: str, token: str, said: str) -> None
 def test_what_is_no_toml(text: str, place: tuple[int, int], said: str) -> None:
     found = read_table(text, Configuration)
     assert isinstance(found, tuple)
-    ((spot, message),) = found
+    ((span, message),) = found
     assert said in message
+    spot = spot_of(text.replace("\r\n", "\n"), span)
     assert (spot.record, spot.span.start) == place
 
 
@@ -246,9 +247,7 @@ def test_all_problems_are_told_in_their_order() -> None:
 def test_nothing_raises_whatever_the_text(text: str) -> None:
     found = read_table(text, Configuration)
     if isinstance(found, tuple):
-        records = text.replace("\r\n", "\n").split("\n")
-        for spot, _ in found:
-            assert spot.span.end <= len(records[spot.record])
+        assert all(0 <= span.start <= span.end <= len(text) for span, _ in found)
 
 
 # The schema
@@ -294,9 +293,8 @@ def test_any_configuration_is_what_the_schema_says(data: Any) -> None:
             if severity is not None:
                 assert found.settings_for(None).severities[code] == SEVERITIES[severity]
         return
-    lines = text.replace("\r\n", "\n").split("\n")
-    for spot, message in found:
-        assert 0 <= spot.span.start <= spot.span.end <= len(lines[spot.record])
+    for span, message in found:
+        assert 0 <= span.start <= span.end <= len(text)
         assert message
         assert message.isprintable()
 

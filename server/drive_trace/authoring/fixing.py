@@ -6,7 +6,6 @@ lines together, then those of half of the lines, down to one fix.
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, groupby, pairwise
@@ -202,21 +201,11 @@ def _apart(changes: Iterable[_FixEdits], record: int) -> Sequence[_FixEdits]:
     for change in changes:
         if any(edit.record != record for edit in change.edits):
             return batch or [change]
-        spans = [edit.span for edit in change.edits]
-        if not any(_touches(span, taken) for span in spans):
+        spans = [edit.span for edit in change.edits]  # a line has few: it keeps 100 diagnostics
+        if all(a.end < b.start or b.end < a.start for a in spans for b in taken):
             batch.append(change)
-            for span in spans:
-                insort(taken, span)
+            taken += spans
     return batch
-
-
-def _touches(span: Span, taken: Sequence[Span]) -> bool:
-    """Whether a span overlaps or adjoins one of some that are sorted and apart."""
-    place = bisect_left(taken, span)
-    return any(
-        start <= span.end and span.start <= end
-        for start, end in taken[max(0, place - 1) : place + 1]
-    )
 
 
 class _RecordState(msgspec.Struct, frozen=True):

@@ -23,7 +23,7 @@ from drive_trace.grading import prompts
 from drive_trace.grading.prompts import Item, ModelAnswer, Prompt, Sorting, items_of
 from drive_trace.storage.files import SMALL, read_trace
 from drive_trace.storage.linked_files import CLASSES
-from drive_trace.storage.projects import FileProblem
+from drive_trace.storage.projects import FileProblem, spot_of
 from drive_trace.storage.toml_models import read_table
 from drive_trace.text.escaping import printable, visible
 from drive_trace.text.wording import shown
@@ -197,10 +197,11 @@ def _show(rendered: Sequence[tuple[Item, Prompt]], where: str, as_json: bool) ->
 def _classes(sorting: Sorting, path: str | None) -> prompts.Classes:
     if path is None:
         path = str(CLASSES / f"{sorting.items.replace(' ', '-')}.toml")
-    read = read_table(read_text(path, SMALL), _Classes)
+    text = read_text(path, SMALL).replace("\r\n", "\n")
+    read = read_table(text, _Classes)
     if not isinstance(read, tuple):
         return read
-    problems = (FileProblem(Path(path), message, spot).problem for spot, message in read)
+    problems = (FileProblem(Path(path), why, spot_of(text, at)).problem for at, why in read)
     raise Ended(EXIT_UNUSABLE, *(each.message for each in problems))
 
 

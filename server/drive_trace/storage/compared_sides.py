@@ -28,9 +28,9 @@ from drive_trace.storage import files as disk
 from drive_trace.storage import finding
 from drive_trace.storage.patterns import MoreFiles, patterns_of
 from drive_trace.storage.projects import FileProblem, ParsedFiles, TextProblem, relative
-from drive_trace.storage.toml_text import Fault, Spots
+from drive_trace.storage.toml_text import Fault
 from drive_trace.text.escaping import printable
-from drive_trace.text.spans import Span, Spot
+from drive_trace.text.spans import Span
 from drive_trace.text.wording import first_of
 
 MANIFEST_SUFFIX = ".run.json"
@@ -144,25 +144,24 @@ def _manifest(text: str) -> RunManifest | tuple[TextProblem, ...]:
     for key in RunManifest.__struct_fields__:  # readers differ in which of two members they take
         second = find_member(root, key, 1)
         if second is not None:
-            return (TextProblem(Spots(text).of(second.key_span), f"a second `{key}`; keep one"),)
+            return (TextProblem(second.key_span, f"a second `{key}`; keep one"),)
     return manifest
 
 
-def _why_not(text: str, message: str) -> tuple[Spot, str]:
+def _why_not(text: str, message: str) -> tuple[Span, str]:
     """Where a manifest is wrong, and how, given what its decoder says."""
     from drive_trace.storage.toml_models import faults  # noqa: PLC0415 - few are wrong
 
-    spots = Spots(text)
     try:
         data = json.loads(text)
     except json.JSONDecodeError as error:
-        return spots.of(Span(error.pos, error.pos)), f"is not JSON: {error.msg}"
+        return Span(error.pos, error.pos), f"is not JSON: {error.msg}"
     except (ValueError, RecursionError):
-        return spots.of(Span(0, 0)), f"{_NO_MANIFEST}: {message}"
+        return Span(0, 0), f"{_NO_MANIFEST}: {message}"
     fault = next(faults(data, RunManifest), Fault((), message))
     member = find_member(parse(text).root, str(fault.at[0])) if fault.at else None
     span = member.value.span if member is not None and member.value is not None else Span(0, 0)
-    return spots.of(span), f"{_NO_MANIFEST}: {fault.message}"
+    return span, f"{_NO_MANIFEST}: {fault.message}"
 
 
 # A side: its traces, the records of their judging, and their manifests

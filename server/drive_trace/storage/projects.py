@@ -79,11 +79,11 @@ def read_baseline(text: str) -> Baseline | tuple[TextProblem, ...]:
         data = json.loads(text, **STRICT)
         found = msgspec.convert(data, _Counted | _Uncounted)
     except json.JSONDecodeError as error:
-        return _no_baseline(text, error.pos, f"it is not JSON: {error.msg}")
+        return _no_baseline(error.pos, f"it is not JSON: {error.msg}")
     except msgspec.ValidationError as error:
-        return _no_baseline(text, 0, f"it is another shape: {printable(str(error), 200)}")
+        return _no_baseline(0, f"it is another shape: {printable(str(error), 200)}")
     except (RecursionError, ValueError):
-        return _no_baseline(text, 0, _REFUSED_BY_SOME)
+        return _no_baseline(0, _REFUSED_BY_SOME)
     return Baseline(
         {
             path: {code: _counts(each) for code, each in known.items()}
@@ -92,11 +92,9 @@ def read_baseline(text: str) -> Baseline | tuple[TextProblem, ...]:
     )
 
 
-def _no_baseline(text: str, at: int, message: str) -> tuple[TextProblem, ...]:
-    record, start = text.count("\n", 0, at), text.rfind("\n", 0, at) + 1
-    spot = Spot(record, Span(at - start, at - start))
+def _no_baseline(at: int, message: str) -> tuple[TextProblem, ...]:
     phrase = f"is no baseline: {message}; remove it, and write it again with --write-baseline"
-    return (TextProblem(spot, phrase),)
+    return (TextProblem(Span(at, at), phrase),)
 
 
 def _counts(found: Mapping[str, int | None] | Sequence[str]) -> Mapping[str, int]:
@@ -128,8 +126,16 @@ Content = TypeVar("Content")
 class TextProblem(NamedTuple):
     """Why the text of a configuration or a baseline cannot be used, and where in it."""
 
-    spot: Spot
+    span: Span
+    """In a text whose lines end with ``\\n``."""
     message: str
+
+
+def spot_of(text: str, span: Span) -> Spot:
+    """The line and the columns of a span; if it spans several lines, of its part on the first."""
+    start, end = text.rfind("\n", 0, span.start) + 1, text.find("\n", span.start)
+    end = span.end if end < 0 else min(span.end, end)
+    return Spot(text.count("\n", 0, span.start), Span(span.start - start, end - start))
 
 
 class FileProblem(Struct, frozen=True):
@@ -391,13 +397,11 @@ class ParsedFiles(Generic[Content]):
             if version != before:
                 if data is None:
                     data = disk.read_regular(path if is_named else disk.inside(path, path.parent))
-                text = data.decode("utf-8-sig")
+                text = data.decode("utf-8-sig").replace("\r\n", "\n")
                 read = self._parse(text)
                 if isinstance(read, tuple):
-                    lines = text.split("\n")
-                    found = tuple(
-                        FileProblem(path, phrase, spot, lines[spot.record]) for spot, phrase in read
-                    )
+                    lines, told = text.split("\n"), [(spot_of(text, at), why) for at, why in read]
+                    found = tuple(FileProblem(path, why, at, lines[at.record]) for at, why in told)
                 else:
                     content, found = read, ()
         except UnicodeDecodeError as error:

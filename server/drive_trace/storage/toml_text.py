@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import re
 import tomllib
-from bisect import bisect_right
 from collections.abc import Iterable, Mapping
-from itertools import accumulate
 from typing import Any, NamedTuple
 
 from drive_trace.storage.projects import TextProblem
-from drive_trace.text.spans import Span, Spot
+from drive_trace.text.spans import Span
 
 KeyPath = tuple[str | int, ...]
 """Keys and indices from the document down to a value."""
@@ -190,7 +188,7 @@ def read_toml(text: str) -> dict[str, Any] | TextProblem:
     """A document whose lines end with ``\\n``, or why it cannot be read, and where."""
     too_much = excess(text)
     if too_much is not None:
-        return TextProblem(Spots(text).of(too_much[0]), too_much[1])
+        return TextProblem(*too_much)
     try:
         return tomllib.loads(text.removeprefix("\ufeff"))
     except ValueError as error:
@@ -199,28 +197,12 @@ def read_toml(text: str) -> dict[str, Any] | TextProblem:
 
 def _not_toml(text: str, error: ValueError) -> TextProblem:
     """Why tomllib refused a text, and where."""
-    message = str(error)
+    message, at = str(error), len(text)
     phrase = _END_OF_MESSAGE.search(message)
     if phrase is not None and phrase[1]:
-        record, start = int(phrase[1]) - 1, int(phrase[2]) - 1
-    else:
-        records = text.split("\n")
-        record, start = len(records) - 1, len(records[-1])
-    found = _END_OF_MESSAGE.sub("", message)
-    return TextProblem(Spot(record, Span(start, start)), f"is not TOML: {found}")
-
-
-class Spots:
-    """Converts offsets in a text to lines, which it finds once."""
-
-    def __init__(self, text: str) -> None:
-        self._starts = list(accumulate((len(each) + 1 for each in text.split("\n")), initial=0))
-
-    def of(self, span: Span) -> Spot:
-        """The place of a span; if it spans several lines, its part on the first."""
-        record = bisect_right(self._starts, span.start) - 1
-        start, end_of_line = self._starts[record], self._starts[record + 1] - 1
-        return Spot(record, Span(span.start - start, min(span.end, end_of_line) - start))
+        before = text.split("\n")[: int(phrase[1]) - 1]
+        at = sum(len(each) + 1 for each in before) + int(phrase[2]) - 1
+    return TextProblem(Span(at, at), f"is not TOML: {_END_OF_MESSAGE.sub('', message)}")
 
 
 # What is wrong with one
@@ -241,7 +223,7 @@ class Fault(NamedTuple):
 def problems_at(text: str, faults: Iterable[Fault]) -> tuple[TextProblem, ...]:
     """The problems with a text that :func:`read_toml` has read, in their order."""
     faults = list(faults)
-    places, spots = toml_places(text, (each.at for each in faults)), Spots(text)
+    places = toml_places(text, (each.at for each in faults))
 
     def span_of(fault: Fault) -> Span:
         steps = fault.at
@@ -252,4 +234,4 @@ def problems_at(text: str, faults: Iterable[Fault]) -> tuple[TextProblem, ...]:
         return places[steps].key if fault.of_key else places[steps].value
 
     told = sorted((span_of(each), each.message) for each in faults)[:_MOST_PROBLEMS]
-    return tuple(sorted(TextProblem(spots.of(span), message) for span, message in told))
+    return tuple(TextProblem(*each) for each in told)
