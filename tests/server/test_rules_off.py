@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from drive_trace.storage.configuration_text import turn_off
 from drive_trace.storage.files import Problem
 from drive_trace.storage.projects import Projects
+from drive_trace.storage.toml_models import turn_off
 from tests.server.support import write
 from tests.support.client_text import triage
 from tests.support.editor import Document

@@ -11,9 +11,8 @@ from jsonschema import Draft202012Validator
 from drive_trace.linter.rules import GROUPS, RULES, SETTABLE
 from drive_trace.linter.settings import RuleSettings, Severity
 from drive_trace.storage.configuration import SEVERITIES, Configuration, JudgeSettings
-from drive_trace.storage.configuration_text import read_client_rules
 from drive_trace.storage.projects import spot_of
-from drive_trace.storage.toml_models import read_table
+from drive_trace.storage.toml_models import read_client_rules, read_table
 from tests.support.mutating import changed, is_toml, slots
 from tests.support.schemas import SCHEMAS, schema, strict_validator
 

@@ -24,10 +24,10 @@ from drive_trace.lsp import handlers
 from drive_trace.lsp.rpc.capabilities import Client, path_of
 from drive_trace.lsp.rpc.threads import in_thread
 from drive_trace.lsp.workspace.open_traces import check_unchanged
-from drive_trace.storage.configuration_text import turn_off
 from drive_trace.storage.linked_files import file_named, length_and_sha256, rule_url
 from drive_trace.storage.projects import add_known
 from drive_trace.storage.recording import new_stamp
+from drive_trace.storage.toml_models import turn_off
 from drive_trace.trace.document import Point
 from drive_trace.trace.times import epoch_milliseconds
 

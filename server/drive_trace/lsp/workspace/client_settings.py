@@ -18,8 +18,8 @@ from drive_trace.lsp.rpc.capabilities import member_at
 from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.stream import LEVELS
 from drive_trace.lsp.rpc.threads import in_background
-from drive_trace.storage.configuration_text import read_client_rules
 from drive_trace.storage.linked_files import rule_url
+from drive_trace.storage.toml_models import read_client_rules
 from drive_trace.text.wording import listed, shown
 
 log = logging.getLogger(__name__)
