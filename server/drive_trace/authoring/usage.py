@@ -204,7 +204,11 @@ class _Log:
                     if shape is not None:
                         is_tools = is_tools or shape.is_log
                         known = [*_known(self.name, name, part, shape, self.thread or self.name)]
-                        self.totals += _totals(known)
+                        self.totals += [
+                            (*each.figures.values(),)
+                            for each in known
+                            if shape.name == shapes.CODEX_SESSION and not isinstance(each, str)
+                        ]
                         yield from known
                     elif is_tools:
                         self.passed += 1
@@ -242,11 +246,6 @@ class _Log:
             self.logged |= {str(at(value, key)) for key in ("trajectory_id", "session_id")}
         for each, name in named.items():
             self.started[_file_name(each)] = name.format(_file_name(each))
-
-
-def _totals(found: Iterable[_UsageMessage | str]) -> Iterator[tuple[int | None, ...]]:
-    told = (each for each in found if not isinstance(each, str))
-    return ((*each.figures.values(),) for each in told if each.shape.name == shapes.CODEX_SESSION)
 
 
 def _file_name(path: object) -> str:

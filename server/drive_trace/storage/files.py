@@ -12,6 +12,7 @@ import re
 import stat
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache, partial
 from pathlib import Path
 from threading import Lock
@@ -117,12 +118,10 @@ def read_bytes(path: str, most: int = LARGEST) -> bytes | Problem:
     ``<(git show …)``.
     """
     try:
-        if path == STDIN:
-            return read_stream(sys.stdin.buffer, most)
-        if is_open_already(path, "/dev/stdin"):
-            with Path(path).open("rb") as stream:
-                return read_stream(stream, most)
-        return read_regular(path, most)
+        if path != STDIN and not is_open_already(path, "/dev/stdin"):
+            return read_regular(path, most)
+        with opened(path) as stream:
+            return read_stream(stream, most)
     except (OSError, ValueError) as error:
         return Problem(path, why_not_read(error))
 
@@ -226,6 +225,15 @@ def why(error: OSError | ValueError) -> str:
 def is_open_already(path: str, *devices: str) -> bool:
     """Whether a path names what a shell has opened for the command, or is one of some devices."""
     return path in devices or re.fullmatch(_DESCRIPTOR, path) is not None
+
+
+def opened(path: str) -> AbstractContextManager[BinaryIO | io.BufferedReader]:
+    """A file to read, standard input, or what a shell has opened. Raises OSError."""
+    if path == STDIN:
+        return nullcontext(sys.stdin.buffer)
+    if is_open_already(path, "/dev/stdin"):
+        return Path(path).open("rb")
+    return io.BufferedReader(open_regular(path))
 
 
 def open_regular(path: str | Path) -> io.FileIO:
@@ -420,25 +428,24 @@ MOST_BYTES = 16 << 20
 """A larger record is not read."""
 
 
-def read_judgements_beside(trace: str) -> Judgements:
-    """What the record beside a trace says; nothing if there is none that can be read."""
-    return _judgements_in(record_beside(trace, JUDGEMENTS_SUFFIX, MOST_BYTES))
-
-
-def verdicts_beside(trace: str, run_id: str) -> Verdicts:
-    """What the record beside a trace says of a run; loads what reads one only if there is one."""
+def _judgements_beside(trace: str) -> Judgements | None:
+    """What the record beside a trace says; None where there is none."""
     data = record_beside(trace, JUDGEMENTS_SUFFIX, MOST_BYTES)
-    return _judgements_in(data).on(run_id) if data else ()
-
-
-def _judgements_in(data: bytes | Problem) -> Judgements:
+    if not data:
+        return None
     # Most traces have no record, and are scored without loading what reads one.
     from drive_trace.grading.judgements import Judgements, read_judgements  # noqa: PLC0415
 
     if isinstance(data, Problem):
         return Judgements(is_whole=False)
-    judgements, gates, others = read_judgements(records_of(data) if data else ())
+    judgements, gates, others = read_judgements(records_of(data))
     return Judgements(judgements, gates, is_whole=not others)
+
+
+def verdicts_beside(trace: str, run_id: str) -> Verdicts:
+    """What the record beside a trace says of a run."""
+    found = _judgements_beside(trace)
+    return found.on(run_id) if found is not None else ()
 
 
 def record_beside(trace: str, suffix: str, most: int = LARGEST) -> bytes | Problem:
@@ -473,11 +480,10 @@ def provenance_beside(trace: str) -> ProvenanceRecord | None:
 def with_judgements(trace: TraceSummary, path: str) -> TraceSummary:
     """The summary of the trace at a path with what its grades rest on."""
     is_graded = any(each.correctness for each in trace.runs)
-    data = record_beside(path, JUDGEMENTS_SUFFIX, MOST_BYTES) if is_graded else b""
-    if not data:
+    found = _judgements_beside(path) if is_graded else None
+    if found is None:
         return trace
-    judgements = _judgements_in(data)
-    return trace._replace(verdicts={each.run_id: judgements.on(each.run_id) for each in trace.runs})
+    return trace._replace(verdicts={each.run_id: found.on(each.run_id) for each in trace.runs})
 
 
 class JudgementFiles:
@@ -485,8 +491,7 @@ class JudgementFiles:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._nothing: tuple[object, Judgements] = (), _judgements_in(b"")
-        self._known: dict[str, tuple[object, Judgements]] = {}
+        self._known: dict[str, tuple[tuple[int, ...], Judgements | None]] = {}
 
     def look(self, traces: Iterable[str]) -> bool:
         """Read what has changed beside these traces. Gives whether anything has."""
@@ -494,11 +499,12 @@ class JudgementFiles:
         with self._lock:
             for trace in traces:
                 version = version_at(f"{trace}{JUDGEMENTS_SUFFIX}")
-                if version != self._known.get(trace, self._nothing)[0]:
-                    self._known[trace] = version, read_judgements_beside(trace)
+                if version != self._known.get(trace, ((), None))[0]:
+                    self._known[trace] = version, _judgements_beside(trace)
                     has_changed = True
         return has_changed
 
-    def of(self, trace: str) -> Judgements:
-        """What is known of the record beside a trace. Never waits."""
-        return self._known.get(trace, self._nothing)[1]
+    def on(self, trace: str, run_id: str) -> Verdicts:
+        """What is known of a run from the record beside a trace. Never waits."""
+        found = self._known.get(trace, ((), None))[1]
+        return found.on(run_id) if found is not None else ()

@@ -309,12 +309,12 @@ class _FoundEntry(NamedTuple):
     name: str
     place: _FolderPlace
     is_link: bool
-    is_folder: bool = False
-
-    @property
-    def inner(self) -> str:
-        """Its path from the folder that is searched. Plain text, as there are many of them."""
-        return self.place.inner + self.name
+    is_folder: bool
+    """Whether it leads to some."""
+    real: str
+    """Where it stands, as git knows it: behind no link to the folder that is searched."""
+    shown: str
+    """Its path for people. Plain text, as there are many of them."""
 
 
 class _Search:
@@ -353,8 +353,8 @@ class _Search:
             found = self._of_link(each) if each.is_link and each.is_folder else self._of_file(each)
             if found is not None:
                 # Links are few, and to follow one takes as long as to read a small trace.
-                is_plain = isinstance(found, disk.Problem) or not self._may_lead(each)
-                yield self._real(each) if is_plain else identity(self._shown(each)), found
+                may_lead = (_ON_WINDOWS or each.is_link) and not isinstance(found, disk.Problem)
+                yield identity(each.shown) if may_lead else each.real, found
         for repository in self._repositories:
             yield from (("", each) for each in self._gone(repository))
         yield from (("", disk.LeftOut(*each)) for each in self._unsearched.items())
@@ -369,7 +369,7 @@ class _Search:
                 place = self._place(place, names)
             for each in sorted(files, key=attrgetter("name")):
                 if re.search(_MAY_BE_TRACE, each.name) or self._more.may_name(each.name):
-                    yield _FoundEntry(each.name, place, each.is_symlink())
+                    yield self._entry(each, place)
             inside: list[_FolderPlace] = []
             for each in sorted(folders, key=attrgetter("name")):
                 name, is_link = each.name, each.is_symlink()
@@ -377,12 +377,19 @@ class _Search:
                     continue
                 # Reading what is called as a trace reports that it is a folder.
                 if name.endswith(".jsonl") or (is_link and place.unsearched is None):
-                    yield _FoundEntry(name, place, is_link, is_folder=not name.endswith(".jsonl"))
+                    yield self._entry(each, place, is_folder=not name.endswith(".jsonl"))
                 if not is_link:
                     is_hidden = place.is_hidden or name.startswith(".")
                     inner = f"{place.inner}{name}{os.sep}"
                     inside.append(place._replace(inner=inner, is_hidden=is_hidden))
             left += reversed(inside)
+
+    def _entry(
+        self, entry: os.DirEntry[str], place: _FolderPlace, *, is_folder: bool = False
+    ) -> _FoundEntry:
+        name, inner = entry.name, place.inner + entry.name
+        paths = self._real_base + inner, self._shown_base + inner
+        return _FoundEntry(name, place, entry.is_symlink(), is_folder, *paths)
 
     def _entries(
         self, place: _FolderPlace
@@ -423,10 +430,10 @@ class _Search:
         if self._options.everywhere:
             return set()
         asked = [
-            Path(self._real(each))
+            Path(each.real)
             for each in candidates
             if each.place.repository is repository and each.place.unsearched is None
-            if not self._is_tracked(each) and not in_wip(self._path(each))
+            if not self._is_tracked(each) and not in_wip(Path(each.real))
         ]
         base = [self._base] if asked and self._base != repository.root else []
         inner = (each for each in base if each.is_relative_to(repository.root))
@@ -435,32 +442,19 @@ class _Search:
 
     def _of_link(self, link: _FoundEntry) -> disk.Problem | None:
         """A link to a folder, unless the folder would be left out anyway."""
-        if is_trace(self._path(link)) or self._reason(link) is not None:
+        if is_trace(Path(link.real)) or self._reason(link) is not None:
             return None
-        shown = self._shown(link)
+        shown = link.shown
         excluded = self._options.excluded(f"{shown}/-")
         out = disk.leads_out(shown, self._root) if excluded is None else None
         if out is not None:
             return LinkedFolderOut(shown, _why_out(out))
         return disk.LeftOut(shown, excluded or Omission.LINKED)
 
-    def _real(self, candidate: _FoundEntry) -> str:
-        """Where something that was found stands, as git knows it: behind no link to the folder."""
-        return self._real_base + candidate.inner
-
-    def _shown(self, candidate: _FoundEntry) -> str:
-        return self._shown_base + candidate.inner
-
-    def _path(self, candidate: _FoundEntry) -> Path:
-        return Path(self._root, candidate.inner)
-
-    def _may_lead(self, candidate: _FoundEntry) -> bool:
-        return _ON_WINDOWS or candidate.is_link
-
     def _of_file(self, candidate: _FoundEntry) -> Found | None:
-        place, shown = candidate.place, self._shown(candidate)
-        is_out = self._may_lead(candidate) and disk.leads_out(shown, self._root) is not None
-        is_named = candidate.name == "trace.jsonl" or self._is_named(self._path(candidate))
+        place, shown = candidate.place, candidate.shown
+        is_out = (_ON_WINDOWS or candidate.is_link) and bool(disk.leads_out(shown, self._root))
+        is_named = candidate.name == "trace.jsonl" or self._is_named(Path(shown))
         if not is_named and (is_out or not _looks_like_trace(Path(shown))):
             return None
         excluded = self._options.excluded(shown)
@@ -490,7 +484,7 @@ class _Search:
         repository = candidate.place.repository
         if repository is None:
             return False
-        inner = self._real(candidate)[len(os.path.join(repository.root, "")) :]  # noqa: PTH118 - fast
+        inner = candidate.real[len(os.path.join(repository.root, "")) :]  # noqa: PTH118 - fast
         return inner.replace(os.sep, "/") in repository.tracked
 
     def _reason(self, candidate: _FoundEntry) -> Omission | None:
@@ -501,7 +495,7 @@ class _Search:
         is_link_to_folder = candidate.is_link and candidate.is_folder
         if candidate.place.is_hidden or (is_link_to_folder and name.startswith(".")):
             reason = Omission.HIDDEN
-        elif self._real(candidate) in self._ignored:
+        elif candidate.real in self._ignored:
             reason = Omission.IGNORED
         return reason if reason is not None and not self._is_tracked(candidate) else None
 

@@ -7,14 +7,10 @@ is opened.
 
 from __future__ import annotations
 
-import io
 import os
 import re
-import sys
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import BinaryIO
 
 from drive_trace.storage import files as disk
 from drive_trace.text.wording import first_of
@@ -63,7 +59,7 @@ def log_lines(path: str) -> Iterator[str]:
     """The lines of a log, each with its newline; a log is read while others may write to it. Raises
     OSError or ValueError.
     """
-    with _opened(path) as stream:
+    with disk.opened(path) as stream:
         for number, line in enumerate(iter(lambda: stream.readline(LONGEST + 1), b""), 1):
             if len(line) > LONGEST:
                 raise ValueError(f"line {number} has more than {LONGEST >> 20} MB")
@@ -89,14 +85,6 @@ def _agents_in(folder: Path) -> list[str]:
     top = folder / _SUBAGENTS
     found = () if top.is_symlink() else top.rglob("agent-*.jsonl")
     return sorted(str(each) for each in found if each.is_file() and not each.is_symlink())
-
-
-def _opened(path: str) -> AbstractContextManager[BinaryIO | io.BufferedReader]:
-    if path == disk.STDIN:
-        return nullcontext(sys.stdin.buffer)
-    if disk.is_open_already(path, "/dev/stdin"):
-        return Path(path).open("rb")
-    return io.BufferedReader(disk.open_regular(path))
 
 
 def _decoded(line: bytes, number: int) -> str:

@@ -336,7 +336,7 @@ class WorkspaceRuns:
             opened, real = trace.trace, self._real(trace.trace) or ""
         else:
             real = trace.real
-        return RunPart(trace.place.uri, run, lines, self._records.of(real).on(run.run_id), opened)
+        return RunPart(trace.place.uri, run, lines, self._records.on(real, run.run_id), opened)
 
     # The traces
 
