@@ -164,7 +164,8 @@ def test_a_git_that_does_not_answer_is_not_asked_again(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first_on_path(tmp_path, monkeypatch, f"echo >> {tmp_path}/ran; exec sleep 60")
-    committed = CommittedTraces(seconds=0.5)
+    monkeypatch.setattr("drive_trace.storage.git._PATIENCE", 0.5)
+    committed = CommittedTraces()
     assert [committed.records(str(path)) for _ in range(2)] == [None, None]
     assert (tmp_path / "ran").read_text() == "\n"
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 
 from drive_trace.storage import files as disk
@@ -172,32 +172,24 @@ class CommittedTraces:
     longer than checking a small trace.
     """
 
-    def __init__(self, *, seconds: float = _PATIENCE) -> None:
-        """Git may take so many ``seconds`` for each answer."""
-        self._seconds = seconds
-        self._hashes: dict[Path, Mapping[str, str]] = {}
-        """By the root of a repository, what git calls the contents of its files, by their names."""
+    def __init__(self) -> None:
+        self._hashes = cache(partial(hashes_in, commit="HEAD"))
 
     def records(self, path: str) -> Sequence[str] | None:
         """The records of a trace; None outside of a repository, of a file that is not committed,
         and where git does not say.
         """
         place = place_of(path)
-        if place is None:
-            return None
-        root, name = place
-        if root not in self._hashes:
-            self._hashes[root] = hashes_in(root, "HEAD", self._seconds)
-        committed = self._hashes[root].get(name)
-        if committed is None:
+        committed = self._hashes(place[0]).get(place[1]) if place is not None else None
+        if place is None or committed is None:
             return None
         try:
-            data = disk.read_regular(root / name, disk.LARGEST)
+            data = disk.read_regular(Path(*place), disk.LARGEST)
         except OSError:
             data = b""
         if has_content(data, committed):
             return disk.records_of(data)
-        return records_in(root, committed, self._seconds)
+        return records_in(place[0], committed, _PATIENCE)
 
 
 def committed_records(path: str) -> Sequence[str] | None:
@@ -235,9 +227,9 @@ def is_tracked_without(path: str, suffix: str) -> bool | None:
     )
 
 
-def hashes_in(root: Path, commit: str, seconds: float) -> Mapping[str, str]:
+def hashes_in(root: Path, commit: str) -> Mapping[str, str]:
     """What git calls the contents of all files of a commit; nothing where it does not say."""
-    found = known_hashes(root, commit, seconds)
+    found = known_hashes(root, commit, _PATIENCE)
     return {} if isinstance(found, disk.Problem) else found
 
 
@@ -284,7 +276,7 @@ def _committed_paths(commit: str, root: Path) -> frozenset[Path]:
     """The files that a commit has and whose paths are like those of our settings. They are asked
     for together: most folders have none, and starting git for each takes long.
     """
-    names = hashes_in(root, commit, _PATIENCE)
+    names = hashes_in(root, commit)
     return frozenset(root / each for each in names if "drive-trace" in each)
 
 

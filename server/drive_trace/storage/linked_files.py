@@ -13,7 +13,7 @@ import errno
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from threading import Lock
@@ -55,8 +55,8 @@ class _Root:
         above = reversed(trace.parents) if trace is not None else ()
         between = (each for each in above if folder in each.parents)
         self._bases = [str(each) for each in (folder, *between, *folder.parents)]
-        self._folders: dict[str, str | None] = {}
-        """The real paths of folders in it, by their paths from here: most names share a few."""
+        self._folder = cache(partial(self._followed, self._real))
+        """Gives the real paths of folders in it, by their paths from here: names share a few."""
 
     def file(self, name: str) -> str | None:
         """The path of the file that a trace means by a name; None where there is none."""
@@ -70,9 +70,7 @@ class _Root:
         return None
 
     def _is_file(self, folder: str, name: str) -> bool:
-        if folder not in self._folders:
-            self._folders[folder] = self._followed(self._real, folder)
-        at = self._folders[folder]
+        at = self._folder(folder)
         real = self._followed(at, name) if at is not None else None
         return real is not None and os.path.isfile(real)
 
