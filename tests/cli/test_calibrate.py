@@ -196,9 +196,7 @@ def test_a_calibration_follows_no_link_out_of_its_folder(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"case":"a","human":"pass","judge":"pass","labelled_by":"gpt-5"}', "a model"),
         ("case,human\na,maybe\n", "line 2"),
-        ("\xff", "there is no column `case`"),
         ("case,human,judge,judge\na,pass,pass,fail\n", "line 1: a column stands there twice"),
         ("case,human\na,pass\na,fail\n", 'line 3: the case "a" has another label above'),
         ("", "has no row"),

@@ -6,20 +6,17 @@ tell these.
 """
 
 import json
-import subprocess
 import tempfile
 from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from drive_trace.vocabulary import EVENTS
 from tests.cli.support import Ran, run
-from tests.support.command import COMMAND
 from tests.support.damage import FILES, ILLEGIBLE, LINES, Damage, Files, damaged
 from tests.support.drawing import examples
 from tests.support.runs import FAIL, PART, PASS, Recorder, Triple, write
@@ -263,35 +260,3 @@ def test_no_damage_makes_a_pass_of_an_old_report(
     with tempfile.TemporaryDirectory() as folder:
         assert with_report(Path(folder, "before"), files, began) == 3
         assert with_report(Path(folder, "after"), damaged(worse, damages[1:]), began)
-
-
-def read_a_little(chance: Random, *args: str | Path, at_most: int = 2_000) -> int:
-    """The exit code of a command whose reader has gone after some bytes of either stream."""
-    command = [COMMAND, *map(str, args)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as running:
-        assert running.stdout is not None
-        running.stdout.read(chance.choice([0, 1, chance.randrange(at_most)]))
-        running.stdout.close()
-        return running.wait(60)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_a_reader_that_has_gone_turns_nothing_green(tmp_path: Path, seed: int) -> None:
-    chance = Random(seed)
-    recorder = Recorder(seed)
-    for number in range(40):
-        lines = recorder.run(f"run-{number}", PASS if number % 2 else FAIL)
-        write(tmp_path / "b" / f"{number}/trace.jsonl", lines)
-    for number in range(40, 60):
-        write(tmp_path / "c" / f"{number}/trace.jsonl", recorder.run(f"run-{number}", FAIL))
-    torn = write(tmp_path / "torn.jsonl", [*recorder.run("torn", PASS)[:-1], '{"event_id":'])
-    assert read_a_little(chance, "check", torn) == 1
-    folders = (tmp_path / "b", tmp_path / "c")
-    for form in ("text", "json", "markdown", "table"):
-        assert read_a_little(chance, "score", "--require-correct", "--format", form, *folders) == 1
-    sides = ("--baseline", tmp_path / "b", "--candidate", tmp_path / "c", "--allow-unverified")
-    assert read_a_little(chance, "compare", *sides, "--fail-on", "worse") == 1
-    graded = write(tmp_path / "graded.jsonl", recorder.run("graded", PASS))
-    of_graded = ("--trace-file", graded, "--project-run-id", "graded", "--component", "qa")
-    assert read_a_little(chance, "gate", *of_graded, "--run", "seq 9999; exit 1", at_most=40) == 1
-    assert json.loads(graded.read_text("utf-8").splitlines()[-1])["qa"] == "fail"
