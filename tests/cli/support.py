@@ -45,6 +45,17 @@ def process(*args: str | Path, stdin: bytes = b"", timeout: float = 120, **popen
     return Ran(ended.returncode, ended.stdout.decode(), ended.stderr.decode())
 
 
+def completed(*words: str | Path, **popen: Any) -> list[str]:
+    """What bash is offered for the last word."""
+    typed = {
+        "COMP_WORDS": " ".join(["drive-trace", *map(str, words)]),
+        "COMP_CWORD": f"{len(words)}",
+    }
+    ran = process(env={**os.environ, "_DRIVE_TRACE_COMPLETE": "bash_complete", **typed}, **popen)
+    assert (ran.code, ran.err) == (0, "")
+    return ran.out.split()
+
+
 def findings(text: str | bytes) -> list[Any]:
     """The findings of a trace, as programs get them."""
     data = text.encode() if isinstance(text, str) else text

@@ -4,7 +4,6 @@ choices.
 
 import json
 import os
-import re
 import shlex
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -18,7 +17,7 @@ import pytest
 from drive_trace.authoring.drafts import Stamp
 from drive_trace.storage import emitting
 from drive_trace.vocabulary import ENVELOPE, EVENTS
-from tests.cli.support import Ran, git, process, run, write
+from tests.cli.support import Ran, completed, git, process, run, write
 
 BRIEF = "Build the retry queue.\n"
 
@@ -471,24 +470,13 @@ def test_the_forms_do_not_mix(line: str) -> None:
 
 
 def test_shells_complete_events_and_fields(repository: Path) -> None:
-    def completed(*words: str) -> list[str]:
-        typed = {"COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)}
-        found = process(
-            env={**os.environ, "_DRIVE_TRACE_COMPLETE": "bash_complete", **typed}, cwd=repository
-        )
-        return re.findall(r"^plain,(.*)$", found.out, re.MULTILINE)
+    def words(*typed: str) -> list[str]:
+        return [each.removeprefix("plain,") for each in completed("emit", *typed, cwd=repository)]
 
-    assert completed("drive-trace", "emit", "round-") == ["round-start", "round-end"]
-    assert completed("drive-trace", "emit", "round-end", "") == [
-        "dispatch_id=",
-        "round_id=",
-        "verdict=",
-        "findings_filed=",
-        "wall_clock_ms=",
-    ]
-    assert completed("drive-trace", "emit", "round-end", "verdict=satisfied", "f") == [
-        "findings_filed="
-    ]
+    fields = ["dispatch_id=", "round_id=", "verdict=", "findings_filed=", "wall_clock_ms="]
+    assert words("round-") == ["round-start", "round-end"]
+    assert words("round-end", "") == fields
+    assert words("round-end", "verdict=satisfied", "f") == ["findings_filed="]
 
 
 def test_several_writers_take_no_number_twice(tmp_path: Path) -> None:

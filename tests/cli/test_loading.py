@@ -19,7 +19,11 @@ _CHECK = {*_SCORE, "analysis", "linter", "report"}
 
 _RUN = ("--trace-file", "trace.jsonl", "--project-run-id", "run-1")
 _STARTED = '{"slice_slug":"retry","slice_index":1,"linear_ref":null}'
-_SLOW = {"asyncio", "difflib", "hashlib", "lsprotocol", "platformdirs", "pydantic", "pygls"}
+_SLOW = {
+    *("asyncio", "concurrent", "difflib", "hashlib", "html", "http", "lsprotocol", "platformdirs"),
+    *("multiprocessing", "pydantic", "pygls", "subprocess", "tempfile"),
+    *("drive_trace.authoring.transcripts", "drive_trace.authoring.usage"),
+}
 """What takes long to load, and most commands do without."""
 
 
@@ -48,8 +52,9 @@ def package_of(module: str) -> str:
         (_WRITE, ("record", *_RUN, "--qa", "pass")),
         (_WRITE, ("tokens", *_RUN, "--input-tokens", "1")),
         (_CHECK, ("check", "trace.jsonl")),
+        ({*_HELP, "json_text", "stopping", "vocabulary"}, ("schema", "dispatch-start")),
     ],
-    ids=["--help", "fleet --help", "score", "emit --event", "emit", "record", "tokens", "check"],
+    ids=lambda given: " ".join(given)[:16] if isinstance(given, tuple) else "",
 )
 def test_a_command_loads_what_it_needs(
     packages: set[str], args: tuple[str, ...], tmp_path: Path

@@ -4,14 +4,13 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from drive_trace.commands import COMMANDS
 from drive_trace.vocabulary import EVENTS
-from tests.cli.support import process, run, write
+from tests.cli.support import completed, process, run, write
 from tests.support.client_text import triage
 from tests.support.command import COMMAND
 from tests.support.systems import POSIX_SHELL, not_on_windows
@@ -46,72 +45,7 @@ def test_no_such_event(name: str, hint: str) -> None:
     assert hint in ran.err
 
 
-_TO_RUN = "--trace-file TRACE --project-run-id run-1"
-_SERVER = "pydantic pygls lsprotocol"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "idle"),
-    [
-        ("check TRACE", f"grading judg http {_SERVER}"),
-        (
-            "check TRACE",
-            "subprocess tempfile difflib hashlib concurrent multiprocessing drive_trace.authoring",
-        ),
-        ("--help", "vocabulary drive_trace.trace linter scorecard commands.score json_text"),
-        ("score TRACE", "linter.rules linter.engine grading drive_trace.report http"),
-        ("score TRACE", _SERVER),
-        (
-            "score TRACE",
-            "hashlib difflib subprocess html shutil storage.recording drive_trace.authoring",
-        ),
-        (f"emit {_TO_RUN} --event x --payload {{}}", "authoring.usage authoring.transcripts"),
-        (f"emit {_TO_RUN} --event round-start --payload {{}}", _SERVER),
-        (f"record {_TO_RUN} --qa pass", f"linter.rules http {_SERVER}"),
-        (f"tokens {_TO_RUN} --input-tokens 5", _SERVER),
-        ("schema dispatch-start", f"linter.rules drive_trace.trace.reading http {_SERVER}"),
-    ],
-)
-def test_a_command_loads_nothing_of_what_others_do(
-    tmp_path: Path, arguments: str, idle: str
-) -> None:
-    code = (
-        "import contextlib, sys\n"
-        "from drive_trace.commands import cli\n"
-        "with contextlib.suppress(SystemExit):\n"
-        "    cli(sys.argv[2:])\n"
-        "words = sys.argv[1].split()\n"
-        "sys.exit(' '.join(name for name in sys.modules if any(each in name for each in words)))\n"
-    )
-    trace = str(write(tmp_path, "trace.jsonl", triage()))
-    words = [trace if word == "TRACE" else word for word in arguments.split()]
-    ran = subprocess.run(
-        [sys.executable, "-c", code, idle, *words], capture_output=True, text=True, check=False
-    )
-    loaded = ran.stderr.splitlines()[-1:]
-    assert loaded == [""]
-
-
 # Completion
-
-
-def completed(*words: str | Path) -> list[str]:
-    """What bash is offered for the last word."""
-    ended = subprocess.run(
-        [COMMAND],
-        env={
-            **os.environ,
-            "_DRIVE_TRACE_COMPLETE": "bash_complete",
-            "COMP_WORDS": " ".join(["drive-trace", *map(str, words)]),
-            "COMP_CWORD": str(len(words)),
-        },
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
-    assert ended.stderr == ""
-    return ended.stdout.split()
 
 
 def test_events_runs_and_paths_are_completed(tmp_path: Path) -> None:
