@@ -66,34 +66,19 @@ def test_a_command_loads_what_it_needs(
     assert not (_SLOW - {"hashlib"} if "authoring" in packages else _SLOW) & modules
 
 
-def without_pydantic(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
-    """Runs a command as it lies in the extension, which does not carry pydantic."""
+def test_prices_and_cases_are_read_without_pydantic(tmp_path: Path) -> None:
+    """As in the extension, which does not carry it."""
     code = (
         "import sys; sys.modules['pydantic'] = None; from drive_trace.__main__ import main; main()"
     )
     for side in ("one", "other"):
-        (folder / side).mkdir()
-        write(folder / side, "trace.jsonl", CLEAN)
-    write(
-        folder, "prices.toml", "['*']\ninput = 3\noutput = 15.5\ncache_read = 0\ncache_write = 1\n"
-    )
-    write(folder, "cases.toml", "[cases]\nretry = ['*']\n")
-    return subprocess.run(
-        [sys.executable, "-c", code, "compare", "--baseline", "one", "--candidate", "other", *args],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        check=False,
-    )
-
-
-def test_prices_are_read_without_pydantic(tmp_path: Path) -> None:
-    ran = without_pydantic(tmp_path, "--prices", "prices.toml", "--allow-unverified", "all")
-    assert "candidate" in ran.stdout
-    assert ran.stderr == ""
-
-
-def test_cases_are_read_without_pydantic(tmp_path: Path) -> None:
-    ran = without_pydantic(tmp_path, "--cases", "cases.toml", "--allow-unverified", "all")
+        write(tmp_path, f"{side}/trace.jsonl", CLEAN)
+    prices = "['*']\ninput = 3\noutput = 15.5\ncache_read = 0\ncache_write = 1\n"
+    write(tmp_path, "prices.toml", prices)
+    write(tmp_path, "cases.toml", "[cases]\nretry = ['*']\n")
+    sides = ("--baseline", "one", "--candidate", "other", "--allow-unverified", "all")
+    files = ("--prices", "prices.toml", "--cases", "cases.toml")
+    command = [sys.executable, "-c", code, "compare", *sides, *files]
+    ran = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert "candidate" in ran.stdout
     assert ran.stderr == ""

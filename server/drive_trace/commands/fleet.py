@@ -6,7 +6,7 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from glob import has_magic, iglob
 from itertools import chain
 from pathlib import Path, PurePath
@@ -22,7 +22,8 @@ from drive_trace.storage.files import STDIN, leads_out
 
 # What reads traces and writes tables is loaded in the functions: its help needs none of it.
 if TYPE_CHECKING:
-    from drive_trace.fleet.scan import FleetScan, Inputs
+    from drive_trace.fleet.kept import OnAll
+    from drive_trace.fleet.scan import FleetScan
     from drive_trace.report.fleet import FleetSummary, Row
     from drive_trace.scorecard.card import ScoreCard
     from drive_trace.storage.finding import Found, SearchOptions
@@ -70,6 +71,7 @@ def _out(_: click.Context, __: click.Parameter, value: str | None) -> str | None
     "--address",
     "HOST:PORT",
     "The cluster of Ray; else that of RAY_ADDRESS, or one that is started here and ends.",
+    callback=options.not_empty,
 )
 def fleet(  # noqa: PLR0913, PLR0917 - one for each option
     paths: tuple[str, ...],
@@ -100,19 +102,19 @@ def fleet(  # noqa: PLR0913, PLR0917 - one for each option
       drive-trace fleet 'teams/*/projects' --out - | jq .verdict
       drive-trace fleet /shared/runs --runner ray --address head:6379 --out runs.parquet
     """
-    if STDIN in paths:
-        raise click.UsageError("- is no file: a fleet is read from files")
-    if address == "":
-        raise click.UsageError("--address is empty")
-    if html is not None and html == out:
-        raise click.UsageError("--html and --out name the same file")
-    if address is not None and runner != RAY:
-        raise click.UsageError("--address is for --runner ray")
+    for is_refused, message in (
+        (STDIN in paths, "- is no file: a fleet is read from files"),
+        (html is not None and html == out, "--html and --out name the same file"),
+        (address is not None and runner != RAY, "--address is for --runner ray"),
+    ):
+        if is_refused:
+            raise click.UsageError(message)
     from drive_trace.fleet.kept import ScanError  # noqa: PLC0415 - see above
-    from drive_trace.fleet.scan import Inputs  # noqa: PLC0415
+    from drive_trace.fleet.scan import FleetScan, Inputs  # noqa: PLC0415
     from drive_trace.report.fleet import FleetSummary  # noqa: PLC0415
     from drive_trace.scorecard.card import ScoreCard  # noqa: PLC0415
     from drive_trace.storage.finding import find_traces, link_out, omitted  # noqa: PLC0415
+    from drive_trace.storage.fleet_cache import Cache, open_cache  # noqa: PLC0415
 
     gc.enable()  # this may go on for hours, see __main__.py
     reading, joining = ProgressBar("reading traces"), ProgressBar("joining runs")
@@ -138,7 +140,9 @@ def fleet(  # noqa: PLR0913, PLR0917 - one for each option
             yield row
 
     try:
-        with _scanning(inputs, reading, runner, address, no_cache=no_cache) as scan:
+        on_all, keeps = _on_all(runner, address), runner == _LOCAL and not no_cache
+        with closing(open_cache(_warn, _PATIENCE) if keeps else Cache(None)) as cache:
+            scan = FleetScan(inputs, cache, reading.over, on_all)
             _write(table(rows(scan)), out)
     except ScanError as error:
         raise Ended(EXIT_UNUSABLE, str(error)) from error
@@ -152,6 +156,16 @@ def fleet(  # noqa: PLR0913, PLR0917 - one for each option
     sys.exit(EXIT_UNUSABLE if inputs.unread or inputs.failed else 0)
 
 
+def _on_all(runner: str, address: str | None) -> OnAll:
+    if runner == _LOCAL:
+        from drive_trace.storage.processes import on_all_cores  # noqa: PLC0415 - see above
+
+        return on_all_cores
+    from drive_trace.fleet.engine import engine  # noqa: PLC0415 - an extra
+
+    return engine(runner, address)
+
+
 def _write_page(
     out: str, rows: Sequence[Row], summary: FleetSummary, files: int, card: ScoreCard
 ) -> None:
@@ -162,25 +176,6 @@ def _write_page(
     page = fleet_html(Fleet(rows, summary, files, card, paths), f"drive-trace {__version__}")
     is_manifest = os.path.realpath(out).endswith(MANIFEST_SUFFIX)
     write_document(page, out, traces=[], inputs=[out] * is_manifest, is_html=True)
-
-
-@contextmanager
-def _scanning(
-    inputs: Inputs, progress: ProgressBar, runner: str, address: str | None, *, no_cache: bool
-) -> Iterator[FleetScan]:
-    from drive_trace.fleet.kept import OnAll  # noqa: PLC0415
-    from drive_trace.fleet.scan import FleetScan  # noqa: PLC0415 - see above
-    from drive_trace.storage.fleet_cache import Cache, open_cache  # noqa: PLC0415
-    from drive_trace.storage.processes import on_all_cores  # noqa: PLC0415
-
-    on_all: OnAll = on_all_cores
-    if runner != _LOCAL:
-        from drive_trace.fleet.engine import engine  # noqa: PLC0415 - an extra
-
-        on_all, no_cache = engine(runner, address), True
-    kept = Cache(None) if no_cache else open_cache(_warn, _PATIENCE)
-    with closing(kept) as cache:
-        yield FleetScan(inputs, cache, progress.over, on_all)
 
 
 def _but_not(written: Iterable[str | None], found: Iterable[Found]) -> Iterator[Found]:
