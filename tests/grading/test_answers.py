@@ -120,7 +120,7 @@ def read_strictly(reply: str) -> tuple[list[str], object] | None:
     if middle and middle[-1] == "```" and re.match(r"```(json)?[ \t\r]*$", first, re.IGNORECASE):
         text = "\n".join(middle[:-1])
     syntax = parse(text)
-    if not syntax.is_json or syntax.root is None or len(reply.strip()) > LARGEST_REPLY:
+    if syntax.problems or syntax.root is None or len(reply.strip()) > LARGEST_REPLY:
         return None
     if [each.key for each in syntax.root.members] != ["reasons", "intent"]:
         return None

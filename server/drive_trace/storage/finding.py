@@ -77,18 +77,8 @@ GONE = frozenset(
     }
 )
 """What git has and the disk has no more."""
-MISSED = frozenset(
-    {
-        Omission.HIDDEN,
-        Omission.IGNORED,
-        Omission.LINKED,
-        Omission.OTHER_NAME,
-        Omission.CONFIGURED,
-        Omission.REPOSITORY_WITH_TRACES,
-        Omission.LIBRARY_WITH_TRACES,
-        *GONE,
-    }
-)
+_CHOSEN = (Omission.TRUSTED, Omission.EXCLUDED, Omission.REPOSITORY, Omission.LIBRARY)
+MISSED = frozenset(Omission).difference(_CHOSEN)
 """What may hold a part of any run, and nobody has excluded: no verdict is sure without it."""
 _HELD = {
     Omission.REPOSITORY: Omission.REPOSITORY_WITH_TRACES,

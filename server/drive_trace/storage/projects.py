@@ -285,23 +285,18 @@ class Projects:
 
     def _nearest(self, path: str | Path, name: str, known: Above) -> Path | None:
         """The file of a name in the nearest folder above a path."""
+        folder, inner = os.path.split(path)  # Path is slow, and there are many traces
+        passed = list[tuple[str, str]]()
         above: Path | None = None
-        passed: list[tuple[str, str]] = []
-        folder, inner = os.path.split(
-            path
-        )  # Path is slow, and this is done for each of many traces
-        while inner:
-            if (folder, name) in known:
-                above = known[folder, name]
-                break
+        while above is None and inner and (folder, name) not in known:
             passed.append((folder, name))
             found = os.path.join(folder, name)  # noqa: PTH118
             # A link that leads nowhere is a mistake to report; a folder of that name is not.
             if self._is_there(found) and (self._commit or not os.path.isdir(found)):  # noqa: PTH112
                 above = Path(found)
-                break
             folder, inner = os.path.split(folder)
-        known.update(dict.fromkeys(passed[1:], above))  # the last folder has few traces
+        above = above or known.get((folder, name))
+        known.update(dict.fromkeys(passed, above))
         return above
 
 
