@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import nan
 from operator import itemgetter
 from typing import NamedTuple
@@ -134,16 +134,8 @@ class FullReport(NamedTuple):
             run.run_id: [] if all(part.path in known for part in run.parts) else None
             for run in self.card.runs
         }
-        owned: dict[str, list[tuple[int, str]]] = {}
-        for run in self.card.runs:
-            for part in run.parts:
-                same = owned.setdefault(part.path, [])
-                unknown = (each.line for each in part.unknown if each.run_id == run.run_id)
-                own = (*(each.line for each in part.rejected), *unknown)
-                same += ((line, run.run_id) for line in own)
         for trace in self.traces:
-            same = owned.get(trace.path, [])
-            same = sorted([*same, *((event.line, event.run_id) for event in trace.events)])
+            same = sorted(_owners(trace))
             for each in known.get(trace.path, ()) if same else ():
                 at = max(bisect_right(same, each.line, key=itemgetter(0)) - 1, 0)
                 mine = found.get(same[at][1])
@@ -212,15 +204,21 @@ def report_on(
     return _report(card, EventLog(traces, card.runs), traces, findings)
 
 
+def _owners(trace: TraceLog) -> Iterator[tuple[int, str]]:
+    """The numbers of the lines that name runs, each with its run."""
+    yield from ((each.line, each.run_id) for each in trace.events)
+    for run in trace.summary.runs:
+        for part in run.parts:
+            unknown = (each for each in part.unknown if each.run_id == run.run_id)
+            yield from ((each.line, run.run_id) for each in (*part.rejected, *unknown))
+
+
 def _lines_of_others(trace: TraceLog, only: Collection[str]) -> set[int]:
     """The numbers of the lines that are of other runs alone."""
     odd: dict[bool, set[int]] = {True: set(), False: set()}
-    for run in trace.summary.runs:
-        for part in run.parts:
-            odd[run.run_id in only].update(each.line for each in part.rejected)
-            odd[run.run_id in only].update(each.line for each in part.unknown)
-    valid = {each.line for each in trace.events if each.run_id not in only}
-    return valid | odd[False] - odd[True]
+    for line, run_id in _owners(trace):
+        odd[run_id in only].add(line)
+    return odd[False] - odd[True]
 
 
 def _without(trace: TraceLog, lines: Collection[int]) -> TraceLog:
