@@ -54,14 +54,6 @@ SCOPES = (
 """Which events the figures of a report on whole files are about."""
 
 
-class LineCount(NamedTuple):
-    """How many lines of traces are events, and how many are not."""
-
-    valid: int
-    invalid: int
-    unknown: int
-
-
 SEVERITIES = ("error", "warning", "information", "hint")
 
 
@@ -144,18 +136,18 @@ class FullReport(NamedTuple):
         return found
 
     @property
-    def lines(self) -> LineCount:
-        """The lines of all traces; blank ones are nothing."""
-        return LineCount(
-            sum(len(each.events) for each in self.traces),
-            sum(len(each.invalid_lines) for each in self.traces),
-            sum(len(each.unknown_lines) for each in self.traces),
-        )
+    def lines(self) -> Mapping[str, int]:
+        """How many lines of all traces are events, and how many are not; blank ones are nothing."""
+        return {
+            "valid": sum(len(each.events) for each in self.traces),
+            "invalid": sum(len(each.invalid_lines) for each in self.traces),
+            "unknown": sum(len(each.unknown_lines) for each in self.traces),
+        }
 
     @property
     def line_counts(self) -> str:
         """The same in a sentence, so that no rejected line goes unnoticed."""
-        valid, invalid, unknown = self.lines
+        valid, invalid, unknown = self.lines.values()
         return (
             f"{plural(valid, 'valid event')}. Not counted: {plural(invalid, 'invalid line')} "
             f"(rejected) and {unknown:,} of unknown event types."
@@ -257,7 +249,7 @@ def to_json(report: FullReport) -> dict[str, object]:
         "assertions": [_assertion_json(checked) for checked in report.assertions],
         "metric_notes": [_metric_json(measured) for measured in report.metrics],
         "timelines": timelines_json(report.timelines),
-        "lines": report.lines._asdict(),
+        "lines": report.lines,
         "files": [
             {
                 "path": trace.path,

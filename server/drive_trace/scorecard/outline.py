@@ -38,7 +38,12 @@ def outline(run: RunScore, line: LineWords | None = None) -> Outline:
     """Say what happened in a run. ``line`` names its lines, by default by their numbers, and by the
     file where it has several.
     """
-    line = line or (_line_of_file if len(run.parts) > 1 else _plain_line)
+    of_file = len(run.parts) > 1
+
+    def plain_line(at: LineRef) -> doc.Words:
+        return f"line {at.line} of {doc.name(at.path)}" if of_file else f"line {at.line}"
+
+    line = line or plain_line
     said = (_work(run, line), _halts(run, line), _rejected(run))
     return Outline(tuple(filter(None, said)), _grading(run))
 
@@ -46,14 +51,6 @@ def outline(run: RunScore, line: LineWords | None = None) -> Outline:
 def outline_blocks(run: RunScore, line: LineWords | None = None) -> list[doc.Block]:
     """The same as a document, without how to grade the run."""
     return [doc.Paragraph(each) for each in outline(run, line).sentences]
-
-
-def _plain_line(at: LineRef) -> doc.Words:
-    return f"line {at.line}"
-
-
-def _line_of_file(at: LineRef) -> doc.Words:
-    return f"line {at.line} of {doc.name(at.path)}"
 
 
 def in_short(run: RunScore) -> str:

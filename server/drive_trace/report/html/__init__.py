@@ -331,16 +331,10 @@ class _Page:
         chart = self.charts[run.run_id]
         if chart is None:
             return {}
-        places = self.places
-        marks = {
-            places.id_of(line): places.id_of(each.lines[0], "b")
-            for each in chart.marks
-            if each.until is None
-            for line in each.lines
-        }
-        return marks | {
-            places.id_of(line): places.id_of(each.lines[0], "b")
-            for each in chart.drawn()
+        last = (each for each in chart.marks if each.until is None)
+        return {
+            self.places.id_of(line): self.places.id_of(each.lines[0], "b")
+            for each in (*last, *chart.drawn())
             for line in each.lines
         }
 
