@@ -15,42 +15,17 @@ import { link } from "./link";
 import { readSettings } from "./settings";
 import { showDocument } from "./show-document";
 
-/** What a client tells of its server. */
-export interface Fate {
-  /** It ended, or made no sense, before it had answered once. */
-  failedToStart(): void;
-  /** The connection to it is gone, after it had answered. */
-  lost(): void;
-}
-
 /**
- * Leaves it to `Fate` to tell of a server that does not start, or ends.
+ * Leaves it to `Server` to tell of a server that does not start, or ends.
  *
  * The library tells a failed start in up to four notifications (connection, write, initialization,
  * start), and an end in one for each message that is not sent any more, none of which says what to
  * do. They go to the log.
  */
 class DriveTraceClient extends LanguageClient {
-  private starting = false;
-
-  constructor(
-    server: ServerOptions,
-    options: LanguageClientOptions,
-    private readonly fate: Fate,
-  ) {
-    super("driveTrace", "Drive Trace", server, options);
-    this.onDidChangeState(({ newState }) => {
-      this.starting = newState === State.Starting || (this.starting && newState !== State.Running);
-    });
-  }
-
   override error(message: string, data?: unknown, notification: boolean | "force" = true): void {
     const isTold = this.state !== State.Running || message.startsWith("Sending ");
     super.error(message, data, !isTold && notification);
-    if (notification !== false && this.starting) {
-      this.starting = false;
-      this.fate.failedToStart();
-    }
   }
 }
 
@@ -64,12 +39,9 @@ const envelope: StaticFeature = {
   clear: () => undefined,
 };
 
-/** A client, not yet started, of the server that `launch` starts, as `host` has it. */
+/** A client, not yet started, of the server that `launch` starts, as `host` has it; `lost` is called where the connection is gone. */
 export function createClient(
-  launch: ServerOptions,
-  log: vscode.LogOutputChannel,
-  fate: Fate,
-  host: Partial<LanguageClientOptions> = {},
+  launch: ServerOptions, log: vscode.LogOutputChannel, lost: () => void, host: Partial<LanguageClientOptions> = {},
 ): LanguageClient {
   const options: LanguageClientOptions = {
     ...host,
@@ -86,14 +58,12 @@ export function createClient(
     errorHandler: {
       error: () => ({ action: ErrorAction.Continue, handled: true }),
       closed: () => {
-        if (client.state === State.Running) {
-          fate.lost();
-        }
+        lost();
         return { action: CloseAction.DoNotRestart, handled: true };
       },
     },
   };
-  const client = new DriveTraceClient(launch, options, fate);
+  const client = new DriveTraceClient("driveTrace", "Drive Trace", launch, options);
   client.registerFeature(envelope);
   link.attach(client);
   return client;

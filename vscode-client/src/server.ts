@@ -20,15 +20,14 @@ export interface Host {
   /** What the client has to be like there. */
   readonly options?: Partial<LanguageClientOptions>;
   choose(): Promise<Choice>;
-  /** Starts one; `ended` is called when it is gone. */
-  launch(command: Command, ended: () => void): Promise<Running>;
+  launch(command: Command): Promise<Running>;
 }
 
 /** A server that was started. */
 export interface Running {
   readonly transports: ChildProcess | MessageTransports;
-  /** Whether it is gone. */
-  hasEnded(): boolean;
+  /** Comes when it is gone. */
+  readonly ended: Promise<unknown>;
   kill(): void;
 }
 
@@ -162,14 +161,7 @@ export class Server {
     this.log.appendLine(`Starting ${shown}`);
     link.program = shown;
     link.inWebAssembly = choice.command.inWebAssembly;
-    const client = createClient(() => this.launch(choice.command), this.log, {
-      failedToStart: () => {
-        if (this.client === client) {
-          void this.report(vscode.l10n.t('"{0}" ended before it answered.', shown), commandSetting);
-        }
-      },
-      lost: () => { this.recover(client); },
-    }, this.host.options);
+    const client = createClient(() => this.launch(choice.command), this.log, () => this.running?.kill(), this.host.options);
     this.client = client;
     this.command = choice.command;
     this.trusted = vscode.workspace.isTrusted;
@@ -177,8 +169,7 @@ export class Server {
   }
 
   private async launch(command: Command): Promise<Running["transports"]> {
-    const { client } = this;
-    this.running = await this.host.launch(command, () => { this.recover(client); });
+    this.running = await this.host.launch(command);
     return this.running.transports;
   }
 
@@ -194,23 +185,21 @@ export class Server {
         void this.report(text, commandSetting);
       }
     } catch {
-      // The client has reported it.
+      if (this.client === client) {
+        void this.report(vscode.l10n.t('"{0}" ended before it answered.', shown), commandSetting);
+      }
     }
   }
 
   private greet(client: LanguageClient): void {
-    if (this.client !== client) {
-      return; // too late: another one has taken its place
-    }
-    this.answered = client;
-    if (this.running?.hasEnded() !== false) {
-      this.recover(client);
+    if (this.client === client) { // else it is too late: another one has taken its place
+      this.answered = client;
+      void this.running?.ended.then(() => { this.recover(client); });
     }
   }
 
-  /** Whoever notices first that a server is gone: its process, or the connection to it. */
-  private recover(client: LanguageClient | undefined): void {
-    if (client === undefined || client !== this.answered) {
+  private recover(client: LanguageClient): void {
+    if (client !== this.answered) {
       return;
     }
     this.answered = undefined;

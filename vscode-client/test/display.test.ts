@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { mock, test } from "node:test";
+import { test } from "node:test";
 
 import type { Run } from "../src/protocol";
-import { aboveRuns, dayOf, endOf, groupOf, isAppended, joined, lookOf, matching, Soon, sorted, toldOf } from "../src/views/display";
+import { aboveRuns, dayOf, endOf, groupOf, isAppended, joined, lookOf, matching, sorted, toldOf } from "../src/views/display";
 
 function run(runId: string, headline: string, ...names: string[]): Run {
   const files = names.map((name) => ({ uri: `file:///${name}`, name, line: 0, events: 1, findings: 0, correctness: null }));
@@ -87,28 +87,6 @@ test("no verdict but a CORRECT that is earned has the colour of success", () => 
 test("what is not there leaves no dot behind", () => {
   assert.equal(joined("a", null, "", undefined, "b"), "a · b");
   assert.equal(joined(""), "");
-});
-
-test("a burst is acted on once when it pauses, and now and then while it does not", () => {
-  mock.timers.enable({ apis: ["setTimeout"] });
-  let count = 0;
-  const soon = new Soon(() => { count += 1; }, 10, 30);
-  soon.request(0);
-  mock.timers.tick(9);
-  soon.request(9);
-  mock.timers.tick(9);
-  assert.equal(count, 0);
-  mock.timers.tick(1);
-  assert.equal(count, 1);
-  for (let now = 100; now < 190; now += 5) {
-    soon.request(now);
-    mock.timers.tick(5);
-  }
-  assert.equal(count, 4);
-  soon.dispose();
-  mock.timers.tick(100);
-  assert.equal(count, 4);
-  mock.timers.reset();
 });
 
 test("of what is too long for its place the end is shown", () => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { beforeEach, mock, test } from "node:test";
 
 import { OneAtATime } from "../src/views/one-at-a-time";
 
@@ -7,77 +7,70 @@ import { OneAtATime } from "../src/views/one-at-a-time";
 class Slow {
   began = 0;
   private readonly ends: (() => void)[] = [];
-  readonly turns = new OneAtATime(() => {
+
+  readonly act = (): Promise<void> => {
     assert.equal(this.ends.length, 0, "never two at the same time");
     this.began += 1;
     return new Promise<void>((resolve) => { this.ends.push(resolve); });
-  });
+  };
 
   async end(): Promise<void> {
     this.ends.shift()?.();
-    await settled();
+    await new Promise((resolve) => { setImmediate(resolve); });
   }
 }
 
-/** Lets all that follows from what has happened happen. */
-function settled(): Promise<void> {
-  return new Promise((resolve) => { setImmediate(resolve); });
-}
-
-test("what is asked for meanwhile is done once more, and what was begun is not dropped", async ({ mock }) => {
+beforeEach(() => {
+  mock.timers.reset();
   mock.timers.enable({ apis: ["setTimeout", "Date"] });
-  const slow = new Slow();
-  void slow.turns.request();
-  void slow.turns.request();
-  void slow.turns.request();
-  assert.equal(slow.began, 1);
-  await slow.end();
-  mock.timers.tick(1);
-  await settled();
-  assert.equal(slow.began, 2);
-  await slow.end();
-  mock.timers.tick(1000);
-  await settled();
-  assert.equal(slow.began, 2);
 });
 
-test("it rests as long as it took, unless it is urgent", async ({ mock }) => {
-  mock.timers.enable({ apis: ["setTimeout", "Date"] });
+test("what is asked for meanwhile is done once more, after a rest as long as it took, unless it is urgent", async () => {
   const slow = new Slow();
-  void slow.turns.request();
-  void slow.turns.request();
+  const turns = new OneAtATime(slow.act);
+  turns.request();
+  mock.timers.tick(0);
+  turns.request();
+  turns.request();
   mock.timers.tick(400);
   await slow.end();
   mock.timers.tick(399);
-  await settled();
   assert.equal(slow.began, 1);
   mock.timers.tick(1);
-  await settled();
   assert.equal(slow.began, 2);
   mock.timers.tick(400);
   await slow.end();
-  void slow.turns.request(true);
-  await settled();
+  turns.request();
+  turns.request(true);
+  mock.timers.tick(0);
+  assert.equal(slow.began, 3);
+  await slow.end();
+  mock.timers.tick(1000);
   assert.equal(slow.began, 3);
 });
 
-test("a request that is done at once ends with what it began", async ({ mock }) => {
-  mock.timers.enable({ apis: ["setTimeout", "Date"] });
-  const slow = new Slow();
-  const request = slow.turns.request(true);
-  await slow.end();
+test("it waits until nobody asks any more, but not for ever", () => {
+  let count = 0;
+  const turns = new OneAtATime(() => { count += 1; }, 10);
+  turns.request();
+  mock.timers.tick(9);
+  turns.request();
+  mock.timers.tick(9);
+  assert.equal(count, 0);
   mock.timers.tick(1);
-  await request;
-  assert.equal(slow.began, 1);
+  assert.equal(count, 1);
 });
 
-test("it begins at once when it has rested", async ({ mock }) => {
-  mock.timers.enable({ apis: ["setTimeout", "Date"] });
-  const slow = new Slow();
-  void slow.turns.request();
-  await slow.end();
-  mock.timers.tick(1);
-  await settled();
-  void slow.turns.request();
-  assert.equal(slow.began, 2);
+test("it is done in the end, however often it is asked for, and not once it is disposed", async () => {
+  let count = 0;
+  const turns = new OneAtATime(() => { count += 1; }, 10);
+  for (let times = 0; times < 12; times += 1) {
+    turns.request();
+    mock.timers.tick(5);
+    await Promise.resolve();
+  }
+  assert.equal(count, 1);
+  turns.dispose();
+  mock.timers.tick(100);
+  assert.equal(count, 1);
 });

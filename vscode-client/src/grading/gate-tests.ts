@@ -2,7 +2,7 @@ import * as vscode from "vscode";
 
 import { link } from "../link";
 import { isTrace } from "../views/current";
-import { Soon } from "../views/display";
+import { OneAtATime } from "../views/one-at-a-time";
 import { commandsOf, isConfirmed } from "./gates";
 import { isSaved, type Program, subjectOf } from "./program";
 import { gateCommands } from "./settings";
@@ -25,11 +25,11 @@ export class GateTests implements vscode.Disposable {
   private controller: vscode.TestController | undefined;
   private readonly gates = new WeakMap<vscode.TestItem, Gate>();
   private outdated: vscode.TestItem[] = [];
-  private readonly soon = new Soon(() => { this.update(); }, 300);
+  private readonly turns = new OneAtATime(() => { this.update(); }, 300);
   private readonly listening: vscode.Disposable[];
 
   constructor(private readonly program: Program, private readonly memory: vscode.Memento) {
-    const look = (): void => { this.soon.request(); };
+    const look = (): void => { this.turns.request(); };
     this.listening = [
       vscode.workspace.onDidOpenTextDocument(look),
       vscode.workspace.onDidCloseTextDocument(look),
@@ -133,7 +133,7 @@ export class GateTests implements vscode.Disposable {
   }
 
   dispose(): void {
-    this.soon.dispose();
+    this.turns.dispose();
     this.listening.forEach((each) => { each.dispose(); });
     this.controller?.dispose();
   }

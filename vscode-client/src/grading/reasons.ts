@@ -7,7 +7,7 @@ import { link } from "../link";
 import { showLine } from "../views/places";
 import { shown } from "../views/report-panel";
 import { joined } from "../views/display";
-import { escaped } from "../views/webview";
+import { escaped, page } from "../views/webview";
 import { type Piece, pieces } from "./citations";
 import type { Subject } from "./program";
 import { type Judged, plain } from "./words";
@@ -37,7 +37,6 @@ export class Reasons implements vscode.Disposable {
 
   async open(judged: Judged, subject: Subject, beside: vscode.ViewColumn | undefined): Promise<void> {
     const cited = await Promise.all(judged.reasons.map((reason) => citedIn(reason, subject)));
-    const html = page(judged, subject, cited);
     this.panel?.dispose();
     this.threads = cited.flatMap((parts, index) => this.threadsOf(judged, judged.reasons[index] ?? "", parts));
     const title = vscode.l10n.t("Reasons: {0}", shown(subject.runId));
@@ -51,7 +50,7 @@ export class Reasons implements vscode.Disposable {
         this.threads.forEach((each) => { each.dispose(); });
       }
     });
-    panel.webview.html = html;
+    panel.webview.html = page(title, [style], written(judged, subject, cited));
   }
 
   /** The reason as a comment on each line that it cites, for as long as the reasons are open. */
@@ -74,24 +73,13 @@ export class Reasons implements vscode.Disposable {
   }
 }
 
-function page({ intent, model, prompt_version, calibrated }: Judged, subject: Subject, reasons: readonly (readonly Cited[])[]): string {
-  const items = reasons.map((parts) => parts.map(linked).join(""));
+function written({ intent, model, prompt_version, calibrated }: Judged, subject: Subject, reasons: readonly (readonly Cited[])[]): string {
+  const items = reasons.map((parts) => `<li>${parts.map(linked).join("")}</li>`);
   const by = vscode.l10n.t("by {0}, prompt v{1}", model, prompt_version);
   const how = calibrated ? vscode.l10n.t("calibrated") : vscode.l10n.t("not calibrated");
-  const nonce = crypto.randomUUID();
-  return `<!DOCTYPE html>
-<html lang="${escaped(vscode.env.language)}">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'nonce-${nonce}'; base-uri 'none'; form-action 'none'">
-<style nonce="${nonce}">${style}</style>
-</head>
-<body>
-<h1 class="${escaped(intent ?? "")}">intent: ${escaped(intent ?? "—")}</h1>
+  return `<h1 class="${escaped(intent ?? "")}">intent: ${escaped(intent ?? "—")}</h1>
 <p class="soft">${escaped(joined(subject.run.label, by, how))}</p>
-<ol>${items.map((each) => `<li>${each}</li>`).join("")}</ol>
-</body>
-</html>`;
+<ol>${items.join("")}</ol>`;
 }
 
 /** A part of a reason, with what it leads to if it leads to something. */

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
@@ -69,42 +69,36 @@ export class Processes implements Host {
     });
   }
 
-  async launch({ file, args, inWebAssembly }: Command, ended: () => void): Promise<Running> {
+  async launch({ file, args, inWebAssembly }: Command): Promise<Running> {
     if (inWebAssembly) {
-      return this.launchWorker(ended);
+      return this.launchWorker();
     }
     const child = spawn(file, [...args, "serve"], { cwd: homedir(), windowsHide: true });
-    child.on("exit", (code, signal) => {
-      this.log.appendLine(`The server has ended (${code ?? signal ?? "unknown"}).`);
-      ended();
-    });
+    const ended = this.endOf(child);
     await once(child, "spawn");
-    return {
-      transports: child,
-      hasEnded: () => child.exitCode !== null || child.signalCode !== null,
-      kill: () => { child.kill(); },
-    };
+    return { transports: child, ended, kill: () => { child.kill(); } };
   }
 
-  private launchWorker(ended: () => void): Running {
+  private launchWorker(): Running {
     const { bundle, storage } = this.home;
     const given: Places = { packed: path.join(bundle, "wasm"), cache: storage };
     // The stack of a main thread ends at values that are nested 5,000 levels deep.
     const worker = new Worker(path.join(bundle, "..", "dist", "wasm.mjs"), { workerData: given, resourceLimits: { stackSizeMb: 256 } });
-    let isOver = false;
-    worker.on("error", (error) => { this.log.appendLine(String(error)); });
-    worker.on("exit", (code) => {
-      isOver = true;
-      this.log.appendLine(`The server has ended (${code}).`);
-      ended();
-    });
+    const ended = this.endOf(worker).then(() => worker.emit("close")); // so that its reader learns of it
     this.worker = worker;
     this.see(vscode.workspace.workspaceFolders ?? []);
-    return {
-      transports: { reader: new PortMessageReader(worker), writer: new TextWriter(worker) },
-      hasEnded: () => isOver,
-      kill: () => { void worker.terminate(); },
-    };
+    const transports = { reader: new PortMessageReader(worker), writer: new TextWriter(worker) };
+    return { transports, ended, kill: () => { void worker.terminate(); } };
+  }
+
+  private endOf(server: ChildProcess | Worker): Promise<void> {
+    return new Promise((resolve) => {
+      server.on("error", (error) => { this.log.appendLine(String(error)); });
+      server.on("exit", (code, signal?: string) => {
+        this.log.appendLine(`The server has ended (${code ?? signal ?? "unknown"}).`);
+        resolve();
+      });
+    });
   }
 
   /** Lets the worker see folders of the workspace. */

@@ -5,7 +5,7 @@ import type { Compared } from "../protocol";
 import { themed } from "./report-panel";
 import type { Node } from "./run-rows";
 import { type Side, sideOf } from "./sides";
-import { escaped, newPanel } from "./webview";
+import { newPanel, page } from "./webview";
 
 /** Compares what is chosen in the view Runs or in the Explorer: first one side, then the other. */
 export class Comparing {
@@ -70,19 +70,8 @@ async function vouchedFor({ unverified }: Compared): Promise<string[]> {
   return await vscode.window.showQuickPick(unverified, { canPickMany: true, title }) ?? [];
 }
 
-/** A page that runs nothing, loads nothing, and applies its styles alone. */
+/** A page that runs nothing. */
 function show(panel: vscode.WebviewPanel, { title, body, style }: Compared, baseline: Side, candidate: Side): void {
-  const nonce = crypto.randomUUID();
   panel.title = vscode.l10n.t("{0} against {1}: {2}", candidate.label, baseline.label, title);
-  panel.webview.html = `<!DOCTYPE html>
-<html lang="${escaped(vscode.env.language)}">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'nonce-${nonce}'; base-uri 'none'; form-action 'none'">
-<title>${escaped(panel.title)}</title>
-<style nonce="${nonce}">${style}</style>
-<style nonce="${nonce}">${themed}</style>
-</head>
-<body>${body}</body>
-</html>`;
+  panel.webview.html = page(panel.title, [style, themed], body);
 }

@@ -115,33 +115,3 @@ interface Changed {
 export function isAppended({ start, end }: Changed, lines: number, isTyped: boolean): boolean {
   return end.line >= lines - 1 && (!isTyped || start.line >= lines - 1);
 }
-
-/** Waits until nothing has been asked for so many milliseconds, then acts once. */
-export class Soon {
-  private timer: ReturnType<typeof setTimeout> | undefined;
-  private since = 0;
-
-  constructor(
-    private readonly act: () => unknown,
-    private readonly pause: number,
-    /** Milliseconds after which it acts, however often it is asked. */
-    private readonly patience = pause * 5,
-  ) {}
-
-  request(now = Date.now()): void {
-    if (this.timer === undefined) {
-      this.since = now;
-    }
-    clearTimeout(this.timer);
-    const left = Math.max(0, this.since + this.patience - now);
-    this.timer = setTimeout(() => {
-      this.timer = undefined;
-      this.act();
-    }, Math.min(this.pause, left));
-  }
-
-  dispose(): void {
-    clearTimeout(this.timer);
-    this.timer = undefined;
-  }
-}

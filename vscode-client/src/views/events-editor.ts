@@ -6,7 +6,7 @@ import { current, eventsView, isEvents, type PlacedViews, type Shown } from "./c
 import { style } from "./events-style";
 import { OneAtATime } from "./one-at-a-time";
 import { editorFor, showLine, tellOfNoTrace } from "./places";
-import { page } from "./webview";
+import { runPage } from "./webview";
 
 /** In a trace of so many lines all rows are read again after an edit, as findings may have moved. */
 const few = 5_000;
@@ -18,18 +18,14 @@ export class EventsEditor implements vscode.CustomTextEditorProvider, PlacedView
   constructor(private readonly extension: vscode.Uri, private readonly need: () => Promise<void>) {}
 
   resolveCustomTextEditor(document: vscode.TextDocument, panel: vscode.WebviewPanel): void {
-    const scripts = vscode.Uri.joinPath(this.extension, "dist", "webview");
-    const { webview } = panel;
-    webview.options = { enableScripts: true, localResourceRoots: [scripts] };
     const view = new View(document, panel);
     this.views.add(view);
-    webview.onDidReceiveMessage((message: unknown) => view.receive(message));
+    panel.webview.onDidReceiveMessage((message: unknown) => view.receive(message));
     panel.onDidDispose(() => {
       this.views.delete(view);
       view.dispose();
     });
-    const script = webview.asWebviewUri(vscode.Uri.joinPath(scripts, "events.js"));
-    webview.html = page(script.toString(), { title: vscode.l10n.t("Events"), style, words: words() }, {});
+    runPage(panel.webview, this.extension, "events.js", vscode.l10n.t("Events"), [style], { words: words(), place: {} });
     void this.need();
   }
 
@@ -92,7 +88,8 @@ class View {
       this.from = 0;
       this.stop = Infinity;
       this.post({ cursor: current.lineOf(this.uri) ?? 0 });
-      return this.turns.request(true);
+      this.turns.request(true);
+      return undefined;
     }
     const { choose, look, open } = (message ?? {}) as { choose?: unknown; look?: unknown; open?: unknown };
     if (isLine(choose)) {
@@ -107,6 +104,7 @@ class View {
 
   dispose(): void {
     this.isClosed = true;
+    this.turns.dispose();
     this.listening.forEach((each) => { each.dispose(); });
   }
 
@@ -142,7 +140,7 @@ class View {
 
   private request(): void {
     if (this.isReady) {
-      void this.turns.request();
+      this.turns.request();
     }
   }
 

@@ -1,53 +1,50 @@
 /**
- * Does one thing at a time: what is asked for meanwhile is done once more afterwards. Before it is,
- * as much time passes as the last took, so that what is asked for all the time takes half of it.
+ * Does one thing at a time, once nobody has asked for it for a moment: what is asked for meanwhile is
+ * done once more afterwards. Before it is, as much time passes as the last took, so that what is
+ * asked for all the time takes half of it.
  */
 export class OneAtATime {
+  private timer: ReturnType<typeof setTimeout> | undefined;
   private isActing = false;
-  private isAskedAgain = false;
   private isUrgent = false;
-  private stopResting: (() => void) | undefined;
+  /** When it was asked for first, of what is still to be done. */
+  private since: number | undefined;
+  private rested = 0;
 
-  constructor(private readonly act: () => Promise<void>) {}
+  /** `pause` are the milliseconds; after five of them it is done, however often it is asked for. */
+  constructor(private readonly act: () => unknown, private readonly pause = 0) {}
 
-  /** What is urgent does not wait for the rest. */
-  async request(isUrgent = false): Promise<void> {
-    this.isAskedAgain = true;
-    if (isUrgent) {
-      this.isUrgent = true;
-      this.stopResting?.();
+  /** What is urgent waits for nothing but what is being done. */
+  request(isUrgent = false): void {
+    const now = Date.now();
+    this.since ??= now;
+    this.isUrgent ||= isUrgent;
+    if (!this.isActing) {
+      clearTimeout(this.timer);
+      const due = Math.max(this.rested, Math.min(now + this.pause, this.since + 5 * this.pause));
+      this.timer = setTimeout(() => {
+        this.since = undefined;
+        this.isUrgent = false;
+        void this.turn();
+      }, this.isUrgent ? 0 : due - now);
     }
-    if (this.isActing) {
-      return;
-    }
+  }
+
+  private async turn(): Promise<void> {
+    const start = Date.now();
     this.isActing = true;
     try {
-      await this.actUntilDone();
+      await this.act();
     } finally {
       this.isActing = false;
+      this.rested = 2 * Date.now() - start;
+      if (this.since !== undefined) {
+        this.request();
+      }
     }
   }
 
-  private async actUntilDone(): Promise<void> {
-    while (this.isAskedAgain) {
-      this.isAskedAgain = this.isUrgent = false;
-      const start = Date.now();
-      await this.act();
-      await this.rest(Date.now() - start);
-    }
-  }
-
-  private async rest(milliseconds: number): Promise<void> {
-    if (this.isUrgent) {
-      return;
-    }
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, milliseconds);
-      this.stopResting = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-    this.stopResting = undefined;
+  dispose(): void {
+    clearTimeout(this.timer);
   }
 }

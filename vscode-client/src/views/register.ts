@@ -8,7 +8,7 @@ import { turnGrade } from "./grade-picker";
 import { withServer } from "./needing";
 import { offerNextEvent } from "./next-event";
 import { type Place, placeOf } from "./places";
-import { AllRunsPanels, ReportPanels, shown, TimelinePanels } from "./report-panel";
+import { allRuns, type Kind, openAllRuns, Panels, report, shown, timeline } from "./report-panel";
 import { RunsTree } from "./runs-tree";
 import { ServerStatus } from "./server-status";
 import { StatusBar } from "./status-bar";
@@ -19,9 +19,8 @@ import { appendEvent, fixRule, recordVerdict, undoGrade } from "./writing";
  * for those that do not wait for a trace to be opened.
  */
 export function registerViews(context: vscode.ExtensionContext, need: () => Promise<void>): void {
-  const reports = new ReportPanels(context.extensionUri, need);
-  const timelines = new TimelinePanels(context.extensionUri, need);
-  const allRuns = new AllRunsPanels(context.extensionUri, need);
+  const panels = (kind: Kind): Panels => new Panels(context.extensionUri, kind, need);
+  const [reports, timelines, pages] = [panels(report), panels(timeline), panels(allRuns)];
   const events = new EventsEditor(context.extensionUri, need);
   new ServerStatus(context);
   const runs = new RunsTree(context, need);
@@ -33,11 +32,11 @@ export function registerViews(context: vscode.ExtensionContext, need: () => Prom
   context.subscriptions.push(
     reports,
     timelines,
-    allRuns,
+    pages,
     offerNextEvent(),
     current.watch([reports, timelines, events]),
     command("openReport", (given) => open(reports, given)),
-    command("openAllRuns", () => allRuns.openFolder()),
+    command("openAllRuns", () => openAllRuns(pages)),
     command("openTimeline", (given) => open(timelines, given)),
     command("openText", openText),
     command("recordVerdict", recordVerdict),

@@ -5,7 +5,7 @@ import type { Run, RunAt, Runs } from "../protocol";
 import { OneAtATime } from "./one-at-a-time";
 import { type RunNode, showLine } from "./places";
 import { caveatBadges, type GroupNode, iconOf, itemOf, keyOf, type Node, type Parts, partsIn, partsOf } from "./run-rows";
-import { aboveRuns, type Grouping, groupOf, matching, Soon, sorted, type Sorting } from "./display";
+import { aboveRuns, type Grouping, groupOf, matching, sorted, type Sorting } from "./display";
 
 /** How the rows stand, as a person has chosen. */
 interface Arrangement {
@@ -19,8 +19,7 @@ const arrangementKey = "driveTrace.runsArranged";
 /** Every run of the workspace, with its verdict. */
 export class RunsTree implements vscode.TreeDataProvider<Node> {
   private readonly changes = new vscode.EventEmitter<Node[] | undefined>();
-  private readonly refreshing = new OneAtATime(() => this.refresh());
-  private readonly soon = new Soon(() => this.refreshing.request(), 200);
+  private readonly refreshing = new OneAtATime(() => this.refresh(), 200);
   private readonly view: vscode.TreeView<Node>;
   /** What was said last; undefined where nothing was said yet. */
   private said: Runs | undefined;
@@ -40,7 +39,7 @@ export class RunsTree implements vscode.TreeDataProvider<Node> {
       vscode.commands.registerCommand(`driveTrace.${name}`, act);
     context.subscriptions.push(
       this.view,
-      this.soon,
+      this.refreshing,
       this.changes,
       vscode.window.registerFileDecorationProvider(caveatBadges),
       command("openRun", () => this.openChosen()),
@@ -50,14 +49,14 @@ export class RunsTree implements vscode.TreeDataProvider<Node> {
       command("refreshRuns", () => this.lookAgain()),
       link.onDidChange(() => {
         if (this.view.visible) {
-          this.soon.request();
+          this.refreshing.request();
         }
       }),
       link.onDidChangeHealth(() => { this.tell(); }),
       this.view.onDidChangeVisibility(({ visible }) => {
         if (visible) {
           this.here = this.here && { ...this.here, isNew: true };
-          void this.refreshing.request(true);
+          this.refreshing.request(true);
         }
       }),
     );
@@ -108,7 +107,7 @@ export class RunsTree implements vscode.TreeDataProvider<Node> {
       await vscode.commands.executeCommand("driveTrace.restartServer");
     }
     this.searches = true;
-    await this.refreshing.request(true);
+    this.refreshing.request(true);
   }
 
   /** What was said last stays while there is nobody to ask. */

@@ -4,13 +4,13 @@ import { link } from "../link";
 import type { RunAt } from "../protocol";
 import { current, isTrace } from "./current";
 import { type Point, pointOf } from "./places";
-import { joined, lookOf, Soon } from "./display";
+import { joined, lookOf } from "./display";
+import { OneAtATime } from "./one-at-a-time";
 
 /** The verdict of the run under the cursor, in the status bar. */
 export class StatusBar {
   private readonly item = vscode.window.createStatusBarItem("verdict", vscode.StatusBarAlignment.Right, 110);
-  private readonly soon = new Soon(() => this.update(), 80);
-  private asked = 0;
+  private readonly turns = new OneAtATime(() => this.update(), 80);
 
   /** Tells `found` the run as well, and the trace that the cursor is in. */
   constructor(context: vscode.ExtensionContext, private readonly found: (run: RunAt, uri: string) => void) {
@@ -18,21 +18,17 @@ export class StatusBar {
     this.item.command = "driveTrace.openReport";
     context.subscriptions.push(
       this.item,
-      this.soon,
-      current.onDidChange(() => { this.soon.request(); }),
-      current.onDidMove(() => { this.soon.request(); }),
-      link.onDidChange(() => { this.soon.request(); }),
+      this.turns,
+      current.onDidChange(() => { this.turns.request(); }),
+      current.onDidMove(() => { this.turns.request(); }),
+      link.onDidChange(() => { this.turns.request(); }),
     );
-    this.soon.request();
+    this.turns.request();
   }
 
   private async update(): Promise<void> {
-    const turn = ++this.asked;
     const point = shownPoint();
     const run = point && (await link.ask("driveTrace/runAt", point));
-    if (turn !== this.asked) {
-      return;
-    }
     if (point === undefined || !run) {
       this.item.hide();
     } else {

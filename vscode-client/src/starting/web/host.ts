@@ -67,16 +67,16 @@ export class BrowserHost implements Host {
   }
 
   /** The worker has an address that VS Code's own workers may load, and what it needs is sent to it. */
-  async launch(_: unknown, ended: () => void): Promise<Running> {
+  async launch(): Promise<Running> {
     const script = await this.part("dist", "worker.js");
     const worker = new Worker(URL.createObjectURL(new Blob([script], { type: "text/javascript" })));
     this.worker = worker;
-    let isOver = false;
-    worker.addEventListener("error", ({ message }) => {
-      isOver = true;
-      this.log.appendLine(`The server has ended (${message}).`);
-      worker.terminate();
-      ended();
+    const ended = new Promise<void>((resolve) => {
+      worker.addEventListener("error", ({ message }) => {
+        this.log.appendLine(`The server has ended (${message}).`);
+        worker.terminate();
+        resolve();
+      });
     });
     const begin = async (): Promise<void> => {
       const read = async (name: string, ...folder: string[]) => [name, await this.part("server", "wasm", ...folder, name)] as const;
@@ -87,7 +87,7 @@ export class BrowserHost implements Host {
     this.keep(files);
     vscode.workspace.textDocuments.forEach((document) => { this.keepSaved(document); });
     const transports = { reader: new BrowserMessageReader(worker), writer: new TextWriter(worker) };
-    return { transports, hasEnded: () => isOver, kill: () => { worker.terminate(); } };
+    return { transports, ended, kill: () => { worker.terminate(); } };
   }
 
   private async part(...names: string[]): Promise<Uint8Array<ArrayBuffer>> {
