@@ -18,6 +18,8 @@ export async function playPages(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.run("Drive Trace: Open All Runs");
     await editor.preview.getByRole("heading", { name: "Share of CORRECT over time" }).waitFor();
     await editor.preview.getByText("1 CORRECT · 1 not computable").waitFor();
+    const heights = await editor.preview.locator("td .chip").evaluateAll((chips) => chips.map((chip) => (chip as HTMLElement).offsetHeight));
+    assert.ok(heights.length > 0 && heights.every((height) => height < 30), `verdicts stand on one line, in a pane: ${heights.join(", ")}`);
     await editor.screenshot("all-runs");
     assert.deepEqual(await editor.violations(editor.preview), []);
     await editor.preview.locator("tbody a").filter({ hasText: /^demo$/ }).first().click();

@@ -1,5 +1,7 @@
 /** Documents that Python wrote, for a page that has no files. */
 
+import { made } from "./made";
+
 interface Shown {
   readonly html: string;
   /** What happened in the run, in the report's words. */
@@ -22,10 +24,6 @@ export function withoutFiles(html: string): Shown {
   if (verdict instanceof Element && headline !== null) {
     verdict.className = headline.classList.contains("correct") ? "correct" : headline.classList.contains("incorrect") ? "incorrect" : "";
   }
-  const outline = [...headline?.querySelectorAll("p") ?? []].map((each) => {
-    const copy = document.createElement("p");
-    copy.textContent = each.textContent;
-    return copy;
-  });
+  const outline = [...headline?.querySelectorAll("p") ?? []].map((each) => made("p", {}, each.textContent));
   return { html: `<!DOCTYPE html>${read.documentElement.outerHTML}`, outline, verdict: verdict instanceof Element ? verdict : "" };
 }

@@ -1,5 +1,7 @@
 /** The findings of `check`, each on its token. */
 
+import { made } from "./made";
+
 interface Place {
   readonly path: string;
   readonly line: number;
@@ -83,10 +85,4 @@ function marked(text: string, findings: readonly Finding[]): (string | Node)[] {
   }
   parts.push(points.slice(at, until).join(""), until < points.length ? "…" : "");
   return parts;
-}
-
-function made(name: string, properties: Record<string, string>, ...content: (string | Node)[]): HTMLElement {
-  const element = Object.assign(document.createElement(name), properties);
-  element.append(...content);
-  return element;
 }

@@ -2,7 +2,8 @@
 
 import { withoutFiles } from "./documents";
 import { findingsOf } from "./findings";
-import { entriesOf, fromFiles, type Kept } from "./taking";
+import { made } from "./made";
+import { entriesOf, fromFiles, isTooDeep, type Kept } from "./taking";
 import type { Answered, Asked, Result } from "./worker";
 
 interface Drop {
@@ -33,25 +34,30 @@ let view = "report";
 // Python
 
 const base = new URL(".", location.href).href;
-const waiting = new Map<number, (answer: Answered) => void>();
 let worker = startWorker();
-let asked = 0;
 
 /** From a blob: a worker of its own address would not be bound by the policy of this page. */
 function startWorker(): Worker {
-  const text = `globalThis.base = ${JSON.stringify(base)}; await import(${JSON.stringify(`${base}worker.js`)});`;
+  const text = `globalThis.base = ${JSON.stringify(base)}; const python = import(base + "worker.js"); onmessage = async (event) => (await python).take(event);`;
   const address = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
   const started = new Worker(address, { type: "module" });
-  started.onmessage = ({ data }: MessageEvent<Answered>) => {
-    if (data.id === 0) {
-      status.textContent = data.failed === undefined ? "Ready." : `Python cannot be started: ${data.failed}`;
-      document.body.dataset.ready = String(data.failed === undefined);
-      keepOffline();
-    }
-    waiting.get(data.id)?.(data);
-    waiting.delete(data.id);
-  };
+  void ask(started, { folder: "/", commands: [] }).then(({ failed }) => {
+    status.textContent = failed === undefined ? "Ready." : `Python cannot be started: ${failed}`;
+    document.body.dataset.ready = String(failed === undefined);
+    keepOffline();
+  });
   return started;
+}
+
+function ask(python: Worker, question: Asked): Promise<Answered> {
+  const { port1, port2 } = new MessageChannel();
+  return new Promise((resolve) => {
+    port1.onmessage = ({ data }: MessageEvent<Answered>) => {
+      port1.close();
+      resolve(data);
+    };
+    python.postMessage(question, [port2]);
+  });
 }
 
 /** Once Python runs, so that it need not wait for a second copy of all files. */
@@ -61,15 +67,10 @@ function keepOffline(): void {
   }
 }
 
-async function run(question: Omit<Asked, "id">): Promise<readonly Result[]> {
-  asked += 1;
-  const id = asked;
-  const answer = await new Promise<Answered>((resolve) => {
-    waiting.set(id, resolve);
-    worker.postMessage({ ...question, id });
-  });
+async function run(question: Asked): Promise<readonly Result[]> {
+  const answer = await ask(worker, question);
   if (answer.results === undefined) {
-    // Python has ended, as where values are nested too deep for the stack of a browser.
+    // Python has ended, as where there is no memory left.
     worker.terminate();
     worker = startWorker();
     drops.splice(0).forEach((each) => { each.button.parentElement?.remove(); });
@@ -92,6 +93,10 @@ async function take(kept: Promise<Kept> | Kept): Promise<void> {
 
 async function look({ name, files, paths, leftOut = [] }: Kept): Promise<void> {
   const began = performance.now();
+  const deep = files.find(([, data]) => isTooDeep(data));
+  if (deep !== undefined) {
+    throw new Error(`${deep[0]} has values that are nested too deep for a browser. Use drive-trace on the command line.`);
+  }
   // No trace can have this name in it, so that it can be taken out of what is said.
   const folder = `/traces/${crypto.getRandomValues(new Uint32Array(2)).join("-")}`;
   const [check, report] = await run({
@@ -102,19 +107,11 @@ async function look({ name, files, paths, leftOut = [] }: Kept): Promise<void> {
   }
   const decoder = new TextDecoder();
   const texts = new Map(files.map(([path, data]) => [path, decoder.decode(data)]));
-  const button = document.createElement("button");
+  const button = made("button", { type: "button", onclick: () => { choose(drop); } });
   const drop: Drop = { name, folder, paths, texts, report: report.out, findings: check.out, button };
   drops.push(drop);
-  button.type = "button";
-  button.onclick = () => { choose(drop); };
-  const item = document.createElement("li");
-  const remove = document.createElement("button");
-  remove.type = "button";
-  remove.textContent = "×";
-  remove.setAttribute("aria-label", `Remove ${name}`);
-  remove.onclick = () => { forget(drop); };
-  item.append(button, remove);
-  byId("drops").append(item);
+  const remove = made("button", { type: "button", ariaLabel: `Remove ${name}`, onclick: () => { forget(drop); } }, "×");
+  byId("drops").append(made("li", {}, button, remove));
   byId("shown").hidden = false;
   view = "report";
   choose(drop);
@@ -153,7 +150,7 @@ function pasted(text: string): Kept {
 
 function choose(drop: Drop): void {
   chosen = drop;
-  drops.forEach((each) => { each.button.setAttribute("aria-pressed", String(each === drop)); });
+  drops.forEach((each) => { each.button.ariaPressed = String(each === drop); });
   const { outline, verdict } = withoutFiles(drop.report);
   drop.button.replaceChildren(`${drop.name}: `, verdict);
   byId("outline").replaceChildren(...outline);
@@ -167,7 +164,7 @@ async function show(): Promise<void> {
   }
   views.forEach((each) => {
     const isOne = each.dataset.view === view;
-    each.setAttribute("aria-pressed", String(isOne));
+    each.ariaPressed = String(isOne);
     each.disabled = each.dataset.view === "compare" && drops.length < 2;
   });
   const place = byId("view");
@@ -191,34 +188,24 @@ async function compared(drop: Drop): Promise<Node> {
   });
   // Files by their own names, as people know them.
   const named = (text: string): string => drops.reduce((all, each) => all.replaceAll(`${each.folder}/`, "").replaceAll(each.folder, "."), text);
-  return result?.out ? frame("Comparison", withoutFiles(named(result.out)).html) : said(named(result?.errors ?? ""));
+  return result?.out ? frame("Comparison", withoutFiles(named(result.out)).html) : made("pre", {}, named(result?.errors ?? ""));
 }
 
 async function exported(drop: Drop, to: string): Promise<Node> {
   const [result] = await run({ folder: drop.folder, commands: [["export", "--to", to, "--", ...drop.paths]] });
   if (!result?.out) {
-    return said(result?.errors ?? "");
+    return made("pre", {}, result?.errors ?? "");
   }
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([result.out], { type: "application/json" }));
-  link.download = to === "otlp" ? "traces.otlp.json" : "traces.perfetto.json";
-  link.textContent = `Save ${link.download}`;
-  return link;
-}
-
-function said(text: string): Node {
-  const made = document.createElement("pre");
-  made.textContent = text;
-  return made;
+  const download = `traces.${to}.json`;
+  return made("a", { href: URL.createObjectURL(new Blob([result.out], { type: "application/json" })), download }, `Save ${download}`);
 }
 
 /** A document of Python's, which may run its own script and reaches nothing of this page. */
 function frame(title: string, html: string): HTMLIFrameElement {
-  const made = document.createElement("iframe");
-  made.title = title;
-  made.setAttribute("sandbox", "allow-scripts allow-popups allow-popups-to-escape-sandbox");
-  made.srcdoc = html;
-  return made;
+  const shown = made("iframe", { title });
+  shown.setAttribute("sandbox", "allow-scripts allow-popups allow-popups-to-escape-sandbox");
+  shown.srcdoc = html;
+  return shown;
 }
 
 // Keys and clicks

@@ -38,6 +38,18 @@ export async function fromFiles(named: readonly Named[]): Promise<Kept> {
   return { name, files, leftOut, paths: isFolder || paths.length === 0 ? ["."] : paths };
 }
 
+/** The stack of a browser ends Python between 1,000 and 2,000 levels. */
+const mostLevels = 500;
+
+/** Whether a line has brackets in each other beyond what Python in a browser bears. */
+export function isTooDeep(data: Uint8Array): boolean {
+  let level = 0;
+  return data.some((byte) => {
+    level = byte === 10 ? 0 : level + Number(byte === 91 || byte === 123) - Number(byte === 93 || byte === 125);
+    return level > mostLevels;
+  });
+}
+
 function harmless(path: string): string {
   return path.split(/[/\\]/).filter((part) => !["", ".", ".."].includes(part)).join("/") || "trace.jsonl";
 }

@@ -9,7 +9,6 @@ import type { PyodideAPI } from "pyodide";
 import { keep, startPython } from "../src/starting/wasm/python";
 
 export interface Asked {
-  readonly id: number;
   /** The files to keep first, by their paths below the folder. */
   readonly files?: readonly (readonly [path: string, data: Uint8Array])[];
   readonly folder: string;
@@ -18,7 +17,6 @@ export interface Asked {
 }
 
 export interface Answered {
-  readonly id: number;
   readonly results?: readonly Result[];
   /** Why there is none: Python has ended. */
   readonly failed?: string;
@@ -67,29 +65,22 @@ async function start(base: string): Promise<{ python: PyodideAPI; run: Run }> {
   return { python, run: python.runPython(program) as Run };
 }
 
-const scope = globalThis as unknown as {
-  readonly base: string; onmessage: (event: MessageEvent<Asked>) => void; postMessage(answer: Answered): void;
-};
-const started = start(scope.base);
-started.then(
-  () => { scope.postMessage({ id: 0 }); },
-  (error: unknown) => { scope.postMessage({ id: 0, failed: String(error) }); },
-);
+const started = start((globalThis as unknown as { readonly base: string }).base);
 
-scope.onmessage = ({ data }) => { void answer(data); };
+/** Answers on the port that comes with a message. */
+export async function take({ data, ports: [port] }: MessageEvent<Asked>): Promise<void> {
+  const failed = (error: unknown): Answered => ({ failed: error instanceof Error ? error.message : String(error) });
+  port?.postMessage(await answer(data).catch(failed));
+}
 
-async function answer({ id, files = [], folder, commands }: Asked): Promise<void> {
-  try {
-    const { python, run } = await started;
-    files.forEach(([path, data]) => { keep(python, `${folder}/${path}`, data); });
-    const results = commands.map((command) => {
-      const result = run(folder, command);
-      const [code, out, errors] = result.toJs();
-      result.destroy();
-      return { code, out, errors };
-    });
-    scope.postMessage({ id, results });
-  } catch (error) {
-    scope.postMessage({ id, failed: error instanceof Error ? error.message : String(error) });
-  }
+async function answer({ files = [], folder, commands }: Asked): Promise<Answered> {
+  const { python, run } = await started;
+  files.forEach(([path, data]) => { keep(python, `${folder}/${path}`, data); });
+  const results = commands.map((command) => {
+    const result = run(folder, command);
+    const [code, out, errors] = result.toJs();
+    result.destroy();
+    return { code, out, errors };
+  });
+  return { results };
 }

@@ -2,7 +2,7 @@ import * as vscode from "vscode";
 
 import { registerTools } from "./agent/tools";
 import { openExample } from "./example";
-import { keepRecordsWhole, onTrace, showWhereTracesAre, watchLanguage, workspaceHasTrace } from "./language";
+import { keepRecordsWhole, onTrace, showWhereTracesAre, watchLanguage } from "./language";
 import { type Host, Server } from "./server";
 import { serverSettings } from "./settings";
 import { registerViews } from "./views/register";
@@ -13,7 +13,7 @@ export function activateOn(host: Host, context: vscode.ExtensionContext, log: vs
   context.subscriptions.push(
     log,
     watchLanguage(),
-    showWhereTracesAre(),
+    showWhereTracesAre(() => server.startEarly()), // Python takes half a second to start: nobody who opens a trace is to wait for that
     keepRecordsWhole(),
     registerTools(() => server.start()),
     onTrace(() => { void server.start(); }),
@@ -28,13 +28,5 @@ export function activateOn(host: Host, context: vscode.ExtensionContext, log: vs
     }),
   );
   registerViews(context, () => server.start());
-  void startWhereTracesAre(server);
   return server;
-}
-
-/** Python takes half a second or more to start: nobody who opens a trace is to wait for that. */
-async function startWhereTracesAre(server: Server): Promise<void> {
-  if (await workspaceHasTrace()) {
-    await server.startEarly();
-  }
 }

@@ -55,7 +55,7 @@ export function watchLanguage(): vscode.Disposable {
 const names = "{**/trace.jsonl,**/wip/drive-trace/*.jsonl}";
 
 /** Whether a folder of the workspace has a trace. */
-export async function workspaceHasTrace(): Promise<boolean> {
+async function workspaceHasTrace(): Promise<boolean> {
   const elsewhere = "{**/node_modules/**,**/.venv/**,**/venv/**}";
   try {
     return (await vscode.workspace.findFiles(names, elsewhere, 1)).length > 0;
@@ -77,12 +77,17 @@ export function onTrace(found: () => void): vscode.Disposable {
   return opened;
 }
 
-/** Shows the view Runs and what else is about traces once there are some: in the workspace, or in an editor. */
-export function showWhereTracesAre(): vscode.Disposable {
+/** Shows the view Runs and what else is about traces once there are some: in the workspace, which is told to `found`, or in an editor. */
+export function showWhereTracesAre(found: () => unknown): vscode.Disposable {
   const show = (): void => { void vscode.commands.executeCommand("setContext", "driveTrace.hasTraces", true); };
   const created = vscode.workspace.createFileSystemWatcher(names, false, true, true);
   created.onDidCreate(show);
-  void workspaceHasTrace().then((has) => { if (has) { show(); } });
+  void workspaceHasTrace().then((has) => {
+    if (has) {
+      show();
+      found();
+    }
+  });
   return vscode.Disposable.from(created, onTrace(show));
 }
 

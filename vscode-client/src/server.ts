@@ -8,7 +8,7 @@ import { link } from "./link";
 import { readSettings } from "./settings";
 import { pauseAfter, recent } from "./starting/back-off";
 import type { Choice, Command } from "./starting/choice";
-import { commandSetting, tell } from "./starting/wording";
+import { commandSetting } from "./starting/wording";
 
 /** Milliseconds that a server may take to answer, and to end when it is asked to. */
 const startPatience = 10_000;
@@ -153,7 +153,7 @@ export class Server {
 
   private async startClient(choice: Choice): Promise<void> {
     if (!choice.found) {
-      const { text, setting } = tell(choice.problem);
+      const { text, setting } = choice.problem;
       void this.report(text, setting);
       return;
     }

@@ -4,7 +4,7 @@ import { test } from "node:test";
 
 import type { Bundle } from "../src/starting/bundle";
 import { type Choice, chooseServer, type Machine, type Wishes } from "../src/starting/choice";
-import { tell, type Told } from "../src/starting/wording";
+import type { Told } from "../src/starting/wording";
 
 const bundle: Bundle = {
   folder: "/ext/server", version: "0.1.2", target: "linux-x64", machine: "",
@@ -38,7 +38,7 @@ function python(file: string, version: string): string {
 
 async function started(wishes: Partial<Wishes>, programs: Record<string, string>): Promise<string[]> {
   const choice = await choose(wishes, programs);
-  assert.ok(choice.found, choice.found ? "" : tell(choice.problem).text);
+  assert.ok(choice.found, choice.found ? "" : choice.problem.text);
   return [choice.command.file, ...choice.command.args];
 }
 
@@ -50,7 +50,7 @@ function choose(wishes: Partial<Wishes>, programs: Record<string, string>, on?: 
 async function told(wishes: Partial<Wishes>, programs: Record<string, string>): Promise<Told> {
   const choice = await choose(wishes, programs);
   assert.ok(!choice.found, "a server was found");
-  return tell(choice.problem);
+  return choice.problem;
 }
 
 const fitting = "drive-trace, version 0.1.4\n";

@@ -3,10 +3,10 @@ import * as vscode from "vscode";
 import { link } from "../link";
 import { isTrace } from "../views/current";
 import { OneAtATime } from "../views/one-at-a-time";
-import { commandsOf, isConfirmed } from "./gates";
-import { isSaved, type Program, subjectOf } from "./program";
+import { gateOf } from "./gates";
+import { type Program, subjectOf } from "./program";
 import { gateCommands } from "./settings";
-import { gateArguments, type Gated } from "./words";
+import type { Gated } from "./words";
 
 const gated: readonly Gated[] = ["mechanical", "qa"];
 
@@ -111,14 +111,13 @@ export class GateTests implements vscode.Disposable {
   private async judge(run: vscode.TestRun, item: vscode.TestItem, gate: Gate): Promise<void> {
     const { component, uri, runId } = gate;
     const subject = await subjectOf({ uri, runId });
-    const commands = subject && (await commandsOf(component, subject, this.memory));
-    if (!subject || !commands || !(await isConfirmed(component, commands, subject)) || !(await isSaved(subject))) {
+    const start = subject && (await gateOf(component, subject, this.program, this.memory));
+    if (start === undefined) {
       run.skipped(item);
       return;
     }
     run.started(item);
-    const title = vscode.l10n.t("Drive Trace: running the gate {0} of {1}", component, subject.label);
-    const ended = await this.program.run(gateArguments(subject, component, commands), subject, title);
+    const ended = await start();
     const said = [ended?.errors, ended?.output].filter(Boolean).join("\n");
     run.appendOutput(said.replace(/\r?\n/g, "\r\n"), undefined, item);
     if (ended?.code === 0) {

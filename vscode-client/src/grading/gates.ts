@@ -1,6 +1,6 @@
 import * as vscode from "vscode";
 
-import { isSaved, noteOfChanges, type Program, type Subject, subjectOf } from "./program";
+import { isSaved, noteOfChanges, type Outcome, type Program, type Subject, subjectOf } from "./program";
 import { gateCommands } from "./settings";
 import { gateArguments, type Gated, plain } from "./words";
 
@@ -8,13 +8,12 @@ import { gateArguments, type Gated, plain } from "./words";
 export async function runGates(given: unknown, program: Program, memory: vscode.Memento): Promise<void> {
   const subject = await subjectOf(given);
   const component = subject && (await pickComponent(subject));
-  const commands = component && (await commandsOf(component, subject, memory));
-  if (!commands || !(await isConfirmed(component, commands, subject)) || !(await isSaved(subject))) {
+  const gate = component && (await gateOf(component, subject, program, memory));
+  if (subject === undefined || component === undefined || gate === undefined) {
     return;
   }
   program.show();
-  const title = vscode.l10n.t("Drive Trace: running the gate {0} of {1}", component, subject.label);
-  const ended = await program.run(gateArguments(subject, component, commands), subject, title);
+  const ended = await gate();
   if (ended === undefined) {
     void vscode.window.showInformationMessage(vscode.l10n.t("Drive Trace: the gate was cancelled."));
   } else if (ended.code === 0 || ended.code === 1) {
@@ -22,6 +21,18 @@ export async function runGates(given: unknown, program: Program, memory: vscode.
   } else {
     await program.tellOfFailure(ended);
   }
+}
+
+/** What runs the commands of a gate, once a person has seen them; undefined where they are not to be run. */
+export async function gateOf(
+  component: Gated, subject: Subject, program: Program, memory: vscode.Memento,
+): Promise<(() => Promise<Outcome>) | undefined> {
+  const commands = await commandsOf(component, subject, memory);
+  if (!commands || !(await isConfirmed(component, commands, subject)) || !(await isSaved(subject))) {
+    return undefined;
+  }
+  const title = vscode.l10n.t("Drive Trace: running the gate {0} of {1}", component, subject.label);
+  return () => program.run(gateArguments(subject, component, commands), subject, title);
 }
 
 async function pickComponent({ run, uri, label }: Subject): Promise<Gated | undefined> {
@@ -36,7 +47,7 @@ async function pickComponent({ run, uri, label }: Subject): Promise<Gated | unde
 }
 
 /** Those of the setting, else one that a person types, as last time. */
-export async function commandsOf(component: Gated, { uri, label }: Subject, memory: vscode.Memento): Promise<string[] | undefined> {
+async function commandsOf(component: Gated, { uri, label }: Subject, memory: vscode.Memento): Promise<string[] | undefined> {
   const set = gateCommands(component, uri);
   if (set.length > 0) {
     return set;
@@ -56,7 +67,7 @@ export async function commandsOf(component: Gated, { uri, label }: Subject, memo
   return [typed];
 }
 
-export async function isConfirmed(component: Gated, commands: readonly string[], { folder, label }: Subject): Promise<boolean> {
+async function isConfirmed(component: Gated, commands: readonly string[], { folder, label }: Subject): Promise<boolean> {
   const run = vscode.l10n.t("Run");
   const question = vscode.l10n.t("Run the gate {0} of {1}?", component, label);
   const where = vscode.l10n.t("In {0}:", folder);

@@ -45,25 +45,14 @@ export async function isToBeSent(offer: Offer, { label }: Subject): Promise<bool
   const send = { label: vscode.l10n.t("Send"), detail: vscode.l10n.t("to {0}", destinationOf(offer)) };
   const keep = { label: vscode.l10n.t("Do Not Send") };
   const facts = factsOf(offer);
-  const pick = vscode.window.createQuickPick();
-  pick.title = vscode.l10n.t("Judge {0}: is this prompt to be sent to {1}?", label, destinationOf(offer));
-  pick.placeholder = vscode.l10n.t("The prompt is shown below. Nothing has been sent.");
-  pick.items = [keep, send, { label: "", kind: vscode.QuickPickItemKind.Separator }, ...facts];
-  pick.ignoreFocusOut = true;
-  return new Promise((resolve) => {
-    pick.onDidAccept(() => {
-      const [picked] = pick.selectedItems;
-      if (picked === send || picked === keep) {
-        resolve(picked === send);
-        pick.hide();
-      }
-    });
-    pick.onDidHide(() => {
-      resolve(false);
-      pick.dispose();
-    });
-    pick.show();
-  });
+  const title = vscode.l10n.t("Judge {0}: is this prompt to be sent to {1}?", label, destinationOf(offer));
+  const placeHolder = vscode.l10n.t("The prompt is shown below. Nothing has been sent.");
+  const items = [keep, send, { label: "", kind: vscode.QuickPickItemKind.Separator }, ...facts];
+  let picked: vscode.QuickPickItem | undefined;
+  do {
+    picked = await vscode.window.showQuickPick(items, { title, placeHolder, ignoreFocusOut: true });
+  } while (picked !== undefined && facts.includes(picked));
+  return picked === send;
 }
 
 function destinationOf({ destination }: Offer): string {

@@ -1,6 +1,6 @@
 import * as vscode from "vscode";
 
-import type { Gated, JudgeSettings } from "./words";
+import { type Gated, judgeOptions, type JudgeSettings } from "./words";
 
 export const judgeSection = "driveTrace.judge";
 
@@ -13,17 +13,6 @@ export function gateCommands(component: Gated, trace: vscode.Uri): string[] {
 
 export function judgeSettings(trace: vscode.Uri): JudgeSettings {
   const section = vscode.workspace.getConfiguration(judgeSection, trace);
-  const text = (name: string): string => {
-    const value = section.get<unknown>(name);
-    return typeof value === "string" ? value.trim() : "";
-  };
-  return {
-    model: text("model"),
-    api: text("api"),
-    baseUrl: text("baseUrl"),
-    modelCommand: text("modelCommand"),
-    family: text("family"),
-    orchestratorFamily: text("orchestratorFamily"),
-    calibration: text("calibration"),
-  };
+  const set = Object.keys(judgeOptions).map((name) => [name, section.get<unknown>(name)] as const);
+  return Object.fromEntries(set.map(([name, value]) => [name, typeof value === "string" ? value.trim() : ""])) as JudgeSettings;
 }

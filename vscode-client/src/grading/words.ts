@@ -9,16 +9,14 @@ export interface Target {
   readonly runId: string;
 }
 
-/** Who judges, as the settings say it; what is empty is left to the command line. */
-export interface JudgeSettings {
-  readonly model: string;
-  readonly api: string;
-  readonly baseUrl: string;
-  readonly modelCommand: string;
-  readonly family: string;
-  readonly orchestratorFamily: string;
-  readonly calibration: string;
-}
+/** The settings that say who judges, with the options that the command line has for them. */
+export const judgeOptions = {
+  model: "model", api: "api", baseUrl: "base-url", modelCommand: "model-command",
+  family: "family", orchestratorFamily: "orchestrator-family", calibration: "calibration",
+} as const;
+
+/** Who judges; what is empty is left to the command line. */
+export type JudgeSettings = Readonly<Record<keyof typeof judgeOptions, string>>;
 
 /** What was changed: a file with a diff, or commits of a repository. */
 export type Change = { readonly diff: string } | { readonly repo: string; readonly range: string };
@@ -49,11 +47,9 @@ export function gateArguments({ file, runId }: Target, component: Gated, command
 export function judgeArguments(
   { file, runId }: Target, acceptance: string, change: Change, settings: JudgeSettings,
 ): string[] {
-  const { model, api, baseUrl, modelCommand, family, orchestratorFamily, calibration } = settings;
-  return ["judge", "--output-format=json", "--trust-config", ...written({
-    "trace-file": file, "project-run-id": runId, acceptance, ...change, model, api, "base-url": baseUrl,
-    "model-command": modelCommand, family, "orchestrator-family": orchestratorFamily, calibration,
-  })];
+  const set = Object.entries(judgeOptions).map(([name, option]) => [option, settings[name as keyof JudgeSettings]]);
+  const options = { "trace-file": file, "project-run-id": runId, acceptance, ...change, ...Object.fromEntries(set) as Record<string, string> };
+  return ["judge", "--output-format=json", "--trust-config", ...written(options)];
 }
 
 /** One word each: a value that begins with a dash is no option. */

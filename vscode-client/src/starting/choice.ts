@@ -5,6 +5,7 @@ import { describe, fits, type Interpreter, parseDescription, usualCommands } fro
 import type { Program } from "./programs";
 import { isCompatible, parseVersion } from "./versions";
 import { inWebAssembly } from "./wasm/command";
+import { missingProgram, missingPython, missingServer, type Told } from "./wording";
 
 /** What settings, the workspace and the extension have to say about which server to start. */
 export interface Wishes {
@@ -42,43 +43,21 @@ export interface Command {
   readonly inWebAssembly: boolean;
 }
 
-/** Why there is no server to start: `wording.ts` says it to people. */
-export type Problem =
-  | { readonly kind: "no-program"; readonly name: string }
-  | { readonly kind: "no-server"; readonly version: string }
-  | {
-      readonly kind: "no-python";
-      /** The Python that is set; empty for none. */
-      readonly wanted: string;
-      /** The platform of the bundle, and the versions of Python that it can run on. */
-      readonly target: string;
-      readonly versions: readonly string[];
-      /** Those that cannot run it, with their versions. */
-      readonly found: readonly string[];
-    };
-
 export type Choice =
   | { readonly found: true; readonly command: Command }
-  | { readonly found: false; readonly problem: Problem };
+  | { readonly found: false; readonly problem: Told };
 
 /** The server that is set, else an installed one that is compatible, else the extension's own. */
 export async function chooseServer(wishes: Wishes, machine: Machine): Promise<Choice> {
   const [program, ...args] = wishes.command;
   if (program !== undefined) {
-    return setCommand(program, args, machine);
+    const server = await find(program, machine);
+    return server === undefined ? { found: false, problem: missingProgram(program) } : choice(server, args);
   }
   // Both are looked for at once: each has to ask programs, which takes a tenth of a second.
   const own = bundledServer(wishes, machine);
   const installed = await installedServer(wishes, machine);
   return installed === undefined ? own : choice(installed, []);
-}
-
-async function setCommand(program: string, args: readonly string[], machine: Machine): Promise<Choice> {
-  const server = await find(program, machine);
-  if (server !== undefined) {
-    return choice(server, args);
-  }
-  return { found: false, problem: { kind: "no-program", name: program } };
 }
 
 async function installedServer(wishes: Wishes, machine: Machine): Promise<string | undefined> {
@@ -108,7 +87,7 @@ function besides(interpreter: string, platform: NodeJS.Platform): string[] {
 async function bundledServer(wishes: Wishes, machine: Machine): Promise<Choice> {
   const { bundle, cache } = wishes;
   if (bundle === undefined) {
-    return { found: false, problem: { kind: "no-server", version: wishes.version } };
+    return { found: false, problem: missingServer(wishes.version) };
   }
   const found: Interpreter[] = [];
   for (const [name = "", ...args] of interpreters(wishes, bundle, machine.platform)) {
@@ -151,16 +130,6 @@ async function interpreterOf(
 async function isOnlyAnOffer(file: string, machine: Machine): Promise<boolean> {
   const isStub = machine.platform === "darwin" && file === "/usr/bin/python3";
   return isStub && (await machine.ask("/usr/bin/xcode-select", ["--print-path"])) === undefined;
-}
-
-function missingPython(wanted: string, bundle: Bundle, found: readonly Interpreter[]): Problem {
-  return {
-    kind: "no-python",
-    wanted,
-    target: bundle.target,
-    versions: Object.values(bundle.compiled).map((folder) => folder.replace("cp3", "3.")),
-    found: [...new Set(found.map(({ file, version }) => `${file} (${version})`))],
-  };
 }
 
 async function find(name: string, machine: Machine): Promise<string | undefined> {

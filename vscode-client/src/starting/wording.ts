@@ -1,7 +1,7 @@
 import * as vscode from "vscode";
 
-import type { Problem } from "./choice";
-import { isBareCommand } from "./interpreters";
+import type { Bundle } from "./bundle";
+import { type Interpreter, isBareCommand } from "./interpreters";
 
 export const commandSetting = "driveTrace.server.command";
 export const pythonSetting = "driveTrace.server.python";
@@ -13,25 +13,16 @@ export interface Told {
   readonly setting: string;
 }
 
-export function tell(problem: Problem): Told {
-  switch (problem.kind) {
-    case "no-program":
-      return { text: missingProgram(problem.name), setting: commandSetting };
-    case "no-server":
-      return {
-        text: vscode.l10n.t(
-          "This build of the extension carries no server, and no drive-trace of version {0} was found. Name one in the settings.",
-          problem.version,
-        ),
-        setting: commandSetting,
-      };
-    case "no-python":
-      return { text: missingPython(problem), setting: pythonSetting };
-  }
+export function missingServer(version: string): Told {
+  const text = vscode.l10n.t(
+    "This build of the extension carries no server, and no drive-trace of version {0} was found. Name one in the settings.",
+    version,
+  );
+  return { text, setting: commandSetting };
 }
 
-function missingProgram(name: string): string {
-  return isBareCommand(name)
+export function missingProgram(name: string): Told {
+  const text = isBareCommand(name)
     ? vscode.l10n.t(
         'No executable file "{0}" was found on the PATH. Change the command of the server, or leave it empty for the server that comes with the extension.',
         name,
@@ -40,23 +31,18 @@ function missingProgram(name: string): string {
         'There is no executable file "{0}". Change the command of the server, or leave it empty for the server that comes with the extension.',
         name,
       );
+  return { text, setting: commandSetting };
 }
 
-function missingPython({ wanted, target, versions, found }: Extract<Problem, { kind: "no-python" }>): string {
-  const fitting = versions.join(", ");
-  if (found.length > 0) {
-    return vscode.l10n.t(
-      "Python 3.11 or newer is needed to run the server ({0} for {1}), but only found {2}. Install one, or name one in the settings.",
-      fitting, target, found.join(", "),
-    );
-  }
-  return wanted === ""
-    ? vscode.l10n.t(
-        "Python 3.11 or newer is needed to run the server ({0} for {1}), but none was found. Install one, or name one in the settings.",
-        fitting, target,
-      )
-    : vscode.l10n.t(
-        'Python 3.11 or newer is needed to run the server ({0} for {1}), but "{2}" is none. Install one, or name one in the settings.',
-        fitting, target, wanted,
-      );
+/** `wanted` is the Python that is set, empty for none; `found` are those that cannot run the bundle. */
+export function missingPython(wanted: string, { compiled, target }: Bundle, found: readonly Interpreter[]): Told {
+  const fitting = Object.values(compiled).map((folder) => folder.replace("cp3", "3.")).join(", ");
+  const others = [...new Set(found.map(({ file, version }) => `${file} (${version})`))].join(", ");
+  const lack = others !== ""
+    ? vscode.l10n.t("but only found {0}", others)
+    : wanted === "" ? vscode.l10n.t("but none was found") : vscode.l10n.t('but "{0}" is none', wanted);
+  const text = vscode.l10n.t(
+    "Python 3.11 or newer is needed to run the server ({0} for {1}), {2}. Install one, or name one in the settings.", fitting, target, lack,
+  );
+  return { text, setting: pythonSetting };
 }

@@ -5,7 +5,7 @@ import type { EventRows } from "../protocol";
 import { current, eventsView, isEvents, type PlacedViews, type Shown } from "./current";
 import { style } from "./events-style";
 import { OneAtATime } from "./one-at-a-time";
-import { editorFor, showLine, tellOfNoTrace } from "./places";
+import { editorFor, isPlace, showLine, tellOfNoTrace } from "./places";
 import { runPage } from "./webview";
 
 /** In a trace of so many lines all rows are read again after an edit, as findings may have moved. */
@@ -215,13 +215,10 @@ export async function openEvents(given: unknown): Promise<void> {
     await replace(input.uri, isEvents);
     return;
   }
-  const uri = await traceOf(given);
-  if (uri === undefined) {
-    tellOfNoTrace();
-    return;
+  const uri = await openList(given, vscode.ViewColumn.Active);
+  if (uri !== undefined) {
+    await replace(uri, (each) => each instanceof vscode.TabInputText);
   }
-  await vscode.commands.executeCommand("vscode.openWith", uri, eventsView);
-  await replace(uri, (each) => each instanceof vscode.TabInputText);
 }
 
 /** Closes the other form of a trace, which is in the same group; both have the one document. */
@@ -233,15 +230,15 @@ async function replace(uri: vscode.Uri, isOther: (input: unknown) => boolean): P
 
 /** Opens the list beside the text. */
 export async function openEventsBeside(given: unknown): Promise<void> {
-  const uri = await traceOf(given);
+  await openList(given, vscode.ViewColumn.Beside);
+}
+
+async function openList(given: unknown, column: vscode.ViewColumn): Promise<vscode.Uri | undefined> {
+  const uri = isPlace(given) ? link.toUri(given.uri) : (await editorFor(given))?.document.uri;
   if (uri === undefined) {
     tellOfNoTrace();
   } else {
-    await vscode.commands.executeCommand("vscode.openWith", uri, eventsView, vscode.ViewColumn.Beside);
+    await vscode.commands.executeCommand("vscode.openWith", uri, eventsView, column);
   }
-}
-
-async function traceOf(given: unknown): Promise<vscode.Uri | undefined> {
-  const place = given as { uri?: unknown } | undefined;
-  return typeof place?.uri === "string" ? link.toUri(place.uri) : (await editorFor(given))?.document.uri;
+  return uri;
 }

@@ -5,6 +5,7 @@ import type { Run, RunAt, Runs } from "../protocol";
 import { OneAtATime } from "./one-at-a-time";
 import { type RunNode, showLine } from "./places";
 import { caveatBadges, type GroupNode, iconOf, itemOf, keyOf, type Node, type Parts, partsIn, partsOf } from "./run-rows";
+import { runsOf } from "./sides";
 import { aboveRuns, type Grouping, groupOf, matching, sorted, type Sorting } from "./display";
 
 /** How the rows stand, as a person has chosen. */
@@ -84,7 +85,7 @@ export class RunsTree implements vscode.TreeDataProvider<Node> {
     }
     here.isNew = false;
     const [chosen] = view.selection;
-    if (chosen === undefined || runOf(chosen) !== node.run) {
+    if (chosen === undefined || "group" in chosen || runsOf(chosen)[0] !== node.run) {
       void view.reveal(node, { select: true, focus: false });
     }
   }
@@ -272,17 +273,6 @@ export class RunsTree implements vscode.TreeDataProvider<Node> {
     }
     return item;
   }
-}
-
-/** The run that a row is about or in. */
-function runOf(node: Node): Run | undefined {
-  if ("group" in node) {
-    return undefined;
-  }
-  if ("symbol" in node) {
-    return node.within.of;
-  }
-  return "file" in node ? node.of : node.run;
 }
 
 function iconOfGroup(by: Grouping, [first]: readonly RunNode[]): vscode.ThemeIcon {

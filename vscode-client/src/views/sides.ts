@@ -30,7 +30,8 @@ export function sideOf(chosen: readonly (Node | Uri)[]): Side | undefined {
   };
 }
 
-function runsOf(node: Node): readonly Run[] {
+/** The runs that a row is about or in. */
+export function runsOf(node: Node): readonly Run[] {
   if ("group" in node) {
     return node.runs.map(({ run }) => run);
   }

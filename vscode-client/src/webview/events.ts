@@ -282,19 +282,11 @@ function offer(select: HTMLSelectElement, all: string, found: ReadonlyMap<string
 }
 
 function offerAll(): void {
-  const [types, dispatches, outcomes] = [new Map<string, string>(), new Map<string, string>(), new Map<string, string>()];
-  for (const row of rows) {
-    types.set(row.event, row.event);
-    outcomes.set(outcomeOf(row), outcomeOf(row));
-    if (row.dispatchId !== undefined) {
-      dispatches.set(row.dispatchId, row.dispatch ?? row.dispatchId);
-    }
-  }
-  types.delete("");
-  outcomes.delete("");
-  offer(type, word("event"), types);
-  offer(dispatch, word("dispatch"), dispatches);
-  offer(outcome, word("outcome"), outcomes);
+  const found = (keyOf: (row: Row) => string | undefined, nameOf = keyOf): Map<string, string> =>
+    new Map(rows.map((row) => [keyOf(row) ?? "", nameOf(row) ?? ""] as const).filter(([key]) => key !== ""));
+  offer(type, word("event"), found((row) => row.event));
+  offer(dispatch, word("dispatch"), found((row) => row.dispatchId, (row) => row.dispatch ?? row.dispatchId));
+  offer(outcome, word("outcome"), found(outcomeOf));
 }
 
 function take({ from, stop, rows: read, isLast }: NonNullable<Told["page"]>): void {

@@ -38,14 +38,8 @@ export class BrowserHost implements Host {
       },
     },
     middleware: {
-      didOpen: (document, next) => {
-        this.keepSaved(document);
-        return next(document);
-      },
-      didSave: (document, next) => {
-        this.keepSaved(document);
-        return next(document);
-      },
+      didOpen: (document, next) => this.keepSaved(document, next),
+      didSave: (document, next) => this.keepSaved(document, next),
       workspace: {
         didChangeWatchedFile: async (event, next) => {
           const uri = this.options.uriConverters?.protocol2Code(event.uri);
@@ -85,7 +79,7 @@ export class BrowserHost implements Host {
     const folders = vscode.workspace.workspaceFolders?.map(({ uri }) => uri) ?? [];
     const [files] = await Promise.all([filesIn(folders, this.note), begin()]);
     this.keep(files);
-    vscode.workspace.textDocuments.forEach((document) => { this.keepSaved(document); });
+    vscode.workspace.textDocuments.forEach((document) => void this.keepSaved(document));
     const transports = { reader: new BrowserMessageReader(worker), writer: new TextWriter(worker) };
     return { transports, ended, kill: () => { worker.terminate(); } };
   }
@@ -108,9 +102,10 @@ export class BrowserHost implements Host {
   }
 
   /** The file of a document that has no changes is as the document is. */
-  private keepSaved(document: vscode.TextDocument): void {
+  private keepSaved(document: vscode.TextDocument, next?: (document: vscode.TextDocument) => Promise<void>): Promise<void> {
     if (!document.isDirty && document.languageId === language) {
       this.keep([[document.uri, new TextEncoder().encode(document.getText())]]);
     }
+    return next?.(document) ?? Promise.resolve();
   }
 }
