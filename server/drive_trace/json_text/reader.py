@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from enum import Enum, auto
 
 from drive_trace.json_text import (
     WHITESPACE,
@@ -23,7 +22,7 @@ from drive_trace.json_text import (
     split_strings,
 )
 from drive_trace.json_text.problems import MergedProblems, no_record_at_all, putting, quote
-from drive_trace.json_text.tokens import SCALAR_WORD, Token, TokenPlace, TokenReader, value_of
+from drive_trace.json_text.tokens import SCALAR_WORD, Expect, Token, TokenReader, value_of
 from drive_trace.stopping import unless_stopped
 from drive_trace.text.spans import Span, replace_spans
 
@@ -105,14 +104,6 @@ def _read(text: str) -> tuple[Node | None, list[SyntaxProblem]]:
     return _Reader(text).read()
 
 
-class _Expect(Enum):
-    KEY = auto()
-    COLON = auto()
-    VALUE = auto()
-    COMMA = auto()
-    END = auto()
-
-
 class _OpenValue:
     """An object or array that is open."""
 
@@ -157,7 +148,7 @@ class _Reader:
         self.tokens = TokenReader(text, self.report)
         self.frames: list[_OpenValue] = []
         self.root: Node | None = None
-        self.expect = _Expect.VALUE
+        self.expect = Expect.VALUE
         self.last = _NO_TOKEN
         self.root_comma: Span | None = None
         self.open_objects = 0
@@ -171,7 +162,7 @@ class _Reader:
             ):
                 self._give_up()
                 break
-            if self.expect is _Expect.KEY and (pair := self.tokens.pair()) is not None:
+            if self.expect is Expect.KEY and (pair := self.tokens.pair()) is not None:
                 self.frames[-1].add_members([pair])
                 self.last = Token(",", Span(self.tokens.at - 1, self.tokens.at))
                 self.frames[-1].comma = self.last.span
@@ -204,20 +195,17 @@ class _Reader:
         self.tokens.at = len(self.text)
         self.tokens.swallowed = True
 
-    def _place(self) -> TokenPlace:
+    def _place(self) -> Expect:
         in_object = bool(self.frames) and self.frames[-1].is_object
-        if self.expect is _Expect.COLON:
-            return TokenPlace.COLON
-        is_key = self.expect is _Expect.KEY or (in_object and self.expect is _Expect.COMMA)
-        return (
-            TokenPlace.KEY if is_key else TokenPlace.FIELD_VALUE if in_object else TokenPlace.VALUE
-        )
+        if self.expect is Expect.COMMA:  # another token stands in the place of what follows it
+            return Expect.KEY if in_object else Expect.VALUE
+        return Expect.FIELD_VALUE if in_object and self.expect is Expect.VALUE else self.expect
 
     def _ended(self) -> bool:
         """Whether the reading stops here: behind a value only another object makes sense."""
-        if self.expect is not _Expect.END:
+        if self.expect is not Expect.END:
             return False
-        self.tokens.skip(TokenPlace.AFTER)
+        self.tokens.skip(Expect.END)
         at = self.tokens.at
         if at == len(self.text):
             return True
@@ -232,24 +220,24 @@ class _Reader:
     def _open(self, token: Token) -> None:
         is_object = token.type == "{"
         frame = self.frames[-1] if self.frames else None
-        if self.expect is _Expect.END:
+        if self.expect is Expect.END:
             self.root_comma = None
             self.report.add(ProblemKind.TWO_OBJECTS, token.span, what="two objects on one line")
         elif (
             frame is not None
-            and self.expect is not _Expect.VALUE
+            and self.expect is not Expect.VALUE
             and not self._open_in_wrong_place(frame, token, is_object=is_object)
         ):
             return
         self._push(_OpenValue(token.span.start, is_object=is_object))
-        self.expect = _Expect.KEY if is_object else _Expect.VALUE
+        self.expect = Expect.KEY if is_object else Expect.VALUE
 
     def _open_in_wrong_place(self, frame: _OpenValue, token: Token, *, is_object: bool) -> bool:
         """An opening bracket where no value may stand; whether to go into it."""
         cut = self.last.node is not None and self.last.node.kind is NodeKind.BROKEN
         if not frame.is_object:
             self._missing(",", token.span)
-        elif self.expect is _Expect.COLON and not cut:
+        elif self.expect is Expect.COLON and not cut:
             self._missing(":", token.span)
         elif is_object and self.last.type == "{":
             self._unexpected(token.span, _KEY)
@@ -283,9 +271,9 @@ class _Reader:
         if self.frames[-1].is_object is not closes_object and not self._close_others(token):
             return
         frame = self.frames[-1]
-        if self.expect is _Expect.COLON or (frame.is_object and self.expect is _Expect.VALUE):
+        if self.expect is Expect.COLON or (frame.is_object and self.expect is Expect.VALUE):
             self._missing_value()
-        elif self.expect is not _Expect.COMMA and frame.comma is not None:
+        elif self.expect is not Expect.COMMA and frame.comma is not None:
             self.report.trailing_comma(frame.comma, token.type)
         if not frame.brace:
             what, edit = "missing brace: `{` is expected before the first key", ("{", frame.start)
@@ -313,44 +301,44 @@ class _Reader:
     def _attach(self, node: Node) -> None:
         if self.frames:
             self.frames[-1].add(node)
-            self.expect = _Expect.COMMA
+            self.expect = Expect.COMMA
             return
         self.root = self.root or node
-        self.expect = _Expect.END
+        self.expect = Expect.END
 
     def _comma(self, token: Token) -> None:
         if not self.frames:
-            if self.expect is _Expect.END:
+            if self.expect is Expect.END:
                 self.root_comma = token.span
             else:
                 self.report.add(ProblemKind.EXTRA_COMMA, token.span, (token.span, ""))
             return
         frame = self.frames[-1]
-        if self.expect is _Expect.COLON or (frame.is_object and self.expect is _Expect.VALUE):
+        if self.expect is Expect.COLON or (frame.is_object and self.expect is Expect.VALUE):
             self._missing_value()
             frame.add(None)
-        elif self.expect is not _Expect.COMMA:
+        elif self.expect is not Expect.COMMA:
             self.report.add(ProblemKind.EXTRA_COMMA, token.span, (token.span, ""))
         frame.comma = token.span
-        self.expect = _Expect.KEY if frame.is_object else _Expect.VALUE
+        self.expect = Expect.KEY if frame.is_object else Expect.VALUE
 
     def _colon(self, token: Token) -> None:
-        if self.expect is _Expect.COLON:
-            self.expect = _Expect.VALUE
-        elif self.expect is _Expect.KEY:
+        if self.expect is Expect.COLON:
+            self.expect = Expect.VALUE
+        elif self.expect is Expect.KEY:
             self._unexpected(token.span, _KEY)
         else:
-            self._unexpected(token.span, "a value" if self.expect is _Expect.VALUE else "`,`")
+            self._unexpected(token.span, "a value" if self.expect is Expect.VALUE else "`,`")
 
     def _left_out(self, token: Token) -> None:
         self.report.add(ProblemKind.LEFT_OUT, token.span)
         frame = self.frames[-1] if self.frames else None
-        if self.expect is _Expect.VALUE:
+        if self.expect is Expect.VALUE:
             self._attach(Node(NodeKind.BROKEN, token.span, self._text_of(token)))
         elif frame is not None:
-            if self.expect is _Expect.COLON:
+            if self.expect is Expect.COLON:
                 frame.add(None)
-            self.expect = _Expect.COMMA
+            self.expect = Expect.COMMA
 
     def _text(self, token: Token) -> None:
         """A string, or a word without quotes: a key or a value."""
@@ -361,14 +349,14 @@ class _Reader:
             self._key(frame, token)
         elif frame is None:
             self._root_text(token)
-        elif self.expect is _Expect.KEY:
+        elif self.expect is Expect.KEY:
             self._key(frame, token)
         elif frame.is_object:
             self._text_in_object(frame, token, begins_pair=self.tokens.before_colon())
         else:
-            if self.expect is _Expect.COMMA and self._goes_on(token):
+            if self.expect is Expect.COMMA and self._goes_on(token):
                 self._quote_inside(token, "]")
-            elif self.expect is _Expect.COMMA:
+            elif self.expect is Expect.COMMA:
                 self._missing(",", token.span)
             self._attach(self._value(token))
 
@@ -384,7 +372,7 @@ class _Reader:
         self._unexpected(token.span, what)
 
     def _text_in_object(self, frame: _OpenValue, token: Token, *, begins_pair: bool) -> None:
-        if self.expect is _Expect.COMMA:
+        if self.expect is Expect.COMMA:
             is_beside = self.last.type == "string" and self.last.span.end == token.span.start
             if begins_pair and (not is_beside or self.text[token.span.start] == '"'):
                 self._missing(",", token.span)
@@ -398,7 +386,7 @@ class _Reader:
             frame.add(None)
             self._key(frame, token)
         else:
-            if self.expect is _Expect.COLON:
+            if self.expect is Expect.COLON:
                 self._missing(":", token.span)
             self._attach(self._value(token))
 
@@ -411,7 +399,7 @@ class _Reader:
             edits = [(token.span, json.dumps(key, ensure_ascii=False))] if is_key else []
             self.report.add(ProblemKind.UNQUOTED_KEY, token.span, *edits, safe=is_name)
         frame.key = (key, token.span)
-        self.expect = _Expect.COLON
+        self.expect = Expect.COLON
 
     def _root_text(self, token: Token) -> None:
         if token.type == "string" or SCALAR_WORD.fullmatch(self._text_of(token)):
@@ -458,12 +446,12 @@ class _Reader:
             span = first.members[0].key_span if is_key_known and first.members else self.last.span
             self.report.spread(span, is_start=first.brace)
             return
-        is_whole = self.expect is _Expect.COMMA
+        is_whole = self.expect is Expect.COMMA
         before = "a key"
         if is_whole:
             before = "`}`" if frame.is_object else "`]`"
         elif frame.key is not None:
-            what = "value of" if self.expect is _Expect.VALUE else "colon after"
+            what = "value of" if self.expect is Expect.VALUE else "colon after"
             before = f"the {what} {quote(frame.key[0])}"
         # Where a line was torn, the end cuts whatever stands there: a number or a word may have
         # gone on, an array or an inner object may have had more. Only what its own last character

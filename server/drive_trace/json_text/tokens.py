@@ -85,15 +85,16 @@ _LITERALS = {
 }
 
 
-class TokenPlace(Enum):
+class Expect(Enum):
     """What the reader expects: the same text can be a different token in another place."""
 
     KEY = auto()
+    COLON = auto()
     VALUE = auto()
     FIELD_VALUE = auto()
     """A value in an object: what follows its comma is no other value."""
-    COLON = auto()
-    AFTER = auto()
+    COMMA = auto()
+    END = auto()
 
 
 class Token(msgspec.Struct, frozen=True):
@@ -115,9 +116,9 @@ class TokenReader:
         self._report = report
         # Where searches have already ended: without these, time would grow with the square.
         self._double_quote = -1
-        self._no_closer: dict[tuple[str, TokenPlace], int] = {}
+        self._no_closer: dict[tuple[str, Expect], int] = {}
 
-    def skip(self, place: TokenPlace) -> None:
+    def skip(self, place: Expect) -> None:
         """Move on to the next token."""
         text = self.text
         while text[self.at : self.at + 1] not in _TOKEN_STARTS:
@@ -130,14 +131,14 @@ class TokenReader:
                 end = text.find("*/", self.at + 2)
                 self._comment(end + 2 if end >= 0 else len(text))
             elif _LINE_COMMENT.match(text, self.at) or (
-                place is TokenPlace.AFTER and text.startswith("#", self.at)
+                place is Expect.END and text.startswith("#", self.at)
             ):
                 self._comment(len(text))
                 self.swallowed = True
             else:
                 return
 
-    def next(self, place: TokenPlace) -> Token:
+    def next(self, place: Expect) -> Token:
         """The next token, read for this place."""
         self.skip(place)
         start = self.at
@@ -149,10 +150,10 @@ class TokenReader:
         if first in "{}[],:":
             self.at += 1
             return Token(first, Span(start, self.at))
-        if place is TokenPlace.COLON:
+        if place is Expect.COLON:
             if (wrong := _WRONG_COLON.match(self.text, start)) is not None:
                 return self._wrong_mark(Span(*wrong.span()), ":")
-            place = TokenPlace.FIELD_VALUE
+            place = Expect.FIELD_VALUE
         if first == '"':
             return self._string(start, place)
         if first in _CLOSERS:
@@ -203,9 +204,9 @@ class TokenReader:
         self.at = end
         self._report.add(ProblemKind.COMMENT, span, (span, ""), safe=True)
 
-    def _string(self, start: int, place: TokenPlace) -> Token:
+    def _string(self, start: int, place: Expect) -> Token:
         text = self.text
-        doubled = _DOUBLED[place is TokenPlace.KEY].match(text, start)
+        doubled = _DOUBLED[place is Expect.KEY].match(text, start)
         if doubled is not None and (doubled["first"] or doubled["last"]):
             return self._doubled_quotes(doubled)
         found = _LOOSE_STRING.match(text, start)
@@ -213,11 +214,11 @@ class TokenReader:
             return self._open_string(start)
         end = found.end()
         if _KEY_AFTER_STRING.match(text, end):
-            body = place is TokenPlace.KEY and _LOST_KEY_END.match(text, start + 1, end - 1)
+            body = place is Expect.KEY and _LOST_KEY_END.match(text, start + 1, end - 1)
             body = body or _LOST_VALUE_END.match(text, start + 1, end - 1)
             if body:
                 return self._lost_quote(start, body)
-        lost = place is TokenPlace.KEY and _LOST_COLON.match(text, start + 1, end - 1)
+        lost = place is Expect.KEY and _LOST_COLON.match(text, start + 1, end - 1)
         if lost and not _COLON.match(text, end):
             return self._lost_quote(start, lost)
         self.at = end
@@ -275,7 +276,7 @@ class TokenReader:
             self._report.add(ProblemKind.UNFINISHED, span, what="inside a string")
         return Token("string", span, Node(NodeKind.BROKEN, span, unescape(self.text[start + 1 :])))
 
-    def _odd_string(self, start: int, place: TokenPlace) -> Token:
+    def _odd_string(self, start: int, place: Expect) -> Token:
         end, certain = self._odd_end(start, place)
         if end < 0:
             return self._open_string(start)
@@ -287,10 +288,10 @@ class TokenReader:
         self._report.add(ProblemKind.QUOTES, span, edit, what=called, safe=is_safe)
         return Token("string", span, Node(NodeKind.STRING, span, unescape(body)))
 
-    def _odd_end(self, start: int, place: TokenPlace) -> tuple[int, bool]:
+    def _odd_end(self, start: int, place: Expect) -> tuple[int, bool]:
         """Where a string in other quotes ends, and whether that is beyond doubt."""
         closers = _CLOSERS[self.text[start]]
-        following = ":\uff1a" if place is TokenPlace.KEY else _CLOSING
+        following = ":\uff1a" if place is Expect.KEY else _CLOSING
         first = re.compile(rf"[^\\{closers}]*+(?>(?:\\.[^\\{closers}]*+)*)[{closers}]", re.DOTALL)
         good = re.compile(rf"(?<!\\)[{closers}](?={_WS}(?:[{following}]|\Z))")
         found = first.match(self.text, start + 1)
@@ -309,18 +310,18 @@ class TokenReader:
             self._no_closer[closers, place] = limit
         return found.end(), False
 
-    def _word(self, start: int, place: TokenPlace) -> Token:
+    def _word(self, start: int, place: Expect) -> Token:
         text = self.text
-        if place is TokenPlace.FIELD_VALUE and (grouped := _GROUPED_NUMBER.match(text, start)):
+        if place is Expect.FIELD_VALUE and (grouped := _GROUPED_NUMBER.match(text, start)):
             self.at = grouped.end()
             return Token("word", Span(start, self.at))
-        found = (_KEY_WORD if place is TokenPlace.KEY else _VALUE_WORD).match(text, start)
+        found = (_KEY_WORD if place is Expect.KEY else _VALUE_WORD).match(text, start)
         end = found.end() if found else start + 1
-        if place is not TokenPlace.KEY and not SCALAR_WORD.fullmatch(text, start, end):
+        if place is not Expect.KEY and not SCALAR_WORD.fullmatch(text, start, end):
             more = _MORE_WORDS.match(text, end)
             end = more.end() if more else end
         self.at = end
-        closing = rf'"{_WS}:' if place is TokenPlace.KEY else rf'"{_WS}[,}}\]]'
+        closing = rf'"{_WS}:' if place is Expect.KEY else rf'"{_WS}[,}}\]]'
         if re.compile(closing).match(text, end):
             self.at = end + 1
             span = Span(start, self.at)

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from heapq import merge
-from itertools import chain
+from itertools import chain, count
 from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
@@ -61,7 +61,7 @@ class JoinedFiles:
         first = self._copies()
         here: dict[Line, Line] = {}
         """By a line of a file the line here."""
-        for order, (*_, file, _, line) in enumerate(merge(*self._in_order())):
+        for order, (*_, file, _, line) in enumerate(merge(*map(_by_moment, count(), self.files))):
             here[line] = line.copied(order, file)
         self.origin = {copy: line for line, copy in here.items()}
         self.lines = [copy for line, copy in here.items() if line not in first]
@@ -85,13 +85,6 @@ class JoinedFiles:
         """The same files after an edit of one."""
         changed = self.files[file]._replace(lines=lines)
         return JoinedFiles([*self.files[:file], changed, *self.files[file + 1 :]])
-
-    def _in_order(self) -> Iterator[Iterator[_Place]]:
-        """For each file its lines with what they are merged by. A line without a moment stays
-        behind the one above it; so does one whose ``ts`` goes back, as position outranks it.
-        """
-        for number, file in enumerate(self.files):
-            yield _by_moment(number, file.lines)
 
     def _copies(self) -> dict[Line, Line]:
         """The lines that stand in a file before theirs, too, with the very same text, each with the
@@ -117,12 +110,15 @@ _Place = tuple[str, int, int, int, Line]
 """The latest moment up to a line, its place among equal ones, its file, and its number there."""
 
 
-def _by_moment(file: int, lines: Iterable[Line]) -> Iterator[_Place]:
+def _by_moment(number_of_file: int, file: JoinedFile) -> Iterator[_Place]:
+    """The lines of a file with what they are merged by. A line without a moment stays behind the
+    one above it; so does one whose ``ts`` goes back, as position outranks it.
+    """
     latest = ""
-    for number, line in enumerate(lines):
+    for number, line in enumerate(file.lines):
         ts = line.facts[TS] if line.event is not None else time_in(line.text)
         latest = max(latest, sortable(str(ts)) or "")
-        yield latest, _AMONG_EQUALS.get(name_of(line) or "", _INSIDE), file, number, line
+        yield latest, _AMONG_EQUALS.get(name_of(line) or "", _INSIDE), number_of_file, number, line
 
 
 def sharing(run_ids: Sequence[Iterable[str]]) -> Sequence[Sequence[int]]:
@@ -286,14 +282,10 @@ class SpreadRun:
         }
         for file, copies in enumerate(self.copies):
             for each in copies:
-                if each.event == GRADE and self._at(file, each.line).text_fact("ts") == ts:
+                line = self.runs[file].lines.at(each.line - 1) if each.event == GRADE else None
+                if line is not None and line.text_fact("ts") == ts:
                     found |= {file, each.file}
         return found
-
-    def _at(self, file: int, number: int) -> Line:
-        line = self.runs[file].lines.at(number - 1)
-        assert line is not None
-        return line
 
     # What is after the grade that counts
 

@@ -217,9 +217,8 @@ class LineSet(list[Line]):
 
     def discard(self, line: Line) -> None:
         """Take out ``line`` if it is in the set."""
-        position = self.position(line)
-        if position < len(self) and self[position] is line:
-            del self[position]
+        if self.has(line):
+            del self[self.position(line)]
 
     def position(self, line: Line) -> int:
         """How many lines of the set stand before ``line``."""
@@ -227,8 +226,7 @@ class LineSet(list[Line]):
 
     def has(self, line: Line) -> bool:
         """Whether ``line`` is in the set."""
-        position = self.position(line)
-        return position < len(self) and self[position] is line
+        return self.at(line.order) is line
 
     def at(self, order: int) -> Line | None:
         """The line at a place."""

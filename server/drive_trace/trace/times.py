@@ -51,11 +51,7 @@ def latest_recorded(items: Iterable[Item], ts: Callable[[Item], str]) -> Item | 
     """The event of several files' that counts: the one with the latest timestamp, compared as
     strings as readers do, and on a tie that of the later file. None if there is none.
     """
-    found: Item | None = None
-    for item in items:
-        if found is None or ts(item) >= ts(found):
-            found = item
-    return found
+    return max(reversed([*items]), key=ts, default=None)
 
 
 def is_later(one: str, other: str) -> bool:
@@ -89,9 +85,8 @@ def in_words(milliseconds: int, *, exactly: bool = False) -> str:
 
 def moment(ts: str) -> datetime | None:
     """When a timestamp was; None unless it is ISO 8601."""
-    try:  # not by _read, as nearly every event is asked for this
-        read = datetime.fromisoformat(ts)
-    except ValueError:
+    read = _read(ts)
+    if read is None:
         return None
     if read.tzinfo is None:
         read = read.replace(tzinfo=UTC)

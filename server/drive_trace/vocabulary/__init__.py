@@ -265,27 +265,16 @@ def _named(pattern: str, path: str) -> str | None:
     return found and (found[1] or found[2])
 
 
+# What the other modules of the package declare, and is had from here as well.
 __all__ = [
-    "AGREEMENTS",
     "ALWAYS_KEPT",
     "CORRECTNESS_FIELDS",
     "COST",
-    "DISPATCH",
     "ENVELOPE",
-    "EVENTS",
-    "FAMILY_MODULES",
     "GRADE",
-    "KINDS",
-    "LIFETIMES",
-    "NAMING",
     "NULL_TEXTS",
-    "ROUND",
-    "SCHEMA_VERSION",
-    "SIZES",
-    "SLICE",
     "TOKEN_FIELDS",
     "WRITERS",
-    "Agreement",
     "BooleanShape",
     "Entity",
     "EventType",
@@ -300,7 +289,6 @@ __all__ = [
     "Reference",
     "Shape",
     "StringShape",
-    "TraceEvent",
     "is_nullable_text",
     "is_random",
     "looks_invented",

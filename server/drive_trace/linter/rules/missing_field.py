@@ -80,7 +80,7 @@ EVENT{"event_type":"round-end","wall_clock_ms":9,"note":1}
 EVENT{"event_type":"correctness-recorded","mechanical":null,"qa":null,"intent":null}
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 
 from drive_trace.linter.edits import (
     Edit,
@@ -200,10 +200,9 @@ def _insertions(finding: Finding) -> Fixes:
     if inferred is not None:
         texts["event_type"] = as_json(inferred)
     if len(missing) > 1:
-        which = "both" if len(missing) == 2 else f"all {len(missing)}"
         left = f", {gaps} of them to be filled in" if gaps else ""
         left = left or ("" if inferred else " as null")
-        yield from _insertion(finding, f"Insert {which} fields{left}", missing, texts)
+        yield from _insertion(finding, f"Insert {_all_of(missing)} fields{left}", missing, texts)
     for field in missing:
         what = f": {texts[field.name]}"
         if field.name == "event_type" and inferred is not None:
@@ -232,28 +231,27 @@ def _is_in_unit(slip: Diagnostic) -> bool:
 
 def _renames(finding: Finding, around: Surroundings) -> Fixes:
     """Renaming all keys of a line that are slips, then this one."""
-    line = finding.line
-    if finding.cause.field is None:
-        return
-    if not _is_in_unit(finding.cause):
-        yield from _in_its_unit(finding, around)
+    line, slip = finding.line, finding.cause
+    if slip.field is None:
         return
     passed = measured_ms(around.trace, line)
-    slips = [
-        each
+    if not _is_in_unit(slip):
+        yield from _in_its_unit(line, slip, slip.field, passed)
+        return
+    slips = {
+        each.field.name: each
         for each in line.diagnostics
         if each.kind is DiagnosticKind.MISSING_FIELD and each.field is not None
         if _is_in_unit(each)
-    ]
+    }
     if len(slips) > 1:
-        which = "both" if len(slips) == 2 else f"all {len(slips)}"
-        yield _rename(line, slips, passed, f"Rename {which} keys: {fields_listed(_names(slips))}")
-    title = f"Rename to {fields_listed(_names([finding.cause]))}"
-    yield _rename(line, [finding.cause], passed, title)
+        title = f"Rename {_all_of(slips)} keys: {fields_listed(slips)}"
+        yield _rename(line, [*slips.values()], passed, title)
+    yield _rename(line, [slip], passed, f"Rename to `{slip.field.name}`")
 
 
-def _names(slips: Iterable[Diagnostic]) -> list[str]:
-    return [each.field.name for each in slips if each.field is not None]
+def _all_of(some: Sized) -> str:
+    return "both" if len(some) == 2 else f"all {len(some)}"
 
 
 def _rename(line: Line, slips: Sequence[Diagnostic], passed: int | None, title: str) -> Fix:
@@ -290,23 +288,19 @@ def _edits(line: Line, slip: Diagnostic, field: FieldType, value: str | None) ->
         yield replace_value(line, slip.path, value)
 
 
-def _in_its_unit(finding: Finding, around: Surroundings) -> Fixes:
+def _in_its_unit(line: Line, slip: Diagnostic, field: FieldType, passed: int | None) -> Fixes:
     """Renaming a key with a duration in another unit, where the timestamps say so, too."""
-    diagnostic, line = finding.cause, finding.line
-    field, found = diagnostic.field, diagnostic.found
-    if field is None or not isinstance(found, int | float):
+    found = slip.found
+    if passed is None or not isinstance(found, int | float):
         return
-    passed = measured_ms(around.trace, line)
-    if passed is None:
-        return
-    for factor in factors_of(str(diagnostic.path[-1]), field):
+    for factor in factors_of(str(slip.path[-1]), field):
         try:
             number = round(found * factor)
         except OverflowError:  # of what no double holds
             continue
         if abs(number - passed) <= passed * _NEAR:
             title = f"Rename to `{field.name}`, in {field.unit}: {number}"
-            yield Fix(title, Level.IN_BULK, (*_edits(line, diagnostic, field, str(number)),))
+            yield Fix(title, Level.IN_BULK, (*_edits(line, slip, field, str(number)),))
             return
 
 
