@@ -1,4 +1,7 @@
-"""A run of which readers count no line is a run that is not computable, in every output."""
+"""A run of which readers count no line is a run that is not computable, in every output.
+
+:mod:`tests.support.damage` has more that happens to lines.
+"""
 
 import json
 import re
@@ -23,43 +26,22 @@ def renamed(old: str, new: str) -> Callable[[str], str]:
     return lambda text: text.replace(old, new)
 
 
-def of_type(change: Callable[[str], str]) -> Callable[[str], str]:
-    return lambda text: re.sub(r'(?<="event_type":")[^"]*', lambda name: change(name[0]), text)
-
-
 REJECTING: dict[str, Callable[[str], str]] = {
     "a field is missing": renamed('"orchestrator_agent_id":null,', ""),
-    "another schema_version": renamed('"schema_version":"1"', '"schema_version":"2"'),
     "a schema_version that is a number": renamed('"schema_version":"1"', '"schema_version":1'),
-    "no ts": lambda text: re.sub(r'"ts":"[^"]*",', "", text),
     "a ts that is a number": lambda text: re.sub(r'"ts":"[^"]*"', '"ts":1780000000', text),
-    "trailing commas": each_line(lambda line: line[:-1] + ",}"),
     "a comma behind each line": each_line(lambda line: line + ","),
     "a semicolon behind each line": each_line(lambda line: line + ";"),
-    "single quotes": renamed('"', "'"),
     "typographic quotes": renamed('"', "\u201d"),
     "unquoted keys": lambda text: re.sub(r'"(\w+)":', r"\1:", text),
-    "a byte order mark a line": each_line(lambda line: "\ufeff" + line),
-    "numbered lines": each_line(lambda line: "1: " + line),
-    "camel case": renamed("event_id", "eventId"),
     "capitals": renamed('"event_id"', '"EVENT_ID"'),
-    "cut ends": each_line(lambda line: line[:-1]),
     "longer cuts": each_line(lambda line: line[:-12]),
-    "arrays": each_line(lambda line: f"[{line}]"),
     "comments": each_line(lambda line: line + " // reviewed"),
     "Python's words": renamed("null", "None"),
     "no type": lambda text: re.sub(r'"event_type":"[^"]*",', "", text),
 }
 UNKNOWN = {
-    "underscores": of_type(lambda name: name.replace("-", "_")),
-    "a version behind the type": of_type(lambda name: f"{name}.v2"),
-    "a prefix before the type": of_type(lambda name: f"x-{name}"),
-}
-OTHERWISE = {
-    "CR line ends": renamed("\n", "\r"),
-    "several lines for each event": lambda text: "".join(
-        json.dumps(json.loads(line), indent=1) + "\n" for line in text.splitlines()
-    ),
+    "a prefix before the type": lambda text: text.replace('"event_type":"', '"event_type":"x-')
 }
 NAMELESS = {
     "no word of it": lambda text: "0\n" * text.count("\n"),
@@ -68,10 +50,10 @@ NAMELESS = {
 }
 
 
-@pytest.mark.parametrize("damage", [*REJECTING, *UNKNOWN, *OTHERWISE, *NAMELESS])
+@pytest.mark.parametrize("damage", [*REJECTING, *UNKNOWN, *NAMELESS])
 def test_no_damage_to_every_line_of_a_file_makes_a_gate_pass(damage: str, tmp_path: Path) -> None:
     write(tmp_path, "a/trace.jsonl", GOOD)
-    change = {**REJECTING, **UNKNOWN, **OTHERWISE, **NAMELESS}[damage]
+    change = {**REJECTING, **UNKNOWN, **NAMELESS}[damage]
     damaged = write(tmp_path, "b/trace.jsonl", change(BAD))
     ran = run("score", "--require-correct", tmp_path)
     page = run("report", "--format", "html", tmp_path).out
@@ -161,12 +143,3 @@ def test_runs_that_stand_only_on_one_line_with_another_are_runs(glue: str, tmp_p
     assert ran.code == 1
     for name in ("bad", "other"):
         assert f"{name}: not computable: its only line is rejected\n" in ran.err
-
-
-def test_a_table_of_many_runs_is_the_same_from_its_cache(tmp_path: Path) -> None:
-    write(tmp_path, "a/trace.jsonl", REJECTING["a field is missing"](BAD))
-    write(tmp_path, "b/trace.jsonl", GOOD)
-    shown = [run("fleet", tmp_path, "--out", "-").out for _ in range(2)]
-    assert shown[0] == shown[1]
-    ids = [json.loads(line)["run_id"] for line in shown[0].splitlines()]
-    assert ids == ["good", "run-1"], "runs with valid events come first"
