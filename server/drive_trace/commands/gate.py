@@ -6,12 +6,13 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
+from io import BufferedWriter
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast
 
 import click
 
@@ -22,7 +23,7 @@ from drive_trace.grading.judgements import Command, Gating, ReportFile, to_recor
 from drive_trace.grading.junit import JUnitError, JUnitReport, read_junit
 from drive_trace.scorecard.scoring import UNTIMED, last_work
 from drive_trace.storage.appending import AppendError, locked_trace
-from drive_trace.storage.files import STDIN, Problem, leads_out, read_bytes, refuse_special, why
+from drive_trace.storage.files import STDIN, Problem, leads_out, open_regular, read_bytes, why
 from drive_trace.storage.git import tree_state
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
 from drive_trace.storage.processes import run_shell, runs_nothing
@@ -36,11 +37,6 @@ EXIT_FAIL, EXIT_NOTHING = 1, 3
 _LARGEST_REPORT = 64 << 20
 _SLACK = timedelta(seconds=2)
 """Reports and some disks have whole seconds, or two."""
-_WITHOUT_WAITING = sum(
-    getattr(os, each, 0) for each in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY", "O_NOINHERIT")
-)
-"""Flags that only some systems have: no link is followed, no pipe is waited for, and bytes stay as
-they are."""
 
 
 class _GateResult(NamedTuple):
@@ -222,7 +218,9 @@ def _log(path: str | None) -> Iterator[Callable[[bytes], object]]:
         return Ended(EXIT_NOTHING, f"{path}: cannot be written: {why(error)}")
 
     try:
-        file = None if path is None else _opened(path)
+        # What is in it already, as a trace, is not lost, and no link is followed.
+        no_link = getattr(os, "O_NOFOLLOW", 0)
+        file = None if path is None else BufferedWriter(open_regular(path, "a", no_link))
     except OSError as error:
         raise unwritable(error) from error
 
@@ -250,17 +248,6 @@ def _check_log(path: str, trace: str) -> None:
         raise Ended(EXIT_NOTHING, f"{path}: cannot be read: {why(error)}") from error
     if is_trace:
         raise click.UsageError("the --log is a trace, or named like one; name another file")
-
-
-def _opened(path: str) -> BinaryIO:
-    """A file to append the output to: what is in it already, as a trace, is not lost."""
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | _WITHOUT_WAITING
-    file = os.fdopen(os.open(path, flags, 0o666), "ab")
-    with ExitStack() as stack:
-        stack.enter_context(file)
-        refuse_special(os.fstat(file.fileno()))
-        stack.pop_all()
-    return file
 
 
 def _read(paths: tuple[str, ...], worked: datetime | None, *, accepts_stale: bool) -> _GateResult:

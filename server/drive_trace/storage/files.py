@@ -233,13 +233,14 @@ def opened(path: str) -> AbstractContextManager[BinaryIO | io.BufferedReader]:
     return io.BufferedReader(open_regular(path))
 
 
-def open_regular(path: str | Path) -> io.FileIO:
-    """Open a file to read it, which never waits for anybody. Links are followed.
+def open_regular(path: str | Path, mode: str = "r", flags: int = 0) -> io.FileIO:
+    """Open a file, by default to read it, which never waits for anybody. Links are followed, unless
+    the ``flags`` of ``os.open`` say otherwise.
 
     Raises OSError, also for a folder, and for what is no regular file: reading from a pipe or a
     device may never end.
     """
-    file = io.FileIO(path, opener=_open)
+    file = io.FileIO(path, mode, opener=lambda path, own: _open(path, own | flags))
     try:
         refuse_special(os.fstat(file.fileno()))
     except OSError:
