@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -21,11 +21,11 @@ from drive_trace.storage.files import inside, read_bytes, read_regular, why
 from drive_trace.storage.git import run_git
 from drive_trace.text.escaping import json_document, printable, visible
 from drive_trace.text.spans import decode
-from drive_trace.trace.reading import read_lines
 from drive_trace.trace.times import sortable
 
 if TYPE_CHECKING:
     from drive_trace.commands.http_models import HttpModel
+    from drive_trace.scorecard.scoring import ScoredTrace
 
 _LARGEST_DIFF = 64 << 20
 _SECONDS = 60.0
@@ -160,12 +160,12 @@ def _diff(name: str, data: bytes) -> str:
     return text
 
 
-def excerpt(traces: Iterable[Sequence[str]], run_id: str) -> tuple[list[str], tuple[str, ...]]:
+def excerpt(traces: Iterable[ScoredTrace], run_id: str) -> tuple[list[str], tuple[str, ...]]:
     """A run's events as they stand in its traces, the trace first that begins first, and what is
     left out: those in the middle of a long run. Its grades and costs are not in it: what comes of
     these others have judged.
     """
-    files = [list(_events(records, run_id)) for records in traces]
+    files = [list(_events(trace, run_id)) for trace in traces]
     files.sort(key=lambda events: events[0][0] if events else "")
     # A copy of an event says nothing more.
     events = list(dict.fromkeys(text for _, text in chain(*files)))
@@ -177,9 +177,9 @@ def excerpt(traces: Iterable[Sequence[str]], run_id: str) -> tuple[list[str], tu
     return events, (phrase,)
 
 
-def _events(records: Sequence[str], run_id: str) -> Iterator[tuple[str, str]]:
+def _events(trace: ScoredTrace, run_id: str) -> Iterator[tuple[str, str]]:
     """Each with its time, as it sorts."""
-    for line in read_lines(records):
+    for line in trace.document.lines:
         if line.event is not None and line.run == run_id and not line.event.is_feed:
             text = line.text
             text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]} [cut off]"

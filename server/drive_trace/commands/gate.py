@@ -132,7 +132,7 @@ def gate(  # noqa: PLR0913, PLR0917 - one for each option
     request = writing.RecordRequest(GRADE, {component: "pass"}, **where)
     with _or_nothing():
         # A gate may take an hour: what cannot be recorded is refused before.
-        would, _ = writing.preview(request)
+        would = writing.preview(request)
     worked, began = last_work(would.traces, request.project_run_id), new_stamp().ts
     commit, clean = tree_state(cwd or ".", request.trace_file)
     if gates:

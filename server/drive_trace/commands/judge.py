@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,13 +15,13 @@ from drive_trace.commands.asking import Asked, echo_json, echo_prompt
 from drive_trace.commands.calibrate import CALIBRATION_NAME, calibration_at, judge_now
 from drive_trace.commands.looking_back import OrAnother, failures, operator_turns
 from drive_trace.commands.models import Model, Reply, replayed, without_keys
-from drive_trace.commands.reading import read_text, usable
+from drive_trace.commands.reading import read_text
 from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, notify
 from drive_trace.grading import judgements, prompts
 from drive_trace.grading.calibration import FAMILIES, families_of
 from drive_trace.storage.appending import AppendError, locked_trace
 from drive_trace.storage.configuration import CONFIGURATION_NAME, JudgeSettings
-from drive_trace.storage.files import leads_out, may_be_there, records_at
+from drive_trace.storage.files import leads_out, may_be_there
 from drive_trace.storage.git import tree_state
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
 from drive_trace.storage.projects import Projects, own_project, shown_path
@@ -276,11 +276,11 @@ class Judging:
         case = prompts.JudgedCase(*map(without_keys, asking.read_case(criteria.acceptance)))
         self._diff = criteria.read_diff()
         cut = prompts.cut_diff(without_keys(self._diff))
-        would, beside = writing.preview(request)
+        would = writing.preview(request)
         if not cut.text.strip():
             what = f"nothing of the diff can be shown: {first_of(cut.left_out, 10)}"
             raise self._no_verdict(what)
-        events, unseen = asking.excerpt(self._traces(beside.paths), request.project_run_id)
+        events, unseen = asking.excerpt(would.traces, request.project_run_id)
         shown = [*map(without_keys, events)]
 
         def render(nonce: str) -> prompts.Prompt:
@@ -394,11 +394,6 @@ class Judging:
         return self._project.trusted
 
     # What is asked, and recorded
-
-    def _traces(self, beside: Sequence[str]) -> Iterator[Sequence[str]]:
-        """The records of the files that may have the run."""
-        for each in dict.fromkeys([self._request.trace_file, *beside]):
-            yield usable(records_at(each))
 
     def _model(self, prompt: prompts.Prompt) -> Model:
         replay = self._asked.replay

@@ -138,7 +138,7 @@ def append_feed(request: RecordRequest) -> Merged:
     """Append what counts of the feed over all files of the run, with its changes. Ends the command
     if that cannot be done.
     """
-    merged, _ = _merged(request)
+    merged = _merged(request)
     for note in merged.written.notes:
         notify(f"{request.trace_file}: {note}")
     for path, other in merged.before.files:
@@ -148,14 +148,14 @@ def append_feed(request: RecordRequest) -> Merged:
     return merged
 
 
-def preview(request: RecordRequest) -> tuple[Merged, FilesBeside]:
-    """What :func:`append_feed` would append, if nobody appends meanwhile, and the files that it
-    looks at. Ends the command as that does.
+def preview(request: RecordRequest) -> Merged:
+    """What :func:`append_feed` would append, if nobody appends meanwhile. Ends the command as that
+    does.
     """
     return _merged(request, dry_run=True)
 
 
-def _merged(request: RecordRequest, *, dry_run: bool = False) -> tuple[Merged, FilesBeside]:
+def _merged(request: RecordRequest, *, dry_run: bool = False) -> Merged:
     beside = _beside(request)
     recorded = record_feed(
         request.trace_file,
@@ -168,8 +168,7 @@ def _merged(request: RecordRequest, *, dry_run: bool = False) -> tuple[Merged, F
         waiting=notify,
         dry_run=dry_run,
     )
-    told = beside._replace(notes=()) if dry_run else beside
-    return done(recorded, request.trace_file, told), beside
+    return done(recorded, request.trace_file, beside._replace(notes=()) if dry_run else beside)
 
 
 def _beside(request: RecordRequest) -> FilesBeside:
