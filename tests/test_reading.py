@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pydantic_core import SchemaValidator, ValidationError, core_schema
 
 from drive_trace.json_text import compacted, space_count
+from drive_trace.text.spans import is_blank, records_of
 from drive_trace.trace.line import REJECTING, DiagnosticKind, FlaggedLine, Line
 from drive_trace.trace.reading import read_exactly, read_lines
 from drive_trace.vocabulary import EVENTS, Form
@@ -209,3 +210,11 @@ def test_without_the_white_space_a_line_says_the_same(text: str) -> None:
     compact = read_exactly(text)
     left = tuple(each for each in line.diagnostics if each.kind is not DiagnosticKind.NOT_COMPACT)
     assert (compact.status, compact.facts, compact.diagnostics) == (line.status, line.facts, left)
+
+
+@pytest.mark.parametrize("unit", ["\n", "a\n\n", "a long line\n", "\r", " "])
+def test_a_long_text_is_taken_apart_in_pieces(unit: str) -> None:
+    text = unit * 600_000 + "x"
+    assert [*records_of(text)] == text.split("\n")
+    assert not is_blank(text)
+    assert is_blank(text[:-1]) is ("a" not in unit)

@@ -24,7 +24,7 @@ from drive_trace.scorecard.run_lines import TraceLines, runs_sharing_events
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary
 from drive_trace.text.escaping import printable
-from drive_trace.text.spans import Spot
+from drive_trace.text.spans import Spot, records_of
 from drive_trace.trace.document import Document, Point
 from drive_trace.trace.history import History
 from drive_trace.trace.index import Index
@@ -53,7 +53,7 @@ class Analysis:
         at its ``path``, and at the records that it had when it was ``recorded`` last; rules and the
         score at the record of its ``provenance``.
         """
-        records = text.split("\n") if isinstance(text, str) else text
+        records = records_of(text) if isinstance(text, str) else text
         self.document = Document(records, read_lines)
         self.settings = settings
         """By what it is judged."""
@@ -106,7 +106,7 @@ class Analysis:
 
     def expect_edits(self) -> None:
         """Build now what the first edit, or the next look at closed traces, would else build."""
-        _ = self.index.ids, self.index.uncounted
+        _ = self.index.ids, self.index.uncounted, self.document.is_divided
 
     def _take_in(self, path: str | None) -> None:
         self.index = Index(self.document.lines, path, finds_slips=True)

@@ -1,6 +1,7 @@
 """Answers that take long, without a server around them: in threads, and shared."""
 
 import asyncio
+import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from itertools import repeat
@@ -15,7 +16,9 @@ from pygls.exceptions import JsonRpcContentModified
 from drive_trace.features.navigation import SymbolName
 from drive_trace.json_text import parse
 from drive_trace.lsp.handlers.workspace import Symbols
+from drive_trace.lsp.rpc.stream import Messages
 from drive_trace.lsp.rpc.threads import SharedWork, in_thread
+from drive_trace.lsp.server import TraceServer
 from drive_trace.lsp.workspace.closed_traces import ClosedTraces
 from drive_trace.lsp.workspace.open_traces import LARGE, OpenTrace, Workspace
 from drive_trace.lsp.workspace.runs import WorkspaceRun, WorkspaceRuns
@@ -228,3 +231,55 @@ async def test_a_search_of_symbols_that_is_given_up_leaves_traces_unread() -> No
     for thread in {*threading.enumerate()} - before:
         thread.join()
     assert len(asked) < 100
+
+
+async def test_nothing_walks_a_large_trace_on_the_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Opening, typing, saving: what needs each of its records does so in a thread."""
+    walked: dict[str, list[bool]] = {}
+    records = OpenTrace.records.fget
+    assert records is not None
+    step = ""
+
+    def seen(trace: OpenTrace) -> list[str]:
+        walked.setdefault(step, []).append(threading.current_thread() is threading.main_thread())
+        return records(trace)
+
+    monkeypatch.setattr(OpenTrace, "records", property(seen))
+    protocol = TraceServer().protocol
+    answers: dict[str, asyncio.Event] = {}
+
+    def take(message: bytes) -> None:
+        if (found := json.loads(message.partition(b"\r\n\r\n")[2]).get("id")) in answers:
+            answers[found].set()
+
+    protocol.writer = Messages(take)
+
+    async def ask(method: str, **params: Any) -> None:
+        answers[method] = asyncio.Event()
+        protocol.receive({"jsonrpc": "2.0", "id": method, "method": method, "params": params})
+        await answers[method].wait()
+
+    async def say(method: str, **params: Any) -> None:
+        """And wait until a request about the trace has had its turn."""
+        nonlocal step
+        step = method
+        protocol.receive({"jsonrpc": "2.0", "method": method, "params": params})
+        await ask("textDocument/hover", **document, position=at)
+
+    path, text = tmp_path / "trace.jsonl", "\n" * LARGE
+    path.write_text(text)
+    at, uri = {"line": 0, "character": 0}, path.as_uri()
+    document = {"textDocument": {"uri": uri}}
+    edit = {"range": {"start": at, "end": at}, "text": triage()}
+    await ask("initialize", processId=None, rootUri=tmp_path.as_uri(), capabilities={})
+    opened = {"uri": uri, "languageId": "drive-trace", "version": 1, "text": text}
+    await say("textDocument/didOpen", textDocument=opened)
+    changed = {"uri": uri, "version": 2}
+    await say("textDocument/didChange", textDocument=changed, contentChanges=[edit])
+    whole = {"uri": uri, "version": 3}
+    await say("textDocument/didChange", textDocument=whole, contentChanges=[{"text": text}])
+    await say("textDocument/didSave", **document)
+    assert {"textDocument/didOpen", "textDocument/didChange", "textDocument/didSave"} <= {*walked}
+    assert not any(any(each) for each in walked.values()), walked

@@ -270,6 +270,7 @@ class FindingStore:
         self._across: dict[Line, list[Finding]] = {}
         self._worded: dict[Line, Sequence[Finding]] = {}
         self._counts: dict[Line, int] = {}
+        """How many findings each line has that has several."""
         self._hidden: dict[Line, list[str]] = {}
         """By each filed line, where there is a baseline: the codes of what that hides."""
         self.total = 0
@@ -283,7 +284,7 @@ class FindingStore:
         """The lines that have findings."""
         for finding in unless_stopped(chain(found, self._engine.in_file())):
             self._across.setdefault(finding.line, []).append(finding)
-        self._file({line for line in self._lines if line.diagnostics} | self._across.keys())
+        self._file(line for line in self._lines if line.diagnostics or line in self._across)
 
     def _start_anew(self) -> None:
         self._has_changed = False
@@ -310,7 +311,7 @@ class FindingStore:
             changed.update(line for line in self._hidden if _text(line) in texts)
         for line in changed:
             self._unfile(line)
-        self._file(changed - gone)
+        self._file(sorted(changed - gone, key=_order))
         for line in changed | gone:
             if not self._across.get(line, True):
                 del self._across[line]
@@ -352,7 +353,7 @@ class FindingStore:
         chosen: dict[Line, int] = {}
         for line in chain(self._around(near), self._with_errors, self.lines):
             if line not in chosen and most > 0:
-                chosen[line] = min(self._counts[line], most)
+                chosen[line] = min(self._counts.get(line, 1), most)
                 most -= chosen[line]
             elif most <= 0:
                 break
@@ -373,9 +374,11 @@ class FindingStore:
     # Which lines have findings
 
     def _file(self, lines: Iterable[Line]) -> None:
-        """File lines: with a baseline, all that have findings and the same text as one of them."""
+        """File lines, in order: with a baseline, all that have findings and the same text as one of
+        them.
+        """
         self.alike.clear()
-        for line in unless_stopped(sorted(lines, key=_order)):
+        for line in unless_stopped(lines):
             codes = self._codes(line)
             if self._known:
                 hidden = {each for each in dict.fromkeys(codes) if self._hides(each, line)}
@@ -384,7 +387,8 @@ class FindingStore:
             self.hidden_total += len(codes) - len(shown)
             if shown:
                 self.revision = next(_revisions)
-                self._counts[line] = len(shown)
+                if len(shown) > 1:
+                    self._counts[line] = len(shown)
                 self.total += len(shown)
                 self.lines.add(line)
                 if any(self._severities[each] is Severity.ERROR for each in shown):
@@ -408,10 +412,9 @@ class FindingStore:
     def _unfile(self, line: Line) -> None:
         self._worded.pop(line, None)
         self.hidden_total -= len(self._hidden.pop(line, ()))
-        count = self._counts.pop(line, 0)
-        if count:
+        if self.lines.has(line):
             self.revision = next(_revisions)
-            self.total -= count
+            self.total -= self._counts.pop(line, 1)
             self._with_errors.discard(line)
             self.lines.discard(line)
 

@@ -11,7 +11,6 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from drive_trace import __version__
-from drive_trace.features.findings import DiagnosticMaker
 from drive_trace.features.runs import SHOW_RUN
 from drive_trace.lsp.handlers import HANDLERS, RESOLVE_HANDLERS, Responder, Services, code_actions
 from drive_trace.lsp.handlers import requests as _requests  # noqa: F401 - it declares handlers
@@ -23,13 +22,19 @@ from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.messages import strict_converter
 from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.stream import ClientLog
-from drive_trace.lsp.rpc.threads import Debouncer, in_thread
+from drive_trace.lsp.rpc.threads import Debouncer, in_background, in_thread
 from drive_trace.lsp.workspace import open_traces
 from drive_trace.lsp.workspace.client_settings import SECTION, ClientSettings, Settings
 from drive_trace.lsp.workspace.closed_traces import ClosedTraces
 from drive_trace.lsp.workspace.following import Following
 from drive_trace.lsp.workspace.linting import CONFIGURATION_GLOBS, Linting, Publisher
-from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace, is_large, is_trace_text
+from drive_trace.lsp.workspace.open_traces import (
+    NewText,
+    OpenTrace,
+    Workspace,
+    is_large,
+    is_trace_text,
+)
 from drive_trace.lsp.workspace.runs import Joining, WorkspaceRuns
 from drive_trace.lsp.workspace.saving import Saving
 from drive_trace.storage.followed_file import KnownFile, lines_of
@@ -187,33 +192,33 @@ class TraceServer(LanguageServer):
         trace, version = self._traces.get(params.text_document.uri), params.text_document.version
         if trace is None or version < trace.version:
             return None  # it is no trace, or the change is older than what is there
-        params.content_changes = trace.with_long_lines_whole(params.content_changes)
-        text = open_traces.whole_text(params.content_changes)
-        if text is not None and is_large(text):
-            return self._change_later(trace, params, text)
-        self._change(trace, params)
-        return None
+        if trace.takes_long(params.content_changes):
+            return self._change_later(trace, params)
+        return self._change(trace, params)
 
     async def _change_later(
-        self, trace: OpenTrace, params: types.DidChangeTextDocumentParams, text: str
+        self, trace: OpenTrace, params: types.DidChangeTextDocumentParams
     ) -> None:
-        def with_diagnostics() -> DiagnosticMaker:
-            made = trace.read(text)
-            made.as_json()  # keeps them, as above
-            return made
+        def with_diagnostics() -> NewText:
+            params.content_changes = trace.as_whole(params.content_changes)
+            new = trace.read_anew(open_traces.whole_text(params.content_changes) or "")
+            new.maker.as_json()  # keeps them, as above
+            return new
 
-        self._change(trace, params, await in_thread(_without_collecting, with_diagnostics))
+        rest = self._change(trace, params, await in_thread(_without_collecting, with_diagnostics))
+        if rest is not None:
+            await rest
 
     def _change(
         self,
         trace: OpenTrace,
         params: types.DidChangeTextDocumentParams,
-        read: DiagnosticMaker | None = None,
-    ) -> None:
-        if trace.change(params.text_document.version, params.content_changes, read):
-            self._saving.changed(trace)
+        read: NewText | None = None,
+    ) -> Awaitable[None] | None:
+        moves_lines = trace.change(params.text_document.version, params.content_changes, read)
         self._edited.request(trace.uri)
         self._joining.request()
+        return self._saving.changed(trace) if moves_lines else None
 
     def _joined(self, trace: OpenTrace) -> None:
         self._linting.publish(trace)
@@ -249,7 +254,8 @@ class TraceServer(LanguageServer):
         changed = [trace for each in params.changes if (trace := self._traces.get(each.uri))]
         self._linting.look(changed)  # a trace that was saved may have been committed, too
         for trace in changed:
-            self._saving.look(trace, is_told=True)
+            if (rest := self._saving.look(trace, is_told=True)) is not None:
+                in_background(rest)
         if not are_traces:
             self._linting.look_at_all()
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache
-from itertools import accumulate
-from operator import itemgetter
+from itertools import accumulate, islice
 from typing import NamedTuple
 
 from drive_trace.stopping import unless_stopped
-from drive_trace.text.spans import PositionEncoding, Span, offset_of, units_before
+from drive_trace.text.spans import PositionEncoding, offset_of, units_before
 from drive_trace.trace.line import FlaggedLine, Line, LineStatus
 
 Reader = Callable[[Iterable[str]], list[Line]]
@@ -45,7 +45,7 @@ class Splice(NamedTuple):
 class Document:
     """The records of a trace. There is always a last one, empty after a final newline."""
 
-    def __init__(self, records: Sequence[str], read: Reader) -> None:
+    def __init__(self, records: Iterable[str], read: Reader) -> None:
         self._read = read
         self._lines = read(records)
         _mark_end(self._lines)
@@ -110,7 +110,7 @@ class Document:
         return Point(record + 1, 0) if is_behind else point
 
     def _number(self, first: int, stop: int) -> None:
-        for order, line in enumerate(self._lines[first:stop], first):
+        for order, line in enumerate(islice(self._lines, first, stop), first):
             line.order = order
 
     # Positions of the protocol
@@ -123,9 +123,9 @@ class Document:
         if record >= len(self._lines):
             last = len(self._lines) - 1
             return Point(last, len(self._lines[last].text))
-        start, stop = self._parts(record)[inner]
-        part = self._lines[record].text[start:stop]
-        return Point(record, start + offset_of(part, position.character, encoding))
+        starts, stops = self._parts(record)
+        part = self._lines[record].text[starts[inner] : stops[inner]]
+        return Point(record, starts[inner] + offset_of(part, position.character, encoding))
 
     def position_of(self, point: Point, encoding: PositionEncoding) -> Position:
         """The protocol position of a point of this document."""
@@ -134,9 +134,9 @@ class Document:
         line = self.protocol_line(point.record)
         if "\r" not in text:
             return Position(line, units_before(text, point.offset, encoding))
-        parts = self._parts(point.record)
-        inner = max(0, bisect_right(parts, point.offset, key=itemgetter(0)) - 1)
-        start, stop = parts[inner]
+        starts, stops = self._parts(point.record)
+        inner = max(0, bisect_right(starts, point.offset) - 1)
+        start, stop = starts[inner], stops[inner]
         offset = min(point.offset, stop) - start
         return Position(line + inner, units_before(text[start:stop], offset, encoding))
 
@@ -160,23 +160,28 @@ class Document:
     def _starts(self) -> list[int]:
         """The first protocol line of each record, and the one behind the last record."""
         every = unless_stopped(range(len(self._lines)))
-        return list(accumulate((len(self._parts(record)) for record in every), initial=0))
+        return list(accumulate((len(self._parts(record)[0]) for record in every), initial=0))
 
-    def _parts(self, record: int) -> list[Span]:
-        """The protocol's lines within a record, without their ends."""
+    def _parts(self, record: int) -> tuple[Sequence[int], Sequence[int]]:
+        """Where the protocol's lines within a record start and stop, without their ends."""
         text = self._lines[record].text
         if "\r" not in text:
-            return [Span(0, len(text))]
+            return (0,), (len(text),)
         return _protocol_lines(text, is_last=record == len(self._lines) - 1)
 
 
 @lru_cache(maxsize=1)  # a record may be a whole file, and is asked for each of its findings
-def _protocol_lines(text: str, *, is_last: bool) -> list[Span]:
-    parts, start = [], 0
-    for end in unless_stopped(re.finditer(r"\r\n|\r|\n", text if is_last else text + "\n")):
-        parts.append(Span(start, end.start()))
-        start = end.end()
-    return [*parts, Span(start, len(text))] if is_last else parts
+def _protocol_lines(text: str, *, is_last: bool) -> tuple[Sequence[int], Sequence[int]]:
+    # Of ten million spans each would be an object, which collecting garbage walks.
+    starts, stops = array("q", [0]), array("q")
+    for end in unless_stopped(re.finditer("\r", text)):
+        stops.append(end.start())
+        starts.append(end.end())
+    if text.endswith("\r") and not is_last:  # one line end with the newline behind the record
+        starts.pop()
+    else:
+        stops.append(len(text))
+    return starts, stops
 
 
 def _mark_end(lines: list[Line]) -> None:

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from heapq import merge
 from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, cast
@@ -245,7 +246,7 @@ class Index:
     def rejected(self) -> Mapping[str | None, LineSet]:
         """The rejected lines by the run id that can be read from them."""
         found = defaultdict[str | None, LineSet](LineSet)
-        for line in sorted(chain.from_iterable(self._odd.values()), key=_order):
+        for line in merge(*self._odd.values(), key=_order):
             if line.is_rejected:
                 found[trace_line.named_run(line)].append(line)
         return dict(found)
@@ -264,7 +265,7 @@ class Index:
         """
         lines = (lines for run_id, lines in self.rejected.items() if run_id not in self.runs)
         found = LineSet(), LineSet()
-        for line in sorted(chain.from_iterable(lines), key=_order):
+        for line in merge(*lines, key=_order):
             found[
                 not (trace_line.feed_named(line.text) or trace_line.feed_with_fields(line.text))
             ].append(line)

@@ -45,6 +45,9 @@ _UNREADABLE = frozenset(
 )
 """What keeps a record from being laid out anew."""
 
+_BLANK = (Diagnostic(DiagnosticKind.BLANK_LINE),)
+"""Of every blank line: a trace may have ten million."""
+
 
 def read_lines(texts: Iterable[str], *, only_score: bool = False) -> list[Line]:
     """Read records, given without the newline that ends them. Never raises.
@@ -124,9 +127,7 @@ def _checked_length(line: Line, event: Any) -> Line:
 def read_exactly(text: str) -> Line:
     """Read one record as the reference reader does, with all its diagnostics."""
     if is_blank(text):
-        return FlaggedLine(
-            text, status=LineStatus.BLANK, diagnostics=(Diagnostic(DiagnosticKind.BLANK_LINE),)
-        )
+        return FlaggedLine(text, status=LineStatus.BLANK, diagnostics=_BLANK)
     syntax: Syntax | None = None
     try:
         data = loads(text)

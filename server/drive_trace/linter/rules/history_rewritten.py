@@ -63,6 +63,7 @@ from drive_trace.linter.rule import (
     plural,
     type_or_line,
 )
+from drive_trace.stopping import unless_stopped
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import common_start
 from drive_trace.text.wording import are
@@ -74,7 +75,9 @@ _LONGEST = 600
 
 def _check(trace: WholeTrace) -> Findings:
     history = trace.index.history
-    found = history.rewritings([line.text for line in trace.lines]) if history else ()
+    found = (
+        history.rewritings([line.text for line in unless_stopped(trace.lines)]) if history else ()
+    )
     by_place: dict[tuple[bool, int | None], list[Rewriting]] = {}
     for each in sorted(found, key=lambda each: not each.is_feed):
         by_place.setdefault((each.fate is Fate.REMOVED, each.new), []).append(each)

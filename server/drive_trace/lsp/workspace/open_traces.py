@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 from urllib.parse import unquote
 
 from lsprotocol import types
@@ -20,6 +20,7 @@ from drive_trace.lsp.rpc.threads import Readers
 from drive_trace.stopping import StoppedError
 from drive_trace.storage.followed_file import KnownFile
 from drive_trace.storage.patterns import is_trace
+from drive_trace.text.spans import records_of
 from drive_trace.trace.document import Point, Position
 from drive_trace.trace.history import History
 from drive_trace.trace.joined import JoinedFiles
@@ -34,6 +35,14 @@ Past: TypeAlias = tuple[History, ProvenanceRecord | None]
 """What git has of a trace, and the record of where its events come from."""
 Result = TypeVar("Result")
 _texts = count()
+
+
+class NewText(NamedTuple):
+    """A whole text that a client's edits lead to."""
+
+    maker: DiagnosticMaker
+    moves_lines: bool
+    """Whether lines of the trace's file may have come or gone with it."""
 
 
 class OpenTrace:
@@ -88,22 +97,36 @@ class OpenTrace:
         analysis.expect_edits()
         return DiagnosticMaker(analysis, self.options)
 
-    def with_long_lines_whole(
+    def read_anew(self, text: str) -> NewText:
+        """The same, and what it changes of its file. May be called in a thread."""
+        maker, moves_lines = self.read(text), False
+        if self.file is not None:
+            old, new = self.records, [line.text for line in maker.analysis.document.lines]
+            differ = (at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b)
+            alike = next(differ, min(len(old), len(new)))
+            moves_lines = self.file.changed(old[alike:], new[alike:])
+        return NewText(maker, moves_lines)
+
+    def takes_long(self, changes: Sequence[types.TextDocumentContentChangeEvent]) -> bool:
+        """Whether reading what the client's edits lead to takes long."""
+        if (text := whole_text(changes)) is not None:
+            return is_large(text)
+        if (change := _only_part(changes)) is None or self.analysis.document.is_divided:
+            return change is not None and self.is_large
+        start, end = self._points(change.range)
+        touched = self.analysis.document.lines[start.record : end.record + 1]
+        return sum(len(line.text) for line in touched) + len(change.text) >= LARGE
+
+    def as_whole(
         self, changes: Sequence[types.TextDocumentContentChangeEvent]
     ) -> Sequence[types.TextDocumentContentChangeEvent]:
-        """The client's edits; an edit of so much text that reading it takes long becomes the whole
-        text that it leads to.
+        """The same edits; one of a part is the whole text that it leads to. May be called in a
+        thread.
         """
-        if len(changes) != 1 or not isinstance(
-            change := changes[0], types.TextDocumentContentChangePartial
-        ):
+        if (change := _only_part(changes)) is None:
             return changes
-        document = self.analysis.document
+        lines = self.records
         start, end = self._points(change.range)
-        touched = document.lines[start.record : end.record + 1]
-        if sum(len(line.text) for line in touched) + len(change.text) < LARGE:
-            return changes
-        lines = [line.text for line in document.lines]
         lines[start.record : end.record + 1] = [
             lines[start.record][: start.offset] + change.text + lines[end.record][end.offset :]
         ]
@@ -118,7 +141,7 @@ class OpenTrace:
         self,
         version: int,
         changes: Sequence[types.TextDocumentContentChangeEvent],
-        read: DiagnosticMaker | None = None,
+        read: NewText | None = None,
     ) -> bool:
         """Carry out the client's edits, one after another. The last whole text among them may have
         been read already. Returns whether lines of its file may have come or gone with them.
@@ -126,17 +149,13 @@ class OpenTrace:
         self.readers.stop()
         self.edits += 1
         self._outline = None
+        moves_lines = False
         before: list[str] = []
         after: list[str] = []
         for change in changes[_last_whole(changes) or 0 :]:
             if isinstance(change, types.TextDocumentContentChangeWholeDocument):
-                old = self.records
-                self._replace_all(change.text, read)
-                new = self.records
-                differ = (at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b)
-                alike = next(differ, min(len(old), len(new)))
-                before += old[alike:]
-                after += new[alike:]
+                maker, moves_lines = read or self.read_anew(change.text)
+                self._replace_all(change.text, maker)
                 continue
             self.size += len(change.text)
             start, end = self._points(change.range)
@@ -146,7 +165,9 @@ class OpenTrace:
             document = self.analysis.document
             self.near = document.lines[min(start.record, len(document.lines) - 1)]
         self.version = version
-        return self.file is not None and self.file.changed(before, after)
+        if self.file is not None and (before or after):
+            moves_lines |= self.file.changed(before, after)
+        return moves_lines
 
     def use(self, options: DiagnosticOptions) -> bool:
         """Make diagnostics by these options from now on. Gives whether they differ from before."""
@@ -214,6 +235,14 @@ def _last_whole(changes: Sequence[types.TextDocumentContentChangeEvent]) -> int 
     return max(found, default=None)
 
 
+def _only_part(
+    changes: Sequence[types.TextDocumentContentChangeEvent],
+) -> types.TextDocumentContentChangePartial | None:
+    """The client's edit, if it is a single one of a part of the text."""
+    change = changes[0] if len(changes) == 1 else None
+    return change if isinstance(change, types.TextDocumentContentChangePartial) else None
+
+
 def check_unchanged(trace: OpenTrace, edits: int) -> None:
     """Raise JsonRpcContentModified if a trace has had more changes than that."""
     if trace.edits != edits:
@@ -226,7 +255,7 @@ def is_trace_text(uri: str, text: str, language: str) -> bool:
     """
     path = Path(key_of(uri)[0])
     if path.name == "trace.jsonl":
-        return why_no_trace(text.split("\n")) is None
+        return why_no_trace(records_of(text)) is None
     return is_trace(path) or language == LANGUAGE or len(fields_named(text[:HEAD])) > 1
 
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from lsprotocol import types
 
@@ -62,18 +62,19 @@ class Saving:
             if state not in known.states:  # Neovim opens again what an undo brings back
                 known.modified = None
             known.states.append(state)
-            self.look(trace)
+            in_background(_in_turn(known, known.look, seen.lines))
 
-    def changed(self, trace: OpenTrace) -> None:
+    def changed(self, trace: OpenTrace) -> Coroutine[Any, Any, None] | None:
         """The client may have read more of the file, or a person has removed lines."""
-        self.look(trace)
         if trace.file is not None and trace.file.removed:
             in_background(self._ask(trace, trace.file))
+        return self.look(trace)
 
-    def look(self, trace: OpenTrace, *, is_told: bool = False) -> None:
+    def look(self, trace: OpenTrace, *, is_told: bool = False) -> Coroutine[Any, Any, None] | None:
         """Look at the file of a trace. ``is_told`` is the client's word that it has changed."""
-        if (file := trace.file) is not None:
-            in_background(_in_turn(file, partial(file.look, is_told=is_told), trace.records))
+        if (file := trace.file) is None:
+            return None
+        return _with_lines(trace, partial(_in_turn, file, partial(file.look, is_told=is_told)))
 
     async def will_save(self, params: types.WillSaveTextDocumentParams) -> object:
         """The edits that put in what others have appended, where the text does not have it."""
@@ -82,25 +83,27 @@ class Saving:
         if trace is None or (file := trace.file) is None:
             return None
         self._release(uri)
-        asked, edits, records = monotonic(), trace.edits, trace.records
+        asked, edits = monotonic(), trace.edits
+        records = await _records(trace)
         held = LockedFile(file)
         # It goes on if the client does not wait: others are not to have the file meanwhile.
         missing = await asyncio.shield(_in_turn(file, held.read, records))
+        changes = await in_thread(_put_in, records, file, missing) if missing else []
         if missing is None or trace.edits != edits or monotonic() - asked > _CLIENTS_PATIENCE:
             held.release()
             return None
-        changes = _put_in(records, file, missing)
         held.set_back()
         self._held[uri] = held
         asyncio.get_running_loop().call_later(_PATIENCE, self._release, uri, held)
         return as_edits(View(trace.analysis, self._protocol.client.encoding), changes)
 
-    def saved(self, params: types.DidSaveTextDocumentParams) -> None:
+    def saved(self, params: types.DidSaveTextDocumentParams) -> Coroutine[Any, Any, None] | None:
         """The client has written a trace."""
         trace = self._traces.get(params.text_document.uri)
         self._release(params.text_document.uri)
-        if trace is not None and trace.file is not None:
-            in_background(self._check(trace.file, trace.records))
+        if trace is None or trace.file is None:
+            return None
+        return _with_lines(trace, partial(self._check, trace.file))
 
     async def _check(self, file: KnownFile, written: list[str]) -> None:
         """Append again what a save has dropped: a client may not wait, or overwrite the file."""
@@ -117,12 +120,14 @@ class Saving:
         """Ask whether lines of the file that a person has removed are to go."""
         await asyncio.sleep(_PAUSE)
         removed, file.removed = file.removed, []
-        lost = among(await _in_turn(file, file.absent, trace.records), removed)
+        records = await _records(trace)
+        lost = await _in_turn(file, lambda shown: among(file.absent(shown), removed), records)
         if not lost:
             return
-        kept = len(among(lost, file.foreign))
+        kept = len(await in_thread(among, lost, file.foreign))
         then = f"puts back {kept:,} which others have appended" if kept else "drops them"
-        text = f"You have removed {_counted(lost, file)}. The next save {then}."
+        counted = await in_thread(_counted, lost, file)
+        text = f"You have removed {counted}. The next save {then}."
         if not self._protocol.client.asks:
             self._protocol.show_message(text, _WARNING)
             return
@@ -138,6 +143,27 @@ class Saving:
         if held is not None and only in (None, held):
             del self._held[uri]
             held.release()
+
+
+async def _records(trace: OpenTrace) -> list[str]:
+    """The text of each record, of a large trace from a thread."""
+    return await in_thread(lambda: trace.records) if trace.is_large else trace.records
+
+
+def _with_lines(
+    trace: OpenTrace, act: Callable[[list[str]], Coroutine[Any, Any, None]]
+) -> Coroutine[Any, Any, None] | None:
+    """Go on with the records of a trace as it is now, in the background. Those of a large one are
+    collected in a thread first: messages about it are to wait for what is returned.
+    """
+    if not trace.is_large:
+        in_background(act(trace.records))
+        return None
+
+    async def later() -> None:
+        in_background(act(await _records(trace)))
+
+    return later()
 
 
 async def _in_turn(file: KnownFile, work: Callable[[list[str]], Result], text: list[str]) -> Result:
