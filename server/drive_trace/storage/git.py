@@ -322,7 +322,9 @@ def _is_clean(repository: Repository, commit: str, but: Sequence[str]) -> bool |
     )
     if not (isinstance(staged, bytes) and isinstance(added, bytes) and isinstance(stale, bytes)):
         return None
-    if staged or added or not all(_has_known_content(root, each) for each in _pairs(stale)):
+    words = stale.split(b"\0")  # of each file what is told, and then its name
+    told = zip(words[::2], words[1::2], strict=False)
+    if staged or added or not all(_has_known_content(root, *each) for each in told):
         return False
     for name, facts in repository._index.items():
         module = root / name
@@ -334,18 +336,12 @@ def _is_clean(repository: Repository, commit: str, but: Sequence[str]) -> bool |
     return True
 
 
-def _pairs(found: bytes) -> Iterable[tuple[bytes, bytes]]:
-    """What ``git diff-files -z`` tells of each file, and its name."""
-    words = found.split(b"\0")
-    return zip(words[::2], words[1::2], strict=False)
-
-
-def _has_known_content(root: Path, told: tuple[bytes, bytes]) -> bool:
+def _has_known_content(root: Path, told: bytes, name: bytes) -> bool:
     """Whether a file that was written has the mode and content that git knows all the same."""
-    before, now, named, _, kind = told[0].decode().lstrip(":").split()
+    before, now, named, _, kind = told.decode().lstrip(":").split()
     if kind != "M" or before != now or not before.startswith(MODE_OF_FILE):
         return False
     try:
-        return has_content(disk.read_regular(root / os.fsdecode(told[1]), disk.LARGEST), named)
+        return has_content(disk.read_regular(root / os.fsdecode(name), disk.LARGEST), named)
     except OSError:
         return False

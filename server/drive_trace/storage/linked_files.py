@@ -177,13 +177,15 @@ CLASSES = _PACKAGE / "class_texts"
 """A file for each kind of thing that ``judge`` sorts."""
 
 
+@cache
 def rule_url(code: str, template: str = "") -> str | None:
     """The address of a rule's page: ``template`` with its ``{code}`` replaced, else the installed
     page. None if that is missing, as no link may lead nowhere.
     """
     if template:
         return template.replace("{code}", code)
-    return _installed_page(code)
+    page = PAGES / f"{code}.md"
+    return page.as_uri() if page.is_file() else None
 
 
 def shared_rule_url(code: str, template: str = "") -> str | None:
@@ -203,12 +205,6 @@ def _template_of_package() -> str:
         return ""
     named = (str(each).partition(", ") for each in urls)
     return next((f"{url}/{{code}}.md" for label, _, url in named if label == "Rules"), "")
-
-
-@cache
-def _installed_page(code: str) -> str | None:
-    page = PAGES / f"{code}.md"
-    return page.as_uri() if page.is_file() else None
 
 
 def rule_page(code: str) -> str | None:

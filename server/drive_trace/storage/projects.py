@@ -68,10 +68,6 @@ class Baseline(Struct, frozen=True):
         """The fingerprints of a file's known findings, each with its number of lines."""
         return dict(chain.from_iterable(each.items() for each in self.files.get(path, {}).values()))
 
-    def with_files(self, files: Mapping[str, Known]) -> Baseline:
-        """The baseline with new findings for some files. Files without any are left out."""
-        return Baseline({path: known for path, known in {**self.files, **files}.items() if known})
-
 
 def read_baseline(text: str) -> Baseline | tuple[TextProblem, ...]:
     """Read a baseline, or say why a text is none."""
@@ -328,7 +324,8 @@ def write_known(project: Project, files: Mapping[str, Known]) -> disk.Problem | 
         name: known for name, known in known.files.items() if disk.may_be_there(path.parent / name)
     }
     # Bytes of a file's name that are no text become escapes in JSON.
-    text = write_baseline(Baseline(there).with_files(files))
+    kept = {name: known for name, known in {**there, **files}.items() if known}
+    text = write_baseline(Baseline(kept))
     data = text.encode("utf-8", "backslashreplace")
     if len(data) > disk.SMALL:
         return disk.Problem(shown, "is not written: it would have more bytes than are read of one")

@@ -117,6 +117,7 @@ def _umask() -> int:
 
 
 _TRACE = "is not written: {} must not take the place of a trace"
+_SETTINGS_NAMES = (".toml", BASELINE_NAME)
 _SETTINGS = "is not written: a report must not take the place of a configuration or a baseline"
 _INPUT = "is not written: a report must not take the place of what it is made from"
 _DEVICES = ("/dev/stdout", "/dev/stderr", "/dev/null")
@@ -140,7 +141,7 @@ def write_report(
             return disk.Problem(path, _TRACE.format("a report"))
         if _is_one_of(real, inputs):
             return disk.Problem(path, _INPUT)
-        if any(_holds_settings(name) for name in (path, real.name)):
+        if any(each.casefold().endswith(_SETTINGS_NAMES) for each in (path, real.name)):
             return disk.Problem(path, _SETTINGS)
         return _written(path, real, data)
     except (OSError, ValueError) as error:
@@ -177,10 +178,6 @@ def may_be_trace(path: str, traces: Sequence[str]) -> bool:
     if any(name.casefold().endswith((".jsonl", ".ndjson")) for name in (path, real.name)):
         return True
     return _holds_events(real) or _is_one_of(real, traces)
-
-
-def _holds_settings(name: str) -> bool:
-    return name.casefold().endswith((".toml", BASELINE_NAME))
 
 
 def _is_one_of(real: Path, paths: Sequence[str]) -> bool:
