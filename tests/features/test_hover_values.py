@@ -75,6 +75,18 @@ SAID = {
             "\n\n*an integer of at least 0*"
         ),
     ),
+    "a slice has the number that its start gives it": (
+        'EVENT{"event_type":"slice-started","slice_slug":"retry$0-queue"}',
+        "Slice 1: started on this line, not ended.",
+    ),
+    "an id that nothing starts": (
+        'EVENT{"event_type":"round-end","dispatch_id":"d$0-1","round_id":"r-1"}',
+        "No event of this trace starts this dispatch.",
+    ),
+    "a field within a field": (
+        'EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":1,"X$0L":0}}',
+        "**XL** — Extra large dispatches.\n\n*an integer of at least 0*",
+    ),
     "a path lists the events that wrote it": (
         """
         EVENT{"event_type":"spec-authored","spec_path":"a/spec.md","byte_length":8705}
