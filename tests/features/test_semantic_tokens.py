@@ -164,28 +164,3 @@ def test_a_range_is_answered_whatever_it_is() -> None:
     assert numbers_of(tokens_in(analysis, far, UTF16)) == []
     turned = types.Range(types.Position(3, 0), types.Position(0, 0))
     assert numbers_of(tokens_in(analysis, turned, UTF16)) == []
-
-
-# Hostile traces
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        '{"a":' * 20_000,
-        '{"a":"' + "🚀" * 300_000 + '"}',
-        '"' * 300_000,
-        "\\" * 300_000,
-        '"\\' * 150_000,
-        '{"ts":"x"' + " " * 300_000,
-        '{"ts":' + "\r" * 300_000 + '"x"}',
-        "{" + ",".join(f'"🚀{n}":"é\r"' for n in range(10_000)) + "}",
-        read('EVENT{"event_type":"spec-amended","sections_changed":[]}<eof>').text[:-2]
-        + '"\\\\",' * 20_000,
-    ],
-    ids=lambda line: f"{line[:12]!r}",
-)
-def test_a_long_line_costs_no_more_than_its_length(line: str) -> None:
-    text = f"{line}\n{line}\n"
-    answer = tokens(Analysis(text), UTF16)
-    shown_tokens(text, numbers_of(answer), UTF16.encoding)

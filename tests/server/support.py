@@ -58,10 +58,20 @@ ALL_TRACES = {"initializationOptions": {"diagnostics": {"scope": "workspace"}}}
 """The params of a client that shows the findings of closed traces, too."""
 
 
+def start_command(client: RawClient, name: str, argument: Any) -> int:
+    """Send a command of the server's; its request's id."""
+    params = {"command": f"driveTrace.{name}", "arguments": [argument]}
+    return client.start_request("workspace/executeCommand", params)
+
+
+def command(client: RawClient, name: str, **argument: Any) -> Any:
+    """The result of a command of the server's."""
+    params = {"command": f"driveTrace.{name}", "arguments": [argument]}
+    return client.request("workspace/executeCommand", params)
+
+
 def show_run(client: RawClient, document: Document, run: str = "run-1") -> str:
-    argument = {"uri": document.uri, "runId": run}
-    params = {"command": "driveTrace.showRun", "arguments": [argument]}
-    card = client.request("workspace/executeCommand", params)
+    card = command(client, "showRun", uri=document.uri, runId=run)
     assert isinstance(card, str)
     return card
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.server.support import HOVER, refused
+from tests.server.support import HOVER, refused, start_command
 from tests.support.client_text import graded, triage
 from tests.support.command import SERVE
 from tests.support.editor import Document
@@ -60,9 +60,7 @@ class Patient:
 
     def show(self) -> int:
         document = Document(self.client, graded("pass", "pass", "pass"))
-        argument = {"uri": document.uri, "runId": "run-1"}
-        params = {"command": "driveTrace.showRun", "arguments": [argument]}
-        return self.client.start_request("workspace/executeCommand", params)
+        return start_command(self.client, "showRun", {"uri": document.uri, "runId": "run-1"})
 
 
 @pytest.fixture

@@ -156,8 +156,8 @@ def test_traces_are_joined_in_the_order_in_which_a_search_finds_them(tmp_path: P
     assert len(searched) == len(paths)
     ((_, parts),) = runs.all_runs()
     assert [path_of(each.uri) for each in parts] == [Path(each) for each in searched]
-    others = runs.others_with("run-1", here.as_uri())
-    assert [each.uri for each in others] == [
+    others = runs.neighbours(here.as_uri(), ["run-1"])
+    assert [each.place.uri for each in others] == [
         Path(each).as_uri() for each in searched if each != str(here)
     ]
     # All grades are of one moment.

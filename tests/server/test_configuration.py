@@ -4,11 +4,11 @@ import json
 import os
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.server.support import ALL_TRACES, PASSED, REJECTED
+from tests.server.support import ALL_TRACES, PASSED, REJECTED, folder
+from tests.server.test_live import told
 from tests.support.client_text import triage
 from tests.support.command import COMMAND
 from tests.support.editor import Document
@@ -26,22 +26,12 @@ def severities(document: Document) -> dict[str, int]:
     return {each["code"]: each["severity"] for each in document.diagnostics()}
 
 
-def root(path: Path) -> dict[str, Any]:
-    return {"workspaceFolders": [{"uri": path.as_uri(), "name": path.name}]}
-
-
-def open_trace(client: RawClient, folder: Path, text: str = TEXT) -> Document:
-    return Document(client, text, uri=(folder / "trace.jsonl").as_uri())
-
-
-def told(client: RawClient, path: Path) -> None:
-    """The client says that a file has changed."""
-    changes = [{"uri": path.as_uri(), "type": 2}]
-    client.notify("workspace/didChangeWatchedFiles", {"changes": changes})
+def open_trace(client: RawClient, where: Path, text: str = TEXT) -> Document:
+    return Document(client, text, uri=(where / "trace.jsonl").as_uri())
 
 
 def test_a_configuration_holds_and_is_followed(alone: RawClient, tmp_path: Path) -> None:
-    alone.initialize(WATCHES, **root(tmp_path))
+    alone.initialize(WATCHES, **folder(tmp_path))
     document = open_trace(alone, tmp_path)
     assert severities(document) == BOTH
     (watched,) = [
@@ -77,7 +67,7 @@ def test_a_configuration_holds_and_is_followed(alone: RawClient, tmp_path: Path)
 
 
 def test_without_watchers_typing_has_the_disk_looked_at(alone: RawClient, tmp_path: Path) -> None:
-    alone.initialize({}, **root(tmp_path))
+    alone.initialize({}, **folder(tmp_path))
     document = open_trace(alone, tmp_path)
     assert severities(document) == BOTH
     text = '[rules]\nundeclared-field = "off"\n'
@@ -90,7 +80,7 @@ def test_the_clients_own_rules_lie_over_the_configuration(alone: RawClient, tmp_
     text = '[rules]\nundeclared-field = "hint"\nunknown-value = "warning"\n'
     (tmp_path / "drive-trace.toml").write_text(text, encoding="utf-8")
     rules = {"undeclared-field": "off", "unheard-of": "error", "unknown-value": "loud"}
-    alone.initialize(WATCHES, initializationOptions={"rules": rules}, **root(tmp_path))
+    alone.initialize(WATCHES, initializationOptions={"rules": rules}, **folder(tmp_path))
     document = open_trace(alone, tmp_path)
     assert severities(document) == {"unknown-value": 2}
     alone.forget()
@@ -100,7 +90,7 @@ def test_the_clients_own_rules_lie_over_the_configuration(alone: RawClient, tmp_
 
 
 def test_a_broken_configuration_says_so_in_its_own_place(alone: RawClient, tmp_path: Path) -> None:
-    alone.initialize(WATCHES, **root(tmp_path))
+    alone.initialize(WATCHES, **folder(tmp_path))
     configuration = tmp_path / "drive-trace.toml"
     configuration.write_text('[rules]\nundeclared-feld = "off"  # 🚀\n', encoding="utf-8")
     document = open_trace(alone, tmp_path)
@@ -120,7 +110,7 @@ def test_a_broken_configuration_says_so_in_its_own_place(alone: RawClient, tmp_p
 
 
 def test_a_client_that_asks_is_told_of_configurations_too(alone: RawClient, tmp_path: Path) -> None:
-    alone.initialize({"textDocument": {"diagnostic": {}}}, **ALL_TRACES, **root(tmp_path))
+    alone.initialize({"textDocument": {"diagnostic": {}}}, **ALL_TRACES, **folder(tmp_path))
     configuration = tmp_path / "drive-trace.toml"
     configuration.write_text("[rules\n", encoding="utf-8")
     (tmp_path / "trace.jsonl").write_text(TEXT, encoding="utf-8")
@@ -137,7 +127,9 @@ def test_a_client_that_asks_is_told_of_configurations_too(alone: RawClient, tmp_
 
 def test_typing_has_a_client_that_asks_do_so_again(alone: RawClient, tmp_path: Path) -> None:
     declared = {"diagnostics": {"refreshSupport": True}}
-    alone.initialize({"textDocument": {"diagnostic": {}}, "workspace": declared}, **root(tmp_path))
+    alone.initialize(
+        {"textDocument": {"diagnostic": {}}, "workspace": declared}, **folder(tmp_path)
+    )
     uri = (tmp_path / "trace.jsonl").as_uri()
     alone.open(uri, TEXT)
     asked = {"textDocument": {"uri": uri}}
@@ -167,7 +159,7 @@ def test_a_baseline_hides_what_is_known_until_its_line_changes(
     baseline = tmp_path / "drive-trace-baseline.json"
     assert len(json.loads(baseline.read_text("utf-8"))["files"]["trace.jsonl"]) == 2
 
-    alone.initialize(WATCHES, **root(tmp_path))
+    alone.initialize(WATCHES, **folder(tmp_path))
     document = open_trace(alone, tmp_path)
     assert severities(document) == {}
     assert "rejected, not counted" in [title for _, title in document.lenses()]
@@ -186,7 +178,7 @@ def test_a_baseline_hides_what_is_known_until_its_line_changes(
 def test_what_cannot_be_read_is_told_and_waited_for_by_nobody(
     alone: RawClient, tmp_path: Path
 ) -> None:
-    alone.initialize(WATCHES, **root(tmp_path))
+    alone.initialize(WATCHES, **folder(tmp_path))
     configuration, baseline = (
         tmp_path / "drive-trace.toml",
         tmp_path / "drive-trace-baseline.json",

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from tests.server.support import write
+from tests.server.support import command, write
 from tests.support import client_text
 from tests.support.client_text import apart, graded, tokens, triage
 from tests.support.editor import Document
-from tests.support.raw_client import RawClient
+from tests.support.raw_client import RawClient, ResponseError
 from tests.support.systems import NO_FIFOS, NO_MODES, not_on_windows
 
 pytestmark = pytest.mark.end_to_end
@@ -100,13 +100,11 @@ def test_a_link_out_of_the_workspace_is_unread_and_not_written(
     assert "hunter2" not in said
     # What the editor opens is the editor's doing, and the server writes nothing through it.
     linked = opened(alone, link)
-    argument = {"uri": linked.uri, "record": triage()}
-    params = {"command": "driveTrace.append", "arguments": [argument]}
-    error = alone.response(alone.start_request("workspace/executeCommand", params))["error"]
-    assert "not written: link out of the repository" in error["message"]
-    changes = {"uri": linked.uri, "runId": "run-1", "changes": {"qa": "fail"}, "inFile": True}
-    params = {"command": "driveTrace.recordGrade", "arguments": [changes]}
-    assert "error" in alone.response(alone.start_request("workspace/executeCommand", params))
+    with pytest.raises(ResponseError, match="not written: link out of the repository"):
+        command(alone, "append", uri=linked.uri, record=triage())
+    changes = {"runId": "run-1", "changes": {"qa": "fail"}, "inFile": True}
+    with pytest.raises(ResponseError):
+        command(alone, "recordGrade", uri=linked.uri, **changes)
     assert theirs.read_text("utf-8") == secret
     # Nor is a trace read that becomes such a link.
     trace.unlink()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.server.support import ALL_TRACES, PASSED, REJECTED, folder, published, refused, write
-from tests.support.client_text import event, graded, range_of, triage
+from tests.support.client_text import graded, range_of, triage
 from tests.support.editor import Document
 from tests.support.raw_client import RawClient
 from tests.support.systems import NO_FIFOS, not_on_windows
@@ -276,25 +276,3 @@ def test_a_scan_that_is_cancelled_stops(alone: RawClient, tmp_path: Path) -> Non
     assert sum(len(part["value"]["items"]) for part in before) < 40
     assert codes(alone.request("textDocument/diagnostic", {"textDocument": {"uri": "x:"}})) == []
     assert alone.received("$/progress") == before
-
-
-@pytest.mark.parametrize(
-    "params",
-    [
-        None,
-        {},
-        {"previousResultIds": None},
-        {"previousResultIds": "x"},
-        {"previousResultIds": [5]},
-        {"previousResultIds": [{"uri": "x"}]},
-        {"previousResultIds": [], "partialResultToken": []},
-    ],
-)
-def test_wrong_questions(params: Any, client: RawClient) -> None:
-    assert refused(client, client.start_request("workspace/diagnostic", params)) == -32602
-
-
-def test_hostile_text(alone: RawClient) -> None:
-    alone.initialize(PULLS)
-    document = Asking(alone, event("made-up", note="🚀\u2028 日本") + '{"\ud800":1}\n\0')
-    assert next(code for code, _ in document.shown()) == "unknown-event-type"

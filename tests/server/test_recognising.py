@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.server.support import REJECTED, START, Document, published
+from tests.server.support import REJECTED, START, Document, folder, published
 from tests.support.client_text import graded, triage
 from tests.support.raw_client import RawClient
 
@@ -104,9 +104,8 @@ def test_what_a_document_is_shows_when_it_is_opened(name: str, client: RawClient
 
 def test_what_the_settings_name_is_a_trace(alone: RawClient, tmp_path: Path) -> None:
     log, other = tmp_path / "logs" / "a.log", tmp_path / "a.log"
-    folders = [{"uri": tmp_path.as_uri(), "name": "x"}]
     files = {"driveTrace": {"files": ["logs/*.log"]}}
-    alone.initialize(workspaceFolders=folders, initializationOptions=files)
+    alone.initialize(initializationOptions=files, **folder(tmp_path))
     for path in (log, other):
         alone.open(path.as_uri(), '{"a":1}\n', language_id="log")
     assert len(alone.diagnostics(log.as_uri(), 1)) == 1
@@ -119,7 +118,7 @@ def test_closed_traces_of_somebody_else_are_named_in_the_report(
     for name, text in (("a", graded("pass", "pass", "pass")), ("otel", SPANS)):
         (tmp_path / name).mkdir()
         (tmp_path / name / "trace.jsonl").write_text(text, encoding="utf-8")
-    alone.initialize(workspaceFolders=[{"uri": tmp_path.as_uri(), "name": "x"}])
+    alone.initialize(**folder(tmp_path))
     uri = (tmp_path / "a" / "trace.jsonl").as_uri()
     alone.open(uri, (tmp_path / "a" / "trace.jsonl").read_text("utf-8"))
     made = alone.request("driveTrace/report", {"uri": uri, "format": "html"})
@@ -134,7 +133,7 @@ def test_a_trace_under_another_name_qualifies_the_verdict_here_too(
     trace = tmp_path / "trace.jsonl"
     trace.write_text(graded("pass", "pass", "pass"), encoding="utf-8")
     (tmp_path / "qa-trace.jsonl").write_text(graded("pass", "fail", "pass"), encoding="utf-8")
-    alone.initialize(workspaceFolders=[{"uri": tmp_path.as_uri(), "name": "x"}])
+    alone.initialize(**folder(tmp_path))
     alone.open(trace.as_uri(), trace.read_text("utf-8"))
     runs = alone.request("driveTrace/runs", {})
     assert [each["headline"] for each in runs["runs"]] == ["CORRECT, but 1 input not read"]
@@ -157,8 +156,7 @@ def test_what_a_configuration_excludes_counts_in_a_trusted_workspace(
     failing = graded("pass", "fail", "pass", run="other")
     (tmp_path / "fixtures" / "trace.jsonl").write_text(failing, encoding="utf-8")
     (tmp_path / "drive-trace.toml").write_text('exclude = ["fixtures/"]\n', encoding="utf-8")
-    folders = [{"uri": tmp_path.as_uri(), "name": "x"}]
-    alone.initialize(workspaceFolders=folders, initializationOptions=options)
+    alone.initialize(initializationOptions=options, **folder(tmp_path))
     alone.open(trace.as_uri(), trace.read_text("utf-8"))
     runs = alone.request("driveTrace/runs", {})
     assert [each["headline"] for each in runs["runs"]] == [headline]

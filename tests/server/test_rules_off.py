@@ -10,7 +10,7 @@ import pytest
 from drive_trace.storage.files import Problem
 from drive_trace.storage.projects import Projects
 from drive_trace.storage.toml_models import turn_off
-from tests.server.support import write
+from tests.server.support import command, start_command, write
 from tests.support.client_text import triage
 from tests.support.editor import Document
 from tests.support.raw_client import RawClient, ResponseError
@@ -31,19 +31,8 @@ def pick(document: Document, title: str) -> None:
     # VS Code resolves what it picks, be there an edit to make or not.
     action = document.client.request("codeAction/resolve", actions[title])
     assert action == actions[title]
-    command = action["command"]
-    params = {key: command[key] for key in ("command", "arguments")}
+    params = {key: action["command"][key] for key in ("command", "arguments")}
     document.client.request("workspace/executeCommand", params)
-
-
-def run(client: RawClient, command: str, argument: Any) -> Any:
-    params = {"command": f"driveTrace.{command}", "arguments": [argument]}
-    return client.request("workspace/executeCommand", params)
-
-
-def turning_off(document: Document, rule: str) -> dict[str, Any]:
-    argument = {"uri": document.uri, "rule": rule}
-    return {"command": "driveTrace.turnRuleOff", "arguments": [argument]}
 
 
 def codes(client: RawClient, document: Document) -> list[str]:
@@ -93,23 +82,21 @@ def test_one_more_copy_than_was_added_to_the_baseline_is_found(
     document = opened(alone, tmp_path / "trace.jsonl", 2 * triage())
     alone.notification("textDocument/publishDiagnostics")
     known = {"uri": document.uri, "rule": "duplicate-event-id", "line": 2}
-    run(alone, "addToBaseline", known)
+    command(alone, "addToBaseline", **known)
     (file,) = json.loads((tmp_path / "drive-trace-baseline.json").read_text("utf-8"))[
         "files"
     ].values()
     assert list(file["duplicate-event-id"].values()) == [1]
     with pytest.raises(ResponseError, match="finds nothing on line 2 any more"):
-        run(alone, "addToBaseline", known)
+        command(alone, "addToBaseline", **known)
 
 
 @pytest.mark.end_to_end
 def test_two_rules_are_turned_off_at_once(alone: RawClient, tmp_path: Path) -> None:
     document = opened(alone, tmp_path / "trace.jsonl", WRONG)
     rules = (FOUND, RULE)
-    started = [
-        alone.start_request("workspace/executeCommand", turning_off(document, rule))
-        for rule in rules
-    ]
+    arguments = [{"uri": document.uri, "rule": rule} for rule in rules]
+    started = [start_command(alone, "turnRuleOff", each) for each in arguments]
     assert all("result" in alone.response(each) for each in started)
     text = (tmp_path / "drive-trace.toml").read_text("utf-8")
     assert text == "[rules]\n" + "".join(f'{rule} = "off"\n' for rule in rules)
@@ -120,7 +107,7 @@ def test_what_keeps_a_rule_on_is_told(alone: RawClient, tmp_path: Path) -> None:
     text = f'[[overrides]]\npaths = ["*.jsonl"]\nrules.{FOUND} = "error"\n'
     write(tmp_path / "drive-trace.toml", text)
     document = opened(alone, tmp_path / "trace.jsonl", WRONG)
-    alone.request("workspace/executeCommand", turning_off(document, FOUND))
+    command(alone, "turnRuleOff", uri=document.uri, rule=FOUND)
     (message,) = alone.received("window/showMessage")
     assert "It stays on here" in message["message"]
 

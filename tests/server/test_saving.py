@@ -19,7 +19,7 @@ from drive_trace.lsp.workspace import saving
 from drive_trace.lsp.workspace.open_traces import OpenTrace
 from drive_trace.storage.followed_file import KnownFile, LockedFile, lines_of
 from drive_trace.text.spans import PositionEncoding
-from tests.server.support import write
+from tests.server.support import command, write
 from tests.server.test_live import append
 from tests.support.client_text import apart, apply_edits, event, graded, range_at, triage
 from tests.support.editor import Document
@@ -115,11 +115,6 @@ def started(client: RawClient) -> None:
     assert capabilities["textDocumentSync"]["willSaveWaitUntil"] is True
 
 
-def run(client: RawClient, command: str, **argument: Any) -> Any:
-    params = {"command": f"driveTrace.{command}", "arguments": [argument]}
-    return client.request("workspace/executeCommand", params)
-
-
 def events(trace: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in trace.read_text("utf-8").splitlines()]
 
@@ -131,7 +126,7 @@ def test_nothing_is_lost_of_200_grades_and_an_agents_events(alone: RawClient, tr
         for number in range(200):
             other.appends()
             changes = {"qa": ("pass", "fail")[number % 2]}
-            done = run(
+            done = command(
                 alone, "recordGrade", uri=document.uri, runId="run-1", changes=changes, inFile=True
             )
             assert done["line"] > number
@@ -221,7 +216,7 @@ def test_an_event_is_appended_to_the_file(alone: RawClient, trace: Path) -> None
     started(alone)
     document = Editor(alone, trace)
     record = event("slice-completed", slice_slug="a", result="merged", pr_ref="#1").rstrip("\n")
-    assert run(alone, "append", uri=document.uri, record=record) == {"notes": []}
+    assert command(alone, "append", uri=document.uri, record=record) == {"notes": []}
     last = events(trace)[-1]
     assert (last["event_type"], last["slice_slug"]) == ("slice-completed", "a")
     assert last["event_id"] != json.loads(record)["event_id"]
@@ -234,5 +229,5 @@ def test_a_record_in_which_a_grade_stands_twice_is_not_appended(
     document, before = Editor(alone, trace), trace.read_bytes()
     record = graded("pass", "fail", "pass").replace('"intent"', '"qa":"pass","intent"')
     with pytest.raises(ResponseError, match="it is no record of an event"):
-        run(alone, "append", uri=document.uri, record=record)
+        command(alone, "append", uri=document.uri, record=record)
     assert trace.read_bytes() == before

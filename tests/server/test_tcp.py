@@ -6,7 +6,7 @@ import re
 import socket
 import struct
 import subprocess
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -14,9 +14,6 @@ from tests.server.support import HOVER, INITIALIZE
 from tests.support import tap
 from tests.support.command import COMMAND
 from tests.support.raw_client import frame
-
-if TYPE_CHECKING:
-    pass
 
 pytestmark = pytest.mark.end_to_end
 

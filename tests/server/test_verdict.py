@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.server.support import show_run
+from tests.server.support import command, show_run, start_command
 from tests.support.client_text import event, graded, path_of, triage
 from tests.support.command import SERVE
 from tests.support.editor import Document
@@ -83,9 +83,7 @@ def test_an_answer_to_nothing_is_no_answer_to_what_is_being_served(alone: RawCli
     """The client's ids and the server's own are apart, though they may look alike."""
     alone.initialize({"window": {"showDocument": {"support": True}}})
     document = Document(alone, graded("pass", "pass", "pass"))
-    arguments = [{"uri": document.uri, "runId": "run-1"}]
-    params = {"command": "driveTrace.showRun", "arguments": arguments}
-    asked = alone.start_request("workspace/executeCommand", params)
+    asked = start_command(alone, "showRun", {"uri": document.uri, "runId": "run-1"})
     alone.send(id=asked, result=None)
     assert alone.response(asked)["result"].startswith("**CORRECT**")
     assert "Traceback" not in alone.stderr()
@@ -206,7 +204,6 @@ def test_a_client_that_shows_no_documents_gets_the_card(supported: bool, tmp_pat
 
 def test_the_argument_may_look_like_a_message(client: RawClient) -> None:
     document = Document(client, triage())
-    argument = {"uri": document.uri, "runId": "no such run", "jsonrpc": "2.0", "method": "exit"}
-    params = {"command": "driveTrace.showRun", "arguments": [argument]}
+    odd = {"runId": "no such run", "jsonrpc": "2.0", "method": "exit"}
     with pytest.raises(ResponseError, match="no line of that run"):
-        client.request("workspace/executeCommand", params)
+        command(client, "showRun", uri=document.uri, **odd)

@@ -519,17 +519,6 @@ def test_a_timeline_counts_lines_as_the_editor_does(client: RawClient) -> None:
     assert said["files"][0]["starts"][int(number) - 1] == 5
 
 
-def test_a_timeline_of_ten_thousand_events(client: RawClient) -> None:
-    pairs = (
-        round_start(1, f"r{each}", 2) + round_end(f"r{each}", "satisfied", 3, 60_000)
-        for each in range(5000)
-    )
-    document = Document(client, apart(dispatch_start() + "".join(pairs)))
-    body = ask(client, "timeline", uri=document.uri, runId="run-1")["body"]
-    assert body.count("<title>round ") == 5000
-    assert "#l-0-10000" in body
-
-
 @pytest.mark.parametrize("ending", ["", "\n"])
 def test_an_event_is_appended_as_the_run_leads_to_it(client: RawClient, ending: str) -> None:
     document = Document(client, apart(triage() + dispatch_start()).rstrip("\n") + ending)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from itertools import chain
@@ -25,7 +25,7 @@ from drive_trace.features.runs import code_lenses, resolve_lens
 from drive_trace.lsp.handlers import TraceRequest, done, handles, refusal, resolves
 from drive_trace.lsp.rpc.capabilities import Client, path_of
 from drive_trace.lsp.rpc.threads import in_thread
-from drive_trace.lsp.workspace.open_traces import OpenTrace
+from drive_trace.lsp.workspace.runs import EditedTrace, FolderTrace
 from drive_trace.stopping import unless_stopped
 from drive_trace.storage.linked_files import linked_files, list_folder
 from drive_trace.storage.recording import new_stamp
@@ -300,16 +300,18 @@ async def _rename_run(request: TraceRequest, run: NamedEntity, new_name: str) ->
         return each, navigation.rename_named(view, run, new_name, annotation)
 
     request.check_unchanged()
-    others, before = request.runs.others_with(run.value, uri), _as_they_are(request, run.value)
-    uris = [uri, *(each.uri for each in others)]
+    others = request.runs.neighbours(uri, [run.value])
+    uris = [uri, *(each.place.uri for each in others)]
     reason = _why_not(request, run.value, new_name) or await in_thread(_not_writable, uris)
     if reason is not None:
         raise refusal(reason)
     found = await request.runs.run_on_others(run.value, uri, work)
     found.insert(0, await request.result_of(partial(work, request.analysis, uri)))
-    if _as_they_are(request, run.value) != before:
+    request.check_unchanged()
+    if _versions(request.runs.neighbours(uri, [run.value])) != _versions(others):
         raise JsonRpcContentModified("a trace of the run has changed meanwhile")
-    versions = {each.uri: each.trace.version for each in others if each.trace is not None}
+    edited = (each for each in others if isinstance(each, EditedTrace))
+    versions = {each.place.uri: each.trace.version for each in edited}
     versions[uri] = request.trace.version
     made = [
         (types.OptionalVersionedTextDocumentIdentifier(each, versions.get(each)), done(text))
@@ -327,20 +329,17 @@ async def _rename_run(request: TraceRequest, run: NamedEntity, new_name: str) ->
     )
 
 
-def _as_they_are(request: TraceRequest, run_id: str) -> list[tuple[str, OpenTrace | None, int]]:
-    """The traces that hold a run, each with its open trace and the number of its changes."""
-    others = request.runs.others_with(run_id, request.trace.uri)
-    found = [(request.trace.uri, request.trace), *((each.uri, each.trace) for each in others)]
-    return [(uri, trace, 0 if trace is None else trace.edits) for uri, trace in found]
+def _versions(traces: Iterable[FolderTrace]) -> list[object]:
+    return [(each.place.uri, each.version) for each in traces]
 
 
 def _why_not(request: TraceRequest, run_id: str, new_name: str) -> str | None:
     """Why a run cannot be renamed, by what other files hold."""
     uri = request.trace.uri
-    taken = request.runs.others_with(new_name, uri) if new_name != run_id else ()
+    taken = request.runs.neighbours(uri, [new_name]) if new_name != run_id else ()
     if taken:
         return (
-            f"{taken[0].part.path} names a run {shown(new_name)} already: "
+            f"{taken[0].place.name} names a run {shown(new_name)} already: "
             "renaming this run would make the two one."
         )
     joined = request.joined(run_id)

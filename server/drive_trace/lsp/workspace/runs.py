@@ -171,10 +171,6 @@ class WorkspaceRuns:
         """The open traces that are of the workspace."""
         return [trace for trace in self.open if self.folder_of(trace.uri) is not None]
 
-    def others_with(self, run_id: str, uri: str) -> list[RunPart]:
-        """The other traces of the folder that hold a run, in the order of their paths."""
-        return [each for each in self._parts(run_id, uri) if each.uri != uri]
-
     def neighbours(self, uri: str, run_ids: Iterable[str]) -> list[FolderTrace]:
         """The other traces of the folder with lines of some runs, in the order of their paths."""
         run_ids = [*run_ids]
@@ -190,14 +186,14 @@ class WorkspaceRuns:
         analysis and the URI of the trace.
         """
         results: list[Result] = []
-        for each in self.others_with(run_id, uri):
-            path = path_of(each.uri)
-            if each.trace is not None:
-                there = partial(work, each.trace.analysis, each.uri)
-                results.append(await self.open.result_of(each.trace, there))
-            elif path is not None:
+        for each in self.neighbours(uri, [run_id]):
+            there = each.place.uri
+            if isinstance(each, EditedTrace):
+                own = partial(work, each.trace.analysis, there)
+                results.append(await self.open.result_of(each.trace, own))
+            else:
                 found = await in_thread(
-                    self.closed.ask, path, lambda analysis, uri=each.uri: work(analysis, uri)
+                    self.closed.ask, each.path, lambda analysis, uri=there: work(analysis, uri)
                 )
                 results += [found] if found is not None else []
         return results
