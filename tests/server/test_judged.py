@@ -36,8 +36,8 @@ def test_the_verdict_follows_the_record_beside_its_trace(alone: RawClient, tmp_p
 
     append(record, UNCALIBRATED)
     told(alone, record, 1)
+    assert eventually(lambda: judging(document) == NOT_CALIBRATED)
     asked_for(alone, LENSES)
-    assert judging(document) == NOT_CALIBRATED
     title = "CORRECT · intent judged by an uncalibrated judge"
     assert document.lenses() == [(0, title), (1, "decides: CORRECT")]
     found = runs(alone)["run-1"]
@@ -53,8 +53,8 @@ def test_the_verdict_follows_the_record_beside_its_trace(alone: RawClient, tmp_p
 
     append(record, judgement(judging="two"))
     told(alone, record)
+    assert eventually(lambda: judging(document) == JUDGED)
     asked_for(alone, LENSES)
-    assert judging(document) == JUDGED
     assert document.lenses()[0][1] == "CORRECT"
     document.replace('"intent":"pass"', '"intent":"fail"')
     assert judging(document) == "intent: fail, judge not recorded"

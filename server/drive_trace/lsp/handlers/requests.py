@@ -301,6 +301,7 @@ async def _rename_run(request: TraceRequest, run: NamedEntity, new_name: str) ->
 
     request.check_unchanged()
     others = request.runs.neighbours(uri, [run.value])
+    before = _versions(others)
     uris = [uri, *(each.place.uri for each in others)]
     reason = _why_not(request, run.value, new_name) or await in_thread(_not_writable, uris)
     if reason is not None:
@@ -308,7 +309,7 @@ async def _rename_run(request: TraceRequest, run: NamedEntity, new_name: str) ->
     found = await request.runs.run_on_others(run.value, uri, work)
     found.insert(0, await request.result_of(partial(work, request.analysis, uri)))
     request.check_unchanged()
-    if _versions(request.runs.neighbours(uri, [run.value])) != _versions(others):
+    if _versions(request.runs.neighbours(uri, [run.value])) != before:
         raise JsonRpcContentModified("a trace of the run has changed meanwhile")
     edited = (each for each in others if isinstance(each, EditedTrace))
     versions = {each.place.uri: each.trace.version for each in edited}

@@ -282,7 +282,7 @@ class ClosedTraces:
         self._holders: dict[str, dict[str, ClosedTrace]] = {}
         """The traces that hold a run, by its id and their real paths."""
         self.revision = 0
-        """Grows when a trace is found to be another than before, and once they are found."""
+        """Grows when a trace is found to be another than before."""
         self.counts_findings = False
         """Whether the rules run over traces that nobody has opened, to count what they find."""
 
@@ -303,7 +303,6 @@ class ClosedTraces:
             for real, path in paths.items():
                 if real not in self._entries:
                     self._entries[real] = _Followed(real, path, self.folders.place_of(path))
-            self.revision += not self.is_searched
             self.is_searched = True
         for entry in gone:
             with entry.lock:

@@ -116,10 +116,11 @@ class Publisher:
 
     def closed_traces_changed(self) -> None:
         """Closed traces were looked at. What the editor shows of them may be out of date."""
-        if self._shown != self._runs.revision:
-            self._shown = self._runs.revision
+        before, self._shown = self._shown, self._runs.revision
+        if self._shown != before:
             self.refresh_views(None)
             self._soon.request(types.WORKSPACE_CODE_LENS_REFRESH)
+        if self._shown[1:] != before[1:]:
             self._soon.request(types.WORKSPACE_DIAGNOSTIC_REFRESH)
 
     def _refresh(self, method: str) -> None:

@@ -140,9 +140,11 @@ class WorkspaceRuns:
         """
 
     @property
-    def revision(self) -> tuple[int, int]:
-        """Grows when other things are known of closed traces, or of the records beside traces."""
-        return self.closed.revision, self._record_changes
+    def revision(self) -> tuple[bool, int, int]:
+        """Changes when the closed traces were found, when other things are known of them, or of the
+        records beside traces.
+        """
+        return self.closed.is_searched, self.closed.revision, self._record_changes
 
     @property
     def version(self) -> object:
