@@ -22,7 +22,6 @@ from drive_trace.linter.rule import (
     Fix,
     LineDiagnostic,
     Message,
-    Rule,
     SameDispatch,
     SameFile,
     SameId,
@@ -57,7 +56,8 @@ class Engine:
         self._checks = defaultdict[type, list[Check]](list)
         for rule in RULES.values():
             if rule.looks_at is not LineDiagnostic and settings.severity(rule) is not None:
-                self._checks[rule.looks_at].append(_check_of(rule, settings))
+                check = partial(rule.check, **settings.values(rule)) if rule.options else rule.check
+                self._checks[rule.looks_at].append(check)
         self._found: dict[Unit, Sequence[Finding]] = {}
 
     def in_runs(self) -> Iterable[Finding]:
@@ -172,10 +172,6 @@ def _message(message: Message, files: JoinedFiles) -> Message:
     return tuple(files.origin[part] if isinstance(part, Line) else part for part in message)
 
 
-def _check_of(rule: Rule[Any], settings: RuleSettings) -> Check:
-    return partial(rule.check, **settings.values(rule)) if rule.options else rule.check
-
-
 # Which findings there are, and on which lines. What is on one line alone is worded when somebody
 # asks for that line.
 
@@ -185,11 +181,6 @@ _NEAR = 50
 
 _MOST_WORDED = 2000
 """Of so many lines the words are kept: more than an editor shows, and no more than memory bears."""
-
-
-def _text(line: Line) -> str:
-    """What a baseline knows a line by."""
-    return line.text.rstrip("\r")
 
 
 class FindingStore:
@@ -307,8 +298,8 @@ class FindingStore:
             for finding in now:
                 self._across.setdefault(finding.line, []).append(finding)
         if self._known:  # it hides what stands first, so that a line can change what others show
-            texts = {_text(line) for line in changed | gone}
-            changed.update(line for line in self._hidden if _text(line) in texts)
+            texts = {line.text.rstrip("\r") for line in changed | gone}
+            changed.update(line for line in self._hidden if line.text.rstrip("\r") in texts)
         for line in changed:
             self._unfile(line)
         self._file(sorted(changed - gone, key=_order))

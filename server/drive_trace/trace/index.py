@@ -234,12 +234,11 @@ class Index:
         odd = self._odd.items()
         return {run_id: Run("", odd=lines) for run_id, lines in odd if run_id not in self.runs}
 
-    def unread_naming(self, run_id: str | None, field: str, value: object) -> Sequence[Line]:
+    def unread_naming(self, run_id: str, field: str, value: object) -> Sequence[Line]:
         """The lines of a run that readers reject or keep apart, and on which a field names
-        something. With ``None`` those whose run cannot be read.
+        something.
         """
-        run = self.runs.get(run_id) if run_id is not None else None
-        run = run if run is not None else self._unread.get(run_id)
+        run = self.runs.get(run_id, self._unread.get(run_id))
         return run.unread(field, value) if run is not None else ()
 
     @cached_property

@@ -206,13 +206,8 @@ def _spans(line: Line, field: str, named: NamedEntity) -> Iterable[Span]:
     pair = pair_at(text, (field,))
     if pair is None or pair.value is None:
         return ()
-    is_meant = line.event is not None or _says(text, pair.value, value)
-    return (pair.value,) if is_meant else ()
-
-
-def _says(text: str, span: Span, value: str) -> bool:
-    written = text[slice(*span)]
-    return written == f'"{value}"' if "\\" not in written else json.loads(written) == value
+    written = text[slice(*pair.value)]
+    return (pair.value,) if written[0] == '"' and json.loads(written) == value else ()
 
 
 def _role(line: Line, named: NamedEntity, field: str) -> Role:

@@ -271,15 +271,12 @@ _READ_ANEW = {
 """The fields of each event with values that may not be what JSON readers make of them."""
 
 
-def _declared(fields: Mapping[str, vocabulary.FieldType], data: Values) -> Values:
-    return {name: _exact(field.shape, data[name]) for name, field in fields.items() if name in data}
-
-
 def _exact(shape: vocabulary.Shape, value: object) -> object:
     if isinstance(shape, IntegerShape) and isinstance(value, float):
         return whole_number(value)
     if isinstance(shape, ObjectShape) and isinstance(value, dict):
-        return _declared(shape.fields, value)
+        declared = shape.fields.items()
+        return {name: _exact(field.shape, value[name]) for name, field in declared if name in value}
     return value
 
 
@@ -326,7 +323,10 @@ def event_decoder(*, only_score: bool) -> EventDecoder:
     """A decoder of events. ``only_score`` leaves out what the scorecard does not need: how strings
     are written, how fields agree, and most facts of events that it does not use.
     """
-    types = {_typed(event, not only_score): event for event in EVENTS.values()}
+    types: dict[type, EventType] = {}
+    for event in EVENTS.values():
+        payload = {name: field for name, field in event.fields.items() if name != "event_type"}
+        types[_struct(event.name, payload, not only_score, tag_field="event_type")] = event
     conversions = {typed: _conversion(event, only_score) for typed, event in types.items()}
     return bounded(msgspec.json.Decoder(reduce(or_, types)).decode), conversions
 
@@ -373,11 +373,6 @@ def _check(event: EventType, agreement: vocabulary.Agreement) -> Callable[[Any],
     if any(isinstance(event.fields[name].shape, ObjectShape) for name in agreement.fields):
         return lambda typed: holds(*msgspec.to_builtins(read(typed)))
     return lambda typed: holds(*read(typed))
-
-
-def _typed(event: EventType, forms: bool) -> type[msgspec.Struct]:
-    payload = {name: field for name, field in event.fields.items() if name != "event_type"}
-    return _struct(event.name, payload, forms, tag_field="event_type")
 
 
 def _type_of(shape: vocabulary.Shape, forms: bool) -> Any:
