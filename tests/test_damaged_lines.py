@@ -12,6 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from drive_trace.json_text import as_json
 from drive_trace.trace.line import Line
 from drive_trace.trace.reading import read_lines
 from drive_trace.vocabulary import EVENTS
@@ -56,16 +57,12 @@ def facts(text: str) -> Counter[str]:
 def records_in(text: str) -> set[str]:
     """The ids of the records that stand whole in a text, as they are or as text in JSON."""
     plain = text.replace('\\"', '"')
-    return {each["event_id"] for each in ORIGINALS.values() if compact(each)[1:-1] in plain}
+    return {each["event_id"] for each in ORIGINALS.values() if as_json(each)[1:-1] in plain}
 
 
 ORIGINALS: dict[str, dict[str, Any]] = {}
 for _lines in TRACES:
     ORIGINALS |= {(event := json.loads(line))["event_id"]: event for line in _lines}
-
-
-def compact(event: Mapping[str, Any]) -> str:
-    return json.dumps(event, ensure_ascii=False, separators=(",", ":"))
 
 
 def values(event: Any) -> Iterator[object]:
@@ -152,7 +149,7 @@ def _as_text(chance: Random, text: str, _: str) -> str:
     envelope = dict(list(event.items())[:6])
     payload = json.dumps({key: event[key] for key in event.keys() - envelope.keys()})
     return chance.choice(
-        [json.dumps(text), compact({"msg": text}), compact({**envelope, "payload": payload})]
+        [json.dumps(text), as_json({"msg": text}), as_json({**envelope, "payload": payload})]
     )
 
 
@@ -395,8 +392,8 @@ def test_a_record_in_a_sentence_is_lifted_out_by_a_person(text: str, tmp_path: P
     [
         *(f"// {RECORD}", f"# {RECORD}", f"-{RECORD}", f"~~{RECORD}~~", f"<!-- {RECORD} -->"),
         f"{RECORD} // {GRADE}",
-        compact({**ENVELOPE, "payload": PAYLOAD}),
-        compact({**ENVELOPE, "event_type": "correctness-recorded", "payload": GRADE}),
+        as_json({**ENVELOPE, "payload": PAYLOAD}),
+        as_json({**ENVELOPE, "event_type": "correctness-recorded", "payload": GRADE}),
     ],
 )
 def test_what_was_taken_out_or_may_be_a_value_is_left_to_a_person(

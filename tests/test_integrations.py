@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.cli.support import REJECTED, run, write
+from tests.cli.support import REJECTED, git, run, write
 from tests.support.client_text import graded, triage
 from tests.support.command import COMMAND
 
@@ -261,14 +261,6 @@ def test_the_action_checks_the_paths_it_is_given(tmp_path: Path) -> None:
         *("<--since=--fix>", "<-->"),
         *("<projects>", "<a b/trace.jsonl>", "<$(touch hacked)>", "<--fix>"),
     ]
-
-
-def git(folder: Path, *args: str) -> str:
-    who = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
-    command = ["git", "-C", str(folder), *who, *args]
-    return subprocess.run(
-        command, check=True, timeout=60, capture_output=True, text=True
-    ).stdout.strip()
 
 
 @pytest.fixture

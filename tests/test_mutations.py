@@ -8,14 +8,11 @@ import pytest
 
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.fixing import fix_all
+from drive_trace.json_text import as_json
 from drive_trace.vocabulary import EVENTS, GRADE
 
 TRACES, LENGTH = 20, 100
 FEEDS = [event.name for event in EVENTS.values() if event.is_feed]
-
-
-def compact(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def an_event(chance: Random, number: int) -> dict[str, Any]:
@@ -26,7 +23,7 @@ def an_event(chance: Random, number: int) -> dict[str, Any]:
 def nested(event: dict[str, Any]) -> str:
     envelope = [*event][:6]
     payload = {key: value for key, value in event.items() if key not in envelope}
-    return compact({**{key: event[key] for key in envelope}, "payload": payload})
+    return as_json({**{key: event[key] for key in envelope}, "payload": payload})
 
 
 MENDED = {
@@ -35,7 +32,7 @@ MENDED = {
     "spaces": lambda text, event: json.dumps(event, ensure_ascii=False),
     "a tab": lambda text, event: text.replace(",", ",\t", 1),
     "a no-break space": lambda text, event: text.replace(":", ":\u00a0", 1),
-    "a key twice": lambda text, event: f'{{"ts":{compact(event["ts"])},{text[1:]}',
+    "a key twice": lambda text, event: f'{{"ts":{as_json(event["ts"])},{text[1:]}',
     "single quotes": lambda text, event: text.replace('"schema_version"', "'schema_version'"),
     "an unquoted key": lambda text, event: text.replace('"event_id"', "event_id"),
     "an equals sign": lambda text, event: text.replace('"ts":', '"ts"='),
@@ -67,11 +64,11 @@ def mutated(seed: int) -> tuple[list[str], list[str | None]]:
     for number in range(LENGTH):
         event = an_event(chance, 2 * number)
         kind = chance.choice([*MENDED, *LEFT])
-        text = compact(event)
+        text = as_json(event)
         lines.append((MENDED | LEFT)[kind](text, event))
         is_certain = kind in MENDED and (event["event_type"] not in FEEDS or kind in LAYOUT)
         wanted.append(text if is_certain else None)
-        lines.append(compact({**an_event(chance, 2 * number + 1), "project_run_id": "cart"}))
+        lines.append(as_json({**an_event(chance, 2 * number + 1), "project_run_id": "cart"}))
         wanted.append(None)
     return [*lines, ""], [*wanted, None]
 
@@ -111,7 +108,7 @@ def valid_feeds(analysis: Analysis) -> list[object]:
 @pytest.mark.parametrize("kind", [*MENDED, *LEFT])
 def test_a_repair_of_a_grade_never_makes_one_count(kind: str) -> None:
     event = {**EVENTS[GRADE].example, "mechanical": "pass", "qa": "pass", "intent": "pass"}
-    text = (MENDED | LEFT)[kind](compact(event), event)
+    text = (MENDED | LEFT)[kind](as_json(event), event)
     analysis = Analysis([text])
     before = valid_feeds(analysis)
     fix_all(analysis, suggestions=True)

@@ -12,6 +12,7 @@ import pytest
 from tools.release import bill_of_materials, sums, tagged, why_not
 
 from drive_trace import __version__
+from tests.cli.support import git
 from tests.support.systems import not_on_windows
 
 ROOT = Path(__file__).parent.parent
@@ -23,11 +24,6 @@ PLACES = {
     "vscode-client/package-lock.json": '{\n  "version": "1.2.3",\n}\n',
     "editors/emacs/drive-trace-mode.el": ";; Version: 1.2.3\n",
 }
-
-
-def git(folder: Path, *arguments: str) -> None:
-    who = ("-c", "user.name=Somebody", "-c", "user.email=somebody@example.com")
-    subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True)
 
 
 @pytest.fixture

@@ -77,10 +77,11 @@ def write(folder: Path, name: str, text: str | bytes = CLEAN) -> Path:
     return path
 
 
-def git(folder: Path, *arguments: str) -> None:
-    """Run git in a folder, as somebody with no settings of their own."""
+def git(folder: Path, *arguments: str) -> str:
+    """What git says in a folder, run as somebody with no settings of their own."""
     who = ("-c", "user.name=ada", "-c", "user.email=ada@example.org", "-c", "commit.gpgsign=false")
-    subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True)
+    ran = subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True)
+    return ran.stdout.decode(errors="replace").strip()
 
 
 def on_a_terminal(*args: str | Path, width: int = 80, typed: str = "", **env: str) -> str:

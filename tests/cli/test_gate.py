@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import subprocess
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, Popen
@@ -13,7 +12,7 @@ import psutil
 import pytest
 
 from drive_trace import __version__
-from tests.cli.support import COMMAND, Ran, process, run
+from tests.cli.support import COMMAND, Ran, git, process, run
 from tests.scorecard.support import event, graded
 from tests.support.fixtures import trace as text_of
 from tests.support.schemas import schema, strict_validator
@@ -338,12 +337,6 @@ def scored(trace: Path) -> dict[str, Any]:
 
 def codes(trace: Path) -> dict[str, bool]:
     return {each["code"]: each["qualifies"] for each in scored(trace)["caveats"]}
-
-
-def git(folder: Path, *args: str) -> str:
-    who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
-    ran = subprocess.run(["git", *who, *args], cwd=folder, check=True, capture_output=True)
-    return ran.stdout.decode().strip()
 
 
 def test_commands_leave_what_they_ended_with(trace: Path) -> None:
