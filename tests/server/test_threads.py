@@ -17,7 +17,7 @@ from drive_trace.features.navigation import SymbolName
 from drive_trace.json_text import parse
 from drive_trace.lsp.handlers.workspace import Symbols
 from drive_trace.lsp.rpc.stream import Messages
-from drive_trace.lsp.rpc.threads import SharedWork, in_thread
+from drive_trace.lsp.rpc.threads import Debouncer, SharedWork, in_thread
 from drive_trace.lsp.server import TraceServer
 from drive_trace.lsp.workspace.closed_traces import ClosedTraces
 from drive_trace.lsp.workspace.open_traces import LARGE, OpenTrace, Workspace
@@ -197,6 +197,39 @@ async def test_what_goes_wrong_is_told_to_all_who_wait_and_the_next_turn_comes()
         with pytest.raises(ValueError, match="no such run"):
             await each
     assert await shared.result_of("x", works) == 1
+
+
+class _BrowserLoop(asyncio.SelectorEventLoop):
+    """As Pyodide's, which does nothing at a moment that has passed."""
+
+    passed = 0.0
+    """Seconds in which the machine was busy with something else."""
+
+    def time(self) -> float:
+        return super().time() + self.passed
+
+    def call_at(self, when: float, *rest: Any, **more: Any) -> asyncio.TimerHandle:
+        return self.call_later(when - self.time(), *rest, **more)
+
+    def call_later(self, delay: float, *rest: Any, **more: Any) -> asyncio.TimerHandle:
+        if delay < 0:
+            raise ValueError("Can't schedule in the past")
+        return super().call_at(self.time() + delay, *rest, **more)
+
+
+def test_on_a_busy_machine_a_browser_still_learns_what_has_changed() -> None:
+    loop = _BrowserLoop()
+    acted: asyncio.Future[str] = loop.create_future()
+
+    async def change_twice() -> str:
+        soon = Debouncer(acted.set_result)
+        soon.request("lenses")
+        loop.passed += 1
+        soon.request("lenses")
+        return await acted
+
+    assert loop.run_until_complete(change_twice()) == "lenses"
+    loop.close()
 
 
 async def test_a_search_of_symbols_that_is_given_up_leaves_traces_unread() -> None:

@@ -161,8 +161,8 @@ class Debouncer:
         handle, since = self._waiting.get(key, (None, now))
         if handle is not None:
             handle.cancel()
-        due = min(now + _PAUSE, since + _PATIENCE)
-        self._waiting[key] = (loop.call_at(due, self._fire, key), since)
+        pause = min(_PAUSE, max(0.0, since + _PATIENCE - now))  # the loop of Pyodide knows no past
+        self._waiting[key] = (loop.call_later(pause, self._fire, key), since)
 
     def drop(self, key: str) -> None:
         """Do not act on ``key`` any more."""
