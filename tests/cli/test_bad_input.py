@@ -197,7 +197,7 @@ MONSTERS = {
     "nested-objects": triage(deep=0)
     .replace(":0}", ":" + '{"a":' * 5000 + "1" + "}" * 5001)
     .encode(),
-    "brackets": b"[" * 5_000,
+    "brackets": b"[" * 100_000,
     "braces": b'{"a":' * 5_000,
     "long-number": b"9" * 10_000
     + b"\n"
@@ -238,14 +238,6 @@ def test_any_bytes_are_checked_and_scored(name: str) -> None:
         marked(text, finding)
         for fix in finding["fixes"]:
             apply_columns(text, fix["edits"])
-
-
-def test_a_hundred_thousand_brackets() -> None:
-    data = b"[" * 100_000
-    assert findings(data)[0]["code"] == "invalid-json"
-    assert run("score", "--format", "json", "-", stdin=data).json["files"][0]["rejected_lines"] == [
-        1
-    ]
 
 
 def test_what_is_said_of_a_long_line_is_short() -> None:

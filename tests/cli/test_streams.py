@@ -8,7 +8,7 @@ from uuid import NAMESPACE_OID, uuid5
 
 import pytest
 
-from tests.cli.support import REJECTED, on_a_terminal, process, write
+from tests.cli.support import REJECTED, write
 from tests.support.client_text import graded, triage
 from tests.support.command import COMMAND
 from tests.support.systems import POSIX_SHELL, not_on_windows
@@ -163,31 +163,12 @@ def test_why_it_failed_is_told_to_whom_is_left() -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_output_that_cannot_be_written_is_told(tmp_path: Path) -> None:
-    path = write(tmp_path, "trace.jsonl", REJECTED)
+def test_standard_error_fails_alone_and_the_work_goes_on() -> None:
     with Path("/dev/full").open("wb") as full:
-        for command in ("check", "score"):
-            ended = subprocess.run(
-                [COMMAND, command, path],
-                stdout=full,
-                stderr=subprocess.PIPE,
-                timeout=120,
-                check=False,
-            )
-            assert ended.returncode == 2
-            assert (
-                ended.stderr == b"drive-trace: cannot write the output: No space left on device\n"
-            )
-        # Standard error fails alone, and the work goes on.
-        ended = subprocess.run(
-            [COMMAND, "check", "missing"],
-            stdout=subprocess.PIPE,
-            stderr=full,
-            timeout=120,
-            check=False,
-        )
-        assert ended.returncode == 2
-        assert ended.stdout.startswith(b"missing:1:1: error[unreadable-file]")
+        command = [COMMAND, "check", "missing"]
+        ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=full, check=False)
+    assert ended.returncode == 2
+    assert ended.stdout.startswith(b"missing:1:1: error[unreadable-file]")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
@@ -230,10 +211,3 @@ def test_closed_streams(redirection: str, code: int, said: str, tmp_path: Path) 
         check=False,
     )
     assert (ended.returncode, ended.stdout.decode()) == (code, said)
-
-
-def test_colour_is_for_terminals(tmp_path: Path) -> None:
-    path = write(tmp_path, "trace.jsonl", REJECTED)
-    assert "\x1b[" in on_a_terminal("check", path)
-    assert "\x1b[" not in on_a_terminal("check", path, NO_COLOR="1")
-    assert "\x1b[" not in process("check", path, env={**os.environ, "TERM": "xterm-256color"}).out

@@ -88,6 +88,7 @@ def test_colours_in_a_pipe(
 
 def test_a_dumb_terminal_has_no_colours(tmp_path: Path) -> None:
     path = write(tmp_path, "trace.jsonl", REJECTED)
+    assert "\x1b[" in on_a_terminal("check", path)
     assert "\x1b" not in on_a_terminal("check", path, TERM="dumb")
 
 
