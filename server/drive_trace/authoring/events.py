@@ -79,19 +79,14 @@ def context_of(
     for of in (ROUND, DISPATCH, SLICE):
         if of.field not in event.fields or of.field in known_values or event.opens is of.entity:
             continue
-        fitting = [each for each in scope.opened[of.entity] if _fits(each, known_values)]
+        within, opened = known_values.get(DISPATCH.field), scope.opened[of.entity]
+        fitting = [each for each in opened if values.may_be_within(of, each.start, within)]
         if fitting:
             known_values[of.field] = fitting[0].id
             is_ambiguous = is_ambiguous or len(fitting) > 1
             if of is ROUND:
                 known_values.setdefault(DISPATCH.field, fitting[0].start.fact(DISPATCH.field))
     return values.EventContext(event, scope, stamp, given, known_values, is_ambiguous, carried)
-
-
-def _fits(opened: Opened, known_values: values.Given) -> bool:
-    start = opened.start
-    within = known_values.get(DISPATCH.field)
-    return opened.of is not ROUND or within is None or start.fact(DISPATCH.field) == within
 
 
 def variants(event: EventType, scope: Scope) -> list[values.Given]:

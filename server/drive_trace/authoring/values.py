@@ -220,7 +220,7 @@ def _of_entity(field: FieldType, of: Lifetime, context: EventContext) -> Slot:
     choices = [
         Choice(each.id, about(context.scope, of, each.start, context.stamp.ts))
         for each in context.scope.opened[of.entity]
-        if of is not ROUND or _is_within(each.start, context.stated.get(DISPATCH.field))
+        if may_be_within(of, each.start, context.stated.get(DISPATCH.field))
         if not is_told or each.id == meant
     ]
     if not choices:
@@ -230,15 +230,16 @@ def _of_entity(field: FieldType, of: Lifetime, context: EventContext) -> Slot:
     return slot if len(slot.choices) > 1 else known(field, *slot.choices[0])
 
 
-def _is_within(round_start: Line, dispatch_id: object) -> bool:
-    return dispatch_id is None or round_start.fact(DISPATCH.field) == dispatch_id
+def may_be_within(of: Lifetime, start: Line, dispatch_id: object) -> bool:
+    """Whether something that was started may be of a dispatch, as all but rounds may."""
+    return of is not ROUND or dispatch_id is None or start.fact(DISPATCH.field) == dispatch_id
 
 
 def _recent(of: Lifetime, context: EventContext) -> Iterator[Choice]:
     """What has ended or is open, the latest first."""
     dispatch_id = context.stated.get(DISPATCH.field)
     for start in context.scope.latest(of.opener, _RECENT):
-        if of is not ROUND or _is_within(start, dispatch_id):
+        if may_be_within(of, start, dispatch_id):
             note = about(context.scope, of, start, context.stamp.ts)
             yield Choice(start.fact(of.field), note)
 

@@ -74,7 +74,8 @@ class LockedTrace:
         size = os.fstat(self._handle).st_size
         ending = b"\r\n" if self._bytes(max(size - 2, 0), 2) == b"\r\n" else b"\n"
         lines = (record.encode() + ending for record in records)
-        data = (b"" if self._is_ended(size) else b"\n") + b"".join(lines)
+        is_ended = size == 0 or self._bytes(size - 1, 1) == b"\n"
+        data = b"\n" * (not is_ended) + b"".join(lines)
         rest = memoryview(data)
         try:
             while rest:  # an almost full disk takes a part, and fails then
@@ -107,9 +108,6 @@ class LockedTrace:
         except OSError:
             return False
         return is_ours
-
-    def _is_ended(self, size: int) -> bool:
-        return size == 0 or self._bytes(size - 1, 1) == b"\n"
 
     def _bytes(self, start: int, count: int) -> bytes:
         os.lseek(self._handle, start, os.SEEK_SET)  # O_APPEND: writes do not depend on it

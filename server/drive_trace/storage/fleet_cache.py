@@ -115,14 +115,11 @@ class Cache:
         try:
             rows = ((key, value, digest(key, value)) for key, value in values.items())
             self._database.executemany("REPLACE INTO kept VALUES (?, ?, ?)", rows)
-            self._commit()
+            self._database.execute("COMMIT")
+            self._database.execute("BEGIN IMMEDIATE")
         except (sqlite3.Error, OverflowError):
             self._is_broken = True
         return not self._is_broken
-
-    def _commit(self) -> None:
-        self._database.execute("COMMIT")
-        self._database.execute("BEGIN IMMEDIATE")
 
     def close(self) -> None:
         """End. A file that is broken goes."""
