@@ -16,7 +16,7 @@ from drive_trace.text.codec import loads
 from drive_trace.text.spans import Span
 from drive_trace.text.wording import shown
 from drive_trace.trace.index import Index
-from drive_trace.trace.line import Diagnostic, DiagnosticKind, FlaggedLine, Line, Path, name_of
+from drive_trace.trace.line import Diagnostic, DiagnosticKind, Line, Path, name_of, run_of
 from drive_trace.trace.places import Part, Place, pair_at, resolve, syntax_of
 from drive_trace.trace.run import FORGOTTEN_MS, MOMENT_MS, TIMED, Run
 from drive_trace.trace.times import milliseconds_between
@@ -192,7 +192,7 @@ def measured_ms(index: Index, line: Line) -> int | None:
     than a day apart.
     """
     of = next((of for of in TIMED if of.closer == name_of(line)), None)
-    run = index.runs.get(line.run_id or "") if isinstance(line, FlaggedLine) else None
+    run = index.runs.get(run_of(line) or "")
     if of is None or run is None:
         return None
     values = object_on(line)
@@ -230,7 +230,7 @@ def disposition(index: Index, line: Line) -> str | None:
     they cannot be compared.
     """
     of = DISPATCH
-    run = index.runs.get(line.run_id or "") if isinstance(line, FlaggedLine) else None
+    run = index.runs.get(run_of(line) or "")
     values = object_on(line)
     named = values.get(of.field)
     if run is None or name_of(line) != _BRIEF or not isinstance(named, str):

@@ -45,10 +45,8 @@ from drive_trace.vocabulary import Form
 
 
 def _check(run: Run, *, tolerance_ms: float) -> Findings:
-    stamps = [line.facts[TS] for line in run.lines]
-    for (before, after), (previous, line) in zip(
-        pairwise(stamps), pairwise(run.lines), strict=True
-    ):
+    for previous, line in pairwise(run.lines):
+        before, after = previous.facts[TS], line.facts[TS]
         if len(before) == len(after) and before <= after:
             continue  # as nearly all: well-formed texts of one length compare like times
         if before not in Form.TIMESTAMP or after not in Form.TIMESTAMP:
