@@ -192,8 +192,13 @@ class Calibration(NamedTuple):
 def calibrate(labels: Iterable[LabelledCase]) -> Calibration:
     """Count a table."""
     counts = Counter((each.human, each.judge) for each in labels)
-    table = (counts[human, judge] for human in ("fail", "pass") for judge in ("fail", "pass"))
-    return Calibration._make([*table, counts["fail", None] + counts["pass", None]])
+    return Calibration(
+        fail_fail=counts["fail", "fail"],
+        fail_pass=counts["fail", "pass"],
+        pass_fail=counts["pass", "fail"],
+        pass_pass=counts["pass", "pass"],
+        invalid=counts["fail", None] + counts["pass", None],
+    )
 
 
 def repeats(labels: Sequence[LabelledCase]) -> Rate:

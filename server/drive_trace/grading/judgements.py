@@ -71,7 +71,9 @@ class Calibrated(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def table(self) -> Calibration:
         """The figures; nothing that the file claims beside them is believed."""
-        return Calibration(*(getattr(self, name) for name in Calibration._fields))
+        return Calibration(
+            self.fail_fail, self.fail_pass, self.pass_fail, self.pass_pass, self.invalid
+        )
 
     def lacks(self, judge: Judge, rule: str | None = None) -> tuple[str, ...]:
         """Why a judge is not calibrated by this, if labels follow a ``rule``; each in one sentence
