@@ -195,16 +195,10 @@ def _placed(line: Line, encoding: PositionEncoding) -> Iterator[tuple[int, int, 
 # The tokens of a record
 
 
-class _TokenSpan(NamedTuple):
-    """A token of a record: code points, quotes included."""
-
-    start: int
-    end: int
-    kind: _Kind
-
-
-def _tokens_of(line: Line) -> Iterator[_TokenSpan]:
-    """The tokens of a record, in order and apart from each other."""
+def _tokens_of(line: Line) -> Iterator[tuple[int, int, _Kind]]:
+    """The tokens of a record, in order and apart from each other: where each begins and ends in
+    code points, quotes included, and its kind.
+    """
     fields = _FieldTracker(event_of(line))
     text, stop = line.text, _end(line)
     for found in TOKEN.finditer(text, 0, stop):
@@ -222,11 +216,11 @@ def _tokens_of(line: Line) -> Iterator[_TokenSpan]:
         elif written in _WORDS:
             kind = _WORD
         elif _DIGITS.fullmatch(written):
-            yield _TokenSpan(*found.span(), _NUMBER)
+            yield *found.span(), _NUMBER
             continue
         else:
             continue
-        yield _TokenSpan(*found.span(), _IN_ENVELOPE.get(kind, kind) if fields.envelope else kind)
+        yield *found.span(), _IN_ENVELOPE.get(kind, kind) if fields.envelope else kind
 
 
 def _end(line: Line) -> int:

@@ -51,12 +51,12 @@ class Progress:
         self._protocol = protocol
         self._title = title
         self._is_shown = False
-        self._creating: asyncio.Task[None] | None = None
+        self._is_over = False
 
     def show(self) -> None:
         """Let the client show it, if it can."""
         if self._protocol.client.shows_progress:
-            self._creating = asyncio.ensure_future(self._create())
+            in_background(self._create())
 
     def report(self, done: int, total: int) -> None:
         """Show how much is done."""
@@ -65,15 +65,14 @@ class Progress:
         self._notify({"kind": "report", "message": message, "percentage": percentage})
 
     def end(self) -> None:
-        """Take it off the screen. Does nothing the second time."""
-        if self._creating is not None and not self._is_shown:
-            self._creating.cancel()
+        """Take it off the screen."""
         self._notify({"kind": "end"})
-        self._is_shown = False
+        self._is_over = True
 
     async def _create(self) -> None:
         params = types.WorkDoneProgressCreateParams(self.token)
-        if await self._protocol.request(types.WINDOW_WORK_DONE_PROGRESS_CREATE, params) is not None:
+        created = await self._protocol.request(types.WINDOW_WORK_DONE_PROGRESS_CREATE, params)
+        if created is not None and not self._is_over:
             self._is_shown = True
             begin = {"kind": "begin", "title": self._title, "cancellable": True, "percentage": 0}
             self._notify(begin)
