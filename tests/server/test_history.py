@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.test_configuration import WATCHES, open_trace, root, severities, told
+from tests.server.support import folder
+from tests.server.test_configuration import WATCHES, open_trace, severities, told
 from tests.storage.test_history import FAILED, git
 from tests.support.client_text import apart, triage
 from tests.support.raw_client import RawClient
@@ -26,7 +27,7 @@ def test_an_edit_of_what_was_committed_is_told_as_it_is_typed(
     git(tmp_path, "init", "-q")
     git(tmp_path, "add", ".")
     git(tmp_path, "commit", "-q", "-m", "trace")
-    alone.initialize(WATCHES, **root(tmp_path))
+    alone.initialize(WATCHES, **folder(tmp_path))
     document = open_trace(alone, tmp_path, TEXT)
     assert severities(document) == {}
     document.replace('"fail"', '"pass"')

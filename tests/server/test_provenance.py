@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.test_configuration import WATCHES, open_trace, root, severities, told
+from tests.server.support import folder
+from tests.server.test_configuration import WATCHES, open_trace, severities, told
 from tests.storage.test_history import FAILED, git
 from tests.support.client_text import apart, graded, triage
 from tests.support.fixtures import provenance_of
@@ -21,7 +22,7 @@ def test_a_grade_that_goes_is_told_in_the_lens_and_as_a_finding(
     path, record = tmp_path / "trace.jsonl", tmp_path / "trace.jsonl.provenance.ndjson"
     path.write_text(text)
     record.write_text(provenance_of(text))
-    alone.initialize(WATCHES, **root(tmp_path))
+    alone.initialize(WATCHES, **folder(tmp_path))
     document = open_trace(alone, tmp_path, text)
     assert "unrecorded-change" not in severities(document)
     last = text.splitlines(keepends=True)[-1]
