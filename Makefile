@@ -196,6 +196,8 @@ $(ENGINES)/.installed: requirements-dev.lock requirements-fleet.lock pyproject.t
 	$(call create-environment,$(ENGINES))
 	@echo "Installing requirements-dev.lock, requirements-fleet.lock and drive-trace into $(ENGINES)"
 	@$(ENGINES)/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r requirements-dev.lock -r requirements-fleet.lock
+	@# Ray takes the namespace of this package for the whole of OpenTelemetry, and does not start.
+	@$(ENGINES)/bin/python -m pip --disable-pip-version-check --quiet uninstall --yes opentelemetry-proto
 	@$(ENGINES)/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation -e .
 	@touch $@
 
