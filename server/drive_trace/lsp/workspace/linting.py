@@ -364,9 +364,10 @@ class Linting:
         time = asyncio.get_running_loop().time
         while look := self._looks.get(trace.uri):
             looking, until = look
-            if not for_long and time() >= until:
+            rest = None if for_long else until - time()
+            if rest is not None and rest <= 0:
                 return
-            await asyncio.wait([looking], timeout=None if for_long else until - time())
+            await asyncio.wait([looking], timeout=rest)
 
     async def project_now(self, uri: str) -> Project:
         """The project of a trace, after a look at the disk. Raises LookupError if that failed."""
