@@ -85,12 +85,13 @@ function besides(interpreter: string, platform: NodeJS.Platform): string[] {
 }
 
 async function bundledServer(wishes: Wishes, machine: Machine): Promise<Choice> {
-  const { bundle, cache } = wishes;
+  const { bundle, cache, python, environments } = wishes;
   if (bundle === undefined) {
     return { found: false, problem: missingServer(wishes.version) };
   }
   const found: Interpreter[] = [];
-  for (const [name = "", ...args] of interpreters(wishes, bundle, machine.platform)) {
+  const commands = python === "" ? [...environments.map((each) => [each]), ...usualCommands(bundle, machine.platform)] : [[python]];
+  for (const [name = "", ...args] of commands) {
     const interpreter = await interpreterOf(name, args, machine);
     if (interpreter !== undefined && fits(interpreter, bundle)) {
       return choice(interpreter.file, launchArguments(bundle, cache), true);
@@ -100,18 +101,11 @@ async function bundledServer(wishes: Wishes, machine: Machine): Promise<Choice> 
       found.push(interpreter);
     }
   }
-  if (wishes.hasWebAssembly && wishes.python === "") {
+  if (wishes.hasWebAssembly && python === "") {
     machine.note("No Python can run the server: it runs in WebAssembly.");
     return inWebAssembly;
   }
-  return { found: false, problem: missingPython(wishes.python, bundle, found) };
-}
-
-function interpreters({ python, environments }: Wishes, bundle: Bundle, platform: NodeJS.Platform): string[][] {
-  if (python !== "") {
-    return [[python]];
-  }
-  return [...environments.map((environment) => [environment]), ...usualCommands(bundle, platform)];
+  return { found: false, problem: missingPython(python, bundle, found) };
 }
 
 async function interpreterOf(

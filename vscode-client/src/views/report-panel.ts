@@ -31,23 +31,8 @@ color:var(--vscode-button-secondaryForeground);background:var(--vscode-button-se
 .fixable .action{margin:0}
 `;
 
-/** What a page sends for a click or the Enter key; pages are not trusted to send it right. */
-interface Jump {
-  readonly uri?: unknown;
-  readonly line?: unknown;
-  /** Of the page of all runs, where a click opens the report of a run. */
-  readonly runId?: unknown;
-  /** Only the Enter key goes to the line: who clicks goes on with the keys of the page. */
-  readonly takesFocus?: unknown;
-}
-
-/** What a page sends for one of its buttons. */
-interface Act {
-  readonly do?: unknown;
-  /** Where a rule's findings are to be fixed. */
-  readonly uri?: unknown;
-  readonly rule?: unknown;
-}
+/** What a page sends for a click, a key or one of its buttons; pages are not trusted to send it right. */
+type Sent = Readonly<Record<string, unknown>>;
 
 /** What the views of one kind show, in the same page. */
 export interface Kind {
@@ -197,11 +182,12 @@ class Panel {
       this.turns.request(true);
       return undefined;
     }
-    const { jump, act } = (message ?? {}) as { jump?: Jump; act?: Act };
+    const { jump, act } = (message ?? {}) as { jump?: Sent; act?: Sent };
     return act ? this.act(act) : this.jump(jump ?? {});
   }
 
-  private jump({ uri, line, runId, takesFocus }: Jump): unknown {
+  /** A click on a run of the page of all runs opens its report. Only the Enter key takes the focus along: who clicks goes on with the keys of the page. */
+  private jump({ uri, line, runId, takesFocus }: Sent): unknown {
     if (this.isGiven(uri) && typeof runId === "string") {
       return vscode.commands.executeCommand("driveTrace.openReport", { uri, runId });
     }
@@ -214,7 +200,7 @@ class Panel {
     return isShown ? undefined : showLine(uri, line, { kept: this.panel.viewColumn, preserveFocus: takesFocus !== true });
   }
 
-  private act({ do: what, uri, rule }: Act): unknown {
+  private act({ do: what, uri, rule }: Sent): unknown {
     if (what === "fix") {
       const kept = this.panel.viewColumn;
       return this.isGiven(uri) ? vscode.commands.executeCommand("driveTrace.fixRule", { uri, rule, kept }) : undefined;

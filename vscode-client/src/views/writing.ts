@@ -80,11 +80,6 @@ function isAsOnDisk({ isDirty, uri }: vscode.TextDocument): boolean {
   return uri.scheme === "file" && !isDirty;
 }
 
-async function tellAppended(uri: string, { line, notes }: Appended): Promise<void> {
-  const told = vscode.l10n.t("Drive Trace: appended to the file. As nothing is taken out of a trace, there is nothing to undo.");
-  await tellLine(uri, line, [told, ...notes].join(" "));
-}
-
 /** Says what has become of an event, with a way to its line, from 1, and of a grade back. */
 async function tellLine(uri: string, line: number | undefined, told: string, graded?: Place): Promise<void> {
   const [show, undo] = [vscode.l10n.t("Show Line"), vscode.l10n.t("Undo the Last Grade…")];
@@ -141,7 +136,9 @@ async function append(target: vscode.TextEditor, wanted: Wanted): Promise<void> 
     }
     if (made.snippet === null && isAsOnDisk(target.document)) {
       const { uri } = wanted;
-      void tellAppended(uri, (await link.run("driveTrace.append", { uri, record: made.text.trim() })) as Appended);
+      const { line, notes } = (await link.run("driveTrace.append", { uri, record: made.text.trim() })) as Appended;
+      const told = vscode.l10n.t("Drive Trace: appended to the file. As nothing is taken out of a trace, there is nothing to undo.");
+      void tellLine(uri, line, [told, ...notes].join(" "));
       return;
     }
     if (await put(target, made)) {

@@ -10,7 +10,6 @@ const beyond = 8;
 
 export class VirtualRows {
   private readonly made = new Map<number, HTMLElement>();
-  private readonly spare: HTMLElement[] = [];
   private isAsked = false;
 
   constructor(private readonly room: HTMLElement, private readonly body: HTMLElement, private readonly rows: Rows) {
@@ -80,7 +79,7 @@ export class VirtualRows {
     });
     for (let index = first; index < stop; index += 1) {
       if (!this.made.has(index)) {
-        const row = this.spare.pop() ?? document.createElement("div");
+        const row = document.createElement("div");
         row.style.top = `${index * height}px`;
         row.style.height = `${height}px`;
         this.rows.fill(row, index);
@@ -93,6 +92,5 @@ export class VirtualRows {
   private drop(row: HTMLElement, index: number): void {
     this.made.delete(index);
     row.remove();
-    this.spare.push(row);
   }
 }
