@@ -202,7 +202,7 @@ class TraceServer(LanguageServer):
         def with_diagnostics() -> NewText:
             params.content_changes = trace.as_whole(params.content_changes)
             new = trace.read_anew(open_traces.whole_text(params.content_changes) or "")
-            new.maker.as_json()  # keeps them, as above
+            new[0].as_json()  # keeps them, as above
             return new
 
         rest = self._change(trace, params, await in_thread(_without_collecting, with_diagnostics))
@@ -254,8 +254,7 @@ class TraceServer(LanguageServer):
         changed = [trace for each in params.changes if (trace := self._traces.get(each.uri))]
         self._linting.look(changed)  # a trace that was saved may have been committed, too
         for trace in changed:
-            if (rest := self._saving.look(trace, is_told=True)) is not None:
-                in_background(rest)
+            in_background(self._saving.look(trace, is_told=True))
         if not are_traces:
             self._linting.look_at_all()
 

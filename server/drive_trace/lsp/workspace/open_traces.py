@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 from urllib.parse import unquote
 
 from lsprotocol import types
@@ -37,12 +37,8 @@ Result = TypeVar("Result")
 _texts = count()
 
 
-class NewText(NamedTuple):
-    """A whole text that a client's edits lead to."""
-
-    maker: DiagnosticMaker
-    moves_lines: bool
-    """Whether lines of the trace's file may have come or gone with it."""
+NewText: TypeAlias = tuple[DiagnosticMaker, bool]
+"""A whole text that edits lead to, and whether lines of the trace's file may come or go with it."""
 
 
 class OpenTrace:
@@ -105,14 +101,15 @@ class OpenTrace:
             differ = (at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b)
             alike = next(differ, min(len(old), len(new)))
             moves_lines = self.file.changed(old[alike:], new[alike:])
-        return NewText(maker, moves_lines)
+        return maker, moves_lines
 
     def takes_long(self, changes: Sequence[types.TextDocumentContentChangeEvent]) -> bool:
         """Whether reading what the client's edits lead to takes long."""
-        if (text := whole_text(changes)) is not None:
-            return is_large(text)
-        if (change := _only_part(changes)) is None or self.analysis.document.is_divided:
-            return change is not None and self.is_large
+        change = changes[0] if len(changes) == 1 else None
+        if not isinstance(change, types.TextDocumentContentChangePartial):
+            return is_large(whole_text(changes) or "")
+        if self.analysis.document.is_divided:
+            return self.is_large
         start, end = self._points(change.range)
         touched = self.analysis.document.lines[start.record : end.record + 1]
         return sum(len(line.text) for line in touched) + len(change.text) >= LARGE
@@ -123,7 +120,8 @@ class OpenTrace:
         """The same edits; one of a part is the whole text that it leads to. May be called in a
         thread.
         """
-        if (change := _only_part(changes)) is None:
+        change = changes[0]
+        if not isinstance(change, types.TextDocumentContentChangePartial) or len(changes) > 1:
             return changes
         lines = self.records
         start, end = self._points(change.range)
@@ -233,14 +231,6 @@ def _last_whole(changes: Sequence[types.TextDocumentContentChangeEvent]) -> int 
     whole = types.TextDocumentContentChangeWholeDocument
     found = (at for at, change in enumerate(changes) if isinstance(change, whole))
     return max(found, default=None)
-
-
-def _only_part(
-    changes: Sequence[types.TextDocumentContentChangeEvent],
-) -> types.TextDocumentContentChangePartial | None:
-    """The client's edit, if it is a single one of a part of the text."""
-    change = changes[0] if len(changes) == 1 else None
-    return change if isinstance(change, types.TextDocumentContentChangePartial) else None
 
 
 def check_unchanged(trace: OpenTrace, edits: int) -> None:

@@ -7,11 +7,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from lsprotocol import types
 
@@ -64,17 +64,19 @@ class Saving:
             known.states.append(state)
             in_background(_in_turn(known, known.look, seen.lines))
 
-    def changed(self, trace: OpenTrace) -> Coroutine[Any, Any, None] | None:
+    async def changed(self, trace: OpenTrace) -> None:
         """The client may have read more of the file, or a person has removed lines."""
         if trace.file is not None and trace.file.removed:
             in_background(self._ask(trace, trace.file))
-        return self.look(trace)
+        await self.look(trace)
 
-    def look(self, trace: OpenTrace, *, is_told: bool = False) -> Coroutine[Any, Any, None] | None:
-        """Look at the file of a trace. ``is_told`` is the client's word that it has changed."""
-        if (file := trace.file) is None:
-            return None
-        return _with_lines(trace, partial(_in_turn, file, partial(file.look, is_told=is_told)))
+    async def look(self, trace: OpenTrace, *, is_told: bool = False) -> None:
+        """Look at the file of a trace, once its records are collected. ``is_told`` is the client's
+        word that it has changed.
+        """
+        if (file := trace.file) is not None:
+            records = await _records(trace)
+            in_background(_in_turn(file, partial(file.look, is_told=is_told), records))
 
     async def will_save(self, params: types.WillSaveTextDocumentParams) -> object:
         """The edits that put in what others have appended, where the text does not have it."""
@@ -97,13 +99,12 @@ class Saving:
         asyncio.get_running_loop().call_later(_PATIENCE, self._release, uri, held)
         return as_edits(View(trace.analysis, self._protocol.client.encoding), changes)
 
-    def saved(self, params: types.DidSaveTextDocumentParams) -> Coroutine[Any, Any, None] | None:
+    async def saved(self, params: types.DidSaveTextDocumentParams) -> None:
         """The client has written a trace."""
         trace = self._traces.get(params.text_document.uri)
         self._release(params.text_document.uri)
-        if trace is None or trace.file is None:
-            return None
-        return _with_lines(trace, partial(self._check, trace.file))
+        if trace is not None and trace.file is not None:
+            in_background(self._check(trace.file, await _records(trace)))
 
     async def _check(self, file: KnownFile, written: list[str]) -> None:
         """Append again what a save has dropped: a client may not wait, or overwrite the file."""
@@ -148,22 +149,6 @@ class Saving:
 async def _records(trace: OpenTrace) -> list[str]:
     """The text of each record, of a large trace from a thread."""
     return await in_thread(lambda: trace.records) if trace.is_large else trace.records
-
-
-def _with_lines(
-    trace: OpenTrace, act: Callable[[list[str]], Coroutine[Any, Any, None]]
-) -> Coroutine[Any, Any, None] | None:
-    """Go on with the records of a trace as it is now, in the background. Those of a large one are
-    collected in a thread first: messages about it are to wait for what is returned.
-    """
-    if not trace.is_large:
-        in_background(act(trace.records))
-        return None
-
-    async def later() -> None:
-        in_background(act(await _records(trace)))
-
-    return later()
 
 
 async def _in_turn(file: KnownFile, work: Callable[[list[str]], Result], text: list[str]) -> Result:
