@@ -394,7 +394,7 @@ def test_the_project_is_where_the_session_began(
         (b"[]", "expected one event of a hook, as an object"),
         (b"garbage", "standard input is not JSON; expected one event of a hook"),
         (b'{"hook_event_name":"Stop"}', "the event has no 'cwd'"),
-        (b"[" * 100_000, "recursion"),
+        (b"[" * 100_000, "standard input is not JSON; expected one event of a hook"),
     ],
 )
 def test_what_is_no_event_is_told_in_one_line(here: Path, stdin: bytes, said: str) -> None:

@@ -51,7 +51,7 @@ def main() -> int:
 def answer_to(data: bytes) -> Answer:
     """Act on one event. Raises whatever goes wrong."""
     event = None
-    with suppress(ValueError):
+    with suppress(ValueError, RecursionError):
         event = json.loads(data)
     if not isinstance(event, dict):
         raise TypeError("standard input is not JSON; expected one event of a hook, as an object")
