@@ -1,5 +1,6 @@
 """The server on a clock of its own: closed traces that were written to just now."""
 
+import asyncio
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from drive_trace.lsp.workspace.following import Following
 from tests.support.client_text import graded, triage
 from tests.support.sessions.channels import InProcess
 
@@ -23,6 +25,8 @@ class Client:
         self._answers = 0
         self.asked: list[str] = []
         """What the server has requested."""
+        self.answered = 0.0
+        """When the last answer came, on the server's clock."""
         folders = [{"uri": folder.as_uri(), "name": "here"}]
         params = {
             "processId": None,
@@ -37,23 +41,28 @@ class Client:
         params: Any,
         *then: tuple[str, Any],
         first: Sequence[tuple[str, Any]] = (),
+        behind: Sequence[tuple[str, Any]] = (),
     ) -> Any:
-        """The answer to a request, before which notifications come ``first``. When it is there
-        others follow, and then time passes until the server has come to rest; it fails where it
-        never does.
+        """The answer to a request, before which notifications come ``first``, and others right
+        ``behind`` it. When it is there others follow, and then time passes until the server has
+        come to rest; it fails where it never does.
         """
         answers: list[Any] = []
 
         def take(message: Any) -> Iterator[bytes]:
             if "id" in message and "method" not in message:
                 answers.append(message["result"])
+                self.answered = self._channel.now
                 yield from (_encoded({"method": name, "params": said}) for name, said in then)
             elif "id" in message:
                 self.asked.append(message["method"])
 
-        before = [_encoded({"method": name, "params": said}) for name, said in first]
+        before, after = (
+            [_encoded({"method": name, "params": said}) for name, said in some]
+            for some in (first, behind)
+        )
         asked = _encoded({"id": 1, "method": method, "params": params})
-        self._channel.exchange([*before, asked], take)
+        self._channel.exchange([*before, asked, *after], take)
         (answer,) = answers
         return answer
 
@@ -112,6 +121,53 @@ def test_a_trace_that_was_open_meanwhile_is_waited_for(channel: InProcess, trace
     assert client.said() == REJECTED
 
 
+@pytest.fixture
+def looks_never_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Following, "_look_at_each", lambda *_: asyncio.Event().wait())
+
+
+def hover_at(path: Path) -> dict[str, Any]:
+    place = {"line": 0, "character": triage().index('"run-1"') + 2}
+    return {"textDocument": {"uri": path.as_uri()}, "position": place}
+
+
+def changing(path: Path, text: str) -> tuple[str, Any]:
+    document = {"uri": path.as_uri(), "version": 2}
+    return "textDocument/didChange", {"textDocument": document, "contentChanges": [{"text": text}]}
+
+
+@pytest.mark.usefixtures("looks_never_end")
+def test_who_types_during_the_first_reading_gets_an_answer_about_the_text_of_before(
+    channel: InProcess, trace: Path
+) -> None:
+    client = Client(channel, trace.parent)
+    given = {"first": [opening(trace)], "behind": [changing(trace, "")]}
+    assert "run-1" in json.dumps(client.ask("textDocument/hover", hover_at(trace), **given))
+    assert 0 < client.answered <= 1  # it waits, but not for long
+
+
+@pytest.mark.usefixtures("looks_never_end")
+@pytest.mark.parametrize("refreshes", [True, False])
+def test_lenses_do_not_wait_for_a_look_if_they_are_asked_for_anew(
+    channel: InProcess, trace: Path, refreshes: bool
+) -> None:
+    client = Client(channel, trace.parent, {"codeLens": {"refreshSupport": refreshes}})
+    params = {"textDocument": {"uri": trace.as_uri()}}
+    assert client.ask("textDocument/codeLens", params, first=[opening(trace)])
+    assert (client.answered == 0) is refreshes
+
+
+def test_a_list_of_runs_waits_a_moment_for_a_look_of_its_own(
+    channel: InProcess, trace: Path, request: pytest.FixtureRequest
+) -> None:
+    client = Client(channel, trace.parent)
+    client.said()
+    request.getfixturevalue("looks_never_end")
+    before = channel.now
+    client.said()
+    assert 0 < client.answered - before <= 1
+
+
 def test_a_hover_waits_for_the_first_reading_where_lenses_are_asked_for_anew(
     channel: InProcess, tmp_path: Path
 ) -> None:
@@ -120,9 +176,7 @@ def test_a_hover_waits_for_the_first_reading_where_lenses_are_asked_for_anew(
     here = tmp_path / "trace.jsonl"
     here.write_text(triage(), "utf-8")
     client = Client(channel, tmp_path, {"codeLens": {"refreshSupport": True}})
-    place = {"line": 0, "character": triage().index('"run-1"') + 2}
-    params = {"textDocument": {"uri": here.as_uri()}, "position": place}
-    hover = client.ask("textDocument/hover", params, first=[opening(here)])
+    hover = client.ask("textDocument/hover", hover_at(here), first=[opening(here)])
     assert "CORRECT" in json.dumps(hover)
     assert "not read yet" not in json.dumps(hover)
 
@@ -136,9 +190,6 @@ def test_a_client_that_is_about_to_end_is_asked_nothing(
     client = Client(channel, tmp_path, {"codeLens": {"refreshSupport": True}})
     client.ask("driveTrace/runs", {}, first=[opening(here)])
     client.asked.clear()
-    graded_now = {"text": triage() + graded("pass", "pass", "pass")}
-    document = {"uri": here.as_uri(), "version": 2}
-    change = {"textDocument": document, "contentChanges": [graded_now]}
-    first = [("textDocument/didChange", change)]
+    first = [changing(here, triage() + graded("pass", "pass", "pass"))]
     client.ask(method, None if method == "shutdown" else {}, first=first)
     assert ("workspace/codeLens/refresh" in client.asked) is (method != "shutdown")

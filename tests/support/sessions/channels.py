@@ -104,6 +104,11 @@ class InProcess:
         self._protocol = TraceServer().protocol
         self._output = self._protocol.writer = _Output()  # type: ignore[assignment]
 
+    @property
+    def now(self) -> float:
+        """Seconds that have passed on the server's clock."""
+        return self._clock.now
+
     def exchange(self, bodies: Sequence[bytes], take: Take) -> None:
         """All messages are there at once, and the reader has seen the last before the first is
         served, if it reads ahead. Time passes only when the server waits for that, and the client

@@ -130,8 +130,7 @@ class Hover:
             )
 
         params = {"textDocument": {"uri": uri}, "position": at}
-        given, method = {"message_id": self.message_id, "check": check}, "textDocument/hover"
-        conversation.ask(method, params, codes={OK, MODIFIED}, **given)
+        conversation.ask("textDocument/hover", params, message_id=self.message_id, check=check)
 
 
 @dataclass(frozen=True)
@@ -153,8 +152,7 @@ class Lenses:
             conversation.lenses = result
 
         params = {"textDocument": {"uri": uri}}
-        given, method = {"message_id": self.message_id, "check": check}, "textDocument/codeLens"
-        conversation.ask(method, params, codes={OK, MODIFIED}, **given)
+        conversation.ask("textDocument/codeLens", params, message_id=self.message_id, check=check)
         if self.resolves and conversation.phase == "ready":
             conversation.lenses = []
             conversation.settle()

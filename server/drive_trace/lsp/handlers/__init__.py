@@ -20,7 +20,7 @@ from drive_trace.features.runs import Joined, JoinedRun
 from drive_trace.lsp.rpc.capabilities import Client
 from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.workspace.client_settings import ClientSettings, Settings
-from drive_trace.lsp.workspace.following import PATIENCE, Following
+from drive_trace.lsp.workspace.following import Following
 from drive_trace.lsp.workspace.linting import Linting, Publisher
 from drive_trace.lsp.workspace.open_traces import OpenTrace, check_unchanged
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
@@ -196,10 +196,12 @@ class Responder(Handlers):
             return handler.if_closed
 
         make = partial(handler.handle, request, params)
-        waits = handler.shows_other_traces and self._following.is_behind
-        if waits or request.trace.is_large:
-            return self._made_later(request, make, waits=waits)
-        return make()
+        waits = handler.shows_other_traces and self._following.is_due(handler.method)
+        if request.trace.is_large:
+            return self._made_in_thread(request, make, waits=waits)
+        # Made at once also where it waits: a change may come before a task begins.
+        made = make()
+        return self._made_after_look(request, made, make) if waits else made
 
     def resolve(self, handler: ResolveHandler, item: Any) -> object:
         """A completed item, or a coroutine that returns it."""
@@ -207,17 +209,23 @@ class Responder(Handlers):
         request = self.request(uri)
         make = partial(handler.handle, self._protocol.client, request, item)
         if request is not None and request.trace.is_large:
-            return self._made_later(request, make)
+            return self._made_in_thread(request, make)
         return make()
 
-    async def _made_later(
+    async def _made_in_thread(
         self, request: TraceRequest, make: Callable[[], object], *, waits: bool = False
     ) -> object:
         if waits:
-            await self._following.known(PATIENCE)
+            await self._following.fresh()
         request.check_unchanged()
         made = await request.result_of(make)
         return await made if isawaitable(made) else made
+
+    async def _made_after_look(
+        self, request: TraceRequest, before: object, make: Callable[[], object]
+    ) -> object:
+        await self._following.fresh()
+        return make() if request.trace.edits == request.edits else before
 
 
 def refusal(reason: str) -> JsonRpcException:

@@ -37,8 +37,8 @@ _SHARE = 20
 """If the client does not watch files, all traces are looked at again after this many times the
 time that the last look took.
 """
-PATIENCE = 0.3
-"""Seconds that a response waits for a look. Later changes cause a refresh."""
+_PATIENCE = 0.3
+"""Seconds that a response waits for such a look. Later changes cause a refresh."""
 
 
 class Progress:
@@ -163,25 +163,34 @@ class Following:
 
     # Waiting for a look
 
-    @property
-    def is_behind(self) -> bool:
-        """Whether what is known of closed traces may be out of date."""
+    def is_due(self, method: str = "") -> bool:
+        """Whether a request should wait for a look, or for what is left of one."""
+        now = asyncio.get_running_loop().time()
+        client = self._protocol.client
         if self._looking is not None:
-            return True
-        if self._protocol.client.registers_watchers or self._first is None or self._is_cancelled:
+            # No lens waits for it where the client asks anew when it has ended.
+            comes_anew = method == types.TEXT_DOCUMENT_CODE_LENS and client.refreshes_lenses
+            return not comes_anew and now < self._since + _PATIENCE
+        if client.registers_watchers or self._first is None or self._is_cancelled:
             return False
-        return asyncio.get_running_loop().time() >= self._good_until
+        return now >= self._good_until
 
-    async def known(self, patience: float | None = None) -> None:
+    async def fresh(self) -> None:
+        """Look at all closed traces, and wait for that a moment."""
+        looking = self._looking or self._look()
+        rest = self._since + _PATIENCE - asyncio.get_running_loop().time()
+        await asyncio.wait([looking], timeout=max(0.0, rest))
+
+    async def known(self) -> None:
         """Wait until all traces have been read once, even if none is open, and until changes have
-        been looked at; but no more than so many seconds from the beginning of the look on.
+        been looked at.
         """
         if self._first is None and self._closed.folders.folders:
             self._read_all(None)
-        if self.is_behind:
-            looking = self._looking or self._look()
-            rest = self._since - asyncio.get_running_loop().time()
-            await asyncio.wait([looking], timeout=patience and max(0.0, patience + rest))
+        if self._looking is not None:
+            await asyncio.wait([self._looking])
+        if self.is_due():
+            await self.fresh()
 
     async def settled(self, *, searches: bool = True) -> None:
         """Look at all closed traces, and wait for that however long it takes. The client may not
