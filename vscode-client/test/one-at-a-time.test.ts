@@ -74,3 +74,17 @@ test("it is done in the end, however often it is asked for, and not once it is d
   mock.timers.tick(100);
   assert.equal(count, 1);
 });
+
+test("what was asked for meanwhile is not done once it is disposed, nor what is asked for later", async () => {
+  const slow = new Slow();
+  const turns = new OneAtATime(slow.act);
+  turns.request();
+  mock.timers.tick(0);
+  turns.request();
+  turns.dispose();
+  mock.timers.tick(400);
+  await slow.end();
+  turns.request(true);
+  mock.timers.tick(1000);
+  assert.equal(slow.began, 1);
+});

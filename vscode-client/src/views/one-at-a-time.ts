@@ -10,6 +10,7 @@ export class OneAtATime {
   /** When it was asked for first, of what is still to be done. */
   private since: number | undefined;
   private rested = 0;
+  private isDisposed = false;
 
   /** `pause` are the milliseconds; after five of them it is done, however often it is asked for. */
   constructor(private readonly act: () => unknown, private readonly pause = 0) {}
@@ -19,7 +20,7 @@ export class OneAtATime {
     const now = Date.now();
     this.since ??= now;
     this.isUrgent ||= isUrgent;
-    if (!this.isActing) {
+    if (!this.isActing && !this.isDisposed) {
       clearTimeout(this.timer);
       const due = Math.max(this.rested, Math.min(now + this.pause, this.since + 5 * this.pause));
       this.timer = setTimeout(() => {
@@ -44,7 +45,9 @@ export class OneAtATime {
     }
   }
 
+  /** What is being done ends, and nothing is done afterwards. */
   dispose(): void {
+    this.isDisposed = true;
     clearTimeout(this.timer);
   }
 }
