@@ -12,12 +12,13 @@ type Load = typeof import("pyodide").loadPyodide;
 export async function startPython(
   load: Load, options: NonNullable<Parameters<Load>[0]>, packages: Uint8Array | ArrayBuffer, memory: Memory,
 ): Promise<PyodideAPI> {
-  const note = (error: unknown): void => { options.stderr?.(`drive-trace: the memory of Python is not kept: ${String(error)}`); };
-  const kept = await memory.read().catch(note);
-  let python = kept && (await load({ ...options, _loadSnapshot: kept }).catch(note));
+  const note = (what: string) => (error: unknown): void => { options.stderr?.(`drive-trace: the memory of Python ${what}: ${String(error)}`); };
+  const kept = await memory.read().catch(note("cannot be read"));
+  let python = kept && (await load({ ...options, _loadSnapshot: kept }).catch(note("is of no use, and is made again")));
   if (!python) {
-    python = await load({ ...options, _makeSnapshot: true });
-    void Promise.resolve(python.makeMemorySnapshot()).then((made) => memory.write?.(made)).catch(note);
+    const made = python = await load({ ...options, _makeSnapshot: true });
+    const write = async (): Promise<void> => { await memory.write?.(made.makeMemorySnapshot()); }; // at once: packages are no part of it
+    void write().catch(note("is not kept"));
   }
   python.unpackArchive(new Uint8Array(packages), "zip", { extractDir: "/packages" });
   return python;

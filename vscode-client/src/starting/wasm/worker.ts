@@ -4,7 +4,7 @@
  * What it has of the machine are the folders of the workspace, and one that it may write to.
  */
 
-import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import * as path from "node:path";
 import { pathToFileURL } from "node:url";
@@ -12,7 +12,7 @@ import { parentPort, workerData } from "node:worker_threads";
 
 import type { PyodideAPI } from "pyodide";
 
-import { startPython } from "./python";
+import { type Memory, startPython } from "./python";
 import { logTo, type Port, serve } from "./serving";
 
 /** Where it finds what wasm.mjs has packed, and a folder that it may write to. */
@@ -26,16 +26,24 @@ const mounted = new Set<string>();
 
 async function start({ packed, cache }: Places): Promise<PyodideAPI> {
   const indexURL = path.join(packed, "pyodide");
-  const { loadPyodide } = (await import(pathToFileURL(path.join(indexURL, "pyodide.mjs")).href)) as typeof import("pyodide");
-  const kept = path.join(cache, "pyodide.memory");
-  return startPython(loadPyodide, { indexURL, ...logTo(port) }, await readFile(path.join(packed, "packages.zip")), {
+  const { loadPyodide, version } = (await import(pathToFileURL(path.join(indexURL, "pyodide.mjs")).href)) as typeof import("pyodide");
+  return startPython(loadPyodide, { indexURL, ...logTo(port) }, await readFile(path.join(packed, "packages.zip")), memoryIn(cache, version));
+}
+
+/** Memory in a file of a folder: the only one there, as no version of Pyodide takes that of another. */
+export function memoryIn(folder: string, version: string): Memory {
+  const name = `pyodide-${version}.memory`;
+  const kept = path.join(folder, name);
+  return {
     read: async () => (existsSync(kept) ? readFile(kept) : undefined),
     write: (memory) => {
-      mkdirSync(cache, { recursive: true });
+      mkdirSync(folder, { recursive: true });
       writeFileSync(`${kept}.${process.pid}`, memory);
       renameSync(`${kept}.${process.pid}`, kept); // another window may be reading it
+      const old = readdirSync(folder).filter((each) => /^pyodide.*\.memory$/.test(each) && each !== name);
+      old.forEach((each) => { rmSync(path.join(folder, each)); });
     },
-  });
+  };
 }
 
 /** Lets Python see a folder of the machine, at the same path. */

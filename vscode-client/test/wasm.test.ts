@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import * as path from "node:path";
+import { afterEach, test } from "node:test";
+
+import { type Memory, startPython } from "../src/starting/wasm/python";
+import { memoryIn } from "../src/starting/wasm/worker";
+
+let did: string[] = [];
+
+afterEach(() => { did = []; });
+
+const python = {
+  makeMemorySnapshot: () => {
+    did.push("copies its memory");
+    return Uint8Array.of(1);
+  },
+  unpackArchive: () => { did.push("unpacks"); },
+};
+
+/** Starts a Python that does as it is told here. */
+async function start(memory: Memory, like: object = {}, refused?: Uint8Array): Promise<void> {
+  const load = ({ _loadSnapshot }: { _loadSnapshot?: unknown }): Promise<object> =>
+    _loadSnapshot !== undefined && _loadSnapshot === refused ? Promise.reject(new Error("of another build")) : Promise.resolve({ ...python, ...like });
+  await startPython(load as never, { stderr: (line) => { did.push(line); } }, Uint8Array.of(), memory);
+  await new Promise((resolve) => { setImmediate(resolve); });
+}
+
+const nothing = { read: () => Promise.resolve(undefined), write: () => { did.push("writes"); } };
+
+test("the memory of a Python is kept as it is before anything is unpacked", async () => {
+  await start(nothing);
+  assert.deepEqual(did, ["copies its memory", "writes", "unpacks"]);
+});
+
+test("Python starts where its memory cannot be copied or written", async () => {
+  await start(nothing, { makeMemorySnapshot: () => { throw new Error("too much"); } });
+  await start({ ...nothing, write: () => Promise.reject(new Error("disk full")) });
+  assert.deepEqual(did, [
+    "unpacks", "drive-trace: the memory of Python is not kept: Error: too much",
+    "copies its memory", "unpacks", "drive-trace: the memory of Python is not kept: Error: disk full",
+  ]);
+});
+
+test("Python starts, and its memory is made again, where the one that was kept is of no use", async () => {
+  const kept = Uint8Array.of(2);
+  await start({ ...nothing, read: () => Promise.resolve(kept) });
+  await start({ ...nothing, read: () => Promise.resolve(kept) }, {}, kept);
+  await start({ ...nothing, read: () => Promise.reject(new Error("no access")) });
+  const anew = ["copies its memory", "writes", "unpacks"];
+  assert.deepEqual(did, [
+    "unpacks",
+    "drive-trace: the memory of Python is of no use, and is made again: Error: of another build", ...anew,
+    "drive-trace: the memory of Python cannot be read: Error: no access", ...anew,
+  ]);
+});
+
+test("a folder has the memory of one version of Pyodide, and keeps what else is in it", async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), "drive-trace-"));
+  await Promise.all(["compiled", "pyodide.memory", "pyodide-1.0.0.memory"].map((name) => writeFile(path.join(folder, name), "")));
+  const memory = memoryIn(folder, "2.0.0");
+  assert.equal(await memory.read(), undefined);
+  await memory.write?.(Uint8Array.of(3));
+  assert.deepEqual(new Uint8Array((await memory.read()) ?? []), Uint8Array.of(3));
+  assert.deepEqual((await readdir(folder)).sort(), ["compiled", "pyodide-2.0.0.memory"]);
+  await rm(folder, { recursive: true });
+});
