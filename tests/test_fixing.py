@@ -133,6 +133,17 @@ def test_the_fixes_of_one_line_are_made_together() -> None:
     assert (count, after) == (2, trace('EVENT{"event_type":"slice-started","slice_index":1,"x":1}'))
 
 
+def test_copies_of_one_brief_are_fixed_alike() -> None:
+    """A copy is no earlier brief. One of them may share its line with another event."""
+    start = 'EVENT{"event_type":"round-start","round_number":1}'
+    text = trace(start, 'EVENT{"event_type":"brief-issued","brief_disposition":"another-round"}')
+    lines = text.split("\n")[:2]
+    assert lines[1].count("another-round") == 1
+    after = "".join(f"{each}\n" for each in (*lines, lines[1])).replace("another-round", "initial")
+    for between in ("\n", ""):
+        assert fixed(f"{between.join(lines)}\n{lines[1]}\n", suggestions=True)[1] == after
+
+
 def test_a_fix_may_take_a_line_away_or_make_two_of_one() -> None:
     one = 'EVENT{"event_type":"slice-started","event_id":"8d2f6c1a-52a3-4c40-9a44-0f3b7c1f2e11"}'
     two = one.replace("2e11", "2e12").replace("started", "completed")

@@ -466,6 +466,25 @@ def test_a_file_that_changes_meanwhile_puts_its_runs_in_doubt(fleet: Path) -> No
     assert {each.reason for each in inputs.unread} == {"changed while runs were joined"}
 
 
+@pytest.mark.parametrize("is_full", [False, True])
+def test_nothing_is_read_twice_for_what_the_cache_does_not_take(
+    fleet: Path, monkeypatch: pytest.MonkeyPatch, is_full: bool
+) -> None:
+    """As lone surrogates, or anything on a full disk."""
+    odd, other = "odd/trace.jsonl", "made/projects/p7/trace.jsonl"
+    expected = rows(odd, other)
+    if is_full:
+        monkeypatch.setattr(Cache, "put_many", lambda *_: False)
+    with on_one_core():
+        scan = FleetScan(Inputs((odd, other), lambda _: None, findings=False), Cache(None))
+        scan.read()
+        for each in (odd, other) if is_full else (odd,):
+            (fleet / each).unlink()
+        found = list(scan.rows())
+    assert [each.run_id for each in found] == [each["run_id"] for each in expected]
+    assert [each.verdict for each in found] == [each["verdict"] for each in expected]
+
+
 # Tables
 
 

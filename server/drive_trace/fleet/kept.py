@@ -133,6 +133,7 @@ class _Rows(NamedTuple):
     rows: tuple[Row, ...]
 
 
+_Kept: TypeAlias = _Rows | TraceSummary
 _Verdicts = dict[str, tuple[tuple[str, tuple[Judgement, ...] | Gating], ...]]
 _FACTS = msgspec.msgpack.Decoder(TraceState)
 _ROWS = msgspec.msgpack.Decoder(_Rows)
@@ -140,7 +141,7 @@ _SUMMARY = msgspec.msgpack.Decoder(TraceSummary)
 _BROKEN = (msgspec.MsgspecError, ValueError, RecursionError)
 
 
-def to_bytes(part: TraceState | _Rows | TraceSummary) -> bytes:
+def to_bytes(part: TraceState | _Kept) -> bytes:
     """The part in short. Raises OverflowError or UnicodeEncodeError."""
     return msgspec.msgpack.encode(part)
 
@@ -215,18 +216,18 @@ class Looked(NamedTuple):
 
     facts: TraceState
     parts: Mapping[bytes, bytes] = {}
-    """What is to be kept of it, by part; nothing where some text or number does not fit, as a lone
-    surrogate.
-    """
+    """What is to be kept of it, by part."""
+    loose: Mapping[bytes, _Kept] = {}
+    """The same where some text or number does not fit into bytes, as a lone surrogate."""
 
     @classmethod
-    def at(cls, facts: TraceState, **more: _Rows | TraceSummary) -> Looked:
+    def at(cls, facts: TraceState, **more: _Kept) -> Looked:
         """The facts, and all parts that are to be kept."""
         try:
             parts = {"facts": facts, **more}
             return cls(facts, {name.encode(): to_bytes(part) for name, part in parts.items()})
         except (OverflowError, UnicodeEncodeError):
-            return cls(facts)
+            return cls(facts, loose={name.encode(): part for name, part in more.items()})
 
 
 def look_at_file(file: File) -> Looked | disk.Problem:
@@ -332,8 +333,8 @@ def _index_of(path: str) -> str:
 
 
 class KeptTraces:
-    """Looks at traces, and keeps in a cache what it finds; in memory their paths and findings. What
-    the cache does not take is made again where it is asked for.
+    """Looks at traces, and keeps in a cache what it finds; in memory their paths and findings, and
+    what the cache does not take.
     """
 
     def __init__(self, cache: Cache, on_all: OnAll = on_all_cores) -> None:
@@ -344,6 +345,8 @@ class KeptTraces:
         """What the rules found in each of them."""
         self._cache = cache
         self._on_all = on_all
+        self._loose: dict[bytes, bytes | _Kept] = {}
+        """What the cache does not take, by its key: nothing is read twice for it."""
         self._new: dict[bytes, bytes] = {}
         """What it is to take next."""
         self._rules: dict[int, tuple[RuleSettings, bytes]] = {}
@@ -363,6 +366,7 @@ class KeptTraces:
                 continue
             if not is_same:
                 self._new |= {file.key + part: data for part, data in found.parts.items()}
+                self._loose |= {file.key + part: made for part, made in found.loose.items()}
             if len(self._new) >= IN_BULK:
                 self._flush()
             facts = found.facts
@@ -377,8 +381,8 @@ class KeptTraces:
         """
         found: dict[tuple[int, str], Row] = {}
         for number, file, part in self._parts(numbers, b"rows"):
-            kept = _read_back(_ROWS, part)
-            if kept is not None and kept.name == file.name:
+            kept = _read_back(_ROWS, part) if isinstance(part, bytes) else part
+            if isinstance(kept, _Rows) and kept.name == file.name:
                 found |= {(number, row.run_id): row for row in kept.rows}
         return found
 
@@ -386,7 +390,10 @@ class KeptTraces:
         """Some traces in short, without hashes. Raises ScanError."""
         found: dict[int, TraceSummary] = {}
         for number, file, part in self._parts(numbers, b"summary"):
-            found[number] = summary_from(part, file.name) or self._summarized_again(number)
+            summary = summary_from(part, file.name) if isinstance(part, bytes) else part
+            if not isinstance(summary, TraceSummary):
+                summary = self._summarized_again(number)
+            found[number] = summary
         return found
 
     def _summarized_again(self, number: int) -> TraceSummary:
@@ -398,12 +405,14 @@ class KeptTraces:
         self._cache.put_many({file.key + b"facts": b""})
         return summarized(trace[0], file._replace(settings=None))[0]
 
-    def _parts(self, numbers: Iterable[int], part: bytes) -> Iterator[tuple[int, File, bytes]]:
+    def _parts(
+        self, numbers: Iterable[int], part: bytes
+    ) -> Iterator[tuple[int, File, bytes | _Kept]]:
         """What is kept of some traces as one of their parts, or nothing."""
         keys = {number: self.files[number][0].key + part for number in numbers}
         kept = self._cache.get_many([*keys.values()])
         for number, key in keys.items():
-            yield number, self.files[number][0], kept.get(key, b"")
+            yield number, self.files[number][0], self._loose.get(key) or kept.get(key, b"")
 
     def _with_known(self, files: Sequence[File]) -> Iterator[File]:
         keys = [digest(program(), in_bytes(os.path.abspath(each.path))) for each in files]  # noqa: PTH100 - that would follow links
@@ -425,7 +434,8 @@ class KeptTraces:
         return known[1]
 
     def _flush(self) -> None:
-        self._cache.put_many(self._new)
+        if not self._cache.put_many(self._new):
+            self._loose |= self._new
         self._new = {}
 
 

@@ -236,16 +236,18 @@ def disposition(index: Index, line: Line) -> str | None:
     if run is None or name_of(line) != _BRIEF or not isinstance(named, str):
         return None
     unread = [
-        object_on(each)
+        each
         for each in index.unread_naming(run.run_id, of.field, named)[:_MOST_BRIEFS]
         if each.order < line.order and name_of(each) == _BRIEF
     ]
-    briefs = run.of(_BRIEF, of.field, named)
-    earlier: list[object] = [
-        *(each.fact("brief_content_hash") for each in briefs.nearest_before(line, _MOST_BRIEFS)),
-        *(each.get("brief_content_hash") for each in unread),
+    briefs = run.of(_BRIEF, of.field, named).nearest_before(line, _MOST_BRIEFS)
+    event_id = values.get("event_id")
+    earlier = [
+        each
+        for each in map(object_on, (*briefs, *unread))
+        if event_id is None or each.get("event_id") != event_id  # else it is a copy
     ]
-    hashes = [*earlier, values.get("brief_content_hash")]
+    hashes = [each.get("brief_content_hash") for each in (*earlier, values)]
     if not all(isinstance(each, str) and each in Form.SHA256 for each in hashes):
         return None
     *before, own = (str(each).lower() for each in hashes)
