@@ -123,7 +123,7 @@ def test_a_total_of_something_else_is_refused(trace: Path) -> None:
         ('{"inputTokens":5}\n{"inputTokens":', "line 2 of the usage is not JSON"),
         ('{"inputTokens":5}\noops', "line 2 of the usage is not JSON"),
         ("[" * 100_000, "line 1 of the usage is nested too deeply"),
-        ("9" * 5000, "line 1 of the usage cannot be read"),
+        ("9" * 5000, "cannot be read: a number has more than 4,300 digits"),
         (
             '{"usage":{"inputTokens":5},"inputTokens":9}',
             "object 1 (line 1) tells usage at the top, `usage`, and it is read at the top or at "

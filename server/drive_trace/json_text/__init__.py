@@ -188,9 +188,21 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return members
 
 
-STRICT: Mapping[str, Any] = {"object_pairs_hook": _once, "parse_constant": refuse_number}
+def _whole(written: str) -> int:
+    if len(written) > _MOST_DIGITS:
+        raise ValueError(f"a number has more than {_MOST_DIGITS:,} digits")
+    return int(written)
+
+
+_MOST_DIGITS = 4_300
+"""Python reads no longer integer (:func:`sys.get_int_max_str_digits`)."""
+STRICT: Mapping[str, Any] = {
+    "object_pairs_hook": _once,
+    "parse_constant": refuse_number,
+    "parse_int": _whole,
+}
 """For :func:`json.loads`: ValueError also for what readers of JSON take in different ways, which is
-a key that an object has twice, and ``NaN``.
+a key that an object has twice, ``NaN`` and a very long number.
 """
 
 
