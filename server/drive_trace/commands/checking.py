@@ -174,8 +174,10 @@ class Checking:
         self._broken: dict[FileProblem, list[str]] = {}
         """Configurations and baselines that cannot be used, with the traces they hold for."""
         self._hidden: Counter[Path] = Counter()
-        self._held: list[tuple[frozenset[str], int]] = []
-        """Of traces held against their histories, the commits and how many uncommitted lines."""
+        self._held: list[tuple[frozenset[str], int, int]] = []
+        """Of traces held against their histories, the commits, and how many lines are not committed
+        and how many rejected ones were mended.
+        """
         self._not_beside: list[Problem] = []
         """What could not be looked at beside the traces."""
         self.checked: dict[str, Project | None] = {}
@@ -220,11 +222,13 @@ class Checking:
         what = f"not looked at, and may hold lines of the same runs: {first_of(lacking, 3)}"
         if self._of_others and not self.file_count:
             return [what] * bool(lacking)
-        commits = frozenset().union(*(of_trace for of_trace, _ in self._held))
-        new = sum(lines for _, lines in self._held)
+        commits = frozenset().union(*(of_trace for of_trace, *_ in self._held))
+        new, mended = sum(each[1] for each in self._held), sum(each[2] for each in self._held)
         held = (
             f"history: {plural(len(self._held), 'trace')} held against "
             f"{plural(len(commits), 'commit')}; {plural(new, 'line')} not committed"
+            + f"; commits mended {plural(mended, 'rejected line')}"
+            * bool(mended)
         )
         return (
             [what] * bool(lacking)
@@ -341,7 +345,8 @@ class Checking:
         if history is None:
             history = History(head=committed.records(trace.path))
         else:
-            self._held.append((history.commits, history.uncommitted(trace.records)))
+            new = history.uncommitted(trace.records)
+            self._held.append((history.commits, new, history.mended))
         return found._replace(trace=trace, history=history)
 
     # What is found

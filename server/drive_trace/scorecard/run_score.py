@@ -192,6 +192,8 @@ class FileHistory(NamedTuple):
     """How many of its lines were never committed."""
     rewritten: int
     """How many of its lines are not as they were recorded, or where, of whatever run."""
+    mended: int
+    """How many of its lines that readers rejected commits mended, or took out."""
 
     @property
     def words(self) -> str:
@@ -200,7 +202,10 @@ class FileHistory(NamedTuple):
             return "never committed to git"
         how = f"{plural(self.rewritten, 'line')} rewritten" if self.rewritten else "append-only"
         new = f"; {plural(self.uncommitted, 'line')} not committed" if self.uncommitted else ""
-        return f"{how} since {short_hash(self.since)} ({plural(self.commits, 'commit')}){new}"
+        since = f"{how} since {short_hash(self.since)} ({plural(self.commits, 'commit')})"
+        lines = plural(self.mended, "rejected line")
+        mended = f", but for {lines} that commits mended" if self.mended else ""
+        return f"{since}{mended}{new}"
 
 
 class RunScore(NamedTuple):

@@ -32,8 +32,8 @@ def vouched(path: str, history: History, records: Sequence[str]) -> Vouched:
     """What git vouches for of a trace with these records."""
     found, new = tuple(history.rewritings(records)), history.uncommitted(records)
     runs = frozenset(first_string(text, RUN_FIELD) for text in records)
-    commits = len(history.commits)
-    return Vouched(FileHistory(path, history.since, commits, new, len(found)), found, runs)
+    counts = new, len(found), history.mended
+    return Vouched(FileHistory(path, history.since, len(history.commits), *counts), found, runs)
 
 
 def vouched_run(run: RunScore, traces: Sequence[Vouched]) -> RunScore:

@@ -20,7 +20,7 @@ from drive_trace.storage import git
 from drive_trace.storage.files import LARGEST, SMALL, Problem, read_regular, records_of
 from drive_trace.storage.patterns import RECORD_SUFFIXES, is_trace
 from drive_trace.text.escaping import printable
-from drive_trace.trace.history import History, Version, compare
+from drive_trace.trace.history import Fate, History, Version, compare
 from drive_trace.trace.line import RUN_FIELD
 
 _SECONDS = 60.0
@@ -178,9 +178,12 @@ def _versions(
         if old.endswith(b"\n") and new.startswith(old):  # as good as always
             continue
         records = records_of(old)
-        lost = frozenset(at for _, at, _ in compare(records, records_of(new)))
-        if lost:
-            versions.append(Version(records, commit.commit, commit.subject, lost))
+        changed = compare(records, records_of(new))
+        lost = frozenset(at for fate, at, _ in changed if fate is not Fate.MENDED)
+        mended = len(changed) - len(lost)
+        if changed:
+            said = commit.commit, commit.subject
+            versions.append(Version(records, *said, lost, mended=mended))
     return versions
 
 

@@ -39,6 +39,8 @@ class Fate(StrEnum):
     CHANGED = "changed"
     REMOVED = "removed"
     MOVED = "moved"
+    MENDED = "mended"
+    """Of what readers rejected: it was made another line, or taken out."""
 
 
 class Version(msgspec.Struct, frozen=True):
@@ -53,6 +55,8 @@ class Version(msgspec.Struct, frozen=True):
     """The lines, from 0, that the commit did not leave as they were; None where all are meant."""
     path: str = ""
     """The other trace that it was of, which the commit deleted. Untrusted."""
+    mended: int = 0
+    """How many rejected lines the commit mended."""
 
     @property
     def short(self) -> str:
@@ -103,6 +107,11 @@ class History(msgspec.Struct, frozen=True):
     head: Sequence[str] | None = None
     """Its records as they are committed now."""
 
+    @property
+    def mended(self) -> int:
+        """How many rejected lines its commits mended."""
+        return sum(each.mended for each in self.versions)
+
     def uncommitted(self, records: Iterable[str]) -> int:
         """How many of the records that it has were never committed as they are."""
         known = {text.removesuffix("\r") for text in self.head or ()}
@@ -118,7 +127,8 @@ class History(msgspec.Struct, frozen=True):
             for fate, old, new in compare(version.records, records):
                 now = None if new is None or fate is Fate.REMOVED else records[new]
                 found = Rewriting(fate, old, new, version, now)
-                if (version.lost is None or old in version.lost) and found.text not in known:
+                is_lost = fate is not Fate.MENDED and (version.lost is None or old in version.lost)
+                if is_lost and found.text not in known:
                     known.add(found.text)
                     yield found
 
@@ -156,13 +166,18 @@ def _changes(old: Sequence[str], new: Sequence[str]) -> Iterator[Change]:
     events = sorted(each for each in there.items() if f'"{_ID}"' in old[each[0]])
     moved = dict(_out_of_order(events))
     all_ids = cache(lambda: {first_string(text, _ID) for text in new})
-    taken, changed = {*there.values()}, dict[int, int | None]()
+    taken, changed, mended = {*there.values()}, dict[int, int | None](), set[int]()
     left = {each: (at for at in came[each] if at not in taken) for each in ids - {None}}
     for at, (event_id, text) in gone.items():
-        if at not in alike and not _is_mended(text, event_id, came, all_ids):
+        if at in alike:
+            continue
+        if _is_mended(text, event_id, came, all_ids):
+            mended.add(at)
+        else:
             changed[at] = next(left.get(event_id, iter(())), None)
     stayed = ((at, to) for at, to in (there | changed).items() if to is not None)
     stand = sorted(each for each in stayed if each[0] not in moved)
+    yield from ((Fate.MENDED, at, None) for at in sorted(mended))
     for at in sorted({*moved, *changed}):
         place = moved[at] if at in moved else changed[at]
         if place is not None:
