@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from drive_trace.linter.edits import capped
 from drive_trace.linter.engine import FindingStore, fixes_in_its_file
-from drive_trace.linter.records import first_line
 from drive_trace.linter.rule import LINES_BELOW, Finding, Fix, Message, Related, Surroundings
 from drive_trace.linter.settings import DEFAULTS, RuleSettings, Severity
 from drive_trace.linter.told import Told, tell
@@ -155,7 +154,7 @@ class Analysis:
 
     def first_line(self, line: Line) -> Line:
         """The first line of the object that this line goes on with, else the line itself."""
-        return first_line(self.document.lines, line)
+        return self.found.first_line(line)
 
     @property
     def finding_count(self) -> int:

@@ -52,9 +52,12 @@ LINES: dict[str, Callable[[int], str]] = {
     ),
     "a long string": _repeated("x", EVENT + ',"a":"', '"}\n'),
     "many escapes": _repeated('\\u00e9\\"', EVENT + ',"a":"', '"}\n'),
+    "long lines below one that is torn": _repeated(
+        f'{" " * 5_000}"a":1,\n', '{"event_type":"round-end",\n'
+    ),
     "many records glued": _repeated(EVENT + "}", after="\n"),
 }
-"""Lines, which are tried at a megabyte."""
+"""Long lines, which are tried at a megabyte."""
 
 
 def _requests(middle: Any, whole: Any) -> dict[str, dict[str, Any]]:

@@ -8,14 +8,14 @@ the files that the lines stand in.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import partial
 from itertools import chain, count
 from operator import attrgetter
 from threading import Lock
 from typing import Any
 
-from drive_trace.linter.records import first_line, is_cut_off, last_line
+from drive_trace.linter.records import is_cut_off, spread_objects
 from drive_trace.linter.rule import (
     LINES_BELOW,
     Finding,
@@ -270,6 +270,7 @@ class FindingStore:
         """How many findings a baseline hides."""
         self.revision = next(_revisions)
         """Changes when a finding comes or goes; of no two stores the same."""
+        self._spread = dict(spread_objects(self._lines, self._lines))
         self._with_errors = LineSet()
         self.lines = LineSet()
         """The lines that have findings."""
@@ -289,7 +290,7 @@ class FindingStore:
     def _judge_changed(self) -> None:
         """Judge what has changed since the findings were asked for last."""
         gone = self._gone
-        moved, changed = self._come | gone, self._come | self._near
+        moved, changed = self._come | gone, self._come | self._spread_anew(self._near | gone)
         before, now = self._engine.run_again(self._changed_runs, self._in_doubt, moved)
         if before != now:
             changed.update(each.line for each in chain(before, now))
@@ -308,6 +309,22 @@ class FindingStore:
                 del self._across[line]
         self._start_anew()
 
+    def _spread_anew(self, lines: Set[Line]) -> Set[Line]:
+        """Look for the objects that begin on some lines, and give the lines whose object is another
+        one now.
+        """
+        here = {line: self._spread.get(line) for line in lines}
+        before = {line: each for line, each in here.items() if each and each[0] in lines}
+        for line in before:
+            del self._spread[line]
+        now = spread_objects(self._lines, lines - self._gone)
+        self._spread.update(now)
+        return {line for line, _ in before.items() ^ now.items()}
+
+    def first_line(self, line: Line) -> Line:
+        """The first line of the object that a line goes on with, or the line itself."""
+        return self._spread.get(line, (line,))[0]
+
     def codes_of(self, line: Line) -> Sequence[str]:
         """The codes of the rules by its findings."""
         return [each for each in self._codes(line) if self._shows(each, line)]
@@ -317,7 +334,7 @@ class FindingStore:
         found = self._worded.get(line)
         if found is None:
             found = [
-                *(self._on_line(line) if first_line(self._lines, line) is line else ()),
+                *(self._on_line(line) if self.first_line(line) is line else ()),
                 *(each for each in self._across.get(line, ()) if self._shows(each.rule.code, line)),
             ]
             if len(found) > 1:
@@ -328,7 +345,7 @@ class FindingStore:
         return found
 
     def _on_line(self, line: Line) -> Iterator[Finding]:
-        last = last_line(self._lines, line)
+        _, last = self._spread.get(line, (line, None))
         for diagnostic in line.diagnostics:
             if diagnostic.more and self._shows(diagnostic.kind, line):
                 yield more_of(RULES[diagnostic.kind], line, diagnostic)
@@ -395,7 +412,7 @@ class FindingStore:
 
     def _codes(self, line: Line) -> Sequence[str]:
         """The codes of what the rules that are on find on a line."""
-        is_said_here = first_line(self._lines, line) is line
+        is_said_here = self.first_line(line) is line
         codes: list[str] = [each.kind for each in line.diagnostics] if is_said_here else []
         codes += [each.rule.code for each in self._across.get(line, ())]
         return [each for each in codes if self._severities[each] is not None]

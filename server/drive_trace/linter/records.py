@@ -5,7 +5,7 @@ several of them.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from drive_trace.json_text import ProblemKind, line_count
@@ -114,29 +114,19 @@ def is_cut_off(diagnostic: Diagnostic) -> bool:
     return diagnostic.problem is not None and diagnostic.problem.kind in kinds
 
 
-def first_line(lines: Sequence[Line], line: Line) -> Line:
-    """The first line of the object that a line of a trace goes on with, or the line itself: what is
-    wrong with all of them is said there.
+def spread_objects(
+    lines: Sequence[Line], among: Iterable[Line]
+) -> Mapping[Line, tuple[Line, Line]]:
+    """By each line of an object that begins on one of some lines of a trace, and is spread over
+    several: the object's first line, where what is wrong with all of them is said, and its last.
     """
-    # No object goes on behind a line that begins with a brace.
-    above = range(line.order, max(line.order - LINES_BELOW, -1), -1)
-    for place in above if line.diagnostics else ():
-        if lines[place].text.lstrip(_SPACE).startswith("{"):
-            return lines[place] if _end(lines, place) >= line.order else line
-    return line
-
-
-def last_line(lines: Sequence[Line], line: Line) -> Line | None:
-    """The last line of the object that begins with this one, if it is spread over several."""
-    end = _end(lines, line.order)
-    return lines[end] if end > line.order else None
-
-
-def _end(lines: Sequence[Line], place: int) -> int:
-    if not any(map(is_cut_off, lines[place].diagnostics)):
-        return place
-    count = line_count(each.text for each in lines[place : place + LINES_BELOW])
-    return place + max(count - 1, 0)
+    found: dict[Line, tuple[Line, Line]] = {}
+    for line in among:
+        if any(map(is_cut_off, line.diagnostics)):
+            below = lines[line.order : line.order + LINES_BELOW]
+            count = line_count(each.text for each in below)
+            found.update(dict.fromkeys(below[:count], (line, below[count - 1])))
+    return found
 
 
 def join(first: Line, number: int, below: Sequence[Line]) -> Fix | None:
@@ -145,9 +135,10 @@ def join(first: Line, number: int, below: Sequence[Line]) -> Fix | None:
     ``number`` is the first line's, ``below`` what follows, one line more than may belong to it.
     """
     count = line_count(each.text for each in (first, *below[: LINES_BELOW - 1]))
+    if not count:
+        return None
     lines = (first, *below[: count - 1])
-    text = "\n".join(line.text.strip(_SPACE) for line in lines)
-    found = _salvage(text) if count > 1 else None
+    found = _salvage("\n".join(line.text.strip(_SPACE) for line in lines))
     if found is None or not found.is_whole or len(found.lines) != 1:
         return None
     edits = [Edit(first, Span(0, len(first.text.removesuffix("\r"))), *found.lines)]
