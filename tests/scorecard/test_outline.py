@@ -2,12 +2,15 @@
 
 import json
 import re
+import shlex
 
 import pytest
 
 from drive_trace.scorecard.outline import in_short, outline
 from drive_trace.scorecard.run_score import RunScore
-from drive_trace.text.document import unmarked
+from drive_trace.text.document import as_markdown, as_text, unmarked
+from drive_trace.text.html import as_html
+from tests.cli.support import run as command
 from tests.scorecard.support import PASSED, card_of, event, graded, run_of
 from tests.support.fixtures import trace
 
@@ -124,16 +127,31 @@ def test_the_commands_are_those_for_what_the_grade_lacks(
     grade: list[str], gates: bool, judges: bool
 ) -> None:
     told = outline(run_of(*dispatch("D1", 0, 10), *grade)).grading
-    asked = unmarked(told or "")
+    asked = as_text(told)
     where = "--trace-file a.jsonl --project-run-id checkout-retry"
     assert (f"drive-trace gate {where} --component " in asked) == gates
     assert (f"drive-trace judge {where} --acceptance" in asked) == judges
-    assert (told is None) == (not gates and not judges)
+    assert (told == ()) == (not gates and not judges)
+
+
+def test_the_commands_can_be_copied_and_run_once_their_names_are_filled_in() -> None:
+    (run,) = card_of(trace(event("dispatch-start", run="shop"))).runs
+    told = outline(run).grading
+    commands = [each.strip() for each in as_text(told).splitlines()[1:]]
+    assert [each.split()[1] for each in commands] == ["gate", "gate", "judge"]
+    assert "\n".join(["```", *commands, "```"]) in as_markdown(told)
+    assert "".join(["<pre>", *(f"{each}\n" for each in commands), "</pre>"]) in as_html(told)
+    filled = commands[-1].replace("PROVIDER", "openai").replace("FAMILY", "claude")
+    filled = filled.replace("--model ID", "--model gpt-5.5")
+    # The command line finds nothing missing: it is the file that is not there.
+    ended = command(*shlex.split(filled)[1:])
+    assert "no such file" in ended.err.lower(), ended.err
+    assert "Usage" not in ended.err
 
 
 def test_a_command_for_a_hostile_run_is_one_word_to_a_shell() -> None:
     (run,) = card_of(trace(event("dispatch-start", run="x; rm -rf / '"))).runs
-    assert """--project-run-id 'x; rm -rf / '"'"''""" in unmarked(outline(run).grading or "")
+    assert """--project-run-id 'x; rm -rf / '"'"''""" in as_text(outline(run).grading)
 
 
 def test_no_word_praises() -> None:

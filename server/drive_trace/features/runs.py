@@ -353,7 +353,7 @@ def _run_summary(joined: JoinedRun) -> dict[str, object]:
         "headline": joined.headline,
         "title": joined.tooltip,
         "short": in_short(joined.run),
-        "outline": [doc.unmarked(each) for each in filter(None, (*said.sentences, said.grading))],
+        "outline": [*map(doc.unmarked, said.sentences), *filter(None, [doc.as_text(said.grading)])],
         "caveats": [each.sentence(printable) for each in joined.run.caveats],
     }
 

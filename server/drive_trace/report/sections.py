@@ -457,8 +457,8 @@ def _verdicts(report: contents.FullReport) -> list[doc.Block]:
     said = render.not_read_blocks(report.card)
     if len(report.card.runs) == 1:
         (run,) = report.card.runs
-        beside = [*filter(None, [outline(run).grading]), *render.beside_runs(report.card)]
-        said += [*render.run_card(run), *map(doc.Paragraph, beside)]
+        said += [*render.run_card(run), *outline(run).grading]
+        said += map(doc.Paragraph, render.beside_runs(report.card))
     else:
         said.append(doc.Paragraph(doc.strong(report.card.headline)))
     return [*said, *map(doc.Paragraph, filter(None, [report.warning, report.line_counts]))]

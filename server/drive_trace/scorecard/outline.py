@@ -21,6 +21,7 @@ _MOST_KINDS = 4
 _MOST_NAMED = 3
 _GATED = ("mechanical", "qa")
 _NO_FILE = {"", "-"}
+_JUDGED = "--acceptance FILE --diff FILE --api PROVIDER --model ID --orchestrator-family FAMILY"
 LineWords = Callable[[LineRef], doc.Words]
 """Names a line in a view, which may link to it: ``line 88``."""
 
@@ -30,8 +31,8 @@ class Outline(NamedTuple):
 
     sentences: tuple[doc.Words, ...]
     """In two or three sentences."""
-    grading: doc.Words | None
-    """The commands that record what its grade lacks; None where it lacks nothing."""
+    grading: tuple[doc.Block, ...]
+    """The commands that record what its grade lacks; nothing where it lacks nothing."""
 
 
 def outline(run: RunScore, line: LineWords | None = None) -> Outline:
@@ -45,7 +46,7 @@ def outline(run: RunScore, line: LineWords | None = None) -> Outline:
 
     line = line or plain_line
     said = (_work(run, line), _halts(run, line), _rejected(run))
-    return Outline(tuple(filter(None, said)), _grading(run))
+    return Outline(tuple(filter(None, said)), tuple(_grading(run)))
 
 
 def outline_blocks(run: RunScore, line: LineWords | None = None) -> list[doc.Block]:
@@ -145,21 +146,20 @@ def _rejected(run: RunScore) -> doc.Words:
     return said if kinds else ""
 
 
-def _grading(run: RunScore) -> doc.Words | None:
+def _grading(run: RunScore) -> Iterator[doc.Block]:
     """The commands that record what the grade lacks."""
     missing = {*run.gate.missing}
     if not missing or run.gate.uncounted is not None:
-        return None
+        return
     path = next((each.path for each in run.parts if each.path not in _NO_FILE), "FILE")
     where = f"--trace-file {shlex.quote(path)} --project-run-id {shlex.quote(run.run_id)}"
-    gates = [each for each in _GATED if missing & {each, NO_SIGNAL}]
-    said = []
-    if gates:
-        gate = f"drive-trace gate {where} --component {gates[0]} --run COMMAND"
-        other = f" (and so for {gates[1]})" if len(gates) > 1 else ""
-        said.append(f"{doc.name(gate, 2000)}{other}")
+    said = [
+        f"drive-trace gate {where} --component {each} --run COMMAND"
+        for each in _GATED
+        if missing & {each, NO_SIGNAL}
+    ]
     if missing & {"intent", NO_SIGNAL}:
-        judge = f"drive-trace judge {where} --acceptance FILE --diff FILE --model ID"
-        said.append(doc.name(judge, 2000))
+        said.append(f"drive-trace judge {where} {_JUDGED}")
     what = "Not graded" if run.gate.is_ungraded else f"Not graded: {listed(run.gate.missing)}"
-    return f"{what}; to record it: {listed(said)}."
+    yield doc.Paragraph(f"{what}; to record it:")
+    yield doc.Code(said)

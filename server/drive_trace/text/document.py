@@ -126,6 +126,12 @@ class Bullets(msgspec.Struct, frozen=True):
     items: Sequence[Words]
 
 
+class Code(msgspec.Struct, frozen=True):
+    """Commands, a line each: these are copied, so that none is wrapped."""
+
+    lines: Sequence[str]
+
+
 class Lines(msgspec.Struct, frozen=True):
     """A cell of several lines, or one that is sorted by a figure and not by what it says: last of
     all by NaN.
@@ -176,7 +182,7 @@ class Section(NamedTuple):
     """Whether a reader unfolds it. Then its title is no heading."""
 
 
-Block: TypeAlias = "Paragraph | Bullets | Table | Section | Html"
+Block: TypeAlias = "Paragraph | Bullets | Code | Table | Section | Html"
 
 
 def more(count: int, what: str) -> str | None:
@@ -221,6 +227,8 @@ def _text(blocks: Iterable[Block], indent: str, width: int, paint: Paint) -> Ite
             case Bullets(items):
                 for item in items:
                     yield from wrapped(unmarked(item), indent or "  ", width)
+            case Code(commands):
+                yield from (f"{indent}  {plain(command, 2000)}" for command in commands)
             case Table():
                 yield from (f"{indent}{each.caption}:" for _ in range(bool(each.caption)))
                 yield from (f"{indent}{line}".rstrip() for line in _aligned(each, width, paint))
@@ -292,6 +300,8 @@ def _markdown(blocks: Iterable[Block], level: int, *, folds: bool) -> Iterator[s
                 yield f"{'⚠ ' * is_warning}{_inline_markdown(words)}"
             case Bullets(items) if items:
                 yield "\n".join(f"- {_inline_markdown(item)}" for item in items)
+            case Code(commands):
+                yield "\n".join(["```", *(plain(command, 2000) for command in commands), "```"])
             case Table():
                 yield from _markdown_table(each)
             case Section(title, inner, is_folded=True) if folds:

@@ -18,7 +18,7 @@ from zlib import compress
 
 from drive_trace.text import document as doc
 from drive_trace.text.document import Html
-from drive_trace.text.escaping import visible
+from drive_trace.text.escaping import plain, visible
 
 _SAFE = re.compile(r"[A-Za-z0-9. -]*")
 _VOID = {"meta", "line", "rect", "path", "input"}
@@ -177,6 +177,8 @@ def _blocks(blocks: Iterable[doc.Block], level: int, title: str) -> Iterator[Htm
                 yield tag("p", words(said), class_="warn" if is_warning else None)
             case doc.Bullets(items) if items:
                 yield tag("ul", [tag("li", words(item)) for item in items])
+            case doc.Code(commands):
+                yield tag("pre", [[plain(command, 2000), "\n"] for command in commands])
             case doc.Table():
                 yield table(each, title)
                 cut = doc.more(each.left_out, each.what)

@@ -134,8 +134,8 @@ class _Page:
         if len(self.runs) == 1:
             (run,) = self.runs
             kind, warning = run.standing, None
-            said = [f"Run {doc.name(run.run_id, 120)}", *self._about(run)]
-            parts = [tag("strong", run.word), *_paragraphs(said), *self._actions(run)]
+            said = [doc.Paragraph(f"Run {doc.name(run.run_id, 120)}"), *self._about(run)]
+            parts = [tag("strong", run.word), as_html(said), *self._actions(run)]
         else:
             kind = str(Verdict.CORRECT if card.all_earned else Verdict.NOT_COMPUTABLE)
             parts = [tag("strong", card.headline)]
@@ -148,12 +148,12 @@ class _Page:
         parts += _paragraphs([*filter(None, [warning]), self.report.line_counts])
         return tag("div", parts, class_=f"headline {kind}")
 
-    def _about(self, run: RunScore) -> list[doc.Words]:
+    def _about(self, run: RunScore) -> list[doc.Block]:
         """What happened in a run, what its verdict rests on, and how to grade it."""
         told = outline(run, lambda at: self.places.lines(at.path, [at.line]))
         decided = f"{self.places.decided_by(run)}{run_score.what_would_change_it(run.gate)}"
-        said = [*told.sentences, *self.places.caveats(run), decided, told.grading]
-        return [cause(run.gate), *filter(None, said)]
+        said = [cause(run.gate), *told.sentences, *self.places.caveats(run), decided]
+        return [*map(doc.Paragraph, filter(None, said)), *told.grading]
 
     def _actions(self, run: RunScore) -> list[Html]:
         """What an editor can do about a grade that is missing."""
@@ -192,7 +192,7 @@ class _Page:
     def _folded(self, run: RunScore, number: int) -> Html:
         heading = f"{doc.chip(run.word, run.standing)} {doc.name(run.run_id, 120)}"
         parts: list[doc.Block] = [
-            *map(doc.Paragraph, self._about(run)),
+            *self._about(run),
             self.timeline(run, number, f"-{number}"),
             *render.tiers(run),
             *self._lists(run, number, f"-{number}"),
