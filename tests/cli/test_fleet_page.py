@@ -13,7 +13,7 @@ import pytest
 from drive_trace.fleet.changes import changes, likeliest
 from tests.cli.support import run, write
 from tests.comparison.support import CORRECT, INCORRECT, UNGRADED, Sides
-from tests.support.client_text import apart, event, graded, tokens
+from tests.support.client_text import apart, event, graded, tokens, triage
 from tests.support.growth import assert_linear
 
 ROUND = event("round-start", "old", dispatch_id="d", round_id="r", round_number=1)
@@ -210,3 +210,30 @@ def test_the_page_takes_no_place_of_another_file(tmp_path: Path, name: str) -> N
     assert ran.code == 2
     assert trace.read_bytes() == before
     assert (tmp_path / "trace.run.json").read_text("utf-8") == '{"case":"one"}'
+
+
+def test_a_grade_moves_no_run_to_another_month(tmp_path: Path) -> None:
+    work = triage(project_run_id="work", ts="2026-01-31T10:00:00.000Z")
+    write(tmp_path, "trace.jsonl", apart(work))
+    assert "\n2026-01\n1\n" in said(page_of(tmp_path), "Share of CORRECT over time")
+    grade = graded(*CORRECT, ts="2026-03-01T10:00:00.000Z", project_run_id="work")
+    write(tmp_path, "trace.jsonl", apart(work + grade))
+    told = said(page_of(tmp_path), "Share of CORRECT over time")
+    assert "\n2026-01\n1\n1\n" in told
+    assert "2026-03" not in told
+
+
+def test_where_nothing_is_correct_nothing_is_priced_or_drawn(tmp_path: Path) -> None:
+    sides = Sides(tmp_path)
+    sides.add("b", UNGRADED, UNGRADED, costs=[(1000, 100), (2000, 200)])
+    page = page_of(tmp_path)
+    assert said(page, "Cost for each CORRECT run").endswith(
+        "all\n2\nno CORRECT run\nno CORRECT run"
+    )
+    over_time = page.partition('">Share of CORRECT over time</h2>')[2].partition("</section>")[0]
+    (chart,) = re.findall("<svg.*</svg>", over_time, re.DOTALL)
+    assert ": not known</text>" in chart
+    assert chart.count("<line") == 3  # the axis alone
+    grade = graded("pass", "passed", None) + graded(*CORRECT)
+    write(tmp_path, "trace.jsonl", apart(grade))
+    assert "caveats: rejected grade\n" in said(page_of(tmp_path), "All runs")

@@ -49,7 +49,7 @@ def test_the_verdict_follows_the_record_beside_its_trace(alone: RawClient, tmp_p
     assert NOT_CALIBRATED in page
     assert CAVEAT in page
     page = ask(alone, "report", uri=document.uri, format="body")["body"]
-    assert "caveats: uncalibrated-judge" in page
+    assert "caveats: uncalibrated judge" in page
 
     append(record, judgement(judging="two"))
     told(alone, record)

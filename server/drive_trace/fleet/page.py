@@ -145,7 +145,7 @@ def _table(label: str, rows: Sequence[Row], links: Mapping[str, str]) -> doc.Tab
 
 
 def _verdict(row: Row) -> doc.Lines:
-    caveats = f"caveats: {', '.join(row.caveats)}" if row.caveats else ""
+    caveats = f"caveats: {', '.join(row.caveats).replace('-', ' ')}" if row.caveats else ""
     said = filter(None, (row.headline.partition(" — ")[2], caveats))
     return doc.Lines([doc.chip(STANDINGS[row.standing], row.standing), *said])
 
@@ -180,6 +180,9 @@ def _over_time(by_month: Mapping[str, Sequence[Row]]) -> doc.Section:
     drawn = []
     for name, rows in by_month.items():
         least, most = _bounds(rows)
+        if (least, most) == (0, len(rows)):
+            drawn.append(Drawn(f"{name}: not known", None, None))
+            continue
         ends = wilson(least, len(rows))[0], wilson(most, len(rows))[1]
         drawn.append(Drawn(name, least / len(rows) if least == most else None, ends))
     said = doc.Bullets([*_changes(by_month), _DECIDED])
@@ -236,8 +239,10 @@ def _spent(rows: Sequence[Row]) -> list[str]:
 
 def _per_correct(costs: Sequence[Any], rows: Sequence[Row], said: Callable[[int], str]) -> str:
     least, most = _bounds(rows)
-    if not most or not costs:
-        return "n/a" if most else "none CORRECT"
+    if not any(row.verdict == Verdict.CORRECT for row in rows):
+        return "no CORRECT run"
+    if not costs:
+        return "n/a"
     lowest = said(round(sum(costs) / most))
     if len(costs) < len(rows):
         return f"at least {lowest} ({len(costs):,} of {len(rows):,} tell)"

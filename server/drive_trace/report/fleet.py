@@ -64,7 +64,9 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     closed: str | None
     last: str | None
     month: str | None
-    """``2026-01``, in UTC: of the start, or else of the last event."""
+    """``2026-01``, in UTC: of the start, or else of the first event that is no feed's, or else of
+    the last event.
+    """
     project: str
     """The folder of the first file's project."""
     events: int
@@ -98,7 +100,7 @@ def row_of(run: RunScore, project: str, findings: dict[str, int] | None) -> Row:
     efficiency: Mapping[str, Any] = said["efficiency"] or {}
     clock, rounds = efficiency.get("wall_clock", {}), efficiency.get("rounds", {})
     last = max((part.last for part in run.parts if part.last), default=None)
-    moment = sortable(run.started or last or "")
+    moment = sortable(run.started or "") or facts.began or sortable(last or "")
     return Row(
         run_id=run.run_id,
         verdict=said["verdict"],

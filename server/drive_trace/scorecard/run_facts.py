@@ -66,6 +66,8 @@ class RunFacts(NamedTuple):
     """How much of that is what authors claim, as timestamps do not tell."""
     clock_ms: int | None = None
     """From the first event to the last that is no feed's."""
+    began: str | None = None
+    """The moment of that first event, in a form that sorts."""
     halt_count: int = 0
     halts: tuple[Halt, ...] = ()
     """The first of these."""
@@ -118,6 +120,7 @@ def run_facts(run: Run, files: _Files) -> RunFacts:
         name = line.text_fact("dispatch_name") if name_of(line) == DISPATCH.opener else ""
         return name or key, LineRef(path, line.order + 1)
 
+    began, clock_ms = _clock(files)
     halts = ((line, path) for own, path in files for line in own.events(_HALT))
     return RunFacts(
         dispatches=len(results),
@@ -131,7 +134,8 @@ def run_facts(run: Run, files: _Files) -> RunFacts:
         slices=len({key for name in _OF_SLICES for key in run.table(name, SLICE.field)}),
         work_ms=sum(ms for ms, _ in work) if work else None,
         claimed_ms=sum(ms for ms, is_claimed in work if is_claimed),
-        clock_ms=_clock_ms(files),
+        clock_ms=clock_ms,
+        began=began,
         halt_count=len(run.events(_HALT)),
         halts=tuple(_halt(*each) for each in islice(halts, _MOST_HALTS)),
         longest=TopDispatch(*called(longest), took[longest][0]) if longest is not None else None,
@@ -177,7 +181,7 @@ def _halt(line: Line, path: str) -> Halt:
     return Halt(place, None if said is None else str(said)[:_LONGEST_SUMMARY])
 
 
-def _clock_ms(files: _Files) -> int | None:
+def _clock(files: _Files) -> tuple[str | None, int | None]:
     own = [
         [lines for name, lines in run.by_event.items() if not EVENTS[name].is_feed]
         for run, _ in files
@@ -185,4 +189,6 @@ def _clock_ms(files: _Files) -> int | None:
     ends = [earliest(each[0] for each in some) for some in own]
     ends += [latest(each[-1] for each in some) for some in own]
     stamps = [*filter(None, (sortable(line.text_fact("ts")) for line in ends if line))]
-    return milliseconds_between(min(stamps), max(stamps)) if stamps else None
+    if not stamps:
+        return None, None
+    return min(stamps), milliseconds_between(min(stamps), max(stamps))
