@@ -534,7 +534,7 @@ def test_what_cannot_be_asked() -> None:
     assert "ends with none of" in run("fleet", "--out", "runs.xml").err
     assert "is no file" in run("fleet", "-").err
     assert "--address is for --runner ray" in run("fleet", "--address", "head:6379").err
-    assert "'--address': is empty" in run("fleet", "--runner", "ray", "--address", "").err
+    assert "Error: '--address' is empty" in run("fleet", "--runner", "ray", "--address", "").err
 
 
 @pytest.mark.parametrize(

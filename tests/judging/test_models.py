@@ -12,6 +12,14 @@ def test_a_command_gets_the_prompt_and_writes_the_reply() -> None:
     assert ask_command("echo fine; echo noise >&2", "x" * 300_000) == "fine\n"
 
 
+def test_the_last_line_of_the_errors_may_end_without_a_newline(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Also where it is as long as may be."""
+    assert ask_command("head -c 1048576 /dev/zero | tr '\\0' x >&2; echo yes", "x") == "yes\n"
+    assert capsys.readouterr().err.startswith("drive-trace: the model's command: xxx")
+
+
 @not_on_windows(NO_SIGNALS)
 @pytest.mark.parametrize(
     ("command", "message"),

@@ -1,9 +1,10 @@
-"""Traces that real processes write to."""
+"""Traces that real processes write to, and places in texts."""
 
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from drive_trace.authoring.drafts import Draft, Refused, draft_event
 from drive_trace.storage.files import Problem
+from drive_trace.storage.projects import TextProblem, spot_of
 from drive_trace.storage.recording import Appended, NewEvent, append_events
 from drive_trace.trace.provenance import Origin
 from tests.support.systems import NO_SCRIPTS, skip_on_windows
@@ -24,6 +26,16 @@ def slice_started(run: str = "run-1", **payload: Any) -> Draft:
     draft = draft_event("slice-started", run, None, json.dumps(fields | payload))
     assert isinstance(draft, Draft)
     return draft
+
+
+def assert_within_lines(text: str, found: Iterable[TextProblem]) -> None:
+    """What is wrong with a text stands on one of its lines."""
+    text = text.replace("\r\n", "\n")
+    lines = text.split("\n")
+    for span, _ in found:
+        record, (start, end) = spot_of(text, span)
+        assert 0 <= start <= end <= len(lines[record])
+        assert lines[record][start:end] == text[slice(*span)].split("\n", maxsplit=1)[0]
 
 
 def append_event(path: str, draft: Draft) -> Appended | Refused | Problem:

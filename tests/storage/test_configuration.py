@@ -13,6 +13,7 @@ from drive_trace.linter.settings import RuleSettings, Severity
 from drive_trace.storage.configuration import SEVERITIES, Configuration, JudgeSettings
 from drive_trace.storage.projects import spot_of
 from drive_trace.storage.toml_models import read_client_rules, read_table
+from tests.storage.support import assert_within_lines
 from tests.support.mutating import changed, is_toml, slots
 from tests.support.schemas import SCHEMAS, schema, strict_validator
 
@@ -241,7 +242,7 @@ def test_all_problems_are_told_in_their_order() -> None:
 def test_nothing_raises_whatever_the_text(text: str) -> None:
     found = read_table(text, Configuration)
     if isinstance(found, tuple):
-        assert all(0 <= span.start <= span.end <= len(text) for span, _ in found)
+        assert_within_lines(text, found)
 
 
 # The schema
@@ -287,8 +288,8 @@ def test_any_configuration_is_what_the_schema_says(data: Any) -> None:
             if severity is not None:
                 assert found.settings_for(None).severities[code] == SEVERITIES[severity]
         return
-    for span, message in found:
-        assert 0 <= span.start <= span.end <= len(text)
+    assert_within_lines(text, found)
+    for _, message in found:
         assert message
         assert message.isprintable()
 

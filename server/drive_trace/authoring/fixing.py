@@ -67,7 +67,9 @@ def fix_all(analysis: Analysis, *, suggestions: bool = False, rule: str | None =
         for with_suggestions in [False, True] if suggestions else [False]:
             done, refused = set[Line](), set[_Key]()
             for _ in range(_MOST_ROUNDS):
-                batches = [*_batches(analysis, done, refused, with_suggestions, rule)]
+                batches = [
+                    *_batches(analysis, done, refused, suggestions=with_suggestions, rule=rule)
+                ]
                 if not batches:
                     break
                 fixed += _try(analysis, batches, refused)
@@ -106,7 +108,12 @@ def _fixable(analysis: Analysis) -> Iterator[Sequence[Finding]]:
 
 
 def _batches(
-    analysis: Analysis, done: set[Line], refused: set[_Key], suggestions: bool, rule: str | None
+    analysis: Analysis,
+    done: set[Line],
+    refused: set[_Key],
+    *,
+    suggestions: bool,
+    rule: str | None,
 ) -> Iterator[_Batch]:
     """The changes of each line that do not touch each other, nor those of another line, from the
     end, so that the numbers of the lines to come stay. Lines without any are ``done``.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from io import StringIO
@@ -199,19 +199,15 @@ def _tell(run: Checking, reading: Reading, fixes: Fixes | None, given: Mapping[s
     # A person who sees the findings is told there, and need not be told twice.
     is_seen = not given["diff"] and not given["statistics"]
     reading.tells_unread = not (is_seen and is_terminal(stream))
-    not_shown = 0
 
-    def shown() -> Iterator[Reported]:
-        nonlocal not_shown
+    def shown() -> Generator[Reported, None, formats.Totals]:
+        not_shown = 0
         for report in reports:
             if report.severity > THRESHOLDS[given["least"]]:
                 not_shown += 1
                 continue
             reading.progress.clear()
             yield report
-
-    @cache
-    def end() -> formats.Totals:
         least = f"below --severity {given['least']} not shown"
         notes.extend([f"{plural(not_shown, 'finding')} {least}"] * bool(not_shown))
         notes.extend([fixes.note()] if fixes is not None else [])
@@ -221,15 +217,15 @@ def _tell(run: Checking, reading: Reading, fixes: Fixes | None, given: Mapping[s
 
     # What click does for each piece of text adds up.
     write = partial(click.echo, file=stream, nl=False) if is_terminal(stream) else stream.write
-    for text in _format(given)(shown(), end, _output(reading.search.projects, stream)):
+    findings = formats.Findings(shown())
+    for text in _format(given)(findings, _output(reading.search.projects, stream)):
         write(text)
-    end()
     if isinstance(stream, StringIO):
         known = [each for project in run.checked.values() if project for each in project.files]
         write_document(stream.getvalue(), given["out"], traces=reading.found, inputs=known)
     is_told = not given["diff"] and given["output_format"] in formats.FOR_PEOPLE
     if not is_told and not given["quiet"]:
-        for note in notes:
+        for note in findings.totals.notes:
             notify(note)
 
 
@@ -299,7 +295,7 @@ def _output(projects: Projects | None, stream: TextIO) -> formats.Output:
 def _format(given: Mapping[str, Any]) -> formats.Format:
     name = given["output_format"]
     if given["diff"]:
-        return lambda reports, *_: ("" for _ in reports)
+        return lambda reports, _: ("" for _ in reports)
     if given["statistics"]:
         return partial(formats.statistics, as_json=name == "json")
     if name in formats.FOR_PEOPLE:

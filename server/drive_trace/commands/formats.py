@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import NamedTuple, TextIO, TypeAlias
 
 import click
@@ -44,6 +44,19 @@ class Totals(msgspec.Struct, frozen=True):
     """Whether the findings are what fixing left; a note says then what is to be fixed."""
 
 
+class Findings:
+    """Findings as they come, and the totals after the last one: nobody knows them before."""
+
+    totals: Totals
+
+    def __init__(self, reports: Generator[Reported, None, Totals]) -> None:
+        """``reports`` gives findings, and returns the totals."""
+        self._reports = reports
+
+    def __iter__(self) -> Iterator[Reported]:
+        self.totals = yield from self._reports
+
+
 class Output(NamedTuple):
     """Where findings are written."""
 
@@ -52,8 +65,8 @@ class Output(NamedTuple):
     """Gives the address of a rule's page by its code."""
 
 
-Format: TypeAlias = Callable[[Iterable[Reported], Callable[[], Totals], Output], Iterator[str]]
-"""Gives the text of findings as they come. It asks for the totals after the last one."""
+Format: TypeAlias = Callable[[Findings, Output], Iterator[str]]
+"""Gives the text of findings as they come."""
 
 
 # For people
@@ -72,23 +85,23 @@ _BETWEEN = 22
 """Columns that statistics take for severities, marks and the space around them."""
 
 
-def concise(reports: Iterable[Reported], end: Callable[[], Totals], out: Output) -> Iterator[str]:
+def concise(reports: Findings, out: Output) -> Iterator[str]:
     """``path:line:column: severity[code] message``, a line a finding."""
     style, tally = _style_of(out.stream), _Tally()
     for report in reports:
         tally.add(report)
         yield f"{_headline(report, style)}\n"
-    yield from tally.lines(end(), style)
+    yield from tally.lines(reports.totals, style)
 
 
-def full(reports: Iterable[Reported], end: Callable[[], Totals], out: Output) -> Iterator[str]:
+def full(reports: Findings, out: Output) -> Iterator[str]:
     """The finding, its line with a caret under the token, and its first fix."""
     style, tally = _style_of(out.stream), _Tally()
     columns = frame_columns(out.stream)
     for report in reports:
         tally.add(report)
         yield "\n".join([_headline(report, style), *_framed(report, style, columns), "\n"])
-    yield from tally.lines(end(), style)
+    yield from tally.lines(reports.totals, style)
 
 
 def _framed(report: Reported, style: _Style, columns: int | None) -> Iterator[str]:
@@ -109,9 +122,7 @@ def _framed(report: Reported, style: _Style, columns: int | None) -> Iterator[st
         yield f"{gutter} = also on {numbered_lines(also, 12)}"
 
 
-def statistics(
-    reports: Iterable[Reported], end: Callable[[], Totals], out: Output, *, as_json: bool
-) -> Iterator[str]:
+def statistics(reports: Findings, out: Output, *, as_json: bool) -> Iterator[str]:
     """How many findings each rule has, the most first; as JSON for programs."""
     style, tally = _style_of(out.stream), _Tally()
     found, safe = Counter[tuple[str, Severity]](), Counter[tuple[str, Severity]]()
@@ -134,7 +145,7 @@ def statistics(
         fix = _FIXABLE if safe[code, severity] else " " * len(_FIXABLE)
         summary = fitting(RULES[code].summary, out.stream, width + mark + _BETWEEN)
         yield f"{count:>{width},}  {label}  {severity.label:<11}  {fix}  {summary}\n"
-    yield from tally.lines(end(), style)
+    yield from tally.lines(reports.totals, style)
 
 
 _Style: TypeAlias = Callable[..., str]

@@ -6,10 +6,10 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from drive_trace import __version__
-from drive_trace.commands.formats import FOR_PROGRAMS, Format, Output, Totals, dumps
+from drive_trace.commands.formats import FOR_PROGRAMS, Findings, Format, Output, dumps
 from drive_trace.commands.reported import Location, RelatedPlace, Reported, ReportedFix, unreadable
 from drive_trace.linter.rule import Level, Rule
 from drive_trace.linter.rules import RULES, documentation
@@ -18,10 +18,8 @@ from drive_trace.storage.files import STDIN
 from drive_trace.text.escaping import visible, without_links
 from drive_trace.text.wording import plural
 
-_End: TypeAlias = Callable[[], Totals]
 
-
-def as_json(reports: Iterable[Reported], _: _End, out: Output) -> Iterator[str]:
+def as_json(reports: Findings, out: Output) -> Iterator[str]:
     """One list of all findings; see ``docs/cli.md`` for its keys."""
     findings = (
         {
@@ -84,7 +82,7 @@ _MOST_ANNOTATIONS = 9
 """Of each kind in a step; GitHub keeps one more."""
 
 
-def as_github(reports: Iterable[Reported], _: _End, out: Output) -> Iterator[str]:
+def as_github(reports: Findings, out: Output) -> Iterator[str]:
     """``::error file=…,line=…::message``, a line a finding: GitHub shows it beside the line, with
     the address of the rule's page. How the runner reads it: actions/toolkit,
     packages/core/src/command.ts. It keeps so many annotations of a step of each kind: the others
@@ -117,7 +115,7 @@ def _data(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def as_gitlab(reports: Iterable[Reported], _: _End, __: Output) -> Iterator[str]:
+def as_gitlab(reports: Findings, _: Output) -> Iterator[str]:
     """GitLab's Code Quality report: https://docs.gitlab.com/ci/testing/code_quality/."""
     known_by = _fingerprints()
     findings = (
@@ -136,7 +134,7 @@ def as_gitlab(reports: Iterable[Reported], _: _End, __: Output) -> Iterator[str]
     return _listed("[", findings, lambda: "]")
 
 
-def as_junit(reports: Iterable[Reported], end: _End, _: Output) -> Iterator[str]:
+def as_junit(reports: Findings, _: Output) -> Iterator[str]:
     """JUnit XML, as GitLab, Jenkins and others show tests: a case for each finding. It failed where
     the check fails by it, and else was skipped. There is a case that passes if there is no other.
     """
@@ -151,7 +149,7 @@ def as_junit(reports: Iterable[Reported], end: _End, _: Output) -> Iterator[str]
             f"<testcase name={name} classname={_attribute(path)} file={_attribute(path)} "
             f'line="{line}"><{how} type={kind} message={message}/></testcase>'
         )
-    skipped, files = len(cases) - failed, end().files
+    skipped, files = len(cases) - failed, reports.totals.files
     if not cases and files:
         name = _attribute(f"no findings in {plural(files, 'trace')}")
         cases.append(f'<testcase name={name} classname="drive-trace"/>')
@@ -182,7 +180,7 @@ _LEVELS: Mapping[Severity, str] = {
 _INDEX_OF = {code: index for index, code in enumerate(RULES)}
 
 
-def as_sarif(reports: Iterable[Reported], end: _End, out: Output) -> Iterator[str]:
+def as_sarif(reports: Findings, out: Output) -> Iterator[str]:
     """One log with one run, its results written one by one."""
     try:
         root: str | None = f"{Path.cwd().as_uri().rstrip('/')}/"
@@ -204,7 +202,7 @@ def as_sarif(reports: Iterable[Reported], end: _End, out: Output) -> Iterator[st
 
     def tail() -> str:
         """Inputs that were not read are notifications of the run, too (§3.20.21)."""
-        notifications = [_notification(unreadable(each), root) for each in end().unread]
+        notifications = [_notification(unreadable(each), root) for each in reports.totals.unread]
         if not notifications:
             return "]}]}"
         invocation = {"executionSuccessful": False, "toolExecutionNotifications": notifications}

@@ -119,15 +119,20 @@ def ask_command(command: str, prompt: str, seconds: float = 600.0) -> Reply:
 
     def tell(data: bytes) -> None:
         take(data, errors)
-        *lines, rest = errors.split(b"\n")
-        errors[:] = rest
-        for line in filter(bytes.strip, map(bytes, lines)):
+        if b"\n" in data:
+            *lines, rest = errors.split(b"\n")
+            errors[:] = rest
+            for line in lines:
+                tell_line(line)
+
+    def tell_line(line: bytearray) -> None:
+        if line.strip():
             notify(f"the model's command: {without_keys(line.decode('utf-8', 'replace'))}")
 
     try:
         text = prompt.encode("utf-8", "replace")
         ran = run_shell(command, seconds=seconds, take=take, text=text, errors=tell)
-        tell(b"\n")
+        tell_line(errors)
     except OSError as error:
         raise ModelError(f"the model's command cannot be run: {error.strerror}") from error
     if ran.problem is not None:

@@ -64,10 +64,10 @@ def all_of(*given: Callable[[Command], Command]) -> Callable[[Command], Command]
 # What is refused
 
 
-def not_empty(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+def not_empty(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
     """Refuse an empty value, as an unset shell variable leaves behind."""
     if value is not None and not value.strip():
-        raise click.BadParameter("is empty")
+        raise click.UsageError(f"{param.get_error_hint(ctx)} is empty", ctx)
     return value
 
 

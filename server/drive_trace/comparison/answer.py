@@ -249,7 +249,10 @@ def final_answer(
     level: float = statistics.ALPHA,
 ) -> tuple[Answer, tuple[Reason, ...]]:
     """What the gate says; where it does not decide, what cost says, with its reasons."""
-    ways = {_by_gate(counted(cases, *each), level) for each in product((False, True), repeat=2)}
+    ways = {
+        _by_gate(counted(cases, baseline=ours, candidate=theirs), level)
+        for ours, theirs in product((False, True), repeat=2)
+    }
     recorded = _by_gate(counted(cases), level)
     rejected = gate.candidate.rejected
     count = f"{plural(rejected, 'run')} of the candidate {'counts' if rejected == 1 else 'count'}"
@@ -314,8 +317,8 @@ def dollars_of(cases: Sequence[RunsOfCase], alpha: float) -> Dollars:
     # The fewer of the baseline's runs are CORRECT, and the more of the candidate's, the less it
     # spends for each.
     least, found, most = (
-        statistics.per_correct(costs, counted(cases, *each), alpha)
-        for each in ((False, True), (), (True, False))
+        statistics.per_correct(costs, counted(cases, baseline=ours, candidate=theirs), alpha)
+        for ours, theirs in ((False, True), (None, None), (True, False))
     )
     bounds = least and least[1], most and most[1]
     interval = (bounds[0][0], bounds[1][1]) if bounds[0] and bounds[1] else None
@@ -407,7 +410,7 @@ def _by_kinds(rule: CostRule, costs: Sequence[Cost]) -> tuple[int, str]:
 
 def _losses(cases: Sequence[RunsOfCase], margin: float) -> Iterator[Reason]:
     """Why a lower cost must not speak for the candidate, however few of its runs may be CORRECT."""
-    lower = statistics.difference(counted(cases, True, False))[1][0]
+    lower = statistics.difference(counted(cases, baseline=True, candidate=False))[1][0]
     if lower < -margin:
         yield Reason(
             f"the candidate's rate of CORRECT runs may be lower by {-lower:.3f}, which is more "
@@ -417,7 +420,7 @@ def _losses(cases: Sequence[RunsOfCase], margin: float) -> Iterator[Reason]:
 
 def _lost(cases: Sequence[RunsOfCase]) -> Iterator[Reason]:
     """The cases in which the candidate's share of CORRECT runs may be smaller."""
-    changes = map(change, counted(cases, True, False))
+    changes = map(change, counted(cases, baseline=True, candidate=False))
     if lost := [each.name for each, by in zip(cases, changes, strict=True) if by < 0]:
         what = f"CORRECT runs are lost, or may be, in {plural(len(lost), 'case')}"
         yield Reason(what, first_of(lost, _MOST))

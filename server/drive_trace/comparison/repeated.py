@@ -96,14 +96,15 @@ def _has_rejected_grade(score: RunScore) -> bool:
     return score.gate.uncounted is not None or any(is_any or each.qualifies for each in found)
 
 
-def counted(cases: Sequence[RunsOfCase], *may_be: bool) -> list[Counts]:
-    """What is recorded; else of each side what may be CORRECT at most, or has to be at least. A
+def counted(
+    cases: Sequence[RunsOfCase], *, baseline: bool | None = None, candidate: bool | None = None
+) -> list[Counts]:
+    """What is recorded; for True what may be CORRECT of a side at most, for False at least. A
     candidate must not gain by a grade that readers reject: the run is not CORRECT.
     """
     tallies = [(tally(each.baseline), tally(each.candidate)) for each in cases]
-    most = may_be or (None, None)
     return [
-        Counts(b.hits(most[0]), b.k, min(c.hits(most[1]), c.most - c.rejected), c.k)
+        Counts(b.hits(baseline), b.k, min(c.hits(candidate), c.most - c.rejected), c.k)
         for b, c in tallies
     ]
 

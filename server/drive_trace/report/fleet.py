@@ -217,9 +217,8 @@ def _arrow(value: Any, kind: Any) -> Any:
 class _Sink:
     """A file that is taken away piece by piece."""
 
-    closed = False
-
     def __init__(self) -> None:
+        self.closed = False
         self._written = bytearray()
         self._taken = 0
 
@@ -232,7 +231,8 @@ class _Sink:
     def flush(self) -> None:
         pass
 
-    close = flush
+    def close(self) -> None:
+        self.closed = True
 
     def take(self) -> bytes:
         data = bytes(self._written)

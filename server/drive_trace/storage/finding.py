@@ -617,11 +617,18 @@ def runs_in(records: Iterable[str]) -> NamedRuns:
     read of which it is not plain.
     """
     plain, others = set[str](), list[str]()
+    before = "\n"
+    """The key and the id in the record before: most often the same ones. No record has this."""
     for record in records:
-        named = _PLAIN_RUN.findall(record)
+        at = record.find(_RUN_KEY)
         is_escaped = "\\" in record and re.search(_ESCAPED_LETTER, record) is not None
+        is_same = record.startswith(before, at) and not is_escaped
+        if is_same and record.find(_RUN_KEY, at + len(before)) < 0:
+            continue
+        named = [*_PLAIN_RUN.finditer(record)]
         if len(named) == 1 == record.count(_RUN_KEY) and not is_escaped:
-            plain.add(named[0])
+            plain.add(named[0][1])
+            before = named[0][0]
         elif record:
             others.append(record)
     if not others:
