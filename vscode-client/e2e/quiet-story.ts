@@ -104,10 +104,11 @@ export async function playQuiet(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.run("Notifications: Clear All Notifications");
   });
 
+  const going = path.join(sandbox.workspace, "wip", "drive-trace", "orphan-next.jsonl");
+
   await step("a Tab writes the event that is likely next", async () => {
-    const going = path.join(sandbox.workspace, "wip", "drive-trace", "orphan-next.jsonl");
     await mkdir(path.dirname(going), { recursive: true });
-    await writeFile(going, `${demoTrace().split("\n").slice(0, 5).join("\n")}\n`.replaceAll('"demo"', '"orphan-next"'));
+    await writeFile(going, `${demoTrace().split("\n").slice(0, 5).join("\n  ")}\n`.replaceAll('"demo"', '"orphan-next"'));
     await editor.quickOpen("wip/drive-trace/orphan-next.jsonl");
     await editor.lenses.filter({ hasText: "not graded" }).first().waitFor();
     await editor.press("Control+End");
@@ -117,6 +118,17 @@ export async function playQuiet(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.press("Tab");
     await editor.lines.filter({ hasText: '"round-start"' }).first().waitFor();
     await editor.run("File: Revert File");
+  });
+
+  await step("an event that is appended is not indented, as the line before it is", async () => {
+    await editor.press("Control+Home");
+    await editor.type(" "); // the editor's own change: then the server does not append to the file
+    await editor.runAsking("Drive Trace: Append Event…", "Which event of orphan-next");
+    await editor.choices.filter({ hasText: "round-start" }).first().click();
+    await editor.lines.filter({ hasText: '"round-start"' }).first().waitFor();
+    await editor.save();
+    const lines = (await readFile(going, "utf8")).trimEnd().split("\n").slice(-2);
+    assert.deepEqual(lines.map((line) => line.slice(0, line.indexOf('"'))), ["  {", "{"]);
     await editor.selectTab("…/demo");
   });
 

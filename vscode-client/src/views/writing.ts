@@ -152,8 +152,9 @@ async function append(target: vscode.TextEditor, wanted: Wanted): Promise<void> 
 async function put(target: vscode.TextEditor, made: Composed): Promise<boolean> {
   const { start, end } = made.range;
   const range = new vscode.Range(start.line, start.character, end.line, end.character);
-  const snippet = made.snippet === null ? new vscode.SnippetString().appendText(made.text) : new vscode.SnippetString(made.snippet);
-  const isTaken = await target.insertSnippet(snippet, range);
+  const isTaken = made.snippet === null
+    ? await target.edit((edit) => { edit.replace(range, made.text); }) // as it is: a snippet would be indented
+    : await target.insertSnippet(new vscode.SnippetString(made.snippet), range);
   if (isTaken) {
     const last = target.document.lineCount - 1;
     target.revealRange(new vscode.Range(last, 0, last, 0));
