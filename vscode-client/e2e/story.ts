@@ -3,7 +3,7 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import * as path from "node:path";
 
 import type { Box, Editor } from "./editor";
-import type { Sandbox } from "./sandbox";
+import { quoted, type Sandbox } from "./sandbox";
 import { runningServer, step } from "./steps";
 import { malformed, repaired } from "./trace";
 import { until } from "./until";
@@ -178,6 +178,19 @@ export async function playStory(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.run("Drive Trace: Show Log");
     await editor.output.filter({ hasText: "drive-trace serve" }).first().waitFor();
     await editor.screenshot("server-log");
+  });
+
+  await step("a server that does not answer is told, and takes no other one with it when it ends at last", async () => {
+    const told = path.join(sandbox.workspace, "end");
+    const silent = `trap "" TERM; until [ -e ${quoted(told)} ]; do sleep 0.1; done`;
+    await sandbox.changeSettings({ "driveTrace.server.command": ["/bin/sh", "-c", silent] });
+    await editor.toast.filter({ hasText: "has not answered in 10 seconds" }).waitFor();
+    await sandbox.changeSettings({});
+    await editor.lenses.filter({ hasText: /^CORRECT · / }).first().waitFor();
+    const server = await runningServer(sandbox);
+    await writeFile(told, "");
+    await editor.output.filter({ hasText: "The server has ended (0)" }).first().waitFor();
+    assert.equal((await runningServer(sandbox)).pid, server.pid);
   });
 }
 

@@ -161,16 +161,25 @@ export class Server {
     this.log.appendLine(`Starting ${shown}`);
     link.program = shown;
     link.inWebAssembly = choice.command.inWebAssembly;
-    const client = createClient(() => this.launch(choice.command), this.log, () => this.running?.kill(), this.host.options);
+    let own: Running | undefined; // whichever runs when this one is lost
+    const client = createClient(async () => {
+      own = await this.launch(client, choice.command);
+      return own.transports;
+    }, this.log, () => own?.kill(), this.host.options);
     this.client = client;
     this.command = choice.command;
     this.trusted = vscode.workspace.isTrusted;
     await this.waitForStart(client, shown, choice.command.inWebAssembly ? startPatienceInWebAssembly : startPatience);
   }
 
-  private async launch(command: Command): Promise<Running["transports"]> {
-    this.running = await this.host.launch(command);
-    return this.running.transports;
+  private async launch(client: LanguageClient, command: Command): Promise<Running> {
+    const running = await this.host.launch(command);
+    if (this.client === client) {
+      this.running = running;
+    } else {
+      running.kill(); // too late
+    }
+    return running;
   }
 
   /** Bounded: a program that never answers must not keep a later restart waiting. */
