@@ -8,7 +8,11 @@ from typing import Any
 
 import pytest
 
+from drive_trace.lsp import server
+from drive_trace.lsp.workspace import open_traces
 from drive_trace.lsp.workspace.following import Following
+from drive_trace.lsp.workspace.linting import Linting
+from tests.server.support import write
 from tests.support.client_text import graded, triage
 from tests.support.sessions.channels import InProcess
 
@@ -179,6 +183,65 @@ def test_a_hover_waits_for_the_first_reading_where_lenses_are_asked_for_anew(
     hover = client.ask("textDocument/hover", hover_at(here), first=[opening(here)])
     assert "CORRECT" in json.dumps(hover)
     assert "not read yet" not in json.dumps(hover)
+
+
+def test_lenses_are_asked_for_anew_if_another_trace_has_a_run_of_theirs(
+    channel: InProcess, tmp_path: Path
+) -> None:
+    here = write(tmp_path / "trace.jsonl", triage())
+    there = write(tmp_path / "there" / "trace.jsonl", triage(project_run_id="run-2"))
+    declared = {
+        "codeLens": {"refreshSupport": True},
+        "didChangeWatchedFiles": {"dynamicRegistration": True},
+    }
+    client = Client(channel, tmp_path, declared)
+    client.ask("driveTrace/runs", {}, opening(here))
+    told = "workspace/didChangeWatchedFiles", {"changes": [{"uri": there.as_uri(), "type": 2}]}
+
+    def asks_anew(text: str) -> bool:
+        client.asked.clear()
+        there.write_text(there.read_text("utf-8") + text, "utf-8")
+        client.ask("driveTrace/runs", {}, told)
+        return "workspace/codeLens/refresh" in client.asked
+
+    assert not asks_anew(graded("pass", "pass", "pass", project_run_id="run-2"))
+    assert asks_anew(graded("pass", "pass", "pass"))
+    assert asks_anew('{"event_type":"correctness-recorded"}\n')  # may be of any run
+    assert not asks_anew("")
+
+
+def test_symbols_of_open_traces_come_first(channel: InProcess, tmp_path: Path) -> None:
+    write(tmp_path / "a" / "trace.jsonl", triage(project_run_id="run-2"))
+    here = write(tmp_path / "trace.jsonl", triage())
+    client = Client(channel, tmp_path)
+    found = client.ask("workspace/symbol", {"query": "run"}, first=[opening(here)])
+    assert [each["name"] for each in found] == ["run-1", "run-2"]
+
+
+def test_no_thread_looks_up_the_settings_of_a_trace(
+    channel: InProcess, trace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They change on the loop meanwhile."""
+    working, asked, options = list[object](), list[bool](), Linting.options
+
+    async def in_thread(work: Any) -> Any:
+        working.append(work)
+        try:
+            return work()
+        finally:
+            working.remove(work)
+
+    def options_of(linting: Linting, uri: str) -> Any:
+        asked.append(bool(working))
+        return options(linting, uri)
+
+    monkeypatch.setattr(open_traces, "LARGE", 1)
+    monkeypatch.setattr(server, "in_thread", lambda _, work: in_thread(work))
+    monkeypatch.setattr(Linting, "options", options_of)
+    client = Client(channel, trace.parent)
+    client.ask("driveTrace/runs", {}, first=[opening(trace)])
+    assert asked
+    assert not any(asked)
 
 
 @pytest.mark.parametrize("method", ["shutdown", "driveTrace/runs"])

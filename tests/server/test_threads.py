@@ -232,6 +232,29 @@ def test_on_a_busy_machine_a_browser_still_learns_what_has_changed() -> None:
     loop.close()
 
 
+class _OwnTime(asyncio.SelectorEventLoop):
+    passed = 0.0
+
+    def time(self) -> float:
+        return self.passed
+
+
+def test_what_rests_is_not_done_more_often_where_requests_go_on() -> None:
+    loop, acted = _OwnTime(), list[float]()
+
+    async def request_for_three_seconds() -> None:
+        soon = Debouncer(lambda _: acted.append(loop.passed), rest=1.0)
+        for _ in range(30):
+            soon.request("lenses")
+            loop.passed += 0.1
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+
+    loop.run_until_complete(request_for_three_seconds())
+    assert acted == pytest.approx([0.1, 1.1, 2.1], abs=0.11)
+    loop.close()
+
+
 async def test_a_search_of_symbols_that_is_given_up_leaves_traces_unread() -> None:
     begun, given_up, asked = threading.Event(), threading.Event(), list[str]()
 

@@ -155,11 +155,12 @@ class TraceServer(LanguageServer):
         uri, version, path = document.uri, document.version, path_of(document.uri)
         text, document.text = document.text, ""  # it can be large, and somebody has it now
         is_named = path is not None and self._folders.takes(path)
+        options = self._linting.options(uri)
 
         def read() -> _Opened | None:
             if not (is_named or is_trace_text(uri, text, document.language_id)):
                 return None
-            trace = OpenTrace(uri, version, text, self._linting.options(uri))
+            trace = OpenTrace(uri, version, text, options)
             return trace, None if path is None else KnownFile(str(path), lines_of(trace.records))
 
         if is_large(text):

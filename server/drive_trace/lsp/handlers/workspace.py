@@ -34,13 +34,16 @@ class Symbols(Handlers):
         """The runs, slices and dispatches whose names match best."""
         reals = await self._following.everything()
         looks = not self._protocol.client.registers_watchers
-        found: list[navigation.SymbolName] = []
+        closed: list[navigation.SymbolName] = []
         for start in range(0, len(reals), _AT_ONCE):
             some = reals[start : start + _AT_ONCE]
-            found += await in_thread(partial(self._runs.closed.names, some, looks=looks))
-        for trace in self._runs.open_traces():
-            found += navigation.names_in(trace.analysis, trace.uri, params.query)
-        best = navigation.best_matches(found, params.query)
+            closed += await in_thread(partial(self._runs.closed.names, some, looks=looks))
+        opened = [
+            named
+            for trace in self._runs.open_traces()
+            for named in navigation.names_in(trace.analysis, trace.uri, params.query)
+        ]
+        best = navigation.best_matches([*opened, *closed], params.query)
         return await in_thread(navigation.workspace_symbols, best, self._protocol.client.encoding)
 
 

@@ -147,11 +147,13 @@ class SharedWork(Generic[Result]):
 
 class Debouncer:
     """Does something once for a burst of requests with one key: soon after the burst ends, and now
-    and then while it lasts.
+    and then while it lasts; but not twice within the seconds of ``rest``.
     """
 
-    def __init__(self, act: Callable[[str], object]) -> None:
-        self._act = act
+    def __init__(self, act: Callable[[str], object], rest: float = 0.0) -> None:
+        self._act, self._rest = act, rest
+        self._acted: dict[str, float] = {}
+        """When it was last done, on the loop's clock."""
         self._waiting: dict[str, tuple[asyncio.TimerHandle, float]] = {}
 
     def request(self, key: str) -> None:
@@ -162,14 +164,17 @@ class Debouncer:
         if handle is not None:
             handle.cancel()
         pause = min(_PAUSE, max(0.0, since + _PATIENCE - now))  # the loop of Pyodide knows no past
-        self._waiting[key] = (loop.call_later(pause, self._fire, key), since)
+        rest = self._acted.get(key, now - self._rest) + self._rest - now
+        self._waiting[key] = (loop.call_later(max(pause, rest), self._fire, key), since)
 
     def drop(self, key: str) -> None:
         """Do not act on ``key`` any more."""
+        self._acted.pop(key, None)
         waiting = self._waiting.pop(key, None)
         if waiting is not None:
             waiting[0].cancel()
 
     def _fire(self, key: str) -> None:
         self._waiting.pop(key, None)
+        self._acted[key] = asyncio.get_running_loop().time()
         self._act(key)

@@ -45,6 +45,8 @@ _PERIOD = 1.0
 
 _MORE_FILES = "more-files"
 """The registration of watchers for the files that a setting adds."""
+_REST = 1.0
+"""Seconds between two refreshes for closed traces: an agent may append all the time."""
 
 
 class Publisher:
@@ -58,8 +60,8 @@ class Publisher:
         self._runs = runs
         self.has_views = False
         """Whether the client shows views of its own."""
-        self._soon = Debouncer(self._refresh)
-        self._shown = runs.revision
+        self._soon = Debouncer(self._refresh, rest=_REST)
+        self._shown, self._beside = runs.revision, runs.beside_open()
         """What was known of closed traces when the client was last told to ask again."""
         self._sent: Mapping[str, bytes] = {}
         """The diagnostics of configurations."""
@@ -117,8 +119,11 @@ class Publisher:
     def closed_traces_changed(self) -> None:
         """Closed traces were looked at. What the editor shows of them may be out of date."""
         before, self._shown = self._shown, self._runs.revision
-        if self._shown != before:
-            self.refresh_views(None)
+        if self._shown == before:
+            return
+        self._soon.request(CHANGED)
+        beside, self._beside = self._beside, self._runs.beside_open()
+        if self._beside != beside:
             self._soon.request(types.WORKSPACE_CODE_LENS_REFRESH)
         if self._shown[1:] != before[1:]:
             self._soon.request(types.WORKSPACE_DIAGNOSTIC_REFRESH)
@@ -132,7 +137,9 @@ class Publisher:
                 client.pulls_diagnostics and client.refreshes_diagnostics
             ),
         }
-        if can[method]:
+        if method == CHANGED:
+            self.refresh_views(None)
+        elif can[method]:
             self._protocol.notify_by_request(method)
 
     # Registrations

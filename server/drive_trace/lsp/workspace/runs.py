@@ -146,6 +146,20 @@ class WorkspaceRuns:
         """
         return self.closed.is_searched, self.closed.revision, self._record_changes
 
+    def beside_open(self) -> object:
+        """What verdicts of open traces depend on: records, the closed traces with parts of their
+        runs, and those that may have parts of any run.
+        """
+        indexes, is_open = [trace.analysis.index for trace in self.open], self.open_reals()
+        closed = [
+            each
+            for each in self.closed.seen()
+            if (each.is_unread or each.unread_because or each.problem or each.strays)
+            or any(index.names(run_id) for index in indexes for run_id in each.parts)
+        ]
+        found = [each for each in closed if each.real not in is_open]
+        return self.closed.is_searched, self._record_changes, found
+
     @property
     def version(self) -> object:
         """Differs after any change of a trace."""
