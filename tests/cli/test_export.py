@@ -238,6 +238,12 @@ def test_files_and_what_cannot_be_read(target: str, tmp_path: Path) -> None:
     refused = run("export", trace, "--to", target, "--out", trace)
     assert refused.code == 2
     missing = run("export", tmp_path / "none.jsonl", "--to", target)
-    assert (missing.code, missing.err.count("\n")) == (2, 1)
+    nothing = "drive-trace: nothing was exported, as no run has a valid event\n"
+    assert (missing.code, missing.err.count("\n"), missing.err.count(nothing)) == (2, 2, 1)
+    garbage = run("export", write(tmp_path, "garbage.jsonl", "garbage\n"), "--to", target)
+    said = f"drive-trace: {tmp_path / 'garbage.jsonl'}: no line of it names a run\n{nothing}"
+    assert (garbage.code, garbage.err) == (2, said)
+    empty = run("export", write(tmp_path, "empty.jsonl", ""), "--to", target)
+    assert (empty.code, empty.err) == (0, nothing)
     assert json.loads(missing.out)
     assert run("export", trace).code == 2  # it does not guess for whom

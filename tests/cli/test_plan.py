@@ -5,11 +5,13 @@ from pathlib import Path
 import pytest
 
 from tests.cli.support import run
-from tests.comparison.support import CORRECT, INCORRECT, Sides
+from tests.comparison.support import CORRECT, INCORRECT, UNGRADED, Sides
 
 
 def test_given_rates_say_how_many_runs_it_takes() -> None:
     said = run("plan", "--cases", "5", "--runs", "6", "--rate", "0.8").out
+    assert max(map(len, said.splitlines())) <= 80
+    said = " ".join(said.split())
     assert said.startswith("5 cases of 6 runs a side, where 0.80 of the runs are CORRECT")
     first, second = run("plan", "--cases", "5", "--runs", "6", "--output-format", "json").json[
         "power"
@@ -34,9 +36,12 @@ def test_past_runs_say_how_many_runs_it_takes(tmp_path: Path) -> None:
     # (4 + z² / 2) of (6 + z²), and of the logarithms of 1,000 and 2,000.
     assert found["rate"] == pytest.approx((4 + 1.9207) / (6 + 3.8415), abs=1e-4)
     assert found["spread"] == pytest.approx(0.6931 / 2**0.5, abs=1e-4)
-    said = run("plan", tmp_path / "b").out
-    assert "0.60 of the runs are CORRECT (4 of 6 past ones, drawn towards a half)" in said
-    (tmp_path / "empty.jsonl").touch()
-    assert "where 0.80 of the runs are CORRECT" in run("plan", tmp_path / "empty.jsonl").out
+    told = "0.60 of the runs are CORRECT (4 of 6 graded past runs, but taken nearer to a half, as "
+    assert told in " ".join(run("plan", tmp_path / "b").out.split())
+    made.add("c", UNGRADED, costs=[(1, 1)])
+    for past, none in [("c", "1 past run, none graded: assumed"), ("empty.jsonl", "0 past runs")]:
+        (tmp_path / "empty.jsonl").touch()
+        said = " ".join(run("plan", tmp_path / past).out.split())
+        assert f"where 0.80 of the runs are CORRECT ({none}" in said
     ran = run("plan", tmp_path / "none")
     assert (ran.code, "no such file" in ran.err) == (2, True)

@@ -125,10 +125,16 @@ def test_some_runs_are_looked_at_by_their_ids(change: Path) -> None:
     ]
     assert looked_at("--run", "one", command="report") == ["one"]
     assert gate("--run", "p1").code == 0
-    assert gate("--run", "nobody").code == gate("--run", "nobody", "--since", "main").code == 1
-    assert "No runs: no run was looked at" in gate("--run", "nobody").out
-    none = run("check", "--run", "nobody*")
-    assert (none.code, none.out, "no run was looked at" in none.err) == (0, "", True)
+    for command in ("check", "score", "report"):
+        typo = run(command, "--run", "p1", "--run", "nobody*")
+        named = (
+            "--run nobody* names none of the runs that were read: one, other, p0, p1, p10, p11, "
+        )
+        assert (typo.code, typo.out, named in typo.err) == (2, "", True)
+    none = gate("--run", "nobody", "--since", "main")
+    assert (none.code, "No runs: no run was looked at" in none.out) == (1, True)
+    none = run("check", "--run", "nobody*", "--since", "main")
+    assert (none.code, "no run was looked at" in none.err) == (0, True)
     assert "no findings in 1 trace\n" in run("check", "--run", "p4", "--severity", "error").out
     assert run("check", "--run", "p3").code == 1
     ran = run("check", "--run", "p4", "--format", "json")

@@ -299,6 +299,7 @@ class Checking:
         looked_at = among(found, beside, lambda each: each[0].trace.path)
         if reading.search.runs:
             all_named = [each() for _, each in found]
+            reading.must_name(set().union(*all_named))
             # A trace that names no run may be of any.
             asked = [not ids or any(map(reading.asks_for, ids)) for ids in all_named]
             self._of_others = asked.count(False)

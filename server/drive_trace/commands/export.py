@@ -14,6 +14,7 @@ from drive_trace.commands.reading import MOST_NAMED, Reading, tell_others
 from drive_trace.commands.terminal import notify, write_document
 from drive_trace.report.contents import report_on
 from drive_trace.report.export import chrome_trace, otlp
+from drive_trace.scorecard.card import ILLEGIBLE
 from drive_trace.storage.finding import SearchOptions, omitted
 from drive_trace.text.escaping import in_json, plain
 from drive_trace.text.wording import first_of
@@ -60,7 +61,12 @@ def export(paths: tuple[str, ...], search: SearchOptions, target: str, out: str 
     # Other tools refuse halves of characters, which a trace may hold.
     text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     write_document(f"{in_json(text)}\n", out, traces=inputs)
+    for each in made.card.unread:
+        if each.reason == ILLEGIBLE:
+            notify(f"{each.path}: {each.reason}")
     shown = made.by_run()
+    if not shown:
+        notify("nothing was exported, as no run has a valid event")
     if timeless := [plain(run.run_id) for run in made.card.runs if run.run_id not in shown]:
         notify(f"left out, as they have no valid event: {first_of(timeless, MOST_NAMED)}")
     tell_others(reading.others_found)

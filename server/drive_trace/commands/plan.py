@@ -19,6 +19,7 @@ from drive_trace.comparison.statistics import ALPHA
 from drive_trace.storage.compared_sides import read_side
 from drive_trace.storage.files import may_be_there
 from drive_trace.storage.finding import SearchOptions
+from drive_trace.text.document import Bullets, Paragraph, as_text
 from drive_trace.text.escaping import json_document
 from drive_trace.text.wording import plural
 
@@ -84,7 +85,11 @@ def plan(  # noqa: PLR0913, PLR0917 - one for each option
       drive-trace plan --rate 0.75 --spread 0.5 --cases 5
       drive-trace plan --suite suite.toml
     """
-    past_runs, level, planned = "", ALPHA, dict[str, compared.RunManifest]()
+    past_runs, level, planned = (
+        "" if rate else " (assumed)",
+        ALPHA,
+        dict[str, compared.RunManifest](),
+    )
     if suite is not None:
         file = suite_at(suite, "paths", "cases", "runs", "margin")
         last = file.suite.looks
@@ -101,7 +106,10 @@ def plan(  # noqa: PLR0913, PLR0917 - one for each option
         counts = tally(side.runs)
         cases, graded = cases or len(past), counts.correct + counts.incorrect
         if graded and not rate:
-            past_runs = f" ({counts.correct:,} of {graded:,} past ones, drawn towards a half)"
+            of = f"{counts.correct:,} of {plural(graded, 'graded past run')}"
+            past_runs = f" ({of}, but taken nearer to a half, as few runs say little)"
+        elif not rate:
+            past_runs = f" ({plural(len(side.runs), 'past run')}, none graded: assumed)"
         rate = rate or (power.likely_rate(counts.correct, graded) if graded else None)
         known = (
             power.spread_of(compared.log_costs(past, each))
@@ -131,6 +139,5 @@ def plan(  # noqa: PLR0913, PLR0917 - one for each option
         return
     design = f"{plural(cases, 'case')} of {plural(runs, 'run')} a side"
     spreads = f"the logarithms of costs spread by {spread:.2f}"
-    click.echo(f"{design}, where {rate:.2f} of the runs are CORRECT{past_runs} and {spreads}:")
-    for each in shown:
-        click.echo(f"  {each.words}")
+    where = f"{design}, where {rate:.2f} of the runs are CORRECT{past_runs} and {spreads}:"
+    click.echo(as_text([Paragraph(where), Bullets([each.words for each in shown])]))

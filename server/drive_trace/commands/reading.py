@@ -189,8 +189,19 @@ class Reading(finding.NotRead):
         is_named = not self.search.runs or any(fnmatchcase(run_id, g) for g in self.search.runs)
         return is_named and (self.search.since is None or run_id in self.touched)
 
+    def must_name(self, run_ids: Collection[str]) -> None:
+        """Raise UsageError where ``--run`` names none of some runs: all that were read. Nobody says
+        what ``--since`` a commit was touched.
+        """
+        for each in self.search.runs if self.search.since is None else ():
+            if not any(fnmatchcase(run_id, each) for run_id in run_ids):
+                known = first_of([*map(printable, sorted(run_ids))], MOST_NAMED)
+                what = f"--run {printable(each)} names none of the runs that were read"
+                raise click.UsageError(f"{what}: {known}")
+
     def asked(self, run_ids: Collection[str]) -> set[str]:
         """Those of some runs that are looked at; tells the others."""
+        self.must_name(run_ids)
         others = sorted(each for each in run_ids if not self.asks_for(each))
         if others:
             named = first_of([printable(each) for each in others], MOST_NAMED)
