@@ -125,6 +125,19 @@ def test_a_terminal_is_wide_enough(traces: tuple[str, ...]) -> None:
     assert max(map(len, text(card).split("\n"))) <= 80
 
 
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_the_lines_of_a_table_end_between_two_items(columns: int) -> None:
+    card = card_of(*EXAMPLES["all-verdicts"])
+    rows = table(card, columns, lambda words, _: words).split("\n\n")[0].split("\n")
+    at, told = rows[0].index("WHAT"), list[str]()
+    for row in rows[1:]:
+        if row[0] == " " and row[at:].strip():
+            assert told[-1].endswith(" ·"), f"this line began within an item: {row}"
+        told += [row[at:].rstrip()] * bool(row[at:].strip())
+    assert "28m 40s by the clock" in " ".join(told)
+    assert all(each.count(" work") == 0 for each in told if "by the clock" in each)
+
+
 def test_a_page_of_a_run_stands_by_itself(snapshots: Snapshots) -> None:
     (run,) = card_of(*EXAMPLES["joined-files"]).runs
     page = page_of(run)

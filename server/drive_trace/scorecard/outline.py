@@ -54,18 +54,18 @@ def outline_blocks(run: RunScore, line: LineWords | None = None) -> list[doc.Blo
     return [doc.Paragraph(each) for each in outline(run, line).sentences]
 
 
-def in_short(run: RunScore) -> str:
+def in_short(run: RunScore, *, with_work: bool = True) -> str:
     """What happened in a few words: ``halted twice · 18 dispatches · 6h 12m work · 4 rejected``."""
-    return " · ".join(_short(run))
+    return " · ".join(_short(run, with_work=with_work))
 
 
-def _short(run: RunScore) -> Iterator[str]:
+def _short(run: RunScore, *, with_work: bool) -> Iterator[str]:
     facts = run.facts
     if facts.halt_count:
         yield f"halted {_times(facts.halt_count)}"
     if facts.dispatches:
         yield plural(facts.dispatches, "dispatch", "es")
-    if facts.work_ms is not None:
+    if facts.work_ms is not None and with_work:
         yield f"{short_time(facts.work_ms)} work"
     if facts.reworked:
         yield f"{facts.reworked:,} reworked"

@@ -40,9 +40,11 @@ def lens_title(run: RunScore, verdict: str | None = None) -> str:
 
 
 def _happened(run: RunScore) -> str:
-    """What a CORRECT run cost, and what happened in any."""
-    cost = brief(run.efficiency) if run.efficiency is not None else ""
-    return " · ".join(filter(None, (cost, in_short(run))))
+    """What a CORRECT run cost, and what happened in any. One time is told."""
+    cost = run.efficiency
+    is_timed = cost is not None and cost.wall_clock.ms is not None
+    told = brief(cost) if cost is not None else "", in_short(run, with_work=not is_timed)
+    return " · ".join(filter(None, told))
 
 
 def unsaid(run: RunScore) -> list[str]:
@@ -53,13 +55,14 @@ def unsaid(run: RunScore) -> list[str]:
 
 
 def brief(efficiency: Efficiency) -> str:
-    """``1.9M in · 42k out · 28m (by the clock) · 1.4 rounds/dispatch``; what has no signal is left
+    """``1.9M in · 42k out · 28m by the clock · 1.4 rounds/dispatch``; what has no signal is left
     out.
     """
     parts = [*tokens_in_short(efficiency)]
     clock = efficiency.wall_clock
     if clock.ms is not None:
-        parts.append(f"{duration(clock.ms)} ({clocked(clock)})")
+        how, whole = clocked(clock), "by the clock"
+        parts.append(f"{duration(clock.ms)} {how if how == whole else f'wall-clock ({how})'}")
     rounds = efficiency.rounds
     if rounds.mean is not None:
         of = f" ({covered(rounds)})" if rounds.counted < rounds.of else ""
@@ -324,6 +327,7 @@ def _number(value: int | None) -> str:
 # As a table for a terminal: a line a run, and below it why and where
 
 _NARROWEST = 60
+_MORE = "`--format text` shows each grade, and what would change the verdict."
 
 
 def table(card: ScoreCard, columns: int, paint: doc.Paint) -> str:
@@ -333,14 +337,15 @@ def table(card: ScoreCard, columns: int, paint: doc.Paint) -> str:
         [
             doc.name(run.run_id, width // 3),
             doc.chip(run_score.STANDINGS[run.standing], run.standing),
-            _happened(run),
+            # A line ends between two items.
+            _happened(run).replace(" ", "\u00a0").replace("·\u00a0", "· "),
         ]
         for run in card.runs
     ]
     shown: list[doc.Block] = [*not_read_blocks(card)]
     shown += [doc.Table(("RUN", "VERDICT", "WHAT HAPPENED"), rows)] * bool(rows)
     shown += [doc.Section(doc.name(run.run_id), [*_about(run)]) for run in card.runs]
-    said = [*totals(card), *["Grades, and what would change it: --format text."] * bool(rows)]
+    said = [*totals(card), *[_MORE] * bool(rows)]
     shown.append(doc.Section("All runs", [*map(doc.Paragraph, said)]))
     return doc.as_text(shown, width, paint)
 

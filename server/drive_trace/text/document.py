@@ -261,9 +261,7 @@ def _aligned(table: Table, width: int, paint: Paint) -> Iterator[str]:
         widest = max(range(len(widths)), key=lambda at: (widths[at] > least[at], widths[at]))
         widths[widest] = max(widths[widest] - 1, least[widest])
     for row, roles_of in zip(rows, roles, strict=True):
-        cells = [
-            wrapped(cell, "", most, "") or [""] for cell, most in zip(row, widths, strict=True)
-        ]
+        cells = [[*_in_column(cell, most)] or [""] for cell, most in zip(row, widths, strict=True)]
         for line in zip_longest(*cells, fillvalue=""):
             shown = []
             for each, most, is_figure, role in zip(line, widths, figures, roles_of, strict=True):
@@ -271,6 +269,12 @@ def _aligned(table: Table, width: int, paint: Paint) -> Iterator[str]:
                 text = paint(each, role) if role and each else each
                 shown.append(f"{room}{text}" if is_figure else f"{text}{room}")
             yield "  ".join(shown)
+
+
+def _in_column(cell: str, width: int) -> Iterator[str]:
+    """The lines of a cell. What is to stay whole, and is wider than the column, does not."""
+    for line in wrapped(cell, "", width, ""):
+        yield from wrapped(line.replace("\u00a0", " "), "", width, "")
 
 
 def _role(words: Words) -> str:

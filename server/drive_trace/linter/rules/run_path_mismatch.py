@@ -8,7 +8,8 @@ of each such run is marked.
 
 Traces that lie anywhere else promise nothing.
 
-**Fix.** The run id that the path promises, as a suggestion: a file may hold several runs.
+**Fix.** The run id that the path promises, on all lines of the run in this file, as a suggestion: a
+file may hold several runs, and it may be the folder that has the wrong name.
 
 Examples:
 @path projects/checkout-retry/trace.jsonl
@@ -18,6 +19,14 @@ EVENT{"event_type":"project-closed","project_run_id":"checkout-rety"}
 =>
 EVENT{"event_type":"project-started","project_run_id":"checkout-retry"}
 EVENT{"event_type":"project-closed","project_run_id":"checkout-retry"}
+--- All lines of the run are mended together: half of it would be another run.
+@path projects/checkout-retry/trace.jsonl
+EVENT{"event_type":"project-started","project_run_id":"pay"}
+… promises the run "checkout-retry"; found            ^^^^^
+EVENT{"event_type":"plan-authored","project_run_id":"pay"}
+=>
+EVENT{"event_type":"project-started","project_run_id":"checkout-retry"}
+EVENT{"event_type":"plan-authored","project_run_id":"checkout-retry"}
 ---
 @path /home/ada/shop/wip/drive-trace/orphan-retry-queue.jsonl
 EVENT{"event_type":"dispatch-start","project_run_id":"retry-queue"}
@@ -32,9 +41,23 @@ EVENT{"event_type":"slice-started","project_run_id":"checkout-retry"}
 EVENT{"event_type":"slice-started","project_run_id":"checkout-retry"}
 """
 
-from drive_trace.linter.edits import replace_with_expected
-from drive_trace.linter.rule import Findings, Rule, Severity, WholeTrace, shown
-from drive_trace.vocabulary import promised_run
+from drive_trace.json_text import as_json
+from drive_trace.linter.rule import (
+    Edit,
+    Finding,
+    Findings,
+    Fix,
+    Fixes,
+    Level,
+    Rule,
+    Severity,
+    Surroundings,
+    WholeTrace,
+    shown,
+)
+from drive_trace.trace.line import run_of
+from drive_trace.trace.occurrences import NamedEntity, occurrences
+from drive_trace.vocabulary import Entity, promised_run
 
 
 def _check(trace: WholeTrace) -> Findings:
@@ -46,4 +69,18 @@ def _check(trace: WholeTrace) -> Findings:
             yield RULE.finding(run.first_line, "project_run_id", message, expected=promised)
 
 
-RULE = Rule(Severity.WARNING, _check, fixes=replace_with_expected)
+def _rename(finding: Finding, around: Surroundings) -> Fixes:
+    """Suggests the promised id for the whole run: half of it would be one more run."""
+    run_id = run_of(finding.line)
+    assert run_id is not None
+    run, named = around.trace.runs[run_id], NamedEntity(Entity.RUN, run_id, run_id)
+    text = as_json(finding.expected)
+    found = occurrences(around.trace, [*run.lines, *run.odd], named)
+    edits = tuple(Edit(each.line, each.span, text) for each in found)
+    on = f" on all {len(edits):,} lines of the run" if len(edits) > 1 else ""
+    yield Fix(
+        f"Replace with {shown(finding.expected)}{on}, or rename the folder", Level.BY_HAND, edits
+    )
+
+
+RULE = Rule(Severity.WARNING, _check, fixes_around=_rename)
