@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 import tomlkit
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -239,6 +239,9 @@ def test_all_problems_are_told_in_their_order() -> None:
 
 
 @given(st.text() | st.text("[]{}=.\"'#\n\r ab1rules-", max_size=30))
+@example("a = 1\r\nrecord = [\r\n 1,\r\n]\r\n")
+@example('rules = """\n"""')
+@example("record = [")
 def test_nothing_raises_whatever_the_text(text: str) -> None:
     found = read_table(text, Configuration)
     if isinstance(found, tuple):
