@@ -2,6 +2,12 @@
 
 import pytest
 
+from drive_trace.analysis import Analysis
+from drive_trace.features.navigation import document_highlights
+from drive_trace.features.results import View
+from drive_trace.text.spans import PositionEncoding
+from drive_trace.trace.document import Point
+from tests.support.client_text import triage
 from tests.support.fixtures import read
 from tests.support.moving import check_definition, check_named
 
@@ -169,3 +175,11 @@ def test_where_nothing_is_named() -> None:
     ):
         check_definition(fixture)
         assert not read(fixture).marks
+
+
+def test_highlights_are_those_near_the_cursor() -> None:
+    line = triage(project_run_id="checkout")
+    analysis = Analysis(line + "\n" * 1_000 + line + "\n" * 100_000 + line)
+    point = Point(0, line.index("checkout"))
+    lit = document_highlights(View(analysis, PositionEncoding.UTF16), point)
+    assert [each.range.start.line for each in lit or ()] == [0, 1_001]

@@ -57,6 +57,8 @@ _REFERRING = {
     for entity, lifetime in LIFETIMES.items()
 }
 """Fields by which one such thing names another: these look beyond their own run."""
+_FAR = 2000
+"""Lines, more than a window shows."""
 _AUTHORS = frozenset(authoring for authoring, _ in WRITERS.values())
 
 
@@ -96,12 +98,11 @@ def occurrences(index: Index, lines: Iterable[Line], named: NamedEntity) -> Iter
     first = first_of_run(index, named.value) if named.entity is Entity.RUN else None
     means = _means(index, named)
     for line in unless_stopped(lines):
-        # Most lines say nothing of it. A name can be spelt with escapes.
-        if named.value in line.text or "\\" in line.text:
+        if _may_name(line, named.value) and means(trace_line.run_of(line)):
             spans = {
                 span: field for field in _fields(line, named) for span in _spans(line, field, named)
             }
-            for span in sorted(spans) if spans and means(trace_line.run_of(line)) else ():
+            for span in sorted(spans):
                 role = Role.DECLARES if line is first else _role(line, named, spans[span])
                 yield Occurrence(line, span, role)
 
@@ -109,10 +110,13 @@ def occurrences(index: Index, lines: Iterable[Line], named: NamedEntity) -> Iter
 def occurrences_near(
     index: Index, lines: Sequence[Line], named: NamedEntity, line: Line, most: int
 ) -> list[Occurrence]:
-    """At most ``most`` of the places that name it, around a line: what a window can show."""
+    """At most ``most`` of the places that name it, around a line: what a window can show. Lines
+    that are further away than ``_FAR`` are not looked at.
+    """
     place = line.order
-    above = islice(occurrences(index, reversed(lines[:place]), named), most // 2)
-    below = islice(occurrences(index, lines[place:], named), most // 2)
+    before, behind = lines[max(0, place - _FAR) : place], lines[place : place + _FAR]
+    above = islice(occurrences(index, reversed(before), named), most // 2)
+    below = islice(occurrences(index, behind, named), most // 2)
     return sorted((*above, *below), key=lambda each: (each.line.order, each.span))
 
 
@@ -187,6 +191,13 @@ def first_of_run(index: Index, run_id: str) -> Line | None:
     return earliest((run.first_line if run else None, rejected.first if rejected else None))
 
 
+def _may_name(line: Line, value: str) -> bool:
+    """Whether a line may name something with this value, as most do not."""
+    if line.event is not None:
+        return value in line.facts
+    return value in line.text or "\\" in line.text
+
+
 def _fields(line: Line, named: NamedEntity) -> Iterable[str]:
     """The fields by which a line can name it: of an event that readers know, its own."""
     event = trace_line.event_of(line)
@@ -195,9 +206,11 @@ def _fields(line: Line, named: NamedEntity) -> Iterable[str]:
 
 def _spans(line: Line, field: str, named: NamedEntity) -> Iterable[Span]:
     text, value = line.text, named.value
-    if line.is_rejected:
-        return [span for found, span in strings_named(text, field) if found == value]
-    if line.event is not None and line.fact(field) != value:
+    if line.event is None:
+        spans = [span for found, span in strings_named(text, field) if found == value]
+        if line.is_rejected or not spans:
+            return spans
+    elif line.fact(field) != value:
         return ()
     if any(diagnostic.kind is DiagnosticKind.DUPLICATE_KEY for diagnostic in line.diagnostics):
         root = syntax_of(text).root
