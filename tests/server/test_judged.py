@@ -36,8 +36,7 @@ def test_the_verdict_follows_the_record_beside_its_trace(alone: RawClient, tmp_p
 
     append(record, UNCALIBRATED)
     told(alone, record, 1)
-    assert eventually(lambda: judging(document) == NOT_CALIBRATED)
-    asked_for(alone, LENSES)
+    asked_for(alone, LENSES, lambda: judging(document) == NOT_CALIBRATED)
     title = "CORRECT · intent judged by an uncalibrated judge"
     assert document.lenses() == [(0, title), (1, "decides: CORRECT")]
     found = runs(alone)["run-1"]
@@ -53,8 +52,7 @@ def test_the_verdict_follows_the_record_beside_its_trace(alone: RawClient, tmp_p
 
     append(record, judgement(judging="two"))
     told(alone, record)
-    assert eventually(lambda: judging(document) == JUDGED)
-    asked_for(alone, LENSES)
+    asked_for(alone, LENSES, lambda: judging(document) == JUDGED)
     assert document.lenses()[0][1] == "CORRECT"
     document.replace('"intent":"pass"', '"intent":"fail"')
     assert judging(document) == "intent: fail, judge not recorded"
@@ -84,9 +82,8 @@ def test_a_trace_from_outside_the_workspace_has_its_record(
     judge(trace, judgement(model=HOSTILE))
     start(alone, write(tmp_path / "inside" / "a", "").parent)
     document = opened(alone, trace)
-    asked_for(alone, LENSES)
+    asked_for(alone, LENSES, lambda: "calibrated 0.90" in judging(document))
     shown = judging(document)
-    assert "calibrated 0.90" in shown
     assert not {"\x1b", "\u202e", "\n"} & set(shown)
 
 

@@ -1,5 +1,6 @@
 """The server in plain JSON-RPC: requests, notifications and bytes that no client should send."""
 
+from itertools import cycle
 from typing import Any
 
 import pytest
@@ -69,3 +70,46 @@ def test_after_a_wrong_request_all_is_well(client: RawClient) -> None:
     client.send_bytes(raw(b"{") + raw(b"[]") + b"garbage\r\n\r\n")
     assert refused(client, None) in (-32700, -32600)
     assert still_answers(client)
+
+
+# How messages may come
+
+
+HEADERS = (
+    b"Content-Length: %d\r\n\r\n",
+    b"content-length:%d\r\n\r\n",
+    b"CONTENT-LENGTH: %d\n\n",
+    b"Content-Type: x; charset=utf-8\r\nContent-Length: %d\r\nX-Other: 5\r\n\r\n",
+)
+GARBAGE = (
+    b"",
+    b"\r\n",
+    b"garbage\r\n\r\n",
+    b"\0\xff\xfe\n\n",
+    b"Content-Length: -5\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+    b'{"jsonrpc":"2.0","method":"exit"}\r\n',
+)
+CUTS = (1, 8, 17, 24, 70)
+
+
+def test_a_session_whose_messages_come_in_pieces(
+    alone: RawClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write, forms = alone.server.write, zip(*map(cycle, (GARBAGE, HEADERS, CUTS)), strict=True)
+    used = set()
+
+    def write_in_pieces(message: bytes) -> None:
+        (garbage, header, cut), body = next(forms), message.partition(b"\r\n\r\n")[2]
+        used.add((garbage, header))
+        sent = garbage + header % len(body) + body
+        write(sent[:cut])
+        write(sent[cut:])
+
+    monkeypatch.setattr(alone.server, "write", write_in_pieces)
+    alone.initialize()
+    while len(used) < len(GARBAGE) * len(HEADERS):
+        assert still_answers(alone)
+    assert alone.shutdown() == 0
+    assert "Traceback" not in alone.stderr()
+    assert "ERROR" not in alone.stderr()
