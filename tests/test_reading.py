@@ -9,11 +9,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic_core import SchemaValidator, ValidationError, core_schema
 
+from drive_trace.analysis import Analysis
 from drive_trace.json_text import compacted, space_count
-from drive_trace.text.spans import is_blank, records_of
+from drive_trace.text.spans import Span, is_blank, records_of
 from drive_trace.trace.line import REJECTING, DiagnosticKind, FlaggedLine, Line
 from drive_trace.trace.reading import read_exactly, read_lines
 from drive_trace.vocabulary import EVENTS, Form
+from tests.support.client_text import triage
 from tests.support.drawing import examples
 
 UUID = "0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90"
@@ -193,6 +195,25 @@ def test_a_timestamp_is_a_day_of_the_calendar(year: int, month: int, day: int, h
 def test_white_space_between_tokens(text: str, compact: str) -> None:
     assert compacted(text) == compact
     assert space_count(text) == len(text) - len(compact)
+
+
+@pytest.mark.parametrize(
+    ("before", "space", "after"),
+    [
+        ("{EVENT", "", "}"),
+        ("{EVENT", "", ',"a b":"c , : d"}'),
+        ("{EVENT", "", ',"a":"\\" , \\\\"}'),
+        ("", " ", '{EVENT,"a" : 1,\t"b c":[ ]}\r'),
+        ('{EVENT,"a":"\\\\"', " \t", ',"b":1}'),
+        ("{EVENT", "  ", "}"),
+        ("{EVENT}", " ", "\r"),
+    ],
+)
+def test_the_first_white_space_is_marked(before: str, space: str, after: str) -> None:
+    before, after = (each.replace("EVENT", triage()[1:-2]) for each in (before, after))
+    found = Analysis(f"{before}{space}{after}\n").findings()
+    marked = [each.place for each in found if each.rule.code == "not-compact"]
+    assert marked == [Span(len(before), len(before + space))] * bool(space)
 
 
 @settings(max_examples=examples(300))

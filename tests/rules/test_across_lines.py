@@ -330,3 +330,11 @@ def test_an_exact_copy_of_a_line_is_one_finding() -> None:
         twice = "\n".join([*lines[:at], line, *lines[at:], ""])
         found = [each.rule.code for each in Analysis(twice).findings()]
         assert found == ["duplicate-event-id"], line
+
+
+def test_however_many_findings_an_editor_shows_each_is_made_once() -> None:
+    found = Analysis('{"event_type":"dispatch-end"}\n' * 3_000).found
+    lines = [line for line, _ in found.select(1_000_000)]
+    made = [found.of(line) for line in lines]
+    assert len(made) == 3_000
+    assert all(found.of(line) is each for line, each in zip(lines, made, strict=True))

@@ -281,7 +281,8 @@ def is_off(analysis: Analysis, found: TimeSpan) -> bool:
     """
     exceeds = found.excess_ms > 0
     module = wall_clock_exceeds_timestamps if exceeds else wall_clock_below_timestamps
-    return found.is_off(*map(float, analysis.settings.values(module.RULE).values()))
+    options = analysis.settings.values(module.RULE).items()
+    return found.is_off(**{name: float(value) for name, value in options})
 
 
 # Moments

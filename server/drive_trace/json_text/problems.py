@@ -14,12 +14,17 @@ _WORD_END = re.compile(r"[ \t]*+[,}\]\uff0c\uff5d\uff3d]")
 _JOINED = re.compile(r"[\w.+-][]}\uff3d\uff5d]+[\w.+-]")
 """Brackets that alone keep what stands before them from being one word with what follows."""
 _NO_RECORD = re.compile(
-    r"(?P<MERGE_CONFLICT>(?:<{7}|>{7}|\|{7})(?: .*)?|={7})\Z"
-    r"|(?P<FENCE>[ ]{0,3}(?:`{3,}|~{3,})[ \t]*[\w+-]*)[ \t\r]*\Z"
-    r"|(?P<ARRAY>\[|\][,;]?)[ \t\r]*\Z",
+    r"(?P<conflict>(?:<{7}|>{7}|\|{7})(?: .*)?|={7})\Z"
+    r"|(?P<fence>[ ]{0,3}(?:`{3,}|~{3,})[ \t]*[\w+-]*)[ \t\r]*\Z"
+    r"|(?P<array>\[|\][,;]?)[ \t\r]*\Z",
     re.DOTALL,
 )
-"""Lines that hold nothing of a record; each group is called like its problem."""
+_GROUPS = {
+    "conflict": ProblemKind.MERGE_CONFLICT,
+    "fence": ProblemKind.FENCE,
+    "array": ProblemKind.ARRAY,
+}
+"""The problems of lines that hold nothing of a record."""
 _MESSAGES = {
     ProblemKind.EMPTY: "a blank line: no event",
     ProblemKind.BYTE_ORDER_MARK: "byte-order mark (U+FEFF) before the object: "
@@ -99,7 +104,7 @@ def no_record_at_all(text: str) -> SyntaxProblem | None:
     found = _NO_RECORD.match(text)
     if found is None or found.lastgroup is None:
         return None
-    kind = ProblemKind[found.lastgroup]
+    kind = _GROUPS[found.lastgroup]
     return SyntaxProblem(kind, Span(0, len(text.rstrip(WHITESPACE))), _MESSAGES[kind])
 
 

@@ -152,7 +152,7 @@ def _unusual(run: Run) -> _Unusual:
 
 def _is_usual(of: Lifetime, lines: Sequence[Line]) -> bool:
     """Whether a dispatch or round, given its events, starts once, goes on and ends once. So nearly
-    all do, and need no phases.
+    all do, and need no courses.
     """
     names = [line.event.name for line in lines if line.event is not None]
     if not (names[0] == of.opener and names[-1] == of.closer):

@@ -180,7 +180,7 @@ _NEAR = 50
 """How many lines with findings on each side of an edit are shown whatever the limit."""
 
 _MOST_WORDED = 2000
-"""Of so many lines the words are kept: more than an editor shows, and no more than memory bears."""
+"""Of so many lines the words are kept, or of all that an editor shows at a time."""
 
 
 class FindingStore:
@@ -260,6 +260,7 @@ class FindingStore:
             found = findings_in_files(files, self._settings).get(file, ())
         self._across: dict[Line, list[Finding]] = {}
         self._worded: dict[Line, Sequence[Finding]] = {}
+        self._most_worded = _MOST_WORDED
         self._counts: dict[Line, int] = {}
         """How many findings each line has that has several."""
         self._hidden: dict[Line, list[str]] = {}
@@ -339,7 +340,7 @@ class FindingStore:
             ]
             if len(found) > 1:
                 found.sort(key=lambda each: (resolve(line.text, each.place), each.rule.code))
-            if len(self._worded) >= _MOST_WORDED:
+            if len(self._worded) >= self._most_worded:
                 self._worded.clear()
             self._worded[line] = found
         return found
@@ -365,6 +366,7 @@ class FindingStore:
                 most -= chosen[line]
             elif most <= 0:
                 break
+        self._most_worded = max(_MOST_WORDED, len(chosen))
         return sorted(chosen.items(), key=lambda each: each[0].order)
 
     def _around(self, near: Line | None) -> Iterator[Line]:

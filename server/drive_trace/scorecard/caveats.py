@@ -66,16 +66,31 @@ def _uncounted(line: FlaggedLine, number: int) -> Uncounted:
     text, name = line.text, line.event_name
     if not line.is_rejected:
         feed = meant_feed(line)
-        known = number, name or "", line.run_id, feed, time_in(text), feed is not None
-        return Uncounted(*known, is_unknown=True, may_be_work=feed is None)
+        return Uncounted(
+            number,
+            name or "",
+            run_id=line.run_id,
+            feed=feed,
+            ts=time_in(text),
+            is_alike=feed is not None,
+            is_unknown=True,
+            may_be_work=feed is None,
+        )
     is_feed = name in FEEDS and not trace_line.names_several(text, "event_type")
     # Two events may stand on one line; else the names of all fields may tell the feed.
     named = name if is_feed else feed_named(text)
     feed = named or feed_with_fields(text)
     may_be_work = feed is None or (feed == COST and not is_feed and name is not None)
     is_alike = feed is not None and named is None
-    run_id, ts = trace_line.named_run(line), time_in(text)
-    return Uncounted(number, name, run_id, feed, ts, is_alike, may_be_work=may_be_work)
+    return Uncounted(
+        number,
+        name,
+        run_id=trace_line.named_run(line),
+        feed=feed,
+        ts=time_in(text),
+        is_alike=is_alike,
+        may_be_work=may_be_work,
+    )
 
 
 def meant_feed(line: FlaggedLine) -> str | None:

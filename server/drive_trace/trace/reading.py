@@ -326,7 +326,7 @@ def event_decoder(*, only_score: bool) -> EventDecoder:
     types: dict[type, EventType] = {}
     for event in EVENTS.values():
         payload = {name: field for name, field in event.fields.items() if name != "event_type"}
-        types[_struct(event.name, payload, not only_score, tag_field="event_type")] = event
+        types[_struct(event.name, payload, forms=not only_score, tag_field="event_type")] = event
     conversions = {typed: _conversion(event, only_score) for typed, event in types.items()}
     return bounded(msgspec.json.Decoder(reduce(or_, types)).decode), conversions
 
@@ -375,7 +375,7 @@ def _check(event: EventType, agreement: vocabulary.Agreement) -> Callable[[Any],
     return lambda typed: holds(*read(typed))
 
 
-def _type_of(shape: vocabulary.Shape, forms: bool) -> Any:
+def _type_of(shape: vocabulary.Shape, *, forms: bool) -> Any:
     """The type of a shape's values; with ``forms``, of those that are written as they should be."""
     match shape:
         case vocabulary.StringShape(Form() as form) if forms:
@@ -390,18 +390,22 @@ def _type_of(shape: vocabulary.Shape, forms: bool) -> Any:
         case vocabulary.OneOfShape(meanings):
             return Literal[tuple(meanings)]
         case vocabulary.ListShape(item):
-            return list[_type_of(item, forms)]  # type: ignore[misc]
+            return list[_type_of(item, forms=forms)]  # type: ignore[misc]
         case ObjectShape(fields):
-            return _struct("Object", fields, forms)
+            return _struct("Object", fields, forms=forms)
 
 
 def _struct(
-    name: str, fields: Mapping[str, vocabulary.FieldType], forms: bool, tag_field: str | None = None
+    name: str,
+    fields: Mapping[str, vocabulary.FieldType],
+    *,
+    forms: bool,
+    tag_field: str | None = None,
 ) -> type[msgspec.Struct]:
     typed: list[Any] = []
     for each in fields.values():
         # Forms of the envelope are looked at many at a time, see all_written.
-        type_ = _type_of(each.shape, forms and each.name not in ENVELOPE)
+        type_ = _type_of(each.shape, forms=forms and each.name not in ENVELOPE)
         type_ = type_ | None if each.nullable else type_
         absent = (msgspec.UNSET,) if not each.is_required else ()
         typed.append((each.name, type_ | msgspec.UnsetType if absent else type_, *absent))
