@@ -24,7 +24,7 @@ def test_a_pipe_or_a_device_is_neither_waited_for_nor_read(name: str, tmp_path: 
     os.mkfifo(tmp_path / name)
     first = process("check", cwd=tmp_path)
     assert (first.code, first.err) == (2, f"drive-trace: {said}")
-    told = f"{name}:1:1: error[unreadable-file] not read: 1 trace, as this cannot be used: "
+    told = f"{name}:1:1: error[unreadable-file] not read: 1 trace, as this "
     assert said.replace(f"{name}: ", told) in first.out
     (tmp_path / name).unlink()
     (tmp_path / name).symlink_to("/dev/zero")

@@ -281,6 +281,20 @@ def test_a_range_of_commits_is_a_diff_and_runs_nothing_of_the_repository(trace: 
         assert run(*args).code == 2
 
 
+def test_a_folder_or_commit_that_is_not_there_is_named(trace: Path) -> None:
+    call(["git", "init", "--quiet", "shop"], check=True)
+    commit = ["commit", "--quiet", "--allow-empty", "--message", "first"]
+    who = ["-c", "user.name=ada", "-c", "user.email=ada@example.com"]
+    call(["git", "-C", "shop", *who, *commit], check=True)
+    for repo, commits, told in (
+        ("nope", "HEAD..HEAD", "nope: no such folder"),
+        ("shop", "HEAD..nosuch", "HEAD..nosuch: there is no commit nosuch in shop"),
+    ):
+        shown = ("--repo", repo, "--range", commits)
+        ran = process(*command(*says(PASS), "--dry-run", diff=shown))
+        assert (ran.code, ran.err) == (2, f"drive-trace: {told}\n")
+
+
 def test_a_range_outside_of_a_repository_is_refused_in_a_line(trace: Path) -> None:
     commits = ("--repo", ".", "--range", "main..HEAD")
     ran = process(*command(*says(PASS), "--dry-run", diff=commits))

@@ -17,8 +17,8 @@ from drive_trace.commands.options import API_KEYS
 from drive_trace.commands.reading import usable
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, notify
 from drive_trace.grading.prompts import JudgedCase, Prompt, is_diff
-from drive_trace.storage.files import inside, read_bytes, read_regular, why
-from drive_trace.storage.git import run_git
+from drive_trace.storage.files import Problem, inside, read_bytes, read_regular, why
+from drive_trace.storage.git import commit_named, repository_around, run_git
 from drive_trace.text.escaping import json_document, printable, visible
 from drive_trace.text.spans import decode
 from drive_trace.trace.times import sortable
@@ -146,7 +146,13 @@ def diff_of(repo: str, commits: str) -> str:
     """The diff of a range of commits, as git makes it. Ends the command if there is none."""
     if _RANGE.fullmatch(commits) is None:
         raise Ended(EXIT_UNUSABLE, f"{commits}: is no range of commits, such as main..HEAD")
+    if not Path(repo).is_dir():
+        raise Ended(EXIT_UNUSABLE, f"{repo}: no such folder")
     found = run_git(repo, *_DIFF, commits, "--", seconds=_SECONDS, most=_LARGEST_DIFF)
+    if isinstance(found, Problem) and repository_around(Path(repo).resolve()):
+        for name in re.split(r"\.\.\.?", commits):
+            if commit_named(name, repo) is None:
+                raise Ended(EXIT_UNUSABLE, f"{commits}: there is no commit {name} in {repo}")
     return _diff(f"{repo} {commits}", usable(found))
 
 

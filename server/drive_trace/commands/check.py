@@ -229,6 +229,7 @@ def _tell(run: Checking, reading: Reading, fixes: Fixes | None, given: Mapping[s
             notify(note)
 
 
+_NO_FILE = "standard input is no file"
 _APART = {
     "write_baseline": "fix diff no_config select ignore prune_baseline watch",
     "prune_baseline": "no_config no_baseline",
@@ -250,9 +251,9 @@ def _check_options(paths: tuple[str, ...], given: Mapping[str, Any]) -> None:
         *refused,
         (given["unsafe_fixes"] and not changes, "--unsafe-fixes goes with --fix or --diff"),
         (given["stdin_filename"] and not is_read, "--stdin-filename goes with -"),
-        (
-            is_read and (given["write_baseline"] or given["watch"]),
-            "--write-baseline does not go with -, nor does --watch: standard input is no file",
+        *(
+            (is_read and given[each.replace("-", "_")], f"--{each} does not go with -: {_NO_FILE}")
+            for each in ("write-baseline", "watch")
         ),
         (
             given["statistics"] and given["output_format"] in _WITHOUT_STATISTICS,
@@ -274,6 +275,8 @@ def _watch(paths: Sequence[str], search: SearchOptions) -> NoReturn:
                 click.clear()
             with suppress(SystemExit):
                 context.invoke(check, **{**context.params, "watch": False})
+            if is_terminal(sys.stdout):
+                click.echo("watching for changes; Ctrl-C ends")
             sys.stdout.flush()
             before = now if not context.params["fix"] else [*_versions(paths, search)]
         sleep(_PAUSE)

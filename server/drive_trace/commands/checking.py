@@ -139,7 +139,8 @@ def _checked(trace: _Trace, analysis: Analysis) -> _CheckedTrace:
 def _unusable(problem: FileProblem, count: int) -> Reported:
     """The finding on a configuration or baseline, which holds for so many traces."""
     (path, reason), (record, span) = problem.place, problem.spot or Spot(0, Span(0, 0))
-    said = f"{plural(count, 'trace')}, as this cannot be used: {reason}"
+    because = reason if reason.startswith("cannot be ") else f"cannot be used: {reason}"
+    said = f"{plural(count, 'trace')}, as this {because}"
     return unreadable(Unread(path, said), at=Location.of(path, record, problem.line, span))
 
 

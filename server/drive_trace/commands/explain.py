@@ -11,12 +11,12 @@ import click
 from click.shell_completion import CompletionItem
 
 from drive_trace.commands import options
-from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, fitting
+from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, frame_columns
 from drive_trace.linter.rule import Rule
 from drive_trace.linter.rules import RULES
 from drive_trace.storage.linked_files import rule_page
 from drive_trace.text.escaping import json_document, printable
-from drive_trace.text.wording import listed
+from drive_trace.text.wording import listed, wrapped
 from drive_trace.vocabulary.slips import nearest
 
 _BOLD = re.compile(r"\*\*(.+?)\*\*|^#+ (.+)$", re.MULTILINE)
@@ -103,9 +103,10 @@ def _list(output_format: str) -> str:
         rows = [f"| `{each.code}` | {each.severity.label} | {each.summary} |" for each in rules]
         return "\n".join([head, *rows])
     width = max(map(len, RULES))
+    beside, room = "\n" + " " * (width + 15), (frame_columns(sys.stdout) or 1000) - width - 15
     return "\n".join(
         f"{click.style(each.code.ljust(width), bold=True)}  {each.severity.label:<11}  "
-        f"{fitting(each.summary, sys.stdout, width + 15)}"
+        f"{beside.join(wrapped(each.summary, '', max(room, 1), ''))}"
         for each in rules
     )
 

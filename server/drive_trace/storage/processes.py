@@ -98,7 +98,7 @@ def run_shell(  # noqa: PLR0913 - a command and its ends
         finally:
             _end(process)
     if is_late:
-        return Ran(None, f"took longer than {seconds:g} seconds")
+        return Ran(None, f"took longer than {seconds:g} second{'s' * (seconds != 1)}")
     return _result(process.returncode)
 
 
