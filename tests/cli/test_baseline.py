@@ -38,7 +38,7 @@ def test_known_findings_are_hidden_and_fail_nothing(folder: Path) -> None:
     known = apart(REJECTED + WARNED)
     path = write(folder, "trace.jsonl", known)
     ran = check("--write-baseline")
-    said = f"wrote 2 findings of 1 trace to {NAME}\n"
+    said = f"wrote 2 places with findings in 1 trace to {NAME}\n"
     assert ran == (0, f"no findings in 1 trace\n{said}", "")
     assert check() == (0, "no findings in 1 trace\n" + hidden(2), "")
     assert check("--fail-on", "hint").code == 0
@@ -55,7 +55,7 @@ def test_known_findings_are_hidden_and_fail_nothing(folder: Path) -> None:
 def test_as_many_findings_are_written_as_are_hidden(folder: Path) -> None:
     write(folder, "trace.jsonl", apart(triage(mood="good") + triage(mood="bad")))
     assert "and at 1 more place" in check("--no-baseline").out  # told as one
-    assert "wrote 2 findings of 1 trace" in check("--write-baseline").out
+    assert "wrote 2 places with findings in 1 trace" in check("--write-baseline").out
     assert hidden(2) in check().out
 
 
@@ -72,7 +72,7 @@ def test_programs_get_the_new_findings_and_people_are_told(folder: Path) -> None
     path = write(folder, "trace.jsonl", REJECTED)
     ran = run("check", "--output-format", "json", "--write-baseline")
     assert (ran.code, ran.json) == (0, [])
-    assert ran.err == f"drive-trace: wrote 1 finding of 1 trace to {NAME}\n"
+    assert ran.err == f"drive-trace: wrote 1 place with findings in 1 trace to {NAME}\n"
     path.write_text(REJECTED + REJECTED.replace("passed", "failed"))
     for output_format in ("json", "github", "sarif"):
         ran = run("check", "--output-format", output_format)
@@ -144,8 +144,8 @@ def test_it_is_beside_the_configuration(folder: Path, monkeypatch: pytest.Monkey
     write(folder, "trace.jsonl", REJECTED)
     ran = check("--write-baseline")
     assert sorted(ran.out.splitlines()[1:]) == [
-        f"wrote 1 finding of 1 trace to {NAME}",
-        f"wrote 1 finding of 1 trace to p/{NAME}",
+        f"wrote 1 place with findings in 1 trace to {NAME}",
+        f"wrote 1 place with findings in 1 trace to p/{NAME}",
     ]
     assert list(recorded(folder / "p" / NAME)) == ["x/trace.jsonl"]
     assert list(recorded(folder / NAME)) == ["trace.jsonl"]

@@ -630,8 +630,8 @@ By month
   2026-06     1        0        0          0           1  not known
 
 Commonest findings
-  rule              findings  runs
-  stale-verdict            1     1
-  undeclared-field         1     1
-  unknown-dispatch         1     1
+  rule              places  runs
+  stale-verdict          1     1
+  undeclared-field       1     1
+  unknown-dispatch       1     1
 """

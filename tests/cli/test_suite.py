@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import tomllib
 from collections import Counter
@@ -197,8 +198,9 @@ def test_an_evals_engineers_day(day: Path) -> None:
         "3": "never ended",
     }
     text = run("compare", "--suite", "suite.toml").out
-    assert "2 runs of the candidate are without an event, and not CORRECT: known by" in " ".join(
-        text.split()
+    assert (
+        "2 runs of the candidate are without an event, and taken for not CORRECT; only a manifest"
+        in " ".join(text.split())
     )
     assert list(here.rglob("*.run.json")) == []
 
@@ -290,7 +292,7 @@ def test_a_candidate_is_no_better_by_a_baseline_that_is_gone(suite: Path) -> Non
         trace.unlink()
     ran = run("compare", "--suite", "suite.toml", "--format", "json")
     assert ran.code == 3
-    assert ran.json["reasons"][0] == "the baseline has no runs that left an event, and ended"
+    assert ran.json["reasons"][0] == "the baseline has no run that left an event and ended"
 
 
 def test_a_manifest_in_a_runs_folder_breaks_nothing(suite: Path) -> None:
@@ -653,4 +655,17 @@ def test_a_run_that_did_not_end_is_said_not_to_have_ended(suite: Path) -> None:
     kept = [each for each in lines(trace) if '"dispatch-end"' not in each]
     trace.write_text("\n".join(kept) + "\n", "utf-8")
     text = " ".join(run("compare", "--suite", "suite.toml").out.split())
-    assert "1 run of the candidate is without an end, and not CORRECT." in text
+    assert "1 run of the candidate is without an end, and taken for not CORRECT." in text
+
+
+def test_what_a_suite_misses_is_told_before_anything_runs(suite: Path) -> None:
+    shutil.rmtree(suite.parent / "runs")
+    ran = run("suite", "run-gates", "suite.toml")
+    assert ran.code == 1
+    told = "no run has left a trace yet\ndrive-trace: gated as suite.toml says: 0 of 24 planned"
+    assert told in ran.err
+    assert "nothing was left to do" not in ran.err
+    (suite.parent / f"cases/{FEW[0]}/acceptance.md").unlink()
+    ran = run("suite", "status", "suite.toml")
+    assert (ran.code, ran.out) == (2, "")
+    assert f"suite.toml: [cases.{FEW[0]}]: " in ran.err

@@ -202,7 +202,7 @@ def test_a_run_that_left_nothing_is_not_correct(sides: Sides) -> None:
         (16, 40),
     ]
     assert found["answer"] == "cannot-tell"
-    assert "24 runs of the candidate are without an event, and not CORRECT" in " ".join(
+    assert "24 runs of the candidate are without an event, and taken for not CORRECT" in " ".join(
         sides.compare(*excluded).out.split()
     )
 

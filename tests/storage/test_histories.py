@@ -351,12 +351,12 @@ def test_a_rejected_line_that_a_commit_mended_is_no_secret(repo: Checkout) -> No
     rejected = LATER[0].replace('"triage-verdict"', '"round-end"')
     repo.commit("more", *EVENTS, rejected, *LATER[1:])
     repo.commit("Mend", *EVENTS, *LATER)
-    how = "(3 commits), but for 1 rejected line that commits mended"
+    how = "(3 commits), but for 1 mended rejected line"
     assert how in " ".join(run("score", "--history", "--format", "text", repo.path).out.split())
     (held, *_) = run("score", "--history", "--format", "json", repo.path).json["runs"][0]["history"]
     assert (held["rewritten"], held["mended"]) == (0, 1)
     checked = run("check", "--history", repo.path)
-    assert "0 lines not committed; commits mended 1 rejected line" in checked.out + checked.err
+    assert "0 lines not committed; 1 rejected line mended" in checked.out + checked.err
     assert "history-rewritten" not in checked.out
     repo.commit("Flip", *EVENTS[:2], FLIPPED, *LATER)  # which is told for itself
     said = " ".join(run("score", "--history", "--format", "text", repo.path).out.split())

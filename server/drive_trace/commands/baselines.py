@@ -38,7 +38,7 @@ def write_baselines(
             continue
         count = sum(1 for path in paths for _ in _every(found.get(path, ())))
         notes.append(
-            f"wrote {plural(count, 'finding')} of {plural(len(paths), 'trace')} "
+            f"wrote {plural(count, 'place')} with findings in {plural(len(paths), 'trace')} "
             f"to {shown_path(project.baseline_path)}"
         )
     left = [each for each in every if each.text is None or each.location.path in unknown]

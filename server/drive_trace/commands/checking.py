@@ -228,7 +228,7 @@ class Checking:
         held = (
             f"history: {plural(len(self._held), 'trace')} held against "
             f"{plural(len(commits), 'commit')}; {plural(new, 'line')} not committed"
-            + f"; commits mended {plural(mended, 'rejected line')}"
+            + f"; {plural(mended, 'rejected line')} mended"
             * bool(mended)
         )
         return (
@@ -347,8 +347,7 @@ class Checking:
         if history is None:
             history = History(head=committed.records(trace.path))
         else:
-            new = history.uncommitted(trace.records)
-            self._held.append((history.commits, new, history.mended))
+            self._held.append((history.commits, history.uncommitted(trace.records), history.mended))
         return found._replace(trace=trace, history=history)
 
     # What is found

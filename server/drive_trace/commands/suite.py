@@ -66,6 +66,7 @@ def status(path: str, output_format: str) -> None:
       drive-trace suite status suite.toml
     """
     file = suite_at(path)
+    _check_cases(file)
     found, others = [*_states(file)], file.unplanned
     if output_format == "json":
         keys = ("trace", "case", "run_id", "verdict", "lacks")
@@ -130,11 +131,7 @@ def judge_runs(path: str) -> None:
     asked = file.suite.judge
     if asked is None:
         raise Ended(EXIT_UNUSABLE, f"{path} has no [judge]")
-    for case in file.suite.cases:
-        try:
-            case_of(file, case)
-        except Ended as error:
-            raise Ended(EXIT_UNUSABLE, f"{path}: [cases.{case}]: {error.message}") from error
+    _check_cases(file)
     due = [each for each in _states(file) if INTENT in each.lacks]
     for state in due:
         given = asdict(asked) | {
@@ -145,6 +142,15 @@ def judge_runs(path: str) -> None:
         }
         _call(judge, file, state, given)
     _end(file, "judged", due, (INTENT,))
+
+
+def _check_cases(file: SuiteFile) -> None:
+    """End the command if the acceptance criteria that a judge needs cannot be read."""
+    for case in file.suite.cases if file.suite.judge else ():
+        try:
+            case_of(file, case)
+        except Ended as error:
+            raise Ended(EXIT_UNUSABLE, f"{file.path}: [cases.{case}]: {error.message}") from error
 
 
 def _call(
@@ -189,7 +195,8 @@ def _end(file: SuiteFile, word: str, due: Sequence[PlannedRun], components: Sequ
     """Say how many runs are graded, name those that are not, and end."""
     found = [*_states(file)]
     if not due:
-        notify("nothing was left to do")
+        is_begun = any(may_be_there(each.trace) for each in found)
+        notify("nothing was left to do" if is_begun else "no run has left a trace yet")
     for each in _summary(file, word, found, components):
         notify(each)
     sys.exit(_code(found, components))

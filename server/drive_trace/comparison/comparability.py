@@ -144,8 +144,8 @@ def _unfit(baseline: Side, candidate: Side) -> Iterator[Reason]:
             were = "was" if len(side.not_read) == 1 else "were"
             yield Reason(f"{count} of the {side.name} {were} not read", named)
         elif all(run.is_dead for run in side.runs):
-            which = " that left an event, and ended" if side.runs else ""
-            yield Reason(f"the {side.name} has no runs{which}")
+            which = " that left an event and ended" if side.runs else "s"
+            yield Reason(f"the {side.name} has no run{which}")
     both = on_both_sides(baseline, candidate)
     if both:
         yield Reason(

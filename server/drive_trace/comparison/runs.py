@@ -241,7 +241,7 @@ class SideFile(NamedTuple):
     unknown_lines: tuple[int, ...]
 
 
-_KNOWN_BY = ": known by a manifest or a suite alone"
+_KNOWN_BY = "; only a manifest or a suite tells of it"
 
 
 class Side(NamedTuple):
@@ -277,7 +277,7 @@ class Side(NamedTuple):
             is_open = not by
             ids = [e.run_id for e in ends if is_open == (e.score.gate.uncounted == NEVER_ENDED)]
             if ids:
-                yield what, ids, f"{what}, and {counts}{by}"
+                yield what, ids, f"{what}, and taken for {counts}{by}"
         if joined := [run.run_id for run in self.runs if len(run.score.parts) > 1]:
             what = "joined over files"
             yield what, joined, f"{what}: each repetition needs an id of its own"

@@ -180,11 +180,10 @@ def _over_time(by_month: Mapping[str, Sequence[Row]]) -> doc.Section:
     drawn = []
     for name, rows in by_month.items():
         least, most = _bounds(rows)
-        if (least, most) == (0, len(rows)):
-            drawn.append(Drawn(f"{name}: not known", None, None))
-            continue
+        is_known, label = (least, most) != (0, len(rows)), f"{name}: not known"
         ends = wilson(least, len(rows))[0], wilson(most, len(rows))[1]
-        drawn.append(Drawn(name, least / len(rows) if least == most else None, ends))
+        share_of = least / len(rows) if least == most else None
+        drawn.append(Drawn(name, share_of, ends) if is_known else Drawn(label, None, None))
     said = doc.Bullets([*_changes(by_month), _DECIDED])
     chart = intervals(_OVER_TIME, drawn, None)
     return doc.Section(_OVER_TIME, [said, chart, _shares("month", by_month)])
@@ -239,10 +238,9 @@ def _spent(rows: Sequence[Row]) -> list[str]:
 
 def _per_correct(costs: Sequence[Any], rows: Sequence[Row], said: Callable[[int], str]) -> str:
     least, most = _bounds(rows)
-    if not any(row.verdict == Verdict.CORRECT for row in rows):
-        return "no CORRECT run"
-    if not costs:
-        return "n/a"
+    is_any = any(row.verdict == Verdict.CORRECT for row in rows)
+    if not is_any or not costs:
+        return "n/a" if is_any else "no CORRECT run"
     lowest = said(round(sum(costs) / most))
     if len(costs) < len(rows):
         return f"at least {lowest} ({len(costs):,} of {len(rows):,} tell)"

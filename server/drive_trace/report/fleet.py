@@ -321,7 +321,7 @@ class FleetSummary:
             counts = [
                 (code, f"{self._findings[code]:,}", f"{self._found_in[code]:,}") for code in most
             ]
-            table = doc.Table(("rule", "findings", "runs"), counts, numbers_from=1)
+            table = doc.Table(("rule", "places", "runs"), counts, numbers_from=1)
             yield doc.Section("Commonest findings", [table])
 
 

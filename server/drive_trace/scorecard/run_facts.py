@@ -189,6 +189,5 @@ def _clock(files: _Files) -> tuple[str | None, int | None]:
     ends = [earliest(each[0] for each in some) for some in own]
     ends += [latest(each[-1] for each in some) for some in own]
     stamps = [*filter(None, (sortable(line.text_fact("ts")) for line in ends if line))]
-    if not stamps:
-        return None, None
-    return min(stamps), milliseconds_between(min(stamps), max(stamps))
+    first, last = min(stamps, default=None), max(stamps, default=None)
+    return first, milliseconds_between(first, last)

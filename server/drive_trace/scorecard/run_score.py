@@ -203,8 +203,7 @@ class FileHistory(NamedTuple):
         how = f"{plural(self.rewritten, 'line')} rewritten" if self.rewritten else "append-only"
         new = f"; {plural(self.uncommitted, 'line')} not committed" if self.uncommitted else ""
         since = f"{how} since {short_hash(self.since)} ({plural(self.commits, 'commit')})"
-        lines = plural(self.mended, "rejected line")
-        mended = f", but for {lines} that commits mended" if self.mended else ""
+        mended = f", but for {plural(self.mended, 'mended rejected line')}" * bool(self.mended)
         return f"{since}{mended}{new}"
 
 

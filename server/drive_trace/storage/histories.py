@@ -100,7 +100,8 @@ class Histories:
         commits = [commit.commit for commit, _ in changes if commit.commit != base]
         known = commits or [each.commit for each in versions]
         since = (base or known[-1]) if known or head is not None else ""
-        return History(versions, since, frozenset(commits), head)
+        mended = sum(each.mended for each in versions)
+        return History(versions, since, frozenset(commits), head, mended)
 
     def _list(self, root: Path, name: str) -> _Listed | Problem:
         """The commit to begin with, what git tells of those since, the latest first, and the traces
@@ -182,8 +183,7 @@ def _versions(
         lost = frozenset(at for fate, at, _ in changed if fate is not Fate.MENDED)
         mended = len(changed) - len(lost)
         if changed:
-            said = commit.commit, commit.subject
-            versions.append(Version(records, *said, lost, mended=mended))
+            versions.append(Version(records, commit.commit, commit.subject, lost, "", mended))
     return versions
 
 

@@ -56,7 +56,7 @@ class Version(msgspec.Struct, frozen=True):
     path: str = ""
     """The other trace that it was of, which the commit deleted. Untrusted."""
     mended: int = 0
-    """How many rejected lines the commit mended."""
+    """How many rejected lines that commit mended."""
 
     @property
     def short(self) -> str:
@@ -106,11 +106,8 @@ class History(msgspec.Struct, frozen=True):
     """The hashes of those that changed it."""
     head: Sequence[str] | None = None
     """Its records as they are committed now."""
-
-    @property
-    def mended(self) -> int:
-        """How many rejected lines its commits mended."""
-        return sum(each.mended for each in self.versions)
+    mended: int = 0
+    """How many rejected lines its commits mended."""
 
     def uncommitted(self, records: Iterable[str]) -> int:
         """How many of the records that it has were never committed as they are."""
@@ -165,15 +162,12 @@ def _changes(old: Sequence[str], new: Sequence[str]) -> Iterator[Change]:
     there |= alike
     events = sorted(each for each in there.items() if f'"{_ID}"' in old[each[0]])
     moved = dict(_out_of_order(events))
-    all_ids = cache(lambda: {first_string(text, _ID) for text in new})
-    taken, changed, mended = {*there.values()}, dict[int, int | None](), set[int]()
+    taken, changed = {*there.values()}, dict[int, int | None]()
     left = {each: (at for at in came[each] if at not in taken) for each in ids - {None}}
-    for at, (event_id, text) in gone.items():
-        if at in alike:
-            continue
-        if _is_mended(text, event_id, came, all_ids):
-            mended.add(at)
-        else:
+    news = came, cache(lambda: {first_string(text, _ID) for text in new})
+    mended = {at for at, old_one in gone.items() if at not in alike and _is_mended(*old_one, *news)}
+    for at, (event_id, _) in gone.items():
+        if at not in alike and at not in mended:
             changed[at] = next(left.get(event_id, iter(())), None)
     stayed = ((at, to) for at, to in (there | changed).items() if to is not None)
     stand = sorted(each for each in stayed if each[0] not in moved)
@@ -188,12 +182,12 @@ def _changes(old: Sequence[str], new: Sequence[str]) -> Iterator[Change]:
 
 
 def _is_mended(
-    text: str,
     event_id: str | None,
+    text: str,
     came: Mapping[str | None, Mapping[int, str]],
     ids: Callable[[], Container[str | None]],
 ) -> bool:
-    """Whether readers rejected a record that is gone, and nothing is lost with it: given by its id,
+    """Whether readers rejected a record that is gone, and nothing is lost with it: given its id,
     what came, and the ids that there are.
     """
     if not read_lines([text], only_score=True)[0].is_rejected:
