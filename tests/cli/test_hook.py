@@ -394,6 +394,7 @@ def test_the_project_is_where_the_session_began(
         (b"[]", "expected one event of a hook, as an object"),
         (b"garbage", "standard input is not JSON; expected one event of a hook"),
         (b'{"hook_event_name":"Stop"}', "the event has no 'cwd'"),
+        (b'{"a":[' + b"{}," * 1_000_000 + b"{}]}", "standard input is not JSON; expected one"),
         (b"[" * 100_000, "standard input is not JSON; expected one event of a hook"),
     ],
 )

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from drive_trace.authoring.drafts import Refused
+from drive_trace.authoring.sessions import read_session
 from drive_trace.authoring.usage import total_usage
 from tests.cli.sessions import SECRET, SESSION, answer, line, lines, session, started
 from tests.cli.support import Ran, run, write
@@ -256,6 +257,30 @@ def test_sums_of_trajectories_count_once(
     assert "other.json" in refused(trace, path)
     other = write(tmp_path, "other.json", json.dumps(trajectory("other", 200)))
     assert counts(add(trace, path, other), trace)[1] == 3
+
+
+@pytest.mark.parametrize("part", ["[]", "{}", '{"a":[]}', '["\\\\",""]'])
+def test_no_line_takes_far_more_memory_than_its_length(part: str) -> None:
+    """A list or an object of two bytes takes up to 300, so they are counted first."""
+    log = [lines(answer(1, "m1", 3)), f'{{"a":[{",".join([part] * 1_000_001)}]}}\n']
+    tracemalloc.start()
+    try:
+        usage = total_usage({"a": log})
+        session = read_session({"a": log})
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert usage == Refused(("line 2 of the usage has more than 1,000,000 lists and objects",))
+    assert "line 2 of a: it cannot be read" in session.left_out
+    assert peak < 4 * len(log[1])
+
+
+@pytest.mark.parametrize("text", ["{[" * 600_000, '\\"{[' * 600_000, "\\\\" * 9 + "[" * 1_000_001])
+def test_brackets_of_a_tools_output_are_text(text: str) -> None:
+    said = lines({"type": "user", "message": {"content": text}}, answer(1, "m1", 3))
+    usage = total_usage({"a": said.splitlines(keepends=True)})
+    assert not isinstance(usage, Refused)
+    assert usage.figures["output_tokens"] == 3
 
 
 def test_a_long_log_is_never_held_whole() -> None:

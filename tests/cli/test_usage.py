@@ -123,6 +123,12 @@ def test_a_total_of_something_else_is_refused(trace: Path) -> None:
         ('{"inputTokens":5}\n{"inputTokens":', "line 2 of the usage is not JSON"),
         ('{"inputTokens":5}\noops', "line 2 of the usage is not JSON"),
         ("[" * 100_000, "line 1 of the usage is nested too deeply"),
+        (
+            f'{{"inputTokens":{"9" * 4000}}}',
+            "`inputTokens` of object 1 (line 1) must be an integer of at least 0, or null; found a "
+            "number too large for a double",
+        ),
+        ("[" + "[]," * 1_000_000 + "{}]", "line 1 of the usage has more than 1,000,000 lists and"),
         ("9" * 5000, "cannot be read: a number has more than 4,300 digits"),
         (
             '{"usage":{"inputTokens":5},"inputTokens":9}',

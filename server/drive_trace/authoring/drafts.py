@@ -7,14 +7,13 @@ of writing, and are put in last.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import NamedTuple, cast
 
 import msgspec
 
-from drive_trace.json_text import STRICT, as_json, parse, refuse_number
+from drive_trace.json_text import STRICT, as_json, from_json, parse, refuse_number
 from drive_trace.scorecard.feed_state import JoinedFeed
 from drive_trace.text.wording import are, shown
 from drive_trace.trace.line import REJECTING, DiagnosticKind
@@ -118,7 +117,7 @@ def draft_of_record(record: str) -> Draft | Refused:
 def plain_object(text: str) -> dict[str, object] | None:
     """The object that a text is: without a key twice, or a number written as a fraction."""
     with suppress(ValueError, RecursionError):
-        value = json.loads(text, **STRICT, parse_float=refuse_number)
+        value = from_json(text, **STRICT, parse_float=refuse_number)
         return value if isinstance(value, dict) else None
     return None
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from drive_trace.authoring.usage_shapes import DISPATCHERS
 from drive_trace.grading.prompts import Item
-from drive_trace.json_text import refuse_number
+from drive_trace.json_text import from_json, refuse_number
 from drive_trace.text.wording import writable
 from drive_trace.trace.line import Line
 from drive_trace.vocabulary import ENVELOPE, EVENTS
@@ -77,7 +77,7 @@ def reconstruct(text: str, source: str) -> Reconstruction:
         if not line.strip():
             continue
         try:
-            value = json.loads(line, parse_constant=refuse_number)
+            value = from_json(line, parse_constant=refuse_number)
         except (ValueError, RecursionError):
             notes.append(f"{source}: unparseable line (skipped)")
             continue
@@ -100,7 +100,7 @@ def operator_turns_of(records: Iterable[str]) -> list[Item]:
     before: list[str] = []
     for line, record in enumerate(records, 1):
         try:
-            turn = _turn(json.loads(record))
+            turn = _turn(from_json(record))
             parts = turn.parts if turn is not None and not turn.is_remark else ()
             said = [text for part in parts if (text := _said(part))]
             shown = [_said(part) or json.dumps(part)[:_LONGEST_PART] for part in parts]

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from drive_trace.authoring import usage_shapes as shapes
 from drive_trace.authoring.drafts import Refused
 from drive_trace.authoring.usage_shapes import UsageLogError, at, every
-from drive_trace.json_text import STRICT
+from drive_trace.json_text import CROWDED, STRICT, is_crowded
 from drive_trace.text.escaping import printable
 from drive_trace.text.wording import are, first_of, plural, shown
 from drive_trace.vocabulary import TOKEN_FIELDS
@@ -461,6 +461,8 @@ class _NotJsonError(UsageLogError):
 
 def _values_in(text: str, line: int) -> Iterator[tuple[int, object]]:
     """The values of a text that begins in a line."""
+    if is_crowded(text):
+        raise UsageLogError(f"line {line} of the usage {CROWDED}")
     first, end = line, 0
     decoder = json.JSONDecoder(**STRICT)
     while found := _NO_SPACE.search(text, end):

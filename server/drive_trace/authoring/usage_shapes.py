@@ -10,8 +10,8 @@ against the steps.
 
 from __future__ import annotations
 
-import math
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
@@ -221,4 +221,4 @@ def cost_of(message: object, usage: object, shape: Shape) -> float | None:
     """What a provider says that a message cost, in US dollars."""
     cost = at(usage if shape.by_model else message, shape.cost) if shape.cost else None
     is_one = isinstance(cost, int | float) and not isinstance(cost, bool)
-    return float(cost) if is_one and 0 <= cost < math.inf else None  # type: ignore[arg-type, operator]
+    return float(cost) if is_one and 0 <= cost <= sys.float_info.max else None  # type: ignore[arg-type, operator]

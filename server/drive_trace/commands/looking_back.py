@@ -4,7 +4,6 @@ have a model sort what went on in it.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -21,6 +20,7 @@ from drive_trace.commands.reading import read_text, usable
 from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, notify
 from drive_trace.grading import prompts
 from drive_trace.grading.prompts import Item, ModelAnswer, Prompt, Sorting, items_of
+from drive_trace.json_text import from_json
 from drive_trace.storage.files import SMALL, read_trace
 from drive_trace.storage.linked_files import CLASSES
 from drive_trace.storage.projects import FileProblem, spot_of
@@ -211,7 +211,7 @@ def _models(asked: Asked) -> Callable[[Item], Model]:
         model = asked.reached()
         return lambda _: model
     try:
-        records = json.loads(read_text(asked.replay, _LARGEST))
+        records = from_json(read_text(asked.replay, _LARGEST))
         replies = {(each["line"], each["item"]): list(each["replies"]) for each in records}
     except (ValueError, TypeError, LookupError, RecursionError) as error:
         what = f"{asked.replay}: is not what --output-format json of this command prints"

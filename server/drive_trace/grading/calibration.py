@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections import Counter
@@ -11,7 +10,7 @@ from contextlib import suppress
 from itertools import chain
 from typing import Any, NamedTuple
 
-from drive_trace.json_text import STRICT
+from drive_trace.json_text import STRICT, from_json
 from drive_trace.text.wording import shown
 
 AGREEMENT = 0.80
@@ -378,7 +377,7 @@ def _json_rows(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
         if record.strip():
             row = None
             with suppress(ValueError, RecursionError):
-                row = json.loads(record, **STRICT)
+                row = from_json(record, **STRICT)
             if not isinstance(row, dict):
                 raise LabelError(f"line {line}: this is not one JSON object")
             yield line, row

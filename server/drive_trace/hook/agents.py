@@ -25,6 +25,7 @@ from msgspec.structs import replace
 from drive_trace.authoring.drafts import Refused
 from drive_trace.authoring.emitting import Wanted, dispatch_id
 from drive_trace.hook.claude_code import HookedSession
+from drive_trace.json_text import from_json
 from drive_trace.scorecard.scoring import ScoredTrace
 from drive_trace.storage.emitting import filled
 from drive_trace.storage.files import Problem, may_be_there, read_bytes, records_of
@@ -69,7 +70,7 @@ def record_brief(session: HookedSession) -> None:
     prompt = b""
     for line in log_lines(_text(session, "agent_transcript_path")):
         with suppress(ValueError, RecursionError):  # as of a line that is being written
-            match json.loads(line):  # a tool's result is no text
+            match from_json(line):  # a tool's result is no text
                 case {"type": "user", "message": {"content": str(text)}, **more}:
                     prompt = prompt if more.get("isMeta") else text.encode("utf-8", "replace")
     facts = {_BRIEF.length: len(prompt), str(_BRIEF.sha256): sha256(prompt).hexdigest()}

@@ -206,6 +206,29 @@ a key that an object has twice, ``NaN`` and a very long number.
 """
 
 
+_MOST_CONTAINERS = 1_000_000
+CROWDED = f"has more than {_MOST_CONTAINERS:,} lists and objects"
+_STRING_OR_CONTAINER = re.compile(r'"[^"]*"?|([\[{])')
+
+
+def is_crowded(text: str) -> bool:
+    """Whether a text would take far more memory than its length, as each list or object takes 60 to
+    300 bytes and two characters. Brackets inside strings are text.
+    """
+    if text.count("[") + text.count("{") <= _MOST_CONTAINERS:
+        return False
+    plain = text.replace(r"\\", "").replace(r"\"", "")
+    found = _STRING_OR_CONTAINER.finditer(plain)
+    return sum(each.lastindex is not None for each in found) > _MOST_CONTAINERS
+
+
+def from_json(text: str, **how: Any) -> Any:
+    """:func:`json.loads` of a stranger's text. ValueError also for one that is crowded."""
+    if is_crowded(text):
+        raise ValueError(f"it {CROWDED}")
+    return json.loads(text, **how)
+
+
 def find_member(node: Node | None, key: str, occurrence: int = -1) -> Member | None:
     """The member of an object with this key; of duplicates the last, as for a JSON reader.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
@@ -69,7 +70,7 @@ def shown(value: object) -> str:
             return "an array"
         case dict():
             return "an object"
-        case float() if abs(value) == float("inf"):
+        case int() | float() if abs(value) > sys.float_info.max:
             return "a number too large for a double"
     return printable(str(value))
 

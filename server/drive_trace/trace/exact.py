@@ -8,7 +8,7 @@ The declarations it reads are the same.
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Container, Iterator, Mapping
 
 from drive_trace import vocabulary
@@ -70,9 +70,9 @@ def whole_number(value: object) -> int | None:
     """The integer that a JSON number is as a finite double; None for everything else."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    if isinstance(value, int):
-        return value
-    return int(value) if math.isfinite(value) and value.is_integer() else None
+    if abs(value) > sys.float_info.max:
+        return None
+    return int(value) if isinstance(value, int) or value.is_integer() else None
 
 
 def _nested(
