@@ -1,4 +1,4 @@
-"""Ctrl-C: a command ends with exit code 130, and prints nothing."""
+"""Ctrl-C: a command ends with exit code 130, and prints nothing, but where a gate ran."""
 
 from __future__ import annotations
 

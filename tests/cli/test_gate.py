@@ -262,6 +262,7 @@ def test_what_a_gate_runs_ends_with_it(trace: Path) -> None:
         started = next(each for each in running.stderr if each.startswith("started"))
         running.terminate()
         assert running.wait(30) == 130
+        assert running.stderr.read() == "drive-trace: nothing was recorded\n"
     assert not psutil.pid_exists(int(started.split()[1]))
     assert grade(trace)["mechanical"] is None
 

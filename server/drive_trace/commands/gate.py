@@ -21,6 +21,7 @@ from drive_trace.commands import options, writing
 from drive_trace.commands.terminal import Ended, notify
 from drive_trace.grading.judgements import Command, Gating, ReportFile, to_record
 from drive_trace.grading.junit import JUnitError, JUnitReport, read_junit
+from drive_trace.interrupts import Interrupted
 from drive_trace.scorecard.scoring import UNTIMED, last_work
 from drive_trace.storage.appending import AppendError, locked_trace
 from drive_trace.storage.files import STDIN, Problem, leads_out, open_regular, read_bytes, why
@@ -197,6 +198,9 @@ def _run(
                 ran = run_shell(command, seconds=seconds, take=write, folder=folder)
             except OSError as error:
                 return _GateResult(None, f"{which} cannot be run: {why(error)}")
+            except Interrupted:
+                notify("nothing was recorded")
+                raise
             took = duration(round((time.monotonic() - started) * 1000))
             if ran.problem is not None or ran.code is None:
                 return _GateResult(None, f"{which} {ran.problem}")
