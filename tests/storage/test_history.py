@@ -311,6 +311,6 @@ def _put(folder: Path, kind: bytes, data: bytes, name: str = "") -> str:
     raw = b"%s %d\0" % (kind, len(data)) + data
     name = name or hashlib.sha1(raw, usedforsecurity=False).hexdigest()
     place = folder / "objects" / name[:2] / name[2:]
-    place.parent.mkdir(parents=True)
+    place.parent.mkdir(parents=True, exist_ok=True)
     place.write_bytes(zlib.compress(raw))
     return name
