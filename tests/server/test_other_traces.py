@@ -41,11 +41,13 @@ def test_traces_that_a_setting_names_are_of_the_workspace(alone: RawClient, tmp_
     assert (len(runs(alone)), found["headline"]) == (1, "INCORRECT — qa failed")
     assert found["files"][0]["uri"] == agent.as_uri()
     assert "**/logs/**/*.log" in watched(alone)
-    alone.forget()
     append(agent, graded("pass", "pass", "pass", ts=at(40)))
     told(alone, agent)
-    tidings(alone, None)
-    assert runs(alone)["run-1"]["verdict"] == "correct"
+    verdict = ""
+    while verdict != "correct":  # the first tidings may be of the first reading
+        tidings(alone, None)
+        alone.forget()
+        verdict = runs(alone)["run-1"]["verdict"]
     report = ask(alone, "report", uri=agent.as_uri(), runId="run-1", format="body")
     assert report["title"].startswith("CORRECT")
 
