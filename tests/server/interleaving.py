@@ -182,6 +182,8 @@ class Editing:
         kind = self.random.choice(["drop", "drop", "fix", "fix and append", "again"])
         if kind == "drop":
             lines = [each for each in lines if self.random.random() < 0.7]
+            if not self.habits.waits and "".join(lines) == self.text:
+                return  # as if the editor had written it, which puts lines back
         elif kind == "again" and self.habits.watches:
             lines += [each for each in self.snapshot if ids(each)[0] not in ids("".join(lines))]
         else:
@@ -201,13 +203,13 @@ class Editing:
         """The editor notices that the file has changed, or not yet."""
         is_told_first = self.random.random() < 0.5
         if self.habits.watches and is_told_first:
-            self._report()
+            self.report()
         if self.is_open and not self.is_dirty and self.random.random() < 0.7:
             self.read()
         if self.habits.watches and not is_told_first:
-            self._report()
+            self.report()
 
-    def _report(self) -> None:
+    def report(self) -> None:
         changes = [{"uri": self.path.as_uri(), "type": 2}]
         self.server.tell("workspace/didChangeWatchedFiles", {"changes": changes})
 
@@ -336,19 +338,22 @@ class Editing:
         shown, before = set(ids(self.text)), self.disk()
         shows_order = in_order(ids(before), ids(self.text))
         kept = self.foreign & set(ids(before))
-        self.log.append("save")
-        self.write_out()
+        merges = self.habits.waits and (not self.habits.watches or self.random.random() < 0.8)
+        self.types_on = (merges or bool(kept - shown)) and self.random.random() < 0.4
+        self.log.append("save" if merges else "save without merging")
+        self.write_out(merges=merges, overwrites=self.habits.waits and not merges)
         if not self.is_written and self.random.random() < 0.5:
             self.log.append("revert instead:")
             self.read()
         elif not self.is_written:
             self.log.append("overwrite")
-            self.write_out(overwrites=True)
+            self.write_out(overwrites=True, merges=merges)
+        self.types_on = False
         after = sorted(ids(self.disk()))
         expected = sorted(shown | kept if self.is_written else ids(before))
         assert after == expected, f"{after} instead of {expected}"
         # The editor may move its own lines, and who does not wait gets at the end what it dropped.
-        is_whole = shows_order and self.habits.waits
+        is_whole = shows_order and merges
         stays = [each for each in ids(self.disk()) if is_whole or each in kept - shown]
         assert in_order(ids(before), stays), f"{stays} are not in the order of {ids(before)}"
         assert not self.server.questions
@@ -356,7 +361,10 @@ class Editing:
         if self.known.st_mtime_ns != self.path.stat().st_mtime_ns:
             self._notice()
 
-    def write_out(self, *, overwrites: bool = False) -> None:
+    types_on = False
+    """Whether the person types before the server is told that the file is written."""
+
+    def write_out(self, *, overwrites: bool = False, merges: bool | None = None) -> None:
         document = {"textDocument": {"uri": self.path.as_uri()}}
 
         def write(edits: Any) -> None:
@@ -371,9 +379,13 @@ class Editing:
                 self.path.write_text(self.text, encoding="utf-8")
                 self._set_time()
                 self.known, self.clean = self.path.stat(), len(self.done)
+                if self.types_on:
+                    self.type_line()
+                    if self.habits.watches and self.random.random() < 0.5:
+                        self.report()
                 self.server.tell("textDocument/didSave", document)
 
-        if self.habits.waits:
+        if self.habits.waits if merges is None else merges:
             method = "textDocument/willSaveWaitUntil"
             self.server.ask(method, {**document, "reason": 1}, write)
         else:

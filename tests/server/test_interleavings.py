@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from drive_trace.lsp import server as server_module
-from tests.server.interleaving import EDITORS, NEOVIM, Connection, Editing
+from tests.server.interleaving import EDITORS, NEOVIM, Connection, Editing, ids
 from tests.support.runs import PASS, Recorder
 from tests.support.sessions.channels import InProcess
 
@@ -69,3 +69,17 @@ def test_what_stays_keeps_its_order_to_a_grade(server: Connection, tmp_path: Pat
     editing.write(before + "".join(work))
     editing.write_out()
     assert editing.disk() == before + "".join(work)
+
+
+def test_typing_before_the_server_is_told_of_a_save_drops_nothing(
+    server: Connection, tmp_path: Path
+) -> None:
+    editing = Editing(server, tmp_path / "run" / "trace.jsonl", EDITORS[0], Random(0))
+    editing.type_line()
+    editing.write(editing.disk() + editing.event("other"))
+    editing.report()
+    editing.types_on = True
+    editing.write_out(merges=False, overwrites=True)
+    assert sorted(ids(editing.disk())) == ["old-1", "old-2", "other-4", "own-3"]
+    (message,) = server.messages
+    assert message.endswith("Drive Trace has appended them again.")

@@ -187,6 +187,8 @@ class KnownFile:
         """The lines of the file that the editor shows in another way, by what it shows."""
         self.states: deque[int] = deque([sum(hash(each) for each in lines)], maxlen=5_000)
         """Sums of the hashes of the lines that were shown, the present ones last."""
+        self._shows, self._looked = 1, 0
+        """How many states there have been, and how many of them before the file was read last."""
 
     def changed(self, before: Iterable[str], after: Iterable[str]) -> bool:
         """The editor shows other records in place of some. Returns whether lines have come or gone,
@@ -202,20 +204,48 @@ class KnownFile:
         self._shown |= {new: self._shown.pop(old, old) for old, new in became.items()}
         removed = without(self.removed, self.in_file(come)) + self.in_file(gone)
         self.removed = [] if state in self.states else removed  # an undo removes nothing
-        self.states.append(state)
+        self.shows(state)
         return bool(gone or come)
 
-    def look(self, shown: list[str], *, is_told: bool = False) -> None:
+    def shows(self, state: int) -> None:
+        """The editor shows lines with this sum of their hashes."""
+        self.states.append(state)
+        self._shows += 1
+
+    def look(self, shown: list[str], *, is_told: bool = False, is_opened: bool = False) -> None:
         """Look at the file, which an editor shows so. With ``is_told``, the editor has said that it
-        has changed, maybe by a save of its own. Never raises.
+        has changed, maybe by a save of its own. What that may have dropped is still known, and so
+        left to ``saved``. Never raises.
         """
+        shows = self._shows
         with suppress(OSError, ValueError):
             status = Path(self.path).stat()
             if self.modified is None or disk.version_of(status) != self._version:
-                lines = _lines_in(disk.read_regular(self.path, disk.LARGEST))
-                if not is_told or lines != shown:
-                    self.take_in(lines)
-                    self.note_read(shown, status)
+                data = disk.read_regular(self.path, disk.LARGEST)
+                lines = _lines_in(data)
+                if is_told and lines == shown:
+                    return
+                read = self.removed if lines == shown else []  # others dropped what it read
+                lost = without(without(self.foreign, read), lines)
+                lost = without(lost, _rewritten(lost, without(lines, self.lines)))
+                whole = lines_of(disk.records_of(data))
+                if lost and not is_opened and self._may_have_written(whole):
+                    return
+                self.take_in(lines)
+                self.note_read(shown, status)
+            self._looked = shows
+
+    def _may_have_written(self, lines: list[str]) -> bool:
+        """Whether the editor has shown these lines since the file was read last, without those at
+        the end that others may have appended since.
+        """
+        recent = {*list(self.states)[self._looked - self._shows - 1 :]}
+        state, known = sum(hash(each) for each in lines), {*self.lines}
+        for each in reversed(lines):
+            if state in recent or each in known:
+                break
+            state -= hash(each)
+        return state in recent
 
     def take_in(self, lines: list[str]) -> list[str]:
         """Note what the file has now. New lines are foreign, unless the editor may have written

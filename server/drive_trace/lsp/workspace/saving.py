@@ -61,8 +61,8 @@ class Saving:
                 del self._recent[next(iter(self._recent))]
             if state not in known.states:  # Neovim opens again what an undo brings back
                 known.modified = None
-            known.states.append(state)
-            in_background(_in_turn(known, known.look, seen.lines))
+            known.shows(state)
+            in_background(_in_turn(known, partial(known.look, is_opened=True), seen.lines))
 
     async def changed(self, trace: OpenTrace) -> None:
         """The client may have read more of the file, or a person has removed lines."""
