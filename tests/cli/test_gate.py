@@ -133,7 +133,8 @@ def report(path: Path, text: str, modified: datetime = WORKED + timedelta(days=9
         (["yesterday"], 9, "a time that cannot be read (yesterday)"),
         (["2026-05-28T15:00:00Z", "1000000000"], 9, "a time that cannot be read (1000000000)"),
         ([" "], 9, None),
-        (["9999-12-31T23:59:59"], 9, None),
+        (["2999-01-01T00:00:00"], 9, "a time that has not come yet (2999-01-01T00:00:00)"),
+        (["9999-12-31T23:59:59Z"], 9, "a time that has not come yet (9999-12-31T23:59:59Z)"),
     ],
 )
 def test_a_report_older_than_the_work_says_nothing_of_it(
@@ -168,6 +169,8 @@ def test_a_report_of_which_nobody_knows_when_it_was_made(trace: Path) -> None:
     assert (ran.code, grade(trace)["qa"]) == (3, None)
     assert "does not say when the tests ran; run the tests again, or pass --accept-stale" in ran.err
     assert gate(trace, "--result", "-", "--accept-stale", stdin=PASSED.encode()).code == 0
+    future = report(trace.with_name("1.xml"), PASSED, datetime(2999, 1, 1, tzinfo=UTC))
+    assert "1.xml: the report does not say when" in gate(trace, "--result", future).err
     later = PASSED.replace(">", ' timestamp="2026-05-28T15:00:00Z">', 1).encode()
     assert gate(trace, "--result", "-", stdin=later).code == 0
 
@@ -200,6 +203,43 @@ def test_damage_of_the_work_makes_no_report_newer(
     later = report(result, PASSED, WORKED + timedelta(hours=4))
     assert gate(trace, "--result", later).code == (0 if is_timed or below else 3)
     assert gate(trace, "--result", later, "--accept-stale").code == 0
+
+
+def working(path: Path, records: str) -> str:
+    """A command that records work while the gate runs it."""
+    new = path.with_name("new.txt")
+    new.write_text(records, "utf-8")
+    return f"cat {new} >> {path}"
+
+
+NOW = "2999-01-01T00:00:00.000Z"
+
+
+@pytest.mark.parametrize("key", ["ts", "time"])
+@pytest.mark.parametrize("beside", [False, True])
+def test_a_gate_says_nothing_of_work_that_is_recorded_meanwhile(
+    key: str, beside: bool, trace: Path
+) -> None:
+    elsewhere = trace.with_name("b.jsonl")
+    elsewhere.write_text(text_of(event("round-end")) if beside else "", "utf-8")
+    work = text_of(event("round-start", ts=NOW)).replace('"ts":', f'"{key}":')
+    args = "--run", working(elsewhere if beside else trace, work), elsewhere
+    ran = gate(trace, *args)
+    assert (ran.code, '"qa":"pass"' in trace.read_text("utf-8")) == (3, False)
+    assert not trace.with_name("trace.jsonl.judgements.ndjson").exists()
+    assert ran.err.count("run the tests again, or pass --accept-stale") == 1
+    assert f"nothing was written to {trace}" in ran.err
+    assert gate(trace, *args, "--accept-stale").code == 0
+    assert [each["stale"] for each in recorded(trace)] == [True]
+    assert codes(trace)["stale-report"]
+    # What was there before is what the gate has seen.
+    assert gate(trace, "--run", "true", elsewhere).code == 0
+    assert "stale-report" not in codes(trace)
+
+
+def test_what_was_done_before_or_in_another_run_makes_no_gate_stale(trace: Path) -> None:
+    other = event("round-start", "another", ts=NOW)
+    assert gate(trace, "--run", working(trace, text_of(other, event("round-end")))).code == 0
 
 
 def test_a_run_without_one_time_has_no_old_report(trace: Path, tmp_path: Path) -> None:
@@ -396,7 +436,7 @@ def test_a_stale_report_that_was_accepted_qualifies_the_verdict(
         gate(trace, "--result", xml, "--accept-stale"),
         run("record", *record, "--mechanical", "pass"),
     ):
-        assert "CORRECT, but qa by a report that may be older" in ran.out
+        assert "CORRECT, but qa by tests that may be older" in ran.out
     assert run("score", "--require-correct", trace).code == 1
     gate(trace, "--run", "true")
     assert "stale-report" not in codes(trace)

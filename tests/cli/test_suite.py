@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 import tomllib
@@ -246,6 +247,18 @@ def test_what_went_on_after_its_grade_is_graded_again_and_nothing_else(suite: Pa
         "graded as suite.toml says: 23 of 24 planned runs",
         "  runs/baseline/case-3/4/trace.jsonl: not graded yet: mechanical, qa, intent",
     ]
+
+
+def test_a_gate_that_began_before_the_last_work_is_run_again(suite: Path) -> None:
+    assert run("suite", "run-gates", "suite.toml").code == 0
+    trace = suite.parent / "runs/baseline/case-3/4/trace.jsonl"
+    record = Path(f"{trace}.judgements.ndjson")
+    text = record.read_text("utf-8")
+    record.write_text(
+        re.sub('"began":"[^"]*"', '"began":"2001-02-03T04:05:06.789Z"', text), "utf-8"
+    )
+    said = run("suite", "status", "suite.toml").out
+    assert f"{trace.relative_to(suite.parent)}: not graded yet: mechanical, qa, intent" in said
 
 
 def test_a_grade_without_a_record_of_the_suites_is_graded_again(suite: Path) -> None:

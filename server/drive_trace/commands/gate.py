@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -15,14 +15,15 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 
 import click
+from msgspec.structs import replace
 
 from drive_trace import __version__
 from drive_trace.commands import options, writing
 from drive_trace.commands.terminal import Ended, notify
 from drive_trace.grading.judgements import Command, Gating, ReportFile, to_record
-from drive_trace.grading.junit import JUnitError, JUnitReport, read_junit
+from drive_trace.grading.junit import ZONES, JUnitError, JUnitReport, read_junit
 from drive_trace.interrupts import Interrupted
-from drive_trace.scorecard.scoring import UNTIMED, last_work
+from drive_trace.scorecard.scoring import UNTIMED, ScoredTrace, last_work
 from drive_trace.storage.appending import AppendError, locked_trace
 from drive_trace.storage.files import STDIN, Problem, leads_out, open_regular, read_bytes, why
 from drive_trace.storage.git import tree_state
@@ -32,6 +33,7 @@ from drive_trace.storage.recording import new_stamp
 from drive_trace.storage.replace import may_be_trace
 from drive_trace.text.wording import duration, writable
 from drive_trace.trace.provenance import Origin
+from drive_trace.trace.times import moment
 from drive_trace.vocabulary import GRADE
 
 EXIT_FAIL, EXIT_NOTHING = 1, 3
@@ -49,6 +51,18 @@ class _GateResult(NamedTuple):
     """Why, in one clause without a full stop."""
     evidence: Mapping[str, Any] = {}
     """What the record says of it, by name."""
+    tests: Sequence[_Tests] = ()
+    """What was run, or read."""
+
+
+class _Tests(NamedTuple):
+    """Of which work some tests can tell."""
+
+    name: str
+    dated: str
+    """When they began, in words."""
+    until: datetime | None
+    """Work until then had been done; None where nobody knows."""
 
 
 @click.command()
@@ -73,7 +87,7 @@ class _GateResult(NamedTuple):
     name="reports",
     multiple=True,
 )
-@options.flag("--accept-stale", "Take a --result older than the run's work.")
+@options.flag("--accept-stale", "Take what is older than the run's work.")
 @options.timeout(3600.0, "command")
 @options.value(
     "--cwd",
@@ -102,7 +116,8 @@ def gate(  # noqa: PLR0913, PLR0917 - one for each option
 
     With --run the outcome is pass if every command exits with 0, and fail if one exits with
     another code. Nothing is recorded if a command cannot be started, takes too long or is ended by
-    a signal: that says nothing of the run. What the commands print goes to standard error.
+    a signal: that says nothing of the run. Nor is it if the run went on meanwhile: so commands do
+    not record its work. What they print goes to standard error.
 
     With --result it is fail if a case failed, and pass if at least one case ran and none failed.
     Nothing is recorded of an empty or broken report, of one that says what is not known to be
@@ -134,19 +149,18 @@ def gate(  # noqa: PLR0913, PLR0917 - one for each option
     with _or_nothing():
         # A gate may take an hour: what cannot be recorded is refused before.
         would = writing.preview(request)
-    worked, began = last_work(would.traces, request.project_run_id), new_stamp().ts
+    seen, began = _texts(would.traces), new_stamp().ts
     commit, clean = tree_state(cwd or ".", request.trace_file)
     if gates:
         ended = _run(gates, timeout, cwd, log)
+        start = cast("datetime", moment(began)) - timedelta(milliseconds=1)
+        ended = ended._replace(tests=[_Tests("the gate", began, start)])
     else:
-        ended = _read(reports, worked, accepts_stale=accept_stale)
+        ended = _read(reports)
     if ended.outcome is None:
         notes = [f"nothing was written to {request.trace_file}"]
         raise Ended(EXIT_NOTHING, ended.message, notes=notes)
     notify(ended.message)
-    request = request._replace(
-        changes={component: ended.outcome}, origin=Origin("gate", (component,))
-    )
     gating = Gating(
         ts=new_stamp().ts,
         began=began,
@@ -158,11 +172,26 @@ def gate(  # noqa: PLR0913, PLR0917 - one for each option
         tool=__version__,
         **ended.evidence,
     )
-    _note(request.trace_file, gating)
+
+    def refuse(traces: Sequence[ScoredTrace]) -> str | None:
+        is_as_seen = gates and _texts(traces) == seen
+        worked = None if is_as_seen else last_work(traces, request.project_run_id)
+        late = next(filter(None, (_why_late(each, worked) for each in ended.tests)), None)
+        if late is not None and not accept_stale:
+            return late
+        _note(request.trace_file, replace(gating, stale=late is not None))
+        return None
+
+    changes, origin = {component: ended.outcome}, Origin("gate", (component,))
+    request = request._replace(changes=changes, origin=origin, refuse=refuse)
     with _or_nothing():
         recorded = writing.append_feed(request)
     writing.show_graded(request, recorded)
     sys.exit(0 if ended.outcome == "pass" else EXIT_FAIL)
+
+
+def _texts(traces: Sequence[ScoredTrace]) -> list[list[str]]:
+    return [[line.text for line in each.document.lines] for each in traces]
 
 
 def _note(trace: str, gating: Gating) -> None:
@@ -254,47 +283,51 @@ def _check_log(path: str, trace: str) -> None:
         raise click.UsageError("the --log is a trace, or named like one; name another file")
 
 
-def _read(paths: tuple[str, ...], worked: datetime | None, *, accepts_stale: bool) -> _GateResult:
-    """What several reports say together: all of them have to be there, and to be later than the
-    run's last work, or accepted.
-    """
+def _read(paths: tuple[str, ...]) -> _GateResult:
+    """What several reports say together: all of them have to be there."""
     found: list[JUnitReport] = []
     files: list[ReportFile] = []
-    is_stale = False
+    tests: list[_Tests] = []
+    latest = datetime.now(UTC) + ZONES
     for path in paths:
         data = read_bytes(path, _LARGEST_REPORT)
         if isinstance(data, Problem):
             return _GateResult(None, data.message)
         try:
-            report = read_junit(data)
+            report = read_junit(data, latest)
         except JUnitError as error:
             return _GateResult(None, f"{path}: {error}")
-        late = _is_late(path, report, worked) if worked is not None else None
-        if report.outcome is None or (late and not accepts_stale):
-            return _GateResult(None, f"{path}: {late or report.in_words()}")
-        is_stale |= late is not None
+        if report.outcome is None:
+            return _GateResult(None, f"{path}: {report.in_words()}")
+        tests.append(_tests_of(path, report, latest))
         found.append(report)
         files.append(ReportFile(writable(path), sha256(data).hexdigest()))
     ran, failed, unnamed, skipped, *_ = zip(*found, strict=True)
     whole = JUnitReport(sum(ran), tuple(chain.from_iterable(failed)), sum(unnamed), sum(skipped))
     counts = {"cases": whole.ran, "failed": len(whole.failed) + whole.unnamed}
-    evidence = {**counts, "skipped": whole.skipped, "stale": is_stale, "reports": tuple(files)}
-    return _GateResult(whole.outcome, whole.in_words(), evidence)
+    evidence = {**counts, "skipped": whole.skipped, "reports": tuple(files)}
+    return _GateResult(whole.outcome, whole.in_words(), evidence, tests)
 
 
-def _is_late(path: str, report: JUnitReport, worked: datetime) -> str | None:
-    """Why a report says nothing of the run's last work, if that is so."""
+def _tests_of(path: str, report: JUnitReport, latest: datetime) -> _Tests:
     moments = [(report.began, report.dated)] if report.began is not None else []
     if path != STDIN:
         written = datetime.fromtimestamp(Path(path).stat().st_mtime, UTC)
-        moments.append((written, written.isoformat(timespec="seconds")))
-    said = "does not say when the tests ran"
+        # Who can set the time of a file to one that has not come yet says nothing by it.
+        moments += [(written, written.isoformat(timespec="seconds"))] * (written <= latest)
+    began, dated = min(moments, default=(None, ""))
+    return _Tests(f"{path}: the report", dated, began and began + _SLACK)
+
+
+def _why_late(tests: _Tests, worked: datetime | None) -> str | None:
+    """Why tests say nothing of the run's last work, if that is so."""
     if worked == UNTIMED:
         said = "may be older than the run's last work, as a line that may be work has no time"
-    elif moments:
-        began, dated = min(moments)
-        if worked - began <= _SLACK:
-            return None
+    elif worked is None or (tests.until is not None and worked <= tests.until):
+        return None
+    elif tests.until is None:
+        said = "does not say when the tests ran"
+    else:
         last = worked.isoformat(timespec="seconds")
-        said = f"is from {dated}, not known to be later than the run's last work of {last}"
-    return f"the report {said}; run the tests again, or pass --accept-stale"
+        said = f"is from {tests.dated}, not known to be later than the run's last work of {last}"
+    return f"{tests.name} {said}; run the tests again, or pass --accept-stale"

@@ -102,7 +102,7 @@ def _lacks(
     for component in GATED:
         wanted, gated = file.gate(case, component), run.score.gates.get(component)
         kind = listed([writable(each) for each in wanted.run] or wanted.names) if wanted else None
-        if (wanted or gated) and (gated is None or gated.kind != kind or _is_old(gated.ts, run)):
+        if (wanted or gated) and (gated is None or gated.kind != kind or _is_old(gated.began, run)):
             yield component
     judge, judged = file.suite.judge, run.score.judgement
     now = judge and (judge.model, acceptance.get(case))

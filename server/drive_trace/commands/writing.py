@@ -19,7 +19,7 @@ from drive_trace.scorecard.scoring import score_joined
 from drive_trace.storage import finding
 from drive_trace.storage.files import LeftOut, Problem, verdicts_beside
 from drive_trace.storage.projects import shown_path
-from drive_trace.storage.recording import RECORDED, Merged, record_feed
+from drive_trace.storage.recording import RECORDED, Merged, Refuse, record_feed
 from drive_trace.text.escaping import printable
 from drive_trace.trace.provenance import Origin
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, EVENTS, GRADE, OneOfShape
@@ -132,6 +132,7 @@ class RecordRequest(NamedTuple):
     """Where to look for the run, beside the repository."""
     new_run: bool = False
     origin: Origin = RECORDED
+    refuse: Refuse | None = None
 
 
 def append_feed(request: RecordRequest) -> Merged:
@@ -165,6 +166,7 @@ def _merged(request: RecordRequest, *, dry_run: bool = False) -> Merged:
         new_run=request.new_run,
         beside=beside.paths,
         origin=request.origin,
+        refuse=request.refuse,
         waiting=notify,
         dry_run=dry_run,
     )

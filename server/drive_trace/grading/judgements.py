@@ -178,7 +178,7 @@ class Gating(msgspec.Struct, frozen=True, kw_only=True):
     failed: Count | None = None
     skipped: Count | None = None
     stale: bool = False
-    """Whether a report is not known to be later than the run's last work, and was accepted."""
+    """Whether it is not known to be later than the run's last work, and was accepted."""
     commit: str | None = None
     """The commit of the working tree, where it is known."""
     clean: bool | None = None

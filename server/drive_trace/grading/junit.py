@@ -90,12 +90,18 @@ class JUnitReport(NamedTuple):
         return ", and ".join(phrases) + names
 
 
-def read_junit(data: bytes) -> JUnitReport:
+ZONES = timedelta(hours=14)
+"""A time of day without a zone may be so much later than it looks, or earlier."""
+_LATEST = datetime.max.replace(tzinfo=UTC) - ZONES
+
+
+def read_junit(data: bytes, latest: datetime = _LATEST) -> JUnitReport:
     """Read a report. Raises JUnitError for what is none, or is cut off, or says what is not known
     to be harmless while no case failed, or has a document type: reports need none, and it is there
-    that entities are declared that expand without end.
+    that entities are declared that expand without end. A time after the ``latest`` says no more
+    than one that cannot be read.
     """
-    reader = _ReportReader()
+    reader = _ReportReader(latest)
     parser = expat.ParserCreate(namespace_separator=":")
     parser.StartDoctypeDeclHandler = _no_doctype
     parser.StartElementHandler = reader.start
@@ -137,7 +143,8 @@ class _Case:
 class _ReportReader:
     """Takes the elements of a report as they come."""
 
-    def __init__(self) -> None:
+    def __init__(self, latest: datetime) -> None:
+        self._latest = latest
         self.ran = self.cases = 0
         self.failed: list[str] = []
         self.counted = 0
@@ -198,10 +205,11 @@ class _ReportReader:
 
     def _take_time(self, stamp: str) -> None:
         began, said = moment(stamp), printable(stamp, 60)
-        if began is None:
-            began, said = datetime.min.replace(tzinfo=UTC), f"a time that cannot be read ({said})"
-        elif not sortable(stamp) and began.year < datetime.max.year:
-            began += timedelta(hours=14)
+        if began is None or began > self._latest:
+            why = "cannot be read" if began is None else "has not come yet"
+            began, said = datetime.min.replace(tzinfo=UTC), f"a time that {why} ({said})"
+        elif not sortable(stamp):
+            began += ZONES
         if stamp and began < (self.began[0] or datetime.max.replace(tzinfo=UTC)):
             self.began = began, said
 

@@ -230,7 +230,7 @@ def _of_gates(run: RunScore, deciding: Recorded) -> Iterator[tuple[CaveatCode, s
         more = ", which came to something else; run the gate again"
         yield CaveatCode.CONTRADICTED_BY_GATE, short, more, True
     if stale := [name for name, gate in run.gates.items() if gate.stale]:
-        short = f"{listed(stale)} by a report that may be older than the work"
+        short = f"{listed(stale)} by tests that may be older than the work"
         yield CaveatCode.STALE_REPORT, short, "; run the tests again", True
     commits = {each.commit for each in evidence if each.commit}
     if len(commits) > 1 or any(each.clean is False for each in evidence):

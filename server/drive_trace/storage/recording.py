@@ -38,6 +38,8 @@ from drive_trace.vocabulary.slips import did_you_mean
 
 EMITTED = Origin("emit")
 RECORDED = Origin("record")
+Refuse: TypeAlias = Callable[[Sequence[ScoredTrace]], str | None]
+"""Why nothing is recorded of a run in these traces, or None."""
 
 
 class Appended(NamedTuple):
@@ -182,6 +184,7 @@ def record_feed(  # noqa: PLR0913 - what is recorded, and where
     new_run: bool = False,
     beside: Sequence[str] = (),
     origin: Origin = RECORDED,
+    refuse: Refuse | None = None,
     waiting: Callable[[str], None] | None = None,
     dry_run: bool = False,
 ) -> Merged | drafts.Refused | disk.Problem:
@@ -190,7 +193,8 @@ def record_feed(  # noqa: PLR0913 - what is recorded, and where
 
     ``beside`` are other files that may hold the run, in the order in which they are joined. If one
     cannot be read, that is the Problem. ``new_run`` allows a run, and a trace, that does not exist
-    yet. ``origin``, ``waiting`` and ``dry_run`` are as of :func:`append_events`.
+    yet. ``refuse`` is asked last, while the trace is locked. ``origin``, ``waiting`` and
+    ``dry_run`` are as of :func:`append_events`.
     """
     files = RunFiles(path, beside, EVENTS[feed_name], run_id)
     try:
@@ -213,6 +217,8 @@ def record_feed(  # noqa: PLR0913 - what is recorded, and where
                 )
                 written = Appended("", (note,))
                 return Merged(written, joined, known.values, known.line, None, ())
+            if refuse is not None and (reason := refuse(files.traces(own))) is not None:
+                return drafts.Refused((reason,))
             record = draft.record(stamp)
             notes = _write(trace, data, [(record, origin)])
             written = Appended(record, (*notes, *drafts.cautions(record)))
