@@ -9,6 +9,7 @@ import pytest
 
 from drive_trace.lsp import server as server_module
 from tests.server.interleaving import EDITORS, NEOVIM, Connection, Editing, ids
+from tests.support.client_text import triage
 from tests.support.runs import PASS, Recorder
 from tests.support.sessions.channels import InProcess
 
@@ -83,3 +84,57 @@ def test_typing_before_the_server_is_told_of_a_save_drops_nothing(
     assert sorted(ids(editing.disk())) == ["old-1", "old-2", "other-4", "own-3"]
     (message,) = server.messages
     assert message.endswith("Drive Trace has appended them again.")
+
+
+_NO_ID = '{"event_type":"triage-verdict","input_ref":"other"}\n'
+_ESCAPED = '{"event_id":"\\u0061","event_type":"triage-verdict","input_ref":"other"}\n'
+
+
+@pytest.mark.parametrize("other", [_NO_ID, _ESCAPED], ids=["no id", "escaped"])
+def test_two_undos_at_once_drop_no_event_whose_id_cannot_be_read(
+    server: Connection, tmp_path: Path, other: str
+) -> None:
+    editing = Editing(server, tmp_path / "run" / "trace.jsonl", EDITORS[0], Random(0))
+    before = editing.text
+    typed = before + editing.event("own")
+    editing.edit(typed)
+    editing.edit(before)
+    editing.write(before + other)
+    editing.report()
+    editing.write_out()
+    assert editing.text == before + other
+    editing.edit(typed)
+    editing.write_out()
+    assert sorted(editing.disk().splitlines()) == sorted((typed + other).splitlines())
+
+
+def test_an_event_without_an_id_that_is_mended_undone_and_done_again_stays_one(
+    server: Connection, tmp_path: Path
+) -> None:
+    editing = Editing(server, tmp_path / "run" / "trace.jsonl", EDITORS[0], Random(0))
+    before = editing.text
+    editing.write(before + _NO_ID)
+    editing.report()
+    editing.write_out()
+    for ref in ("other1", "other12", "other1", "other", "other1", "other12"):
+        editing.edit(before + _NO_ID.replace("other", ref))
+    for ref in ("other12", "other1", "other", "other1"):
+        editing.edit(before + _NO_ID.replace("other", ref))
+        editing.write_out()
+        assert editing.disk() == before + _NO_ID.replace("other", ref)
+
+
+def test_an_event_is_not_taken_for_another_one_with_its_id(
+    server: Connection, tmp_path: Path
+) -> None:
+    editing = Editing(server, tmp_path / "run" / "trace.jsonl", EDITORS[0], Random(0))
+    own, other = (triage(event_id="same", input_ref=ref) for ref in ("own", "other"))
+    typed = editing.text + own
+    editing.edit(typed)
+    editing.write(editing.disk() + other)
+    editing.report()
+    editing.write_out()
+    editing.edit(typed)
+    editing.edit(typed.replace('"own"', '"edited"'))
+    editing.write_out(merges=False, overwrites=True)
+    assert editing.disk() == typed.replace('"own"', '"edited"') + other

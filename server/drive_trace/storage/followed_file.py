@@ -197,13 +197,15 @@ class KnownFile:
         old, new = lines_of(before), lines_of(after)
         state = self.states[-1] + sum(hash(each) for each in new) - sum(hash(each) for each in old)
         gone, come = without(old, new), without(new, old)
-        became = _rewritten(gone, come)
-        if len(gone) == len(come) == 1 and not _EVENT_ID.search(gone[0]):
-            became = {gone[0]: come[0]}  # its place tells
+        became, is_undo = _rewritten(gone, come), state in self.states
+        is_one = len(gone) == len(come) == 1 and not _EVENT_ID.search(gone[0])
+        if is_one and not (is_undo and {*gone, *come} & {*self.foreign}):
+            became = {gone[0]: come[0]}  # its place tells, if these are not several undos
         gone, come = without(gone, became.keys()), without(come, became.values())
-        self._shown |= {new: self._shown.pop(old, old) for old, new in became.items()}
+        take = self._shown.get if is_undo else self._shown.pop  # a redo brings it back
+        self._shown |= {new: take(old, old) for old, new in became.items()}
         removed = without(self.removed, self.in_file(come)) + self.in_file(gone)
-        self.removed = [] if state in self.states else removed  # an undo removes nothing
+        self.removed = [] if is_undo else removed  # an undo removes nothing
         self.shows(state)
         return bool(gone or come)
 
@@ -256,9 +258,9 @@ class KnownFile:
         if lines[: len(before)] != before:
             self.modified = None
             old, new = without(before, lines), without(lines, before)
-        shown, became = dict(self._shown), _rewritten(old, new)
-        gone, come = {*old}, {*new}
-        became |= {shown[each]: each for each in new if shown.get(each) in gone}
+        shown, gone, come = dict(self._shown), {*old}, {*new}
+        became = {shown[each]: each for each in new if shown.get(each) in gone}
+        became |= _rewritten(without(old, became.keys()), without(new, became.values()))
         ways = (each for each in (became | shown).items() if each[0] not in come)
         self._shown = {each: became.get(line, line) for each, line in ways}
         now = [became.get(each, each) for each in self.foreign]
