@@ -33,7 +33,6 @@ from drive_trace.storage.recording import new_stamp
 from drive_trace.storage.replace import may_be_trace
 from drive_trace.text.wording import duration, writable
 from drive_trace.trace.provenance import Origin
-from drive_trace.trace.times import moment
 from drive_trace.vocabulary import GRADE
 
 EXIT_FAIL, EXIT_NOTHING = 1, 3
@@ -52,7 +51,7 @@ class _GateResult(NamedTuple):
     evidence: Mapping[str, Any] = {}
     """What the record says of it, by name."""
     tests: Sequence[_Tests] = ()
-    """What was run, or read."""
+    """Those that were read."""
 
 
 class _Tests(NamedTuple):
@@ -149,14 +148,9 @@ def gate(  # noqa: PLR0913, PLR0917 - one for each option
     with _or_nothing():
         # A gate may take an hour: what cannot be recorded is refused before.
         would = writing.preview(request)
-    seen, began = _texts(would.traces), new_stamp().ts
+    seen, start, began = _texts(would.traces), datetime.now(UTC), new_stamp().ts
     commit, clean = tree_state(cwd or ".", request.trace_file)
-    if gates:
-        ended = _run(gates, timeout, cwd, log)
-        start = cast("datetime", moment(began)) - timedelta(milliseconds=1)
-        ended = ended._replace(tests=[_Tests("the gate", began, start)])
-    else:
-        ended = _read(reports)
+    ended = _run(gates, timeout, cwd, log) if gates else _read(reports)
     if ended.outcome is None:
         notes = [f"nothing was written to {request.trace_file}"]
         raise Ended(EXIT_NOTHING, ended.message, notes=notes)
@@ -176,7 +170,8 @@ def gate(  # noqa: PLR0913, PLR0917 - one for each option
     def refuse(traces: Sequence[ScoredTrace]) -> str | None:
         is_as_seen = gates and _texts(traces) == seen
         worked = None if is_as_seen else last_work(traces, request.project_run_id)
-        late = next(filter(None, (_why_late(each, worked) for each in ended.tests)), None)
+        tests = ended.tests or [_Tests("the gate", began, start)]
+        late = next(filter(None, (_why_late(each, worked) for each in tests)), None)
         if late is not None and not accept_stale:
             return late
         _note(request.trace_file, replace(gating, stale=late is not None))
