@@ -138,3 +138,40 @@ def test_an_event_is_not_taken_for_another_one_with_its_id(
     editing.edit(typed.replace('"own"', '"edited"'))
     editing.write_out(merges=False, overwrites=True)
     assert editing.disk() == typed.replace('"own"', '"edited"') + other
+
+
+def test_who_gets_a_broken_line_again_is_told_that_its_bytes_are_replaced(
+    server: Connection, tmp_path: Path
+) -> None:
+    editing = Editing(server, tmp_path / "run" / "trace.jsonl", EDITORS[0], Random(0))
+    other = editing.event("other")
+    with editing.path.open("ab") as file:
+        file.write(other.replace("direct", "\xff").encode("latin-1"))
+    editing.report()
+    editing.write_out(merges=False, overwrites=True)
+    assert editing.disk() == editing.text + other.replace("direct", "\ufffd")
+    (message,) = server.messages
+    assert message.endswith(
+        "appended them again, with U+FFFD in place of bytes that are not UTF-8."
+    )
+
+
+@pytest.mark.parametrize(
+    ("target", "is_put_in"), [("out/it", False), ("ws/.git/config", False), ("ws/it", True)]
+)
+def test_no_line_is_put_in_from_where_a_link_leads_out(
+    server: Connection, tmp_path: Path, target: str, is_put_in: bool
+) -> None:
+    (tmp_path / "ws" / ".git").mkdir(parents=True)
+    (tmp_path / "ws" / ".git" / "HEAD").touch()
+    (tmp_path / "out").mkdir()
+    secret, shown = triage(event_id="a", input_ref="secret"), triage(event_id="b")
+    (tmp_path / target).write_text(secret, encoding="utf-8")
+    trace = tmp_path / "ws" / "trace.jsonl"
+    trace.symlink_to(tmp_path / target)
+    document = {"uri": trace.as_uri(), "languageId": "drive-trace", "version": 1, "text": shown}
+    server.tell("textDocument/didOpen", {"textDocument": document})
+    params = {"textDocument": {"uri": trace.as_uri()}, "reason": 1}
+    answers: list[object] = []
+    server.ask("textDocument/willSaveWaitUntil", params, answers.append)
+    assert ("secret" in str(answers)) == is_put_in

@@ -171,6 +171,7 @@ class KnownFile:
     def __init__(self, path: str, lines: list[str]) -> None:
         """``lines`` is what the editor shows first."""
         self.path = os.path.realpath(path)  # the editor writes through a link, wherever it leads
+        self.leads_out = disk.leads_out(path) is not None
         self.lines = lines
         self.lock = asyncio.Lock()
         self.foreign: list[str] = []
@@ -313,8 +314,11 @@ class LockedFile:
 
     def read(self, shown: list[str]) -> list[str] | None:
         """Lock the file, and return the foreign lines that the editor does not show. None, and
-        nothing is locked, if it cannot be locked. Never raises.
+        nothing is locked, if it cannot be locked, or if a link leads out to it: what stands there
+        is not for this text. Never raises.
         """
+        if self.known.leads_out:
+            return None
         with suppress(AppendError, OSError):
             trace = self._stack.enter_context(locked_trace(self.known.path, create=False))
             self._version = disk.version_of(Path(self.known.path).stat())

@@ -115,7 +115,10 @@ class Saving:
             return
         if dropped:
             text = f"Saving dropped {_counted(dropped, file)} which others had appended."
-            self._protocol.show_message(f"{text} Drive Trace has appended them again.", _WARNING)
+            is_broken = any("\ufffd" in each for each in dropped)
+            how = ", with U+FFFD in place of bytes that are not UTF-8" if is_broken else ""
+            text += f" Drive Trace has appended them again{how}."
+            self._protocol.show_message(text, _WARNING)
 
     async def _ask(self, trace: OpenTrace, file: KnownFile) -> None:
         """Ask whether lines of the file that a person has removed are to go."""
