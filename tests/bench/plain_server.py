@@ -32,7 +32,7 @@ _FEATURES: dict[str, Any] = {
     types.TEXT_DOCUMENT_SELECTION_RANGE: None,
     types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL: _TOKENS,
     types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE: _TOKENS,
-    types.WORKSPACE_SYMBOL: types.WorkspaceSymbolOptions(resolve_provider=True),
+    types.WORKSPACE_SYMBOL: types.WorkspaceSymbolOptions(),
     types.WORKSPACE_SYMBOL_RESOLVE: None,
 }
 
