@@ -33,7 +33,6 @@ _FEATURES: dict[str, Any] = {
     types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL: _TOKENS,
     types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE: _TOKENS,
     types.WORKSPACE_SYMBOL: types.WorkspaceSymbolOptions(),
-    types.WORKSPACE_SYMBOL_RESOLVE: None,
 }
 
 
