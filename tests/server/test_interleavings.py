@@ -86,6 +86,19 @@ def test_typing_before_the_server_is_told_of_a_save_drops_nothing(
     assert message.endswith("Drive Trace has appended them again.")
 
 
+def test_a_look_at_a_file_that_is_being_written_forgets_nothing(
+    server: Connection, tmp_path: Path
+) -> None:
+    editing = Editing(server, tmp_path / "run" / "trace.jsonl", EDITORS[0], Random(0))
+    editing.type_line()
+    editing.write(editing.disk() + editing.event("other"))
+    editing.report()
+    editing.path.write_bytes(b"")  # as an editor leaves it before it writes
+    editing.report()
+    editing.write_out(merges=False, overwrites=True)
+    assert sorted(ids(editing.disk())) == ["old-1", "old-2", "other-4", "own-3"]
+
+
 _NO_ID = '{"event_type":"triage-verdict","input_ref":"other"}\n'
 _ESCAPED = '{"event_id":"\\u0061","event_type":"triage-verdict","input_ref":"other"}\n'
 

@@ -232,7 +232,10 @@ class KnownFile:
                 lost = without(without(self.foreign, read), lines)
                 lost = without(lost, _rewritten(lost, without(lines, self.lines)))
                 whole = lines_of(disk.records_of(data))
-                if lost and not is_opened and self._may_have_written(whole):
+                # Who writes a file empties it first.
+                is_begun = not data.endswith(b"\n") and _state_of(status)[1] < QUIET
+                is_begun = is_begun and "\n".join(shown).startswith("\n".join(whole))
+                if lost and not is_opened and (is_begun or self._may_have_written(whole)):
                     return
                 self.take_in(lines)
                 self.note_read(shown, status)
