@@ -41,7 +41,7 @@ class Rules(dict[str, Any]):
     @cached_property
     def settings(self) -> RuleSettings:
         """What it says of each rule."""
-        from drive_trace.storage.toml_models import settings_of  # noqa: PLC0415 - loads rules
+        from drive_trace.storage.rule_tables import settings_of  # noqa: PLC0415 - loads rules
 
         return settings_of(self) if self else DEFAULTS
 
@@ -75,7 +75,7 @@ class RuleName(str):
 
     def __new__(cls, name: str) -> RuleName:
         """Raises ValueError where it means no rule."""
-        from drive_trace.storage.toml_models import codes_of  # noqa: PLC0415 - loads rules
+        from drive_trace.storage.rule_tables import codes_of  # noqa: PLC0415 - loads rules
 
         codes_of(name)
         return super().__new__(cls, name)
@@ -194,7 +194,7 @@ class Configuration(Struct, frozen=True, forbid_unknown_fields=True, rename="keb
         """
         settings = self.rules.settings
         if self.unfixable:
-            from drive_trace.storage.toml_models import codes_of  # noqa: PLC0415
+            from drive_trace.storage.rule_tables import codes_of  # noqa: PLC0415
 
             settings = replace(
                 settings, unfixable=frozenset().union(*map(codes_of, self.unfixable))
