@@ -72,13 +72,19 @@ def test_what_stays_keeps_its_order_to_a_grade(server: Connection, tmp_path: Pat
     assert editing.disk() == before + "".join(work)
 
 
-def test_typing_before_the_server_is_told_of_a_save_drops_nothing(
-    server: Connection, tmp_path: Path
-) -> None:
+def _beside_another(server: Connection, tmp_path: Path) -> Editing:
+    """A line was typed, and the server has seen that others appended an event."""
     editing = Editing(server, tmp_path / "run" / "trace.jsonl", EDITORS[0], Random(0))
     editing.type_line()
     editing.write(editing.disk() + editing.event("other"))
     editing.report()
+    return editing
+
+
+def test_typing_before_the_server_is_told_of_a_save_drops_nothing(
+    server: Connection, tmp_path: Path
+) -> None:
+    editing = _beside_another(server, tmp_path)
     editing.types_on = True
     editing.write_out(merges=False, overwrites=True)
     assert sorted(ids(editing.disk())) == ["old-1", "old-2", "other-4", "own-3"]
@@ -89,10 +95,7 @@ def test_typing_before_the_server_is_told_of_a_save_drops_nothing(
 def test_a_look_at_a_file_that_is_being_written_forgets_nothing(
     server: Connection, tmp_path: Path
 ) -> None:
-    editing = Editing(server, tmp_path / "run" / "trace.jsonl", EDITORS[0], Random(0))
-    editing.type_line()
-    editing.write(editing.disk() + editing.event("other"))
-    editing.report()
+    editing = _beside_another(server, tmp_path)
     editing.path.write_bytes(b"")  # as an editor leaves it before it writes
     editing.report()
     editing.write_out(merges=False, overwrites=True)

@@ -23,7 +23,7 @@ from drive_trace.text.wording import listed
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from drive_trace.storage.histories import Histories
+    from drive_trace.storage.histories import Histories, Touched
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 FILE = click.Path(readable=False)
@@ -278,6 +278,15 @@ def trusted() -> bool | str:
     return found
 
 
+def _touched(since: str | None) -> Touched | None:
+    """What differs since a commit, where somebody names one."""
+    if not since:
+        return None
+    from drive_trace.storage.histories import Touched  # noqa: PLC0415 - few ask for it
+
+    return Touched(since)
+
+
 def search(command: Command) -> Command:
     """The options of a search, which the command gets as one argument, ``search``."""
 
@@ -288,15 +297,12 @@ def search(command: Command) -> Command:
     @wraps(command)
     def searching(no_ignore: bool, **others: object) -> None:
         from drive_trace.storage.finding import SearchOptions  # noqa: PLC0415 - only for a search
-        from drive_trace.storage.histories import Touched  # noqa: PLC0415 - as above
         from drive_trace.storage.projects import Projects  # noqa: PLC0415 - as above
 
         projects = Projects(".", with_baseline=False, trusted=trusted())
         meta = click.get_current_context().meta
-        since = Touched(meta["since"]) if meta.get("since") else None
-        search = SearchOptions(
-            no_ignore, excluded(), projects, runs=meta.get("runs", ()), since=since
-        )
+        since, runs = _touched(meta.get("since")), meta.get("runs", ())
+        search = SearchOptions(no_ignore, excluded(), projects, runs=runs, since=since)
         command(search=search, **others)
 
     return searching  # type: ignore[return-value]

@@ -56,7 +56,6 @@ from drive_trace.linter.rule import (
     shown,
 )
 from drive_trace.trace.line import run_of
-from drive_trace.trace.occurrences import NamedEntity, occurrences
 from drive_trace.vocabulary import Entity, promised_run
 
 
@@ -71,6 +70,8 @@ def _check(trace: WholeTrace) -> Findings:
 
 def _rename(finding: Finding, around: Surroundings) -> Fixes:
     """Suggests the promised id for the whole run: half of it would be one more run."""
+    from drive_trace.trace.occurrences import NamedEntity, occurrences  # noqa: PLC0415 - seldom
+
     run_id = run_of(finding.line)
     assert run_id is not None
     run, named = around.trace.runs[run_id], NamedEntity(Entity.RUN, run_id, run_id)
