@@ -1,7 +1,6 @@
 """The command line, from outside: baselines."""
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -100,19 +99,6 @@ def test_one_more_copy_of_a_known_line_is_new(folder: Path) -> None:
     assert ran.code == 1
     assert [line.split(":")[1] for line in ran.out.splitlines() if "[" in line] == ["4"]
     assert ran.out.endswith(f"1 error in 1 trace\n{hidden(2)}")
-
-
-def test_one_of_before_copies_were_counted_is_read(folder: Path) -> None:
-    path = write(folder, "trace.jsonl", REJECTED)
-    check("--write-baseline")
-    text = (folder / NAME).read_text("utf-8").replace('"version": 2', '"version": 1')
-    (folder / NAME).write_text(re.sub(r'\{\s*("[0-9a-f]{32}"): 1\s*\}', r"[\1]", text))
-    assert check().code == 0
-    path.write_text(REJECTED * 3)
-    assert check() == (0, "no findings in 1 trace\n" + hidden(3), "")
-    check("--write-baseline")
-    path.write_text(REJECTED * 4)
-    assert check().code == 1
 
 
 def test_it_is_found_from_every_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

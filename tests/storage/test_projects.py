@@ -8,7 +8,6 @@ import pytest
 from drive_trace.linter.rule import Severity
 from drive_trace.linter.rules import RULES
 from drive_trace.storage.projects import (
-    ANY_NUMBER,
     Baseline,
     Projects,
     read_baseline,
@@ -189,8 +188,14 @@ def test_the_first_one_goes_where_it_is_found(tmp_path: Path) -> None:
         ("\n" + "[" * 100_000, "1:1", "nested too deeply"),
         ("9" * 5000, "1:1", "a number too large"),
         ('{"files": {}}', "1:1", "missing required field `version`"),
-        ('{"version": 3, "files": {}}', "1:1", "Invalid value 3 - at `$.version`"),
-        ('{"version": 1, "files": {"a": {"b": ["c"]}}}', "1:1", "[...][...][0]`"),
+        ('{"version": 3, "files": {}}', "1:1", "Invalid enum value 3 - at `$.version`"),
+        ('{"version": 1, "files": {}}', "1:1", "Invalid enum value 1 - at `$.version`"),
+        ('{"version": 2}', "1:1", "missing required field `files`"),
+        (
+            f'{{"version": 2, "files": {{"a": {{"b": {{"{ONE}": null}}}}}}}}',
+            "1:1",
+            "Expected `int`, got `null`",
+        ),
         (f'{{"version": 2, "files": {{"a": {{"b": ["{ONE}"]}}}}}}', "1:1", "Expected `object`"),
         (
             f'{{"version": 2, "files": {{"a": {{"b": {{"{ONE}": 0}}}}}}}}',
@@ -211,7 +216,7 @@ def test_a_damaged_baseline_is_told(text: str, place: str, said: str, tmp_path: 
 
 
 def test_a_baseline_is_written_sorted_and_read_back() -> None:
-    content = Baseline({"b": {"y": {TWO: 3, ONE: ANY_NUMBER}, "x": {ONE: 1}}, "a é": {}})
+    content = Baseline({"b": {"y": {TWO: 3, ONE: 2}, "x": {ONE: 1}}, "a é": {}})
     text = write_baseline(content)
     assert text.splitlines() == [
         "{",
@@ -223,19 +228,13 @@ def test_a_baseline_is_written_sorted_and_read_back() -> None:
         f'        "{ONE}": 1',
         "      },",
         '      "y": {',
-        f'        "{ONE}": null,',
+        f'        "{ONE}": 2,',
         f'        "{TWO}": 3',
         "      }",
         "    }",
         "  }",
         "}",
     ]
-    assert read_baseline(text) == content
-
-
-def test_one_that_does_not_count_hides_every_copy() -> None:
-    text = f'{{"version": 1, "files": {{"a": {{"{CODE}": ["{ONE}", "{TWO}"]}}}}}}'
-    content = Baseline({"a": {CODE: {ONE: ANY_NUMBER, TWO: ANY_NUMBER}}})
     assert read_baseline(text) == content
 
 

@@ -11,7 +11,7 @@ from drive_trace.commands.reported import Reported
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import fingerprint
 from drive_trace.storage.files import may_be_there
-from drive_trace.storage.projects import ANY_NUMBER, Known, Project, shown_path, write_known
+from drive_trace.storage.projects import Known, Project, shown_path, write_known
 from drive_trace.text.escaping import printable
 from drive_trace.text.wording import first_of, plural
 
@@ -100,7 +100,7 @@ def _alive(
         found = run.alike[path][found_by] if code in RULES else 0
         is_off = code in RULES and run.settings[path].severity(RULES[code]) is None
         if is_off or found:
-            yield found_by, count if is_off or count == ANY_NUMBER else min(count, found)
+            yield found_by, count if is_off else min(count, found)
 
 
 def _by_project(run: Checking) -> Iterable[tuple[Project, list[str]]]:

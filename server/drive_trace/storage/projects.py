@@ -11,11 +11,10 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Annotated, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -30,33 +29,26 @@ from drive_trace.storage.replace import write_whole
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span, Spot
 
-ANY_NUMBER = sys.maxsize
-"""The count of a fingerprint that hides any number of lines; null in the file."""
-
 Known = Mapping[str, Mapping[str, int]]
 """The findings in one file by the code of their rule: on how many lines, by fingerprint."""
 
 
+T = TypeVar("T")
 FINGERPRINT = re.compile(r"[0-9a-f]{32}")
 _Fingerprint = Annotated[str, msgspec.Meta(pattern=rf"^{FINGERPRINT.pattern}\Z")]
 _Count = Annotated[int, msgspec.Meta(ge=1)]
-VERSION = 2
 
 
 _REFUSED_BY_SOME = "it has a key twice, NaN, a number too large, or is nested too deeply"
 """What some readers of JSON refuse, or take otherwise."""
+_NO_BASELINE = "is no baseline: {}; remove it, and write it again with --write-baseline"
 
 
-class _Counted(Struct, tag_field="version", tag=VERSION):
+class _File(Struct):
     """A baseline as it stands in its file."""
 
-    files: dict[str, dict[str, dict[_Fingerprint, _Count | None]]]
-
-
-class _Uncounted(Struct, tag_field="version", tag=1):
-    """One of an older version, in which a fingerprint hides any number of lines."""
-
-    files: dict[str, dict[str, list[_Fingerprint]]]
+    version: Literal[2]
+    files: dict[str, dict[str, dict[_Fingerprint, _Count]]]
 
 
 class Baseline(Struct, frozen=True):
@@ -69,48 +61,32 @@ class Baseline(Struct, frozen=True):
         return dict(chain.from_iterable(each.items() for each in self.files.get(path, {}).values()))
 
 
+def read_json(text: str, kind: type[T], says: str) -> T | tuple[TextProblem, ...]:
+    """Read a file of ours, or say why a text is none: ``says`` has a place for the reason."""
+    try:
+        return msgspec.convert(json.loads(text, **STRICT), kind)
+    except json.JSONDecodeError as error:
+        at, reason = error.pos, f"it is not JSON: {error.msg}"
+    except msgspec.ValidationError as error:
+        at, reason = 0, f"it is another shape: {printable(str(error), 200)}"
+    except (RecursionError, ValueError):
+        at, reason = 0, _REFUSED_BY_SOME
+    return (TextProblem(Span(at, at), says.format(reason)),)
+
+
 def read_baseline(text: str) -> Baseline | tuple[TextProblem, ...]:
     """Read a baseline, or say why a text is none."""
-    try:
-        data = json.loads(text, **STRICT)
-        found = msgspec.convert(data, _Counted | _Uncounted)
-    except json.JSONDecodeError as error:
-        return _no_baseline(error.pos, f"it is not JSON: {error.msg}")
-    except msgspec.ValidationError as error:
-        return _no_baseline(0, f"it is another shape: {printable(str(error), 200)}")
-    except (RecursionError, ValueError):
-        return _no_baseline(0, _REFUSED_BY_SOME)
-    return Baseline(
-        {
-            path: {code: _counts(each) for code, each in known.items()}
-            for path, known in found.files.items()
-        }
-    )
-
-
-def _no_baseline(at: int, message: str) -> tuple[TextProblem, ...]:
-    phrase = f"is no baseline: {message}; remove it, and write it again with --write-baseline"
-    return (TextProblem(Span(at, at), phrase),)
-
-
-def _counts(found: Mapping[str, int | None] | Sequence[str]) -> Mapping[str, int]:
-    counts = found if isinstance(found, Mapping) else dict.fromkeys(found)
-    return {each: ANY_NUMBER if count is None else count for each, count in counts.items()}
+    found = read_json(text, _File, _NO_BASELINE)
+    return Baseline(found.files) if isinstance(found, _File) else found
 
 
 def write_baseline(baseline: Baseline) -> str:
     """The text of a baseline: sorted, and one finding a line, so that diffs are readable."""
     files = {
-        path: {
-            code: {
-                each: None if count == ANY_NUMBER else count
-                for each, count in sorted(known[code].items())
-            }
-            for code in sorted(known)
-        }
+        path: {code: dict(sorted(known[code].items())) for code in sorted(known)}
         for path, known in sorted(baseline.files.items())
     }
-    return json.dumps({"version": VERSION, "files": files}, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps({"version": 2, "files": files}, indent=2, ensure_ascii=False) + "\n"
 
 
 # The configuration, and where both are
@@ -344,8 +320,7 @@ def add_known(project: Project, trace: str, code: str, text: str, count: int) ->
         return project.problems[0].problem
     known: Known = project.baseline.files.get(trace, {})
     of_rule, found_by = known.get(code, {}), fingerprint(code, text)
-    count = min(of_rule.get(found_by, 0) + count, ANY_NUMBER)
-    added = {**known, code: {**of_rule, found_by: count}}
+    added = {**known, code: {**of_rule, found_by: of_rule.get(found_by, 0) + count}}
     return write_known(project, {trace: added}) or shown_path(project.baseline_path)
 
 
