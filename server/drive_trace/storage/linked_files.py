@@ -8,12 +8,11 @@ trace may name thousands, and ``Path`` objects take several times as long.
 
 from __future__ import annotations
 
-# ruff: noqa: PTH113, PTH115, PTH117, PTH118, PTH120, PTH206
-import errno
+# ruff: noqa: PTH113, PTH115, PTH118, PTH120, PTH206
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from threading import Lock
@@ -23,8 +22,6 @@ from drive_trace.storage.replace import file_beside
 
 _MOST_NAMES = 10_000
 """The most names that are looked for. No project has as many specs and plans."""
-_MOST_LINKS = 40
-"""A path through more symbolic links than this leads in a circle."""
 
 
 def linked_files(
@@ -35,70 +32,42 @@ def linked_files(
 
     A relative path is looked for from the top of each folder, then from the folders between the top
     and the trace, then from those above, as somebody may have opened one project of a repository.
-    Nothing outside is looked at on disk, and links are not followed there. Never raises.
+    No link in the workspace is followed, so that nothing outside is looked at. Never raises.
     """
-    roots = [_Root(folder, trace) for folder in folders]
+    bases = [(str(folder), str(base)) for folder in folders for base in _bases(folder, trace)]
+    behind_no_link = cache(_behind_no_link)  # names share a few folders
     files: dict[str, Path] = {}
     for name in islice(names, _MOST_NAMES):
-        found = next(filter(None, (root.file(name) for root in roots)), None)
-        if found is not None:
-            files[name] = Path(found)
+        for folder, base in bases if "\0" not in name else ():
+            path = os.path.normpath(os.path.join(base, name))
+            if not (_below(path, folder) and behind_no_link(folder, os.path.dirname(path))):
+                continue
+            if not _is_link(path) and os.path.isfile(path):
+                files[name] = Path(path)
+                break
     return files
 
 
-class _Root:
-    """A folder of the workspace, as it is on disk while some names are looked for."""
+def _bases(folder: Path, trace: Path | None) -> Iterator[Path]:
+    between = reversed(trace.parents) if trace is not None else ()
+    yield from (folder, *(each for each in between if folder in each.parents), *folder.parents)
 
-    def __init__(self, folder: Path, trace: Path | None) -> None:
-        self._path = str(folder)
-        self._real = os.path.realpath(folder)
-        above = reversed(trace.parents) if trace is not None else ()
-        between = (each for each in above if folder in each.parents)
-        self._bases = [str(each) for each in (folder, *between, *folder.parents)]
-        self._folder = cache(partial(self._followed, self._real))
-        """Gives the real paths of folders in it, by their paths from here: names share a few."""
 
-    def file(self, name: str) -> str | None:
-        """The path of the file that a trace means by a name; None where there is none."""
-        if "\0" in name:
-            return None
-        for base in self._bases:
-            path = os.path.normpath(os.path.join(base, name))
-            inner = _below(path, self._path)
-            if inner and self._is_file(*os.path.split(inner)):
-                return path
-        return None
+def _behind_no_link(folder: str, path: str) -> bool:
+    """Whether no link leads from a folder to a path in it."""
+    at = folder
+    for step in (_below(path, folder) or "").split(os.sep):
+        at = os.path.join(at, step)
+        if _is_link(at):
+            return False
+    return True
 
-    def _is_file(self, folder: str, name: str) -> bool:
-        at = self._folder(folder)
-        real = self._followed(at, name) if at is not None else None
-        return real is not None and os.path.isfile(real)
 
-    def _followed(self, at: str, path: str) -> str | None:
-        """The real path of ``path``, from a real folder; None if nothing is there, or outside."""
-        steps, links = path.split(os.sep)[::-1], 0
-        while steps and links <= _MOST_LINKS:
-            step = steps.pop()
-            if step == os.pardir:
-                if at == self._real:
-                    return None
-                at = os.path.dirname(at)
-            elif step not in {"", os.curdir}:
-                try:
-                    target = os.readlink(os.path.join(at, step))
-                except (OSError, ValueError) as error:
-                    if isinstance(error, OSError) and error.errno != errno.EINVAL:
-                        return None
-                    at = os.path.join(at, step)  # it is no link
-                    continue
-                links += 1
-                if os.path.isabs(target):
-                    target = _below(target, self._real) or _below(target, self._path) or ""
-                    at = self._real
-                    if not target:
-                        return None
-                steps += target.split(os.sep)[::-1]
-        return at if not steps else None
+def _is_link(path: str) -> bool:
+    try:
+        return bool(os.readlink(path))  # which a junction of Windows has, too
+    except (OSError, ValueError):
+        return False
 
 
 def _below(path: str, folder: str) -> str | None:
