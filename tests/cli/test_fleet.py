@@ -467,22 +467,23 @@ def test_a_file_that_changes_meanwhile_puts_its_runs_in_doubt(fleet: Path) -> No
 
 
 @pytest.mark.parametrize("is_full", [False, True])
-def test_nothing_is_read_twice_for_what_the_cache_does_not_take(
+def test_what_the_cache_does_not_take_is_made_again(
     fleet: Path, monkeypatch: pytest.MonkeyPatch, is_full: bool
 ) -> None:
-    """As lone surrogates, or anything on a full disk."""
+    """As lone surrogates, or anything on a full disk; and only of what it was."""
     odd, other = "odd/trace.jsonl", "made/projects/p7/trace.jsonl"
     expected = rows(odd, other)
     if is_full:
-        monkeypatch.setattr(Cache, "put_many", lambda *_: False)
+        monkeypatch.setattr(Cache, "put_many", lambda *_: None)
     with on_one_core():
         scan = FleetScan(Inputs((odd, other), lambda _: None, findings=False), Cache(None))
         scan.read()
-        for each in (odd, other) if is_full else (odd,):
-            (fleet / each).unlink()
         found = list(scan.rows())
-    assert [each.run_id for each in found] == [each["run_id"] for each in expected]
-    assert [each.verdict for each in found] == [each["verdict"] for each in expected]
+        assert [each.run_id for each in found] == [each["run_id"] for each in expected]
+        assert [each.verdict for each in found] == [each["verdict"] for each in expected]
+        (fleet / (other if is_full else odd)).unlink()
+        with pytest.raises(looking.ScanError, match="changed while runs were joined; try again"):
+            list(scan.rows())
 
 
 # Tables

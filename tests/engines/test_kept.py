@@ -4,9 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
+from msgspec.msgpack import encode
 
 from drive_trace.analysis import summarize_text
-from drive_trace.fleet.kept import File, Looked, facts_from, look_at_file, summary_from, to_bytes
+from drive_trace.fleet.kept import File, Looked, facts_from, look_at_file, summary_from
 from drive_trace.scorecard.scoring import without_lines
 
 LINES = (Path(__file__).parent.parent / "conformance/traces.jsonl").read_bytes().splitlines()
@@ -19,7 +20,7 @@ def test_a_trace_that_was_kept_is_the_trace(at: int) -> None:
         without_lines(summarize_text(text, path))
         for path in ("trace.jsonl", "elsewhere/trace.jsonl")
     )
-    data = to_bytes(summary)
+    data = encode(summary)
     assert summary_from(data, "trace.jsonl") == summary
     assert summary_from(data, "elsewhere/trace.jsonl") == renamed
 
@@ -31,7 +32,7 @@ def test_what_cannot_be_true_is_no_summary() -> None:
         summary._replace(runs=(run._replace(parts=()),)),
         summary._replace(runs=(run._replace(judgement={"agreement": 1}),)),  # type: ignore[arg-type]
     ):
-        assert summary_from(to_bytes(told), "") is None
+        assert summary_from(encode(told), "") is None
 
 
 def test_what_cannot_be_true_are_no_facts(tmp_path: Path) -> None:
@@ -41,9 +42,9 @@ def test_what_cannot_be_true_are_no_facts(tmp_path: Path) -> None:
     assert isinstance(looked, Looked)
     facts = looked.facts
     assert all(facts.hashes.values())
-    assert facts_from(to_bytes(facts), "trace.jsonl") == facts
+    assert facts_from(encode(facts), "trace.jsonl") == facts
     for told in (
         facts._replace(hashes={run: each[:-1] for run, each in facts.hashes.items()}),
         facts._replace(digest=facts.digest[:-1]),
     ):
-        assert facts_from(to_bytes(told), "trace.jsonl") is None
+        assert facts_from(encode(told), "trace.jsonl") is None

@@ -23,7 +23,7 @@ from drive_trace.storage.configuration import THRESHOLDS
 from drive_trace.storage.files import STDIN, Problem, TraceRecords, read_trace
 from drive_trace.storage.finding import GONE, Omission, among, run_ids_in
 from drive_trace.storage.git import CommittedTraces
-from drive_trace.storage.processes import Packed, in_parts, on_all_cores
+from drive_trace.storage.processes import Packed, in_batches, on_all_cores
 from drive_trace.storage.projects import FileProblem, Project, Projects, shown_path
 from drive_trace.storage.replace import Unsynced
 from drive_trace.text.escaping import printable
@@ -132,7 +132,7 @@ def _checked(trace: _Trace, analysis: Analysis) -> _CheckedTrace:
     # Not before: what a fix mends may be what was committed.
     analysis.compare_with(trace.history, trace.trace.provenance)
     events = identities(lines) if not trace.is_alone else ()
-    found = chain.from_iterable(in_parts(reported(analysis, trace.name)))
+    found = chain.from_iterable(in_batches(reported(analysis, trace.name)))
     return _CheckedTrace(found, analysis.hidden_count, events, analysis.found.alike)
 
 

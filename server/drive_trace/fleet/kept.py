@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
+from msgspec import msgpack
 
 from drive_trace.grading.judgements import Gating, Judgement, Verdicts
 from drive_trace.report.fleet import Row, row_of
@@ -25,7 +25,7 @@ from drive_trace.storage import files as disk
 from drive_trace.storage.finding import project_of
 from drive_trace.storage.fleet_cache import Cache, digest, program
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX, PROVENANCE_SUFFIX, RECORD_SUFFIXES
-from drive_trace.storage.processes import on_all_cores
+from drive_trace.storage.processes import in_batches, on_all_cores
 
 if TYPE_CHECKING:  # the rules take long to load, and run where somebody asks for findings
     from drive_trace.analysis import Analysis
@@ -48,12 +48,6 @@ IN_BULK = 512
 
 class ScanError(Exception):
     """A scan cannot begin, or cannot go on; a sentence says why."""
-
-
-def in_batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Some items, in lists of that size; the last one may be shorter."""
-    left = iter(items)
-    return iter(lambda: list(islice(left, size)), [])
 
 
 def one_by_one(work: Callable[[Item], Part], items: Iterable[Item]) -> Iterator[tuple[Item, Part]]:
@@ -133,21 +127,15 @@ class _Rows(NamedTuple):
     rows: tuple[Row, ...]
 
 
-_Kept: TypeAlias = _Rows | TraceSummary
 _Verdicts = dict[str, tuple[tuple[str, tuple[Judgement, ...] | Gating], ...]]
-_FACTS = msgspec.msgpack.Decoder(TraceState)
-_ROWS = msgspec.msgpack.Decoder(_Rows)
-_SUMMARY = msgspec.msgpack.Decoder(TraceSummary)
+_FACTS = msgpack.Decoder(TraceState)
+_ROWS = msgpack.Decoder(_Rows)
+_SUMMARY = msgpack.Decoder(TraceSummary)
 _BROKEN = (msgspec.MsgspecError, ValueError, RecursionError)
 
 
-def to_bytes(part: TraceState | _Kept) -> bytes:
-    """The part in short. Raises OverflowError or UnicodeEncodeError."""
-    return msgspec.msgpack.encode(part)
-
-
-def _read_back(decoder: msgspec.msgpack.Decoder[Part], data: bytes) -> Part | None:
-    """What :func:`to_bytes` made; None where the data are anything else."""
+def _read_back(decoder: msgpack.Decoder[Part], data: bytes) -> Part | None:
+    """What was kept; None where the data are anything else."""
     try:
         return decoder.decode(data)
     except _BROKEN:
@@ -217,17 +205,17 @@ class Looked(NamedTuple):
     facts: TraceState
     parts: Mapping[bytes, bytes] = {}
     """What is to be kept of it, by part."""
-    loose: Mapping[bytes, _Kept] = {}
-    """The same where some text or number does not fit into bytes, as a lone surrogate."""
 
     @classmethod
-    def at(cls, facts: TraceState, **more: _Kept) -> Looked:
-        """The facts, and all parts that are to be kept."""
+    def at(cls, facts: TraceState, **more: _Rows | TraceSummary) -> Looked:
+        """The facts, and all parts that are to be kept: none where some text or number does not fit
+        into bytes, as a lone surrogate.
+        """
         try:
             parts = {"facts": facts, **more}
-            return cls(facts, {name.encode(): to_bytes(part) for name, part in parts.items()})
+            return cls(facts, {each.encode(): msgpack.encode(parts[each]) for each in parts})
         except (OverflowError, UnicodeEncodeError):
-            return cls(facts, loose={name.encode(): part for name, part in more.items()})
+            return cls(facts)
 
 
 def look_at_file(file: File) -> Looked | disk.Problem:
@@ -333,8 +321,8 @@ def _index_of(path: str) -> str:
 
 
 class KeptTraces:
-    """Looks at traces, and keeps in a cache what it finds; in memory their paths and findings, and
-    what the cache does not take.
+    """Looks at traces, and keeps in a cache what it finds; in memory their paths and findings. What
+    the cache does not take is made again.
     """
 
     def __init__(self, cache: Cache, on_all: OnAll = on_all_cores) -> None:
@@ -345,10 +333,6 @@ class KeptTraces:
         """What the rules found in each of them."""
         self._cache = cache
         self._on_all = on_all
-        self._loose: dict[bytes, bytes | _Kept] = {}
-        """What the cache does not take, by its key: nothing is read twice for it."""
-        self._new: dict[bytes, bytes] = {}
-        """What it is to take next."""
         self._rules: dict[int, tuple[RuleSettings, bytes]] = {}
 
     def look_at(self, files: Iterable[File]) -> Iterator[TraceState | disk.Problem]:
@@ -359,21 +343,21 @@ class KeptTraces:
         others = (each for each, is_same in zip(asked, same, strict=True) if not is_same)
         batches = self._on_all(_look_at_files, in_batches(others, _AT_ONCE))
         looked = (each for _, answers in batches for each in answers)
+        new: dict[bytes, bytes] = {}
         for file, is_same in zip(asked, same, strict=True):
             found = Looked(file.known) if is_same and file.known is not None else next(looked)
             if isinstance(found, disk.Problem):
                 yield found
                 continue
-            if not is_same:
-                self._new |= {file.key + part: data for part, data in found.parts.items()}
-                self._loose |= {file.key + part: made for part, made in found.loose.items()}
-            if len(self._new) >= IN_BULK:
-                self._flush()
+            new |= {file.key + part: data for part, data in found.parts.items()}
+            if len(new) >= IN_BULK:
+                self._cache.put_many(new)
+                new = {}
             facts = found.facts
             self.files.append((file._replace(known=None), facts.digest))
             self.findings.append(facts.findings if file.settings is not None else None)
             yield facts
-        self._flush()
+        self._cache.put_many(new)
 
     def rows(self, numbers: Iterable[int]) -> Mapping[tuple[int, str], Row]:
         """The rows of some traces' runs, as if there were no other file and no findings, by the
@@ -381,8 +365,8 @@ class KeptTraces:
         """
         found: dict[tuple[int, str], Row] = {}
         for number, file, part in self._parts(numbers, b"rows"):
-            kept = _read_back(_ROWS, part) if isinstance(part, bytes) else part
-            if isinstance(kept, _Rows) and kept.name == file.name:
+            kept = _read_back(_ROWS, part)
+            if kept is not None and kept.name == file.name:
                 found |= {(number, row.run_id): row for row in kept.rows}
         return found
 
@@ -390,10 +374,7 @@ class KeptTraces:
         """Some traces in short, without hashes. Raises ScanError."""
         found: dict[int, TraceSummary] = {}
         for number, file, part in self._parts(numbers, b"summary"):
-            summary = summary_from(part, file.name) if isinstance(part, bytes) else part
-            if not isinstance(summary, TraceSummary):
-                summary = self._summarized_again(number)
-            found[number] = summary
+            found[number] = summary_from(part, file.name) or self._summarized_again(number)
         return found
 
     def _summarized_again(self, number: int) -> TraceSummary:
@@ -405,14 +386,12 @@ class KeptTraces:
         self._cache.put_many({file.key + b"facts": b""})
         return summarized(trace[0], file._replace(settings=None))[0]
 
-    def _parts(
-        self, numbers: Iterable[int], part: bytes
-    ) -> Iterator[tuple[int, File, bytes | _Kept]]:
+    def _parts(self, numbers: Iterable[int], part: bytes) -> Iterator[tuple[int, File, bytes]]:
         """What is kept of some traces as one of their parts, or nothing."""
         keys = {number: self.files[number][0].key + part for number in numbers}
         kept = self._cache.get_many([*keys.values()])
         for number, key in keys.items():
-            yield number, self.files[number][0], self._loose.get(key) or kept.get(key, b"")
+            yield number, self.files[number][0], kept.get(key, b"")
 
     def _with_known(self, files: Sequence[File]) -> Iterator[File]:
         keys = [digest(program(), in_bytes(os.path.abspath(each.path))) for each in files]  # noqa: PTH100 - that would follow links
@@ -432,11 +411,6 @@ class KeptTraces:
         if known is None:
             known = self._rules[id(settings)] = settings, digest(in_bytes(repr(settings)))
         return known[1]
-
-    def _flush(self) -> None:
-        if not self._cache.put_many(self._new):
-            self._loose |= self._new
-        self._new = {}
 
 
 def _is_as_known(file: File, known: TraceState) -> bool:

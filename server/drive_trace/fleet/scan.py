@@ -20,7 +20,6 @@ from drive_trace.fleet.kept import (
     KeptTraces,
     OnAll,
     analysed,
-    in_batches,
     in_bytes,
     read,
 )
@@ -33,7 +32,7 @@ from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, score_run
 from drive_trace.storage.files import Problem, verdicts_beside
 from drive_trace.storage.finding import Found, NotRead, omitted
 from drive_trace.storage.fleet_cache import Cache, digest, program
-from drive_trace.storage.processes import on_all_cores
+from drive_trace.storage.processes import in_batches, on_all_cores
 from drive_trace.storage.projects import Above, Projects
 
 if TYPE_CHECKING:  # see kept.py

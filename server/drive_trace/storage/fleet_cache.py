@@ -108,10 +108,8 @@ class Cache:
             }
         return found
 
-    def put_many(self, values: Mapping[bytes, bytes]) -> bool:
-        """Keep values under their keys, which survive a kill once this is done. Says whether that
-        is possible.
-        """
+    def put_many(self, values: Mapping[bytes, bytes]) -> None:
+        """Keep values under their keys, if possible: they survive a kill once this is done."""
         try:
             rows = ((key, value, digest(key, value)) for key, value in values.items())
             self._database.executemany("REPLACE INTO kept VALUES (?, ?, ?)", rows)
@@ -119,7 +117,6 @@ class Cache:
             self._database.execute("BEGIN IMMEDIATE")
         except (sqlite3.Error, OverflowError):
             self._is_broken = True
-        return not self._is_broken
 
     def close(self) -> None:
         """End. A file that is broken goes."""

@@ -270,10 +270,10 @@ def on_all_cores(
         pool.shutdown(cancel_futures=True)
 
 
-def in_parts(items: Iterable[Item]) -> Iterator[list[Item]]:
+def in_batches(items: Iterable[Item], size: int = _TOGETHER) -> Iterator[list[Item]]:
     """Items, some at once: to make each between other work takes longer, as caches are small."""
     rest = iter(items)
-    return iter(lambda: list(islice(rest, _TOGETHER)), [])
+    return iter(lambda: list(islice(rest, size)), [])
 
 
 class Packed(Iterable[Item]):
@@ -283,7 +283,7 @@ class Packed(Iterable[Item]):
         import pickle  # noqa: PLC0415 - little work needs no other process
         import zlib  # noqa: PLC0415
 
-        self._parts = [zlib.compress(pickle.dumps(part), 1) for part in in_parts(items)]
+        self._parts = [zlib.compress(pickle.dumps(part), 1) for part in in_batches(items)]
 
     def __iter__(self) -> Iterator[Item]:
         import pickle  # noqa: PLC0415 - see above
