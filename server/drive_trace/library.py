@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator
 from operator import attrgetter
-from typing import Annotated, Any, NamedTuple, cast
+from typing import Annotated, Any, NamedTuple, TypeVar, cast
 
 from pydantic import Field
 
@@ -34,6 +34,7 @@ TraceEvent = Annotated[vocabulary.TraceEvent, Field(discriminator="event_type")]
 it, and pydantic validates it, by itself or as a part of other models.
 """
 
+T = TypeVar("T")
 AnyPath = str | os.PathLike[str]
 
 
@@ -72,9 +73,7 @@ def read(path: AnyPath) -> TraceFile:
     """Read a trace, as readers of traces do: a line that they reject costs nothing but itself.
     Raises UnreadableError where there is no such file, or it cannot be read.
     """
-    trace = read_trace(os.fspath(path))
-    if isinstance(trace, Problem):
-        raise UnreadableError(trace.message)
+    trace = _usable(read_trace(os.fspath(path)))
     lines = list(enumerate(read_lines(trace.records), 1))
     rejected = [(number, line.text) for number, line in lines if line.is_rejected]
     reasons = _reasons([text for _, text in rejected])
@@ -87,6 +86,12 @@ def read(path: AnyPath) -> TraceFile:
             if line.status is LineStatus.UNKNOWN
         ),
     )
+
+
+def _usable(outcome: T | Problem) -> T:
+    if isinstance(outcome, Problem):
+        raise UnreadableError(outcome.message)
+    return outcome
 
 
 def _reasons(texts: list[str]) -> list[tuple[str, ...]]:
@@ -155,12 +160,8 @@ def compare(  # noqa: PLR0913 - one for each option
     runs; ValueError for a name of ``allow_unverified`` or a ``time`` that means nothing.
     """
     allowed, options = allowed_of(allow_unverified), SearchOptions(no_ignore, tuple(exclude))
-    case_file = read_case_file(os.fspath(cases)) if cases is not None else None
-    if isinstance(case_file, Problem):
-        raise UnreadableError(case_file.message)
-    priced = read_prices(None if prices is None else os.fspath(prices))
-    if isinstance(priced, Problem):
-        raise UnreadableError(priced.message)
+    case_file = _usable(read_case_file(os.fspath(cases))) if cases is not None else None
+    priced = _usable(read_prices(None if prices is None else os.fspath(prices)))
     if time not in TIMES:
         raise ValueError(f"{shown(time)} is none of {', '.join(TIMES)}")
 
@@ -169,10 +170,6 @@ def compare(  # noqa: PLR0913 - one for each option
         named = [side] if isinstance(side, str | os.PathLike) else side
         paths = [os.fspath(each) for each in named]
         given[name] = (paths, _found(paths, options))
-    sides = read_sides(given, case_file, options, priced)
-    if isinstance(sides, Problem):
-        raise UnreadableError(sides.message)
-    misfit = case_file.misfit(sides) if case_file is not None else None
-    if misfit is not None:
-        raise UnreadableError(misfit.message)
+    sides = _usable(read_sides(given, case_file, options, priced))
+    _usable(case_file.misfit(sides) if case_file is not None else None)
     return compare_sides(*sides, allowed, CostRule(margin, time))

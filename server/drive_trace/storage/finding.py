@@ -6,10 +6,10 @@ import errno
 import math
 import os
 import re
-from collections import deque
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import cache, partial
+from heapq import merge
 from itertools import chain
 from operator import attrgetter
 from pathlib import Path
@@ -716,14 +716,7 @@ def among(found: Iterable[T], beside: Iterable[T], path_of: Callable[[T], str]) 
         *folders, name = Path(absolute(path_of(item))).parts
         return [*((True, each) for each in folders), (False, name)]
 
-    waiting = deque((as_found(each), each) for each in beside)
-    placed: list[T] = []
-    for each in found:
-        key = as_found(each)
-        while waiting and waiting[0][0] < key:
-            placed.append(waiting.popleft()[1])
-        placed.append(each)
-    return [*placed, *(each for _, each in waiting)]
+    return [*merge(found, beside, key=as_found)]
 
 
 def from_here(path: str | Path) -> str:
