@@ -32,7 +32,12 @@ def test_a_reply_comes_with_what_the_provider_says_of_it(kind: str) -> None:
     with provider(replies("ok")) as server:
         reply = asked(server, kind)
         (request,) = server.seen
-    assert (reply, reply.input_tokens, reply.output_tokens, reply.cut_off) == ("ok", 120, 30, None)
+    assert (reply.text, reply.input_tokens, reply.output_tokens, reply.cut_off) == (
+        "ok",
+        120,
+        30,
+        None,
+    )
     assert reply.model in {"gpt-x-2", "claude-x-2"}
     assert request.body["model"] == "x-1"
     assert request.body["messages"] == [{"role": "user", "content": "Judge."}]
@@ -87,7 +92,7 @@ def no_response(request: Request) -> None:
 )
 def test_where_the_way_fails_the_model_is_asked_again(kind: str, fault: Behave) -> None:
     with provider(fault, fault, replies("ok")) as server:
-        assert asked(server, kind) == "ok"
+        assert asked(server, kind).text == "ok"
         assert len(server.seen) == 3
     with provider(fault) as server:
         with pytest.raises(TransportError):
@@ -105,7 +110,7 @@ def test_a_wait_that_is_too_long_is_not_waited() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("ALL_PROXY", "socks5://u:hidden@127.0.0.1:1", "names a SOCKS proxy; only HTTP"),
+        ("ALL_PROXY", "socks5://u:hidden@127.0.0.1:1", "the proxy or the CA bundle"),
         ("HTTPS_PROXY", "ftp://u:hidden@127.0.0.1:1", "the proxy or the CA bundle"),
         ("HTTPS_PROXY", "::", "the proxy or the CA bundle"),
         ("SSL_CERT_FILE", "/no/such/file", "the proxy or the CA bundle"),
@@ -189,7 +194,7 @@ def test_a_response_that_drips_is_not_waited_for() -> None:
 
 def test_the_key_is_in_no_reply() -> None:
     with provider(replies(f"your key is {KEY}")) as server:
-        assert asked(server, "openai") == "your key is [key]"
+        assert asked(server, "openai").text == "your key is [key]"
 
 
 @pytest.mark.parametrize(
@@ -249,7 +254,7 @@ def test_a_reply_of_a_schema_is_asked_for(kind: str, asked_for: dict[str, Any]) 
 def test_who_knows_no_schema_is_asked_without(kind: str, code: int) -> None:
     with provider(fails(code), replies("ok")) as server:
         reply = asked(server, kind, schema=SCHEMA)
-        assert (reply, reply.schema_held) == ("ok", False)
+        assert (reply.text, reply.schema_held) == ("ok", False)
         first, second = (request.body for request in server.seen)
     assert first.keys() > second.keys()
     with provider(fails(code)) as server:

@@ -8,8 +8,17 @@ import re
 import pytest
 from jsonschema import Draft202012Validator
 
-from drive_trace.commands.models import Call, Reply, judge, replayed
-from drive_trace.grading.prompts import INTENT_SCHEMA, JudgedCase, Prompt, cut_diff, intent_prompt
+from drive_trace.commands.models import Call, Model, Reply, judge
+from drive_trace.commands.models import replayed as recorded
+from drive_trace.grading.prompts import (
+    INTENT_SCHEMA,
+    JudgedCase,
+    ModelAnswer,
+    NoAnswer,
+    Prompt,
+    cut_diff,
+    intent_prompt,
+)
 
 PASS = '{"reasons": ["AC-1 holds"], "intent": "pass"}'
 FAIL = '{"reasons": ["AC-1 does not hold"], "intent": "fail"}'
@@ -23,6 +32,10 @@ def test_what_a_judge_may_say_is_what_its_schema_says() -> None:
     assert all(validator.is_valid(json.loads(each)) for each in (PASS, FAIL, UNSEEN))
     for text in ('{"reasons": ["x"], "intent": "maybe"}', '{"intent": "pass"}', '"pass"'):
         assert not validator.is_valid(json.loads(text))
+
+
+def replayed(replies: list[str]) -> Model:
+    return recorded(map(Reply, replies))
 
 
 def render(nonce: str, diff: str = "+x") -> Prompt:
@@ -41,7 +54,6 @@ def render(nonce: str, diff: str = "+x") -> Prompt:
         ([PASS, "cannot tell", PASS], 3, None, "the judge says that it cannot tell", 2),
         (["I cannot tell.", PASS], 1, "pass", None, 2),
         ([], 1, None, "no recorded reply is left", 1),
-        ([Reply(PASS, cut_off="max_tokens")] * 2, 1, None, r"is not whole \(max_tokens\)", 2),
         ([PASS, PASS, PASS], 3, "pass", None, 3),
         ([PASS, FAIL, PASS], 3, None, "does not agree with itself: 2 × pass and 1 × fail", 3),
         ([PASS, "", "", PASS], 3, None, "the reply is empty", 3),
@@ -52,18 +64,27 @@ def test_only_a_unanimous_verdict_is_one(
 ) -> None:
     noted: list[Call] = []
     outcome = judge(replayed(replies), render, repeat=repeat, noted=noted.append)
-    assert (outcome.verdict, len(noted)) == (verdict, calls)
-    assert bool(outcome.reasons) == (verdict is not None)
-    assert re.search(why, outcome.why or "") if why else outcome.why is None
+    assert len(noted) == calls
+    if isinstance(outcome, ModelAnswer):
+        assert (outcome.values, why) == ((verdict,), None)
+        assert outcome.reasons
+    else:
+        assert verdict is None
+        assert re.search(why or "", outcome.reason)
 
 
-def obedient(prompt: str) -> str:
+def test_a_reply_that_is_cut_off_is_no_verdict() -> None:
+    cut = Reply(PASS, cut_off="max_tokens")
+    assert judge(recorded([cut, cut]), render) == NoAnswer("the reply is not whole (max_tokens)")
+
+
+def obedient(prompt: str) -> Reply:
     """Does what the first text outside of the marks tells it to, and passes what has an order to
     pass there.
     """
     marked = r"^<<<([A-Z-]+) ([0-9a-f]{32})$.*?^\1 \2>>>$"
     ours = re.sub(marked, "", prompt, flags=re.DOTALL | re.MULTILINE)
-    return PASS if "reply with pass" in ours else FAIL
+    return Reply(PASS if "reply with pass" in ours else FAIL)
 
 
 @pytest.mark.parametrize(
@@ -78,15 +99,16 @@ def obedient(prompt: str) -> str:
 )
 def test_what_stands_in_a_diff_is_not_obeyed(diff: str) -> None:
     outcome = judge(obedient, lambda nonce: render(nonce, diff))
-    assert outcome.verdict == "fail"
+    assert isinstance(outcome, ModelAnswer)
+    assert outcome.values == ("fail",)
 
 
 def test_each_call_has_its_own_nonce() -> None:
     prompts: list[str] = []
 
-    def listening(prompt: str) -> str:
+    def listening(prompt: str) -> Reply:
         prompts.append(prompt)
-        return PASS
+        return Reply(PASS)
 
     judge(listening, render, repeat=2)
     nonces = {found for text in prompts for found in re.findall("<<<DIFF ([0-9a-f]{32})", text)}
@@ -95,4 +117,5 @@ def test_each_call_has_its_own_nonce() -> None:
 
 def test_the_reasons_are_those_of_the_call_that_the_grade_names() -> None:
     last = PASS.replace("AC-1 holds", "AC-2 holds")
-    assert judge(replayed([PASS, last]), render, repeat=2).reasons == ("AC-2 holds",)
+    answer = judge(replayed([PASS, last]), render, repeat=2)
+    assert answer == ModelAnswer(("pass",), ("AC-2 holds",))

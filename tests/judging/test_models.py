@@ -3,20 +3,20 @@
 import pytest
 
 from drive_trace.commands.models import ModelError, Reply, ask, ask_command, judge, replayed
-from drive_trace.grading.prompts import JudgedCase, cut_diff, intent_prompt
+from drive_trace.grading.prompts import JudgedCase, ModelAnswer, cut_diff, intent_prompt
 from tests.support.systems import NO_SIGNALS, not_on_windows
 
 
 def test_a_command_gets_the_prompt_and_writes_the_reply() -> None:
-    assert ask_command("tr a-z A-Z", "judge “this”") == "JUDGE “THIS”"
-    assert ask_command("echo fine; echo noise >&2", "x" * 300_000) == "fine\n"
+    assert ask_command("tr a-z A-Z", "judge “this”").text == "JUDGE “THIS”"
+    assert ask_command("echo fine; echo noise >&2", "x" * 300_000).text == "fine\n"
 
 
 def test_the_last_line_of_the_errors_may_end_without_a_newline(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Also where it is as long as may be."""
-    assert ask_command("head -c 1048576 /dev/zero | tr '\\0' x >&2; echo yes", "x") == "yes\n"
+    assert ask_command("head -c 1048576 /dev/zero | tr '\\0' x >&2; echo yes", "x").text == "yes\n"
     assert capsys.readouterr().err.startswith("drive-trace: the model's command: xxx")
 
 
@@ -42,16 +42,10 @@ def test_a_command_that_takes_too_long_gives_no_reply() -> None:
 
 
 def test_recorded_replies_come_one_after_another() -> None:
-    model = replayed(["a", "b"])
-    assert [ask(model, "x"), ask(model, "y")] == ["a", "b"]
+    model = replayed([Reply("a"), Reply("b")])
+    assert [ask(model, "x").text, ask(model, "y").text] == ["a", "b"]
     with pytest.raises(ModelError, match="no recorded reply is left"):
         ask(model, "z")
-
-
-def test_any_function_that_replies_is_a_model() -> None:
-    reply = ask(lambda prompt: prompt[::-1], "ab")
-    assert isinstance(reply, Reply)
-    assert (reply, reply.model, reply.cut_off) == ("ba", None, None)
 
 
 def test_a_nonce_does_not_occur_in_what_it_fences(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,11 +53,12 @@ def test_a_nonce_does_not_occur_in_what_it_fences(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("secrets.token_hex", lambda _: next(drawn))
     asked = []
 
-    def reply(prompt: str) -> str:
+    def reply(prompt: str) -> Reply:
         asked.append(prompt)
-        return '{"reasons": ["it holds"], "intent": "pass"}'
+        return Reply('{"reasons": ["it holds"], "intent": "pass"}')
 
     case, cut = JudgedCase("it was " + "ab" * 16), cut_diff("+x")
-    assert judge(reply, lambda nonce: intent_prompt(case, cut, [], nonce)).verdict == "pass"
+    answer = judge(reply, lambda nonce: intent_prompt(case, cut, [], nonce))
+    assert answer == ModelAnswer(("pass",), ("it holds",))
     assert f"<<<DIFF {'cd' * 16}" in asked[0]
     assert f"it was {'ab' * 16}\n" in asked[0]

@@ -137,13 +137,12 @@ def read_case(path: str) -> JudgedCase:
     return JudgedCase(**texts)
 
 
-def read_diff(path: str) -> str:
-    """A diff in a file, or on standard input for ``-``. Ends the command if it is none."""
-    return _diff(path, usable(read_bytes(path, _LARGEST_DIFF)))
-
-
-def diff_of(repo: str, commits: str) -> str:
-    """The diff of a range of commits, as git makes it. Ends the command if there is none."""
+def read_diff(path: str | None, repo: str, commits: str) -> str:
+    """A diff in a file, or on standard input for ``-``; else that of a range of commits, as git
+    makes it. Ends the command if it is none.
+    """
+    if path is not None:
+        return _diff(path, usable(read_bytes(path, _LARGEST_DIFF)))
     if _RANGE.fullmatch(commits) is None:
         raise Ended(EXIT_UNUSABLE, f"{commits}: is no range of commits, such as main..HEAD")
     if not Path(repo).is_dir():

@@ -152,7 +152,7 @@ class HttpModel:
         self.url = _checked(base) + self._provider.path
         """Where prompts go."""
 
-    def grade(self, prompt: str) -> str:
+    def grade(self, prompt: str) -> Reply:
         """See :data:`Model`."""
         try:
             return asyncio.run(self._asked(prompt))
@@ -197,11 +197,7 @@ class HttpModel:
             return httpx2.AsyncClient(
                 timeout=self._seconds, follow_redirects=False, trust_env=through
             )
-        except ImportError as error:
-            raise ModelError(
-                "the environment names a SOCKS proxy; only HTTP proxies work"
-            ) from error
-        except (httpx2.InvalidURL, ValueError, OSError) as error:
+        except (ImportError, httpx2.InvalidURL, ValueError, OSError) as error:
             why = _shown(str(error))
             what = f"the proxy or the CA bundle of the environment cannot be used ({why})"
             raise ModelError(what) from error
@@ -224,11 +220,10 @@ class HttpModel:
             reply = self._provider.reply(json.loads(content))
         except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise ModelError("the response has another shape than the provider's API") from error
-        facts = {name: getattr(reply, name) for name in Reply.__slots__}
-        facts["schema_held"] = self._schema is not None
-        for name in ("model", "cut_off"):
-            facts[name] = facts[name] and _shown(facts[name])
-        return Reply(without_keys(reply), **facts)
+        model, cut_off = (each and _shown(each) for each in (reply.model, reply.cut_off))
+        held = self._schema is not None
+        text = without_keys(reply.text)
+        return reply._replace(text=text, model=model, cut_off=cut_off, schema_held=held)
 
 
 def _message(content: bytes) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -139,10 +139,7 @@ def judge(dry_run: bool, output_format: str, **given: Any) -> None:
         --acceptance cases/shop --repo . --range main..HEAD --model my-judge \\
         --model-command ./judge.sh --family qwen --orchestrator-family claude
     """
-    asked = Asked(*(given.pop(each) for each in Asked._fields))
-    criteria = Criteria(*(given.pop(each) for each in Criteria._fields))
-    request = writing.RecordRequest(GRADE, {"intent": "pass"}, **given, origin=Origin("judge"))
-    judging = Judging(request, asked, criteria)
+    judging = Judging(given)
     as_json = output_format == "json"
     try:
         judging.plan()
@@ -190,38 +187,6 @@ def _show(judging: Judging, *, as_json: bool) -> None:
     notify(f"would append, for a pass: {judging.would_append}")
 
 
-# What a run is judged by
-
-
-class Criteria(NamedTuple):
-    """What a run is judged by, as the options of ``judge`` say by name."""
-
-    acceptance: str
-    diff: str | None
-    repo: str | None
-    commits: str | None
-    family: str | None
-    orchestrator: str | None
-    calibration: str | None
-    labelling_rule: str | None
-    allow_uncalibrated: bool
-    repeat: int
-
-    def check(self) -> None:
-        """Raises UsageError unless there is one way to the diff."""
-        by_range = self.repo is not None, self.commits is not None
-        if (self.diff is None) == (by_range == (False, False)) or by_range[0] != by_range[1]:
-            raise click.UsageError("name either a --diff, or a --repo and a --range")
-
-    def read_diff(self) -> str:
-        """What was changed."""
-        if self.diff is not None:
-            return asking.read_diff(self.diff)
-        assert self.repo is not None
-        assert self.commits is not None
-        return asking.diff_of(self.repo, self.commits)
-
-
 class JudgingResult(NamedTuple):
     """What the judging has come to, for ``judge --output-format json``. All texts are untrusted."""
 
@@ -243,14 +208,18 @@ class JudgingResult(NamedTuple):
 class Judging:
     """One run that is judged. What it has come to can be read at any time, also after an error."""
 
-    def __init__(self, request: writing.RecordRequest, asked: Asked, criteria: Criteria) -> None:
-        self.outcome = JudgingResult(run_id=request.project_run_id, model=asked.model)
-        self._request, self._asked, self._criteria = request, asked, criteria
-        self._judge = judge_now(asked.model)
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        """``given`` are the options of ``judge``, by name."""
+        self._given, self._asked = given, Asked._make(map(given.get, Asked._fields))
+        where = {name: given[name] for name in writing.WHERE}
+        request = writing.RecordRequest(GRADE, {"intent": "pass"}, **where, origin=Origin("judge"))
+        self._request = request
+        self.outcome = JudgingResult(run_id=request.project_run_id, model=self._asked.model)
+        self._judge = judge_now(self._asked.model)
         self._judges = self._orchestrators = frozenset[str]()
         """The families of models that judge and orchestrator are of."""
         self._id = str(uuid.uuid4())
-        self._tree = tree_state(criteria.repo or ".", request.trace_file)
+        self._tree = tree_state(given["repo"] or ".", request.trace_file)
         self._record = f"{request.trace_file}{JUDGEMENTS_SUFFIX}"
         """Where the calls are recorded: beside the trace, as readers look there alone."""
         self._diff = ""
@@ -264,8 +233,10 @@ class Judging:
         """Read all that is judged, and refuse what could not be recorded. Nothing is sent or
         written yet. Raises ClickException.
         """
-        request, criteria = self._request, self._criteria
-        criteria.check()
+        request, given = self._request, self._given
+        ways = [given[name] is not None for name in ("diff", "repo", "commits")]
+        if ways not in ([True, False, False], [False, True, True]):
+            raise click.UsageError("name either a --diff, or a --repo and a --range")
         self._asked.check()
         if (out := leads_out(self._record)) is not None:
             raise self._refused(f"{self._record}: not written: {out.strerror}", EXIT_UNUSABLE)
@@ -273,8 +244,8 @@ class Judging:
         if found:
             raise Ended(EXIT_UNUSABLE, *(each.problem.message for each in found))
         self._check_families()
-        case = prompts.JudgedCase(*map(without_keys, asking.read_case(criteria.acceptance)))
-        self._diff = criteria.read_diff()
+        case = prompts.JudgedCase(*map(without_keys, asking.read_case(given["acceptance"])))
+        self._diff = asking.read_diff(given["diff"], given["repo"], given["commits"])
         cut = prompts.cut_diff(without_keys(self._diff))
         would = writing.preview(request)
         if not cut.text.strip():
@@ -289,7 +260,7 @@ class Judging:
         self._render, self.prompt = render, render("0" * 32)
         if len(self.prompt.text) > prompts.LARGEST:
             length = f"the prompt has {len(self.prompt.text):,} characters"
-            most = f"and may have {prompts.LARGEST:,}; shorten {criteria.acceptance}"
+            most = f"and may have {prompts.LARGEST:,}; shorten {given['acceptance']}"
             raise Ended(EXIT_UNUSABLE, f"{length}, {most}")
         self._calibrated = self._calibration()
         self.lacks = self._lacks(self._judge)
@@ -303,11 +274,11 @@ class Judging:
             raise self._refused(*refused)
         model = self._model(self.prompt)
         notify(f"asking {self._asked.model} through {self.destination}")
-        repeat = self._criteria.repeat
+        repeat = self._given["repeat"]
         found = models.judge(model, self._render, repeat=repeat, noted=self._note)
-        if found.verdict is None:
-            raise self._no_verdict(str(found.why))
-        self.outcome = self.outcome._replace(intent=found.verdict, reasons=found.reasons)
+        if isinstance(found, prompts.NoAnswer):
+            raise self._no_verdict(found.reason)
+        self.outcome = self.outcome._replace(intent=found.values[0], reasons=found.reasons)
 
     def record(self) -> tuple[writing.RecordRequest, Merged]:
         """Append the verdict, and say what was asked for. Raises ClickException."""
@@ -319,13 +290,13 @@ class Judging:
     # Who may judge
 
     def _check_families(self) -> None:
-        told, settings = self._criteria.family, self._settings
+        told, settings = self._given["family"], self._settings
         known = (*FAMILIES, *settings.families)
         where = f"below [judge] in your own {CONFIGURATION_NAME}, in {self._own.folder}"
         more = f'for one more, set families.NAME = ["a word of its models\' ids"] {where}'
         if told is not None and told.lower() not in known:
             raise click.UsageError(f"--family is one of {listed(known, 'or')}; {more}")
-        orchestrator = self._criteria.orchestrator or settings.orchestrator_family
+        orchestrator = self._given["orchestrator"] or settings.orchestrator_family
         if orchestrator is None:
             what = "name the --orchestrator-family, or set orchestrator-family"
             raise click.UsageError(f"{what} {where}")
@@ -362,7 +333,7 @@ class Judging:
 
     def _calibration(self) -> judgements.Calibrated | None:
         """What calibrate kept; None where there is nothing."""
-        given, tree = self._criteria.calibration, self._project.folder / CALIBRATION_NAME
+        given, tree = self._given["calibration"], self._project.folder / CALIBRATION_NAME
         path = Path(given) if given else self._own.folder / CALIBRATION_NAME
         if given is None and may_be_there(tree) and self._believes(tree, "the calibration"):
             path = tree
@@ -372,7 +343,7 @@ class Judging:
         """Why a judge is not calibrated, as far as is known of it."""
         if self._calibrated is None:
             return (f"there is no {CALIBRATION_NAME} in your own {self._own.folder}",)
-        return self._calibrated.lacks(judge, self._criteria.labelling_rule)
+        return self._calibrated.lacks(judge, self._given["labelling_rule"])
 
     def _uncalibrated(self) -> tuple[str, int] | None:
         """Why a judge that is not calibrated does not count, and the exit code. Says so where it
@@ -381,7 +352,7 @@ class Judging:
         if not self.lacks:
             return None
         uncalibrated = f"the judge is not calibrated: {'; '.join(self.lacks)}"
-        if not self._criteria.allow_uncalibrated:
+        if not self._given["allow_uncalibrated"]:
             return uncalibrated, EXIT_REFUSED
         notify(f"{uncalibrated}. Its verdict carries a caveat")
         return None
@@ -417,15 +388,15 @@ class Judging:
 
     def _note(self, call: models.Call) -> None:
         """Record a call before anything is made of it: what is not recorded decides nothing."""
-        reply, answer, repeat, attempt = call
-        prompt = self.prompt
-        reported = reply.model if reply is not None else None
+        answer, prompt = call.answer, self.prompt
+        reply = call.reply or Reply("")
+        reported = reply.model
         self.outcome = self.outcome._replace(
             attempts=self.outcome.attempts + 1,
             reported_model=self.outcome.reported_model or reported or None,
         )
         refused = self._why_not_by(reported) if reported else None
-        judge = replace(self._judge, schema_held=reply.schema_held if reply is not None else None)
+        judge = replace(self._judge, schema_held=reply.schema_held)
         if not self.lacks and (lacks := self._lacks(judge)):
             self.lacks, self.outcome = lacks, self.outcome._replace(calibrated=False)
             refused = refused or self._uncalibrated()
@@ -439,19 +410,19 @@ class Judging:
             prompt_hash=prompt.hash,
             acceptance_hash=prompt.acceptance_hash,
             diff_hash=prompts.hash_of(self._diff),
-            range=self._criteria.commits,
+            range=self._given["commits"],
             commit=self._tree[0],
             clean=self._tree[1],
-            reply=None if reply is None else writable(reply),
+            reply=call.reply and writable(reply.text),
             verdict=None if refused else getattr(answer, "values", (None,))[0],
             why=refused[0] if refused else getattr(answer, "reason", None),
             reasons=getattr(answer, "reasons", ()),
-            attempt=attempt,
-            repeat=repeat,
-            repeats=self._criteria.repeat,
-            input_tokens=None if reply is None else reply.input_tokens,
-            output_tokens=None if reply is None else reply.output_tokens,
-            cost_usd=None if reply is None else reply.cost,
+            attempt=call.attempt,
+            repeat=call.repeat,
+            repeats=self._given["repeat"],
+            input_tokens=reply.input_tokens,
+            output_tokens=reply.output_tokens,
+            cost_usd=reply.cost,
             agreement=table and table.agreement.value,
             agreement_interval=table and table.agreement.interval,
         )

@@ -15,7 +15,7 @@ from msgspec import Meta
 from drive_trace.authoring.transcripts import failures_of, operator_turns_of
 from drive_trace.commands import options
 from drive_trace.commands.asking import Asked, echo_json, echo_prompt
-from drive_trace.commands.models import Model, attempts, replayed, without_keys
+from drive_trace.commands.models import Model, Reply, attempts, replayed, without_keys
 from drive_trace.commands.reading import read_text, usable
 from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, notify
 from drive_trace.grading import prompts
@@ -133,7 +133,7 @@ def _sort(
     of_records: Callable[[Sequence[str]], Sequence[Item]],
     given: Mapping[str, Any],
 ) -> None:
-    asked = Asked(*(given[each] for each in Asked._fields))
+    asked = Asked._make(map(given.get, Asked._fields))
     file, as_json = given["file"], given["output_format"] == "json"
     asked.check()
     names = _classes(sorting, given["classes"])
@@ -217,7 +217,7 @@ def _models(asked: Asked) -> Callable[[Item], Model]:
         what = f"{asked.replay}: is not what --output-format json of this command prints"
         raise Ended(EXIT_UNUSABLE, what) from error
     return lambda item: replayed(
-        without_keys(str(each)) for each in replies.get((item.line, item.text), ())
+        Reply(without_keys(str(each))) for each in replies.get((item.line, item.text), ())
     )
 
 
@@ -230,7 +230,7 @@ def _ask(model: Model, sorting: Sorting, names: prompts.Classes, item: Item) -> 
             lambda reply: prompts.read_answer(reply, sorting.key, names, many=sorting.takes_many),
         )
     )
-    replies = [str(each.reply) for each in calls if each.reply is not None]
+    replies = [each.reply.text for each in calls if each.reply is not None]
     answer = calls[-1].answer
     values = answer.values if isinstance(answer, ModelAnswer) else ()
     return {

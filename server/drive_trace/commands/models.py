@@ -24,11 +24,6 @@ _FIRST_WAIT, _LONGEST_WAIT = 1.0, 60.0
 """Seconds."""
 
 
-Model: TypeAlias = Callable[[str], str]
-"""Replies to a prompt. Raises ModelError where there is no reply; a :class:`Reply` says more of it.
-"""
-
-
 class ModelError(Exception):
     """A model gave no reply: why, in one clause without a full stop, and without any key."""
 
@@ -42,28 +37,24 @@ class TransportError(ModelError):
         """Seconds after which the provider wants to be asked again, if it said so."""
 
 
-class Reply(str):
+class Reply(NamedTuple):
     """What a model replied, with what its provider said of it."""
 
-    __slots__ = ("cost", "cut_off", "input_tokens", "model", "output_tokens", "schema_held")
-
-    model: str | None
+    text: str
+    model: str | None = None
     """The model's id as the provider reports it."""
-    cut_off: str | None
+    cut_off: str | None = None
     """Why the reply is not whole, or none: the provider's word for it."""
-    input_tokens: int | None
-    output_tokens: int | None
-    cost: float | None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost: float | None = None
     """In US dollars."""
-    schema_held: bool | None
+    schema_held: bool | None = None
     """Whether the provider took a JSON Schema for the reply."""
 
-    def __new__(cls, text: str, **facts: object) -> Reply:
-        """A reply with what is known of it, by name; the rest is None."""
-        reply = super().__new__(cls, text)
-        for name in cls.__slots__:
-            setattr(reply, name, facts.get(name))
-        return reply
+
+Model: TypeAlias = Callable[[str], Reply]
+"""Replies to a prompt. Raises ModelError where there is no reply."""
 
 
 def without_keys(text: str) -> str:
@@ -91,7 +82,7 @@ def ask(model: Model, prompt: str, sleep: Callable[[float], object] = time.sleep
     """
     for number in range(1, TRIES + 1):
         try:
-            reply = model(prompt)
+            return model(prompt)
         except TransportError as error:
             wait = _FIRST_WAIT * 2 ** (number - 1) * random.uniform(0.75, 1.25)  # noqa: S311 - jitter
             wait = max(wait, error.wait or 0.0)
@@ -101,8 +92,6 @@ def ask(model: Model, prompt: str, sleep: Callable[[float], object] = time.sleep
                 raise
             notify(f"{error}; asking again in {wait:.1f} s")
             sleep(wait)
-        else:
-            return reply if isinstance(reply, Reply) else Reply(reply)
     raise AssertionError("the last try returns or raises")
 
 
@@ -145,11 +134,11 @@ def ask_command(command: str, prompt: str, seconds: float = 600.0) -> Reply:
         raise ModelError("the model's command wrote something that is not UTF-8") from error
 
 
-def replayed(replies: Iterable[str]) -> Model:
+def replayed(replies: Iterable[Reply]) -> Model:
     """Gives replies that were recorded, one after another, whatever is asked."""
     left = iter(replies)
 
-    def reply(_: str) -> str:
+    def reply(_: str) -> Reply:
         for each in left:
             return each
         raise ModelError("no recorded reply is left")
@@ -178,39 +167,29 @@ class Call(NamedTuple):
     """From 1."""
 
 
-class JudgeOutcome(NamedTuple):
-    """What the calls come to."""
-
-    verdict: str | None
-    """None where there is none; then ``why`` says so."""
-    reasons: tuple[str, ...]
-    """Of the last call, on which the grade rests. Untrusted."""
-    why: str | None
-
-
 def judge(
     model: Model,
     render: Callable[[str], Prompt],
     *,
     repeat: int = 1,
     noted: Callable[[Call], object] = lambda _: None,
-) -> JudgeOutcome:
-    """Ask ``repeat`` times; only a unanimous verdict is one. ``render`` makes the prompt with a
-    nonce, which is new for each call. Each call is ``noted`` as it ends.
+) -> ModelAnswer | NoAnswer:
+    """Ask ``repeat`` times; only a unanimous verdict is one, with the reasons of the last call.
+    ``render`` makes the prompt with a nonce, which is new for each call. Each call is ``noted`` as
+    it ends.
     """
-    calls: list[Call] = []
+    tally: Counter[str] = Counter()
     for number in range(1, repeat + 1):
         for call in attempts(model, render, _verdict, number):
-            calls.append(call)
             noted(call)
-        if isinstance(calls[-1].answer, NoAnswer):
-            return JudgeOutcome(None, (), calls[-1].answer.reason)
-    answers = [each.answer for each in calls if isinstance(each.answer, ModelAnswer)]
-    tally = Counter(value for each in answers for value in each.values)
+            answer = call.answer
+        if isinstance(answer, NoAnswer):
+            return answer
+        tally.update(answer.values)
     if len(tally) > 1:
         said = " and ".join(f"{tally[each]} × {each}" for each in VERDICTS)
-        return JudgeOutcome(None, (), f"the judge does not agree with itself: {said}")
-    return JudgeOutcome(answers[-1].values[0], answers[-1].reasons, None)
+        return NoAnswer(f"the judge does not agree with itself: {said}")
+    return answer
 
 
 def attempts(
@@ -228,7 +207,9 @@ def attempts(
         except ModelError as error:
             yield Call(None, NoAnswer(str(error)), repeat, attempt)
             return
-        answer = _of_whole(reply) or read(reply)
+        answer = read(reply.text)
+        if reply.cut_off is not None:
+            answer = NoAnswer(f"the reply is not whole ({reply.cut_off[:40]})")
         yield Call(reply, answer, repeat, attempt)
         if not isinstance(answer, NoAnswer) or answer.is_final:
             return
@@ -240,12 +221,6 @@ def _nonce_apart_from(data: str) -> str:
     """A nonce that does not occur in what it is to fence."""
     nonce = secrets.token_hex(16)
     return nonce if nonce not in data else _nonce_apart_from(data)
-
-
-def _of_whole(reply: Reply) -> NoAnswer | None:
-    if reply.cut_off is None:
-        return None
-    return NoAnswer(f"the reply is not whole ({reply.cut_off[:40]})")
 
 
 def _verdict(reply: str) -> ModelAnswer | NoAnswer:

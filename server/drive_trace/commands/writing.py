@@ -117,6 +117,10 @@ def done(
     return result
 
 
+WHERE = ("trace_file", "project_run_id", "only_this_file", "paths")
+"""The options that all who record have."""
+
+
 class RecordRequest(NamedTuple):
     """What is to be recorded, and where. The options of a command that records fill it by name."""
 
