@@ -20,7 +20,7 @@ from typing import NamedTuple
 from drive_trace.comparison import answer as deciding
 from drive_trace.comparison import statistics
 from drive_trace.comparison.answer import Answer, CorrectShare, CostRule
-from drive_trace.comparison.looks import levels_for_two
+from drive_trace.comparison.power import levels_for_two
 from drive_trace.comparison.repeated import tally
 from drive_trace.comparison.runs import ComparedRun, RunsOfCase, costs_of
 from drive_trace.comparison.traced import TokenPrices

@@ -8,7 +8,7 @@ from statistics import NormalDist
 
 import pytest
 
-from drive_trace.comparison.looks import levels, levels_for_two, spent
+from drive_trace.comparison.power import levels, levels_for_two, spent
 from tests.comparison.support import CORRECT, INCORRECT, Sides
 
 _z = NormalDist().inv_cdf

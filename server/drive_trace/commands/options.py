@@ -23,7 +23,7 @@ from drive_trace.text.wording import listed
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from drive_trace.storage.histories import Histories, Touched
+    from drive_trace.storage.histories import Histories
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 FILE = click.Path(readable=False)
@@ -278,15 +278,6 @@ def trusted() -> bool | str:
     return found
 
 
-def _touched(since: str | None) -> Touched | None:
-    """What differs since a commit, where somebody names one."""
-    if not since:
-        return None
-    from drive_trace.storage.histories import Touched  # noqa: PLC0415 - few ask for it
-
-    return Touched(since)
-
-
 def search(command: Command) -> Command:
     """The options of a search, which the command gets as one argument, ``search``."""
 
@@ -301,8 +292,11 @@ def search(command: Command) -> Command:
 
         projects = Projects(".", with_baseline=False, trusted=trusted())
         meta = click.get_current_context().meta
-        since, runs = _touched(meta.get("since")), meta.get("runs", ())
-        search = SearchOptions(no_ignore, excluded(), projects, runs=runs, since=since)
+        search = SearchOptions(no_ignore, excluded(), projects, runs=meta.get("runs", ()))
+        if since := meta.get("since"):
+            from drive_trace.storage.histories import Touched  # noqa: PLC0415 - few ask for it
+
+            search.since = Touched(since)
         command(search=search, **others)
 
     return searching  # type: ignore[return-value]

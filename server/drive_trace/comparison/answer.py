@@ -473,12 +473,7 @@ def to_json(found: Comparison) -> dict[str, object]:
             for title in DIFFERENCES
         },
         "known": [
-            {
-                "fact": each.name,
-                "state": each.state,
-                "baseline": each.baseline,
-                "candidate": each.candidate,
-            }
+            dict(zip(("fact", "state", "baseline", "candidate"), each[:4], strict=True))
             for each in found.known
         ],
         "ranker": None if found.rank is None else _by_side(found.rank),

@@ -15,7 +15,7 @@ _AS_JUDGED = ("judge", "prompt", "rubric", "acceptance")
 """What has to be the same for all runs of a case that somebody judged."""
 _VARYING = ("model", "bundle", "base")
 """What a comparison is of: at most one of these may differ between the sides."""
-_SHOWN = ("gates",)
+_GATES = "gates"
 """What differs is refused, and what is not known is not asked: no manifest tells it."""
 UNVERIFIABLE = ("case", *_AS_JUDGED, "calibration", *_VARYING, "provenance")
 """What may be unknown, by the names by which it has to be allowed."""
@@ -79,10 +79,8 @@ def comparability(
     """All facts, and why the sides cannot be compared, if so. ``allowed`` are the names of what may
     be unknown.
     """
-    told = [
-        name for name in _SHOWN if any(run.known[name] for run in (*baseline.runs, *candidate.runs))
-    ]
-    facts = [_fact(name, baseline, candidate, cases) for name in (*UNVERIFIABLE, *told)]
+    gated = [_GATES] * any(run.known[_GATES] for run in (*baseline.runs, *candidate.runs))
+    facts = [_fact(name, baseline, candidate, cases) for name in (*UNVERIFIABLE, *gated)]
     varying = [each.name for each in facts if each.state is State.VARIES]
     if len(varying) > 1:
         why = Reason(f"{listed(varying)} vary between the sides, and only one of them may")
@@ -167,7 +165,7 @@ def _fact(name: str, baseline: Side, candidate: Side, cases: Sequence[RunsOfCase
         return _refused(fact, Reason("the judge is uncalibrated"))
     if name == "provenance" and len(ours | theirs) > 1:
         return _refused(fact, Reason("the provenance differs", _shown(fact)))
-    if name == "gates" and any(_gated_apart(case) for case in cases):
+    if name == _GATES and any(_gated_apart(case) for case in cases):
         return _refused(fact, Reason("the gates differ within a case", _shown(fact)))
     if name == "acceptance" and mixed and ours == theirs:
         what = "runs of one case have several acceptance criteria, alike on both sides"
@@ -213,14 +211,14 @@ def _gated_apart(case: RunsOfCase) -> bool:
     """Whether a component of some runs of a case was gated by one command, and of others by
     another.
     """
-    said = {gate for run in (*case.baseline, *case.candidate) for gate in run.known["gates"]}
+    said = {gate for run in (*case.baseline, *case.candidate) for gate in run.known[_GATES]}
     return len(said) > len({each.partition(":")[0] for each in said})
 
 
 def _told(name: str, run: ComparedRun) -> bool:
     """Whether a fact is known, or nothing is asked of it: nobody judged the run."""
     needless = name in (*_AS_JUDGED, "calibration") and not run.is_judged
-    needless |= name in _SHOWN or (run.is_dead and name == "provenance")
+    needless |= name == _GATES or (run.is_dead and name == "provenance")
     return needless or bool(run.known[name])
 
 

@@ -1,4 +1,5 @@
-"""How likely so many runs are to show a difference that is there, and how many would be enough.
+"""How likely so many runs are to show a difference that is there, and how many would be enough; and
+at which levels one may look before all runs are there.
 
 By normal approximations: of the gate with its correction for whole counts (Casagrande, Pike and
 Smith, 1978, over cases), of costs by the ranks of log-normal ones. They say how many runs to plan,
@@ -24,7 +25,11 @@ MOST_RUNS = 1000
 
 Sizes: TypeAlias = Sequence[tuple[int, int]]
 """Of each case, how many runs each side has."""
-_chance = NormalDist().cdf
+_NORMAL = NormalDist()
+_chance = _NORMAL.cdf
+_STEPS = 200
+_FARTHEST = 8.0
+"""In standard deviations: beyond there is nothing that a double can tell from 0."""
 
 
 class Power(NamedTuple):
@@ -152,3 +157,51 @@ def likely_rate(passed: float, of: int) -> float:
     0 or 1.
     """
     return (passed + Z * Z / 2) / (of + Z * Z)
+
+
+# Levels for several planned looks at one comparison, which together are wrong no oftener than one.
+# They are spent as by O'Brien and Fleming: little at first, most at the end (K. K. G. Lan and D. L.
+# DeMets, Biometrika 70, 1983). Each follows from those before by the density of what has not been
+# decided yet (P. Armitage, C. K. McPherson and B. C. Rowe, 1969).
+
+
+def spent(share: float, alpha: float = ALPHA) -> float:
+    """What may be spent of ``alpha``, half of it a side, when a share of all runs is there."""
+    return 4 * _beyond(_NORMAL.inv_cdf(1 - alpha / 4) / math.sqrt(share))
+
+
+def levels(shares: Sequence[float], alpha: float = ALPHA) -> list[float]:
+    """The level of a two-sided test at each look, given the shares of all runs that are there."""
+    found: list[float] = []
+    nodes, before, already = [(0.0, 1.0)], 0.0, 0.0
+    for share in shares:
+        deviation = math.sqrt(share - before)
+        low, high = 0.0, _FARTHEST * math.sqrt(share)
+        while high - low > 1e-9:  # beyond the bound lies what may be spent now
+            bound = (low + high) / 2
+            beyond = 2 * sum(mass * _beyond((bound - at) / deviation) for at, mass in nodes)
+            low, high = (bound, high) if beyond > spent(share, alpha) - already else (low, bound)
+        found.append(2 * _beyond(high / math.sqrt(share)))
+        points = [high * (2 * step / _STEPS - 1) for step in range(_STEPS + 1)]
+        inner = (sum(m * _NORMAL.pdf((x - at) / deviation) for at, m in nodes) for x in points)
+        nodes = [
+            (x, each * _simpson(step) * high / _STEPS * 2 / 3 / deviation)
+            for step, (x, each) in enumerate(zip(points, inner, strict=True))
+        ]
+        before, already = share, spent(share, alpha)
+    return found
+
+
+def levels_for_two(shares: Sequence[float], alpha: float = ALPHA) -> list[float]:
+    """The level at each look that two tests may divide as they like: they are wrong most often
+    where each has a half, and then as rarely as one.
+    """
+    return [2 * each for each in levels(shares, alpha / 2)]
+
+
+def _simpson(step: int) -> int:
+    return 1 if step in {0, _STEPS} else 4 if step % 2 else 2
+
+
+def _beyond(z: float) -> float:
+    return math.erfc(z / math.sqrt(2)) / 2

@@ -392,8 +392,8 @@ def _judged(sides: tuple[JudgedShare, JudgedShare]) -> doc.Section:
 
 def _facts(sides: tuple[compared.Side, compared.Side]) -> doc.Section:
     rows = [
-        (title, *(_figure(at, where.rate_as) for side in sides for at in side.facts[title]))
-        for title, where in compared.DIFFERENCES.items()
+        (title, *(_figure(at, rate_as) for side in sides for at in side.facts[title]))
+        for title, (_, rate_as) in compared.DIFFERENCES.items()
     ]
     headers = ("fact", "baseline", "per run", "candidate", "per run")
     return _section("Differences", (_FACTS,), headers, rows, numbers_from=1)

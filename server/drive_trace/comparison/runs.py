@@ -481,24 +481,18 @@ def rank(runs: Sequence[ComparedRun]) -> float | None:
 # What happened
 
 
-class _MetricPath(NamedTuple):
-    """Where a figure stands in the report's metrics."""
-
-    path: tuple[str, ...]
-    rate_as: str = ""
-    """How a rate is written; empty for a count."""
-
-
 DIFFERENCES = {
-    "briefs reissued": _MetricPath(("rework", "brief_stability", "overall", "reissue")),
-    "briefs amended": _MetricPath(("rework", "brief_stability", "overall", "amended")),
-    "halts on falsified assumptions": _MetricPath(("planning_quality", "i12_halts", "count")),
-    "spec amendments": _MetricPath(("planning_quality", "spec_amendments", "count")),
-    "plan amendments": _MetricPath(("planning_quality", "plan_amendments", "count")),
-    "dispatches accepted in round 1": _MetricPath(("rework", "first_pass_acceptance_rate"), ".0%"),
-    "rounds sent back for each one satisfied": _MetricPath(("rework", "backtrack_ratio"), ",.2f"),
+    "briefs reissued": ("rework.brief_stability.overall.reissue", ""),
+    "briefs amended": ("rework.brief_stability.overall.amended", ""),
+    "halts on falsified assumptions": ("planning_quality.i12_halts.count", ""),
+    "spec amendments": ("planning_quality.spec_amendments.count", ""),
+    "plan amendments": ("planning_quality.plan_amendments.count", ""),
+    "dispatches accepted in round 1": ("rework.first_pass_acceptance_rate", ".0%"),
+    "rounds sent back for each one satisfied": ("rework.backtrack_ratio", ",.2f"),
 }
-"""Differences that explain and decide nothing."""
+"""Differences that explain and decide nothing: where each stands in the report's metrics, and how a
+rate is written, which is nothing for a count.
+"""
 
 
 def facts_of(logs: Sequence[TraceLog], runs: Sequence[RunScore]) -> Mapping[str, Happened]:
@@ -510,8 +504,8 @@ def facts_of(logs: Sequence[TraceLog], runs: Sequence[RunScore]) -> Mapping[str,
     ]
     measured = to_json(measure(EventLog(own, runs)))
     return {
-        title: _happened(_at(measured, where.path), 0 if where.rate_as else len(runs))
-        for title, where in DIFFERENCES.items()
+        title: _happened(_at(measured, path.split(".")), 0 if rate_as else len(runs))
+        for title, (path, rate_as) in DIFFERENCES.items()
     }
 
 

@@ -15,7 +15,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
 from drive_trace.comparison.answer import MARGIN, CostRule
-from drive_trace.comparison.looks import levels_for_two
+from drive_trace.comparison.power import levels_for_two
 from drive_trace.comparison.runs import RunManifest
 from drive_trace.comparison.statistics import ALPHA
 from drive_trace.comparison.traced import Prices
