@@ -122,7 +122,7 @@ def spread_objects(
     """
     found: dict[Line, tuple[Line, Line]] = {}
     for line in among:
-        if any(map(is_cut_off, line.diagnostics)):
+        if line.diagnostics and any(map(is_cut_off, line.diagnostics)):
             below = lines[line.order : line.order + LINES_BELOW]
             count = line_count(each.text for each in below)
             found.update(dict.fromkeys(below[:count], (line, below[count - 1])))

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, islice, repeat
+from collections.abc import Mapping, Sequence
+from itertools import chain, islice
 from operator import itemgetter
 from typing import Any, NamedTuple, cast
 
 from drive_trace.scorecard.caveats import LineRef
-from drive_trace.scorecard.dispatches import Key, Length, Named, length_of, named_by, work_of
+from drive_trace.scorecard.dispatches import Key, Length, length_of, work_of
 from drive_trace.trace.line import TS, Line, earliest, latest, name_of
 from drive_trace.trace.reading import values_of
 from drive_trace.trace.run import Run
 from drive_trace.trace.times import milliseconds_between, sortable
-from drive_trace.vocabulary import DISPATCH, EVENTS, ROUND, SLICE, Entity, Lifetime
+from drive_trace.vocabulary import DISPATCH, EVENTS, ROUND, SLICE, Lifetime
 
 _HALT = "falsified-assumption"
 _OF_SLICES = (SLICE.opener, SLICE.closer)
@@ -87,6 +87,8 @@ class RunFacts(NamedTuple):
     """So many rounds ended at a condition that stops the work."""
 
 
+_Bounds = tuple[Line | None, Line | None]
+"""The line that starts a dispatch or round, and the one that ends it."""
 _Files = Sequence[tuple[Run, str]]
 
 
@@ -94,8 +96,8 @@ def run_facts(run: Run, files: _Files) -> RunFacts:
     """What the events of a run say, given all of them, and file by file with the files' paths;
     without copies.
     """
-    dispatches = named_by(Entity.DISPATCH, _mentions(run, DISPATCH, "dispatch_id"))
-    rounds = named_by(Entity.ROUND, _mentions(run, ROUND, "dispatch_id", "round_id"))
+    dispatches = _bounds(run, DISPATCH, "dispatch_id")
+    rounds = _bounds(run, ROUND, "dispatch_id", "round_id")
     verdicts = Counter(_said(rounds, ROUND, "verdict").values())
     results = dict.fromkeys([*dispatches, *(dispatch_id for dispatch_id, _ in rounds)])
     results.update(_said(dispatches, DISPATCH, "result"))
@@ -114,8 +116,8 @@ def run_facts(run: Run, files: _Files) -> RunFacts:
 
     def called(key: str) -> tuple[str, LineRef]:
         own = (each for (dispatch_id, _), each in rounds.items() if dispatch_id == key)
-        known = dispatches.get(key) or next(own)
-        line = cast("Line", known.start or known.end)
+        start, end = dispatches.get(key) or next(own)
+        line = cast("Line", start or end)
         path = next(path for own, path in files if own.lines.has(line))
         name = line.text_fact("dispatch_name") if name_of(line) == DISPATCH.opener else ""
         return name or key, LineRef(path, line.order + 1)
@@ -141,7 +143,7 @@ def run_facts(run: Run, files: _Files) -> RunFacts:
         longest=TopDispatch(*called(longest), took[longest][0]) if longest is not None else None,
         longest_work_ms=sum(ms for ms, _ in work_in.get(longest or "", ())),
         rounds=len(run.events(ROUND.opener)),
-        open_rounds=sum(each.end is None for each in rounds.values()),
+        open_rounds=sum(end is None for _, end in rounds.values()),
         reworked=len(reworked),
         most_rounds=TopDispatch(*called(most), len(starts[most])) if most is not None else None,
         escalations=verdicts["escalating-to-user"],
@@ -149,30 +151,39 @@ def run_facts(run: Run, files: _Files) -> RunFacts:
     )
 
 
-def _mentions(run: Run, of: Lifetime, *fields: str) -> Iterator[tuple[Any, str, Line]]:
-    """The starts, then the ends, each by what it names."""
-    for name in (of.opener, of.closer):
-        lines = run.events(name)
-        named = itemgetter(*(EVENTS[name].positions[each] for each in fields))
-        yield from zip(map(named, [line.facts for line in lines]), repeat(name), lines)
+def _bounds(run: Run, of: Lifetime, *fields: str) -> Mapping[Any, _Bounds]:
+    """By what they name, the first line that starts each, and the last that ends it: all by whole
+    columns, as a long trace has a hundred thousand.
+    """
+    starts, ends = run.events(of.opener), run.events(of.closer)
+    started, ended = _keys(starts, of.opener, fields), _keys(ends, of.closer, fields)
+    first = dict(zip(reversed(started), reversed(starts), strict=True))
+    last = dict(zip(ended, ends, strict=True))
+    return {key: (first.get(key), last.get(key)) for key in dict.fromkeys((*started, *ended))}
 
 
-def _said(named: Mapping[Key, Named[Line]], of: Lifetime, field: str) -> dict[Key, str | None]:
+def _keys(lines: Sequence[Line], name: str, fields: Sequence[str]) -> Sequence[Any]:
+    named = itemgetter(*(EVENTS[name].positions[each] for each in fields))
+    return [*map(named, [line.facts for line in lines])]
+
+
+def _said(bounds: Mapping[Key, _Bounds], of: Lifetime, field: str) -> dict[Key, str | None]:
     """What each end says, where there is one."""
     place = EVENTS[of.closer].positions[field]
-    return {key: each.end.facts[place] for key, each in named.items() if each.end is not None}
+    return {key: end.facts[place] for key, (_, end) in bounds.items() if end is not None}
 
 
-def _lengths(named: Mapping[Key, Named[Line]], of: Lifetime) -> dict[Key, Length]:
+def _lengths(bounds: Mapping[Key, _Bounds], of: Lifetime) -> dict[Key, Length]:
     """How long each took that has an end."""
     claim = EVENTS[of.closer].positions["wall_clock_ms"]
-    found = {}
-    for key, each in named.items():
-        if (end := each.end) is not None:
-            began = each.start.facts[TS] if each.start is not None else None
-            clock = milliseconds_between(began, end.facts[TS])
-            found[key] = length_of(end.facts[claim], clock)
-    return found
+    return {
+        key: length_of(
+            end.facts[claim],
+            milliseconds_between(start.facts[TS], end.facts[TS]) if start is not None else None,
+        )
+        for key, (start, end) in bounds.items()
+        if end is not None
+    }
 
 
 def _halt(line: Line, path: str) -> Halt:
