@@ -169,8 +169,8 @@ def _quoted(cell: str) -> str:
 
 
 def as_parquet(rows: Iterable[Row]) -> Iterator[bytes]:
-    """The file, piece by piece. What has more than 64 bits is null: unknown. Needs
-    the extra ``drive-trace[fleet]``.
+    """The file. What has more than 64 bits is null: unknown. Needs the extra
+    ``drive-trace[fleet]``.
     """
     import pyarrow as pa  # noqa: PLC0415 - an extra
     import pyarrow.parquet as pq  # noqa: PLC0415
@@ -185,7 +185,7 @@ def as_parquet(rows: Iterable[Row]) -> Iterator[bytes]:
     }
     schema = pa.schema([(name, types[hint]) for name, hint in get_type_hints(Row).items()])
 
-    sink, left = _Sink(), iter(rows)
+    sink, left = pa.BufferOutputStream(), iter(rows)
     with pq.ParquetWriter(sink, schema, compression="zstd") as writer:
         while group := list(islice(left, _ROWS)):
             columns = [
@@ -193,12 +193,11 @@ def as_parquet(rows: Iterable[Row]) -> Iterator[bytes]:
                 for each in schema
             ]
             writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
-            yield sink.take()
-    yield sink.take()
+    yield sink.getvalue().to_pybytes()
 
 
 _ROWS = 10_000
-"""In a group, of which one is in memory."""
+"""In a group, of which one is in memory as it is, and others as the file has them."""
 _LIMIT = 1 << 63
 
 
@@ -212,33 +211,6 @@ def _arrow(value: Any, kind: Any) -> Any:
     if value is not None and str(kind) == "int64":
         return int(value) if -_LIMIT <= value < _LIMIT else None
     return value
-
-
-class _Sink:
-    """A file that is taken away piece by piece."""
-
-    def __init__(self) -> None:
-        self.closed = False
-        self._written = bytearray()
-        self._taken = 0
-
-    def write(self, data: Any) -> None:
-        self._written += data
-
-    def tell(self) -> int:
-        return self._taken + len(self._written)
-
-    def flush(self) -> None:
-        pass
-
-    def close(self) -> None:
-        self.closed = True
-
-    def take(self) -> bytes:
-        data = bytes(self._written)
-        self._taken += len(data)
-        self._written.clear()
-        return data
 
 
 # As a whole
