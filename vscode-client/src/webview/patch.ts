@@ -110,7 +110,7 @@ function patchNode(old: Node, made: Node): void {
 }
 
 /** What a person has changed: folds, zoom, axis, order, and what the Tab key leads to. */
-const own = new Set(["open", "style", "tabindex", "data-z", "data-zoomed", "data-axis", "aria-pressed", "aria-sort"]);
+const own = new Set(["open", "style", "tabindex", "data-z", "data-axis", "aria-pressed", "aria-sort"]);
 
 /** All but what a person has changed. */
 function patchAttributes(old: Element, made: Element): void {

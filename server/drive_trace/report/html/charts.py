@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 from drive_trace.report.chart import (
@@ -38,8 +38,6 @@ _LANES = 58
 _LANE = 40
 _EDGE = 76 / 616
 """What is written in the middle of this, at either end, would not fit into the drawing."""
-_MAP = 120
-"""Columns of the small picture of the whole."""
 _MOST_NAME = 60
 _CHARACTERS = 240
 """That fit into a drawing on the widest desk."""
@@ -74,7 +72,6 @@ _HOW_TO_ZOOM = (
     "Drag or Ctrl with the wheel zooms; so do + and −, and 0 shows all. Arrows walk, Enter "
     "leads to the line."
 )
-_WORST = (Outcome.FAILED, Outcome.HALTED, Outcome.AGAIN, Outcome.OPEN, Outcome.PASSED)
 _DWARFS = 10
 """A log scale is offered where a dispatch is longer than so many of the usual length."""
 _KEY = {
@@ -165,7 +162,7 @@ def timeline_chart(
     names = [tag("li", tag("bdi", plain(each, 200))) for each in chart.names]
     beside = tag("ul", names, class_="names", aria_hidden="true") if names else None
     lanes = tag("div", beside, scrolling(title, drawing), class_="lanes")
-    parts = _controls(chart, number), _map(chart), lanes
+    parts = _controls(chart, number), lanes
     folds = " ".join(f"{each.left},{each.right},{each.milliseconds}" for each in chart.axis.folds)
     axis: dict[str, Attribute] = {"data_scale": chart.axis.scale, "data_folds": folds}
     return tag("div", *parts, class_="chart", data_levels=chart.axis.levels, **axis)
@@ -319,38 +316,6 @@ def _link(shape: Html, words: str, lines: Sequence[LineRef], places: Places) -> 
     line = lines[0]
     there, here = f"#{places.id_of(line)}", places.id_of(line, "b")
     return tag("a", title, shape, href=there, id=here)
-
-
-def _map(chart: Chart) -> Html:
-    """The whole in small: in how many dispatches something went on, and the worst that they came
-    to.
-    """
-    columns: list[list[Outcome]] = [[] for _ in range(_MAP)]
-    for bar in chart.bars:
-        first, last = int(bar.left * _MAP), min(int(bar.right * _MAP), _MAP - 1)
-        for column in range(min(first, _MAP - 1), last + 1):
-            columns[column].append(bar.look)
-    most = max((len(each) for each in columns), default=0) or 1
-    steps: dict[Outcome, list[str]] = {kind: [] for kind in _WORST}
-    looks = [
-        (
-            max(3, round(22 * len(each) / most)) if each else 0,
-            min(each, key=_WORST.index, default=None),
-        )
-        for each in columns
-    ]
-    for (high, kind), same in groupby(range(_MAP), looks.__getitem__):
-        first, *others = same
-        if kind is not None:
-            steps[kind].append(f"M{first},23v{-high}h{len(others) + 1}v{high}")
-    paths = [tag("path", d="".join(each), class_=f"map-{kind}") for kind, each in steps.items()]
-    window = tag("rect", class_="window", width="100%", height=24)
-    size: dict[str, Attribute] = {
-        "viewBox": f"0 0 {_MAP} 24",
-        "preserveAspectRatio": "none",
-        "height": 24,
-    }
-    return tag("svg", paths, window, class_="map scripted", **size, aria_hidden="true")
 
 
 def _from(level: int) -> str:

@@ -19,10 +19,7 @@ export function enhance(root, body, go) {
   body.addEventListener("wheel", turned, { passive: false });
   body.addEventListener("pointerdown", dragged);
   body.addEventListener("toggle", ({ target }) => { addButtons(/** @type {Element} */ (target)); }, true);
-  body.addEventListener("scroll", ({ target }) => {
-    moveWindow(chartOf(target));
-    showMore(/** @type {Element} */ (target));
-  }, true);
+  body.addEventListener("scroll", ({ target }) => { showMore(/** @type {Element} */ (target)); }, true);
   window.addEventListener("hashchange", arrive);
   refresh(body);
   body.querySelectorAll("details[open]").forEach(addButtons);
@@ -36,9 +33,6 @@ export function enhance(root, body, go) {
 export function refresh(body) {
   places = new WeakMap(); // all stands where the server has drawn it
   for (const chart of body.querySelectorAll(".chart")) {
-    if (zooms.has(chart)) {
-      moveWindow(chart);
-    }
     const axis = chart.getAttribute("data-axis") ?? "";
     if (axis !== "") {
       useAxis(chart, axis);
@@ -122,7 +116,6 @@ function zoomTo(chart, zoom, share, at) {
   drawing.style.width = next === 1 ? "" : `calc(max(100%, 40rem) * ${next})`;
   const level = Math.floor(Math.log2(next));
   drawing.setAttribute("data-z", Array.from({ length: level }, (_, index) => index + 1).join(" "));
-  chart.toggleAttribute("data-zoomed", next > 1);
   if (next > 1) {
     room.scrollLeft = share * room.scrollWidth - at;
   }
@@ -130,7 +123,6 @@ function zoomTo(chart, zoom, share, at) {
   if (aimed !== null && !isDrawn(aimed)) {
     aim(chart, linksOf(chart).find(isDrawn) ?? aimed);
   }
-  moveWindow(chart);
 }
 
 /** Zooms until a cluster is what it stands for. @param {Element} chart @param {Element} cluster */
@@ -164,16 +156,6 @@ function zoomBy(chart, factor, at) {
   const room = roomOf(chart);
   const share = (room.scrollLeft + at) / room.scrollWidth;
   zoomTo(chart, factor === 0 ? 1 : (zooms.get(chart) ?? 1) * factor, share, at);
-}
-
-/** @param {Element | null} chart */
-function moveWindow(chart) {
-  const shown = chart?.querySelector(".window");
-  if (chart && shown) {
-    const { scrollLeft, scrollWidth, clientWidth } = roomOf(chart);
-    shown.setAttribute("x", `${(100 * scrollLeft) / scrollWidth}%`);
-    shown.setAttribute("width", `${(100 * clientWidth) / scrollWidth}%`);
-  }
 }
 
 /** @param {WheelEvent} event */
@@ -281,22 +263,12 @@ function dragged(event) {
     return;
   }
   const target = /** @type {Element} */ (event.target);
-  if (target.closest(".map") !== null) {
-    follow(event, (now) => { look(chart, now); }, () => undefined);
-    look(chart, event);
-  } else if (target.closest(".timeline") !== null) {
+  if (target.closest(".timeline") !== null) {
     // The keys that follow are the chart's. As the press selects no text, it gives no focus either.
     const link = /** @type {SVGAElement | null} */ (target.closest("a") ?? chart.querySelector('.timeline a[tabindex="0"]'));
     link?.focus({ preventScroll: true });
     select(chart, event);
   }
-}
-
-/** @param {Element} chart @param {PointerEvent} event */
-function look(chart, { clientX }) {
-  const { left, width } = /** @type {Element} */ (chart.querySelector(".map")).getBoundingClientRect();
-  const room = roomOf(chart);
-  room.scrollLeft = ((clientX - left) / width) * room.scrollWidth - room.clientWidth / 2;
 }
 
 /** @param {Element} chart @param {PointerEvent} begin */
