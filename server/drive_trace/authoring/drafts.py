@@ -143,9 +143,7 @@ def draft_merged(
     doubtful = _doubtful(joined, unnamed) if unnamed else None
     if doubtful is not None:
         return doubtful
-    decider = joined.deciding
-    last = decider.state.counted if decider is not None else None
-    counted = last.values if last is not None else {}
+    counted = joined.counted.values if joined.counted is not None else {}
     merged = {**dict.fromkeys(names), **counted, **changes}
     payload = {
         name: value
@@ -160,9 +158,9 @@ def draft_merged(
 def outranked(draft: Draft, joined: JoinedFeed, now: str) -> Refused | None:
     """Why an event of a feed may not be appended now: that of another file would still count."""
     later = joined.outranking(now)
-    if later is None or later.state.counted is None:
+    if later is None or later.counted is None:
         return None
-    line, ts = later.state.counted.line, later.state.counted.ts
+    line, ts = later.counted.line, later.counted.ts
     called = "grade" if draft.event.name == GRADE else "cost"
     return Refused(
         (
@@ -187,23 +185,15 @@ def erasures(draft: Draft, joined: JoinedFeed) -> Refused | None:
     doubtful = _doubtful(joined, nulls)
     if doubtful is not None:
         return doubtful
-    decider = joined.deciding
-    if decider is None or decider.state.counted is None:
-        return None
-    values, line = decider.state.counted.values, decider.state.counted.line
-    where = f" of {decider.path}" if decider.state is not joined.own else ""
-    erased = [name for name in nulls if values[name] is not None]
-    return (
-        Refused(
-            tuple(
-                f"`{name}` was {shown(values[name])} on line {line}{where}; this null would erase "
-                "it: repeat it, or use `drive-trace record`, which does"
-                for name in erased
-            )
-        )
-        if erased
-        else None
+    decider, counted = joined.deciding, joined.counted
+    where = f" of {decider.path}" if decider is not joined.own else ""
+    erased = tuple(
+        f"`{name}` was {shown(counted.values[name])} on line {counted.line}{where}; this null "
+        "would erase it: repeat it, or use `drive-trace record`, which does"
+        for name in nulls
+        if counted is not None and counted.values[name] is not None
     )
+    return Refused(erased) if erased else None
 
 
 def cautions(record: str) -> list[str]:
@@ -217,12 +207,11 @@ def _doubtful(joined: JoinedFeed, unnamed: list[str]) -> Refused | None:
     """Why components that are not given cannot be taken from what counts so far, if that may not be
     the latest.
     """
-    decider = joined.deciding
-    counted = decider.state.counted if decider is not None else None
+    decider, counted = joined.deciding, joined.counted
     reasons = []
     for path, phrase, is_event in joined.doubts:
         counting = "nothing counts so far"
-        if decider is not None and counted is not None:
+        if counted is not None:
             where = f" of {decider.path}" if decider.path != path else ""
             # Of a rejected line we say that it does not count; a valid event counts in its file.
             counting = f"{'' if is_event else 'only '}line {counted.line}{where} counts so far"

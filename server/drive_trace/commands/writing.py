@@ -146,10 +146,10 @@ def append_feed(request: RecordRequest) -> Merged:
     merged = _merged(request)
     for note in merged.written.notes:
         notify(f"{request.trace_file}: {note}")
-    for path, other in merged.before.files:
-        if path != request.trace_file:
+    for other in merged.before.files:
+        if other.path != request.trace_file:
             for phrase in uncounted_phrases(other.uncounted):
-                notify(f"{path}: {phrase}")
+                notify(f"{other.path}: {phrase}")
     return merged
 
 
@@ -271,12 +271,13 @@ def notify_outdated(request: RecordRequest, recorded: Merged) -> None:
 
 def _counted_before(request: RecordRequest, recorded: Merged) -> tuple[Mapping[str, object], str]:
     """The values that counted before, and their line."""
-    decider = recorded.before.deciding
-    if decider is None or decider.state.counted is None:
+    decider, counted = recorded.before.deciding, recorded.before.counted
+    if counted is None:
         return {}, ""
-    values, line = decider.state.counted.values, decider.state.counted.line
     is_own = decider.path == request.trace_file
-    return values, f"line {line}" + ("" if is_own else f" of {printable(decider.path, 4096)}")
+    return counted.values, f"line {counted.line}" + (
+        "" if is_own else f" of {printable(decider.path, 4096)}"
+    )
 
 
 def _kept(request: RecordRequest, recorded: Merged) -> list[str]:

@@ -337,9 +337,8 @@ def _grades(
             "Record a grade", findings.RECORD_KIND, record, lambda _: refused, disabled=reason
         )
         return
-    decider = feed.deciding
-    counted = decider.state.counted if decider is not None else None
-    values = {**dict.fromkeys(runs.choices()), **(counted.values if counted is not None else {})}
+    counted = feed.counted.values if feed.counted is not None else {}
+    values = {**dict.fromkeys(runs.choices()), **counted}
     run = _scored(analysis, run_id, joined)
     for name in sorted(values, key=lambda name: values[name] is not None):
         for value in runs.choices()[name]:
@@ -354,8 +353,7 @@ def _grades(
 def _passed_over(feed: JoinedFeed) -> str | None:
     """Why no grade is offered: a rejected or unknown line may have been meant as one."""
     for path, phrase, _ in feed.doubts:
-        is_own = any(each.path == path and each.state is feed.own for each in feed.files)
-        where = "" if is_own else f"{printable(path)}: "
+        where = "" if path == feed.own.path else f"{printable(path)}: "
         return f"{where}{phrase}: mend that first, so that what it was meant to say is not lost."
     return None
 
@@ -379,11 +377,9 @@ def _grade_title(
     changed = ", ".join(f"{name}: {value}" for name, value in changes.items())
     kept = [name for name, value in merged.items() if name not in changes and value is not None]
     decider = feed.deciding
-    is_own = decider is None or decider.state is feed.own
+    is_own = decider is feed.own
     stale = run.stale if run is not None else None
-    keeps = " and ".join(kept) + (
-        "" if decider is None or is_own else f" of {printable(decider.path)}"
-    )
+    keeps = " and ".join(kept) + ("" if is_own else f" of {printable(decider.path)}")
     if stale is not None:
         keeps += f"; {stale.short}"
     keeps = f" (keeps {keeps})" if kept and not (is_own and stale is None) else ""

@@ -21,7 +21,7 @@ from drive_trace.features.results import CannotMake, markup
 from drive_trace.scorecard import run_score
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.caveats import CaveatCode, LineRef, uncounted_lines
-from drive_trace.scorecard.feed_state import FeedState, FileFeed, JoinedFeed
+from drive_trace.scorecard.feed_state import FeedState, JoinedFeed
 from drive_trace.scorecard.outline import in_short, outline
 from drive_trace.scorecard.render import lens_title, not_read, run_card, tokens_in_short, unsaid
 from drive_trace.text import document as doc
@@ -367,6 +367,7 @@ def feed_at(scope: Scope, name: str, joined: Joined) -> JoinedFeed | CannotMake:
     """
     counted, rejected = scope.feeds.get(name), scope.rejected_feed(name)
     own = FeedState(
+        "",
         scope.run is not None,
         run_score.recorded_in(counted) if counted is not None else None,
         uncounted_lines((rejected,)) if isinstance(rejected, FlaggedLine) else (),
@@ -379,15 +380,13 @@ def feed_at(scope: Scope, name: str, joined: Joined) -> JoinedFeed | CannotMake:
 def with_others(own: FeedState, name: str, run: JoinedRun | None) -> JoinedFeed | CannotMake:
     """What counts of a feed over all files of a run, given the state of this one."""
     if run is None:
-        return JoinedFeed(own, (FileFeed("", own),))
+        return JoinedFeed(own, (own,))
     if run.lack is not None:
         return CannotMake(f"What other files say of the run is not known; {run.lack}.")
-    files, is_found = [], False
-    for part, uri in zip(run.run.parts, run.uris, strict=True):
-        is_own = uri == run.own_uri
-        is_found |= is_own
-        files.append(FileFeed(part.path, own if is_own else _feed_of(part, name)))
-    return JoinedFeed(own, files if is_found else [*files, FileFeed("", own)])
+    parts = [*zip(run.run.parts, run.uris, strict=True)]
+    own = own._replace(path=next((part.path for part, uri in parts if uri == run.own_uri), ""))
+    files = [own if uri == run.own_uri else _feed_of(part, name) for part, uri in parts]
+    return JoinedFeed(own, files if own in files else [*files, own])
 
 
 def carried_at(scope: Scope, event: EventType, now: str, joined: Joined) -> Carried | None:
@@ -397,17 +396,16 @@ def carried_at(scope: Scope, event: EventType, now: str, joined: Joined) -> Carr
     feed = feed_at(scope, event.name, joined) if event.is_feed else None
     if feed is None or isinstance(feed, CannotMake):
         return None
-    decider, has_newer_rejected = feed.deciding, bool(feed.doubts)
-    counted = decider.state.counted if decider is not None else None
-    if decider is None or counted is None:
+    counted, has_newer_rejected = feed.counted, bool(feed.doubts)
+    if counted is None:
         return Carried({}, "", has_newer_rejected)
     is_grade = event.name == GRADE and scope.run_id is not None
     run = joined(cast("str", scope.run_id)) if is_grade else None
     stale = run.run.stale if run is not None else None
-    is_own = decider.state is feed.own
+    is_own = feed.deciding is feed.own
     if scope.is_stale(event.name) or (stale is not None and (stale.others or not is_own)):
         return Carried({}, STALE, has_newer_rejected)
-    where = f" in {printable(decider.path)}" if not is_own else ""
+    where = f" in {printable(feed.deciding.path)}" if not is_own else ""
     note = f"as recorded at {clock(counted.ts, now)}{where}"
     return Carried(counted.values, note, has_newer_rejected)
 
@@ -417,7 +415,8 @@ def _feed_of(part: run_score.RunInFile, name: str) -> FeedState:
     odd = (*part.rejected, *part.strays, *part.unknown)
     uncounted = tuple(each for each in odd if each.feed == name)
     newest = part.newest_grade if name == GRADE else None
-    return FeedState(bool(part.event_count), counted, uncounted, None, part.copies, newest)
+    known = bool(part.event_count)
+    return FeedState(part.path, known, counted, uncounted, None, part.copies, newest)
 
 
 # Lenses

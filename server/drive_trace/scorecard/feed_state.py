@@ -29,6 +29,7 @@ _AGENT = "orchestrator_agent_id"
 class FeedState(NamedTuple):
     """What a trace says of one run's feed."""
 
+    path: str
     knows_run: bool
     """Whether the trace has a valid event of the run."""
     counted: Recorded | None
@@ -52,13 +53,6 @@ class FeedState(NamedTuple):
         return self.counted is None or each.line > self.counted.line
 
 
-class FileFeed(NamedTuple):
-    """What one of the files of a run says of its feed."""
-
-    path: str
-    state: FeedState
-
-
 class Doubt(NamedTuple):
     """A line that may be later than the event that counts, and says something else."""
 
@@ -74,26 +68,28 @@ class JoinedFeed(msgspec.Struct, frozen=True):
 
     own: FeedState
     """That of the file which is added to."""
-    files: Sequence[FileFeed]
+    files: Sequence[FeedState]
     """All of them, that file too, in the order in which they are joined."""
 
     @property
-    def deciding(self) -> FileFeed | None:
+    def deciding(self) -> FeedState:
         """The file whose event counts for the run: the one with the latest ``ts``, the later file
-        on a tie.
+        on a tie; that which is added to where none has any.
         """
-        found = [(each, each.state.counted) for each in self.files]
-        having = [(each, counted.ts) for each, counted in found if counted is not None]
+        having = [(each, each.counted.ts) for each in self.files if each.counted is not None]
         latest = latest_recorded(having, lambda pair: pair[1])
-        return latest[0] if latest is not None else None
+        return latest[0] if latest is not None else self.own
+
+    @property
+    def counted(self) -> Recorded | None:
+        """The event that counts for the run."""
+        return self.deciding.counted
 
     def superseded(self, run: RunScore | None, feed: str) -> str | None:
         """Why nothing is merged where the run's score counts another event: the one with the
         latest ``ts`` is a copy.
         """
-        decider = self.deciding
-        counted = decider.state.counted if decider is not None else None
-        scored = run and (run.correctness if feed == GRADE else run.tokens)
+        counted, scored = self.counted, run and (run.correctness if feed == GRADE else run.tokens)
         if counted is None or scored is None or counted.values == scored.values:
             return None
         return (
@@ -101,22 +97,21 @@ class JoinedFeed(msgspec.Struct, frozen=True):
             "further down; name every component"
         )
 
-    def outranking(self, ts: str) -> FileFeed | None:
+    def outranking(self, ts: str) -> FeedState | None:
         """The file whose event would still count if one of that moment were added now."""
         added = self.own._replace(counted=Recorded({}, ts, "", 0))
-        files = [FileFeed(path, added if it is self.own else it) for path, it in self.files]
+        files = [added if each is self.own else each for each in self.files]
         decider = JoinedFeed(added, files).deciding
-        return decider if decider is not None and decider.state is not added else None
+        return decider if decider is not added else None
 
     @property
     def doubts(self) -> Sequence[Doubt]:
         """Why what counts for the run may not be the latest that somebody meant to record."""
-        decider = self.deciding
-        counted = decider.state.counted if decider is not None else None
+        decider, counted = self.deciding, self.counted
         found: list[Doubt] = []
-        for path, state in self.files:
+        for state in self.files:
             uncounted = state.uncounted
-            if decider is not None and counted is not None:
+            if counted is not None:
                 uncounted = tuple(
                     each
                     for each in uncounted
@@ -124,34 +119,37 @@ class JoinedFeed(msgspec.Struct, frozen=True):
                         each.ts,
                         counted.ts,
                         is_below=state.is_below(each),
-                        is_latest=state is decider.state,
+                        is_latest=state is decider,
                         grades=each.feed == GRADE,
                     )
                 )
-                found += _rival(path, state.counted, counted)
-                found += _disorder(path, state, counted)
+                found += _rival(state, counted)
+                found += _disorder(state, counted)
             phrases = uncounted_phrases(uncounted)
-            found += [Doubt(path, phrase, is_event=False) for phrase in phrases]
+            found += [Doubt(state.path, phrase, is_event=False) for phrase in phrases]
         return found
 
 
-def _rival(path: str, own: Recorded | None, counted: Recorded) -> Iterator[Doubt]:
+def _rival(state: FeedState, counted: Recorded) -> Iterator[Doubt]:
     """Another file's event that may be later than the one that counts."""
+    own = state.counted
     if own is None or own.values == counted.values or is_later(counted.ts, own.ts):
         return
-    yield Doubt(path, f"line {own.line} may be later than what counts, and differs", is_event=True)
+    phrase = f"line {own.line} may be later than what counts, and differs"
+    yield Doubt(state.path, phrase, is_event=True)
 
 
-def _disorder(path: str, state: FeedState, counted: Recorded) -> Iterator[Doubt]:
+def _disorder(state: FeedState, counted: Recorded) -> Iterator[Doubt]:
     """Why what counts may not be the latest of the file's own events."""
     if counted is state.counted and counted.line in state.copies:
-        yield Doubt(path, f"line {counted.line} is a copy of an earlier line", is_event=True)
+        phrase = f"line {counted.line} is a copy of an earlier line"
+        yield Doubt(state.path, phrase, is_event=True)
     if state.newest is not None and is_later(state.newest[1], counted.ts):
-        yield Doubt(path, f"line {state.newest[0]} has a later ts than it", is_event=True)
+        yield Doubt(state.path, f"line {state.newest[0]} has a later ts than it", is_event=True)
 
 
-def feed_state(index: Index, feed: EventType, run_id: str) -> FeedState:
-    """What a trace says of a run's feed."""
+def feed_state(index: Index, feed: EventType, run_id: str, path: str = "") -> FeedState:
+    """What a trace says of a run's feed; ``path`` is how it is called in what is shown."""
     run = index.runs.get(run_id)
     counted = run.events(feed.name).last if run is not None else None
     dropped = cast("Sequence[FlaggedLine]", in_order(chain.from_iterable(index.rejected.values())))
@@ -163,6 +161,7 @@ def feed_state(index: Index, feed: EventType, run_id: str) -> FeedState:
         if _may_be_of_run(index, line, run_id) and meant_feed(line) == feed.name
     ]
     return FeedState(
+        path,
         run is not None,
         recorded_in(counted) if counted is not None else None,
         uncounted_lines(uncounted),

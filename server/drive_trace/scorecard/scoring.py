@@ -260,7 +260,7 @@ class ScoredTrace:
 
     def feed_state(self, feed: EventType, run_id: str) -> FeedState:
         """What the trace says of a run's feed."""
-        return feed_state(self.index, feed, run_id)
+        return feed_state(self.index, feed, run_id, self.path)
 
     def append(self, record: str) -> None:
         """Take in an event that was appended, on a line of its own."""

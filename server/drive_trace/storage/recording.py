@@ -22,7 +22,7 @@ from drive_trace import __version__
 from drive_trace.authoring import drafts
 from drive_trace.scorecard.card import ILLEGIBLE
 from drive_trace.scorecard.caveats import uncounted_phrases
-from drive_trace.scorecard.feed_state import FeedState, FileFeed, JoinedFeed, mentions
+from drive_trace.scorecard.feed_state import FeedState, JoinedFeed, mentions
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import ScoredTrace, score_joined
 from drive_trace.storage import appending
@@ -209,9 +209,9 @@ def record_feed(  # noqa: PLR0913 - what is recorded, and where
                 return merge._replace(reasons=tuple(f"{each}{hint}" for each in merge.reasons))
             draft, stamp, before = merge
             doubts = joined.doubts or joined.superseded(before, feed_name)
-            decider = joined.deciding if feed_name == COST and not doubts else None
-            if decider and (known := decider.state.counted) and known.values == draft.payload:
-                of = "" if decider.state is joined.own else f" of {decider.path}"
+            known = joined.counted if feed_name == COST and not doubts else None
+            if known is not None and known.values == draft.payload:
+                of = "" if joined.deciding is joined.own else f" of {joined.deciding.path}"
                 note = (
                     f"the same figures count already (line {known.line}{of}): nothing is appended"
                 )
@@ -290,8 +290,7 @@ def _stamp_after(joined: JoinedFeed) -> drafts.Stamp:
     """A stamp with another ``ts`` than the event that counts: of the files of a run, the one with
     the later ``ts`` counts.
     """
-    decider, stamp = joined.deciding, new_stamp()
-    counted = decider.state.counted if decider is not None else None
+    counted, stamp = joined.counted, new_stamp()
     while counted is not None and counted.ts == stamp.ts:  # for less than a millisecond
         stamp = new_stamp()
     return stamp
@@ -391,11 +390,11 @@ class RunFiles:
     def joined(self, own: ScoredTrace) -> JoinedFeed:
         """The feed in the files that have the run, and in the trace itself."""
         files = [
-            FileFeed(each.path, each.feed_state(self.feed, self.run_id))
+            each.feed_state(self.feed, self.run_id)
             for each in self.traces(own)
             if each is own or self._known[each.path].names_run
         ]
-        (mine,) = (each.state for each in files if each.path == self.path)
+        (mine,) = (each for each in files if each.path == self.path)
         return JoinedFeed(mine, files)
 
     def _read(self, path: str, version: tuple[int, ...]) -> _FileBeside:
