@@ -122,7 +122,7 @@ WRITTEN = {
         *(UUID, UUID.upper(), "00000000-0000-0000-0000-000000000000"),
         "018f3d5e-8f0d-7c1b-9a3e-5d2f6a7b8c90",
     ),
-    Form.SHA256: (SHA256, SHA256.upper()),
+    Form.HASH: (SHA256, SHA256.upper()),
     Form.TIMESTAMP: (
         *(TIME, "2026-05-28T14:00:00Z", "2026-05-28T14:00:00.123456789Z"),
         *("2026-05-28T14:00:00+00:00", "2028-02-29T23:59:59.999Z", "2000-02-29T00:00:00Z"),
@@ -133,7 +133,7 @@ WRITTEN_OTHERWISE = {
         *("", "d1", UUID + "\n", " " + UUID, UUID.replace("-", ""), UUID.replace("0", "٠")),
         UUID.replace("0", "g"),
     ),
-    Form.SHA256: (SHA256[1:], SHA256 + "0", "sha256:" + SHA256, "pending"),
+    Form.HASH: (SHA256[1:], SHA256 + "0", "sha256:" + SHA256, "pending"),
     Form.TIMESTAMP: (
         *("", TIME + "\n", "2026-05-28", "2026-05-28 14:00:00Z", "2026-05-28T14:00Z"),
         *("2026-05-28T14:00:00", "2026-05-28T14:00:00+02:00", "2026-05-28T24:00:00Z"),

@@ -26,10 +26,13 @@ from drive_trace.linter.rule import (
 from drive_trace.trace.line import REJECTING, DiagnosticKind, Line
 from drive_trace.trace.reading import read_exactly, read_lines
 from drive_trace.trace.run import Run
-from drive_trace.vocabulary import AGREEMENTS, EVENTS
+from drive_trace.vocabulary import AGREEMENTS, EVENTS, Form
 
 _OF_FILES = (SharedEvents, UnreadFile)
 _SUBJECTS = (Run, SameId, SameFile, SameDispatch, WholeTrace, *_OF_FILES)
+_AGREEING = {each.code for agreements in AGREEMENTS.values() for each in agreements}
+_KINDS = {*DiagnosticKind, *_AGREEING, *(form.code for form in Form)}
+"""The codes of all that can be wrong with one line."""
 _PACKAGE = "server/drive_trace"
 _LINE = f"{_PACKAGE}/trace/line.py"
 _FIELDS_AGREE = f"{_PACKAGE}/vocabulary/__init__.py"
@@ -66,13 +69,12 @@ def _file(name: str) -> str:
 def _faults_of_kinds(modules: Mapping[str, Any]) -> Iterator[str]:
     declared = [module.RULE for module in modules.values()]
     found_by = {rule.code for rule in declared if rule.looks_at is LineDiagnostic}
-    for code in sorted(set(DiagnosticKind) - found_by):
+    for code in sorted(_KINDS - found_by):
         file = _file(code.replace("-", "_"))
-        yield f"{_LINE}: DiagnosticKind has `{code}`, but no rule has that code: add {file}"
+        where = _LINE if code in set(DiagnosticKind) else _FIELDS_AGREE
+        yield f"{where} has `{code}`, but no rule has that code: add {file}"
     for name, agreements in AGREEMENTS.items():
         for each in agreements:
-            if each.code not in set(DiagnosticKind):
-                yield f"{_FIELDS_AGREE}: add `{each.code}` to DiagnosticKind in {_LINE}"
             if each.at not in EVENTS[name].fields:
                 yield f"{_FIELDS_AGREE}: `{each.code}` marks `{each.at}`, which `{name}` has not"
 
@@ -91,7 +93,7 @@ def _faults_of_parts(name: str, module: Any) -> Iterator[str]:
     if False not in marked:
         yield "the docstring needs, below `Examples:`, a near miss: one without marks"
     if rule.looks_at is LineDiagnostic:
-        if code not in set(DiagnosticKind):
+        if code not in _KINDS:
             yield f"the rule never runs: add `{code}` to DiagnosticKind in {_LINE}"
         elif (rule.severity is Severity.ERROR) is not (code in REJECTING):
             yield f"a rule is an error if and only if its kind is in REJECTING in {_LINE}"

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from drive_trace.linter.edits import capped
 from drive_trace.linter.engine import FindingStore, fixes_in_its_file
-from drive_trace.linter.rule import LINES_BELOW, Finding, Fix, Message, Related, Surroundings
+from drive_trace.linter.rule import Finding, Fix, Message, Related, WholeTrace
 from drive_trace.linter.settings import DEFAULTS, RuleSettings, Severity
 from drive_trace.linter.told import Told, tell
 from drive_trace.report.event_log import TraceLog
@@ -234,9 +234,7 @@ class Analysis:
         is_joined = self._joined is not None
         fixes = list(fixes_in_its_file(finding) if is_joined else rule.fixes(finding))
         if rule.fixes_around is not None:
-            number = self.line_number(finding.line)
-            below = self.document.lines[number : number + LINES_BELOW]
-            fixes += rule.fixes_around(finding, Surroundings(self.index, number, below))
+            fixes += rule.fixes_around(finding, WholeTrace(self.document.lines, self.index))
         by_hand = rule.code in self.settings.unfixable
         return [capped(fix, by_hand=by_hand) for fix in fixes]
 

@@ -231,7 +231,7 @@ def _objections(record: str) -> list[str]:
     return [message for kind, _, message in _diagnoses(record) if kind in REFUSED]
 
 
-def _diagnoses(record: str) -> Iterator[tuple[DiagnosticKind, str, str]]:
+def _diagnoses(record: str) -> Iterator[tuple[str, str, str]]:
     """The findings of a record by itself: the kind, the severity and the message. That a key of the
     envelope stands there twice is not told: a payload was put into a record that has them.
     """

@@ -139,7 +139,7 @@ def about_reference(at: Pointed) -> str | None:
         return _about_path(at, value)
     if field.names is Entity.EVENT:
         return _about_event_id(at, value)
-    if isinstance(field.shape, vocabulary.StringShape) and field.shape.form is Form.SHA256:
+    if isinstance(field.shape, vocabulary.StringShape) and field.shape.form is Form.HASH:
         return _about_hash(at, field.name, value)
     found = referent_of(at.analysis, at.line, field, value)
     return _about_referent(at, found) if found is not None else None
@@ -229,7 +229,7 @@ def _about_event_id(at: Pointed, value: str) -> str | None:
 
 
 def _about_hash(at: Pointed, name: str, value: str) -> str | None:
-    if at.line.event is None or value not in Form.SHA256:
+    if at.line.event is None or value not in Form.HASH:
         return None
     run = at.analysis.index.runs[at.line.run]
     same = run.of(at.line.event.name, name, value)

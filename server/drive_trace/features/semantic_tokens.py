@@ -108,7 +108,7 @@ def _kind_of_shape(shape: vocabulary.Shape) -> _Kind:
             return _CHOICE
         case StringShape(Form.TIMESTAMP):
             return _NUMBER
-        case StringShape(Form.SHA256):
+        case StringShape(Form.HASH):
             return _HASH
         case _:
             return _TEXT

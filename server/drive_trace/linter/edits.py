@@ -248,7 +248,7 @@ def disposition(index: Index, line: Line) -> str | None:
         if event_id is None or each.get("event_id") != event_id  # else it is a copy
     ]
     hashes = [each.get("brief_content_hash") for each in (*earlier, values)]
-    if not all(isinstance(each, str) and each in Form.SHA256 for each in hashes):
+    if not all(isinstance(each, str) and each in Form.HASH for each in hashes):
         return None
     *before, own = (str(each).lower() for each in hashes)
     return "reissue" if own in before else "amended" if before else "initial"

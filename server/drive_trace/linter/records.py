@@ -129,21 +129,18 @@ def spread_objects(
     return found
 
 
-def join(first: Line, number: int, below: Sequence[Line]) -> Fix | None:
-    """Puts the object that begins on a line on one line, if the lines below complete it.
-
-    ``number`` is the first line's, ``below`` what follows, one line more than may belong to it.
-    """
-    count = line_count(each.text for each in (first, *below[: LINES_BELOW - 1]))
-    if not count:
+def join(finding: Finding, trace: Sequence[Line]) -> Fix | None:
+    """Puts the object that begins on a line on one line, if the lines below complete it."""
+    first, last = finding.line, finding.last
+    if last is None:
         return None
-    lines = (first, *below[: count - 1])
+    lines = trace[first.order : last.order + 1]
     found = _salvage("\n".join(line.text.strip(_SPACE) for line in lines))
     if found is None or not found.is_whole or len(found.lines) != 1:
         return None
     edits = [Edit(first, Span(0, len(first.text.removesuffix("\r"))), *found.lines)]
-    for place, line in enumerate(lines[1:], 1):
-        has_newline = place < len(below)
+    for line in lines[1:]:
+        has_newline = line is not trace[-1]
         edits.append(Edit(line, Span(0, len(line.text) + has_newline), ""))
-    title = f"Join lines {number:,}–{number + count - 1:,} into one"
+    title = f"Join lines {first.order + 1:,}–{last.order + 1:,} into one"
     return Fix(title, Level.IN_BULK, tuple(edits), is_layout=True)

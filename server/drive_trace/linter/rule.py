@@ -120,16 +120,6 @@ Findings = Iterable[Finding]
 Fixes = Iterable[Fix]
 
 
-class Surroundings(NamedTuple):
-    """What stands around a finding."""
-
-    trace: Index
-    number: int
-    """The number of its line, from 1."""
-    below: Sequence[Line]
-    """The next ``LINES_BELOW`` lines."""
-
-
 class LineDiagnostic(NamedTuple):
     """A line and one diagnostic of it, of the kind named like the rule."""
 
@@ -247,7 +237,7 @@ class Rule(msgspec.Struct, Generic[Subject], frozen=True, eq=False, dict=True):
     """
     fixes: Callable[[Finding], Iterable[Fix]] = lambda _: ()
     """Works out the fixes of one of its findings, when somebody asks for them."""
-    fixes_around: Callable[[Finding, Surroundings], Iterable[Fix]] | None = None
+    fixes_around: Callable[[Finding, WholeTrace], Iterable[Fix]] | None = None
     """Further fixes, which look at other lines as well."""
     unnecessary: bool = False
     """Whether what it marks has no effect (shown faded)."""

@@ -13,19 +13,13 @@ from collections.abc import Container, Iterator, Mapping
 
 from drive_trace import vocabulary
 from drive_trace.trace.line import Diagnostic, DiagnosticKind, Path
-from drive_trace.vocabulary import AGREEMENTS, ENVELOPE, EVENTS, FieldType, Form, OneOfShape, Shape
+from drive_trace.vocabulary import AGREEMENTS, ENVELOPE, EVENTS, FieldType, OneOfShape, Shape
 from drive_trace.vocabulary.slips import event_of_value, event_under_alias, field_meant
 
 _MOST_SLIPS = 500
 """An object with more undeclared keys was not written by hand: none of them is a slip."""
 _OF_PAYLOADS = {name for event in EVENTS.values() for name in event.fields} - ENVELOPE.keys()
 """Fields of some event: of an object without a type, each may be one of its own."""
-_MALFORMED = {
-    Form.UUID: DiagnosticKind.MALFORMED_UUID,
-    Form.TIMESTAMP: DiagnosticKind.MALFORMED_TIMESTAMP,
-    Form.SHA256: DiagnosticKind.MALFORMED_HASH,
-    Form.PATH: DiagnosticKind.MALFORMED_PATH,
-}
 
 
 def diagnostics_of_object(data: Mapping[str, object]) -> Iterator[Diagnostic]:
@@ -63,7 +57,7 @@ def _breaches(
             at.setdefault(agreement.code, []).append(agreement.at)
     for code, (first, *more) in at.items():
         names = (first, *more)
-        yield Diagnostic(DiagnosticKind(code), (first,), fields[first], data[first], names)
+        yield Diagnostic(code, (first,), fields[first], data[first], names)
 
 
 def whole_number(value: object) -> int | None:
@@ -163,7 +157,7 @@ def _diagnostics_of_value(
             yield Diagnostic(kind, path, field, value)
 
 
-def _kind_of(shape: Shape, value: object) -> DiagnosticKind | None:
+def _kind_of(shape: Shape, value: object) -> str | None:
     """What is wrong with a value that has no parts of its own, or should have some."""
     if isinstance(shape, vocabulary.IntegerShape):
         number = whole_number(value)
@@ -177,4 +171,4 @@ def _kind_of(shape: Shape, value: object) -> DiagnosticKind | None:
         return DiagnosticKind.WRONG_TYPE
     if isinstance(shape, OneOfShape):
         return None if value in shape.meanings else DiagnosticKind.UNKNOWN_VALUE
-    return None if shape.form is None or value in shape.form else _MALFORMED[shape.form]
+    return None if shape.form is None or value in shape.form else shape.form.code

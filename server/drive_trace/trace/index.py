@@ -332,10 +332,9 @@ def _is_part_of(run: Run, other: Run) -> bool:
 
 def _starts(run: Run) -> bool:
     """Whether a run has a start of its own: an event that names the run twice, by the same id."""
-    mismatch = trace_line.DiagnosticKind.PROJECT_SLUG_MISMATCH
     return any(
         line.event is not None
         and "project_slug" in line.event.fields
-        and all(each.kind is not mismatch for each in line.diagnostics)
+        and all(each.kind != "project-slug-mismatch" for each in line.diagnostics)
         for line in run.lines
     )

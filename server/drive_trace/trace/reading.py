@@ -176,7 +176,7 @@ def _told(found: list[Diagnostic]) -> tuple[Diagnostic, ...]:
     if len(found) <= trace_line.MOST_DIAGNOSTICS:
         return tuple(found)
     found.sort(key=lambda each: each.kind not in trace_line.REJECTING)
-    more = Counter[DiagnosticKind]()
+    more = Counter[str]()
     for each in found[trace_line.MOST_DIAGNOSTICS :]:
         more[each.kind] += each.more or 1
     rest = (Diagnostic(kind, more=count) for kind, count in more.items())

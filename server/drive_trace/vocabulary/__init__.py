@@ -263,33 +263,3 @@ def likely_run(path: str) -> str | None:
 def _named(pattern: str, path: str) -> str | None:
     found = re.search(pattern, path.replace("\\", "/"))
     return found and (found[1] or found[2])
-
-
-# What the other modules of the package declare, and is had from here as well.
-__all__ = [
-    "ALWAYS_KEPT",
-    "CORRECTNESS_FIELDS",
-    "COST",
-    "ENVELOPE",
-    "GRADE",
-    "NULL_TEXTS",
-    "TOKEN_FIELDS",
-    "WRITERS",
-    "BooleanShape",
-    "Entity",
-    "EventType",
-    "Family",
-    "FieldType",
-    "Form",
-    "IntegerShape",
-    "Lifetime",
-    "ListShape",
-    "ObjectShape",
-    "OneOfShape",
-    "Reference",
-    "Shape",
-    "StringShape",
-    "is_nullable_text",
-    "is_random",
-    "looks_invented",
-]

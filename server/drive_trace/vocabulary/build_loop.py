@@ -167,7 +167,7 @@ class BriefIssued(Envelope):
     round_id: RoundId
     brief_byte_length: Annotated[Bytes, Prose("The brief's length.")]
     brief_content_hash: Annotated[
-        str, Written(Form.SHA256), Prose("The brief's sha256, in hexadecimal.")
+        str, Written(Form.HASH), Prose("The brief's sha256, in hexadecimal.")
     ]
     brief_disposition: Annotated[
         str,

@@ -317,7 +317,7 @@ def _uuid(found: str) -> str | None:
 _REWRITTEN: Mapping[Form | None, Callable[[str], str | None]] = {
     Form.TIMESTAMP: _moment,
     Form.UUID: _uuid,
-    Form.SHA256: lambda found: re.sub(r"^(?i:sha-?256[:= -]|0x)?\s*", "", found),
+    Form.HASH: lambda found: re.sub(r"^(?i:sha-?256[:= -]|0x)?\s*", "", found),
     Form.PATH: lambda found: found.replace("\\", "/"),
 }
 """What was most likely meant by a text that does not follow a form; it may not follow it either."""

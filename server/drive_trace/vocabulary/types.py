@@ -79,13 +79,18 @@ class Form(Enum):
 
     UUID = ("a UUID, such as 0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90", _UUID)
     TIMESTAMP = ("an ISO 8601 time in UTC, such as 2026-05-28T14:00:00.000Z", _TIMESTAMP)
-    SHA256 = ("a sha256 in 64 hexadecimal digits", _SHA256)
+    HASH = ("a sha256 in 64 hexadecimal digits", _SHA256)
     PATH = ("a path from the root of the repository, with / between its parts", _PATH)
 
     def __init__(self, words: str, expression: str) -> None:
         self.words = words
         """What such a string is, for messages."""
         self.expression = expression
+
+    @property
+    def code(self) -> str:
+        """The code of the rule that reports a string which is written otherwise."""
+        return f"malformed-{self.name.lower()}"
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:

@@ -23,7 +23,7 @@ _LENGTH = "brief_byte_length"
 
 def _check(run: Run) -> Findings:
     for digest, (first, *others) in run.table("brief-issued", "brief_content_hash").items():
-        for line in others if others and digest in Form.SHA256 else ():
+        for line in others if others and digest in Form.HASH else ():
             if (length := first.fact(_LENGTH)) != line.fact(_LENGTH):
                 has = f" has the same hash, and {shown(length)} bytes: a text has one length"
                 there = (first, _LENGTH, "here")

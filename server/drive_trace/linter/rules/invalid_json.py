@@ -85,7 +85,7 @@ EVENT{"event_type":"project-closed"}
 EVENT{"event_type":"dispatch-start","dispatch_name":"{'D1',} // NaN"}
 """
 
-from drive_trace.linter.records import AROUND, is_cut_off, join, remove_around, repairs
+from drive_trace.linter.records import AROUND, join, remove_around, repairs
 from drive_trace.linter.rule import (
     Finding,
     Findings,
@@ -93,7 +93,7 @@ from drive_trace.linter.rule import (
     LineDiagnostic,
     Rule,
     Severity,
-    Surroundings,
+    WholeTrace,
 )
 
 
@@ -101,14 +101,13 @@ def _check(subject: LineDiagnostic) -> Findings:
     yield subject.not_json(RULE)
 
 
-def _around(finding: Finding, around: Surroundings) -> Fixes:
+def _around(finding: Finding, trace: WholeTrace) -> Fixes:
     problem = finding.cause.problem
     if problem is not None and problem.kind in AROUND:
-        yield remove_around(finding, around.trace)
-    if is_cut_off(finding.cause):
-        fix = join(finding.line, around.number, around.below)
-        if fix is not None:
-            yield fix
+        yield remove_around(finding, trace.index)
+    fix = join(finding, trace.lines)
+    if fix is not None:
+        yield fix
 
 
 RULE = Rule(Severity.ERROR, _check, fixes=repairs, fixes_around=_around)

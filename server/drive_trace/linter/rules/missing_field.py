@@ -107,7 +107,7 @@ from drive_trace.linter.rule import (
     Rule,
     Severity,
     Span,
-    Surroundings,
+    WholeTrace,
 )
 from drive_trace.text.escaping import printable
 from drive_trace.text.wording import are, fields_listed
@@ -229,12 +229,12 @@ def _is_in_unit(slip: Diagnostic) -> bool:
     return slip.field is None or factors_of(str(slip.path[-1]), slip.field) == (1,)
 
 
-def _renames(finding: Finding, around: Surroundings) -> Fixes:
+def _renames(finding: Finding, trace: WholeTrace) -> Fixes:
     """Renaming all keys of a line that are slips, then this one."""
     line, slip = finding.line, finding.cause
     if slip.field is None:
         return
-    passed = measured_ms(around.trace, line)
+    passed = measured_ms(trace.index, line)
     if not _is_in_unit(slip):
         yield from _in_its_unit(line, slip, slip.field, passed)
         return

@@ -51,7 +51,6 @@ from drive_trace.linter.rule import (
     Level,
     Rule,
     Severity,
-    Surroundings,
     WholeTrace,
     shown,
 )
@@ -68,15 +67,15 @@ def _check(trace: WholeTrace) -> Findings:
             yield RULE.finding(run.first_line, "project_run_id", message, expected=promised)
 
 
-def _rename(finding: Finding, around: Surroundings) -> Fixes:
+def _rename(finding: Finding, trace: WholeTrace) -> Fixes:
     """Suggests the promised id for the whole run: half of it would be one more run."""
     from drive_trace.trace.occurrences import NamedEntity, occurrences  # noqa: PLC0415 - seldom
 
     run_id = run_of(finding.line)
     assert run_id is not None
-    run, named = around.trace.runs[run_id], NamedEntity(Entity.RUN, run_id, run_id)
+    run, named = trace.index.runs[run_id], NamedEntity(Entity.RUN, run_id, run_id)
     text = as_json(finding.expected)
-    found = occurrences(around.trace, [*run.lines, *run.odd], named)
+    found = occurrences(trace.index, [*run.lines, *run.odd], named)
     edits = tuple(Edit(each.line, each.span, text) for each in found)
     on = f" on all {len(edits):,} lines of the run" if len(edits) > 1 else ""
     yield Fix(

@@ -62,13 +62,12 @@ EVENT{"event_type":"brief-issued","project_run_id":"fix-logic","dispatch_id":"1f
 
 from drive_trace.linter.edits import replace_with_expected
 from drive_trace.linter.rule import Findings, Rule, Run, Severity, plural, shown
-from drive_trace.trace.line import DiagnosticKind
 
 
 def _check(run: Run) -> Findings:
     count = plural(len(run), "line")
     for line in run.lines if run.meant is not None else ():
-        if any(each.kind is DiagnosticKind.PROJECT_SLUG_MISMATCH for each in line.diagnostics):
+        if any(each.kind == "project-slug-mismatch" for each in line.diagnostics):
             continue  # that says it already
         message = f"the run {shown(line.run)} has {count} only; is it {shown(run.meant)}?"
         yield RULE.finding(line, "project_run_id", message, expected=run.meant)

@@ -53,7 +53,7 @@ EVENT{"event_type":"correctness-recorded","qa":"pass"}
 """
 
 from drive_trace.linter.edits import Fixes, Level, as_json, disposition, replacing
-from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Rule, Severity, Surroundings
+from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Rule, Severity, WholeTrace
 from drive_trace.trace.line import Diagnostic
 from drive_trace.vocabulary.slips import value_meant
 
@@ -73,10 +73,10 @@ def _fixes(finding: Finding) -> Fixes:
         yield replacing(finding, guess, level)
 
 
-def _determined(finding: Finding, around: Surroundings) -> Fixes:
+def _determined(finding: Finding, trace: WholeTrace) -> Fixes:
     found = finding.cause
     if found.path == ("brief_disposition",):
-        expected = disposition(around.trace, finding.line)
+        expected = disposition(trace.index, finding.line)
         if expected is not None and as_json(expected) != _guess(found):
             title = f'Replace with "{expected}", as the hashes say'
             yield replacing(finding, as_json(expected), Level.IN_BULK, title)

@@ -96,7 +96,7 @@ from drive_trace.linter.rule import (
     Place,
     Rule,
     Severity,
-    Surroundings,
+    WholeTrace,
 )
 from drive_trace.text.wording import duration
 
@@ -107,10 +107,10 @@ def _check(subject: LineDiagnostic) -> Findings:
     yield subject.wrong_value(RULE)
 
 
-def _measured(finding: Finding, around: Surroundings) -> Fixes:
+def _measured(finding: Finding, trace: WholeTrace) -> Fixes:
     diagnostic = finding.cause
     if diagnostic.path == _CLAIM.path and diagnostic.found is None:
-        passed = measured_ms(around.trace, finding.line)
+        passed = measured_ms(trace.index, finding.line)
         if passed is not None:
             title = f"Fill in `wall_clock_ms`: {passed} ({duration(passed)})"
             yield replacing(finding, str(passed), Level.IN_BULK, title)
