@@ -44,6 +44,7 @@ from tests.support.fixtures import read as read_fixture  # noqa: E402
 from tests.support.rule_examples import Example, examples_of  # noqa: E402
 from tools.agent_plugin import manifest as plugin_manifest  # noqa: E402
 from tools.agent_plugin import skill  # noqa: E402
+from tools.event_faults import event_faults  # noqa: E402
 from tools.features_page import features_page  # noqa: E402
 from tools.grammar import grammar  # noqa: E402
 from tools.json_schemas import (  # noqa: E402
@@ -400,7 +401,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Write the generated files.")
     parser.add_argument("--check", action="store_true", help="only say which files are stale")
     check = parser.parse_args().check
-    faults = [*rule_faults()]
+    faults = [*event_faults(), *rule_faults()]
     if faults:
         click.echo("\n".join(faults), err=True)
         return 1

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NotRequired
 
 import pytest
+from tools.event_faults import event_faults
 from typing_extensions import TypedDict
 
 import drive_trace
-from drive_trace.vocabulary import EVENTS, TraceEvent, registry
+from drive_trace.vocabulary import DECLARED, TraceEvent, registry
 from drive_trace.vocabulary.planning import SpecAuthored
-from drive_trace.vocabulary.registry import declared_events, event, fields_of, lifetime_of
+from drive_trace.vocabulary.registry import EventType, event, fields_of
 from drive_trace.vocabulary.types import Entity, Envelope, Family, Null, Prose
 
 ROOT = Path(__file__).parents[2]
@@ -62,38 +63,101 @@ def test_optional_fields_work_everywhere(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout
 
 
-class Unexplained(TypedDict):
+def test_all_events_are_declared_as_they_should_be() -> None:
+    assert [*event_faults()] == []
+
+
+def faults_with(monkeypatch: pytest.MonkeyPatch, cls: type, **facts: Any) -> list[str]:
+    """What is wrong once a class is declared as one more event of the vocabulary."""
+    declared: list[EventType] = []
+    monkeypatch.setattr(registry, "DECLARED", declared)
+    event(Family.PLANNING, **{"example": {}, **facts})(cls)
+    return [*event_faults([*DECLARED, *declared], TraceEvent | cls)]
+
+
+class Unexplained(Envelope):
+    """It has a field without prose."""
+
+    event_type: Literal["unexplained"]  # type: ignore[misc]
     note: NotRequired[str]
 
 
-class Nullable(TypedDict):
-    note: Annotated[str | None, Prose("What was said.")]
+class Nullable(Envelope):
+    """It may be null."""
+
+    event_type: Literal["nullable"]  # type: ignore[misc]
+    note: NotRequired[Annotated[str | None, Prose("What was said.")]]
 
 
-class NeverNull(TypedDict):
-    note: Annotated[str, Prose("What was said."), Null("nothing was said")]
+class NeverNull(Envelope):
+    """It cannot be null."""
+
+    event_type: Literal["never-null"]  # type: ignore[misc]
+    note: NotRequired[Annotated[str, Prose("What was said."), Null("nothing was said")]]
 
 
-class Unsupported(TypedDict):
-    note: Annotated[bytes, Prose("What was said.")]
+class Part(TypedDict):
+    note: str
 
 
-@pytest.mark.parametrize(
-    ("cls", "said"),
-    [
-        (Unexplained, "Unexplained.note has no prose: add Prose"),
-        (Nullable, "Nullable.note may be null: add Null"),
-        (Unsupported, "Unsupported.note: the vocabulary has no shape for <class 'bytes'>"),
-        (NeverNull, "NeverNull.note says what null means, and cannot be null: add | None"),
-    ],
-)
-def test_a_field_that_says_too_little(cls: Any, said: str) -> None:
-    with pytest.raises(TypeError, match=said):
-        fields_of(cls)
+class Parted(Envelope):
+    """It has a part without prose."""
+
+    event_type: Literal["parted"]  # type: ignore[misc]
+    part: NotRequired[Annotated[list[Part], Prose("Its parts.")]]
 
 
 class Silent(Envelope):
     event_type: Literal["silent"]  # type: ignore[misc]
+
+
+class Noted(Envelope):
+    """Somebody took a note."""
+
+    event_type: Literal["noted"]  # type: ignore[misc]
+    note: NotRequired[Annotated[str, Prose("What was said.")]]
+
+
+class Shown(Envelope):
+    """Somebody showed something."""
+
+    event_type: Literal["shown"]  # type: ignore[misc]
+    note: Annotated[str, Prose("What was said.")]
+
+
+class Again(Envelope):
+    """It is called like another event."""
+
+    event_type: Literal["slice-started"]  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("cls", "facts", "said"),
+    [
+        (Unexplained, {}, "Unexplained.note has no prose: add Prose"),
+        (Nullable, {}, "Nullable.note may be null: add Null"),
+        (NeverNull, {}, "NeverNull.note says what null means, and cannot be null: add | None"),
+        (Parted, {}, "Parted.part.note has no prose: add Prose"),
+        (Silent, {}, "Silent has no docstring"),
+        (Shown, {}, "Shown shows no `note`: add it to the example"),
+        (Noted, {"example": {"note": "a"}}, "Noted shows `note`, which is optional: leave it out"),
+        (Noted, {"keeps": ("nate",)}, "Noted keeps or shows `nate`, which is no field"),
+        (Noted, {"example": {"nate": "a"}}, "Noted keeps or shows `nate`, which is no field"),
+        (Noted, {"leads_to": ("slice-strated",)}, "Noted leads to `slice-strated`, which is no"),
+        (Again, {}, "Again has the event_type of another event, `slice-started`"),
+        (Noted, {"opens": Entity.ROUND}, "one event opens a round; found RoundStart, Noted"),
+    ],
+)
+def test_an_event_that_is_not_declared_whole(
+    monkeypatch: pytest.MonkeyPatch, cls: type, facts: Any, said: str
+) -> None:
+    faults = faults_with(monkeypatch, cls, **facts)
+    assert any(each.startswith(said) for each in faults), faults
+
+
+def test_an_event_with_a_fact_that_events_do_not_have() -> None:
+    with pytest.raises(TypeError, match="opns"):
+        event(Family.PLANNING, example={}, opns=Entity.ROUND)(Noted)
 
 
 class Nameless(Envelope):
@@ -106,59 +170,28 @@ class Bare(TypedDict):
     event_type: Annotated[Literal["bare"], Prose("Its name.")]
 
 
-class Noted(Envelope):
-    """Somebody took a note."""
-
-    event_type: Literal["noted"]  # type: ignore[misc]
-    note: NotRequired[Annotated[str, Prose("What was said.")]]
+class Unsupported(TypedDict):
+    note: Annotated[bytes, Prose("What was said.")]
 
 
-@pytest.mark.parametrize(
-    ("cls", "facts", "said"),
-    [
-        (Silent, {}, "Silent has no docstring"),
-        (Nameless, {}, "Nameless must be an Envelope, with event_type: Literal"),
-        (Bare, {}, "Bare must be an Envelope, with event_type: Literal"),
-        (SpecAuthored, {}, "SpecAuthored shows no `spec_path`: add it to the example"),
-        (Noted, {"example": {"note": "a"}}, "Noted shows `note`, which is optional: leave it out"),
-        (SpecAuthored, {"keeps": ("spce_kind",)}, "keeps or shows `spce_kind`, which is no"),
-        (SpecAuthored, {"example": {"spce_kind": "a"}}, "keeps or shows `spce_kind`, which is no"),
-    ],
-)
-def test_an_event_that_is_not_declared_whole(cls: type, facts: Any, said: str) -> None:
+@pytest.mark.parametrize("cls", [Nameless, Bare])
+def test_what_is_no_event(cls: type) -> None:
+    with pytest.raises(TypeError, match=f"{cls.__name__} must be an Envelope, with event_type"):
+        event(Family.PLANNING, example={})(cls)
+
+
+def test_a_type_that_is_none_of_a_field() -> None:
+    said = "Unsupported.note: the vocabulary has no shape for <class 'bytes'>"
     with pytest.raises(TypeError, match=said):
-        event(Family.PLANNING, **{"example": {}, **facts})(cls)
-
-
-def test_an_event_of_a_union_that_is_not_declared() -> None:
-    with pytest.raises(TypeError, match=r"Nullable is in its family's union, but has no @event"):
-        declared_events(TraceEvent | Nullable)
-
-
-@pytest.mark.parametrize(
-    ("name", "leads_to", "said"),
-    [
-        ("slice-started", (), "Another has the event_type of SliceStarted"),
-        ("another", ("slice-strated",), "Another leads to `slice-strated`, which is no event"),
-    ],
-)
-def test_a_name_that_is_taken_or_that_no_event_has(
-    monkeypatch: pytest.MonkeyPatch, name: str, leads_to: tuple[str, ...], said: str
-) -> None:
-    monkeypatch.setattr(registry, "_declared", dict(registry._declared))
-    fields = {"event_type": Literal[name]}  # type: ignore[valid-type]
-    another = TypedDict("Another", {**Envelope.__annotations__, **fields})  # type: ignore[misc]
-    another.__doc__ = "It is like another one."
-    event(Family.PLANNING, example={}, leads_to=leads_to)(another)
-    with pytest.raises(TypeError, match=said):
-        declared_events(TraceEvent | another)
+        fields_of(Unsupported)
 
 
 def test_an_entity_that_no_event_closes() -> None:
-    with pytest.raises(TypeError, match="one event closes a run; found none"):
-        lifetime_of(Entity.RUN, {"project-started": EVENTS["project-started"]})
+    open_ended = [each for each in DECLARED if each.name != "project-closed"]
+    assert "one event closes a run; found none" in [*event_faults(open_ended)]
 
 
-def test_an_event_that_its_family_does_not_name() -> None:
-    with pytest.raises(TypeError, match="DispatchStart is declared, but not in its family's union"):
-        declared_events(SpecAuthored | None)
+def test_a_union_and_declarations_that_differ() -> None:
+    said = [*event_faults(union=SpecAuthored | Noted)]
+    assert "DispatchStart is declared, but not in its family's union" in said
+    assert "Noted is in its family's union, but has no @event(...)" in said

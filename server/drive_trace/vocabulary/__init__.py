@@ -20,6 +20,7 @@ from drive_trace.vocabulary.feeds import CORRECTNESS_FIELDS, COST, GRADE, TOKEN_
 from drive_trace.vocabulary.planning import WRITERS
 from drive_trace.vocabulary.registry import (
     ALWAYS_KEPT,
+    DECLARED,
     ENVELOPE,
     NULL_TEXTS,
     BooleanShape,
@@ -32,7 +33,6 @@ from drive_trace.vocabulary.registry import (
     OneOfShape,
     Shape,
     StringShape,
-    declared_events,
     is_nullable_text,
     lifetime_of,
 )
@@ -183,14 +183,14 @@ def agreements_among(fields: Mapping[str, FieldType]) -> tuple[Agreement, ...]:
 # The events
 
 
-FAMILY_MODULES = (build_loop, planning, lifecycle, feeds)
-
 TraceEvent = (
     build_loop.BuildLoopEvent | planning.PlanningEvent | lifecycle.LifecycleEvent | feeds.FeedEvent
 )
 """Any event, as the dictionary that a line of a trace is read as."""
 
-EVENTS: Mapping[str, EventType] = declared_events(TraceEvent)
+EVENTS: Mapping[str, EventType] = {
+    each.name: each for family in Family for each in DECLARED if each.family is family
+}
 """Every event by its ``event_type``, family by family."""
 
 AGREEMENTS: Mapping[str, tuple[Agreement, ...]] = {

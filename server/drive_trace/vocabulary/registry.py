@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping
 from functools import cached_property
 from types import MappingProxyType, NoneType, UnionType
 from typing import (
@@ -169,7 +169,7 @@ def _plain(shape: Shape) -> tuple[type | None, Container[object] | None]:
             return None, None
 
 
-class EventType(msgspec.Struct, frozen=True):
+class EventType(msgspec.Struct, frozen=True, kw_only=True):
     """One event of the vocabulary."""
 
     name: str
@@ -183,143 +183,88 @@ class EventType(msgspec.Struct, frozen=True):
     """Fields whose values the index keeps: lines are compared by them."""
     positions: Mapping[str, int]
     """The place of each of these."""
-    is_work: bool
+    is_work: bool = False
     """Whether the event shows that the run went on, so that an earlier verdict is stale."""
     is_feed: bool
     """Whether the event is recorded about the run from outside, the last one counting."""
-    opens: Entity | None
+    opens: Entity | None = None
     """The kind of entity that this event starts, named by the field of that kind."""
-    closes: Entity | None
+    closes: Entity | None = None
     """The kind of entity that this event ends."""
-    leads_to: tuple[str, ...]
+    leads_to: tuple[str, ...] = ()
     """Events that most often come right after it, the likeliest first; not what its kind of entity
     leads to anyway.
     """
-    glyph: str
+    glyph: str = "○"
     """The sign that stands for it in a timeline, if it is no start or end of a bar."""
     declared: type
     """The pydantic-readable TypedDict that declares it."""
 
 
 _T = TypeVar("_T", bound=type)
-_declared: dict[type, EventType] = {}
+DECLARED: list[EventType] = []
+"""Every event, in the order in which they are declared."""
 
 
-def event(  # noqa: PLR0913 - keywords, each a fact
-    family: Family,
-    *,
-    example: Mapping[str, object],
-    keeps: tuple[str, ...] = (),
-    is_work: bool = False,
-    opens: Entity | None = None,
-    closes: Entity | None = None,
-    leads_to: tuple[str, ...] = (),
-    glyph: str = "○",
+def event(
+    family: Family, *, example: Mapping[str, object], keeps: tuple[str, ...] = (), **facts: Any
 ) -> Callable[[_T], _T]:
-    """Declare the decorated TypedDict as an event; its docstring is the event's prose.
+    """Declare the decorated TypedDict as an event, with further facts of :class:`EventType`; its
+    docstring is the event's prose.
 
     ``example`` gives the payload only: the envelope is the same for every event. The index keeps
-    what ``keeps`` names, every field that names an entity, and all fields of a feed. Raises
-    TypeError for an incomplete declaration.
+    what ``keeps`` names, every field that names an entity, and all fields of a feed. What else a
+    declaration needs, ``tools/event_faults.py`` says.
     """
     is_feed = family is Family.FEEDS
 
     def declare(cls: _T) -> _T:
-        if not cls.__doc__:
-            raise TypeError(f"{cls.__name__} has no docstring: say there what the event records")
         fields = fields_of(cls, ENVELOPE)
         hint = cls.__annotations__.get("event_type")
         if not ENVELOPE.keys() <= fields.keys() or get_origin(hint) is not Literal:
             raise TypeError(f'{cls.__name__} must be an Envelope, with event_type: Literal["…"]')
         (name,) = get_args(hint)
-        for each in (*keeps, *example):
-            if each not in fields:
-                raise TypeError(f"{cls.__name__} keeps or shows `{each}`, which is no field of it")
-        for each, known in fields.items():
-            if known.is_required and each not in ENVELOPE and each not in example:
-                raise TypeError(f"{cls.__name__} shows no `{each}`: add it to the example")
-            if not known.is_required and each in example:
-                raise TypeError(f"{cls.__name__} shows `{each}`, which is optional: leave it out")
         named = (each for each in fields if fields[each].names)
         recorded = (each for each in fields if is_feed and each not in ENVELOPE)
         kept = tuple(dict.fromkeys((*ALWAYS_KEPT, *named, *recorded, *keeps)))
-        _declared[cls] = EventType(
+        declared = EventType(
             name=name,
             family=family,
-            prose=" ".join(cls.__doc__.split()),
+            prose=" ".join((cls.__doc__ or "").split()),
             fields=fields,
             example={**ENVELOPE_EXAMPLE, "event_type": name, **example},
             keeps=kept,
             positions={each: position for position, each in enumerate(kept)},
-            is_work=is_work,
             is_feed=is_feed,
-            opens=opens,
-            closes=closes,
-            leads_to=leads_to,
-            glyph=glyph,
             declared=cls,
+            **facts,
         )
+        DECLARED.append(declared)
         cls.__pydantic_config__ = {"title": name, "strict": True}  # type: ignore[attr-defined]
         return cls
 
     return declare
 
 
-def declared_events(union: object) -> dict[str, EventType]:
-    """The events of a union of declared classes by name, in its order. Raises TypeError for a
-    class that is only declared or only in it, for a name that is taken, and for one of no event.
-    """
-    classes = get_args(union)
-    for cls in _declared:
-        if cls not in classes:
-            raise TypeError(f"{cls.__name__} is declared, but not in its family's union")
-    events: dict[str, EventType] = {}
-    for cls in classes:
-        if cls not in _declared:
-            raise TypeError(f"{cls.__name__} is in its family's union, but has no @event(...)")
-        known = events.setdefault(_declared[cls].name, _declared[cls])
-        if known.declared is not cls:
-            raise TypeError(f"{cls.__name__} has the event_type of {known.declared.__name__}")
-    for each in events.values():
-        for name in each.leads_to:
-            if name not in events:
-                raise TypeError(f"{each.declared.__name__} leads to `{name}`, which is no event")
-    return events
-
-
 def fields_of(
     cls: type, narrowed: Mapping[str, FieldType] = MappingProxyType({})
 ) -> dict[str, FieldType]:
     """The fields of a TypedDict, inherited ones first; what only narrows one of ``narrowed`` has
-    its prose. Raises TypeError for a field without prose, or that may be null without saying what
-    that means.
+    its prose. Raises TypeError for a type that is none of a field.
     """
     inherited = Envelope.__annotations__ if narrowed else {}
-    return {
-        name: narrowed[name]
-        if inherited.get(name) is hint
-        else _field(hint, name, cls.__name__, narrowed.get(name))
-        for name, hint in cls.__annotations__.items()
-    }
+    fields: dict[str, FieldType] = {}
+    for name, hint in cls.__annotations__.items():
+        if inherited.get(name) is hint:
+            fields[name] = narrowed[name]
+        else:
+            shape, facts = _read(hint, f"{cls.__name__}.{name}")
+            prose = narrowed[name].prose if name in narrowed else ""
+            fields[name] = FieldType(name, shape=shape, **{"prose": prose, **facts})
+    return fields
 
 
-def _field(hint: object, name: str, owner: str, outer: FieldType | None) -> FieldType:
-    try:
-        shape, facts = _read(hint)
-    except TypeError as problem:
-        raise TypeError(f"{owner}.{name}: {problem}") from None
-    if outer is not None:
-        facts.setdefault("prose", outer.prose)
-    if not facts.get("prose"):
-        raise TypeError(f"{owner}.{name} has no prose: add Prose(...) with what the field means")
-    if facts.get("nullable") and not facts.get("null_means"):
-        raise TypeError(f"{owner}.{name} may be null: add Null(...) with what that means")
-    if facts.get("null_means") and not facts.get("nullable"):
-        raise TypeError(f"{owner}.{name} says what null means, and cannot be null: add | None")
-    return FieldType(name, shape=shape, **facts)
-
-
-def _read(hint: Any) -> tuple[Shape, dict[str, Any]]:
+def _read(hint: Any, where: str) -> tuple[Shape, dict[str, Any]]:
     """A shape, and what the layers around it say: what an outer one says holds."""
     facts: dict[str, Any] = {}
     while (origin := get_origin(hint)) in (Annotated, NotRequired, Union, UnionType):
@@ -340,7 +285,7 @@ def _read(hint: Any) -> tuple[Shape, dict[str, Any]]:
     if origin is Literal:
         return OneOfShape(dict.fromkeys(get_args(hint), facts.get("prose", ""))), facts
     if origin is list:
-        return ListShape(_read(get_args(hint)[0])[0]), facts
+        return ListShape(_read(get_args(hint)[0], where)[0]), facts
     if is_typeddict(hint):
         return ObjectShape(fields_of(hint)), facts
     shapes: dict[object, Shape] = {
@@ -349,7 +294,7 @@ def _read(hint: Any) -> tuple[Shape, dict[str, Any]]:
         str: StringShape(form),
     }
     if hint not in shapes:
-        raise TypeError(f"the vocabulary has no shape for {hint!r}")
+        raise TypeError(f"{where}: the vocabulary has no shape for {hint!r}")
     return shapes[hint], facts
 
 
@@ -373,15 +318,8 @@ class Lifetime(msgspec.Struct, frozen=True):
 
 def lifetime_of(entity: Entity, events: Mapping[str, EventType]) -> Lifetime:
     """The lifetime of one kind of entity, from the declarations of the events."""
-    opener = _only(entity, "opens", [each for each in events.values() if each.opens is entity])
-    closer = _only(entity, "closes", [each for each in events.values() if each.closes is entity])
+    opener = next(each for each in events.values() if each.opens is entity)
+    closer = next(each for each in events.values() if each.closes is entity)
     field = next(name for name, known in opener.fields.items() if known.names is entity)
     members = tuple(event.name for event in events.values() if field in event.fields)
     return Lifetime(entity, field, opener.name, closer.name, members)
-
-
-def _only(entity: Entity, what: str, found: Sequence[EventType]) -> EventType:
-    if len(found) != 1:
-        names = ", ".join(each.declared.__name__ for each in found) or "none"
-        raise TypeError(f"one event {what} a {entity.value}; found {names}")
-    return found[0]

@@ -1,0 +1,76 @@
+"""Finds the mistakes in the declarations of events. Names the class of each, and what to do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import get_args
+
+from drive_trace.vocabulary import DECLARED, ENVELOPE, TraceEvent
+from drive_trace.vocabulary.registry import EventType, FieldType, ListShape, ObjectShape, Shape
+from drive_trace.vocabulary.types import Entity
+
+_ENDING = (Entity.RUN, Entity.SLICE, Entity.DISPATCH, Entity.ROUND)
+
+
+def event_faults(
+    events: Sequence[EventType] = DECLARED, union: object = TraceEvent
+) -> Iterator[str]:
+    """Every fault of some events, in a sentence; ``union`` is the type of any event."""
+    named = Counter(event.name for event in events)
+    for event in events:
+        whose = event.declared.__name__
+        if event.declared not in get_args(union):
+            yield f"{whose} is declared, but not in its family's union"
+        if named[event.name] > 1:
+            yield f"{whose} has the event_type of another event, `{event.name}`"
+        if not event.prose:
+            yield f"{whose} has no docstring: say there what the event records"
+        for name in event.leads_to:
+            if name not in named:
+                yield f"{whose} leads to `{name}`, which is no event"
+        yield from (f"{whose} {fault}" for fault in _faults_of_facts(event))
+        yield from _faults_of_fields(event.fields, whose)
+    for cls in get_args(union):
+        if not any(event.declared is cls for event in events):
+            yield f"{cls.__name__} is in its family's union, but has no @event(...)"
+    yield from _faults_of_entities(events)
+
+
+def _faults_of_facts(event: EventType) -> Iterator[str]:
+    shown = event.example.keys() - ENVELOPE.keys()
+    for name in sorted({*event.keeps, *shown} - event.fields.keys()):
+        yield f"keeps or shows `{name}`, which is no field of it"
+    for name, field in event.fields.items():
+        if field.is_required and name not in event.example:
+            yield f"shows no `{name}`: add it to the example"
+        if not field.is_required and name in event.example:
+            yield f"shows `{name}`, which is optional: leave it out"
+
+
+def _faults_of_fields(fields: Mapping[str, FieldType], whose: str) -> Iterator[str]:
+    for name, field in fields.items():
+        if not field.prose:
+            yield f"{whose}.{name} has no prose: add Prose(...) with what the field means"
+        if field.nullable and not field.null_means:
+            yield f"{whose}.{name} may be null: add Null(...) with what that means"
+        if field.null_means and not field.nullable:
+            yield f"{whose}.{name} says what null means, and cannot be null: add | None"
+        for inner in _objects(field.shape):
+            yield from _faults_of_fields(inner.fields, f"{whose}.{name}")
+
+
+def _objects(shape: Shape) -> Iterator[ObjectShape]:
+    if isinstance(shape, ListShape):
+        yield from _objects(shape.item)
+    elif isinstance(shape, ObjectShape):
+        yield shape
+
+
+def _faults_of_entities(events: Iterable[EventType]) -> Iterator[str]:
+    for entity in _ENDING:
+        for what in ("opens", "closes"):
+            found = [each for each in events if getattr(each, what) is entity]
+            if len(found) != 1:
+                names = ", ".join(each.declared.__name__ for each in found) or "none"
+                yield f"one event {what} a {entity.value}; found {names}"
