@@ -260,7 +260,8 @@ def marked(syntax: Syntax) -> list[str]:
     for problem in syntax.problems:
         start, end = problem.span
         marks = "^" * (end - start) or "|"
-        lines.append(f"{' ' * start}{marks} {problem.kind}: {problem.message}")
+        kind = problem.kind.name.lower().replace("_", "-")
+        lines.append(f"{' ' * start}{marks} {kind}: {problem.message}")
     return lines
 
 

@@ -11,7 +11,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from enum import StrEnum
+from enum import Enum, StrEnum
 from itertools import repeat
 from typing import Any, NamedTuple, NoReturn
 
@@ -34,7 +34,7 @@ class NodeKind(StrEnum):
     BROKEN = "broken"
 
 
-class Node:
+class Node(msgspec.Struct, eq=False):
     """A value and its place in the text. No node changes after it is made.
 
     ``span`` counts code points and includes quotes and brackets. ``value`` is
@@ -44,22 +44,12 @@ class Node:
     included.
     """
 
-    __slots__ = ("_by_key", "items", "kind", "members", "span", "value")
-
-    def __init__(
-        self,
-        kind: NodeKind,
-        span: Span,
-        value: str | float | None = None,
-        members: tuple[Member, ...] = (),
-        items: tuple[Node, ...] = (),
-    ) -> None:
-        self.kind = kind
-        self.span = span
-        self.value = value
-        self.members = members
-        self.items = items
-        self._by_key: dict[str, list[Member]] | None = None
+    kind: NodeKind
+    span: Span
+    value: str | float | None = None
+    members: tuple[Member, ...] = ()
+    items: tuple[Node, ...] = ()
+    _by_key: dict[str, list[Member]] | None = None
 
     def members_named(self, key: str) -> Sequence[Member]:
         """The members with this key, in text order."""
@@ -68,9 +58,6 @@ class Node:
             for member in self.members:
                 self._by_key.setdefault(member.key, []).append(member)
         return self._by_key.get(key, ())
-
-    def __repr__(self) -> str:
-        return f"Node({self.kind.value} {self.span.start}..{self.span.end} {self.value!r})"
 
 
 class Member(msgspec.Struct, frozen=True):
@@ -82,62 +69,88 @@ class Member(msgspec.Struct, frozen=True):
     """None when the line breaks before the value."""
 
 
-class ProblemKind(StrEnum):
+class ProblemKind(Enum):
     """Why a record is not JSON."""
 
-    EMPTY = "empty"
+    def __init__(self, message: str, repair: str = "") -> None:
+        self.message = message
+        """What is said of it: ``found`` is the text of the record, ``what`` a part that differs."""
+        self.repair = repair
+        """What repairing all mistakes of the kind is called."""
+
+    EMPTY = "a blank line: no event"
     """Nothing but white space and comments."""
-    BYTE_ORDER_MARK = "byte-order-mark"
-    """U+FEFF before the object."""
-    ODD_WHITESPACE = "odd-whitespace"
-    """White space outside strings that JSON does not know."""
-    COMMENT = "comment"
-    QUOTES = "quotes"
+    BYTE_ORDER_MARK = (
+        "byte-order mark (U+FEFF) before the object: a record begins with `{{`",
+        "Remove the byte-order mark",
+    )
+    ODD_WHITESPACE = (
+        "{what} is no white space in JSON: use plain spaces",
+        "Remove the odd white space",
+    )
+    COMMENT = "a comment: JSON has none", "Remove the comment"
+    QUOTES = "{what}: JSON strings take double quotes", "Use double quotes"
     """Single, curly or back quotes around a string."""
-    MISSING_QUOTE = "missing-quote"
-    DOUBLED_QUOTE = "doubled-quote"
+    MISSING_QUOTE = "missing quote: the string {found} {what}", "Add the quote"
     """A string that is opened or closed only."""
-    CONTROL_CHARACTER = "control-character"
+    DOUBLED_QUOTE = (
+        "doubled quote in {found}: a string has one quote on each side",
+        "Remove the doubled quote",
+    )
+    CONTROL_CHARACTER = "a raw {what}", "Escape control characters"
     """A character below U+0020 as itself inside a string."""
-    BAD_ESCAPE = "bad-escape"
-    TRAILING_COMMA = "trailing-comma"
+    BAD_ESCAPE = "bad escape {found}: {what}", "Double the backslash"
+    TRAILING_COMMA = "trailing comma: {what}", "Remove the comma"
     """A comma with nothing after it, inside or behind the object."""
-    EXTRA_COMMA = "extra-comma"
-    """A comma with nothing before it."""
-    MISSING_COMMA = "missing-comma"
-    MISSING_COLON = "missing-colon"
-    WRONG_COLON = "wrong-colon"
+    EXTRA_COMMA = "extra comma: nothing stands before this comma", "Remove the comma"
+    MISSING_COMMA = "missing comma: `,` is expected before {found}", "Add the comma"
+    MISSING_COLON = "missing colon: `:` is expected before {found}", "Add the colon"
+    WRONG_COLON = (
+        "{found} is not JSON: a colon stands between a key and its value",
+        "Write a colon",
+    )
     """``=``, ``=>`` or a fullwidth colon behind a key."""
-    FULL_WIDTH = "full-width"
+    FULL_WIDTH = "{found} is not JSON: write `{what}`", "Use plain brackets and commas"
     """A fullwidth bracket or comma."""
-    MISSING_VALUE = "missing-value"
-    MISSING_BRACKET = "missing-bracket"
+    MISSING_VALUE = "{what}"
+    MISSING_BRACKET = "{what}", "Add the brace"
     """A brace or bracket that is opened or closed only, in the middle of a line."""
-    UNQUOTED_KEY = "unquoted-key"
-    UNQUOTED_VALUE = "unquoted-value"
-    NOT_FINITE = "not-finite"
+    UNQUOTED_KEY = (
+        "{found} is not JSON: a key stands in double quotes",
+        "Put double quotes around it",
+    )
+    UNQUOTED_VALUE = (
+        "{found} is not JSON: a text stands in double quotes",
+        "Put double quotes around it",
+    )
+    NOT_FINITE = (
+        "{found} is not JSON: use null where there is no finite number",
+        "Replace with null",
+    )
     """``NaN`` and ``Infinity``."""
-    MISSPELT_LITERAL = "misspelt-literal"
+    MISSPELT_LITERAL = (
+        "{found} is not JSON: write `{what}`",
+        "Write true, false and null as JSON does",
+    )
     """``True``, ``None``, ``NULL``, ``undefined`` and the like."""
-    MALFORMED_NUMBER = "malformed-number"
+    MALFORMED_NUMBER = "{found} is not {what}", "Write it as a JSON number"
     """``01``, ``+1``, ``.5``, ``1.``, ``0x1f``, ``1,900`` and the like."""
-    TWO_OBJECTS = "two-objects"
+    TWO_OBJECTS = "{what}: each event stands on a line of its own"
     """More than one object on the line."""
-    SPREAD_OBJECT = "spread-object"
+    SPREAD_OBJECT = "{what} over several lines: a record must stand on one line"
     """A part of an object that is spread over several lines."""
-    UNFINISHED = "unfinished"
+    UNFINISHED = "unfinished: the line ends {what}", "Add `}`"
     """The line ends inside a string, before a value, or before a closing brace."""
-    TEXT_AFTER = "text-after"
-    """Text after the end of the object."""
-    MERGE_CONFLICT = "merge-conflict"
+    TEXT_AFTER = "{found} after the end of the object: a record is one object and nothing else"
+    MERGE_CONFLICT = "a merge conflict: choose one side and remove its markers"
     """A marker that a version control system left."""
-    LEFT_OUT = "left-out"
+    LEFT_OUT = "{found} stands for what was left out: write all of it"
     """``...`` in place of keys or values."""
-    FENCE = "fence"
+    FENCE = "a Markdown fence: a trace has nothing around its records"
     """A line that Markdown has around code."""
-    ARRAY = "array"
+    ARRAY = "a bracket alone on its line: a trace is no array, but a record on each line"
     """A bracket alone on its line, as around the records of a file that is one array."""
-    UNEXPECTED = "unexpected"
+    UNEXPECTED = "unexpected {found}: {what} is expected here"
     """Anything else."""
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from operator import attrgetter
 
+import msgspec
+
 from drive_trace.json_text import WHITESPACE, ProblemKind, Repair, SyntaxProblem
 from drive_trace.text.escaping import visible
 from drive_trace.text.spans import Span
@@ -14,77 +16,12 @@ _WORD_END = re.compile(r"[ \t]*+[,}\]\uff0c\uff5d\uff3d]")
 _JOINED = re.compile(r"[\w.+-][]}\uff3d\uff5d]+[\w.+-]")
 """Brackets that alone keep what stands before them from being one word with what follows."""
 _NO_RECORD = re.compile(
-    r"(?P<conflict>(?:<{7}|>{7}|\|{7})(?: .*)?|={7})\Z"
-    r"|(?P<fence>[ ]{0,3}(?:`{3,}|~{3,})[ \t]*[\w+-]*)[ \t\r]*\Z"
-    r"|(?P<array>\[|\][,;]?)[ \t\r]*\Z",
+    r"(?P<MERGE_CONFLICT>(?:<{7}|>{7}|\|{7})(?: .*)?|={7})\Z"
+    r"|(?P<FENCE>[ ]{0,3}(?:`{3,}|~{3,})[ \t]*[\w+-]*)[ \t\r]*\Z"
+    r"|(?P<ARRAY>\[|\][,;]?)[ \t\r]*\Z",
     re.DOTALL,
 )
-_GROUPS = {
-    "conflict": ProblemKind.MERGE_CONFLICT,
-    "fence": ProblemKind.FENCE,
-    "array": ProblemKind.ARRAY,
-}
-"""The problems of lines that hold nothing of a record."""
-_MESSAGES = {
-    ProblemKind.EMPTY: "a blank line: no event",
-    ProblemKind.BYTE_ORDER_MARK: "byte-order mark (U+FEFF) before the object: "
-    "a record begins with `{{`",
-    ProblemKind.ODD_WHITESPACE: "{what} is no white space in JSON: use plain spaces",
-    ProblemKind.COMMENT: "a comment: JSON has none",
-    ProblemKind.QUOTES: "{what}: JSON strings take double quotes",
-    ProblemKind.MISSING_QUOTE: "missing quote: the string {found} {what}",
-    ProblemKind.DOUBLED_QUOTE: "doubled quote in {found}: a string has one quote on each side",
-    ProblemKind.CONTROL_CHARACTER: "a raw {what}",
-    ProblemKind.BAD_ESCAPE: "bad escape {found}: {what}",
-    ProblemKind.TRAILING_COMMA: "trailing comma: {what}",
-    ProblemKind.EXTRA_COMMA: "extra comma: nothing stands before this comma",
-    ProblemKind.MISSING_COMMA: "missing comma: `,` is expected before {found}",
-    ProblemKind.MISSING_COLON: "missing colon: `:` is expected before {found}",
-    ProblemKind.WRONG_COLON: "{found} is not JSON: a colon stands between a key and its value",
-    ProblemKind.FULL_WIDTH: "{found} is not JSON: write `{what}`",
-    ProblemKind.UNQUOTED_KEY: "{found} is not JSON: a key stands in double quotes",
-    ProblemKind.UNQUOTED_VALUE: "{found} is not JSON: a text stands in double quotes",
-    ProblemKind.NOT_FINITE: "{found} is not JSON: use null where there is no finite number",
-    ProblemKind.MISSPELT_LITERAL: "{found} is not JSON: write `{what}`",
-    ProblemKind.MALFORMED_NUMBER: "{found} is not {what}",
-    ProblemKind.TWO_OBJECTS: "{what}: each event stands on a line of its own",
-    ProblemKind.SPREAD_OBJECT: "{what} over several lines: a record must stand on one line",
-    ProblemKind.UNFINISHED: "unfinished: the line ends {what}",
-    ProblemKind.TEXT_AFTER: "{found} after the end of the object: "
-    "a record is one object and nothing else",
-    ProblemKind.MERGE_CONFLICT: "a merge conflict: choose one side and remove its markers",
-    ProblemKind.LEFT_OUT: "{found} stands for what was left out: write all of it",
-    ProblemKind.FENCE: "a Markdown fence: a trace has nothing around its records",
-    ProblemKind.ARRAY: "a bracket alone on its line: "
-    "a trace is no array, but a record on each line",
-    ProblemKind.UNEXPECTED: "unexpected {found}: {what} is expected here",
-}
-"""What is said of each kind: ``found`` is the text of the record, ``what`` a part that differs. Of
-those that are not here, all of it.
-"""
-_REPAIRS = {
-    ProblemKind.BYTE_ORDER_MARK: "Remove the byte-order mark",
-    ProblemKind.ODD_WHITESPACE: "Remove the odd white space",
-    ProblemKind.COMMENT: "Remove the comment",
-    ProblemKind.QUOTES: "Use double quotes",
-    ProblemKind.MISSING_QUOTE: "Add the quote",
-    ProblemKind.DOUBLED_QUOTE: "Remove the doubled quote",
-    ProblemKind.CONTROL_CHARACTER: "Escape control characters",
-    ProblemKind.BAD_ESCAPE: "Double the backslash",
-    ProblemKind.TRAILING_COMMA: "Remove the comma",
-    ProblemKind.EXTRA_COMMA: "Remove the comma",
-    ProblemKind.MISSING_COMMA: "Add the comma",
-    ProblemKind.MISSING_COLON: "Add the colon",
-    ProblemKind.WRONG_COLON: "Write a colon",
-    ProblemKind.FULL_WIDTH: "Use plain brackets and commas",
-    ProblemKind.UNQUOTED_KEY: "Put double quotes around it",
-    ProblemKind.UNQUOTED_VALUE: "Put double quotes around it",
-    ProblemKind.NOT_FINITE: "Replace with null",
-    ProblemKind.MISSPELT_LITERAL: "Write true, false and null as JSON does",
-    ProblemKind.MALFORMED_NUMBER: "Write it as a JSON number",
-    ProblemKind.UNFINISHED: "Add `}`",
-}
-"""What repairing all mistakes of a kind is called."""
+"""Lines that hold nothing of a record, by the kinds of their problems."""
 
 
 def quote(text: str) -> str:
@@ -104,8 +41,8 @@ def no_record_at_all(text: str) -> SyntaxProblem | None:
     found = _NO_RECORD.match(text)
     if found is None or found.lastgroup is None:
         return None
-    kind = _GROUPS[found.lastgroup]
-    return SyntaxProblem(kind, Span(0, len(text.rstrip(WHITESPACE))), _MESSAGES[kind])
+    kind = ProblemKind[found.lastgroup]
+    return SyntaxProblem(kind, Span(0, len(text.rstrip(WHITESPACE))), kind.message)
 
 
 def putting(text: str, at: int) -> tuple[Span, str]:
@@ -113,17 +50,14 @@ def putting(text: str, at: int) -> tuple[Span, str]:
     return Span(at, at), text
 
 
-class _Cause:
+class _Cause(msgspec.Struct):
     """All mistakes of one kind: the first gives the message, and all are repaired together."""
 
-    __slots__ = ("edits", "message", "repair", "safe", "span")
-
-    def __init__(self, span: Span, message: str, repair: str, *, safe: bool) -> None:
-        self.span = span
-        self.message = message
-        self.repair = repair
-        self.safe = safe
-        self.edits: list[tuple[Span, str]] = []
+    span: Span
+    message: str
+    repair: str
+    safe: bool
+    edits: list[tuple[Span, str]] = []
 
     def problem(self, kind: ProblemKind) -> SyntaxProblem:
         repair = Repair(self.repair, self.safe, tuple(sorted(self.edits)))
@@ -155,8 +89,8 @@ class MergedProblems:
         cause = self._causes.get(kind)
         if cause is None:
             found = quote(self._text[span.start : span.end])
-            message = _MESSAGES.get(kind, "{what}").format(found=found, what=what)
-            cause = _Cause(span, message, repair or _REPAIRS.get(kind, ""), safe=safe)
+            message = kind.message.format(found=found, what=what)
+            cause = _Cause(span, message, repair or kind.repair, safe)
             self._causes[kind] = cause
         cause.edits.extend(edits)
         cause.safe = cause.safe and safe
@@ -210,7 +144,7 @@ class MergedProblems:
         """A rest that is not read. Nothing is repaired, as the rest may hold more of each kind."""
         self.drop_repairs()
         kind, message = ProblemKind.UNEXPECTED, "this line is not JSON, and too long to tell why"
-        self._causes.setdefault(kind, _Cause(rest, message, "", safe=False))
+        self._causes.setdefault(kind, _Cause(rest, message, "", False))
 
     def problems(self) -> list[SyntaxProblem]:
         """All problems with their repairs, in text order."""

@@ -11,6 +11,8 @@ import itertools
 import json
 import re
 
+import msgspec
+
 from drive_trace.json_text import (
     WHITESPACE,
     Member,
@@ -104,20 +106,17 @@ def _read(text: str) -> tuple[Node | None, list[SyntaxProblem]]:
     return _Reader(text).read()
 
 
-class _OpenValue:
+class _OpenValue(msgspec.Struct, eq=False):
     """An object or array that is open."""
 
-    __slots__ = ("brace", "comma", "is_object", "items", "key", "members", "start")
-
-    def __init__(self, start: int, *, is_object: bool, brace: bool = True) -> None:
-        self.start = start
-        self.is_object = is_object
-        self.brace = brace
-        # Made on first use: a hostile line opens a million frames.
-        self.members: list[Member] | None = None
-        self.items: list[Node] | None = None
-        self.key: tuple[str, Span] | None = None
-        self.comma: Span | None = None
+    start: int
+    is_object: bool
+    brace: bool = True
+    # Made on first use: a hostile line opens a million frames.
+    members: list[Member] | None = None
+    items: list[Node] | None = None
+    key: tuple[str, Span] | None = None
+    comma: Span | None = None
 
     def add(self, node: Node | None) -> None:
         if not self.is_object:
@@ -278,7 +277,7 @@ class _Reader:
         if not frame.brace:
             what, edit = "missing brace: `{` is expected before the first key", ("{", frame.start)
             kind, place = ProblemKind.MISSING_BRACKET, Span(frame.start, frame.start)
-            self.report.add(kind, place, putting(*edit), what=what, repair="Add the brace")
+            self.report.add(kind, place, putting(*edit), what=what)
         self._close_frame(token.span.end)
 
     def _close_others(self, token: Token) -> bool:
