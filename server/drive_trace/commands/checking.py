@@ -425,8 +425,9 @@ class Checking:
                 continue
             code, span = finding.rule.code, resolve(line.text, finding.place)
             project = self.checked[trace.name]
-            if project is not None and settings.knows(code, line.text):
-                self.alike[trace.name][fingerprint(code, line.text)] += 1
+            found_by = fingerprint(code, line.text)
+            if project is not None and found_by in settings.known:
+                self.alike[trace.name][found_by] += 1
                 self._hidden[project.baseline_path] += 1
                 continue
             location = Location.of(trace.name, here.line - 1, line.text, span)

@@ -97,7 +97,7 @@ class ProblemKind(Enum):
         "doubled quote in {found}: a string has one quote on each side",
         "Remove the doubled quote",
     )
-    CONTROL_CHARACTER = "a raw {what}", "Escape control characters"
+    CONTROL_CHARACTER = "control character {what}", "Escape control characters"
     """A character below U+0020 as itself inside a string."""
     BAD_ESCAPE = "bad escape {found}: {what}", "Double the backslash"
     TRAILING_COMMA = "trailing comma: {what}", "Remove the comma"
@@ -133,7 +133,7 @@ class ProblemKind(Enum):
         "Write true, false and null as JSON does",
     )
     """``True``, ``None``, ``NULL``, ``undefined`` and the like."""
-    MALFORMED_NUMBER = "{found} is not {what}", "Write it as a JSON number"
+    MALFORMED_NUMBER = "{found} is not a JSON number{what}", "Write it as a JSON number"
     """``01``, ``+1``, ``.5``, ``1.``, ``0x1f``, ``1,900`` and the like."""
     TWO_OBJECTS = "{what}: each event stands on a line of its own"
     """More than one object on the line."""

@@ -69,13 +69,6 @@ _CLOSERS |= {"\u2018": "\u2019\u2018", "\u2019": "\u2019"}
 _QUOTE_NAMES = {"'": "single quotes", "`": "back quotes"}
 _QUOTE_OR_ILL = re.compile(r"\\.|[\"\x00-\x1f]", re.DOTALL)
 _CONTROL_ESCAPES = {"\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-_CONTROL_NAMES = {
-    "\t": "tab",
-    "\n": "line feed",
-    "\r": "carriage return",
-    "\0": "null character",
-    "\x1b": "escape character",
-}
 _ESCAPE_OR_PAIR = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _SHORT_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _LITERALS = {
@@ -254,8 +247,7 @@ class TokenReader:
             if found[2]:
                 character = found[2]
                 escape = _CONTROL_ESCAPES.get(character, f"\\u{ord(character):04x}")
-                called = _CONTROL_NAMES.get(character, "control character")
-                what = f"{called} ({name(character)}) in a string: write it as `{escape}`"
+                what = f"{name(character)} in a string: write it as `{escape}`"
                 kind = ProblemKind.CONTROL_CHARACTER
                 self._report.add(kind, span, (span, escape), what=what, safe=True)
             elif found[1]:
@@ -366,18 +358,20 @@ _PYTHON = {"True", "False", "None"}
 _OTHER_LITERALS = {each: each for each in _LITERALS}
 _OTHER_LITERALS |= dict.fromkeys(("none", "nil", "undefined"), "null")
 _ODD_NUMBER = re.compile(
-    r"(?P<sign>[+-]?)(?P<whole>[0-9]*+)(?P<point>\.?)(?P<part>[0-9]*+)"
-    r"(?P<exponent>(?:[eE][+-]?[0-9]*+)?)"
+    r"(?P<sign>[+-]?)(?=\.?[0-9])(?P<whole>[0-9]*+)\.?(?P<part>[0-9]*+)"
+    r"(?P<exponent>(?:[eE][+-]?[0-9]++)?)"
 )
+"""``+1``, ``01``, ``.5``, ``1.``: numbers of JavaScript or Python."""
 _GROUPED_WORD = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:([,_])[0-9]{3})(?:\1[0-9]{3})*(?:\.[0-9]+)?")
-_NUMBER_ELSEWHERE = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:(?:\.[0-9]{3}){2,}|(?:['\u2019][0-9]{3})+)")
-_DURATION = re.compile(r"P(?=[0-9T])(?:[0-9]+D)?(?:T(?:[0-9]+(?:[.][0-9]+)?[HMS])+)?")
-_OTHER_NUMBER = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]++|0[oO][0-7]++|0[bB][01]++|[0-9][0-9_]*+n?)")
-_NO_JSON_NUMBERS = {
-    _DURATION: "write the duration as one",
-    _NUMBER_ELSEWHERE: "it takes no thousands separators",
-    _OTHER_NUMBER: "write it in decimal digits alone",
-}
+_OTHER_NUMBER = re.compile(
+    r"[+-]?[1-9][0-9]{0,2}(?:(?:\.[0-9]{3}){2,}|(?:['\u2019][0-9]{3})+)"
+    r"|P(?=[0-9T])(?:[0-9]+D)?(?:T(?:[0-9]+(?:[.][0-9]+)?[HMS])+)?"
+    r"|[+-]?(?:0[xX][0-9a-fA-F]++|0[oO][0-7]++|0[bB][01]++|[0-9][0-9_]*+n?)"
+    r"|[+-]?(?=\.?[0-9])[0-9]*+\.?[0-9]*+[eE][+-]?"
+)
+"""Grouped in other ways, a duration, in other digits, or with half an exponent: nobody knows for
+sure what was meant.
+"""
 
 
 def value_of(word: str, span: Span, report: MergedProblems) -> Node:
@@ -392,49 +386,32 @@ def value_of(word: str, span: Span, report: MergedProblems) -> Node:
     if _NOT_FINITE.fullmatch(word):
         report.add(ProblemKind.NOT_FINITE, span, (span, "null"))
         return Node(NodeKind.BROKEN, span, word)
-    if _GROUPED_WORD.fullmatch(word):
-        plain = re.sub("[,_+]", "", word)
-        what = "JSON: a number takes no thousands separators"
-        report.add(ProblemKind.MALFORMED_NUMBER, span, (span, plain), what=what)
+    plain = _plain_number(word)
+    if plain is not None:
+        report.add(ProblemKind.MALFORMED_NUMBER, span, (span, plain), what=f": write `{plain}`")
         return Node(NodeKind.NUMBER, span, number(plain))
     if word in GAPS:
         what = f"{quote(word)} is still to be filled in, with a number"
         report.add(ProblemKind.MISSING_VALUE, span, what=what)
         return Node(NodeKind.BROKEN, span, word)
-    odd = _ODD_NUMBER.fullmatch(word)
-    if odd is not None and (odd["whole"] or odd["part"]):
-        return _odd_number(odd, span, report)
-    for pattern, how in _NO_JSON_NUMBERS.items():
-        if pattern.fullmatch(word):
-            report.add(ProblemKind.MALFORMED_NUMBER, span, what=f"a JSON number: {how}")
-            return Node(NodeKind.BROKEN, span, word)
+    if _OTHER_NUMBER.fullmatch(word):
+        report.add(ProblemKind.MALFORMED_NUMBER, span)
+        return Node(NodeKind.BROKEN, span, word)
     quoted = (span, json.dumps(word, ensure_ascii=False))
     report.add(ProblemKind.UNQUOTED_VALUE, span, *([quoted] if report.is_ended(span) else ()))
     return Node(NodeKind.BROKEN, span, word)
 
 
-def _odd_number(odd: re.Match[str], span: Span, report: MergedProblems) -> Node:
-    """``+1``, ``01``, ``.5``, ``1.``, ``1e``: JavaScript's or Python's numbers, or half ones."""
-    exponent = odd["exponent"]
-    if odd["sign"] == "+":
-        cause = "takes no plus sign"
-    elif len(odd["whole"]) > 1 and odd["whole"][0] == "0":
-        cause = "takes no leading zero"
-    elif not odd["whole"]:
-        cause = "needs a digit before its point"
-    elif odd["point"] and not odd["part"]:
-        cause = "needs a digit after its point"
-    else:
-        cause = "needs a digit in its exponent"
-    what = f"JSON: a number {cause}"
-    if exponent and not exponent[-1].isdigit():
-        report.add(ProblemKind.MALFORMED_NUMBER, span, what=what)
-        return Node(NodeKind.BROKEN, span, odd[0])
-    whole = odd["whole"].lstrip("0") or "0"
+def _plain_number(word: str) -> str | None:
+    """The JSON number that was meant by one that is written otherwise."""
+    if _GROUPED_WORD.fullmatch(word):
+        return re.sub("[,_+]", "", word)
+    odd = _ODD_NUMBER.fullmatch(word)
+    if odd is None:
+        return None
     part = f".{odd['part']}" if odd["part"] else ""
-    plain = f"{odd['sign'].replace('+', '')}{whole}{part}{exponent}"
-    report.add(ProblemKind.MALFORMED_NUMBER, span, (span, plain), what=what)
-    return Node(NodeKind.NUMBER, span, number(plain))
+    sign = odd["sign"].replace("+", "")
+    return f"{sign}{odd['whole'].lstrip('0') or '0'}{part}{odd['exponent']}"
 
 
 def scalar(word: str, span: Span) -> Node:

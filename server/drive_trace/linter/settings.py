@@ -54,10 +54,6 @@ class RuleSettings(msgspec.Struct, frozen=True):
             for option in rule.options
         }
 
-    def knows(self, code: str, text: str) -> bool:
-        """Whether a finding of a rule on a line with this text is known already, at least once."""
-        return bool(self.known) and fingerprint(code, text) in self.known
-
     def under(self, other: RuleSettings) -> RuleSettings:
         """These settings with others laid over them: what both set, the others decide."""
         if other == DEFAULTS:

@@ -191,8 +191,6 @@ class SharedIds:
 
     def __init__(self) -> None:
         self._count = 0
-        self._first: Iterable[tuple[Identity, int]] = ()
-        """The events of the first file, until there is another one."""
         self._known: dict[object, dict[Identity, tuple[int, int]]] = {}
         """By id, and by all that copies have in common, the first file and line."""
 
@@ -201,16 +199,6 @@ class SharedIds:
     ) -> tuple[list[SharedEvent], list[SharedEvent]]:
         """What of a file stands in earlier ones: copies, and the ids of other events."""
         file, self._count = self._count, self._count + 1
-        if file == 0:  # most often there is no other
-            self._first = events
-            return [], []
-        if file == 1:
-            self._look(0, self._first)
-        return self._look(file, events)
-
-    def _look(
-        self, file: int, events: Iterable[tuple[Identity, int]]
-    ) -> tuple[list[SharedEvent], list[SharedEvent]]:
         copies: list[SharedEvent] = []
         conflicts: list[SharedEvent] = []
         own: dict[Identity, tuple[int, int]] = {}

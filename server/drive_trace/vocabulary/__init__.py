@@ -175,11 +175,6 @@ _AGREEMENTS = (
 )
 
 
-def agreements_among(fields: Mapping[str, FieldType]) -> tuple[Agreement, ...]:
-    """The agreements that apply to an event with these fields."""
-    return tuple(each for each in _AGREEMENTS if all(name in fields for name in each.fields))
-
-
 # The events
 
 
@@ -194,7 +189,8 @@ EVENTS: Mapping[str, EventType] = {
 """Every event by its ``event_type``, family by family."""
 
 AGREEMENTS: Mapping[str, tuple[Agreement, ...]] = {
-    name: agreements_among(event.fields) for name, event in EVENTS.items()
+    name: tuple(each for each in _AGREEMENTS if event.fields.keys() >= {*each.fields})
+    for name, event in EVENTS.items()
 }
 """How the fields of each event have to agree, by its ``event_type``."""
 

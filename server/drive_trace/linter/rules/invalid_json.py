@@ -42,7 +42,7 @@ EVENT{"event_type":"dispatch-end","wall_clock_ms":NaN}
 EVENT{"event_type":"dispatch-end","wall_clock_ms":null}
 ---
 EVENT{"event_type":"tokens-recorded","cache_write_tokens":1,900,000}
-                                                          ^^^^^^^^^ … thousands separators
+                                                          ^^^^^^^^^ … write `1900000`
 => Write it as a JSON number
 EVENT{"event_type":"tokens-recorded","cache_write_tokens":1900000}
 --- A record that was torn stays, on a line of its own.
