@@ -28,7 +28,7 @@ from drive_trace.commands.formats import excerpt
 from drive_trace.comparison.runs import RunManifest
 from drive_trace.grading.judgements import Calibrated, Gating, Judgement
 from drive_trace.linter.rule import Finding, Level, Rule, Severity, UnreadFile
-from drive_trace.linter.rules import RULES, documentation
+from drive_trace.linter.rules import RULES, SETTABLE, documentation
 from drive_trace.linter.told import MISSING, ON, WITHIN
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span, encode_exactly
@@ -266,7 +266,7 @@ def _commit(path: Path, text: str) -> None:
 def _options(rule: Rule[Any]) -> list[str]:
     levels = ", ".join(f"`{severity.label}`" for severity in Severity)
     where = "below `[rules]` in `drive-trace.toml`"
-    if not rule.is_settable:
+    if rule.code not in SETTABLE:
         return ["**Options.** None, and no configuration and no baseline hides it."]
     if not rule.options:
         return [

@@ -150,9 +150,8 @@ def _rules_schema() -> dict[str, Any]:
         options = {"severity": severity}
         for each in rule.options:
             kind = msgspec.json.schema(type(each.default))
-            least = {} if each.minimum is None else {"minimum": each.minimum}
             about = {"description": each.prose, "default": each.default}
-            options[each.name] = {**kind, **least, **about}
+            options[each.name] = {**kind, "minimum": 0, **about}
         table = {"type": "object", "properties": options, "additionalProperties": False}
         properties[code] = {
             "anyOf": [severity, table],

@@ -120,7 +120,7 @@ def _facts(rule: Rule[Any]) -> dict[str, object]:
             {
                 "name": option.name,
                 "default": option.default,
-                "minimum": option.minimum,
+                "minimum": 0,
                 "description": option.prose,
             }
             for option in rule.options

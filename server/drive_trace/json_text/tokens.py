@@ -69,8 +69,7 @@ _CLOSERS |= {"\u2018": "\u2019\u2018", "\u2019": "\u2019"}
 _QUOTE_NAMES = {"'": "single quotes", "`": "back quotes"}
 _QUOTE_OR_ILL = re.compile(r"\\.|[\"\x00-\x1f]", re.DOTALL)
 _CONTROL_ESCAPES = {"\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-_ESCAPE_OR_PAIR = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
-_SHORT_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_ESCAPE_OR_ILL = re.compile(r"\\(?:[\"\\/bfnrt]|u[0-9a-fA-F]{4})|([\\\"])")
 _LITERALS = {
     "true": (NodeKind.BOOLEAN, True),
     "false": (NodeKind.BOOLEAN, False),
@@ -438,16 +437,8 @@ def unescape(body: str) -> str:
     """
     if "\\" not in body:
         return body
-    plain = _ESCAPE_OR_PAIR.sub(_unescape_one, body)
+    sound = _ESCAPE_OR_ILL.sub(lambda found: f"\\{found[1]}" if found[1] else found[0], body)
+    plain = str(json.loads(f'"{sound}"', strict=False))
     if "\\ud" in body or "\\uD" in body:
         return plain.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
     return plain
-
-
-def _unescape_one(found: re.Match[str]) -> str:
-    if found[1]:
-        return chr(int(found[1], 16))
-    character = found[2]
-    if character in '"\\/':
-        return str(character)
-    return _SHORT_ESCAPES.get(character, found[0])

@@ -28,8 +28,8 @@ CLAIM = "wall_clock_ms"
 
 def tolerances(percent: int, of_time: str, of_share: str) -> tuple[Option, Option]:
     """The options of a rule on durations, with what each lets pass, a sentence each."""
-    time = Option("tolerance-ms", 2000, of_time, minimum=0)
-    return time, Option("tolerance-percent", percent, of_share, minimum=0)
+    time = Option("tolerance-ms", 2000, of_time)
+    return time, Option("tolerance-percent", percent, of_share)
 
 
 TOLERANCES = tolerances(
@@ -116,38 +116,33 @@ def courses(run: Run, *kinds: Lifetime) -> Iterator[Course]:
     """The courses of the dispatches and rounds of a run, or of one of the two kinds; but of those
     that start, go on and end as they should. A run whose id is a slip has none of its own.
     """
-    return (each for each in run.kept(_unusual).courses if each.of in (kinds or TIMED))
+    return (each for each in run.kept(_unusual)[0] if each.of in (kinds or TIMED))
 
 
 def durations(run: Run) -> Sequence[TimeSpan]:
     """The dispatches and rounds of a run that did not take what their ends say, to the digit."""
-    return run.kept(_unusual).durations
+    return run.kept(_unusual)[1]
 
 
-class _Unusual(msgspec.Struct, frozen=True):
-    courses: list[Course]
-    durations: list[TimeSpan]
-
-
-def _unusual(run: Run) -> _Unusual:
+def _unusual(run: Run) -> tuple[list[Course], list[TimeSpan]]:
     members = [defaultdict[object, list[Line]](list) for _ in TIMED]
     for line in run.lines:
         for kind, position in _NAMED[line.event.name] if line.event is not None else ():
             members[kind][line.facts[position]].append(line)
-    found = _Unusual([], [])
+    unusual, durations = list[Course](), list[TimeSpan]()
     for of, by_id in zip(TIMED, members, strict=True):
         by_id.pop(None, None)
         odd = {value: lines for value, lines in by_id.items() if not _is_usual(of, lines)}
         if run.meant is None:
-            found.courses.extend(Course(of, str(each), odd[each], run) for each in odd)
+            unusual.extend(Course(of, str(each), odd[each], run) for each in odd)
         place, claim = map(EVENTS[of.closer].positions.__getitem__, (of.field, CLAIM))
         for end in run.events(of.closer):
             value = end.facts[place]
             passed = milliseconds_between(by_id[value][0].facts[TS], end.facts[TS])
             span = span_ended_by(run, end) if value in odd or passed != end.facts[claim] else None
             if span is not None and span.excess_ms:
-                found.durations.append(span)
-    return found
+                durations.append(span)
+    return unusual, durations
 
 
 def _is_usual(of: Lifetime, lines: Sequence[Line]) -> bool:

@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import Any, cast
 
 from drive_trace import vocabulary
-from drive_trace.json_text import as_json
+from drive_trace.json_text import WHITESPACE, as_json
 from drive_trace.linter.rule import Edit, Finding, Fix, Fixes, Level
 from drive_trace.text.codec import loads
 from drive_trace.text.spans import Span
@@ -20,10 +20,9 @@ from drive_trace.trace.line import Diagnostic, DiagnosticKind, Line, Path, name_
 from drive_trace.trace.places import Part, Place, pair_at, resolve, syntax_of
 from drive_trace.trace.run import FORGOTTEN_MS, MOMENT_MS, TIMED, Run
 from drive_trace.trace.times import milliseconds_between
-from drive_trace.vocabulary import DISPATCH, EVENTS, FieldType, Form, Lifetime, OneOfShape
+from drive_trace.vocabulary import DISPATCH, FEEDS, FieldType, Form, Lifetime, OneOfShape
 from drive_trace.vocabulary.slips import nearest, said_in_type
 
-_SPACE = " \t\r\n"
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _LATEST = 24
 """So many of the latest starts are searched for the id that was meant."""
@@ -69,14 +68,10 @@ def remove_line(finding: Finding, level: Level, title: str = "Remove the line") 
 
 
 def replace_with_expected(finding: Finding, why: str = "") -> Fixes:
-    """Suggests what should stand in place of the token that a finding marks."""
-    title = f"Replace with {shown(finding.expected)}{why}"
-    yield replacing(finding, as_json(finding.expected), Level.BY_HAND, title)
-
-
-def replace_if_expected(finding: Finding) -> Fixes:
-    """The same, where that is known."""
-    return replace_with_expected(finding) if finding.expected is not None else ()
+    """Suggests what should stand in place of the token that a finding marks, where it is known."""
+    if finding.expected is not None:
+        title = f"Replace with {shown(finding.expected)}{why}"
+        yield replacing(finding, as_json(finding.expected), Level.BY_HAND, title)
 
 
 def delete_member(line: Line, path: Path, occurrence: int = -1) -> Edit | None:
@@ -88,8 +83,8 @@ def delete_member(line: Line, path: Path, occurrence: int = -1) -> Edit | None:
     after = _COMMA.match(text, pair.value.end)
     if after is not None:
         return Edit(line, Span(pair.key.start, after.end()), "")
-    before = text[: pair.key.start].rstrip(_SPACE)
-    start = len(before[:-1].rstrip(_SPACE)) if before.endswith(",") else pair.key.start
+    before = text[: pair.key.start].rstrip(WHITESPACE)
+    start = len(before[:-1].rstrip(WHITESPACE)) if before.endswith(",") else pair.key.start
     return Edit(line, Span(start, pair.value.end), "")
 
 
@@ -99,7 +94,7 @@ def insert_fields(line: Line, path: Path, fields: Iterable[tuple[str, str]]) -> 
     end = resolve(line.text, Place(Part.END, path))
     if not pairs or line.text[end.start : end.end] != "}":
         return None
-    before = line.text[: end.start].rstrip(_SPACE)
+    before = line.text[: end.start].rstrip(WHITESPACE)
     comma = "" if before.endswith("{") else ","
     return Edit(line, Span(len(before), len(before)), comma + pairs)
 
@@ -157,7 +152,7 @@ def names_a_feed(text: str) -> bool:
     nobody knows for sure which event it was meant to be.
     """
     plain = _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), text)
-    return any(event.name in plain for event in EVENTS.values() if event.is_feed)
+    return any(feed in plain for feed in FEEDS)
 
 
 def placeholder(field: FieldType) -> str:

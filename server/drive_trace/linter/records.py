@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from drive_trace.json_text import ProblemKind, line_count
+from drive_trace.json_text import WHITESPACE, ProblemKind, line_count
 from drive_trace.linter.edits import names_a_feed, remove_line
 from drive_trace.linter.rule import LINES_BELOW, Edit, Finding, Fix, Fixes, Level
 from drive_trace.text.spans import Span, replace_spans
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from drive_trace.json_text.salvage import Salvage
     from drive_trace.trace.index import Index
 
-_SPACE = " \t\r\n"
 AROUND = {ProblemKind.FENCE: Level.SAFE, ProblemKind.ARRAY: Level.IN_BULK}
 """Lines that hold nothing of a record, and how they may be removed."""
 _OF_RECORD = re.compile(r'[{}"]')
@@ -135,7 +134,7 @@ def join(finding: Finding, trace: Sequence[Line]) -> Fix | None:
     if last is None:
         return None
     lines = trace[first.order : last.order + 1]
-    found = _salvage("\n".join(line.text.strip(_SPACE) for line in lines))
+    found = _salvage("\n".join(line.text.strip(WHITESPACE) for line in lines))
     if found is None or not found.is_whole or len(found.lines) != 1:
         return None
     edits = [Edit(first, Span(0, len(first.text.removesuffix("\r"))), *found.lines)]

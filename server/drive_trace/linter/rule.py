@@ -216,14 +216,13 @@ Subject = TypeVar("Subject")
 
 
 class Option(msgspec.Struct, frozen=True):
-    """A setting of one rule; its type is its default's."""
+    """A setting of one rule, a number of at least 0; its type is its default's."""
 
     name: str
     """Kebab-case, with the unit as its last word."""
     default: OptionValue
     prose: str
     """One sentence: what it changes."""
-    minimum: float | None = None
 
 
 class Rule(msgspec.Struct, Generic[Subject], frozen=True, eq=False, dict=True):
@@ -247,8 +246,6 @@ class Rule(msgspec.Struct, Generic[Subject], frozen=True, eq=False, dict=True):
     """The cost of a run that nobody should believe where it finds something: the ``clock`` or the
     ``claims``, by which a wall-clock is measured, or a metric of ``compare``.
     """
-    is_settable: bool = True
-    """Whether configurations have a say in it."""
     sums: str | None = None
     """What is so of all that it finds in a run, after their number: "dispatches have no brief". It
     is told as one finding then. Empty: the message says it. None: each is told.

@@ -46,8 +46,7 @@ def _table_of(code: str) -> type[msgspec.Struct]:
     """What the table of a rule may say."""
     fields: list[Any] = [("severity", SeverityWord, SETTABLE[code].severity.label)]
     for each in SETTABLE[code].options:
-        kind: Any = type(each.default)
-        kind = Annotated[kind, Meta(ge=each.minimum)]
+        kind: Any = Annotated[type(each.default), Meta(ge=0)]
         fields.append((each.name.replace("-", "_"), kind, each.default))
     return msgspec.defstruct(code, fields, rename="kebab", forbid_unknown_fields=True)
 

@@ -15,13 +15,12 @@ from drive_trace.trace import line as trace_line
 from drive_trace.trace.line import EVENT_ID, FlaggedLine, Line, LineSet, LineStatus, run_of
 from drive_trace.trace.provenance import Change, ProvenanceRecord, changes_in
 from drive_trace.trace.run import Run, by_repeated_id, in_order
-from drive_trace.vocabulary import DISPATCH, EVENTS, LIFETIMES, WRITERS, Entity, EventType, Form
+from drive_trace.vocabulary import DISPATCH, FEEDS, LIFETIMES, WRITERS, Entity, EventType, Form
 from drive_trace.vocabulary.slips import is_slip_of_name
 
 if TYPE_CHECKING:
     from drive_trace.trace.history import History
 
-_FEEDS = {event.name for event in EVENTS.values() if event.is_feed}
 _BY_FIELD = {each.field: each for each in LIFETIMES.values() if each.entity is not Entity.SLICE}
 _SHARED = {name: ("path", field) for field, names in WRITERS.items() for name in names}
 _SHARED[DISPATCH.opener] = (DISPATCH.field, "parent_dispatch_id")
@@ -254,7 +253,7 @@ class Index:
     def rejected_feeds(self) -> LineSet:
         """The rejected lines whose event type can be read, and is a feed's."""
         odd = chain.from_iterable(self._odd.values())
-        return in_order(line for line in odd if line.is_rejected and line.event_name in _FEEDS)
+        return in_order(line for line in odd if line.is_rejected and line.event_name in FEEDS)
 
     @cached_property
     def strays(self) -> tuple[LineSet, LineSet]:

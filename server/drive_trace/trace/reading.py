@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, reduce
 from itertools import islice
 from operator import attrgetter, or_
-from typing import Annotated, Any, Literal, NamedTuple, cast
+from typing import Annotated, Any, Literal, cast
 
 import msgspec
 
@@ -302,15 +302,10 @@ _MOST = 2**53
 """The largest integer of which a double holds all smaller ones exactly."""
 
 
-class Conversion(NamedTuple):
-    """How typed events of one class become lines."""
-
-    event: EventType
-    facts: Callable[[Any], Facts]
-    agrees: Callable[[Any], bool] | None
-    """Whether the fields of an event agree, and no text of its payload means null; None if there is
-    nothing to ask.
-    """
+Conversion = tuple[EventType, Callable[[Any], Facts], Callable[[Any], bool] | None]
+"""How typed events of one class become lines: as what, with which facts, and whether the fields of
+one agree and no text of its payload means null; None if there is nothing to ask.
+"""
 
 
 EventDecoder = tuple[Callable[[str], Any], dict[type, Conversion]]
@@ -335,7 +330,7 @@ def event_decoder(*, only_score: bool) -> EventDecoder:
 def _conversion(event: EventType, only_score: bool) -> Conversion:
     counts = event.is_feed or event.opens or event.closes
     keeps = vocabulary.ALWAYS_KEPT if only_score and not counts else event.keeps
-    return Conversion(event, _facts(event, keeps), None if only_score else _agreement(event))
+    return event, _facts(event, keeps), None if only_score else _agreement(event)
 
 
 def _facts(event: EventType, keeps: tuple[str, ...]) -> Callable[[Any], Facts]:

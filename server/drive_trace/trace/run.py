@@ -178,7 +178,9 @@ _CLAIM_MS = 60_000
 
 
 def is_recorded_afterwards(measured_ms: int, claimed_ms: int) -> bool:
-    """Whether start and end were written at one moment, of something that took minutes."""
+    """Whether start and end were written at one moment, of something that took minutes: then the
+    timestamps say nothing about the claim.
+    """
     return measured_ms <= MOMENT_MS and claimed_ms >= _CLAIM_MS
 
 
@@ -200,18 +202,11 @@ class TimeSpan(msgspec.Struct, frozen=True):
         """How much more is claimed than was measured; negative where it is less."""
         return self.claimed_ms - self.measured_ms
 
-    @property
-    def is_recorded_afterwards(self) -> bool:
-        """Whether start and end were written at one moment, of something that took minutes: then
-        the timestamps say nothing about the claim.
-        """
-        return is_recorded_afterwards(self.measured_ms, self.claimed_ms)
-
     def is_off(self, tolerance_ms: float, tolerance_percent: float) -> bool:
         """Whether claim and timestamps differ by more than both tolerances."""
         off = abs(self.excess_ms)
         is_far = off > tolerance_ms and 100 * off > tolerance_percent * self.measured_ms
-        return is_far and not self.is_recorded_afterwards
+        return is_far and not is_recorded_afterwards(self.measured_ms, self.claimed_ms)
 
 
 def span_ended_by(run: Run, line: Line) -> TimeSpan | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain, islice
 from typing import NamedTuple, cast
 
@@ -17,9 +17,18 @@ from drive_trace.stopping import unless_stopped
 from drive_trace.trace import line as trace_line
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import FlaggedLine, Line, LineSet, event_of, latest, name_of
-from drive_trace.trace.reading import Values, values_of
+from drive_trace.trace.reading import values_of
 from drive_trace.trace.run import Run
-from drive_trace.vocabulary import DISPATCH, EVENTS, LIFETIMES, ROUND, SLICE, Entity, Lifetime
+from drive_trace.vocabulary import (
+    DISPATCH,
+    EVENTS,
+    FEEDS,
+    LIFETIMES,
+    ROUND,
+    SLICE,
+    Entity,
+    Lifetime,
+)
 
 _FAR = 2000
 """On how many lines above and below the run of a place is looked for."""
@@ -32,7 +41,6 @@ _MOST_OPEN = 16
 
 RUN_STARTS = tuple(each.name for each in EVENTS.values() if each.opens is Entity.RUN)
 RUN_ENDS = tuple(each.name for each in EVENTS.values() if each.closes is Entity.RUN)
-FEEDS = tuple(each.name for each in EVENTS.values() if each.is_feed)
 
 
 class Opened(NamedTuple):
@@ -64,8 +72,6 @@ class Scope:
     """The latest event of each feed by its name."""
     has_ended: bool
     """Whether the run is over."""
-    _read: dict[Line, Values] = field(default_factory=dict, compare=False, repr=False)
-    """The lines that were read whole already."""
 
     def latest(self, name: str, most: int) -> Sequence[Line]:
         """At most ``most`` of the run's events of one name, the latest first."""
@@ -83,11 +89,7 @@ class Scope:
     def value(self, line: Line, name: str) -> object:
         """The value of a field of a valid line's event, whether the index keeps it or not."""
         assert line.event is not None
-        if name in line.event.keeps:
-            return line.fact(name)
-        if line not in self._read:
-            self._read[line] = values_of(line)
-        return self._read[line][name]
+        return line.fact(name) if name in line.event.keeps else values_of(line)[name]
 
     def start_of(self, of: Lifetime, name: object) -> Line | None:
         """The latest event that starts a dispatch, round or slice, open or not."""

@@ -16,7 +16,7 @@ from operator import eq, ge
 import msgspec
 
 from drive_trace.vocabulary import build_loop, feeds, lifecycle, planning
-from drive_trace.vocabulary.feeds import CORRECTNESS_FIELDS, COST, GRADE, TOKEN_FIELDS
+from drive_trace.vocabulary.feeds import CORRECTNESS_FIELDS, COST, FEEDS, GRADE, TOKEN_FIELDS
 from drive_trace.vocabulary.planning import WRITERS
 from drive_trace.vocabulary.registry import (
     ALWAYS_KEPT,
@@ -88,14 +88,6 @@ def _sizes_add_up(sizes: Mapping[str, float] | None, count: float | None) -> boo
     return sum([int(sizes[size]) for size in SIZES]) == count
 
 
-def _severity_is_none_without_signals(signals: float, severity: str) -> bool:
-    return (signals == 0) is (severity == "none")
-
-
-def _final_is_mandatory_final(trigger: str, is_final: bool) -> bool:
-    return is_final is (trigger == "mandatory-final")
-
-
 def _is_named(what: str, found: str, reference: str | None) -> bool:
     return found != what or reference is not None
 
@@ -131,13 +123,13 @@ _AGREEMENTS = (
         "drift-severity-mismatch",
         "max_drift_severity",
         ("drift_signal_count", "max_drift_severity"),
-        _severity_is_none_without_signals,
+        lambda signals, severity: (signals == 0) is (severity == "none"),
     ),
     Agreement(
         "mandatory-final-mismatch",
         "is_mandatory_final",
         ("trigger_class", "is_mandatory_final"),
-        _final_is_mandatory_final,
+        lambda trigger, is_final: is_final is (trigger == "mandatory-final"),
     ),
     Agreement(
         "project-slug-mismatch",

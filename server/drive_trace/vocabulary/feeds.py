@@ -14,6 +14,9 @@ GRADE = "correctness-recorded"
 COST = "tokens-recorded"
 """The event that the token figures come from."""
 
+FEEDS = (COST, GRADE)
+"""All feeds."""
+
 CORRECTNESS_FIELDS = ("mechanical", "qa", "intent")
 """The components of the correctness gate, in the order in which missing ones are named."""
 

@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from importlib import import_module
 from typing import Any
 
-from drive_trace.linter.rule import Rule
+from drive_trace.linter.rule import Rule, UnreadFile
 from drive_trace.linter.settings import Severity
 
 
@@ -26,7 +26,9 @@ def _discover() -> dict[str, Rule[Any]]:
 RULES: Mapping[str, Rule[Any]] = _discover()
 """Every rule by its code."""
 
-SETTABLE: Mapping[str, Rule[Any]] = {code: rule for code, rule in RULES.items() if rule.is_settable}
+SETTABLE: Mapping[str, Rule[Any]] = {
+    code: rule for code, rule in RULES.items() if rule.looks_at is not UnreadFile
+}
 """Those that configurations have a say in."""
 
 

@@ -60,6 +60,6 @@ RULE = Rule(
     Severity.INFORMATION,
     _check,
     fixes=replace_with_expected,
-    options=(Option("tolerance-percent", 5, "Percent of the difference that it may be off.", 0),),
+    options=(Option("tolerance-percent", 5, "Percent of the difference that it may be off."),),
     sums="changes in length do not add up",
 )

@@ -22,11 +22,14 @@ EVENT{"event_type":"round-end","ts":"2026-05-28T14:00:00.050Z","wall_clock_ms":1
 
 from drive_trace.linter.courses import CLAIM, durations
 from drive_trace.linter.rule import Findings, Rule, Run, Severity, plural
+from drive_trace.trace.run import is_recorded_afterwards
 from drive_trace.trace.times import in_words
 
 
 def _check(run: Run) -> Findings:
-    found = [each for each in durations(run) if each.is_recorded_afterwards]
+    found = [
+        each for each in durations(run) if is_recorded_afterwards(each.measured_ms, each.claimed_ms)
+    ]
     if not found:
         return
     first, count = min(found, key=lambda span: span.end.order), len(found)

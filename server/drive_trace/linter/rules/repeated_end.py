@@ -36,7 +36,7 @@ EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
 from itertools import pairwise
 
 from drive_trace.linter.courses import courses
-from drive_trace.linter.edits import replace_if_expected
+from drive_trace.linter.edits import replace_with_expected
 from drive_trace.linter.rule import Findings, Line, Rule, Run, Severity
 from drive_trace.vocabulary import DISPATCH, Lifetime
 
@@ -63,4 +63,4 @@ def _going_on(run: Run, of: Lifetime, end: Line) -> str | None:
     return None if is_ended else going_on
 
 
-RULE = Rule(Severity.WARNING, _check, fixes=replace_if_expected, distrusts="claims")
+RULE = Rule(Severity.WARNING, _check, fixes=replace_with_expected, distrusts="claims")

@@ -39,7 +39,7 @@ EVENT{"event_type":"dispatch-start","dispatch_id":"D1","project_run_id":"search-
 from itertools import pairwise
 
 from drive_trace.linter.courses import courses
-from drive_trace.linter.edits import replace_if_expected
+from drive_trace.linter.edits import replace_with_expected
 from drive_trace.linter.rule import Findings, Line, Rule, Run, Severity
 from drive_trace.vocabulary import DISPATCH, Lifetime
 
@@ -68,4 +68,4 @@ def _goes_on_as(run: Run, of: Lifetime, start: Line) -> str | None:
     return None if is_started else named
 
 
-RULE = Rule(Severity.WARNING, _check, fixes=replace_if_expected)
+RULE = Rule(Severity.WARNING, _check, fixes=replace_with_expected)

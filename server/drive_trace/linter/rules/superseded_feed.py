@@ -20,13 +20,11 @@ from itertools import pairwise
 
 from drive_trace.linter.rule import Findings, Line, Rule, Run, Severity
 from drive_trace.trace.joined import file_by_file
-from drive_trace.vocabulary import EVENTS
-
-_FEEDS = [event.name for event in EVENTS.values() if event.is_feed]
+from drive_trace.vocabulary import FEEDS
 
 
 def _check(run: Run) -> Findings:
-    for feed in _FEEDS:
+    for feed in FEEDS:
         counted = file_by_file(run).counted(feed)
         for line, following in pairwise(run.events(feed)):
             if not _stands_for(line, counted) and not following.is_copy_of(line):

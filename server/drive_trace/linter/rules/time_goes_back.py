@@ -67,7 +67,7 @@ _HOUR_MS, _SLACK_MS = 3_600_000, 300_000
 _MOST_HOURS = 14
 """No place is further from UTC."""
 _ASKED = "; is one of the two local time marked `Z`?"
-_OPTIONS = (Option("tolerance-ms", 1000, "Milliseconds by which an event may be older.", 0),)
+_OPTIONS = (Option("tolerance-ms", 1000, "Milliseconds by which an event may be older."),)
 RULE = Rule(
     Severity.INFORMATION, _check, distrusts="clock", options=_OPTIONS, sums="events go back in time"
 )

@@ -33,4 +33,4 @@ def _check(subject: UnreadFile) -> Findings:
     yield RULE.finding(Line("", None, ()), Span(0, 0), message)
 
 
-RULE = Rule(Severity.ERROR, _check, is_settable=False)
+RULE = Rule(Severity.ERROR, _check)
