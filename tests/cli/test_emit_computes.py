@@ -299,7 +299,7 @@ def test_what_was_forgotten_is_no_duration() -> None:
     path.write_text(path.read_text("utf-8").replace("2026-05-28", "2026-05-25"), "utf-8")
     assert refused("dispatch-end result=aborted") == (
         "`wall_clock_ms` is missing: expected an integer of at least 0; "
-        "perhaps 259260000 (3 d since its start)"
+        "perhaps 259260000 (3d since its start)"
     )
     assert recorded("dispatch-end result=aborted wall_clock_ms=60000")["wall_clock_ms"] == 60_000
 
@@ -336,7 +336,7 @@ def test_no_outcome_or_count_is_made_up(repository: Path, name: str) -> None:
         ),
         (
             "dispatch-end result=failed wall_clock_ms=5",
-            "given as 5, and the trace says 120000, 2 min",
+            "given as 5, and the trace says 120000, 2m",
         ),
         ("brief-issued --file brief.md brief_byte_length=9", "given as 9, and the file says 23"),
         ("brief-issued --file brief.md brief_disposition=amended", 'the trace says "initial"'),

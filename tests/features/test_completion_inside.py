@@ -114,7 +114,7 @@ def test_the_missing_fields_come_in_order_and_say_what_they_would_hold() -> None
             '"satisfied", "another-round-needed", "escalating-to-user" or "stop-condition"',
         ),
         Offered("findings_filed", "an integer of at least 0"),
-        Offered("wall_clock_ms", "1680000, 28 min, measured from its start"),
+        Offered("wall_clock_ms", "1680000, 28m, measured from its start"),
     ]
 
 
@@ -143,7 +143,7 @@ def test_measured_from_what_the_line_says() -> None:
         f"{above}{ABOVE}        "
         '{"event_type":"round-end","round_id":"R0","ts":"2026-05-28T13:30:00.000Z","wall_clock_ms":$0}'
     )
-    assert found == [Offered("1800000", "30 min, measured from its start")]
+    assert found == [Offered("1800000", "30m, measured from its start")]
 
 
 def test_the_numbers_of_rounds_and_slices_go_on() -> None:

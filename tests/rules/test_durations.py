@@ -61,7 +61,7 @@ def test_what_was_recorded_afterwards_is_one_finding_a_run_and_nothing_replaces_
     findings = [each for each in analysis.findings() if each.rule.code == "recorded-afterwards"]
     assert [analysis.line_number(each.line) for each in findings] == [3, 7]
     assert {analysis.message(each.message) for each in findings} == {
-        "recorded afterwards: start and end lie 0 ms apart, so the claim cannot be checked; "
+        "recorded afterwards: start and end lie 0ms apart, so the claim cannot be checked; "
         "so it is with 1 more end of this run"
     }
     assert not any(analysis.fixes(each) for each in findings)

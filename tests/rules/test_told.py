@@ -71,9 +71,9 @@ def test_durations_that_are_too_long_are_one_finding_and_too_short_ones_another(
     options = ("--select", BOTH, "--output-format", "json")
     shorter, longer = run("check", "-", *options, stdin=trace(*lines)).json
     assert [shorter["message"], longer["message"]] == [
-        "2 of 3 durations claim less than the timestamps say: 1 min claimed, but 30 min (1800000"
+        "2 of 3 durations claim less than the timestamps say: 1m claimed, but 30m (1,800,000"
         " ms) lie between line 1 and this, and at 1 more place",
-        "1 h claimed, but 30 min (1800000 ms) lie between line 3 and this",
+        "1h claimed, but 30m (1,800,000 ms) lie between line 3 and this",
     ]
     told = [(each["code"], each["severity"], each["line"]) for each in (shorter, longer)]
     assert told == [

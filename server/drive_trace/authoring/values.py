@@ -14,11 +14,11 @@ from typing import NamedTuple, cast
 
 from drive_trace import vocabulary
 from drive_trace.authoring.drafts import Stamp
-from drive_trace.text.wording import shown
+from drive_trace.text.wording import duration, shown
 from drive_trace.trace.line import Line
 from drive_trace.trace.run import FORGOTTEN_MS
 from drive_trace.trace.scope import Scope
-from drive_trace.trace.times import in_words, milliseconds_between
+from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import DISPATCH, EVENTS, LIFETIMES, ROUND, Entity, FieldType, Lifetime
 
 _RECENT = 16
@@ -277,8 +277,8 @@ def _wall_clock(field: FieldType, context: EventContext) -> Slot | None:
     if passed is None or passed < 0:
         return None
     if passed > FORGOTTEN_MS:
-        return open_slot(field, [Choice(passed, f"{in_words(passed)} since its start")])
-    return _unless_ambiguous(context, field, passed, f"{in_words(passed)}, measured from its start")
+        return open_slot(field, [Choice(passed, f"{duration(passed)} since its start")])
+    return _unless_ambiguous(context, field, passed, f"{duration(passed)}, measured from its start")
 
 
 def _round_number(field: FieldType, context: EventContext) -> Slot | None:

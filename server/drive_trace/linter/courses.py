@@ -13,10 +13,10 @@ from typing import Any
 import msgspec
 
 from drive_trace.linter.rule import Explained, Finding, Findings, Message, Option, Rule
-from drive_trace.text.wording import shown
+from drive_trace.text.wording import duration, exact_duration, shown
 from drive_trace.trace.line import TS, Line, earliest, name_of
 from drive_trace.trace.run import TIMED, Run, TimeSpan, span_ended_by
-from drive_trace.trace.times import in_words, milliseconds_between
+from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import DISPATCH, EVENTS, ROUND, SLICE, Lifetime
 
 MOST = 16
@@ -244,7 +244,7 @@ def misclaimed(rule: Rule[Any], run: Run, tolerances: tuple[float, float], way: 
             other = span_ended_by(run, speaker) if speaker is not None else None
             if other is not None and other.is_off(*tolerances) and way * other.excess_ms > 0:
                 continue
-            claimed, measured = in_words(span.claimed_ms), in_words(span.measured_ms, exactly=True)
+            claimed, measured = duration(span.claimed_ms), exact_duration(span.measured_ms)
             said = (f"{claimed} claimed, but {measured} lie between line ", span.start, " and this")
             started, expected = (span.start, "ts", "it started then"), span.measured_ms
             yield rule.finding(span.end, CLAIM, said, started, expected=expected, run=run)

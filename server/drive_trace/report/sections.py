@@ -27,7 +27,7 @@ from drive_trace.scorecard.dispatches import DispatchSpan, Event
 from drive_trace.scorecard.outline import outline
 from drive_trace.scorecard.run_score import QUALIFIED, RunScore, Verdict, cause
 from drive_trace.text import document as doc
-from drive_trace.text.wording import LONGEST, compact, duration, numbered_lines, short_time
+from drive_trace.text.wording import LONGEST, compact, exact_duration, numbered_lines, short_time
 
 _NUMBERED = re.compile(r"(?:(?<=\bline )|(?<=\blines )|(?<=\d, )|(?<=\d and ))(\d+)(?!\d| more)")
 """The number of a line in our own words."""
@@ -337,8 +337,7 @@ def _quantity(value: Value, unit: FigureUnit) -> str:
         return _number(value)
     if not math.isfinite(value) or abs(value) > LONGEST:
         return f"{_number(value)} ms"
-    whole = round(value)
-    return f"{duration(whole)} ({whole:,} ms)" if abs(whole) >= 1000 else f"{whole} ms"
+    return exact_duration(round(value))
 
 
 def _number(value: float) -> str:

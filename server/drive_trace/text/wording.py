@@ -137,6 +137,13 @@ def duration(milliseconds: int) -> str:
     return _in_two((minutes + 30) // 60, 24, "d", "h")
 
 
+def exact_duration(milliseconds: int) -> str:
+    """The same with all milliseconds: ``28m (1,720,000 ms)``."""
+    if abs(milliseconds) < 1000:
+        return f"{milliseconds} ms"
+    return f"{duration(milliseconds)} ({milliseconds:,} ms)"
+
+
 def short_time(value: int | None) -> str:
     """``28m``, or ``n/a`` for a time without a value."""
     if value is None:

@@ -63,29 +63,6 @@ def is_later(one: str, other: str) -> bool:
     return moment is not None and earlier is not None and moment > earlier
 
 
-def in_words(milliseconds: int, *, exactly: bool = False) -> str:
-    """A duration for people, cut to two units: ``1 h 5 min``, ``3.2 s``, ``80 ms``.
-
-    With ``exactly`` the milliseconds follow if the words leave some out.
-    """
-    if exactly and milliseconds >= 1000:
-        return f"{in_words(milliseconds)} ({milliseconds} ms)"
-    if milliseconds < 1000:
-        return f"{milliseconds} ms"
-    if milliseconds < 60_000:
-        return f"{milliseconds / 1000:.3g} s"
-    seconds = milliseconds // 1000
-    for size, unit, part, smaller in (
-        (86_400, "d", 3_600, "h"),
-        (3_600, "h", 60, "min"),
-        (60, "min", 1, "s"),
-    ):
-        if seconds >= size:
-            rest = seconds % size // part
-            return f"{seconds // size:,} {unit}" + (f" {rest} {smaller}" if rest else "")
-    raise AssertionError(milliseconds)
-
-
 def moment(ts: str) -> datetime | None:
     """When a timestamp was; None unless it is ISO 8601."""
     read = _read(ts)

@@ -13,7 +13,7 @@ Examples:
 EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
 EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.010Z"}
 EVENT{"event_type":"round-end","ts":"2026-05-28T14:00:00.050Z","wall_clock_ms":1200000}
-… 40 ms apart, so the claim cannot be checked; so it is with 1 more end        ^^^^^^^
+… 40ms apart, so the claim cannot be checked; so it is with 1 more end         ^^^^^^^
 EVENT{"event_type":"dispatch-end","ts":"2026-05-28T14:00:00.060Z","wall_clock_ms":1260000}
 --- What took seconds may well have started and ended within seconds.
 EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
@@ -22,8 +22,8 @@ EVENT{"event_type":"round-end","ts":"2026-05-28T14:00:00.050Z","wall_clock_ms":1
 
 from drive_trace.linter.courses import CLAIM, durations
 from drive_trace.linter.rule import Findings, Rule, Run, Severity, plural
+from drive_trace.text.wording import duration
 from drive_trace.trace.run import is_recorded_afterwards
-from drive_trace.trace.times import in_words
 
 
 def _check(run: Run) -> Findings:
@@ -33,7 +33,7 @@ def _check(run: Run) -> Findings:
     if not found:
         return
     first, count = min(found, key=lambda span: span.end.order), len(found)
-    apart = f"start and end lie {in_words(first.measured_ms)} apart"
+    apart = f"start and end lie {duration(first.measured_ms)} apart"
     message = f"recorded afterwards: {apart}, so the claim cannot be checked"
     if count > 1:
         message += f"; so it is with {plural(count - 1, 'more end')} of this run"

@@ -14,7 +14,7 @@ EVENT{"event_type":"dispatch-start"}
 EVENT{"event_type":"round-end","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59a","wall_clock_ms":7200000}
 EVENT{"event_type":"round-end","round_id":"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90","wall_clock_ms":1800000}
 EVENT{"event_type":"dispatch-end","dispatch_id":"77ce3f13-a067-4f13-a4e0-93dbae3137ae","wall_clock_ms":3525000}
-… its 2 rounds together claim 2 h 30 min        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+… its 2 rounds together claim 2h 30m            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 ---
 EVENT{"event_type":"dispatch-start"}
 EVENT{"event_type":"round-end","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59a","wall_clock_ms":7200000}
@@ -23,7 +23,7 @@ EVENT{"event_type":"dispatch-end","wall_clock_ms":8999000}
 ---
 EVENT{"event_type":"dispatch-start"}
 EVENT{"event_type":"dispatch-end","dispatch_id":"77ce3f13-a067-4f13-a4e0-93dbae3137ae","wall_clock_ms":840000}
-… but 1 round of it claims 2 h 30 min           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+… but 1 round of it claims 2h 30m               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 EVENT{"event_type":"round-end","wall_clock_ms":9000000}
 """
 
@@ -32,7 +32,7 @@ from typing import cast
 
 from drive_trace.linter.courses import CLAIM, tolerances
 from drive_trace.linter.rule import Finding, Findings, Line, Rule, Run, Severity
-from drive_trace.trace.times import in_words
+from drive_trace.text.wording import duration
 from drive_trace.vocabulary import DISPATCH, ROUND
 
 
@@ -47,7 +47,7 @@ def _check(run: Run, *, tolerance_ms: float, tolerance_percent: float) -> Findin
         total, claimed = sum(map(_claimed, rounds)), _claimed(end)
         excess = total - claimed
         if excess > tolerance_ms and 100 * excess > tolerance_percent * claimed:
-            yield _finding(end, rounds, in_words(total), in_words(claimed))
+            yield _finding(end, rounds, duration(total), duration(claimed))
 
 
 def _claimed(end: Line) -> int:

@@ -17,7 +17,7 @@ Only events of one run are compared: runs that share a file may have happened at
 Examples:
 EVENT{"event_type":"project-started","ts":"2026-05-28T14:00:00.000Z"}
 EVENT{"event_type":"spec-authored","ts":"2026-05-28T13:58:30.000Z"}
-… 1 min 30 s before that of line 1      ^^^^^^^^^^^^^^^^^^^^^^^^^^
+… 1m 30s before that of line 1          ^^^^^^^^^^^^^^^^^^^^^^^^^^
 ---
 EVENT{"event_type":"project-started","ts":"2026-05-28T16:01:00.000Z"}
 EVENT{"event_type":"spec-authored","ts":"2026-05-28T14:03:00.000Z"}
@@ -39,8 +39,9 @@ EVENT{"event_type":"project-started","project_run_id":"cart","ts":"2026-05-27T14
 from itertools import pairwise
 
 from drive_trace.linter.rule import Findings, Option, Rule, Run, Severity
+from drive_trace.text.wording import duration
 from drive_trace.trace.line import TS
-from drive_trace.trace.times import in_words, milliseconds_between
+from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import Form
 
 
@@ -53,7 +54,7 @@ def _check(run: Run, *, tolerance_ms: float) -> Findings:
             continue  # malformed-timestamp reports it; that it goes back would be a guess
         passed = milliseconds_between(before, after)
         if passed is not None and passed < -tolerance_ms and after >= "2020":
-            back = f"`ts` is {in_words(-passed)} before that of line "
+            back = f"`ts` is {duration(-passed)} before that of line "
             hours = round(-passed / _HOUR_MS)
             is_whole = abs(passed + hours * _HOUR_MS) <= _SLACK_MS
             asked = _ASKED * (is_whole and 1 <= hours <= _MOST_HOURS)

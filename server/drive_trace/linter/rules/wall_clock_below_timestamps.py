@@ -16,7 +16,7 @@ time of the run goes back beside them.
 Examples:
 EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
 EVENT{"event_type":"dispatch-end","ts":"2026-05-28T16:05:00.000Z","wall_clock_ms":5400000}
-… 1 h 30 min claimed, but 2 h 5 min                                               ^^^^^^^
+… 1h 30m claimed, but 2h 05m                                                      ^^^^^^^
 =>
 EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
 EVENT{"event_type":"dispatch-end","ts":"2026-05-28T16:05:00.000Z","wall_clock_ms":7500000}

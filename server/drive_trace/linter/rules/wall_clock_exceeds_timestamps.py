@@ -17,7 +17,7 @@ back beside them.
 Examples:
 EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
 EVENT{"event_type":"round-end","ts":"2026-05-28T14:12:30.250Z","wall_clock_ms":1800000}
-… 30 min claimed, but 12 min 30 s (750250 ms) lie between line 1               ^^^^^^^
+… 30m claimed, but 12m 30s (750,250 ms) lie between line 1                     ^^^^^^^
 =>
 EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
 EVENT{"event_type":"round-end","ts":"2026-05-28T14:12:30.250Z","wall_clock_ms":750250}
@@ -25,7 +25,7 @@ EVENT{"event_type":"round-end","ts":"2026-05-28T14:12:30.250Z","wall_clock_ms":7
 EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
 EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
 EVENT{"event_type":"round-end","ts":"2026-05-28T14:10:00.000Z","wall_clock_ms":1200000}
-… 20 min claimed, but 10 min (600000 ms) lie                                   ^^^^^^^
+… 20m claimed, but 10m (600,000 ms) lie                                        ^^^^^^^
 EVENT{"event_type":"dispatch-end","ts":"2026-05-28T14:10:00.000Z","wall_clock_ms":1200000}
 =>
 EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
