@@ -270,6 +270,11 @@ def test_a_broken_line_is_marked_on_the_token(line: str, expected: list[str]) ->
     assert marked(parse(line)) == expected
 
 
+def test_of_a_long_number_the_beginning_is_told() -> None:
+    (problem,) = parse(f'{{"a":+{"9" * 100_000}}}').problems
+    assert len(problem.message) < 200
+
+
 @pytest.mark.parametrize(("line", "kind", "at", "message"), HARD_TO_SEE)
 def test_a_broken_line_names_what_is_hard_to_see(
     line: str, kind: ProblemKind, at: str, message: str

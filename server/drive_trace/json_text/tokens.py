@@ -387,7 +387,8 @@ def value_of(word: str, span: Span, report: MergedProblems) -> Node:
         return Node(NodeKind.BROKEN, span, word)
     plain = _plain_number(word)
     if plain is not None:
-        report.add(ProblemKind.MALFORMED_NUMBER, span, (span, plain), what=f": write `{plain}`")
+        what = f": write {quote(plain)}"
+        report.add(ProblemKind.MALFORMED_NUMBER, span, (span, plain), what=what)
         return Node(NodeKind.NUMBER, span, number(plain))
     if word in GAPS:
         what = f"{quote(word)} is still to be filled in, with a number"
