@@ -43,11 +43,7 @@ def test_traces_that_a_setting_names_are_of_the_workspace(alone: RawClient, tmp_
     assert "**/logs/**/*.log" in watched(alone)
     append(agent, graded("pass", "pass", "pass", ts=at(40)))
     told(alone, agent)
-    verdict = ""
-    while verdict != "correct":  # the first tidings may be of the first reading
-        tidings(alone, None)
-        alone.forget()
-        verdict = runs(alone)["run-1"]["verdict"]
+    tidings(alone, None, lambda: runs(alone)["run-1"]["verdict"] == "correct")
     report = ask(alone, "report", uri=agent.as_uri(), runId="run-1", format="body")
     assert report["title"].startswith("CORRECT")
 
