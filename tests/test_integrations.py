@@ -24,11 +24,6 @@ ROOT = Path(__file__).parent.parent
 ACTION: Any = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
 (HOOK,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
 
-needs_bash = pytest.mark.skipif(
-    shutil.which("bash") is None or sys.platform == "win32",
-    reason="needs bash, and the action is for Linux and macOS",
-)
-
 
 def test_the_docs_use_them_as_they_are() -> None:
     blocks = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/ci.md").read_text("utf-8"), re.DOTALL)
@@ -126,6 +121,8 @@ def step(name: str) -> Any:
 
 def in_bash(name: str, tree: Path, env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
     """Run the script of a step as a runner does, in the tree that was checked out."""
+    if shutil.which("bash") is None or sys.platform == "win32":
+        pytest.skip("needs bash, and the action is for Linux and macOS")
     return subprocess.run(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step(name)["run"]],
         cwd=tree,
@@ -156,7 +153,6 @@ def test_inputs_reach_scripts_as_variables_only() -> None:
     assert all(each["description"] for each in ACTION["inputs"].values())
 
 
-@needs_bash
 def test_the_action_installs_from_its_own_checkout(tmp_path: Path) -> None:
     # A Python that only says what it is asked for, and makes "environments" with itself in them.
     log = tmp_path / "log"
@@ -196,7 +192,6 @@ def test_the_build_lock_is_of_what_the_build_needs() -> None:
     assert {name: run.get(name, version) for name, version in locked.items()} == locked
 
 
-@needs_bash
 @pytest.mark.end_to_end
 @pytest.mark.timeout(600)
 def test_the_action_runs_nothing_of_the_tree_that_it_checks(tmp_path: Path) -> None:
@@ -242,7 +237,6 @@ def test_the_action_runs_nothing_of_the_tree_that_it_checks(tmp_path: Path) -> N
     assert sorted(tree.rglob("*")) == before
 
 
-@needs_bash
 def test_the_action_checks_the_paths_it_is_given(tmp_path: Path) -> None:
     program(tmp_path / "drive-trace/bin/drive-trace", 'for each; do echo "<$each>"; done; exit 1')
     paths = "projects\n  a b/trace.jsonl  \n\n$(touch hacked)\n--fix\n"
@@ -292,7 +286,6 @@ def checked(tree: Path, base: str) -> tuple[int, str, str]:
     return done.returncode, done.stdout, summary.read_text()
 
 
-@needs_bash
 def test_the_action_holds_a_change_against_its_base_where_the_clone_is_whole(
     changed: tuple[Path, str], tmp_path: Path
 ) -> None:
@@ -316,7 +309,6 @@ def test_the_action_holds_a_change_against_its_base_where_the_clone_is_whole(
             assert ("--history" in done.stdout) != (folder == shallow)
 
 
-@needs_bash
 def test_the_action_takes_the_configuration_of_the_base(changed: tuple[Path, str]) -> None:
     tree, base = changed
     for _ in range(2):  # the second time it is there
@@ -326,7 +318,6 @@ def test_the_action_takes_the_configuration_of_the_base(changed: tuple[Path, str
     assert checked(tree, "")[1] == ""  # where it is no change that is checked
 
 
-@needs_bash
 @pytest.mark.parametrize("lacking", ["the remote", "the commit", "a repository"])
 def test_what_the_action_cannot_have_of_the_base_gives_the_change_no_say(
     changed: tuple[Path, str], lacking: str
@@ -343,7 +334,6 @@ def test_what_the_action_cannot_have_of_the_base_gives_the_change_no_say(
     assert "| 1 error |" in summary
 
 
-@needs_bash
 @pytest.mark.parametrize(
     ("paths", "fail_on", "code"),
     [
@@ -377,7 +367,6 @@ def acted(folder: Path, paths: str, **env: str) -> tuple[int, str, str]:
     return done.returncode, done.stdout, summary.read_text() if summary.exists() else ""
 
 
-@needs_bash
 @pytest.mark.parametrize(
     ("path", "code"),
     [("checkout-retry", 0), ("typical-mistakes", 1), ("no-such-folder", 2)],
@@ -388,7 +377,6 @@ def test_the_action_requires_correct_runs_if_asked_to(tmp_path: Path, path: str,
     assert ("CORRECT" in found[1]) == (code < 2)
 
 
-@needs_bash
 def test_the_action_reports_in_the_summary_of_the_job(tmp_path: Path) -> None:
     code, _, summary = acted(tmp_path / "a", "examples/projects/checkout-retry", REPORT="true")
     assert code == 0
@@ -402,7 +390,6 @@ def test_the_outputs_are_those_of_a_step() -> None:
         assert each["description"]
 
 
-@needs_bash
 def test_the_action_judges_what_a_pull_request_touches_and_gives_outputs(tmp_path: Path) -> None:
     origin, tree = tmp_path / "origin", tmp_path / "tree"
     for number in range(20):
@@ -444,7 +431,6 @@ def test_the_action_judges_what_a_pull_request_touches_and_gives_outputs(tmp_pat
     assert len(json.loads(acted(SINCE="")[2]["verdicts"])) == 20
 
 
-@needs_bash
 def test_the_action_keeps_one_comment(tmp_path: Path) -> None:
     log = shlex.quote(str(tmp_path / "log"))
     script = f"""echo "$@" >> {log}

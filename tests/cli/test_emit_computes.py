@@ -22,7 +22,7 @@ from tests.cli.support import Ran, completed, git, process, run, write
 BRIEF = "Build the retry queue.\n"
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository that is worked in, with a clock that goes on by a minute for each event."""
     git(tmp_path, "init", "-q")
@@ -107,7 +107,6 @@ WHOLE_RUN = (
 )
 
 
-@pytest.mark.usefixtures("repository")
 def test_a_whole_run_takes_few_characters_and_has_no_finding() -> None:
     typed = []
     for line in WHOLE_RUN:
@@ -194,7 +193,6 @@ def test_a_path_is_that_in_the_repository(
     )
 
 
-@pytest.mark.usefixtures("repository")
 def test_values_are_text_null_or_json() -> None:
     event = recorded(STARTED, "dispatch-start dispatch_name=7 subagent_type='a=b c' model=null")
     assert [event[each] for each in ("dispatch_name", "subagent_type", "model")] == [
@@ -229,7 +227,6 @@ def test_values_are_text_null_or_json() -> None:
 # What is refused
 
 
-@pytest.mark.usefixtures("repository")
 def test_several_open_things_are_named() -> None:
     first = recorded(STARTED, DISPATCH)["dispatch_id"]
     second = recorded(REVIEW)["dispatch_id"]
@@ -261,16 +258,15 @@ def test_several_open_things_are_named() -> None:
     )
 
 
-def test_a_trace_has_to_be_named(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("DRIVE_TRACE_FILE", raising=False)
+def test_a_trace_has_to_be_named(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DRIVE_TRACE_FILE")
     for args in (["dispatch-start", "dispatch_name=D1"], ["--batch", "-"]):
         ran = run("emit", *args)
         assert ran.code == 2
         assert "no trace to append to: name one with --trace-file, DRIVE_TRACE_FILE or" in ran.err
-    assert not [*here.iterdir()]
+    assert not [*repository.rglob("*.jsonl")]
 
 
-@pytest.mark.usefixtures("repository")
 def test_what_nobody_can_know_is_missing() -> None:
     assert refused("dispatch-end result=failed") == (
         "no open dispatch fits; `dispatch-start` begins one"
@@ -292,7 +288,6 @@ def test_what_nobody_can_know_is_missing() -> None:
     )
 
 
-@pytest.mark.usefixtures("repository")
 def test_what_was_forgotten_is_no_duration() -> None:
     recorded(STARTED, DISPATCH)
     path = Path("projects/shop/trace.jsonl")
@@ -353,7 +348,6 @@ def test_no_outcome_or_count_is_made_up(repository: Path, name: str) -> None:
         ),
     ],
 )
-@pytest.mark.usefixtures("repository")
 def test_what_contradicts_the_trace_is_refused_with_both(line: str, both: str) -> None:
     dispatch = recorded(STARTED, SLICE, DISPATCH)
     recorded("round-start", *([AGAIN] if "round_number" in line else []))
@@ -364,14 +358,12 @@ def test_what_contradicts_the_trace_is_refused_with_both(line: str, both: str) -
     assert emit(line, "--as-given").code == 0
 
 
-@pytest.mark.usefixtures("repository")
 def test_a_duration_by_another_clock_is_no_contradiction() -> None:
     recorded(STARTED, DISPATCH)
     event = recorded("dispatch-end result=completed wall_clock_ms=59100")
     assert event["wall_clock_ms"] == 59_100
 
 
-@pytest.mark.usefixtures("repository")
 def test_which_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DRIVE_TRACE_FILE", "runs.jsonl")
     assert "the trace names none" in emit(SLICE).err
@@ -395,7 +387,6 @@ def test_which_run(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 'which run? ended: "a", "b"' in emit(DISPATCH).err
 
 
-@pytest.mark.usefixtures("repository")
 def test_a_feed_counts_as_a_whole() -> None:
     recorded(STARTED)
     assert refused("correctness-recorded qa=pass") == (
@@ -412,7 +403,6 @@ def test_a_feed_counts_as_a_whole() -> None:
 # Several at once, and the rest of the command
 
 
-@pytest.mark.usefixtures("repository")
 def test_a_batch_is_appended_as_a_whole_or_not_at_all() -> None:
     recorded(STARTED)
     lines = [
@@ -443,7 +433,6 @@ def test_a_batch_is_appended_as_a_whole_or_not_at_all() -> None:
         assert (ran.code, ran.out, trace(), why in ran.err) == (2, "", before, True), (more, ran)
 
 
-@pytest.mark.usefixtures("repository")
 def test_dry_run_writes_nothing() -> None:
     assert emit(STARTED, "--dry-run").json["project_slug"] == "shop"
     assert trace() == []
@@ -462,7 +451,6 @@ def test_dry_run_writes_nothing() -> None:
         "round-end --round two",
     ],
 )
-@pytest.mark.usefixtures("repository")
 def test_the_forms_do_not_mix(line: str) -> None:
     ran = emit(line)
     assert (ran.code, ran.out, trace()) == (2, "", [])
@@ -492,7 +480,6 @@ def test_several_writers_take_no_number_twice(tmp_path: Path) -> None:
     assert [each["round_number"] for each in events[2:]] == [*range(1, 9)]
 
 
-@pytest.mark.usefixtures("repository")
 def test_what_a_batch_has_beside_fields_is_no_field_of_the_command_line() -> None:
     recorded(STARTED, DISPATCH)
     for word in ("event=foo", "file=null", "dispatch=builder", "round=1"):
@@ -505,7 +492,6 @@ def test_what_a_batch_has_beside_fields_is_no_field_of_the_command_line() -> Non
 # What is begun, and what stands open
 
 
-@pytest.mark.usefixtures("repository")
 def test_what_begins_a_run_is_told_and_a_slip_of_one_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -532,7 +518,6 @@ def test_what_begins_a_run_is_told_and_a_slip_of_one_refused(
     assert emit(f"{SLICE} --project-run-id orphan-cart").code == 0
 
 
-@pytest.mark.usefixtures("repository")
 def test_the_recorded_run_goes_with_the_recorded_trace(monkeypatch: pytest.MonkeyPatch) -> None:
     configuration = '[record]\ntrace = "projects/shop/trace.jsonl"\nrun = "cart"\n'
     write(Path(), "drive-trace.toml", configuration)
@@ -545,7 +530,6 @@ def test_the_recorded_run_goes_with_the_recorded_trace(monkeypatch: pytest.Monke
     assert emit(f"{SLICE} --project-run-id shop").json["project_run_id"] == "shop"
 
 
-@pytest.mark.usefixtures("repository")
 def test_what_stands_open_is_ended_first() -> None:
     recorded(STARTED, SLICE, DISPATCH, REVIEW)
     recorded("round-start --dispatch builder", "round-start --dispatch reviewer")
@@ -574,7 +558,6 @@ def test_what_stands_open_is_ended_first() -> None:
     )
 
 
-@pytest.mark.usefixtures("repository")
 def test_a_parent_is_named_by_its_name() -> None:
     builder = recorded(STARTED, DISPATCH)["dispatch_id"]
     assert recorded(f"{REVIEW} parent_dispatch_id=builder")["parent_dispatch_id"] == builder
@@ -589,14 +572,12 @@ def test_a_parent_is_named_by_its_name() -> None:
     )
 
 
-@pytest.mark.usefixtures("repository")
 def test_an_empty_batch_is_told() -> None:
     ran = emit("--batch -", stdin="\n")
     assert (ran.code, ran.out) == (0, "")
     assert ran.err == "drive-trace: -: has no event: nothing is appended\n"
 
 
-@pytest.mark.usefixtures("repository")
 def test_why_no_trace_is_recorded_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DRIVE_TRACE_FILE")
     write(Path(), "drive-trace.toml", "[record]\ntrace = 7\n")
@@ -608,7 +589,6 @@ def test_why_no_trace_is_recorded_is_told(monkeypatch: pytest.MonkeyPatch) -> No
     assert (ran.code, "link out of the repository" in ran.err) == (2, True), ran.err
 
 
-@pytest.mark.usefixtures("repository")
 def test_a_batch_is_bounded() -> None:
     slices = ({"event": "slice-started", "slice_slug": f"s{number}"} for number in range(501))
     text = "".join(f"{json.dumps(each)}\n" for each in slices)

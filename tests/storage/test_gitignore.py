@@ -17,9 +17,6 @@ from tests.cli.support import git
 from tests.storage.support import first_on_path
 from tests.support.growth import assert_linear
 
-needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="there is no git to agree with")
-
-
 # The patterns of a configuration
 
 
@@ -94,6 +91,8 @@ def test_no_pattern_takes_long(step: str) -> None:
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A fresh repository."""
+    if shutil.which("git") is None:
+        pytest.skip("there is no git to agree with")
     git(tmp_path, "init", "--quiet")
     return tmp_path
 
@@ -113,7 +112,6 @@ def search(folder: Path) -> tuple[list[str], dict[str, str]]:
     return [each for each in found if isinstance(each, str)], left_out
 
 
-@needs_git
 def test_what_git_ignores_is_left_out_as_git_reads_its_patterns(root: Path) -> None:
     names = [
         "[a]/trace.jsonl",
@@ -131,7 +129,6 @@ def test_what_git_ignores_is_left_out_as_git_reads_its_patterns(root: Path) -> N
     assert search(root / "d") == ([ignored[-1]], {})  # who names a folder wants it
 
 
-@needs_git
 def test_no_odd_path_keeps_git_from_saying_what_it_ignores(root: Path) -> None:
     put(root, ".gitignore", text="out\n")
     odd = put(root, ":!x/trace.jsonl", ":(glob)y/trace.jsonl", "sub/trace.jsonl")
@@ -143,7 +140,6 @@ def test_no_odd_path_keeps_git_from_saying_what_it_ignores(root: Path) -> None:
     assert search(root / "link") == ([], {str(root / "link/out/trace.jsonl"): Omission.IGNORED})
 
 
-@needs_git
 def test_a_link_that_git_tracks_is_not_read_to_see_whether_it_is_gone(
     root: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -155,7 +151,6 @@ def test_a_link_that_git_tracks_is_not_read_to_see_whether_it_is_gone(
     assert isinstance(found, LinkOut)
 
 
-@needs_git
 def test_settings_of_a_user_ignore_nothing(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(root, "home/.config/git/ignore", text="*.jsonl\n")
     monkeypatch.setenv("HOME", str(root / "home"))
@@ -164,7 +159,6 @@ def test_settings_of_a_user_ignore_nothing(root: Path, monkeypatch: pytest.Monke
     assert search(root) == (read, {})
 
 
-@needs_git
 @pytest.mark.parametrize("program", [None, "exit 128", "echo -n out/trace.jsonl; exit 2"])
 def test_without_an_answer_of_git_nothing_is_ignored(
     program: str | None, root: Path, monkeypatch: pytest.MonkeyPatch
@@ -180,7 +174,6 @@ def test_without_an_answer_of_git_nothing_is_ignored(
     assert search(root)[0] == traces
 
 
-@needs_git
 def test_what_git_tracks_is_always_read(root: Path) -> None:
     """Also in hidden folders, and in libraries."""
     tracked = [".hidden/trace.jsonl", "node_modules/a/trace.jsonl", "out/é/trace.jsonl"]
@@ -195,7 +188,6 @@ def test_what_git_tracks_is_always_read(root: Path) -> None:
     )
 
 
-@needs_git
 def test_a_repository_in_another_one(root: Path) -> None:
     """A further working tree holds copies: it is left out as a whole, but not for somebody who
     stands in it.
@@ -209,7 +201,6 @@ def test_a_repository_in_another_one(root: Path) -> None:
     assert search(inner) == ([str(inner / "trace.jsonl")], {})
 
 
-@needs_git
 def test_an_index_that_git_cannot_read_hides_nothing_silently(root: Path) -> None:
     put(root, ".gitignore", text="out\n")
     read = put(root, "out/trace.jsonl")
@@ -221,7 +212,6 @@ def test_an_index_that_git_cannot_read_hides_nothing_silently(root: Path) -> Non
         assert hidden[0] in search(root)[1]
 
 
-@needs_git
 def test_what_is_gone_of_another_folder_or_by_a_sparse_checkout_is_not_missed(root: Path) -> None:
     kept, sparse, gone = put(root, "a/trace.jsonl", "b/trace.jsonl", "c/trace.jsonl", text="{}")
     other = put(root, "c/other.txt", text="{}")[0]
@@ -234,7 +224,6 @@ def test_what_is_gone_of_another_folder_or_by_a_sparse_checkout_is_not_missed(ro
     assert search(root / "a") == ([kept], {})
 
 
-@needs_git
 def test_a_name_that_the_system_refuses_ends_no_search(root: Path) -> None:
     """The index names a file that no file system can hold."""
     kept = put(root, "z/trace.jsonl", text="{}")
@@ -246,7 +235,6 @@ def test_a_name_that_the_system_refuses_ends_no_search(root: Path) -> None:
     assert search(root) == (kept, {str(root / tracked): Omission.DELETED})
 
 
-@needs_git
 @pytest.mark.parametrize("text", ["", None], ids=["emptied", "deleted"])
 def test_an_editor_names_what_is_gone_and_takes_what_is_written_anew(
     text: str | None, root: Path
