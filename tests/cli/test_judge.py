@@ -289,19 +289,11 @@ def test_a_folder_or_commit_that_is_not_there_is_named(trace: Path) -> None:
     for repo, commits, told in (
         ("nope", "HEAD..HEAD", "nope: no such folder"),
         ("shop", "HEAD..nosuch", "HEAD..nosuch: there is no commit nosuch in shop"),
+        (".", "main..HEAD", ".: is in no repository of git"),
     ):
         shown = ("--repo", repo, "--range", commits)
         ran = process(*command(*says(PASS), "--dry-run", diff=shown))
         assert (ran.code, ran.err) == (2, f"drive-trace: {told}\n")
-
-
-def test_a_range_outside_of_a_repository_is_refused_in_a_line(trace: Path) -> None:
-    commits = ("--repo", ".", "--range", "main..HEAD")
-    ran = process(*command(*says(PASS), "--dry-run", diff=commits))
-    assert ran.code == 2
-    assert ran.err.splitlines() == [
-        "drive-trace: .: is in no repository of git",
-    ]
 
 
 def test_a_record_that_leads_out_of_the_folder_is_refused_before_a_model_is_asked(

@@ -61,17 +61,6 @@ def asked(api: str, server: Provider, *more: str) -> Ran:
     return run(*over_http(api, server, "--output-format", "json", *more))
 
 
-def test_a_malformed_answer_over_http_is_no_verdict(api: str, trace: Path) -> None:
-    before, text = trace.read_bytes(), f"Here it is: {PASS}"
-    with provider(replies(text)) as server:
-        ran = asked(api, server)
-        assert len(server.seen) == 2
-    assert (ran.code, trace.read_bytes()) == (3, before)
-    assert (ran.json["intent"], ran.json["appended"], ran.json["attempts"]) == (None, False, 2)
-    assert [(each.verdict, each.reply) for each in record()] == [(None, text)] * 2
-    assert ran.json["why"] == record()[1].why
-
-
 @pytest.mark.parametrize(
     ("fault", "why", "requests"),
     [

@@ -54,45 +54,11 @@ def test_any_table_has_the_figures_of_their_definitions(ff: int, fp: int, pf: in
             assert far == pytest.approx(error, abs=1e-9)
 
 
-def test_kappa_is_not_defined_where_chance_agrees_on_everything() -> None:
-    assert table(0, 0, 0, 20).kappa is None
-
-
-def test_a_judge_that_passes_everything_is_refused() -> None:
-    always = table(0, 3, 0, 17)
-    assert always.agreement.value == always.always_pass_agreement == 0.85
-    assert always.base_rate == 0.15
-    assert any("human fails" in each for each in always.lacks)
-    assert any("kappa" in each for each in always.lacks)
-
-
-def test_a_judge_that_is_nearly_blind_is_refused() -> None:
-    blind = table(1, 2, 0, 60)
-    assert blind.agreement.value == pytest.approx(61 / 63)
-    assert blind.agreement.lower > 0.8
-    assert [each.split(" is ")[0] for each in blind.lacks] == [
-        "the lower bound of the rate at which human fails are caught"
-    ]
-    assert blind.labels_needed == ("no number of labels of human fails would do at this rate",)
-
-
 def test_where_no_number_of_labels_would_do_none_is_named() -> None:
     assert table(0, 1, 0, 1).labels_needed == (
         "no number of labels would do at this rate",
         "no number of labels of human fails would do at this rate",
     )
-
-
-def test_a_good_judge_is_calibrated() -> None:
-    good = table(12, 1, 1, 40, invalid=2)
-    assert (good.n, good.invalid, good.lacks, good.labels_needed) == (54, 2, (), ())
-
-
-def test_nothing_is_not_calibrated() -> None:
-    empty = table(0, 0, 0, 0, invalid=3)
-    assert empty.n == 0
-    assert {empty.kappa, empty.base_rate, empty.agreement.interval} == {None}
-    assert empty.lacks == ("there is no row with a verdict of the judge",)
 
 
 def test_how_many_labels_are_needed() -> None:

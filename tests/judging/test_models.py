@@ -2,7 +2,7 @@
 
 import pytest
 
-from drive_trace.commands.models import ModelError, Reply, ask, ask_command, judge, replayed
+from drive_trace.commands.models import ModelError, ask_command, judge
 from drive_trace.grading.prompts import JudgedCase, ModelAnswer, cut_diff, intent_prompt
 from tests.support.systems import NO_SIGNALS, not_on_windows
 
@@ -39,13 +39,6 @@ def test_a_command_that_fails_gives_no_reply(command: str, message: str) -> None
 def test_a_command_that_takes_too_long_gives_no_reply() -> None:
     with pytest.raises(ModelError, match=r"took longer than 0\.2 seconds"):
         ask_command("sleep 60", "x", seconds=0.2)
-
-
-def test_recorded_replies_come_one_after_another() -> None:
-    model = replayed([Reply("a"), Reply("b")])
-    assert [ask(model, "x").text, ask(model, "y").text] == ["a", "b"]
-    with pytest.raises(ModelError, match="no recorded reply is left"):
-        ask(model, "z")
 
 
 def test_a_nonce_does_not_occur_in_what_it_fences(monkeypatch: pytest.MonkeyPatch) -> None:
