@@ -4,27 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from drive_trace.scorecard.card import ScoreCard, to_json
-from drive_trace.scorecard.render import brief, lens_title, markdown, text
-from drive_trace.scorecard.run_score import RunScore
+from drive_trace.scorecard.card import to_json
+from drive_trace.scorecard.render import markdown, text
 from drive_trace.trace.times import milliseconds_between
-from tests.scorecard.support import PASSED, card_markdown, card_of, event, graded, page_of, run_of
+from tests.scorecard.support import PASSED, card_of, event, graded, run_of
 from tests.support.fixtures import trace
 
 # Tier 2
-
-
-def test_a_run_that_is_not_correct_has_no_efficiency() -> None:
-    for grade in ([graded("pass", "fail", "pass")], [graded("pass", None, "pass")], []):
-        run = run_of(event("tokens-recorded"), *grade)
-        assert run.efficiency is None
-        for said in (lens_title(run), card_markdown(run), page_of(run), text(card_of_run(run))):
-            assert "1,912,408" not in said
-            assert "1.9M" not in said
-
-
-def card_of_run(run: RunScore) -> ScoreCard:
-    return ScoreCard((run,), ())
 
 
 def test_wall_clock_is_from_the_first_start_to_the_first_close() -> None:
@@ -147,15 +133,6 @@ def test_tokens_are_summed_over_correct_runs_and_null_stays_null() -> None:
     assert [run.run_id for run in card.correct] == ["a", "b", "no tokens"]
     assert card.correct_tokens["input_tokens"] == 21
     assert card.correct_tokens["cache_write_tokens"] is None
-
-
-def test_zero_is_a_figure_and_missing_is_none() -> None:
-    run = run_of(event("tokens-recorded", input_tokens=0, output_tokens=None), PASSED)
-    assert run.efficiency is not None
-    assert brief(run.efficiency) == "0 in"
-    said = card_markdown(run)
-    assert "| input tokens | 0 |" in said
-    assert "| output tokens | n/a (no signal) |" in said
 
 
 @pytest.mark.parametrize(
