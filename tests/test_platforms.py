@@ -105,13 +105,6 @@ def test_what_is_appended_and_fixed_keeps_the_line_ends(tmp_path: Path) -> None:
     assert b"\r\r" not in written
 
 
-def test_standard_input_is_read_byte_for_byte() -> None:
-    found = json.loads(
-        output_of("check", "--output-format", "json", "-", encoding="utf-8", stdin=TRACE.encode())
-    )
-    assert [each["code"] for each in found if each["severity"] == "error"] == []
-
-
 def test_git_leaves_line_ends_alone_on_every_system() -> None:
     listed = subprocess.run(
         ["git", "ls-files", "--eol"], cwd=ROOT, capture_output=True, text=True, check=False

@@ -244,16 +244,6 @@ def test_a_payload_that_is_no_text(trace: Path) -> None:
     assert not trace.exists()
 
 
-def test_a_line_that_was_not_ended_is_told(trace: Path) -> None:
-    write(trace.parent, trace.name, triage() + '{"event_type":')
-    ran = emit(trace, "dispatch-end", END)
-    assert (ran.code, ran.out) == (0, "")
-    assert ran.err == (
-        f"drive-trace: {trace}: line 2 was not ended by a newline, so one was put before the new "
-        "event; readers reject that line, which may be cut off\n"
-    )
-
-
 def test_where_no_trace_can_be(tmp_path: Path) -> None:
     ran = emit(tmp_path, "dispatch-end", END)
     assert ran == (2, "", f"drive-trace: {tmp_path}: is a folder, not a file\n")

@@ -7,7 +7,7 @@ import pytest
 
 from drive_trace.storage.linked_files import rule_url, shared_rule_url
 from tests.cli.support import CLEAN, REJECTED, WARNED, findings, run, write
-from tests.support.client_text import apart, graded, path_of, triage
+from tests.support.client_text import path_of, triage
 from tests.support.command import COMMAND
 
 # The formats
@@ -90,16 +90,6 @@ def test_json_of_nothing_and_of_several_traces(tmp_path: Path) -> None:
     paths = [write(tmp_path, name, REJECTED) for name in ("b.jsonl", "a.jsonl")]
     found = run("check", "--output-format", "json", *paths).json
     assert [finding["path"] for finding in found] == [str(path) for path in paths]
-
-
-def test_severities_have_their_names() -> None:
-    text = apart(graded("pass", None, None) + graded(None, "pass", "pass") + CLEAN + REJECTED)
-    severities = {finding["code"]: finding["severity"] for finding in findings(text)}
-    assert severities == {
-        "superseded-feed": "hint",
-        "erased-verdict": "warning",
-        "unknown-value": "error",
-    }
 
 
 def test_every_finding_is_printed() -> None:

@@ -51,18 +51,6 @@ def test_folders_are_searched(here: Path) -> None:
     ]
 
 
-def test_traces_of_a_folder_come_in_a_steady_order(tmp_path: Path) -> None:
-    names = ["a/trace.jsonl", "b/c/trace.jsonl", "b/trace.jsonl", "trace.jsonl"]
-    for name in reversed(names):
-        write(tmp_path, name, REJECTED)
-    ran = run("check", "--output-format", "json", tmp_path)
-    paths = [finding["path"] for finding in ran.json]
-    assert len(paths) == len(set(paths)) == len(names)
-    assert [
-        files["path"] for files in run("score", "--format", "json", tmp_path).json["files"]
-    ] == (paths)
-
-
 def test_a_file_given_by_name_may_have_any_name(tmp_path: Path) -> None:
     path = write(tmp_path, "any name 🚀.log", REJECTED)
     assert [each["path"] for each in run("check", "--output-format", "json", path).json] == [

@@ -163,16 +163,6 @@ def test_one_file_of_a_run_is_checked_with_the_others(tmp_path: Path) -> None:
     assert "a.jsonl (not read: link out of the repository" in " ".join(ran.out.split())
 
 
-def test_a_message_has_the_line_of_another_file(tmp_path: Path) -> None:
-    write(tmp_path, "drive-trace.toml", "")
-    grade = write(tmp_path, "a/trace.jsonl", graded_at(1, "pass", "pass", "pass"))
-    later = at(2, "project-closed") + at(3, "dispatch-start", **DISPATCH)
-    write(tmp_path, "b/trace.jsonl", later)
-    for path in (grade, tmp_path):
-        out = run("check", path, "--output-format", "concise").out
-        assert f"up to line 2 of {tmp_path}/b/trace.jsonl" in out or "up to line 2 of b" in out
-
-
 def test_a_copied_event_of_another_run_hides_nothing(tmp_path: Path) -> None:
     """Nor does one that differs in what it names."""
     write(

@@ -5,8 +5,6 @@ from lsprotocol import types
 
 from drive_trace.text.spans import PositionEncoding
 from tests.support.fixtures import (
-    ENCODINGS,
-    URI,
     actions_in,
     apply_edits,
     check_actions,
@@ -145,22 +143,6 @@ def test_a_client_can_ask_for_kinds(only: list[str] | None, offered: bool) -> No
     assert check_actions(fixture, only=only) == ['Replace with "pass"'] * offered
 
 
-@pytest.mark.parametrize("encoding", ENCODINGS)
-@pytest.mark.parametrize("with_document_changes", [True, False])
-def test_both_forms_of_a_change_say_the_same(
-    encoding: PositionEncoding, with_document_changes: bool
-) -> None:
-    text = trace(SLIP.replace("{", '{"project_run_id":"🚀 日本",', 1))
-    (action,) = actions_in(
-        text, EVERYTHING, encoding=encoding, with_document_changes=with_document_changes
-    )
-    assert action.edit is not None
-    assert (action.edit.document_changes is None) != with_document_changes
-    assert (action.edit.changes is None) == with_document_changes
-    fixed = apply_edits(text, edits_of(action), encoding)
-    assert fixed == text.replace('"passed"', '"pass"')
-
-
 def test_what_is_safe_or_puts_in_all_fields_is_preferred_but_for_feeds() -> None:
     lacking = (
         'EVENT{"event_type":"slice-started","linear_ref":<absent>,"linearRef":null,"ts":<absent>'
@@ -200,15 +182,6 @@ def test_an_action_names_the_diagnostic_that_it_mends() -> None:
 def test_a_range_beyond_the_end_is_no_question() -> None:
     far = types.Range(types.Position(99, 7), types.Position(99, 9))
     assert actions_in(trace(SLIP), far) == []
-
-
-def test_a_change_is_of_the_version_that_was_asked_about() -> None:
-    (action,) = actions_in(trace(SLIP), EVERYTHING)
-    assert action.edit is not None
-    assert action.edit.document_changes is not None
-    (change,) = action.edit.document_changes
-    assert isinstance(change, types.TextDocumentEdit)
-    assert (change.text_document.uri, change.text_document.version) == (URI, 7)
 
 
 def test_an_object_over_several_lines_is_joined_from_each_of_them() -> None:

@@ -237,13 +237,6 @@ def test_a_lens_opens_its_run() -> None:
         assert command.tooltip == "Show the page of this run"
 
 
-def test_a_lens_stands_at_the_start_of_its_line() -> None:
-    text = trace(run("🚀 日本"), GRADED)
-    for number, lens in enumerate(code_lenses(Analysis(text), URI)):
-        start = types.Position(min(number, 1), 0)
-        assert lens.range == types.Range(start, start)
-
-
 def test_lines_of_the_protocol_are_counted() -> None:
     analysis = Analysis(" \r\r\n" + trace(GRADED))
     lines = {lens.range.start.line for lens in code_lenses(analysis, URI)}

@@ -233,7 +233,3 @@ def _noting(calls: list[str], call: Callable[..., Any]) -> Callable[..., Any]:
 def test_what_is_not_there_or_outside_is_not_found(named: str, workspace: Path) -> None:
     assert find(named, workspace) is None
     assert linked_files([named], None, []) == {}
-
-
-def test_a_file_outside_is_not_found_by_its_whole_path(workspace: Path) -> None:
-    assert find(str(workspace.parent / "secret.md"), workspace) is None

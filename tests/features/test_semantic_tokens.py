@@ -109,18 +109,6 @@ def test_an_empty_file_has_none() -> None:
     assert check_tokens_of("\n\n") == []
 
 
-def test_several_runs_are_shown_alike() -> None:
-    shown = check_tokens(
-        """
-        EVENT{"event_type":"project-started","project_run_id":"a"}
-
-        EVENT{"event_type":"project-started","project_run_id":"b"}
-        """
-    )
-    assert '"a" variable.envelope' in shown
-    assert '"b" variable.envelope' in shown
-
-
 @pytest.mark.parametrize("end", ["\r\n", "\n", "\r\n\r\n", "\n\n\n"])
 def test_line_ends_of_every_kind_are_counted(end: str) -> None:
     line = read('EVENT{"event_type":"project-started"}<eof>').text

@@ -194,15 +194,6 @@ def test_a_severity_can_be_set_and_errors_still_come_first() -> None:
     assert analysis.line_number(line) == 2
 
 
-def test_settings_hold_through_edits() -> None:
-    settings = RuleSettings({"duplicate-event-id": None, "blank-line": Severity.WARNING})
-    analysis = Analysis(TWICE, settings)
-    analysis.edit(Point(0, 0), Point(0, 0), TWICE + "\n")
-    fresh = Analysis(TWICE + "\n" + TWICE, settings)
-    assert everything(analysis) == everything(fresh)
-    assert codes_of(analysis) == ["undeclared-field", "blank-line", "undeclared-field"]
-
-
 @pytest.mark.parametrize(
     ("options", "is_found"),
     [
@@ -219,41 +210,6 @@ def test_a_rule_is_given_its_options(options: dict[str, float], is_found: bool) 
         Analysis(ESTIMATED, RuleSettings(quiet, {"wall-clock-exceeds-timestamps": options}))
     )
     assert found == ["wall-clock-exceeds-timestamps"] * is_found
-
-
-def test_what_a_baseline_knows_is_hidden_and_counted() -> None:
-    line = TWICE.split("\n")[1]
-    known = {fingerprint("duplicate-event-id", line): 1}
-    analysis = Analysis(TWICE, RuleSettings(known=known))
-    assert codes_of(analysis) == ["undeclared-field"]
-    assert analysis.hidden_count == 1
-    end = Point(1, len(line) - 2)
-    analysis.edit(end, Point(1, len(line) - 1), "2")  # a line that changes is not known any more
-    assert codes_of(analysis) == ["duplicate-event-id", "undeclared-field"]
-    assert analysis.hidden_count == 0
-    analysis.edit(end, Point(1, len(line) - 1), "1")
-    assert analysis.hidden_count == 1
-    both = known | {fingerprint("undeclared-field", line): 1}
-    analysis.use(RuleSettings(known=both))
-    assert (codes_of(analysis), analysis.hidden_count) == ([], 2)
-
-
-def test_of_equal_lines_a_baseline_hides_the_first_ones() -> None:
-    line = trace('EVENT{"event_type":"slice-started","slice_index":0}')
-    other = line.replace('"slice_index":0', '"slice_index":-1')
-    known = RuleSettings(known={fingerprint("out-of-range", line.strip()): 2})
-    analysis = Analysis(line * 2 + other, known)
-
-    def shown() -> list[int]:
-        return [analysis.where(each).record for each in analysis.findings()]
-
-    assert (shown(), analysis.hidden_count) == ([2], 2)
-    analysis.edit(Point(0, 0), Point(0, 0), line)
-    assert (shown(), analysis.hidden_count) == ([2, 3], 2)
-    analysis.edit(Point(1, 0), Point(3, 0), "")
-    assert (shown(), analysis.hidden_count) == ([1], 1)
-    analysis.edit(Point(1, 0), Point(1, 0), line * 3)
-    assert (shown(), analysis.hidden_count) == ([2, 3, 4], 2)
 
 
 def test_what_a_baseline_hides_is_the_same_after_edits() -> None:

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from drive_trace.analysis import Analysis
-from drive_trace.trace.document import Point
 from tests.support.fixtures import check_findings, check_fix, findings_of, trace
 
 # What the examples do not show
@@ -103,31 +102,6 @@ def test_the_last_of_equal_keys_counts_however_it_is_written() -> None:
         EVENT{"event_type":"correctness-recorded","qa":"pass","q\u0061":"pass"}
         """,
     )
-
-
-def test_the_line_that_a_message_names_moves_with_it() -> None:
-    analysis = check_findings(
-        """
-        EVENT{"event_type":"correctness-recorded","qa":"fail"}
-                           ^^^^^^^^^^^^^^^^^^^^^^ superseded-feed: superseded by line 2
-        EVENT{"event_type":"correctness-recorded","qa":null}
-        erased-verdict: `qa` was "fail" on line 1      ^^^^
-        """
-    )
-    start = Point(0, 0)
-    analysis.edit(start, start, "\n\n")
-    messages = [each.message for each in findings_of(analysis) if each.code != "blank-line"]
-    assert messages[0].startswith("superseded by line 4")
-    assert messages[1] == '`qa` was "fail" on line 3; this null erases it'
-
-
-def test_a_superseded_event_is_shown_faded_and_points_at_its_successor() -> None:
-    analysis = Analysis(trace(*['EVENT{"event_type":"tokens-recorded"}'] * 2))
-    (finding,) = analysis.findings()
-    assert finding.rule.unnecessary
-    (related,) = finding.related
-    assert analysis.where(related).record == 1
-    assert analysis.message(related.message) == "this event replaces it"
 
 
 HOSTILE = "a\x1b[31m\u202e\u2028`**b**<script>\ud800"

@@ -14,22 +14,10 @@ from drive_trace.linter.rule import Level
 from drive_trace.linter.rules import RULES
 from drive_trace.trace.line import event_of
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, EVENTS, FieldType
-from tests.support.fixtures import apply_fix, check_fix, trace
+from tests.support.fixtures import apply_fix, trace
 from tests.test_fixing import RAW
 
 # What the examples do not show
-
-
-def test_an_edit_beyond_the_basic_plane_lands_where_it_should() -> None:
-    check_fix(
-        """
-        EVENT{"event_type":"correctness-recorded","project_run_id":"🚀🚀","qa":"pa$0ssed"}
-        """,
-        """
-        EVENT{"event_type":"correctness-recorded","project_run_id":"🚀🚀","qa":"pass"}
-        """,
-        title='Replace with "pass"',
-    )
 
 
 def test_half_of_a_surrogate_pair_does_not_end_a_suggestion() -> None:
@@ -59,12 +47,6 @@ def test_to_repair_a_feed_event_is_never_safe(text: str) -> None:
     fixes = [fix for finding in analysis.findings() for fix in analysis.fixes(finding)]
     assert fixes
     assert not any(fix.safe for fix in fixes)
-
-
-def test_to_repair_another_event_is_safe() -> None:
-    analysis = Analysis(trace('EVENT{"event_type":"project-closed",}'))
-    (finding,) = analysis.findings()
-    assert [fix.safe for fix in analysis.fixes(finding)] == [True]
 
 
 @pytest.mark.parametrize("wrapper", ["payload", "data", "body", "fields", "details"])

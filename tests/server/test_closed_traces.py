@@ -104,23 +104,6 @@ def test_a_new_trace_is_found_after_some_seconds_however_long_a_search_takes(
     assert list(folders.search().values()) == [new]
 
 
-def test_a_report_is_of_the_text_as_it_is_whatever_was_asked_before(tmp_path: Path) -> None:
-    path = write(tmp_path / "trace.jsonl", triage())
-    closed = ClosedTraces([tmp_path])
-    look(closed)
-    first = closed.report(path, None, options(path))
-    assert first is not None
-    assert first.items == b"[]"
-    again = closed.report(path, first.result_id, options(path))
-    assert again is not None
-    assert again.items is None
-    append(path, "{\n")
-    second = closed.report(path, first.result_id, options(path))
-    assert second is not None
-    assert b"invalid-json" in (second.items or b"")
-    assert [each.name for each in closed.names([str(path.resolve())], looks=True)] == ["run-1"]
-
-
 async def test_other_traces_are_asked_as_they_are_in_the_editor_or_on_disk(tmp_path: Path) -> None:
     here, there, edited = (
         write(tmp_path / name / "trace.jsonl", triage()) for name in ("here", "there", "edited")
@@ -235,17 +218,6 @@ def test_what_cannot_be_read_is_an_input_of_the_runs_of_its_folder(tmp_path: Pat
     write(broken, triage())
     assert look(closed)
     assert "not read" not in said(here)
-
-
-def test_a_folder_in_a_traces_place_is_an_input_not_read(tmp_path: Path) -> None:
-    folder = tmp_path / "b" / "trace.jsonl"
-    inner = write(folder / "trace.jsonl", triage())
-    closed = ClosedTraces([tmp_path])
-    reals = closed.search()
-    assert reals == [str(folder), str(inner)]  # it is still searched
-    closed.look(reals)
-    runs = WorkspaceRuns(Workspace(), closed)
-    assert runs.unread(tmp_path) == [Unread("b/trace.jsonl", "is a folder, not a file")]
 
 
 def test_a_file_without_an_event_is_an_input_not_read(tmp_path: Path) -> None:

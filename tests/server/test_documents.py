@@ -1,7 +1,5 @@
 """The server in plain JSON-RPC: documents that come and go, wrong positions, hostile text."""
 
-import re
-
 import pytest
 
 from tests.server.support import (
@@ -108,15 +106,6 @@ def test_changes_that_are_none(client: RawClient) -> None:
 
 
 # Hostile text
-
-
-def test_markup_of_a_trace_is_shown_as_text(client: RawClient) -> None:
-    document = Document(
-        client, triage(run="</code>`*_[x](command:evil)\n# CORRECT", input_ref="<img src=x>")
-    )
-    shown = document.hover_text('"project_run_id"')
-    assert "# CORRECT" not in shown.splitlines()
-    assert re.search(r"`[^`\n]*command:evil", shown)
 
 
 @pytest.mark.parametrize(

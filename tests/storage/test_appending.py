@@ -67,14 +67,6 @@ def test_nothing_lands_on_a_line_that_was_not_ended(tmp_path: Path, end: str) ->
     assert ("readers reject that line" in note) == ("slice-sta" in end)
 
 
-def test_a_line_ends_as_the_one_before_it(tmp_path: Path) -> None:
-    path = tmp_path / "trace.jsonl"
-    path.write_bytes(b"{}\r\n")
-    with locked_trace(str(path)) as trace:
-        trace.append("{}")
-    assert path.read_bytes() == b"{}\r\n{}\r\n"
-
-
 def test_a_torn_character_stays_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "trace.jsonl"
     path.write_bytes(b'{"a":"\xc3')

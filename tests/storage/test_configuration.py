@@ -36,36 +36,6 @@ def problems(text: str) -> list[tuple[str, str]]:
 # What it may say
 
 
-def test_nothing() -> None:
-    assert settings_of("") == settings_of("# comment\n\n") == RuleSettings()
-
-
-def test_severities_and_options() -> None:
-    settings = settings_of(
-        """
-        [rules]
-        unknown-value = "off"
-        missing-field = "hint"
-        [rules.wall-clock-exceeds-timestamps]
-        severity = "error"
-        tolerance-ms = 5000
-        """
-    )
-    assert settings.severities == {
-        "unknown-value": None,
-        "missing-field": Severity.HINT,
-        "wall-clock-exceeds-timestamps": Severity.ERROR,
-    }
-    assert settings.options == {"wall-clock-exceeds-timestamps": {"tolerance-ms": 5000}}
-
-
-def test_a_table_without_a_severity_leaves_it_as_it_is() -> None:
-    settings = settings_of("[rules]\nwall-clock-exceeds-timestamps.tolerance-percent = 0")
-    rule = RULES["wall-clock-exceeds-timestamps"]
-    assert settings.severity(rule) is rule.severity
-    assert settings.values(rule)["tolerance_percent"] == 0
-
-
 OVERRIDDEN = """
 [rules]
 unknown-value = "off"
@@ -329,12 +299,6 @@ def test_the_schema_describes_every_rule_and_option() -> None:
 
 
 # A client's settings
-
-
-def test_a_client_writes_rules_as_the_configuration_does() -> None:
-    settings, said = read_client_rules({"unknown-value": "off"})
-    assert (settings, said) == (OFF, ())
-    assert read_client_rules(None) == (RuleSettings(), ())
 
 
 def test_what_does_not_fit_is_left_out_and_told() -> None:

@@ -110,11 +110,6 @@ def test_a_feed_of_which_no_word_is_lost_may_be_mended(path: Path) -> None:
     assert told(path) == ["1: 2 lines above this one are gone, which HEAD has from line 1 on"]
 
 
-def test_what_is_appended_or_laid_out_anew_is_no_rewriting(path: Path) -> None:
-    path.write_bytes((TEXT.replace(",", ", ") + triage(run="later")).replace("\n", "\r\n").encode())
-    assert "history-rewritten" not in check(path).out
-
-
 def test_a_rejected_line_may_be_mended_but_a_grade(path: Path) -> None:
     broken = triage().replace("}\n", ",}\n") + graded("pass", "failed", None)
     path.write_text(broken)
@@ -135,12 +130,6 @@ def test_without_a_commit_there_is_nothing_to_compare(tmp_path: Path, kind: str)
         git(tmp_path, "add", "other")
         git(tmp_path, "commit", "-q", "-m", "other")
     assert committed_records("-" if kind == "standard input" else str(path)) is None
-
-
-def test_git_is_not_asked_where_nobody_wants_to_know(path: Path, tmp_path: Path) -> None:
-    (tmp_path / "drive-trace.toml").write_text('[rules]\nhistory-rewritten = "off"\n')
-    path.write_text(triage(run="other"))
-    assert "history-rewritten" not in check(path).out
 
 
 def test_git_is_not_asked_about_each_trace_that_is_as_committed(

@@ -43,23 +43,6 @@ def baseline(folder: Path, files: dict[str, list[str]]) -> Path:
 # Configurations
 
 
-def test_the_nearest_configuration_above_a_trace_holds(tmp_path: Path) -> None:
-    configure(tmp_path, "hint")
-    configure(tmp_path / "a", "warning")
-    (tmp_path / "a/b/drive-trace.toml").mkdir(parents=True)  # a folder is none
-    projects = Projects(str(tmp_path))
-    assert severity(projects, tmp_path / "trace.jsonl") == "hint"
-    assert severity(projects, tmp_path / "x/y/trace.jsonl") == "hint"
-    assert severity(projects, tmp_path / "a/trace.jsonl") == "warning"
-    assert severity(projects, tmp_path / "a/b/trace.jsonl") == "warning"
-
-
-def test_without_one_the_defaults_hold(tmp_path: Path) -> None:
-    project = Projects(str(tmp_path)).of(str(tmp_path / "trace.jsonl"))
-    assert project.configuration_path is None
-    assert project.folder == tmp_path
-
-
 def test_standard_input_is_below_the_base(tmp_path: Path) -> None:
     configure(tmp_path, "hint", '[[overrides]]\npaths = ["**"]\nrules.unknown-value = "off"')
     (tmp_path / "a").mkdir()
@@ -149,19 +132,6 @@ def test_what_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyP
 # Baselines
 
 
-def test_a_baseline_is_beside_the_configuration(tmp_path: Path) -> None:
-    configure(tmp_path, "hint")
-    baseline(tmp_path, {"a/trace.jsonl": [ONE, TWO], "trace.jsonl": [TWO]})
-    baseline(tmp_path / "a", {"trace.jsonl": ["2" * 32]})
-    projects = Projects(str(tmp_path / "elsewhere"))
-    assert known(projects, tmp_path / "a/trace.jsonl") == {ONE, TWO}
-    assert known(projects, tmp_path / "trace.jsonl") == {TWO}
-    assert known(projects, tmp_path / "b/trace.jsonl") == set()
-    assert known(projects, "-") == set()
-    without = Projects(str(tmp_path), with_baseline=False)
-    assert known(without, tmp_path / "trace.jsonl") == set()
-
-
 def test_without_a_configuration_the_nearest_above_a_trace_holds(tmp_path: Path) -> None:
     baseline(tmp_path, {"a/b/trace.jsonl": [ONE], "trace.jsonl": [TWO]})
     for base in (".", tmp_path, tmp_path / "a", tmp_path / "elsewhere"):
@@ -172,12 +142,6 @@ def test_without_a_configuration_the_nearest_above_a_trace_holds(tmp_path: Path)
     assert known(Projects(str(tmp_path)), tmp_path / "a/b/trace.jsonl") == {TWO}
     configure(tmp_path, "hint")
     assert known(Projects(str(tmp_path)), tmp_path / "a/b/trace.jsonl") == {ONE}
-
-
-def test_the_first_one_goes_where_it_is_found(tmp_path: Path) -> None:
-    projects = Projects(str(tmp_path / "base"))
-    assert projects.of(str(tmp_path / "base/a/trace.jsonl")).folder == tmp_path / "base"
-    assert projects.of(str(tmp_path / "other/trace.jsonl")).folder == tmp_path / "other"
 
 
 @pytest.mark.parametrize(
