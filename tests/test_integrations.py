@@ -192,7 +192,6 @@ def test_the_build_lock_is_of_what_the_build_needs() -> None:
     assert {name: run.get(name, version) for name, version in locked.items()} == locked
 
 
-@pytest.mark.end_to_end
 @pytest.mark.timeout(600)
 def test_the_action_runs_nothing_of_the_tree_that_it_checks(tmp_path: Path) -> None:
     tree, ran = tmp_path / "tree", tmp_path / "ran"

@@ -109,7 +109,6 @@ def test_findings_go_to_a_file(here: Path, option: str) -> None:
     assert trace.read_text() == REJECTED
 
 
-@pytest.mark.end_to_end
 def test_what_is_watched_is_checked_again(here: Path) -> None:
     trace = write(here, "trace.jsonl", CLEAN)
     command = [COMMAND, "check", "--watch", "--format", "concise"]

@@ -480,7 +480,6 @@ def test_an_agent_is_told_by_the_exit_code(session: Session) -> None:
     assert "1 finding in" in err
 
 
-@pytest.mark.end_to_end
 def test_thirty_hooks_and_emits_at_once_lose_and_tear_nothing(session: Session) -> None:
     emit("project-started", "project_slug=shop", "origin=new-project", "has_linear_project=false")
     running: list[tuple[str, AT_ONCE]] = []

@@ -16,7 +16,6 @@ NAMES = ("drive-trace.toml", "drive-trace-baseline.json")
 pytestmark = not_on_windows(NO_DEVICES)
 
 
-@pytest.mark.end_to_end
 @pytest.mark.parametrize("name", NAMES)
 def test_a_pipe_or_a_device_is_neither_waited_for_nor_read(name: str, tmp_path: Path) -> None:
     write(tmp_path, "trace.jsonl", REJECTED)
@@ -70,7 +69,6 @@ RECORD = ("record", "--project-run-id", "run-1", "--qa", "pass", "--trace-file")
 TOKENS = ("tokens", "--project-run-id", "run-1", "--input-tokens", "1", "--trace-file")
 
 
-@pytest.mark.end_to_end
 @pytest.mark.parametrize("command", [EMIT, (*EMIT[:-1], "--dry-run", EMIT[-1]), RECORD, TOKENS])
 def test_nothing_is_appended_to_a_pipe(command: tuple[str, ...], tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "trace.jsonl")

@@ -111,7 +111,6 @@ def test_no_argument_is_a_command_of_a_runner(
     assert [line for line in lines if OBEYED.search(line)] == []
 
 
-@pytest.mark.end_to_end
 def test_a_diff_is_exact_in_a_file_and_obeyed_in_no_log(tmp_path: Path) -> None:
     trace = " ::error::obeyed\n##[error]obeyed\n" + event("plan-authored").replace(":", ": ")
     write(tmp_path, "trace.jsonl", trace)
@@ -144,7 +143,6 @@ def trace_with(text: str) -> str:
     return graded("pass", "fail", None, project_run_id=text) + start
 
 
-@pytest.mark.end_to_end
 @pytest.mark.parametrize("text", MARKUP)
 def test_markdown_in_an_editor_holds_it_as_code_only(text: str) -> None:
     uri, trace = "file:///hostile/trace.jsonl", trace_with(text)

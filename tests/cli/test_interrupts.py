@@ -12,10 +12,7 @@ from tests.cli.support import CLEAN, write
 from tests.support.command import COMMAND
 from tests.support.systems import NO_SIGNALS, not_on_windows
 
-pytestmark = [
-    pytest.mark.end_to_end,
-    not_on_windows(NO_SIGNALS),
-]
+pytestmark = not_on_windows(NO_SIGNALS)
 
 PRESSED = "import os, signal; os.kill(os.getpid(), signal.SIGINT)\n"
 ENDED = (130, b"", b"")

@@ -12,10 +12,7 @@ from tests.cli.support import write
 from tests.support.client_text import graded
 from tests.support.systems import NO_FLOCK, not_on_windows
 
-pytestmark = [
-    pytest.mark.end_to_end,
-    not_on_windows(NO_FLOCK),
-]
+pytestmark = not_on_windows(NO_FLOCK)
 
 IMPATIENT = """
 import pathlib

@@ -27,8 +27,6 @@ from tests.clients.editors import (
 )
 from tests.support.client_text import apart, event, graded, tokens, triage
 
-pytestmark = pytest.mark.end_to_end
-
 PASSED = '"passed"'
 GRADER = "👩‍🚀 grader"
 TEXT = apart(

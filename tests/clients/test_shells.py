@@ -10,8 +10,6 @@ import pytest
 from tests.clients.shells import SHELLS, Shell, is_here
 from tests.support.client_text import triage
 
-pytestmark = pytest.mark.end_to_end
-
 HOSTILE = (
     "r$(touch PWNED)",
     "r`touch PWNED`",

@@ -178,7 +178,6 @@ main()
 """A server, long after the traces were written, with something else about it."""
 
 
-@pytest.mark.end_to_end
 def test_a_server_lists_the_second_time_what_it_listed_the_first(
     folder: Path, tmp_path: Path
 ) -> None:
@@ -198,7 +197,6 @@ def test_a_server_lists_the_second_time_what_it_listed_the_first(
     assert {each["runId"] for each in lists[0]["runs"]} == {"run-1", "alone", "faulty"}
 
 
-@pytest.mark.end_to_end
 def test_a_first_reading_that_fails_ends(folder: Path) -> None:
     for number in range(120):
         write(folder / f"{number:03}" / "trace.jsonl", triage())

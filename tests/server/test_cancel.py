@@ -11,8 +11,6 @@ from tests.support.command import SERVE
 from tests.support.editor import Document
 from tests.support.raw_client import RawClient, frame
 
-pytestmark = pytest.mark.end_to_end
-
 SHOWS = {"window": {"showDocument": {"support": True}}}
 
 

@@ -11,8 +11,6 @@ from tests.support.command import SERVE
 from tests.support.editor import ABOUT_RULES, Document
 from tests.support.raw_client import RawClient
 
-pytestmark = pytest.mark.end_to_end
-
 ERASED = graded("pass", "pass", None, run="run-1") + graded("pass", None, None)
 
 

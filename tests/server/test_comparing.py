@@ -3,15 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.server.support import write
 from tests.server.test_live import start
 from tests.server.test_views import against, ask
 from tests.support.client_text import apart, graded, triage
 from tests.support.raw_client import RawClient
-
-pytestmark = pytest.mark.end_to_end
 
 
 def run(name: str, verdict: str) -> str:

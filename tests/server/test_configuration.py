@@ -5,8 +5,6 @@ import os
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from tests.server.support import ALL_TRACES, PASSED, REJECTED, folder
 from tests.server.test_live import told
 from tests.support.client_text import triage
@@ -14,8 +12,6 @@ from tests.support.command import COMMAND
 from tests.support.editor import Document
 from tests.support.raw_client import RawClient
 from tests.support.systems import NO_DEVICES, not_on_windows
-
-pytestmark = pytest.mark.end_to_end
 
 WATCHES = {"workspace": {"didChangeWatchedFiles": {"dynamicRegistration": True}}}
 TEXT = REJECTED + triage(note=1)

@@ -13,9 +13,6 @@ from tests.support.editor import Document
 from tests.support.raw_client import RawClient
 from tests.support.sessions.wrong import CHANGES
 
-pytestmark = pytest.mark.end_to_end
-
-
 # Opening and closing
 
 

@@ -16,8 +16,6 @@ from tests.support.editor import Document
 from tests.support.presets import VSCODE
 from tests.support.raw_client import RawClient
 
-pytestmark = pytest.mark.end_to_end
-
 ODD = "\u2028 🚀 日本"
 LOOSE = triage(input_ref=ODD).replace(":", ": ").replace("14: 00: 00", "14:00:00")
 

@@ -32,10 +32,7 @@ from tests.support.editor import Document
 from tests.support.presets import PRESETS, Preset
 from tests.support.raw_client import RawClient
 
-pytestmark = [
-    pytest.mark.end_to_end,
-    pytest.mark.filterwarnings("error::pytest_lsp.LspSpecificationWarning"),
-]
+pytestmark = pytest.mark.filterwarnings("error::pytest_lsp.LspSpecificationWarning")
 
 ODD = "\u2028\x85 🚀 日本"
 PASSED = '"passed"'

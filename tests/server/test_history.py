@@ -11,10 +11,7 @@ from tests.storage.test_history import FAILED, git
 from tests.support.client_text import apart, triage
 from tests.support.raw_client import RawClient
 
-pytestmark = [
-    pytest.mark.end_to_end,
-    pytest.mark.skipif(shutil.which("git") is None, reason="needs git"),
-]
+pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 
 TEXT = apart(triage() + FAILED)
 

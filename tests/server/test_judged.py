@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from tests.cli.test_judged import CAVEAT, HOSTILE, JUDGED, NOBODY, NOT_CALIBRATED
 from tests.server.support import write
 from tests.server.test_following import Client, channel, closing, opening
@@ -16,7 +14,6 @@ from tests.support.raw_client import RawClient
 from tests.support.sessions.channels import InProcess
 
 __all__ = ["channel"]
-pytestmark = pytest.mark.end_to_end
 GRADED = apart(triage() + graded("pass", "pass", "pass"))
 
 

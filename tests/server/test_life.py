@@ -25,9 +25,6 @@ from tests.support.command import COMMAND, SERVE
 from tests.support.raw_client import RawClient, frame
 from tests.support.server_process import read_message
 
-pytestmark = pytest.mark.end_to_end
-
-
 # The life of a server
 
 

@@ -18,8 +18,6 @@ from tests.support.editor import Document
 from tests.support.raw_client import RawClient, ResponseError
 from tests.support.systems import NO_FIFOS, NO_MODES, not_on_windows
 
-pytestmark = pytest.mark.end_to_end
-
 WATCHES: dict[str, Any] = {
     "window": {"workDoneProgress": True},
     "workspace": {

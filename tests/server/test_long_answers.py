@@ -8,8 +8,6 @@ from tests.server.support import refused
 from tests.support.client_text import triage
 from tests.support.raw_client import RawClient, frame
 
-pytestmark = pytest.mark.end_to_end
-
 LINE = triage().replace(":", " : ")
 LINES = 10_000
 URI = "file:///long/trace.jsonl"

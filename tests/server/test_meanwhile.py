@@ -18,8 +18,6 @@ from tests.support.editor import Document
 from tests.support.raw_client import RawClient
 from tests.support.systems import NO_FIFOS, not_on_windows
 
-pytestmark = pytest.mark.end_to_end
-
 WAITS = """
 import sys
 from drive_trace.commands import main

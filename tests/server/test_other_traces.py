@@ -2,15 +2,11 @@
 
 from pathlib import Path
 
-import pytest
-
 from tests.server.support import refused, write
 from tests.server.test_live import WATCHES, append, opened, start, told
 from tests.server.test_views import MISSING, ask, at, runs, tidings
 from tests.support.client_text import apart, graded, triage
 from tests.support.raw_client import RawClient
-
-pytestmark = pytest.mark.end_to_end
 
 
 def test_a_report_outlives_the_tab_of_a_trace_from_elsewhere(

@@ -9,8 +9,6 @@ from tests.support.client_text import ENCODINGS, apart, graded, range_at, triage
 from tests.support.editor import Document
 from tests.support.raw_client import RawClient
 
-pytestmark = pytest.mark.end_to_end
-
 CODES = ("unknown-value", "undeclared-field", "invalid-json")
 
 

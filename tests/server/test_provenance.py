@@ -3,16 +3,12 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from tests.server.support import folder
 from tests.server.test_configuration import WATCHES, open_trace, severities, told
 from tests.storage.test_history import FAILED, git
 from tests.support.client_text import apart, graded, triage
 from tests.support.fixtures import provenance_of
 from tests.support.raw_client import RawClient
-
-pytestmark = pytest.mark.end_to_end
 
 
 def test_a_grade_that_goes_is_told_in_the_lens_and_as_a_finding(

@@ -10,8 +10,6 @@ from tests.server.support import REJECTED, START, Document, folder, published
 from tests.support.client_text import graded, triage
 from tests.support.raw_client import RawClient
 
-pytestmark = pytest.mark.end_to_end
-
 QUOTING = json.dumps({"type": "assistant", "text": REJECTED, "sessionId": "x"}) + "\n"
 CHAT = '{"messages":[{"role":"user","content":"a"}]}\n\n{"messages":}\n'
 SPANS = '{"resourceSpans":[{"scope":1,}]}\n'.replace(",}", "}") * 2

@@ -43,7 +43,6 @@ def codes(client: RawClient, document: Document) -> list[str]:
     return [each["code"] for each in found["diagnostics"]]
 
 
-@pytest.mark.end_to_end
 @pytest.mark.parametrize(
     ("title", "expected"),
     [
@@ -64,7 +63,6 @@ def test_a_rule_is_turned_off(alone: RawClient, tmp_path: Path, title: str, expe
     assert configuration.read_text("utf-8") == f"# ours\n{expected}"
 
 
-@pytest.mark.end_to_end
 def test_a_finding_is_added_to_the_baseline(alone: RawClient, tmp_path: Path) -> None:
     document = opened(alone, tmp_path / "trace.jsonl", WRONG)
     assert FOUND in codes(alone, document)
@@ -75,7 +73,6 @@ def test_a_finding_is_added_to_the_baseline(alone: RawClient, tmp_path: Path) ->
     assert [list(each) for each in known.values()] == [[FOUND]]
 
 
-@pytest.mark.end_to_end
 def test_one_more_copy_than_was_added_to_the_baseline_is_found(
     alone: RawClient, tmp_path: Path
 ) -> None:
@@ -91,7 +88,6 @@ def test_one_more_copy_than_was_added_to_the_baseline_is_found(
         command(alone, "addToBaseline", **known)
 
 
-@pytest.mark.end_to_end
 def test_two_rules_are_turned_off_at_once(alone: RawClient, tmp_path: Path) -> None:
     document = opened(alone, tmp_path / "trace.jsonl", WRONG)
     rules = (FOUND, RULE)
@@ -102,7 +98,6 @@ def test_two_rules_are_turned_off_at_once(alone: RawClient, tmp_path: Path) -> N
     assert text == "[rules]\n" + "".join(f'{rule} = "off"\n' for rule in rules)
 
 
-@pytest.mark.end_to_end
 def test_what_keeps_a_rule_on_is_told(alone: RawClient, tmp_path: Path) -> None:
     text = f'[[overrides]]\npaths = ["*.jsonl"]\nrules.{FOUND} = "error"\n'
     write(tmp_path / "drive-trace.toml", text)
@@ -112,7 +107,6 @@ def test_what_keeps_a_rule_on_is_told(alone: RawClient, tmp_path: Path) -> None:
     assert "It stays on here" in message["message"]
 
 
-@pytest.mark.end_to_end
 def test_the_page_of_a_rule_is_shown(alone: RawClient, tmp_path: Path) -> None:
     shows = {"window": {"showDocument": {"support": True}}}
     document = opened(alone, tmp_path / "trace.jsonl", WRONG, **shows)
@@ -121,7 +115,6 @@ def test_the_page_of_a_rule_is_shown(alone: RawClient, tmp_path: Path) -> None:
     assert asked[0]["params"]["uri"].endswith(f"/{FOUND}.md")
 
 
-@pytest.mark.end_to_end
 def test_a_broken_configuration_is_left_as_it_is(alone: RawClient, tmp_path: Path) -> None:
     configuration = write(tmp_path / "drive-trace.toml", "[rules\n")
     document = opened(alone, tmp_path / "trace.jsonl", WRONG)

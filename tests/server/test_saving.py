@@ -26,8 +26,6 @@ from tests.support.editor import Document
 from tests.support.presets import VSCODE
 from tests.support.raw_client import RawClient, ResponseError
 
-pytestmark = pytest.mark.end_to_end
-
 _AGENT = """
 import sys
 from drive_trace.authoring.drafts import draft_event

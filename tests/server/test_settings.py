@@ -2,16 +2,11 @@
 
 from typing import Any
 
-import pytest
-
 from drive_trace.lsp.workspace.client_settings import Settings, read_settings
 from tests.server.support import REJECTED
 from tests.support.client_text import apart, path_of, triage
 from tests.support.editor import Document
 from tests.support.raw_client import RawClient, ResponseError
-
-pytestmark = pytest.mark.end_to_end
-
 
 # Settings
 

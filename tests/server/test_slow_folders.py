@@ -20,10 +20,7 @@ from tests.support.editor import Document
 from tests.support.raw_client import RawClient
 from tests.support.systems import NO_FIFOS, not_on_windows
 
-pytestmark = [
-    pytest.mark.end_to_end,
-    not_on_windows(NO_FIFOS),
-]
+pytestmark = not_on_windows(NO_FIFOS)
 
 SLOW = """
 import sys

@@ -4,15 +4,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.cli.support import run
 from tests.cli.test_spread_runs import at
 from tests.server.support import ALL_TRACES, folder, published, write
 from tests.support.editor import Document
 from tests.support.raw_client import RawClient
-
-pytestmark = pytest.mark.end_to_end
 
 PULLS = {"textDocument": {"diagnostic": {}}, "workspace": {"diagnostics": {"refreshSupport": True}}}
 PUSHED = {"textDocument": {"publishDiagnostics": {"relatedInformation": True}}}

@@ -15,8 +15,6 @@ from tests.support import tap
 from tests.support.command import COMMAND
 from tests.support.raw_client import frame
 
-pytestmark = pytest.mark.end_to_end
-
 
 class Connection:
     """A server that listens, and a socket to it."""

@@ -14,9 +14,6 @@ from tests.support.editor import Document
 from tests.support.raw_client import RawClient, ResponseError
 from tests.support.sessions.channels import InProcess
 
-pytestmark = pytest.mark.end_to_end
-
-
 # The verdict
 
 

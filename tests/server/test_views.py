@@ -17,8 +17,6 @@ from tests.support.command import COMMAND
 from tests.support.editor import Document
 from tests.support.raw_client import RawClient
 
-pytestmark = pytest.mark.end_to_end
-
 CHANGED = "driveTrace/changed"
 MISSING = "not computable: not graded"
 D1, R1, R2 = (f"0b9c2a4e-6f1d-4c3b-8a57-00000000000{each}" for each in (1, 2, 3))

@@ -10,9 +10,6 @@ from tests.support.raw_client import RawClient
 from tests.support.sessions.conversation import INVALID, PARAMS, PARSE, UNKNOWN, encoded
 from tests.support.sessions.wrong import BODIES, IGNORED, NO_IDS, REFUSED, UNHEARD
 
-pytestmark = pytest.mark.end_to_end
-
-
 # Wrong things over the wire: those that random sessions choose from, each once
 
 

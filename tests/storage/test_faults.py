@@ -251,7 +251,6 @@ def traced(folder: Path) -> Iterator[tuple[str, Path]]:
             yield OF_PYTHON.get(found[1], found[1]), path
 
 
-@pytest.mark.end_to_end
 def test_strace_sees_the_same_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     systems: dict[str, FaultySystem] = {}
     for name, operation in OPERATIONS.items():

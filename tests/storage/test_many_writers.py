@@ -20,8 +20,6 @@ from tests.storage.support import SLICE, events, writer
 from tests.support.client_text import triage
 from tests.support.command import COMMAND
 
-pytestmark = pytest.mark.end_to_end
-
 MEMORY = Path("/dev/shm")
 
 
