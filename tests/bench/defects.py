@@ -78,10 +78,7 @@ def _spoil(event: Event, previous: Event, rng: random.Random) -> bytes:
 
 def _contradicting(event: Event, previous: Event, rng: random.Random) -> Event:
     """A valid event that does not go with the others."""
-    ways: list[Event] = [
-        {"event_id": previous["event_id"]},
-        {"ts": f"2020{event['ts'][4:]}"},
-    ]
+    ways: list[Event] = [{"event_id": previous["event_id"]}, {"ts": f"2020{event['ts'][4:]}"}]
     ids = [field for field in ("dispatch_id", "round_id", "slice_slug") if field in event]
     ways += ({field: f"{event[field][:-1]}x"} for field in ids)
     if "wall_clock_ms" in event:

@@ -304,11 +304,7 @@ def test_check_says_which_ids_are_those_of_other_events(tmp_path: Path) -> None:
     text = trace(*others)
     second = write(tmp_path, "b/trace.jsonl", text)
     (found,) = between(tmp_path)
-    assert (found["code"], found["path"], found["line"]) == (
-        "conflicting-event-id",
-        str(second),
-        1,
-    )
+    assert (found["code"], found["path"], found["line"]) == ("conflicting-event-id", str(second), 1)
     assert marked(text, found) == '"e-1"'
     assert found["message"] == (
         f"{first}:2 has another event with this `event_id`; both count; "

@@ -41,10 +41,7 @@ def test_tokens_that_may_be_lost_are_not_told(tmp_path: Path, damage: Callable[[
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_rounds_that_may_be_lost_are_not_told(tmp_path: Path, damage: Callable[[str], str]) -> None:
-    costs: tuple[dict[str, list[int]], ...] = (
-        {"rounds": [2, 2]},
-        {"rounds": [3]},
-    )
+    costs: tuple[dict[str, list[int]], ...] = ({"rounds": [2, 2]}, {"rounds": [3]})
     # Less time, and more rounds: the costs do not point one way.
     assert compared(tmp_path / "whole", str, *costs) == "cannot-tell"
     later = _on('"round_number":2', damage, '"round_number":3')

@@ -93,10 +93,7 @@ def test_out_says_the_format(name: str, start: str, tmp_path: Path) -> None:
 
 
 def test_out_follows_no_link_out_of_its_folder(tmp_path: Path) -> None:
-    path, theirs = (
-        write(tmp_path, "trace.jsonl", PASSED),
-        write(tmp_path, "theirs.md", "diary"),
-    )
+    path, theirs = (write(tmp_path, "trace.jsonl", PASSED), write(tmp_path, "theirs.md", "diary"))
     (tmp_path / "tree").mkdir()
     for number, target in enumerate((theirs, "../theirs.md", "../new.md")):
         link = tmp_path / f"tree/{number}.md"

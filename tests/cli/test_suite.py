@@ -457,11 +457,7 @@ def compared() -> Any:
     [
         ('"test -e built"]', '"false"]', "drive-trace suite run-gates suite.toml grades it"),
         ('"gpt-x"', '"gpt-y"', "drive-trace suite judge suite.toml grades it"),
-        (
-            '[qa]\nresult = ["junit.xml"]\n',
-            "",
-            "something else than the suite's [qa]",
-        ),
+        ('[qa]\nresult = ["junit.xml"]\n', "", "something else than the suite's [qa]"),
         (
             '[judge]\nmodel = "gpt-x"\nmodel_command = "exec sh judge.sh"\n',
             "",

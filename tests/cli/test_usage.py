@@ -57,7 +57,7 @@ def test_a_figure_that_some_turns_do_not_have_is_not_known(trace: Path) -> None:
         [None, 3, None, None],
         [
             "`input_tokens` is in 1 of 2 usage objects only: their sum is not known, and not "
-            "recorded; --input-tokens records it if you know it",
+            "recorded; --input-tokens records it if you know it"
         ],
     )
 

@@ -28,12 +28,7 @@ def sides(tmp_path: Path) -> Sides:
 
 @pytest.mark.parametrize(
     ("fail_on", "code"),
-    [
-        ([], 0),
-        (["worse"], 1),
-        (["cannot-tell"], 0),
-        (["cannot-tell", "worse"], 1),
-    ],
+    [([], 0), (["worse"], 1), (["cannot-tell"], 0), (["cannot-tell", "worse"], 1)],
 )
 def test_exit_code(sides: Sides, fail_on: list[str], code: int) -> None:
     options = [word for each in fail_on for word in ("--fail-on", each)]

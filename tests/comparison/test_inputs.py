@@ -235,9 +235,7 @@ def test_a_run_done_again_under_its_id_is_no_other_file_of_it(searched: Sides) -
     assert named("--candidate", "later/trace.jsonl").json["gate"]["candidate"]["incorrect"] == 1
 
 
-def test_what_may_hold_a_run_and_cannot_be_read_makes_sides_not_comparable(
-    searched: Sides,
-) -> None:
+def test_what_may_hold_a_run_and_cannot_be_read_makes_sides_not_comparable(searched: Sides) -> None:
     write(searched.folder, "later/trace.jsonl", "garbage\n")
     ran = named()
     assert (ran.code, ran.json["answer"]) == (2, "not-comparable")

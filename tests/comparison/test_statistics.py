@@ -10,13 +10,7 @@ from random import Random
 
 import pytest
 
-from drive_trace.comparison.power import (
-    Sizes,
-    chance_of_cost,
-    chance_of_gate,
-    power_of,
-    spread_of,
-)
+from drive_trace.comparison.power import Sizes, chance_of_cost, chance_of_gate, power_of, spread_of
 from drive_trace.comparison.statistics import (
     ALPHA,
     Counts,

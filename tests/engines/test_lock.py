@@ -2,13 +2,8 @@
 
 import pytest
 
-from tests.test_project import (
-    PYTHONS,
-    SYSTEMS,
-)
-from tests.test_project import (
-    test_a_lock_file_holds_all_that_its_packages_need_there as holds_all,
-)
+from tests.test_project import PYTHONS, SYSTEMS
+from tests.test_project import test_a_lock_file_holds_all_that_its_packages_need_there as holds_all
 
 pytest.importorskip("ray", reason="needs the extra drive-trace[fleet-ray]: see make fleet-test")
 

@@ -30,13 +30,7 @@ LENSES = {
         EVENT{"event_type":"tokens-recorded","input_tokens":1912408,"output_tokens":42117}
         EVENT{"event_type":"correctness-recorded"}
         """,
-        [
-            (
-                1,
-                "CORRECT · 1.9M in · 42k out · 5 dispatches · 2 reworked",
-            ),
-            (11, "decides: CORRECT"),
-        ],
+        [(1, "CORRECT · 1.9M in · 42k out · 5 dispatches · 2 reworked"), (11, "decides: CORRECT")],
     ),
     "a run that nobody graded says what is missing": (
         """

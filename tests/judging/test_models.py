@@ -2,7 +2,7 @@
 
 import pytest
 
-from drive_trace.commands.models import ModelError, ask_command, judge
+from drive_trace.commands.models import ModelError, Reply, ask_command, judge
 from drive_trace.grading.prompts import JudgedCase, ModelAnswer, cut_diff, intent_prompt
 from tests.support.systems import NO_SIGNALS, not_on_windows
 

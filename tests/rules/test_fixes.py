@@ -51,8 +51,7 @@ def test_to_repair_a_feed_event_is_never_safe(text: str) -> None:
 
 @pytest.mark.parametrize("wrapper", ["payload", "data", "body", "fields", "details"])
 @pytest.mark.parametrize(
-    ("event", "level"),
-    [("slice-completed", Level.SAFE), ("correctness-recorded", Level.BY_HAND)],
+    ("event", "level"), [("slice-completed", Level.SAFE), ("correctness-recorded", Level.BY_HAND)]
 )
 def test_a_wrapper_of_any_name_is_flattened_but_on_a_feed_by_a_person(
     event: str, level: Level, wrapper: str

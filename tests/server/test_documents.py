@@ -2,12 +2,7 @@
 
 import pytest
 
-from tests.server.support import (
-    PASSED,
-    REJECTED,
-    published,
-    still_answers,
-)
+from tests.server.support import PASSED, REJECTED, published, still_answers
 from tests.support.client_text import graded, triage
 from tests.support.editor import Document
 from tests.support.raw_client import RawClient

@@ -141,10 +141,7 @@ def test_every_request_and_a_keystroke(name: str) -> None:
             ),
             **{
                 method: partial(
-                    editor.request,
-                    f"textDocument/{method}",
-                    textDocument={"uri": URI},
-                    **params,
+                    editor.request, f"textDocument/{method}", textDocument={"uri": URI}, **params
                 )
                 for method, params in _requests(
                     middle, {"start": {"line": 0, "character": 0}, "end": end}

@@ -19,10 +19,7 @@ LONG: dict[str, dict[str, Any]] = {
     "textDocument/semanticTokens/full": {},
     "textDocument/formatting": {"options": {"tabSize": 2, "insertSpaces": True}},
     "textDocument/rename": {"position": AT_THE_RUN, "newName": "other"},
-    "textDocument/references": {
-        "position": AT_THE_RUN,
-        "context": {"includeDeclaration": True},
-    },
+    "textDocument/references": {"position": AT_THE_RUN, "context": {"includeDeclaration": True}},
 }
 
 

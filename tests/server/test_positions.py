@@ -77,14 +77,7 @@ def test_related_places_and_tags(client: RawClient) -> None:
 # Edits
 
 
-@pytest.mark.parametrize(
-    "removed",
-    [
-        "\r",
-        "\n\r",
-    ],
-    ids=["in-a-line", "with-a-line-end"],
-)
+@pytest.mark.parametrize("removed", ["\r", "\n\r"], ids=["in-a-line", "with-a-line-end"])
 def test_a_lone_carriage_return_that_goes_moves_what_is_below(
     removed: str, client: RawClient
 ) -> None:

@@ -23,15 +23,7 @@ from tests.support.sessions.conversation import Conversation
 from tests.support.sessions.model import ALL_MEMBERS, Client, World, folder_of, write_disk
 from tests.support.sessions.places import ANY
 from tests.support.sessions.pulling import PullAll
-from tests.support.sessions.steps import (
-    OPEN,
-    RIGHT,
-    SETTLE,
-    Change,
-    Open,
-    Splice,
-    weighted,
-)
+from tests.support.sessions.steps import OPEN, RIGHT, SETTLE, Change, Open, Splice, weighted
 from tests.support.sessions.texts import DISK
 from tests.support.sessions.wrong import WRONG
 

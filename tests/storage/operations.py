@@ -132,9 +132,7 @@ OPERATIONS = {
         read=("trace.jsonl", "drive-trace.toml"),
     ),
     "report": Operation(
-        cli("report", "trace.jsonl", "--out", "report.md"),
-        write_report,
-        replaced="report.md",
+        cli("report", "trace.jsonl", "--out", "report.md"), write_report, replaced="report.md"
     ),
     "configuration": Operation(
         change_configuration,

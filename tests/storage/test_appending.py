@@ -118,8 +118,7 @@ def utf16(tmp_path: Path) -> tuple[Path, str]:
 
 
 @pytest.mark.parametrize(
-    "make",
-    [folder, below_a_file, pipe, device, loop, long_name, where_no_file_can_be, utf16],
+    "make", [folder, below_a_file, pipe, device, loop, long_name, where_no_file_can_be, utf16]
 )
 def test_where_no_trace_can_be(tmp_path: Path, make: object) -> None:
     assert callable(make)
@@ -140,8 +139,7 @@ def test_names_that_name_nothing(path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "why"),
-    [(errno.EROFS, "Read-only file system"), (errno.EACCES, "permission denied")],
+    ("code", "why"), [(errno.EROFS, "Read-only file system"), (errno.EACCES, "permission denied")]
 )
 def test_a_place_that_may_not_be_written_to(
     tmp_path: Path, code: int, why: str, monkeypatch: pytest.MonkeyPatch

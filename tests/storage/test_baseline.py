@@ -10,11 +10,7 @@ from hypothesis import strategies as st
 
 from drive_trace.analysis import Analysis
 from drive_trace.linter.settings import RuleSettings, fingerprint
-from drive_trace.storage.projects import (
-    Baseline,
-    read_baseline,
-    write_baseline,
-)
+from drive_trace.storage.projects import Baseline, read_baseline, write_baseline
 from tests.storage.support import assert_within_lines
 from tests.support.models import Edit, LineEdit, applied, edits, event_lines, point
 from tests.support.mutating import changed, garbled, spelt

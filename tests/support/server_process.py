@@ -47,11 +47,7 @@ class ServerProcess:
         self._folder = tempfile.TemporaryDirectory()
         self._log = Path(self._folder.name, "log").open("wb")  # noqa: SIM115 - closed by close()
         self.popen: subprocess.Popen[bytes] = subprocess.Popen(
-            list(command),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            **popen,
+            list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, **popen
         )
         assert self.popen.stdin is not None
         assert self.popen.stdout is not None

@@ -185,8 +185,7 @@ def _check_links(asked: _Asked, result: Any) -> None:
     """Where they lead depends on the workspace; that they stand on strings does not."""
     for each in result:
         start = point_at(
-            View(asked.analysis, asked.client.encoding),
-            types.Position(**each["range"]["start"]),
+            View(asked.analysis, asked.client.encoding), types.Position(**each["range"]["start"])
         )
         text = asked.analysis.document.lines[start.record].text
         assert text[start.offset - 1] == '"'
@@ -213,11 +212,7 @@ def _check_saving(asked: _Asked, result: Any) -> None:
 _OPTIONS = {"options": {"tabSize": 2, "insertSpaces": True}}
 _METHODS: dict[str, tuple[Callable[[_Asked, Any], None], dict[str, Any], Any]] = {
     "textDocument/definition": (_check_definition, {}, None),
-    "textDocument/references": (
-        _check_references,
-        {"context": {"includeDeclaration": True}},
-        None,
-    ),
+    "textDocument/references": (_check_references, {"context": {"includeDeclaration": True}}, None),
     "textDocument/documentHighlight": (_check_highlights, {}, None),
     "textDocument/documentSymbol": (_check_symbols, {}, []),
     "textDocument/foldingRange": (_check_folds, {}, []),
