@@ -15,7 +15,7 @@ from drive_trace.linter.settings import DEFAULTS, RuleSettings, Severity, finger
 from drive_trace.scorecard.card import score, to_json
 from drive_trace.text.spans import PositionEncoding, is_blank
 from drive_trace.trace.document import Document, Point
-from drive_trace.trace.reading import read_exactly, read_lines
+from drive_trace.trace.reading import read_lines
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, COST, EVENTS, GRADE
 from tests.support.client_text import triage
 from tests.support.drawing import examples
@@ -26,7 +26,6 @@ from tests.support.models import (
     LineEdit,
     applied,
     edits,
-    event_lines,
     everything,
     point,
     protocol_position,
@@ -194,17 +193,6 @@ def test_nothing_raises_whatever_the_text(text: str) -> None:
     assert sorted(wrong - blank) == rejected
 
 
-@settings(max_examples=examples(300))
-@given(event_lines())
-def test_the_fast_path_says_what_the_exact_path_says(text: str) -> None:
-    (fast,) = read_lines([text])
-    exact = read_exactly(text)
-    assert (fast.status, fast.event, fast.facts) == (exact.status, exact.event, exact.facts)
-    assert [diagnostic[:5] for diagnostic in fast.diagnostics] == [
-        diagnostic[:5] for diagnostic in exact.diagnostics
-    ]
-
-
 @settings(max_examples=examples(100))
 @given(TEXTS)
 def test_scoring_alone_gives_the_score_of_the_whole_analysis(text: str) -> None:
@@ -231,14 +219,6 @@ def test_a_limit_takes_what_is_near_the_edit_and_then_errors(
     assert numbers == sorted(numbers)
     own = len(analysis.findings_of(near))
     assert min(own, most) - silent <= numbers.count(lines.index(near)) <= min(own, most)
-
-
-def test_far_from_the_edit_errors_come_before_warnings() -> None:
-    warning = json.dumps(EVENTS["slice-started"].example | {"extra": 1}, separators=(",", ":"))
-    text = f"{warning}\n" * 300 + "[]\n" * 20
-    analysis = Analysis(text)
-    shown = json.loads(DiagnosticMaker(analysis, options(20)).as_json())
-    assert [each["code"] for each in shown] == ["not-an-object"] * 20 + ["more-findings"]
 
 
 def options(most: int) -> DiagnosticOptions:

@@ -70,15 +70,6 @@ def test_github_annotations(here: Path) -> None:
     assert run("check", "--output-format", "github", "-", stdin=CLEAN).out == ""
 
 
-def test_github_cannot_be_spoken_to_by_a_trace() -> None:
-    hostile = triage(**{"::error::%0A::set-env": "\n::stop", "verdict": "a::b,c=%25\r\n::error::"})
-    ran = run("check", "--output-format", "github", "-", stdin=hostile)
-    assert [each[0] for each in annotations(ran.out)] == ["error", "warning"][
-        : len(ran.out.splitlines())
-    ]
-    assert all(line.startswith("::") for line in ran.out.splitlines())
-
-
 # SARIF
 
 

@@ -19,12 +19,6 @@ COUNTS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tok
 ALONE = "pass --only-this-file if it is the only one"
 
 
-@pytest.fixture
-def trace(tmp_path: Path) -> Path:
-    write(tmp_path, "drive-trace.toml", "")
-    return write(tmp_path, "trace.jsonl")
-
-
 def record(trace: Path, *arguments: str | Path, run_id: str = "run-1") -> Ran:
     return run("record", "--trace-file", trace, "--project-run-id", run_id, *arguments)
 

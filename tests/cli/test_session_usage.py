@@ -33,12 +33,6 @@ AGENTS = {
 }
 
 
-@pytest.fixture
-def trace(tmp_path: Path) -> Path:
-    write(tmp_path, "drive-trace.toml", "")
-    return write(tmp_path, "trace.jsonl")
-
-
 def add(trace: Path, *sessions: object, flags: tuple[str, ...] = ()) -> Ran:
     usages = (part for each in sessions for part in ("--usage", str(each)))
     ran = run("tokens", "--trace-file", trace, "--project-run-id", "run-1", *flags, *usages)

@@ -8,12 +8,6 @@ from tests.cli.support import run, write
 from tests.cli.usage import log, recorded, refused, usage
 
 
-@pytest.fixture
-def trace(tmp_path: Path) -> Path:
-    write(tmp_path, "drive-trace.toml", "")
-    return write(tmp_path, "trace.jsonl")
-
-
 @pytest.mark.parametrize(
     ("text", "counts"),
     [

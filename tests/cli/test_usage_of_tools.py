@@ -11,12 +11,6 @@ from tests.cli.usage import add, log, recorded, refused, usage
 from tests.support.client_text import triage
 
 
-@pytest.fixture
-def trace(tmp_path: Path) -> Path:
-    write(tmp_path, "drive-trace.toml", "")
-    return write(tmp_path, "trace.jsonl")
-
-
 def claude_line(id_: str, output: int, **more: Any) -> dict[str, Any]:
     """A line of a session of Claude Code, which logs a message again while it streams."""
     figures = {"input_tokens": 10, "cache_creation_input_tokens": 7, "cache_read_input_tokens": 90}

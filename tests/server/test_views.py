@@ -402,19 +402,6 @@ def test_a_report_is_of_the_text_as_it_is_open(alone: RawClient, tmp_path: Path)
     assert "<strong>2 runs in 1 file</strong><p>1 CORRECT · 1 not computable</p>" in whole["html"]
 
 
-def test_a_report_obeys_nothing_that_a_trace_says(client: RawClient) -> None:
-    run = {"project_run_id": HOSTILE}
-    document = Document(client, apart(triage(**run) + dispatch_start(HOSTILE, **run)))
-    report = ask(client, "report", uri=document.uri, runId=HOSTILE, format="body")
-    assert "<img" not in report["body"]
-    assert "<script" not in report["body"]
-    assert "\u202e" not in report["body"]
-    timeline = ask(client, "timeline", uri=document.uri, runId=HOSTILE)["body"]
-    assert "&lt;U+202E&gt;" in timeline
-    assert "&lt;U+001B&gt;" in timeline
-    assert "<img" not in timeline
-
-
 @pytest.mark.parametrize("shown", ["html", "body"])
 def test_a_report_on_what_no_file_can_hold(shown: str, client: RawClient) -> None:
     """An editor may cut a surrogate pair in two while somebody types."""
