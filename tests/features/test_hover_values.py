@@ -13,7 +13,6 @@ from drive_trace.features.results import View
 from drive_trace.features.runs import JoinedRun
 from drive_trace.scorecard.card import score
 from drive_trace.text.spans import PositionEncoding
-from drive_trace.text.wording import byte_size, duration
 from drive_trace.trace.document import Point
 from drive_trace.vocabulary import EVENTS, EventType
 from tests.support.aids import hover_text
@@ -182,19 +181,6 @@ def test_a_duration_is_told_in_full_beside_the_clock() -> None:
 def test_tokens_are_told_in_full_and_in_short(pair: str, words: str) -> None:
     text = hover_text(f'EVENT{{"event_type":"tokens-recorded",{pair}}}')
     assert words in text
-
-
-def test_lengths_are_rounded_to_two_units() -> None:
-    lengths = (0, 999, 1000, 45_250, 59_999, 60_000, 3_600_000, 90_061_000, -5_000, 10**400)
-    assert [duration(each) for each in lengths] == [
-        *("0ms", "999ms", "1s", "45.2s", "1m", "1m", "1h", "1d 1h", "−5s"),
-        "1.157e+392d",
-    ]
-    sizes = (0, 950, 12_408, 1_204_551, 999_999, 10**9, -12_400, 10**400)
-    assert [byte_size(each) for each in sizes] == [
-        *("0 B", "950 B", "12.4 kB", "1.2 MB", "1.0 MB", "1.0 GB", "−12.4 kB"),
-        "1.000e+400B",
-    ]
 
 
 # What is meant

@@ -11,7 +11,7 @@ import pytest
 from drive_trace.analysis import summarize_text
 from drive_trace.scorecard.card import score, to_json
 from drive_trace.scorecard.render import markdown, table, text
-from drive_trace.text.wording import compact, duration
+from drive_trace.text.wording import byte_size, compact, duration
 from tests.report.support import HOSTILE
 from tests.scorecard.support import PASSED, TRIPLES, card_of, event, graded, page_of
 from tests.support.fixtures import trace
@@ -20,49 +20,23 @@ from tests.support.snapshots import Snapshots, stored
 # In words
 
 
-@pytest.mark.parametrize(
-    ("number", "said"),
-    [
-        (0, "0"),
-        (7, "7"),
-        (999, "999"),
-        (1000, "1.0k"),
-        (1049, "1.0k"),
-        (9_949, "9.9k"),
-        (9_950, "10k"),
-        (42_117, "42k"),
-        (999_499, "999k"),
-        (999_500, "1.0M"),
-        (1_912_408, "1.9M"),
-        (999_999_999, "1.0G"),
-        (1_234_567_890_123, "1,235G"),
-    ],
-)
-def test_compact_numbers(number: int, said: str) -> None:
-    assert compact(number) == said
-
-
-@pytest.mark.parametrize(
-    ("milliseconds", "said"),
-    [
-        (0, "0ms"),
-        (999, "999ms"),
-        (1000, "1s"),
-        (45_250, "45.2s"),
-        (59_999, "1m"),
-        (60_000, "1m"),
-        (1_198_000, "19m 58s"),
-        (1_700_000, "28m 20s"),
-        (3_599_999, "1h"),
-        (3_600_000, "1h"),
-        (3_900_000, "1h 05m"),
-        (86_399_999, "1d"),
-        (183_600_000, "2d 3h"),
-        (-1_700_000, "−28m 20s"),
-    ],
-)
-def test_durations_in_short(milliseconds: int, said: str) -> None:
-    assert duration(milliseconds) == said
+def test_numbers_and_durations_are_cut_to_what_people_read() -> None:
+    numbers = (0, 7, 999, 1000, 1049, 9_949, 9_950, 42_117, 999_499, 999_500, 1_912_408)
+    assert [compact(each) for each in (*numbers, 999_999_999, 1_234_567_890_123)] == [
+        *("0", "7", "999", "1.0k", "1.0k", "9.9k", "10k", "42k", "999k", "1.0M", "1.9M"),
+        *("1.0G", "1,235G"),
+    ]
+    short = (0, 999, 1000, 45_250, 59_999, 60_000, 1_198_000, 1_700_000, 3_599_999, 3_600_000)
+    long = (3_900_000, 86_399_999, 90_061_000, 183_600_000, -5_000, -1_700_000, 10**400)
+    assert [duration(each) for each in (*short, *long)] == [
+        *("0ms", "999ms", "1s", "45.2s", "1m", "1m", "19m 58s", "28m 20s", "1h", "1h"),
+        *("1h 05m", "1d", "1d 1h", "2d 3h", "−5s", "−28m 20s", "1.157e+392d"),
+    ]
+    sizes = (0, 950, 12_408, 1_204_551, 999_999, 10**9, -12_400, 10**400)
+    assert [byte_size(each) for each in sizes] == [
+        *("0 B", "950 B", "12.4 kB", "1.2 MB", "1.0 MB", "1.0 GB", "−12.4 kB"),
+        "1.000e+400B",
+    ]
 
 
 EXAMPLES: Mapping[str, tuple[str, ...]] = {
