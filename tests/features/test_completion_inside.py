@@ -17,7 +17,6 @@ from tests.support.completing import (
     at_each_place,
     check_completion,
     labels,
-    listing_of,
     made,
     notes,
     offered,
@@ -295,35 +294,16 @@ def test_an_event_that_is_not_known_still_has_an_envelope() -> None:
     assert labels('{"event_type":"tool-called","tool":"$0"}') == []
 
 
-DISK = listing_of(
-    "docs/", "projects/", "projects/checkout-retry/", "projects/checkout-retry/spec.md", "README.md"
-)
-
-
-def test_paths_of_the_run_come_before_those_on_disk() -> None:
+def test_paths_of_the_run_are_offered() -> None:
     fixture = """
         EVENT{"event_type":"spec-authored","spec_path":"projects/checkout-retry/old.md"}
         EVENT{"event_type":"plan-authored","plan_path":"projects/checkout-retry/plan.md"}
         {"event_type":"spec-amended","spec_path":"$0"}
     """
-    assert notes(fixture, listing=DISK) == [
+    assert notes(fixture) == [
         Offered("projects/checkout-retry/old.md", "used 1×"),
         Offered("projects/checkout-retry/plan.md", "used 1×"),
-        Offered("docs/", "folder"),
-        Offered("projects/", "folder"),
-        Offered("README.md", "file"),
     ]
-
-
-def test_a_folder_is_gone_on_with() -> None:
-    spec = '{"event_type":"spec-authored","spec_path":'
-    check_completion(spec + '"proj$0"}', "projects/", spec + '"projects/$1"}', listing=DISK)
-    check_completion(
-        spec + '"proj$0"}', "projects/", spec + '"projects/"}', client=PLAIN, listing=DISK
-    )
-    deeper = spec + '"projects/checkout-retry/$0"}'
-    assert labels(deeper, listing=DISK) == ["projects/checkout-retry/spec.md"]
-    assert labels('{"event_type":"slice-started","slice_slug":"$0"}', listing=DISK) == []
 
 
 def test_a_client_that_replaces_nothing_behind_the_cursor_need_not() -> None:
@@ -367,7 +347,7 @@ def test_a_line_that_is_json_stays_json_wherever_something_is_taken(text: str) -
     above = trace('EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}')
     full = above + trace(text)
     for fixture in at_each_place(full, 1):
-        for item in offered(fixture, PLAIN, listing=DISK):
+        for item in offered(fixture, PLAIN):
             json.loads(made(fixture, item).split("\n")[1])
 
 
@@ -381,7 +361,7 @@ def test_half_a_line_with_anything_behind_it() -> None:
         for behind in ("", "}", '"}', ',"verdict":"x"}'):
             text = f"{above}{full[:at]}{behind}\n"
             fixture = Fixture(text, Point(1, at), ())
-            for item in offered(fixture, MODERN, listing=DISK):
+            for item in offered(fixture, MODERN):
                 after = made(fixture, item)
                 assert after.startswith(above)
                 assert after.endswith("\n")

@@ -7,7 +7,7 @@ from lsprotocol import types
 
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.drafts import Stamp
-from drive_trace.features.completion import Abilities, Listing, completion
+from drive_trace.features.completion import Abilities, completion
 from drive_trace.features.results import View, point_at
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Point
@@ -37,7 +37,6 @@ def offered(
     fixture: str | Fixture,
     client: Abilities = MODERN,
     path: str | None = PATH,
-    listing: Listing = lambda _: (),
 ) -> list[types.CompletionItem]:
     """The items at the cursor, after an editor has dropped those that do not fit what was typed.
 
@@ -47,10 +46,10 @@ def offered(
     wanted = read(fixture) if isinstance(fixture, str) else fixture
     answers = []
     for encoding in ENCODINGS:
-        items = _asked(wanted, encoding, client, path, listing)
+        items = _asked(wanted, encoding, client, path)
         answers.append([(item.label, made(wanted, item, encoding)) for item in items])
     assert answers.count(answers[0]) == len(answers), answers
-    items = _asked(wanted, PositionEncoding.UTF16, client, path, listing)
+    items = _asked(wanted, PositionEncoding.UTF16, client, path)
     assert [item.sort_text for item in items] == sorted(str(item.sort_text) for item in items)
     return [item for item in items if _fits(wanted, item)]
 
@@ -75,7 +74,6 @@ def check_completion(
     *,
     client: Abilities = MODERN,
     path: str | None = PATH,
-    listing: Listing = lambda _: (),
 ) -> None:
     """The item called ``label`` makes ``after`` of ``before``.
 
@@ -83,8 +81,8 @@ def check_completion(
     FRESH, OPENED and NOW stand for what only the moment knows.
     """
     wanted = read(before)
-    fitting = [each for each in offered(wanted, client, path, listing) if each.label == label]
-    shown = [each.label for each in offered(wanted, client, path, listing)]
+    fitting = [each for each in offered(wanted, client, path) if each.label == label]
+    shown = [each.label for each in offered(wanted, client, path)]
     assert fitting, f"nothing here is called {label!r}, only {shown}"
     for word, meant in {"FRESH": FRESH, "OPENED": OPENED, "NOW": NOW}.items():
         after = after.replace(word, meant)
@@ -111,31 +109,15 @@ def at_each_place(text: str, record: int) -> Sequence[Fixture]:
     return [Fixture(text, Point(record, at), ()) for at in range(len(line) + 1)]
 
 
-def listing_of(*paths: str) -> Listing:
-    """A disk with these files, and folders, whose paths end with a slash."""
-
-    def listing(typed: str) -> list[str]:
-        folder = typed[: typed.rfind("/") + 1]
-        rests = {path: path.removeprefix(folder).rstrip("/") for path in paths}
-        return [
-            path
-            for path, rest in rests.items()
-            if path.startswith(folder) and rest and "/" not in rest
-        ]
-
-    return listing
-
-
 def _asked(
     fixture: Fixture,
     encoding: PositionEncoding,
     client: Abilities,
     path: str | None,
-    listing: Listing,
 ) -> Sequence[types.CompletionItem]:
     analysis = Analysis(fixture.text, path=path)
     point = point_at(View(analysis, encoding), fixture.at(encoding))
-    found = completion(View(analysis, encoding), point, client=client, stamp=STAMP, listing=listing)
+    found = completion(View(analysis, encoding), point, client=client, stamp=STAMP)
     assert found.is_incomplete is False
     return found.items
 

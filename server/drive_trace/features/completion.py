@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -19,14 +19,13 @@ from drive_trace.authoring.values import (
     Slot,
     choices_of,
     is_null_here,
-    known,
     open_slot,
     slot_of,
 )
 from drive_trace.features.hover import about_event, about_field, field_at
-from drive_trace.features.new_events import END, Piece, Stop, pair, pairs, render, value
+from drive_trace.features.new_events import END, Piece, pair, pairs, render, value
 from drive_trace.features.results import View, markup, range_of, without_markup
-from drive_trace.features.runs import Joined, carried_at, completing, nothing_joined
+from drive_trace.features.runs import Joined, carried_at, nothing_joined
 from drive_trace.json_text import as_json
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span
@@ -34,7 +33,7 @@ from drive_trace.trace.cursor import Cursor, Where, cursor_at
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Path
 from drive_trace.trace.scope import Scope, scope_at
-from drive_trace.vocabulary import EVENTS, GRADE, LIFETIMES, Entity, EventType, FieldType, ListShape
+from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, EventType, FieldType, ListShape
 from drive_trace.vocabulary.slips import event_meant, nearest
 
 _Kind = types.CompletionItemKind
@@ -42,7 +41,6 @@ _OLD_KINDS = {
     _Kind.Event: _Kind.Snippet,
     _Kind.Struct: _Kind.Snippet,
     _Kind.EnumMember: _Kind.Enum,
-    _Kind.Folder: _Kind.File,
 }
 """The replacement of a kind that a client does not know."""
 _LONGEST = 200
@@ -78,10 +76,6 @@ class Candidate(NamedTuple):
     """The text by which it is found; None for its label."""
 
 
-Listing = Callable[[str], Sequence[str]]
-"""Gives the entries of the folder of a half-written path, folders with a slash at the end."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Request:
     """The place of a completion, and all that its candidates depend on."""
@@ -96,7 +90,6 @@ class _Request:
     """The event that the record is or seems to be; None if unknown."""
     context: EventContext
     """What the values of fields follow from."""
-    listing: Listing
     joined: Joined
 
     def carried(self, event: EventType) -> Carried | None:
@@ -115,13 +108,12 @@ class _Request:
         return shape.fields if isinstance(shape, vocabulary.ObjectShape) else {}
 
 
-def completion(  # noqa: PLR0913 - the request, the client, and what only the moment knows
+def completion(
     view: View,
     point: Point,
     *,
     client: Abilities,
     stamp: Stamp,
-    listing: Listing,
     joined: Joined = nothing_joined,
 ) -> types.CompletionList:
     """What can be written at a point, the likeliest first."""
@@ -135,7 +127,7 @@ def completion(  # noqa: PLR0913 - the request, the client, and what only the mo
     likely = event or events.next_events(scope)[0].event
     carried = carried_at(scope, likely, stamp.ts, joined)
     context = events.context_of(likely, scope, stamp, cursor.given, carried)
-    request = _Request(view, point, client, cursor, scope, stamp, event, context, listing, joined)
+    request = _Request(view, point, client, cursor, scope, stamp, event, context, joined)
     candidates = {Where.EVENT: _events, Where.KEY: _keys, Where.VALUE: _values}[cursor.where]
     return types.CompletionList(is_incomplete=False, items=_items(request, candidates(request)))
 
@@ -164,39 +156,12 @@ def _events(request: _Request) -> Iterator[Candidate]:
             _about_event(composed, carried),
             {"event": event.name},
         )
-        for name, slots in _graded(request, event, composed.slots):
-            pieces, about = _record(slots, request), {"event": event.name}
-            yield Candidate(f"{event.name} ({name})", pieces, _Kind.Event, about=about)
 
 
 def _record(slots: Iterable[Slot], request: _Request) -> tuple[Piece, ...]:
     """A whole record; the last one of a file is followed by a newline and the cursor."""
     is_last = request.point.record == len(request.view.lines) - 1
     return ("{", *pairs(slots), "}", *((END, "\n") if is_last else ()))
-
-
-def _graded(
-    request: _Request, event: EventType, slots: Sequence[Slot]
-) -> Iterator[tuple[str, list[Slot]]]:
-    """The slots of a run's grade, for each choice of the components that are not recorded yet."""
-    names = {slot.field.name for slot in slots}
-    if (
-        event.name != GRADE
-        or request.scope.run is None
-        or not names.issuperset(vocabulary.CORRECTNESS_FIELDS)
-    ):
-        return
-    carried = request.carried(event)
-    if carried is None or carried.has_newer_rejected:
-        return
-    if None in map(carried.values.get, vocabulary.CORRECTNESS_FIELDS):
-        for name, grade in completing(carried.values):
-            yield name, [_filled(slot, grade) for slot in slots]
-
-
-def _filled(slot: Slot, grade: Mapping[str, object]) -> Slot:
-    name = slot.field.name
-    return known(slot.field, grade[name]) if name in grade else slot
 
 
 def _in_order(scope: Scope) -> Iterator[tuple[EventType, Mapping[str, object]]]:
@@ -255,8 +220,6 @@ def _keys(request: _Request) -> Iterator[Candidate]:
             _Kind.Snippet,
             ", ".join(slot.field.name for slot in required),
         )
-        for name, slots in _graded(request, request.event, required) if request.event else ():
-            yield Candidate(name, tuple(pairs(slots)), _Kind.Snippet)
     yield from candidates[1:]
 
 
@@ -330,8 +293,6 @@ def _values(request: _Request) -> Iterator[Candidate]:
         is_named = field.names in LIFETIMES and choice.value is not None
         # People find an id by the name of its thing, and do not type the id.
         yield candidate._replace(word=f"{candidate.label} {choice.note}") if is_named else candidate
-    if field.names is Entity.PATH:
-        yield from _files(request, {choice.value for choice in choices})
 
 
 def _composite(
@@ -364,20 +325,6 @@ def _list_items(request: _Request, path: Path) -> Iterator[Candidate]:
     for choice in choices_of(field, request.context):
         if choice.value is not None and choice.value not in request.cursor.items:
             yield _value(choice, (as_json(choice.value),), _Kind.EnumMember, about)
-
-
-def _files(request: _Request, known: set[object]) -> Iterator[Candidate]:
-    about = _about(request, request.cursor.path)
-    for path in request.listing(request.cursor.word):
-        if path in known:
-            continue
-        is_folder = path.endswith("/")
-        pieces: tuple[Piece, ...] = (as_json(path),)
-        if is_folder:  # the cursor stays inside, to go on with what is in it
-            pieces = ('"', as_json(path)[1:-1], Stop(("",), ""), '"')
-        kind = _Kind.Folder if is_folder else _Kind.File
-        note = "folder" if is_folder else "file"
-        yield _value(Choice(path, note), pieces, kind, about)
 
 
 def _value(

@@ -54,19 +54,6 @@ def verdicts() -> dict[str, str]:
     }
 
 
-def completing(recorded: Mapping[str, object]) -> Iterator[tuple[str, Mapping[str, object]]]:
-    """The grades with which nothing is missing any more, each after its name: ``pass / fail / pass
-    → INCORRECT``. They keep what was recorded.
-    """
-    for grade in product(
-        *(
-            [kept] if (kept := recorded.get(name)) in values else values
-            for name, values in choices().items()
-        )
-    ):
-        yield f"{' / '.join(map(str, grade))}{consequence(_named(grade))}", _named(grade)
-
-
 def consequence(values: Mapping[str, object]) -> str:
     """The verdict that a run would get; empty while a component is missing."""
     gate = _gate(values)

@@ -1,6 +1,6 @@
-"""What people are led to: the files of the workspace that a trace names, those in a folder that a
-person types, and texts to read: rule pages, JSON Schemas and classes to sort by, which are
-installed with the package, and the pages of runs, which are Markdown files in the user's cache.
+"""What people are led to: the files of the workspace that a trace names, and texts to read: rule
+pages, JSON Schemas and classes to sort by, which are installed with the package, and the pages of
+runs, which are Markdown files in the user's cache.
 
 A trace is untrusted, so nothing outside the workspace is looked at. Paths are strings here: one
 trace may name thousands, and ``Path`` objects take several times as long.
@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from threading import Lock
 
-from drive_trace.storage.files import cache_folder, inside, leads_out, read_regular
+from drive_trace.storage.files import cache_folder, read_regular
 from drive_trace.storage.replace import file_beside
 
 _MOST_NAMES = 10_000
@@ -92,43 +92,6 @@ def length_and_sha256(file: Path) -> tuple[int, str]:
 
     data = read_regular(file, _LARGEST)
     return len(data), sha256(data).hexdigest()
-
-
-_MOST_LISTED = 200
-"""The most files and folders in one list."""
-_MOST_READ = 2000
-"""The most entries of a folder that are looked at."""
-
-
-def list_folder(base: Path, folder: str) -> list[str]:
-    """The entries of one folder below ``base``, folders first: paths from ``base`` on, with slashes
-    in between, and behind a folder. Nothing outside of ``base`` is listed by ``..``, and nothing
-    outside of its repository through a link. Empty if the folder cannot be read. Never raises.
-    """
-    parts = folder.split("/")
-    if "\0" in folder or "\\" in folder or folder.startswith("/") or ".." in parts:
-        return []
-    try:
-        with os.scandir(inside(base / folder, base)) as entries:
-            listed = [name for each in islice(entries, _MOST_READ) if (name := _listed(each, base))]
-    except (OSError, ValueError):
-        return []
-    listed.sort(key=lambda name: (not name.endswith("/"), name))
-    return [f"{folder}{name}" for name in listed[:_MOST_LISTED]]
-
-
-def _listed(entry: os.DirEntry[str], base: Path) -> str | None:
-    """The name of an entry, a folder's with a slash. None for what is hidden, for links that lead
-    nowhere or out of the project, and for names that JSON cannot spell.
-    """
-    try:
-        entry.name.encode()
-        entry.stat()
-        if entry.name.startswith(".") or (entry.is_symlink() and leads_out(entry.path, base)):
-            return None
-        return f"{entry.name}/" if entry.is_dir() else entry.name
-    except (OSError, ValueError):
-        return None
 
 
 # Texts to read

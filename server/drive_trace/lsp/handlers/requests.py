@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -27,7 +26,7 @@ from drive_trace.lsp.rpc.capabilities import Client, path_of
 from drive_trace.lsp.rpc.threads import in_thread
 from drive_trace.lsp.workspace.runs import EditedTrace, FolderTrace
 from drive_trace.stopping import unless_stopped
-from drive_trace.storage.linked_files import linked_files, list_folder
+from drive_trace.storage.linked_files import linked_files
 from drive_trace.storage.recording import new_stamp
 from drive_trace.text.wording import shown
 from drive_trace.trace.line import run_id_of
@@ -203,12 +202,9 @@ def _files(paths: Sequence[str], trace: Path | None, folders: Sequence[Path]) ->
     return {path: file.as_uri() for path, file in found.items()}
 
 
-_HOME = re.compile(r"^(.+)/(?:projects|wip)/")
-
-
 @handles(
     types.TEXT_DOCUMENT_COMPLETION,
-    types.CompletionOptions(trigger_characters=['"', "{", ":", ",", "/"], resolve_provider=True),
+    types.CompletionOptions(trigger_characters=['"', "{", ":", ","], resolve_provider=True),
 )
 def _completion(request: TraceRequest, params: types.CompletionParams) -> object:
     return request.merging(
@@ -217,37 +213,9 @@ def _completion(request: TraceRequest, params: types.CompletionParams) -> object
             request.point(params.position),
             client=request.client.completion,
             stamp=new_stamp(),
-            listing=partial(_entries, request),
             joined=joined,
         )
     )
-
-
-def _entries(request: TraceRequest, typed: str) -> list[str]:
-    """The entries of the folder that a half-written path names, read when somebody writes one.
-    Before anything is written, also those beside the trace.
-    """
-    trace = path_of(request.trace.uri)
-    base = _base_of(trace, request.folders) if trace is not None else None
-    if base is None or trace is None:
-        return []
-    folder = typed[: typed.rfind("/") + 1]
-    found = list_folder(base, folder)
-    if not folder and trace.parent != base:
-        beside = trace.parent.relative_to(base).as_posix()
-        found = [*list_folder(base, f"{beside}/"), *found]
-    return found
-
-
-def _base_of(trace: Path, folders: Sequence[Path]) -> Path | None:
-    """The folder that paths in a trace start from: the workspace's folder that it is in. Without a
-    workspace, the folder above ``projects/``.
-    """
-    if folders:
-        within = [folder for folder in folders if trace.is_relative_to(folder)]
-        return max(within, key=lambda folder: len(folder.parts), default=None)
-    home = _HOME.match(trace.as_posix())
-    return Path(home[1]) if home is not None else None
 
 
 @resolves(types.COMPLETION_ITEM_RESOLVE)
