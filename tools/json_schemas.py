@@ -102,7 +102,7 @@ def _table_schema(kind: Any) -> dict[str, Any]:
     definitions = schema.get("$defs", {})
     for name, each in definitions.items():
         table = next(getattr(m, name) for m in (configuration, suites, traced) if hasattr(m, name))
-        prose = dict(_prose(table))
+        prose = dict(prose_of(table))
         for key, field in each["properties"].items():
             each["properties"][key] = _of_toml(field)
             name_in_code = key.replace("-", "_")
@@ -133,7 +133,7 @@ def _of_toml(schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
-def _prose(table: type) -> Iterator[tuple[str, str]]:
+def prose_of(table: type) -> Iterator[tuple[str, str]]:
     """What stands below each field of a table in the code."""
     (declared,) = ast.parse(inspect.getsource(table)).body
     assert isinstance(declared, ast.ClassDef)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from tools.json_schemas import rules_setting
+import msgspec
+from tools.json_schemas import prose_of, rules_setting
 
-from drive_trace.features import Setting
-from drive_trace.lsp.workspace.client_settings import DECLARED, RULES_PROSE, SECTION, described
+from drive_trace.linter.settings import RuleSettings
+from drive_trace.lsp.workspace.client_settings import SECTION, Settings
+from drive_trace.text.wording import listed
 
 _OWN_FIRST = ("server.command", "server.python")
 _OWN_LAST = (
@@ -31,6 +33,39 @@ _TABLE_ENDS = "<!-- end -->"
 _TEXTS = {"description": "", "markdownDescription": "", "patternErrorMessage": ".pattern"}
 """What is translated of a setting, with what its key ends in."""
 _TYPES = {bool: "boolean", int: "integer", str: "string", tuple: "array"}
+_RULES_PROSE = dict(prose_of(Settings))["rules"]
+
+
+class Setting(NamedTuple):
+    """One value that a user can set."""
+
+    name: str
+    """What it is called in VS Code: ``driveTrace.lens.runs``."""
+    default: Any
+    prose: str
+    schema: dict[str, Any]
+    """JSON Schema beside its type, which the default shows."""
+    meta: msgspec.Meta
+
+
+def _settings_of(table: type[msgspec.Struct], name: str) -> Iterator[Setting]:
+    """Everything that is declared in a table of settings and those within it."""
+    prose = dict(prose_of(table))
+    for each in msgspec.structs.fields(table):
+        full_name, default = f"{name}.{each.encode_name}", each.default
+        if isinstance(default, msgspec.Struct) and each.type is not RuleSettings:
+            yield from _settings_of(type(default), full_name)
+        elif each.type is not RuleSettings:
+            schema = msgspec.json.schema(each.type)
+            shown = {key: schema[key] for key in ("items", "minimum", "enum") if key in schema}
+            if "enum" in shown:  # in the order of the declaration
+                shown["enum"] = list(each.type.__args__)
+            meta = next(iter(getattr(each.type, "__metadata__", ())), msgspec.Meta())
+            yield Setting(full_name, default, prose[each.name], shown, meta)
+
+
+DECLARED = tuple(_settings_of(Settings, SECTION))
+"""Every setting but ``rules``, whose values are a configuration's."""
 
 
 def extension_manifest(
@@ -41,12 +76,12 @@ def extension_manifest(
     """
     configuration = manifest["contributes"]["configuration"]
     before = configuration["properties"]
-    declared = {name_of(each): _property(each) for each in DECLARED}
+    declared = {each.name: _property(each) for each in DECLARED}
     declared[f"{SECTION}.rules"] = {
         **rules_setting(),
         "default": {},
         "scope": "window",
-        "markdownDescription": RULES_PROSE,
+        "markdownDescription": _RULES_PROSE,
     }
     first, last = (
         {name: before[name] for name in (f"{SECTION}.{each}" for each in own)}
@@ -117,38 +152,44 @@ def _key_of(text: str, key: str, texts: dict[str, str]) -> str:
     return f"%{key}%"
 
 
-def name_of(setting: Setting) -> str:
-    """What a setting is called in VS Code: ``driveTrace.lens.runs``."""
-    return ".".join((SECTION, *setting.path))
-
-
 def _property(setting: Setting) -> dict[str, Any]:
-    own = ("placeholder", "scope", "in_vscode")
-    schema = {key: value for key, value in setting.schema.items() if key not in own}
-    placeholder = setting.schema.get("placeholder")
-    if placeholder is not None:
-        schema["pattern"] = rf"^$|^https?://.*\{{{placeholder}\}}"
-        schema["patternErrorMessage"] = f"A web address with {{{placeholder}}} in it, or nothing."
+    schema, extra = dict(setting.schema), setting.meta.extra or {}
+    if setting.meta.pattern is not None:
+        schema["pattern"] = setting.meta.pattern
+        title = str(setting.meta.title).replace("`", "")
+        schema["patternErrorMessage"] = f"{title.capitalize()} in it, or nothing."
     return {
         "type": _TYPES[type(setting.default)],
         **schema,
-        "default": setting.schema.get("in_vscode", setting.default),
-        "scope": setting.schema.get("scope", "window"),
+        "default": extra.get("in_vscode", setting.default),
+        "scope": extra.get("scope", "window"),
         "markdownDescription": setting.prose,
     }
+
+
+def _described(setting: Setting) -> str:
+    """What a setting may be, in words."""
+    default = setting.default
+    if "enum" in setting.schema:
+        return listed((f"`{value}`" for value in setting.schema["enum"]), "or")
+    if isinstance(default, bool):
+        return "`true` or `false`"
+    if isinstance(default, int):
+        return f"an integer of at least {setting.schema['minimum']}"
+    return "a list of texts" if isinstance(default, tuple) else str(setting.meta.title)
 
 
 def settings_reference(notice: str) -> str:
     """Every setting with its type, default and prose, and how to set it in three editors."""
     return "\n".join(
-        [_HEAD.format(notice=notice), *_rows(), _RULES.format(prose=RULES_PROSE), _HOW]
+        [_HEAD.format(notice=notice), *_rows(), _RULES.format(prose=_RULES_PROSE), _HOW]
     )
 
 
 def _rows() -> Iterator[str]:
     for each in DECLARED:
         default = json.dumps(each.default)
-        yield f"| `{name_of(each)}` | {described(each)} | `{default}` | {each.prose} |"
+        yield f"| `{each.name}` | {_described(each)} | `{default}` | {each.prose} |"
 
 
 _HEAD = """# Settings

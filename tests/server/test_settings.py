@@ -62,12 +62,17 @@ def test_settings_that_change(alone: RawClient) -> None:
 
 
 def test_a_setting_that_does_not_fit_is_told() -> None:
-    given = {"maxFindings": 0, "lens": {"runs": "no"}, "logToClient": "loud", "ruleUrl": None}
-    assert read_settings({"driveTrace": given}, Settings()).problems == (
-        "`driveTrace.maxFindings` must be an integer of at least 1; found 0",
-        '`driveTrace.lens.runs` must be `true` or `false`; found "no"',
-        "`driveTrace.logToClient` must be `off`, `error`, `warning`, `info` or `debug`; "
-        'found "loud"',
+    given = {"maxFindings": 0, "lens": {"runs": "no"}, "logToClient": "warn", "ruleUrl": None}
+    rules = {"rules": {"severities": "off"}}
+    assert read_settings({"driveTrace": given | rules}, Settings()) == (
+        Settings(),
+        [
+            "`driveTrace.maxFindings` must be an integer of at least 1; found 0",
+            '`driveTrace.lens.runs` must be true or false; found "no"',
+            '`driveTrace.logToClient` must be "off", "error", "warning", "info" or "debug"; '
+            'found "warn" — did you mean "warning"?',
+            "`severities` is no rule",
+        ],
     )
 
 

@@ -181,7 +181,6 @@ _LEVELS = {
     "info": logging.INFO,
     "debug": logging.DEBUG,
 }
-LEVELS = tuple(_LEVELS)
 """The levels of the client's log, from nothing to everything."""
 _KINDS = {logging.ERROR: 1, logging.WARNING: 2, logging.INFO: 3, logging.NOTSET: 4}
 """The protocol's types of messages, by the least level of each."""
@@ -228,7 +227,7 @@ class ClientLog(logging.Handler):
         _OWN.addHandler(self)
 
     def use(self, level: str) -> None:
-        """Send records of this level and above: one of :data:`LEVELS`."""
+        """Send records of this level and above."""
         self.setLevel(_LEVELS[level])
         _OWN.setLevel(min(logging.WARNING, self.level))
 

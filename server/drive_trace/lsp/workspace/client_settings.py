@@ -5,22 +5,23 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import Annotated, Literal, TypeVar
 
 from lsprotocol import types
+from msgspec import Meta, Struct, convert
+from msgspec.structs import fields, replace
 
 from drive_trace import features
 from drive_trace.linter.settings import DEFAULTS, RuleSettings
 from drive_trace.lsp.rpc.capabilities import member_at
 from drive_trace.lsp.rpc.protocol import TraceProtocol
-from drive_trace.lsp.rpc.stream import LEVELS
 from drive_trace.lsp.rpc.threads import in_background
 from drive_trace.storage.linked_files import rule_url
-from drive_trace.storage.toml_models import read_client_rules
-from drive_trace.text.wording import listed, shown
+from drive_trace.storage.toml_models import faults, read_client_rules
+
+Group = TypeVar("Group", bound=Struct)
 
 log = logging.getLogger(__name__)
 
@@ -28,118 +29,68 @@ SECTION = "driveTrace"
 """The section of a client's settings that holds all of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Struct, frozen=True, rename="camel"):
     """The settings under ``driveTrace``, in the protocol's camel case there."""
 
-    files: tuple[str, ...] = features.setting(
-        (),
-        "More files that are traces, as glob patterns such as `logs/**/*.jsonl`, beside "
-        "`trace.jsonl` and `wip/drive-trace/*.jsonl`. They count from the workspace's folders on. "
-        "VS Code opens them as traces where the extension runs: in a workspace with a trace or a "
-        "`drive-trace.toml`, and once a `.jsonl` file is open. Elsewhere, name them for "
-        "`drive-trace` in `files.associations`, too.",
-        items={"type": "string"},
-        scope="resource",
-    )
-    max_findings: int = features.setting(
-        1000,
-        "The most findings shown for one file. Errors and findings near the last edit are always "
-        "among them; a last one says how many more there are.",
-        minimum=1,
-    )
-    rule_url: str = features.setting(
-        "",
-        "Address of a rule's page, linked from its findings; `{code}` stands for the rule. "
-        "Empty: the pages installed with the server.",
-        placeholder="code",
-    )
-    diagnostics: features.DiagnosticSettings = field(default_factory=features.DiagnosticSettings)
-    hover: features.HoverSettings = field(default_factory=features.HoverSettings)
-    lens: features.LensOptions = field(default_factory=features.LensOptions)
-    inlay_hints: features.HintOptions = field(default_factory=features.HintOptions)
-    links: features.LinkOptions = field(default_factory=features.LinkOptions)
-    log_to_client: str = features.setting(
-        "off",
-        "What the server notes in its own log is also shown in the *Drive Trace* output, from "
-        "this level on. Warnings and errors are there in any case, from its standard error.",
-        enum=list(LEVELS),
-    )
+    files: Annotated[tuple[str, ...], Meta(extra={"scope": "resource"})] = ()
+    """More files that are traces, as glob patterns such as `logs/**/*.jsonl`, beside `trace.jsonl`
+    and `wip/drive-trace/*.jsonl`. They count from the workspace's folders on. VS Code opens them as
+    traces where the extension runs: in a workspace with a trace or a `drive-trace.toml`, and once a
+    `.jsonl` file is open. Elsewhere, name them for `drive-trace` in `files.associations`, too.
+    """
+    max_findings: Annotated[int, Meta(ge=1)] = 1000
+    """The most findings shown for one file. Errors and findings near the last edit are always among
+    them; a last one says how many more there are.
+    """
+    rule_url: features.RulePage = ""
+    """Address of a rule's page, linked from its findings; `{code}` stands for the rule. Empty: the
+    pages installed with the server.
+    """
+    diagnostics: features.DiagnosticSettings = features.DiagnosticSettings()
+    hover: features.HoverSettings = features.HoverSettings()
+    lens: features.LensOptions = features.LensOptions()
+    inlay_hints: features.HintOptions = features.HintOptions()
+    links: features.LinkOptions = features.LinkOptions()
+    log_to_client: Literal["off", "error", "warning", "info", "debug"] = "off"
+    """What the server notes in its own log is also shown in the *Drive Trace* output, from this
+    level on. Warnings and errors are there in any case, from its standard error.
+    """
     rules: RuleSettings = DEFAULTS
-    """Take precedence over the configurations; written like their ``[rules]`` table."""
-    rule_problems: tuple[str, ...] = ()
-    """The mistakes in ``rules``, as sentences for the person who wrote them."""
-    problems: tuple[str, ...] = field(default=(), compare=False)
-    """The mistakes in the other settings, which change nothing."""
+    """How severe the findings of each rule are, by the rule's code (`drive-trace explain` lists
+    them), or a table with `severity` and the rule's options, as in `drive-trace.toml`. Lies over
+    the configuration of the project.
+    """
 
 
-RULES_PROSE = (
-    "How severe the findings of each rule are, by the rule's code (`drive-trace explain` lists "
-    "them), or a table with `severity` and the rule's options, as in `drive-trace.toml`. Lies "
-    "over the configuration of the project."
-)
-DECLARED = tuple(features.settings_of(Settings))
-"""Every setting but ``rules``, whose values are a configuration's."""
-
-
-def read_settings(given: object, before: Settings) -> Settings:
-    """Settings as a client sent them. A value that does not fit leaves the old one in place, and is
-    told.
+def read_settings(given: object, before: Settings) -> tuple[Settings, Sequence[str]]:
+    """Settings as a client sent them, and what is wrong with them, as sentences for the person who
+    wrote them. A value that does not fit leaves the old one in place.
     """
     section = given.get(SECTION, given) if isinstance(given, dict) else None
     if not isinstance(section, dict):
-        return before
-    settings = before
+        return before, ()
     problems: list[str] = []
-    for declared in DECLARED:
-        value = member_at(section, declared.path)
-        if isinstance(value, list):
-            value = tuple(value)
-        if _fits(value, declared):
-            settings = _with(settings, declared.names, value)
-        elif value is not None:
-            name = ".".join((SECTION, *declared.path))
-            problems.append(f"`{name}` must be {described(declared)}; found {shown(value)}")
-    settings = replace(settings, problems=tuple(problems))
+    settings = _read(section, before, SECTION, problems)
     if "rules" in section:
-        rules, rule_problems = read_client_rules(section["rules"])
-        settings = replace(settings, rules=rules, rule_problems=rule_problems)
-    return settings
+        rules, wrong = read_client_rules(section["rules"])
+        settings = replace(settings, rules=rules)
+        problems += wrong
+    return settings, problems
 
 
-def _fits(value: object, declared: features.Setting) -> bool:
-    if type(value) is not type(declared.default):
-        return False
-    schema = declared.schema
-    if isinstance(value, tuple):
-        return all(isinstance(each, str) for each in value)
-    if "enum" in schema:
-        return value in schema["enum"]
-    if isinstance(value, str) and value and "placeholder" in schema:
-        return value.startswith(("http://", "https://")) and f"{{{schema['placeholder']}}}" in value
-    return not isinstance(value, int) or value >= schema.get("minimum", value)
-
-
-def described(declared: features.Setting) -> str:
-    """What a setting may be, in words."""
-    schema, default = declared.schema, declared.default
-    if "enum" in schema:
-        return listed((f"`{value}`" for value in schema["enum"]), "or")
-    if isinstance(default, bool):
-        return "`true` or `false`"
-    if isinstance(default, int):
-        return f"an integer of at least {schema.get('minimum', 0)}"
-    if isinstance(default, tuple):
-        return "a list of texts"
-    return (
-        f"a web address with `{{{schema['placeholder']}}}`" if "placeholder" in schema else "text"
-    )
-
-
-def _with(group: Any, names: tuple[str, ...], value: object) -> Any:
-    name, *rest = names
-    inner = _with(getattr(group, name), tuple(rest), value) if rest else value
-    return replace(group, **{name: inner})
+def _read(given: object, before: Group, name: str, problems: list[str]) -> Group:
+    found: dict[str, object] = {}
+    for each in fields(before):
+        value, kept = member_at(given, [each.encode_name]), getattr(before, each.name)
+        full_name = f"{name}.{each.encode_name}"
+        if isinstance(kept, Struct):
+            is_read_apart = isinstance(kept, RuleSettings)
+            found[each.name] = kept if is_read_apart else _read(value, kept, full_name, problems)
+        elif value is not None:
+            wrong = [fault.message for fault in faults(value, each.type, (full_name,))]
+            problems += wrong
+            found |= {} if wrong else {each.name: convert(value, each.type)}
+    return replace(before, **found)
 
 
 class ClientSettings:
@@ -158,8 +109,7 @@ class ClientSettings:
 
     def start(self, options: object) -> None:
         """Take the settings of ``initializationOptions``."""
-        self._initial = read_settings(options, Settings())
-        _tell(self._initial.problems)
+        self._initial = _told(read_settings(options, Settings()))
         self._set(self._initial)
 
     def request(self, sent: object = None) -> None:
@@ -167,7 +117,7 @@ class ClientSettings:
         the client does not respond with settings.
         """
         if not self._protocol.client.gives_settings:
-            self._take(read_settings(sent, self.now))
+            self._take(sent, self.now)
             return
         self._requests += 1
         in_background(self._request(self._requests, sent))
@@ -180,13 +130,12 @@ class ClientSettings:
         match response and response.result:
             case [dict() as section, *_]:
                 # A setting that is no longer in it is as it was at the start again.
-                self._take(read_settings(section, self._initial))
+                self._take(section, self._initial)
             case _:
-                self._take(read_settings(sent, self.now))
+                self._take(sent, self.now)
 
-    def _take(self, settings: Settings) -> None:
-        before = self.now
-        _tell(settings.problems)
+    def _take(self, given: object, known: Settings) -> None:
+        settings, before = _told(read_settings(given, known)), self.now
         if settings != before:
             self._set(settings)
             self._changed(before, settings)
@@ -195,9 +144,10 @@ class ClientSettings:
         self.now = settings
         self.rule_url = partial(rule_url, template=settings.rule_url)
         """Gives the URL of a rule's page by its code. Equal only for equal settings."""
-        _tell(settings.rule_problems)
 
 
-def _tell(problems: Iterable[str]) -> None:
+def _told(read: tuple[Settings, Iterable[str]]) -> Settings:
+    settings, problems = read
     for problem in problems:
         log.warning("the client's settings: %s", problem)
+    return settings
