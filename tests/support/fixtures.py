@@ -42,12 +42,21 @@ from collections.abc import Iterable, Sequence
 from textwrap import dedent
 from typing import Any, NamedTuple
 
-from lsprotocol import types
+from lsprotocol import converters, types
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.findings import DiagnosticMaker, DiagnosticOptions, code_actions
+from drive_trace.authoring.drafts import Stamp
+from drive_trace.features import findings, results
+from drive_trace.features.findings import DiagnosticMaker, DiagnosticOptions
 from drive_trace.features.hover import hover
-from drive_trace.features.results import View, point_at
+from drive_trace.features.results import (
+    CannotMake,
+    JsonText,
+    View,
+    as_edits,
+    point_at,
+    workspace_edits,
+)
 from drive_trace.features.runs import code_lenses, resolve_lens
 from drive_trace.linter.rule import Fix
 from drive_trace.linter.settings import DEFAULTS
@@ -61,6 +70,7 @@ from tests.support.rule_examples import Example
 
 URI = "file:///traces/checkout-retry/trace.jsonl"
 ENCODINGS = tuple(PositionEncoding)
+PLAIN = converters.get_converter()
 _ALL = 10_000
 
 _CURSOR = "$0"
@@ -518,16 +528,41 @@ def actions_in(
     with_document_changes: bool = True,
 ) -> list[types.CodeAction]:
     """The code actions of a range."""
-    return code_actions(
+    context = types.CodeActionContext(diagnostics=list(diagnostics), only=only)
+    return fixes_in(
         View(Analysis(text), encoding),
         types.OptionalVersionedTextDocumentIdentifier(URI, version=7),
-        types.CodeActionParams(
-            types.TextDocumentIdentifier(URI),
-            where,
-            types.CodeActionContext(diagnostics=list(diagnostics), only=only),
-        ),
+        types.CodeActionParams(types.TextDocumentIdentifier(URI), where, context),
         with_document_changes=with_document_changes,
     )
+
+
+def fixes_in(
+    view: View,
+    document: types.OptionalVersionedTextDocumentIdentifier,
+    params: types.CodeActionParams,
+    *,
+    with_document_changes: bool,
+) -> list[types.CodeAction]:
+    """The quick fixes that a request asks for, as the server should send them."""
+    actions = []
+    for each in findings.fix_offers(view, findings.touched(view, params), params.context.only):
+        assert each.mends is not None
+        assert not isinstance(each.make, findings.FixAll)
+        made = each.make(Stamp("", ""))
+        assert not isinstance(made, CannotMake | JsonText)
+        edits = [(document, as_edits(view, made))]
+        edit = workspace_edits(edits, with_document_changes=with_document_changes)
+        actions.append(
+            types.CodeAction(
+                each.title,
+                types.CodeActionKind(each.kind),
+                diagnostics=findings.same(params.context.diagnostics, view, each.mends),
+                is_preferred=each.is_preferred,
+                edit=PLAIN.structure(json.loads(results.dumps(edit)), types.WorkspaceEdit),
+            )
+        )
+    return actions
 
 
 def _actions(

@@ -17,7 +17,7 @@ from drive_trace.analysis import Analysis
 from drive_trace.authoring.drafts import Stamp
 from drive_trace.authoring.fixing import fix_all
 from drive_trace.features import results
-from drive_trace.linter.rule import Finding, Fix, Level, Related
+from drive_trace.linter.rule import Finding, Level, Related
 from drive_trace.linter.settings import DEFAULTS, RuleSettings, Severity
 from drive_trace.linter.told import tell
 from drive_trace.stopping import unless_stopped
@@ -213,6 +213,10 @@ class Offer(NamedTuple):
     """What distinguishes it from the other offers of its kind for the line."""
     disabled: str | None = None
     """Why it cannot be picked now, if it cannot."""
+    mends: Finding | None = None
+    """The finding whose fix it is."""
+    is_preferred: bool = False
+    """Whether it is what most likely was meant."""
 
 
 def picked(offers: Iterable[Offer], data: Mapping[str, Any]) -> Offer | results.CannotMake:
@@ -252,34 +256,8 @@ def names(only: object, kind: str) -> bool:
 # Quick fixes
 
 
-def code_actions(
-    view: results.View,
-    document: types.OptionalVersionedTextDocumentIdentifier,
-    params: types.CodeActionParams,
-    *,
-    with_document_changes: bool,
-) -> list[types.CodeAction]:
-    """Quick fixes, the most likely first."""
-    if not asks_for(params.context.only, types.CodeActionKind.QuickFix.value):
-        return []
-    actions = []
-    for finding in touched(view, params):
-        for place, fix in enumerate(view.analysis.fixes(finding)):
-            edits = _edits(view, fix)
-            actions.append(
-                types.CodeAction(
-                    title=fix.title,
-                    kind=types.CodeActionKind.QuickFix,
-                    diagnostics=_same(params.context.diagnostics, view, finding),
-                    is_preferred=place == 0 and (fix.safe or fix.is_preferred),
-                    edit=_workspace_edit(document, edits, with_document_changes),
-                )
-            )
-    return actions
-
-
 def fix_offers(view: results.View, found: Iterable[Finding], only: object) -> list[Offer]:
-    """The same as offers, for clients that read commands only."""
+    """Quick fixes, the most likely of each finding first."""
     kind, number = types.CodeActionKind.QuickFix.value, view.document.number
     if not asks_for(only, kind):
         return []
@@ -290,7 +268,9 @@ def fix_offers(view: results.View, found: Iterable[Finding], only: object) -> li
             changes = [results.TextChange.within(number(e.line), e.span, e.text) for e in fix.edits]
             make = partial(_unchanged, changes)
             id_ = f"{finding.rule.code} {span.start} {place}"
-            offers.append(Offer(fix.title, kind, record, make, id_))
+            is_preferred = place == 0 and (fix.safe or fix.is_preferred)
+            offer = Offer(fix.title, kind, record, make, id_, None, finding, is_preferred)
+            offers.append(offer)
     return offers
 
 
@@ -313,7 +293,7 @@ def _named(view: results.View, diagnostics: object) -> Iterator[Finding]:
     for each in given[:_MOST_FINDINGS]:
         start = results.point_at(view, each.range.start)
         for finding in view.analysis.findings_of(view.lines[start.record])[:_MOST_FINDINGS]:
-            if _same([each], view, finding):
+            if same([each], view, finding):
                 yield finding
 
 
@@ -334,32 +314,14 @@ def _touched(view: results.View, where: types.Range) -> Iterator[Finding]:
                 yield finding
 
 
-def _edits(view: results.View, fix: Fix) -> list[types.TextEdit]:
-    number = view.document.number
-    return [
-        types.TextEdit(results.range_of(view, number(line), span), text)
-        for line, span, text in fix.edits
-    ]
-
-
-def _workspace_edit(
-    document: types.OptionalVersionedTextDocumentIdentifier,
-    edits: list[types.TextEdit],
-    with_document_changes: bool,
-) -> types.WorkspaceEdit:
-    if with_document_changes:
-        return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(document, list(edits))])
-    return types.WorkspaceEdit(changes={document.uri: edits})
-
-
-def _same(
+def same(
     diagnostics: object, view: results.View, finding: Finding
 ) -> list[types.Diagnostic] | None:
     """Those of some diagnostics that are of a finding; None if there is none."""
     given = diagnostics if isinstance(diagnostics, list | tuple) else ()
-    same = [each for each in given if each.code == finding.rule.code]
-    where = _range_of(view, finding) if same else None
-    return [each for each in same if asdict(each.range) == where] or None
+    of_rule = [each for each in given if each.code == finding.rule.code]
+    where = _range_of(view, finding) if of_rule else None
+    return [each for each in of_rule if asdict(each.range) == where] or None
 
 
 # A whole file

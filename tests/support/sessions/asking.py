@@ -15,7 +15,7 @@ from drive_trace.analysis import Analysis
 from drive_trace.authoring.drafts import Stamp
 from drive_trace.features.completion import completion
 from drive_trace.features.events import event_json, page_json
-from drive_trace.features.findings import code_actions, format_document, format_range
+from drive_trace.features.findings import format_document, format_range
 from drive_trace.features.navigation import (
     begins_run,
     definition,
@@ -36,6 +36,7 @@ from drive_trace.features.structure import (
 from drive_trace.lsp.rpc.capabilities import read_client
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.occurrences import named_at
+from tests.support.fixtures import fixes_in
 from tests.support.others import name_alone
 from tests.support.sessions.conversation import FAILED, MODIFIED, OK
 from tests.support.sessions.model import folder_of
@@ -301,7 +302,7 @@ def check_fixes(conversation: Conversation, uri: str, params: Any, actions: list
     """The quick fixes come first, as a fresh look at the text has them."""
     client, buffer = conversation.world.client, conversation.buffer(uri)
     assert buffer is not None
-    fixes = code_actions(
+    fixes = fixes_in(
         View(Analysis(buffer.text), PositionEncoding(client.encoding)),
         types.OptionalVersionedTextDocumentIdentifier(uri, buffer.version),
         PLAIN.structure(params, types.CodeActionParams),

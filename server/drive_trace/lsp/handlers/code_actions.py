@@ -147,30 +147,25 @@ def _offered(
     found = list(findings.touched(request.view, params))
     is_crowded = bool(found) or end.record > at.record
     known = filling.known_offers(request.analysis, at, only)
+    fixes = findings.fix_offers(request.view, found, only)
     offers = _offers(request, at, only, joined, found, is_crowded=is_crowded)
     about_rules = project_offers(request, found, only)
     if not request.client.reads_action_literals:
-        every = *findings.fix_offers(request.view, found, only), *known, *offers
         picked_later = (
             types.Command(each.title, APPLY_ACTION, arguments=[_data(request, each)])
-            for each in every
+            for each in (*fixes, *known, *offers)
             if each.disabled is None
         )
         return [*picked_later, *about_rules]
-    fixes = findings.code_actions(
-        request.view,
-        request.document,
-        params,
-        with_document_changes=request.client.reads_document_changes,
-    )
     # Values that the run shows come before gaps that a person has to fill in, and a nested payload,
     # which holds values that somebody wrote, before both.
     flattening = [fix for fix in fixes if fix.title.startswith("Flatten")]
+    others = [fix for fix in fixes if fix not in flattening]
+    actions = (
+        _action(request, params.context, each) for each in (*flattening, *known, *others, *offers)
+    )
     return [
-        *flattening,
-        *_actions(request, known),
-        *(fix for fix in fixes if fix not in flattening),
-        *_actions(request, offers),
+        *filter(None, actions),
         *(types.CodeAction(each.title, _QUICK_FIX, command=each) for each in about_rules),
     ]
 
@@ -210,12 +205,8 @@ def _offers(  # noqa: PLR0913 - the request, its place, and what is known alread
     ]
 
 
-def _actions(request: handlers.TraceRequest, offers: Iterable[findings.Offer]) -> Iterator[object]:
-    return filter(None, (_action(request, each) for each in offers))
-
-
 def _action(
-    request: handlers.TraceRequest, offer: findings.Offer
+    request: handlers.TraceRequest, context: types.CodeActionContext, offer: findings.Offer
 ) -> types.CodeAction | dict[str, Any] | None:
     """An offer in the form that the client reads; None if there is nothing to show."""
     if offer.disabled is not None:
@@ -223,12 +214,15 @@ def _action(
             return None
         disabled = types.CodeActionDisabled(offer.disabled)
         return types.CodeAction(offer.title, offer.kind, disabled=disabled)
-    if request.client.resolves_action_edits:
-        return types.CodeAction(offer.title, offer.kind, data=_data(request, offer))
+    about: dict[str, Any] = {"title": offer.title, "kind": offer.kind}
+    if offer.mends is not None:
+        mended = findings.same(context.diagnostics, request.view, offer.mends)
+        about |= {"diagnostics": mended} if mended else {}
+        about["isPreferred"] = offer.is_preferred
+    elif request.client.resolves_action_edits:
+        return {**about, "data": _data(request, offer)}
     made = _making(request, offer)()
-    if isinstance(made, CannotMake):
-        return None
-    return {"title": offer.title, "kind": offer.kind, "edit": edit_of(request, made)}
+    return None if isinstance(made, CannotMake) else {**about, "edit": edit_of(request, made)}
 
 
 def _data(request: handlers.TraceRequest, offer: findings.Offer) -> dict[str, Any]:
