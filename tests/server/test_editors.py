@@ -242,10 +242,6 @@ def test_a_trace_is_written(editor: Editor) -> None:
     typed = begun + '{"note":"🚀 日本","event_type":"dispatch-end","result":"comp'
     assert completed(editor, typed, '"}\n')["completed"][1] == typed + 'leted"}\n'
 
-    path = '{"event_type":"spec-authored","spec_path":"projects/shop/'
-    assert completed(editor, path, '"}\n')["projects/shop/spec.md"][1] == path + 'spec.md"}\n'
-    assert completed(editor, '{"event_type":"spec-authored","spec_path":"../', '"}\n') == {}
-
     assert next(iter(completed(editor, ""))) == "project-started"
     broken = completed(editor, 'not JSON\n{"event_type":"slice-started",')
     assert [*broken][:2] == ["event_id", "all 8 missing fields"]
