@@ -75,8 +75,8 @@ def tidings(client: RawClient, uri: str | None, shows: Callable[[], bool]) -> No
 
 def test_they_are_declared(alone: RawClient) -> None:
     experimental = alone.initialize()["capabilities"]["experimental"]
-    views = ("runs", "run", "runAt", "report", "timeline")
-    names = (*views, "nextEvents", "composeEvent", "events", "event", "compare")
+    views = ("runs", "runAt", "nextEvents", "composeEvent", "events", "event", "compare")
+    names = (*views, "run", "report", "timeline")
     assert experimental == {
         "driveTrace": {
             "requests": [f"driveTrace/{each}" for each in names],

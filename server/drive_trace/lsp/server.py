@@ -105,9 +105,11 @@ class TraceServer(LanguageServer):
             self._on(each.method, partial(responder.resolve, each))
         self._on(types.WORKSPACE_SYMBOL, Symbols(services).find)
         self._on(types.WINDOW_WORK_DONE_PROGRESS_CANCEL, self._cancel_progress)
-        for group in (Views(services), Reports(services)):
-            for method, handle in group.handlers.items():
-                self._on(method, handle)
+        reports = Reports(services)
+        self._on(types.WORKSPACE_TEXT_DOCUMENT_CONTENT, reports.content)
+        for method, (params, handle) in (Views(services).handlers | reports.handlers).items():
+            self.protocol.own_requests[method] = params
+            self._on(method, handle)
         self.command(SHOW_RUN)(partial(self._commands.show_run))
         project = code_actions.ProjectCommands(services)
         self.command(code_actions.TURN_RULE_OFF)(partial(project.turn_rule_off))

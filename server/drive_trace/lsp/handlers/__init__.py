@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from inspect import isawaitable
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
@@ -157,6 +157,10 @@ def resolves(method: str) -> Callable[[_Handle], _Handle]:
         return handle
 
     return declared
+
+
+OwnHandlers: TypeAlias = dict[str, tuple[type, Callable[[Any], object]]]
+"""Handlers of the extension's own requests by their methods, with the types of the params."""
 
 
 class Services(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
@@ -18,10 +18,10 @@ from drive_trace import __version__
 from drive_trace.analysis import Analysis, events_of_run
 from drive_trace.features.runs import JoinedRun, graded_json, of_one_file
 from drive_trace.linter.settings import RuleSettings
-from drive_trace.lsp.handlers import Handlers, Services
+from drive_trace.lsp.handlers import Handlers, OwnHandlers, Services
 from drive_trace.lsp.handlers.server_commands import page_of
 from drive_trace.lsp.rpc.capabilities import path_of
-from drive_trace.lsp.rpc.messages import REPORT, RUN, TIMELINE, ReportParams, RunParams
+from drive_trace.lsp.rpc.messages import ReportParams, RunParams
 from drive_trace.lsp.rpc.threads import SharedWork, in_thread
 from drive_trace.lsp.workspace.closed_traces import MOST_BYTES
 from drive_trace.report.event_log import TraceLog
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 NO_RUN = "there is no such run in the trace"
 _FORMATS = ("html", "body")
+_TIMELINE = "timeline"
 _MOST_LOOKED_AT = 20
 """Of so many findings of a rule in a trace, a report asks whether they have a safe fix."""
 
@@ -75,11 +76,10 @@ class Reports(Handlers):
     def __init__(self, services: Services) -> None:
         super().__init__(services)
         self._shared: SharedWork[Any] = SharedWork()
-        self.handlers: Mapping[str, Callable[[Any], object]] = {
-            RUN: self._run,
-            REPORT: self._report,
-            TIMELINE: self._timeline,
-            types.WORKSPACE_TEXT_DOCUMENT_CONTENT: self._content,
+        self.handlers: OwnHandlers = {
+            "driveTrace/run": (RunParams, self._run),
+            "driveTrace/report": (ReportParams, self._report),
+            "driveTrace/timeline": (RunParams, self._timeline),
         }
 
     async def _run(self, params: RunParams) -> dict[str, object]:
@@ -97,7 +97,7 @@ class Reports(Handlers):
             raise JsonRpcInvalidParams(f"the format of a report is one of {', '.join(_FORMATS)}")
         run_id = params.run_id
         report = self._page_of_all if run_id is None else partial(self._report_on_run, run_id)
-        return await self._shared.result_of((REPORT, params), lambda: report(params))
+        return await self._shared.result_of(params, lambda: report(params))
 
     async def _report_on_run(self, run_id: str, params: ReportParams) -> dict[str, object]:
         text, joined = await self._joined(params.uri, run_id)
@@ -149,13 +149,14 @@ class Reports(Handlers):
 
     async def _timeline(self, params: RunParams) -> object:
         self._publisher.has_views = True
-        wanted = ReportParams(params.uri, params.run_id, TIMELINE)
-        key = (TIMELINE, params)
-        return await self._shared.result_of(key, lambda: self._report_on_run(params.run_id, wanted))
+        wanted = ReportParams(params.uri, params.run_id, _TIMELINE)
+        report = partial(self._report_on_run, params.run_id, wanted)
+        return await self._shared.result_of(params, report)
 
-    async def _content(
+    async def content(
         self, params: types.TextDocumentContentParams
     ) -> types.TextDocumentContentResult:
+        """The page of a run as a document."""
         try:
             uri, run_id = json.loads(unquote(urlsplit(params.uri).query))
             text, joined = await self._joined(str(uri), str(run_id))
@@ -270,7 +271,7 @@ def _rendered(
 
     if wanted == "html":
         return {"title": title, "html": html.report_html(report, f"drive-trace {__version__}")}
-    body = html.timeline_body(report) if wanted == TIMELINE else html.report_body(report)
+    body = html.timeline_body(report) if wanted == _TIMELINE else html.report_body(report)
     files = [{"uri": uri, "starts": text.starts()} for uri, text in texts.items()]
     return {"title": title, "body": body, "style": html.STYLE, "files": files}
 

@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
@@ -22,7 +22,7 @@ from drive_trace.features.runs import (
     run_json,
     run_near,
 )
-from drive_trace.lsp.handlers import Handlers, Services, TraceRequest, done
+from drive_trace.lsp.handlers import Handlers, OwnHandlers, Services, TraceRequest, done
 from drive_trace.lsp.handlers.reports import NO_RUN
 from drive_trace.lsp.rpc import messages
 from drive_trace.lsp.rpc.capabilities import path_of
@@ -50,14 +50,14 @@ class Views(Handlers):
     def __init__(self, services: Services) -> None:
         super().__init__(services)
         self._shared: SharedWork[JsonText] = SharedWork()
-        self.handlers: Mapping[str, Callable[[Any], object]] = {
-            messages.RUNS: self._all_runs,
-            messages.RUN_AT: self._run_at,
-            messages.NEXT_EVENTS: self._next_events,
-            messages.COMPOSE_EVENT: self._compose_event,
-            messages.EVENTS: self._page,
-            messages.EVENT: self._event,
-            messages.COMPARE: self._compare,
+        self.handlers: OwnHandlers = {
+            "driveTrace/runs": (messages.RunsParams, self._all_runs),
+            "driveTrace/runAt": (types.TextDocumentPositionParams, self._run_at),
+            "driveTrace/nextEvents": (messages.NextEventsParams, self._next_events),
+            "driveTrace/composeEvent": (messages.ComposeEventParams, self._compose_event),
+            "driveTrace/events": (messages.EventsParams, self._page),
+            "driveTrace/event": (messages.EventParams, self._event),
+            "driveTrace/compare": (messages.CompareParams, self._compare),
         }
 
     # Runs
@@ -68,7 +68,7 @@ class Views(Handlers):
             self._runs.closed.counts_findings = True
             await self._following.known()
             await self._following.settled()
-        return await self._shared.result_of(messages.RUNS, self._runs_now)
+        return await self._shared.result_of("", self._runs_now)
 
     async def _runs_now(self) -> JsonText:
         await self._following.known()

@@ -19,17 +19,8 @@ from lsprotocol.converters import get_converter
 
 from drive_trace.features.results import JsonText
 
-RUNS = "driveTrace/runs"
-RUN = "driveTrace/run"
-RUN_AT = "driveTrace/runAt"
-REPORT = "driveTrace/report"
-TIMELINE = "driveTrace/timeline"
-NEXT_EVENTS = "driveTrace/nextEvents"
-COMPOSE_EVENT = "driveTrace/composeEvent"
-EVENTS = "driveTrace/events"
-EVENT = "driveTrace/event"
-COMPARE = "driveTrace/compare"
 CHANGED = "driveTrace/changed"
+"""The notification that what was shown may be out of date."""
 CONTENT_SCHEME = "drive-trace"
 """Of the page of a run as a document, ``drive-trace:/NAME.md?[URI, ID]``."""
 
@@ -134,24 +125,6 @@ class DiagnosticReport(NamedTuple):
     def as_workspace_report(self, version: int | None) -> dict[str, Any]:
         """An item of the response to ``workspace/diagnostic``."""
         return {"uri": self.uri, "version": version, **self.as_document_report()}
-
-
-OWN_REQUESTS: dict[str, type] = {
-    RUNS: RunsParams,
-    RUN: RunParams,
-    RUN_AT: types.TextDocumentPositionParams,
-    REPORT: ReportParams,
-    TIMELINE: RunParams,
-    NEXT_EVENTS: NextEventsParams,
-    COMPOSE_EVENT: ComposeEventParams,
-    EVENTS: EventsParams,
-    EVENT: EventParams,
-    COMPARE: CompareParams,
-}
-"""The methods of the extension's own requests, with the types of their params."""
-
-DECLARED = {"driveTrace": {"requests": list(OWN_REQUESTS), "notifications": [CHANGED]}}
-"""The own messages, as ``experimental`` capabilities of the server declare them."""
 
 
 _ACCEPTED: dict[type, tuple[type, ...]] = {

@@ -35,7 +35,7 @@ from pygls.protocol import LanguageServerProtocol
 
 from drive_trace.features.results import JsonText, dumps
 from drive_trace.lsp.rpc.capabilities import Client, DocumentKey, key_of, read_client
-from drive_trace.lsp.rpc.messages import CONTENT_SCHEME, DECLARED, OWN_REQUESTS
+from drive_trace.lsp.rpc.messages import CHANGED, CONTENT_SCHEME
 from drive_trace.lsp.rpc.stream import Messages, Outbox, header
 from drive_trace.text.codec import loads
 from drive_trace.text.escaping import printable
@@ -74,6 +74,8 @@ class TraceProtocol(LanguageServerProtocol):
         self._waiting: dict[DocumentKey | None, deque[dict[str, Any]]] = {}
         """The messages about each document of which a long change is still being made."""
         self._going_on: dict[DocumentKey | None, asyncio.Future[None]] = {}
+        self.own_requests: dict[str, type] = {}
+        """The methods of the extension's own requests, with the types of their params."""
         self._own_handlers: dict[str, Callable[[Any], object]] = {
             types.INITIALIZE: self._initialize,
             types.SHUTDOWN: self._shut_down,
@@ -219,7 +221,7 @@ class TraceProtocol(LanguageServerProtocol):
 
     def _params(self, message: dict[str, Any], method: str) -> Any:
         """The params of a message as their type. Raises JsonRpcInvalidParams if they do not fit."""
-        own, params = OWN_REQUESTS.get(method), message.get("params")
+        own, params = self.own_requests.get(method), message.get("params")
         try:
             if own is not None and issubclass(own, msgspec.Struct):
                 return msgspec.convert({} if params is None else params, own)
@@ -239,7 +241,7 @@ class TraceProtocol(LanguageServerProtocol):
 
     def _handler(self, method: str) -> Callable[[Any], object] | None:
         """The handler of a request; None also for a method that is a notification."""
-        own = method in OWN_REQUESTS
+        own = method in self.own_requests
         is_request = own or types.METHOD_TO_TYPES.get(method, (None, None))[1] is not None
         return self._own_handlers.get(method) or (
             self.fm.features.get(method) if is_request else None
@@ -305,7 +307,8 @@ class TraceProtocol(LanguageServerProtocol):
             types.PositionEncodingKind(self.client.encoding.value),
         )
         self.server_capabilities = builder.build()
-        self.server_capabilities.experimental = DECLARED
+        own = {"requests": list(self.own_requests), "notifications": [CHANGED]}
+        self.server_capabilities.experimental = {"driveTrace": own}
         if self.client.reads_contents and self.server_capabilities.workspace:
             content = types.TextDocumentContentOptions([CONTENT_SCHEME])
             self.server_capabilities.workspace.text_document_content = content
