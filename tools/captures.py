@@ -20,7 +20,6 @@ from tests.support.moving import folds_of, links_of, selections_of, symbols_of
 from drive_trace.analysis import Analysis, summarize_text
 from drive_trace.authoring.drafts import Stamp
 from drive_trace.features.filling import (
-    Contents,
     fill_offers,
     known_offers,
 )
@@ -173,7 +172,7 @@ def measured(fixture: str, length: int) -> list[str]:
     analysis = Analysis(wanted.text)
     assert wanted.cursor is not None
     (offer,) = fill_offers(
-        analysis, wanted.cursor, None, lambda _, __: True, lambda _: Contents(length, "")
+        analysis, wanted.cursor, None, lambda _, __: True, lambda _: (length, "")
     )
     edits = edits_in(as_edits(View(analysis, _UTF16), changes_of(offer, STAMP)))
     after = apply_edits(wanted.text, edits, _UTF16)

@@ -4,7 +4,7 @@ import pytest
 
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.fixing import fix_all
-from drive_trace.features.filling import Contents, fill_offers, known_offers
+from drive_trace.features.filling import fill_offers, known_offers
 from drive_trace.trace.document import Point
 from tests.support.changing import changes_of, check_filled_in, is_filled_in
 from tests.support.fixtures import trace
@@ -114,9 +114,7 @@ def test_what_follows_from_a_file_is_filled_in_with_its_length() -> None:
     authored = 'EVENT{"event_type":"spec-authored","spec_path":"spec.md"}'
     amended = '"event_type":"spec-amended","byte_length":<absent>,"bytes_delta":<absent>'
     analysis = Analysis(trace(authored, f'EVENT{{{amended},"spec_path":"spec.md"}}'))
-    (offer,) = fill_offers(
-        analysis, Point(1, 0), None, lambda *_: True, lambda _: Contents(9_000, "")
-    )
+    (offer,) = fill_offers(analysis, Point(1, 0), None, lambda *_: True, lambda _: (9_000, ""))
     assert offer.title == "Fill in length from spec.md"
     (change,) = changes_of(offer)
     assert change.text == ',"byte_length":9000,"bytes_delta":295'

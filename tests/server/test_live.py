@@ -622,10 +622,8 @@ def test_a_file_that_cannot_be_written_has_no_run_renamed(
     assert error["message"] == f"{there} cannot be written: nothing was renamed."
 
 
-def test_a_rename_is_annotated_and_counts_an_open_file_as_it_is_open(
-    alone: RawClient, tmp_path: Path
-) -> None:
-    edits = {"documentChanges": True, "changeAnnotationSupport": {}}
+def test_a_rename_counts_an_open_file_as_it_is_open(alone: RawClient, tmp_path: Path) -> None:
+    edits = {"documentChanges": True}
     here = write(tmp_path / "a" / "trace.jsonl", STARTED)
     there = write(tmp_path / "b" / "trace.jsonl", STARTED)
     workspace = {**WATCHES["workspace"], "workspaceEdit": edits}
@@ -644,7 +642,3 @@ def test_a_rename_is_annotated_and_counts_an_open_file_as_it_is_open(
         ({"uri": document.uri, "version": document.version}, [0]),
         ({"uri": other.uri, "version": other.version}, [1, 2]),
     ]
-    ((name, about),) = made["changeAnnotations"].items()
-    assert about == {"label": 'Rename run "run-1" to "run-3"', "description": "in 2 files"}
-    named = {edit["annotationId"] for each in made["documentChanges"] for edit in each["edits"]}
-    assert named == {name}

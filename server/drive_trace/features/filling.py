@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 from operator import attrgetter
-from typing import NamedTuple
 
 from lsprotocol import types
 
@@ -43,15 +42,6 @@ _MOST_DURATIONS = 1000
 _CLAIM = ("wall_clock_ms",)
 _order = attrgetter("order")
 _NO_FILE = CannotMake("There is no such file in the workspace, or it cannot be read.")
-
-
-class Contents(NamedTuple):
-    """The facts of a file's contents."""
-
-    length: int
-    """In bytes."""
-    sha256: str
-    """In hexadecimal."""
 
 
 def _filled(record: int, line: Line, values: Mapping[str, str]) -> list[TextChange]:
@@ -188,11 +178,11 @@ def fill_offers(
     at: Point,
     only: object,
     is_file: Callable[[str, str | None], bool],
-    contents: Callable[[str], Contents | None],
+    contents: Callable[[str], tuple[int, str] | None],
 ) -> list[Offer]:
     """One offer if the line names an existing file, which ``is_file`` knows by its path and the
     line's time: a file that has changed since then is not the one that the line is about.
-    ``contents`` reads it when the offer is picked.
+    ``contents`` gives its length in bytes and its SHA-256 when the offer is picked.
     """
     if not asks_for(only, FILL_KIND):
         return []
@@ -208,9 +198,10 @@ def fill_offers(
         found = contents(path)
         if found is None:
             return _NO_FILE
-        values: dict[str, object] = {facts.length: found.length}
+        length, sha256 = found
+        values: dict[str, object] = {facts.length: length}
         if facts.sha256 is not None:
-            values[facts.sha256] = found.sha256
+            values[facts.sha256] = sha256
         before = _known(analysis, at.record, stamp)
         after = _known(analysis, at.record, stamp, values)
         values |= {name: after[name] for name in after.keys() - before.keys()}

@@ -28,7 +28,7 @@ from drive_trace.trace.places import Part, Place, node_at, pair_at, path_at, res
 from drive_trace.trace.reading import values_of
 from drive_trace.trace.run import TimeSpan, span_ended_by
 from drive_trace.trace.times import milliseconds_between, moment
-from drive_trace.vocabulary import DISPATCH, ENVELOPE, EventType, FieldType, ListShape, OneOfShape
+from drive_trace.vocabulary import ENVELOPE, EventType, FieldType, ListShape, OneOfShape
 from drive_trace.vocabulary.slips import event_meant
 
 _RULE = "\n\n---\n\n"
@@ -336,10 +336,7 @@ def _landmarks(at: referents.Pointed) -> Iterator[tuple[str, Line]]:
 
 
 def _dispatch_start(at: referents.Pointed) -> Line | None:
-    if at.event is None or DISPATCH.field not in at.event.fields:
-        return None
-    value = object_on(at.line).get(DISPATCH.field)
-    found = referents.referent_of(at.analysis, at.line, at.event.fields[DISPATCH.field], value)
+    found = referents.dispatch_of(at.analysis, at.line)
     return found.starts.before(at.line) if found is not None else None
 
 

@@ -169,7 +169,7 @@ def rename(
 
 
 def rename_named(
-    view: results.View, named: occurrences.NamedEntity, new_name: str, annotation: str | None = None
+    view: results.View, named: occurrences.NamedEntity, new_name: str
 ) -> results.JsonText | results.CannotMake:
     """See :func:`rename`, for a thing whatever point it was found at."""
     if not new_name.strip():
@@ -187,7 +187,7 @@ def rename_named(
             results.TextChange.within(number(each.line), inside(each.span), text)
             for each in occurrences.occurrences(view.index, view.lines, named)
         ]
-    return results.as_edits(view, replacements, annotation)
+    return results.as_edits(view, replacements)
 
 
 def renamable(analysis: Analysis, point: Point) -> tuple[occurrences.NamedEntity, Span] | None:

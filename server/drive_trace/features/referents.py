@@ -15,9 +15,10 @@ from drive_trace import vocabulary
 from drive_trace.analysis import Analysis
 from drive_trace.features.runs import JoinedRun
 from drive_trace.features.structure import ending_of
+from drive_trace.linter.edits import object_on
 from drive_trace.text.escaping import code
 from drive_trace.text.wording import duration, in_full, listed, plural
-from drive_trace.trace.line import Line, LineSet, run_of
+from drive_trace.trace.line import Line, LineSet, event_of, run_of
 from drive_trace.trace.places import Place
 from drive_trace.trace.run import Run
 from drive_trace.vocabulary import DISPATCH, EVENTS, LIFETIMES, Entity, EventType, FieldType, Form
@@ -119,6 +120,15 @@ def referent_of(analysis: Analysis, line: Line, field: FieldType, value: object)
     return Referent(of, value, run, starts, run.of(of.closer, of.field, value))
 
 
+def dispatch_of(analysis: Analysis, line: Line) -> Referent | None:
+    """The dispatch that a line names."""
+    event = event_of(line)
+    if event is None or DISPATCH.field not in event.fields:
+        return None
+    value = object_on(line).get(DISPATCH.field)
+    return referent_of(analysis, line, event.fields[DISPATCH.field], value)
+
+
 def introduces(event: EventType, field: FieldType) -> bool:
     """Whether an event starts the thing that the field names."""
     of = LIFETIMES.get(field.names) if field.names is not None else None
@@ -146,11 +156,7 @@ def about_reference(at: Pointed) -> str | None:
 
 
 def _about_called(at: Pointed) -> str | None:
-    event = at.line.event
-    if event is None:
-        return None
-    field, value = event.fields[DISPATCH.field], at.line.fact(DISPATCH.field)
-    found = referent_of(at.analysis, at.line, field, value)
+    found = dispatch_of(at.analysis, at.line) if at.line.event is not None else None
     return _about_referent(at, found) if found is not None else None
 
 
@@ -193,9 +199,7 @@ def _title(at: Pointed, found: Referent, start: Line) -> str:
 
 def _dispatch_name(at: Pointed, line: Line) -> str | None:
     """The name of the dispatch of a line."""
-    assert line.event is not None
-    field = line.event.fields[DISPATCH.field]
-    found = referent_of(at.analysis, line, field, line.fact(field.name))
+    found = dispatch_of(at.analysis, line)
     name = found.name_for(line) if found is not None else None
     return code(name, 60) if name is not None else None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
@@ -144,15 +144,10 @@ def of_record(record: int, before: str, after: str) -> TextChange:
     )
 
 
-def as_edits(
-    view: View, replacements: Iterable[TextChange], annotation: str | None = None
-) -> JsonText:
-    """A list of text edits as JSON text, as a large trace can need one for each line.
-    ``annotation`` is the id of their change annotation.
-    """
-    more = {"annotationId": annotation} if annotation is not None else {}
+def as_edits(view: View, replacements: Iterable[TextChange]) -> JsonText:
+    """A list of text edits as JSON text, as a large trace can need one for each line."""
     edits = [
-        {"range": plain_between(view, start, end), "newText": text, **more}
+        {"range": plain_between(view, start, end), "newText": text}
         for start, end, text in unless_stopped(replacements)
     ]
     return JsonText(dumps(edits))
@@ -162,7 +157,6 @@ def workspace_edits(
     edits: Sequence[tuple[types.OptionalVersionedTextDocumentIdentifier, JsonText]],
     *,
     with_document_changes: bool,
-    annotations: Mapping[str, types.ChangeAnnotation] | None = None,
 ) -> dict[str, Any]:
     """A ``WorkspaceEdit`` of several documents, in the form that the client reads."""
     if not with_document_changes:
@@ -171,11 +165,7 @@ def workspace_edits(
         {"textDocument": {"uri": document.uri, "version": document.version}, "edits": each}
         for document, each in edits
     ]
-    described = {
-        name: {"label": each.label, "description": each.description}
-        for name, each in (annotations or {}).items()
-    }
-    return {"documentChanges": changes, **({"changeAnnotations": described} if described else {})}
+    return {"documentChanges": changes}
 
 
 # Markup

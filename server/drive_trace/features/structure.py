@@ -25,7 +25,7 @@ from drive_trace.text.wording import compact, duration, plural
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import REJECTING, FlaggedLine, Line, LineStatus, event_of
 from drive_trace.trace.places import Part, Place, resolve, syntax_of
-from drive_trace.trace.scope import nestings
+from drive_trace.trace.scope import Nesting, nestings
 from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, EVENTS, Entity, EventType, FieldType, Form
 
@@ -196,22 +196,16 @@ def _length_of(node: OutlineNode, closer: Line) -> int | None:
     return milliseconds_between(node.opener.line.text_fact("ts"), closer.text_fact("ts"))
 
 
-class Ending(NamedTuple):
-    """What the valid end of something records."""
-
-    outcome: str
-    claimed_ms: int | None
-    """How long it claims that took; None if its event has no duration."""
-
-
-def ending_of(closer: Line) -> Ending:
-    """The outcome and the duration of a valid end."""
+def ending_of(closer: Line) -> tuple[str, int | None]:
+    """The outcome that a valid end records, and how long it claims that took, in milliseconds; None
+    if its event has no duration.
+    """
     event = cast("EventType", closer.event)
     kept = [event.fields[name] for name in event.keeps]
     outcome = next(each.name for each in kept if isinstance(each.shape, vocabulary.OneOfShape))
     length = next((each.name for each in kept if each.unit == "milliseconds"), None)
     claimed = cast("int", closer.fact(length)) if length is not None else None
-    return Ending(str(closer.fact(outcome)), claimed)
+    return str(closer.fact(outcome)), claimed
 
 
 def _detail_of(node: OutlineNode) -> str:
@@ -442,9 +436,10 @@ def selection_range(view: View, roots: Outline, point: Point) -> types.Selection
     text = lines[point.record].text
     whole = resolve(text, Place(Part.WHOLE))
     within = islice(_within(text, point.offset), _MOST_WITHIN)
+    nesting = nestings(view.index, lines)[point.record]
     around = [
         (0, len(lines) - 1),
-        *((node.first, node.last) for node in _path(roots, point.record)),
+        *((node.first, node.last) for node in _path(roots, nesting)),
     ]
     spots = [(Point(first, 0), Point(last, len(lines[last].text))) for first, last in around]
     spots += [
@@ -461,19 +456,14 @@ def selection_range(view: View, roots: Outline, point: Point) -> types.Selection
     return found
 
 
-def _path(roots: Outline, record: int) -> list[OutlineNode]:
-    """What a record is in, outermost first."""
-    for node in roots:
-        if isinstance(node, OutlineNode) and node.first <= record <= node.last:
-            is_own = node.opener is not None and node.opener.record == record
-            is_child = any(
-                isinstance(each, OutlineLeaf) and each.record == record for each in node.children
-            )
-            if is_own or is_child:
-                return [node]
-            if inner := _path(node.children, record):
-                return [node, *inner]
-    return []
+def _path(nodes: Outline, nesting: Nesting) -> Iterator[OutlineNode]:
+    """What a line is in, outermost first."""
+    for level in zip(_LEVELS, nesting, strict=True):
+        for node in nodes if level[1] is not None else ():
+            if isinstance(node, OutlineNode) and (node.entity, node.value) == level:
+                yield node
+                nodes = node.children
+                break
 
 
 def _within(text: str, offset: int) -> Iterator[Span]:

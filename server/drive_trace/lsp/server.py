@@ -101,8 +101,8 @@ class TraceServer(LanguageServer):
         responder = Responder(services)
         for handler in HANDLERS:
             self._on(handler.method, partial(responder.respond, handler), handler.options)
-        for each in RESOLVE_HANDLERS:
-            self._on(each.method, partial(responder.resolve, each))
+        for method, resolve in RESOLVE_HANDLERS.items():
+            self._on(method, partial(responder.resolve, resolve))
         self._on(types.WORKSPACE_SYMBOL, Symbols(services).find)
         self._on(types.WINDOW_WORK_DONE_PROGRESS_CANCEL, self._cancel_progress)
         reports = Reports(services)

@@ -122,20 +122,13 @@ class RequestHandler(NamedTuple):
     """Whether the result shows what other traces of the workspace hold."""
 
 
-class ResolveHandler(NamedTuple):
-    """Completes an item of an earlier result. The item's ``data`` may name the trace that it is
-    about.
-    """
-
-    method: str
-    handle: Callable[[Client, TraceRequest | None, Any], object]
-    """The request is None if ``data`` names no trace, or one that is not open any more. It never
-    waits for a look at other traces: Emacs stands still until it has the result.
-    """
-
-
 HANDLERS: list[RequestHandler] = []
-RESOLVE_HANDLERS: list[ResolveHandler] = []
+Resolve: TypeAlias = Callable[[Client, TraceRequest | None, Any], object]
+"""Completes an item of an earlier result. The item's ``data`` may name the trace that it is about:
+the request is None if it names none, or one that is not open any more. It never waits for a look at
+other traces: Emacs stands still until it has the result.
+"""
+RESOLVE_HANDLERS: dict[str, Resolve] = {}
 _Handle = TypeVar("_Handle", bound=Callable[..., object])
 
 
@@ -150,10 +143,10 @@ def handles(method: str, options: object = None, **more: Any) -> Callable[[_Hand
 
 
 def resolves(method: str) -> Callable[[_Handle], _Handle]:
-    """Declares a function as a :class:`ResolveHandler`."""
+    """Declares a function as a :data:`Resolve`."""
 
     def declared(handle: _Handle) -> _Handle:
-        RESOLVE_HANDLERS.append(ResolveHandler(method, handle))
+        RESOLVE_HANDLERS[method] = handle
         return handle
 
     return declared
@@ -207,11 +200,11 @@ class Responder(Handlers):
         made = make()
         return self._made_after_look(request, made, make) if waits else made
 
-    def resolve(self, handler: ResolveHandler, item: Any) -> object:
+    def resolve(self, handle: Resolve, item: Any) -> object:
         """A completed item, or a coroutine that returns it."""
         uri = item.data.get("uri") if isinstance(item.data, dict) else None
         request = self.request(uri)
-        make = partial(handler.handle, self._protocol.client, request, item)
+        make = partial(handle, self._protocol.client, request, item)
         if request is not None and request.trace.is_large:
             return self._made_in_thread(request, make)
         return make()

@@ -24,7 +24,7 @@ from drive_trace.lsp import handlers
 from drive_trace.lsp.rpc.capabilities import Client, path_of
 from drive_trace.lsp.rpc.threads import in_thread
 from drive_trace.lsp.workspace.open_traces import check_unchanged
-from drive_trace.storage.linked_files import file_named, length_and_sha256, rule_url
+from drive_trace.storage.linked_files import file_named, length_and_sha256
 from drive_trace.storage.projects import add_known
 from drive_trace.storage.recording import new_stamp
 from drive_trace.storage.turning_off import turn_off
@@ -106,10 +106,10 @@ def _is_as_then(file: Path | None, ts: str | None) -> bool:
     return changed < math.inf and (then is None or changed <= then + _GRACE_MS)
 
 
-def _contents(request: handlers.TraceRequest, path: str) -> filling.Contents | None:
+def _contents(request: handlers.TraceRequest, path: str) -> tuple[int, str] | None:
     file = file_of(request, path)
     try:
-        return filling.Contents(*length_and_sha256(file)) if file is not None else None
+        return length_and_sha256(file) if file is not None else None
     except OSError:
         return None
 
@@ -270,14 +270,10 @@ def project_offers(
         yield types.Command(f"Add this {code} to the baseline", ADD_TO_BASELINE, arguments=[known])
         yield types.Command(f"Turn {code} off for this file", TURN_RULE_OFF, arguments=[here])
         yield types.Command(f"Turn {code} off for the project", TURN_RULE_OFF, arguments=[argument])
-        if request.client.shows_documents and _page(request, code) is not None:
+        if request.client.shows_documents and request.trace.options.url_of(code) is not None:
             yield types.Command(
                 f"Show the documentation of {code}", SHOW_RULE, arguments=[argument]
             )
-
-
-def _page(request: handlers.TraceRequest, code: str) -> str | None:
-    return rule_url(code, request.settings.rule_url)
 
 
 def _found(request: handlers.TraceRequest, code: str, number: object) -> tuple[str, int]:
@@ -332,7 +328,7 @@ class ProjectCommands(handlers.Handlers):
     async def show_rule(self, argument: Any = None) -> None:
         """Show a rule's page."""
         request, _, code = self._asked(argument)
-        page = _page(request, code)
+        page = request.trace.options.url_of(code)
         if page is None or not await handlers.show_document(self._protocol, page):
             self._protocol.show_message(f"The page of {code} could not be shown: {page}")
 

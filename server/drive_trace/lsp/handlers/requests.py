@@ -260,12 +260,10 @@ async def _rename_run(request: TraceRequest, run: NamedEntity, new_name: str) ->
     """The edits of all files of the workspace folder that name a run, or why there are none."""
     await request.following.settled()
     client, uri = request.client, request.trace.uri
-    is_annotated = client.reads_annotations and client.reads_document_changes
-    annotation = "rename-run" if is_annotated else None
 
     def work(analysis: Analysis, each: str) -> tuple[str, JsonText | CannotMake]:
         view = View(analysis, client.encoding)
-        return each, navigation.rename_named(view, run, new_name, annotation)
+        return each, navigation.rename_named(view, run, new_name)
 
     request.check_unchanged()
     others = request.runs.neighbours(uri, [run.value])
@@ -288,14 +286,7 @@ async def _rename_run(request: TraceRequest, run: NamedEntity, new_name: str) ->
     ]
     if len(made) <= len(others):
         raise refusal("A file that names the run cannot be read any more: nothing was renamed.")
-    count = len(made)
-    label = f"Rename run {shown(run.value)} to {shown(new_name)}"
-    about = types.ChangeAnnotation(label, description=f"in {count} file{'s' * (count > 1)}")
-    return results.workspace_edits(
-        made,
-        with_document_changes=client.reads_document_changes,
-        annotations={annotation: about} if annotation is not None else None,
-    )
+    return results.workspace_edits(made, with_document_changes=client.reads_document_changes)
 
 
 def _versions(traces: Iterable[FolderTrace]) -> list[object]:

@@ -29,7 +29,6 @@ from drive_trace.vocabulary import GRADE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from drive_trace.features.runs import JoinedRun
     from drive_trace.trace.line import Line
@@ -62,7 +61,7 @@ class ServerCommands(Handlers):
             return card
         try:
             lines = tuple(request.analysis.document.lines)  # as they are now; typing goes on
-            page = await in_thread(_write_page, uri, run, lines)
+            page = await in_thread(lambda: write_run_page(uri, run_id, page_of(run, lines)))
         except OSError as error:
             self._protocol.show_message(
                 f"{run.title} (its page could not be written: {error.strerror})"
@@ -166,10 +165,6 @@ def page_of(run: JoinedRun, lines: Sequence[Line]) -> str:
     )
 
     return run_report_markdown(run.run, events_of_run(lines, run.run.run_id), run.full_headline)
-
-
-def _write_page(uri: str, run: JoinedRun, lines: Sequence[Line]) -> Path:
-    return write_run_page(uri, run.run.run_id, page_of(run, lines))
 
 
 def _strings(command: str, argument: object, *names: str) -> list[str]:

@@ -69,7 +69,6 @@ class Client:
     resolves_hint_tooltips: bool = False
     """Whether it requests an inlay hint's explanation when somebody points at it."""
     reads_document_changes: bool = _declared_at("workspace.workspaceEdit.documentChanges")
-    reads_annotations: bool = _declared_at("workspace.workspaceEdit.changeAnnotationSupport")
     reads_action_literals: bool = True
     """Whether a code action may be more than a command."""
     resolves_action_edits: bool = False
