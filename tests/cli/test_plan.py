@@ -12,10 +12,14 @@ def test_given_rates_say_how_many_runs_it_takes() -> None:
     said = run("plan", "--cases", "5", "--runs", "6", "--rate", "0.8").out
     assert max(map(len, said.splitlines())) <= 80
     said = " ".join(said.split())
-    assert said.startswith("5 cases of 6 runs a side, where 0.80 of the runs are CORRECT")
-    first, second = run("plan", "--cases", "5", "--runs", "6", "--output-format", "json").json[
-        "power"
-    ]
+    assert said.startswith("5 cases of 6 runs a side, where 0.80 of the runs are CORRECT and the ")
+    assert "logarithms of costs spread by 0.76 (assumed):" in said
+    given = ("--rate", "0.8", "--spread", "0.5")
+    assert "assumed" not in run("plan", *given).out
+    assert run("plan", *given, "--output-format", "json").json["assumed"] == []
+    found = run("plan", "--cases", "5", "--runs", "6", "--output-format", "json").json
+    assert found["assumed"] == ["rate", "spread"]
+    first, second = found["power"]
     assert (first["what"], first["effect"], second["effect"]) == ("CORRECT runs", 0.2, 1.5)
     assert 0 < first["power"] < 0.8
     again = run("plan", "--cases", "5", "--runs", first["runs"], "--output-format", "json").json
@@ -36,6 +40,7 @@ def test_past_runs_say_how_many_runs_it_takes(tmp_path: Path) -> None:
     # (4 + z² / 2) of (6 + z²), and of the logarithms of 1,000 and 2,000.
     assert found["rate"] == pytest.approx((4 + 1.9207) / (6 + 3.8415), abs=1e-4)
     assert found["spread"] == pytest.approx(0.6931 / 2**0.5, abs=1e-4)
+    assert found["assumed"] == []
     told = "0.60 of the runs are CORRECT (4 of 6 graded past runs, but taken nearer to a half, as "
     assert told in " ".join(run("plan", tmp_path / "b").out.split())
     made.add("c", UNGRADED, costs=[(1, 1)])

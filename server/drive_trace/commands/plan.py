@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from functools import partial
 
 import click
 
@@ -26,22 +25,17 @@ from drive_trace.text.wording import plural
 _RATE, _SPREAD, _RUNS = 0.8, 0.76, 5
 _MOST = 10_000
 """Runs a side: of more, the answer takes minutes."""
+_COUNT = click.IntRange(1, 1000)
 _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
-_MORE_THAN_0 = click.FloatRange(min=0, min_open=True, max=100)
-
-
-def _number(
-    flag: str, kind: Any, metavar: str, what: str
-) -> Callable[[options.Command], options.Command]:
-    return click.option(flag, type=kind, metavar=metavar, help=what)
+_ABOVE_0 = click.FloatRange(min=0, min_open=True, max=100)
 
 
 @click.command()
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=options.FILE)
-@_number("--cases", click.IntRange(1, 1000), "N", "Cases; by default those of the past runs.")
-@_number("--runs", click.IntRange(1, 1000), "N", f"Runs a case and side; by default {_RUNS}.")
-@_number("--rate", _SHARE, "SHARE", "How many runs are CORRECT; by default as of the past ones.")
-@_number("--spread", _MORE_THAN_0, "S", "The standard deviation of the logarithms of costs.")
+@options.value("--cases", "N", "Cases; by default those of the past runs.", type=_COUNT)
+@options.value("--runs", "N", f"Runs a case and side; by default {_RUNS}.", type=_COUNT)
+@options.value("--rate", "SHARE", "Share of CORRECT runs; by default of past ones.", type=_SHARE)
+@options.value("--spread", "S", "The standard deviation of the logarithms of costs.", type=_ABOVE_0)
 @click.option("--margin", type=_SHARE, default=MARGIN, show_default=True, help="As in compare.")
 @click.option(
     "--ratio",
@@ -85,11 +79,8 @@ def plan(  # noqa: PLR0913, PLR0917 - one for each option
       drive-trace plan --rate 0.75 --spread 0.5 --cases 5
       drive-trace plan --suite suite.toml
     """
-    past_runs, level, planned = (
-        "" if rate else " (assumed)",
-        ALPHA,
-        dict[str, compared.RunManifest](),
-    )
+    past_runs, level = "" if rate else " (assumed)", ALPHA
+    planned: dict[str, compared.RunManifest] = {}
     if suite is not None:
         file = suite_at(suite, "paths", "cases", "runs", "margin")
         last = file.suite.looks
@@ -111,33 +102,28 @@ def plan(  # noqa: PLR0913, PLR0917 - one for each option
         elif not rate:
             past_runs = f" ({plural(len(side.runs), 'past run')}, none graded: assumed)"
         rate = rate or (power.likely_rate(counts.correct, graded) if graded else None)
-        known = (
-            power.spread_of(compared.log_costs(past, each))
-            for each in (compared.DOLLARS, *compared.COSTS)
-            if each is not compared.WALL_CLOCK
-        )
+        kinds = (compared.DOLLARS, *compared.COSTS)
+        costs = (each for each in kinds if each is not compared.WALL_CLOCK)
+        known = (power.spread_of(compared.log_costs(past, each)) for each in costs)
         spread = spread or next(filter(None, known), None)
+    assumed = [name for name, it in (("rate", rate), ("spread", spread)) if not it]
     cases, runs, rate, spread = cases or 1, runs or _RUNS, rate or _RATE, spread or _SPREAD
     if cases * runs > _MOST:
         what = f"{cases:,} cases of {runs:,} runs are more than {_MOST:,} runs a side"
         raise click.UsageError(f"{what}; name fewer of either")
     sizes = [(runs, runs)] * cases
+    gate = partial(power.chance_of_gate, rate=rate, margin=margin, alpha=level)
+    cost = partial(power.chance_of_cost, rate=rate, spread=spread, ratio=ratio, alpha=level / 2)
     shown = [
-        power.power_of(
-            "CORRECT runs", margin, sizes, lambda of: power.chance_of_gate(of, rate, margin, level)
-        ),
-        power.power_of(
-            "costs",
-            ratio,
-            sizes,
-            lambda of: power.chance_of_cost(of, rate, spread, ratio, level / 2),
-        ),
+        power.power_of("CORRECT runs", margin, sizes, gate),
+        power.power_of("costs", ratio, sizes, cost),
     ]
     if output_format == "json":
-        given = {"cases": cases, "runs": runs, "rate": rate, "spread": spread}
+        given = {"cases": cases, "runs": runs, "rate": rate, "spread": spread, "assumed": assumed}
         click.echo(json_document(given | {"power": [each._asdict() for each in shown]}))
         return
     design = f"{plural(cases, 'case')} of {plural(runs, 'run')} a side"
     spreads = f"the logarithms of costs spread by {spread:.2f}"
+    spreads += " (assumed)" * ("spread" in assumed)
     where = f"{design}, where {rate:.2f} of the runs are CORRECT{past_runs} and {spreads}:"
     click.echo(as_text([Paragraph(where), Bullets([each.words for each in shown])]))
