@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import click
@@ -179,6 +180,28 @@ def test_formats_have_one_name(command: str, tmp_path: Path) -> None:
     outs = [run(command, *path, name, "json").out for name in ("--output-format", "--format")]
     assert outs[0] == outs[1]
     assert json.loads(outs[0])
+
+
+@pytest.mark.parametrize("code", ["missing-field", "time-goes-back", "bytes-delta-mismatch"])
+def test_the_page_of_a_rule_fits_a_narrow_terminal(code: str) -> None:
+    """But for what stands in an example without a place to break it."""
+    lines = [click.unstyle(each) for each in on_a_terminal("explain", code, width=70).splitlines()]
+    assert all(len(each) <= 70 for each in lines if "{…" not in each)
+    page = run("explain", code).out
+    assert {*" ".join(lines).split()} >= {*page.partition("Example.")[0].split()}
+    (text, marks) = next(both for both in pairwise(lines) if "^" in both[1])
+    was, were = next(both for both in pairwise(page.splitlines()) if "^" in both[1])
+    marked = slice(were.index("^"), were.rindex("^") + 1)
+    assert text[marks.index("^") : marks.rindex("^") + 1] == was[marked][: marks.count("^")]
+
+
+def test_paths_of_a_fleet_fit_a_narrow_terminal(here: Path) -> None:
+    path = f"{'long/' * 12}ab/trace.jsonl"
+    write(here, path)
+    said = [click.unstyle(each) for each in on_a_terminal("fleet", path, width=80).splitlines()]
+    assert max(map(len, said)) <= 80
+    assert f"      {path}" in said, "it stands below its run, whole"
+    assert f"run-1  {path}" in run("fleet", path).out
 
 
 @pytest.mark.parametrize("arguments", [["explain"], ["check", "--statistics", "trace.jsonl"]])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-import textwrap
+from functools import partial
 from typing import Any
 
 import click
@@ -16,6 +16,7 @@ from drive_trace.linter.rule import Rule
 from drive_trace.linter.rules import RULES
 from drive_trace.storage.linked_files import rule_page
 from drive_trace.text.escaping import json_document, printable
+from drive_trace.text.spans import Span
 from drive_trace.text.wording import listed, wrapped
 from drive_trace.vocabulary.slips import nearest
 
@@ -25,6 +26,9 @@ _WORD = 3
 """Fewer letters are in too many names."""
 _MOST_NAMES = 5
 _FENCE = re.compile(r"^```.*\n((?:.*\n)*?)```$", re.MULTILINE)
+_WITHIN = re.compile(r"(?<=\S)\n(?=[^\s#-])")
+"""The end of a line within a paragraph."""
+_EXCERPT = re.compile(r"^(\d+ \| )(.*)(?:\n( +\| )( *)(\^+))?$", re.MULTILINE)
 
 
 def complete_rules(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -68,7 +72,7 @@ def explain(code: str | None, output_format: str) -> None:
     if output_format == "json":
         page = json_document({**_facts(rule), "page": page})
     elif output_format == "text":
-        page = _without_marks(page)
+        page = _without_marks(page, frame_columns(sys.stdout))
     click.echo(page)
 
 
@@ -86,11 +90,27 @@ def unknown_rule(code: str) -> str:
     return f'no rule is called "{printable(code)}"; {hint}'
 
 
-def _without_marks(page: str) -> str:
-    """The page without the marks that are for a renderer."""
-    page = _FENCE.sub(lambda found: textwrap.indent(found[1].rstrip("\n"), "    "), page)
-    page = _BOLD.sub(lambda found: click.style(found[1] or found[2], bold=True), page)
-    return _EMPHASIS.sub(r"\1", page)
+def _without_marks(page: str, columns: int | None) -> str:
+    """The page without the marks that are for a renderer, fitted to a terminal of some columns."""
+    parts = _FENCE.split(_EMPHASIS.sub(r"\1", page))
+    for at, part in enumerate(parts):
+        indent, text = "    " * (at % 2), part.rstrip("\n") if at % 2 else part
+        lines = [[f"{indent}{each}"] for each in text.split("\n")]
+        if columns is not None:
+            text = _EXCERPT.sub(partial(_cut, columns), text) if indent else _WITHIN.sub(" ", text)
+            lines = [wrapped(each, indent, columns, indent[2:]) for each in text.split("\n")]
+        parts[at] = "\n".join("\n".join(each) for each in lines)
+    return _BOLD.sub(lambda found: click.style(found[1] or found[2], bold=True), "".join(parts))
+
+
+def _cut(columns: int, found: re.Match[str]) -> str:
+    """An excerpt around its mark. Without one, what matters is near an end that is not cut."""
+    from drive_trace.commands.formats import excerpt  # noqa: PLC0415 - for a terminal alone
+
+    number, text, gutter, before, mark = found.groups("")
+    start = len(before) if mark else len(text) * (not text.endswith("…"))
+    shown, carets = excerpt(text, Span(start, start + len(mark)), columns - len(number) - 4)
+    return f"{number}{shown}\n{gutter}{carets}" if mark else f"{number}{shown}"
 
 
 def _list(output_format: str) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import click
 
 from drive_trace import __version__
-from drive_trace.commands import options
+from drive_trace.commands import options, terminal
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, ProgressBar, notify, write_document
 from drive_trace.fleet import DAFT, RAY
 from drive_trace.storage.files import STDIN, leads_out
@@ -152,7 +152,9 @@ def fleet(  # noqa: PLR0913, PLR0917 - one for each option
     if html is not None:
         card = ScoreCard((), (), (*inputs.unread,), omitted(inputs.left_out))
         _write_page(html, kept, summary, scan.file_count, card)
-    click.echo(summary.text(scan.file_count, unread), err=STDIN in {out, html})
+    is_apart = STDIN in {out, html}
+    width = min(100, terminal.frame_columns(sys.stderr if is_apart else sys.stdout) or 100)
+    click.echo(summary.text(scan.file_count, unread, width), err=is_apart)
     sys.exit(EXIT_UNUSABLE if inputs.unread or inputs.failed else 0)
 
 

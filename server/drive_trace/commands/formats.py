@@ -184,7 +184,7 @@ class _Tally:
             return
         if totals.files or totals.unread:
             phrases = [
-                f"{count} {_plural(severity) if count > 1 else severity.label}"
+                plural(count, severity.label, "s" * (severity is not Severity.INFORMATION))
                 for severity in Severity
                 if (count := self._counts[severity])
             ]
@@ -198,10 +198,6 @@ class _Tally:
             if self._in_bulk and not totals.is_fixed:
                 yield f"up to {self._in_bulk:,} fixable only with --fix --unsafe-fixes\n"
         yield from (f"{note}\n" for note in totals.notes)
-
-
-def _plural(severity: Severity) -> str:
-    return severity.label if severity is Severity.INFORMATION else f"{severity.label}s"
 
 
 def excerpt(text: str, span: Span, width: int = _WIDTH) -> tuple[str, str]:

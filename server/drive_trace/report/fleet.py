@@ -217,7 +217,6 @@ def _arrow(value: Any, kind: Any) -> Any:
 
 _MOST = 10
 _WIDTH = 22
-_COLUMNS = 100
 _BY = {"project": "By project", "month": "By month"}
 
 
@@ -248,11 +247,11 @@ class FleetSummary:
             if len(self._needing[need]) < _MOST:
                 self._needing[need].append(row)
 
-    def text(self, files: int, unread: int = 0) -> str:
-        """All of it for a terminal, what needs somebody first; ``unread`` is how many inputs could
-        not be read.
+    def text(self, files: int, unread: int, width: int) -> str:
+        """All of it for a terminal of so many columns, what needs somebody first; ``unread`` is how
+        many inputs could not be read.
         """
-        return doc.as_text(self.blocks(files, unread), _COLUMNS)
+        return doc.as_text(self.blocks(files, unread), width)
 
     def blocks(self, files: int, unread: int = 0) -> Iterator[doc.Paragraph | doc.Section]:
         """The same as a document."""

@@ -231,7 +231,8 @@ def _text(blocks: Iterable[Block], indent: str, width: int, paint: Paint) -> Ite
                 yield from (f"{indent}  {plain(command, 2000)}" for command in commands)
             case Table():
                 yield from (f"{indent}{each.caption}:" for _ in range(bool(each.caption)))
-                yield from (f"{indent}{line}".rstrip() for line in _aligned(each, width, paint))
+                rows = _aligned(each, width - len(indent), paint)
+                yield from (f"{indent}{row}".rstrip() for row in rows)
                 yield from wrapped(more(each.left_out, each.what) or "", indent, width)
             case Section(title, inner):
                 yield from ([] if is_first else [""])
@@ -255,11 +256,12 @@ def _aligned(table: Table, width: int, paint: Paint) -> Iterator[str]:
         for at, each in enumerate(columns)
     ]
     least = [max(map(terminal_columns, " ".join(each).split(" "))) for each in columns]
-    least[-1] = min(least[-1], 30)  # what overflows there, as a path, moves nothing
+    least[-1] = min(least[-1], 30)  # what overflows there, as a path, stands below
     widths = [max(map(terminal_columns, each)) for each in columns]
     for _ in range(sum(widths) + 2 * len(widths) - width):
         widest = max(range(len(widths)), key=lambda at: (widths[at] > least[at], widths[at]))
         widths[widest] = max(widths[widest] - 1, least[widest])
+    before = sum(widths[:-1]) + 2 * len(widths[:-1])
     for row, roles_of in zip(rows, roles, strict=True):
         cells = [[*_in_column(cell, most)] or [""] for cell, most in zip(row, widths, strict=True)]
         for line in zip_longest(*cells, fillvalue=""):
@@ -268,6 +270,9 @@ def _aligned(table: Table, width: int, paint: Paint) -> Iterator[str]:
                 room = " " * (most - terminal_columns(each))
                 text = paint(each, role) if role and each else each
                 shown.append(f"{room}{text}" if is_figure else f"{text}{room}")
+            if before and before + terminal_columns(line[-1]) > width:
+                yield from ["  ".join(shown[:-1])] * any(line[:-1])
+                shown = ["", "", shown[-1]]
             yield "  ".join(shown)
 
 
