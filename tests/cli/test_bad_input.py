@@ -1,6 +1,7 @@
 """The command line, from outside: what cannot be read, and any bytes that can."""
 
 import errno
+import gzip
 import os
 import subprocess
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from drive_trace.storage.files import why, why_not_read
 from tests.cli.support import CLEAN, REJECTED, findings, marked, run, write
 from tests.support.client_text import apply_columns, triage
 from tests.support.command import COMMAND
@@ -40,6 +42,11 @@ def utf16_without_a_mark(tmp_path: Path) -> tuple[Path, str]:
 
 def utf32(tmp_path: Path) -> tuple[Path, str]:
     return write(tmp_path, "utf32.jsonl", CLEAN.encode("utf-32")), "is UTF-32; save it as UTF-8"
+
+
+def packed(tmp_path: Path) -> tuple[Path, str]:
+    path = write(tmp_path, "trace.jsonl.gz", gzip.compress(CLEAN.encode()))
+    return path, "is packed by gzip; save it as UTF-8"
 
 
 def folder_in_a_traces_place(tmp_path: Path) -> tuple[Path, str]:
@@ -83,7 +90,7 @@ def in_a_locked_folder(tmp_path: Path) -> tuple[Path, str]:
 
 
 def locked_folder(tmp_path: Path) -> tuple[Path, str]:
-    return in_a_locked_folder(tmp_path)[0].parent, "cannot be searched: Permission denied"
+    return in_a_locked_folder(tmp_path)[0].parent, "cannot be searched: permission denied"
 
 
 def pipe_in_a_folder(tmp_path: Path) -> tuple[Path, str]:
@@ -101,6 +108,7 @@ UNREADABLE = [
     utf16,
     utf16_without_a_mark,
     utf32,
+    packed,
     folder_in_a_traces_place,
     folder_in_wip,
     pipe,
@@ -179,6 +187,24 @@ def test_the_current_folder_may_be_gone(tmp_path: Path) -> None:
     )
     assert (ended.returncode, ended.stderr) == (2, "drive-trace: x: no such file or folder\n")
     assert "unknown-value" in ended.stdout
+
+
+@pytest.mark.parametrize("command", ["check", "score", "report"])
+def test_a_file_without_text_is_told_where_somebody_names_it(command: str, tmp_path: Path) -> None:
+    empty, binary = write(tmp_path, "trace.jsonl", b""), write(tmp_path, "b.jsonl", b"\1\0\2\n")
+    ran = run(command, empty)
+    assert (ran.code, ran.err) == (0, f"drive-trace: {empty}: holds no lines\n")
+    assert run(command, binary).err == f"drive-trace: {binary}: is binary: it has NUL\n"
+    assert run(command, binary).code == (1 if command == "check" else 2)
+    # A search finds many, and standard input often holds nothing.
+    assert run(command, "--exclude", "b.jsonl", tmp_path).err == ""
+    assert run(command, "-", stdin="").err == ""
+
+
+def test_want_of_a_permission_is_told_alike() -> None:
+    for words in ("Permission denied", "Operation not permitted", "Access is denied"):
+        denied = PermissionError(errno.EACCES, words)
+        assert why(denied) == why_not_read(denied) == "permission denied"
 
 
 MONSTERS = {

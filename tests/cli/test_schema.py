@@ -55,6 +55,13 @@ def test_events_runs_and_paths_are_completed(tmp_path: Path) -> None:
     assert completed("tokens", *target, "se") == ["plain,search"]
     assert completed("emit", "--trace-file", tmp_path, "--project-run-id", "s") == []
     assert completed("emit", "--project-run-id", "s") == []
+    for given in ((tmp_path,), ()):
+        found = completed("check", *given, "--run", "s", cwd=tmp_path)
+        assert found == ["plain,shop", "plain,search"]
+    assert completed("score", "--run", "se", cwd=tmp_path) == ["plain,search"]
+    write(tmp_path, "other/trace.jsonl", triage(run="supply"))
+    assert completed("score", tmp_path / "other", "--run", "s", cwd=tmp_path) == ["plain,supply"]
+    assert completed("score", tmp_path / "none", "--run", "s") == []
     assert completed("emit", "--event", "round-") == ["plain,round-start", "plain,round-end"]
     assert completed("schema", "project-c") == ["plain,project-closed"]
     assert completed("check", "pro") == completed("emit", "--trace-file", "pro") == ["file,pro"]

@@ -8,7 +8,7 @@ import pytest
 
 from drive_trace.storage.files import Problem
 from drive_trace.storage.histories import Histories
-from tests.cli.support import git, run
+from tests.cli.support import CLEAN, git, run, write
 from tests.storage.test_history import ask, many, told
 from tests.support.client_text import apart, graded, tokens, triage
 
@@ -328,15 +328,35 @@ def test_what_git_does_not_tell_whole_is_not_read(repo: Checkout, tmp_path: Path
     git(tmp_path, "clone", "-q", "--depth=1", repo.root.as_uri(), str(shallow))
     for path, option, why in (
         (shallow / "trace.jsonl", "--history", "its history is cut off, as the clone is shallow"),
-        (shallow / "trace.jsonl", "--history=HEAD^", "its repository has no commit HEAD^; fetch"),
-        (repo.path, "--history=--all", "its repository has no commit --all; fetch it"),
+        (shallow / "trace.jsonl", "--history=HEAD^", "HEAD^ is no commit that is here; fetch it"),
+        (repo.path, "--history=--all", "--all is no commit that is here; fetch it"),
     ):
         found = run("check", option, path)
         assert found.code == 2
-        assert why in found.out
+        assert why in found.out + found.err
     git(shallow, "fetch", "-q", "--unshallow")
     assert run("check", "--history", shallow / "trace.jsonl").code == 0
     assert run("check", "--history=HEAD^", shallow / "trace.jsonl").code == 0
+
+
+@pytest.mark.parametrize("command", ["check", "score", "report"])
+def test_a_commit_that_no_repository_has_is_told_once(
+    command: str, repo: Checkout, tmp_path: Path
+) -> None:
+    write(repo.root, "more/trace.jsonl", CLEAN)
+    other = write(tmp_path / "elsewhere", "trace.jsonl", CLEAN)
+    for wrong, why in (("nope", "is no commit that is here"), ("a..b", "is a range of commits")):
+        ran = run(command, f"--history={wrong}", repo.root, other)
+        assert (ran.code, ran.out) == (2, "")
+        assert ran.err.count(f"{wrong} {why}") == 1
+        assert len(ran.err.splitlines()) == 4
+    # Outside of a repository there is no history; and one of several that has it is enough.
+    assert run(command, "--history=nope", other).code == 0
+    second = Checkout(tmp_path / "second")
+    git(second.root, "tag", "base")
+    ran = run(command, "--history=base", repo.path, second.path)
+    assert (ran.code, bool(ran.out)) == (2, True)
+    assert f"{repo.path}: its history cannot be read" in ran.err + ran.out
 
 
 def test_a_history_without_a_version_is_not_read(repo: Checkout) -> None:

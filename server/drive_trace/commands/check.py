@@ -42,6 +42,9 @@ def _rules(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> fro
     return frozenset(code for name in names for code in selected(name))
 
 
+_RULES: dict[str, Any] = {"multiple": True, "callback": _rules, "shell_complete": complete_rules}
+
+
 @click.command(cls=options.WithHistory)
 @options.paths
 @options.search
@@ -50,18 +53,9 @@ def _rules(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> fro
     "--select",
     "RULE,…",
     f"Run these rules alone: codes, globs such as '*-mismatch', or {listed(GROUPS, 'or')}.",
-    multiple=True,
-    callback=_rules,
-    shell_complete=complete_rules,
+    **_RULES,
 )
-@options.value(
-    "--ignore",
-    "RULE,…",
-    "Do not run these rules.",
-    multiple=True,
-    callback=_rules,
-    shell_complete=complete_rules,
-)
+@options.value("--ignore", "RULE,…", "Do not run these rules.", **_RULES)
 @click.option(
     "--severity",
     "least",
@@ -173,7 +167,7 @@ def check(paths: tuple[str, ...], search: SearchOptions, **given: Any) -> None:
         from drive_trace.commands.fixes import Fixes  # noqa: PLC0415 - takes long to load
 
         fixes = Fixes(suggestions=given["unsafe_fixes"], only_show=given["diff"])
-    reading = Reading(tuple(map(options.followed, paths)), search, options.histories())
+    reading = Reading(tuple(map(options.followed, paths)), search, options.histories(paths))
     off = (RULES.keys() - (given["select"] or RULES.keys())) | given["ignore"]
     run = Checking(projects, off, fixes, given["stdin_filename"], given["fail_on"])
     _tell(run, reading, fixes, given)

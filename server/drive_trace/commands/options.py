@@ -10,7 +10,9 @@ import math
 import os
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial, reduce, wraps
+from itertools import islice
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -32,6 +34,7 @@ _HARMLESS = r"[A-Za-z0-9][A-Za-z0-9._:@+/-]{0,199}"
 """What stays one word, and itself, in every shell."""
 _MOST = 64 << 20
 """In bytes: a person who presses a key waits for no more to be read."""
+_MOST_FILES = 100
 _NOT_OURS = (".csv", ".tsv", ".xlsx", ".parquet", ".xml", ".pdf", ".yaml", ".yml")
 """Endings of files that would not hold what they promise."""
 
@@ -86,9 +89,7 @@ def _is_finite(_: click.Context, __: click.Parameter, value: float) -> float:
     return value
 
 
-def _can_be_appended_to(
-    ctx: click.Context, param: click.Parameter, value: str | None
-) -> str | None:
+def _appendable(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
     """Refuse ``-``, which means a stream elsewhere: nothing can be appended to one."""
     from drive_trace.storage.files import leads_out  # noqa: PLC0415 - only those that write
 
@@ -135,20 +136,23 @@ def complete_words(ctx: click.Context, param: click.Parameter, incomplete: str) 
     return [each for each in names if each.startswith(incomplete)]
 
 
-def _complete_runs(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """The runs in the trace that stands before on the command line."""
-    from drive_trace.storage.recording import runs_named  # noqa: PLC0415 - only when a shell asks
+def _complete_runs(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """The runs in the trace that stands before on the command line; for ``--run`` in those that the
+    command would look at.
+    """
+    from drive_trace.storage.finding import find_traces  # noqa: PLC0415 - only when a shell asks
+    from drive_trace.storage.recording import runs_named  # noqa: PLC0415 - as above
 
-    try:
-        path = ctx.params.get("trace_file") or ctx.params.get("into") or ""
-        data = read_regular(path, _MOST)
-    except (OSError, ValueError):
-        return []
-    return [
-        run
-        for run in runs_named(data)
-        if run.startswith(incomplete) and re.fullmatch(_HARMLESS, run)
-    ]
+    named = ctx.params.get("trace_file") or ctx.params.get("into") or ""
+    paths = ctx.params.get("paths") or ctx.args or (".",)
+    found = find_traces(paths) if param.name == "runs" else [named]
+    runs, left = dict[str, None](), _MOST
+    for path in islice(found, _MOST_FILES):
+        with suppress(OSError, ValueError):
+            data = read_regular(str(path), left)
+            left -= len(data)
+            runs |= dict.fromkeys(runs_named(data))
+    return [each for each in runs if each.startswith(incomplete) and re.fullmatch(_HARMLESS, each)]
 
 
 # What is read
@@ -167,15 +171,18 @@ def _remember_commit(ctx: click.Context, param: click.Parameter, value: str | No
 
     found = commit_named(value) if value is not None else None
     if value is not None and not found:
-        why = f"{value} is no commit that is here; fetch it"
+        why = _why_no_commit(value)
         if not value:
             why = "the empty text names no commit; name one, such as main"
         elif repository_around(Path.cwd()) is None:
             why = "the current folder is in no repository of git; go to one"
-        elif ".." in value:
-            why = f"{value} is a range of commits; name one commit"
         raise click.BadParameter(why)
     _remember(ctx, param, found)
+
+
+def _why_no_commit(name: str) -> str:
+    is_range = f"{name} is a range of commits; name one commit"
+    return is_range if ".." in name else f"{name} is no commit that is here; fetch it"
 
 
 paths = click.argument("paths", metavar="[PATH]...", nargs=-1, type=FILE)
@@ -234,6 +241,7 @@ _RUN = value(
     "Look at the runs with such an id alone; may be repeated.",
     name="runs",
     multiple=True,
+    shell_complete=_complete_runs,
     **_REMEMBERED,
 )
 _SINCE = value(
@@ -249,13 +257,20 @@ touched = all_of(_RUN, _SINCE)
 """Which of the traces and runs that are found are looked at."""
 
 
-def histories() -> Histories | None:
-    """What ``--history`` asks git for."""
+def histories(paths: Sequence[str]) -> Histories | None:
+    """What ``--history`` asks git for. Raises BadParameter where no repository of the paths has the
+    commit that it names.
+    """
     since = click.get_current_context().meta["history"]
     if since is None:
         return None
-    from drive_trace.storage.histories import Histories  # noqa: PLC0415 - few ask for it
+    from drive_trace.storage.git import commit_named, repository_around  # noqa: PLC0415 - few ask
+    from drive_trace.storage.histories import Histories  # noqa: PLC0415 - as above
 
+    around = (repository_around(Path(os.path.realpath(each))) for each in paths or (".",))
+    roots = {str(each.root) for each in around if each is not None}
+    if since and roots and not any(commit_named(since, each) for each in roots):
+        raise click.BadParameter(_why_no_commit(since), param_hint="'--history'")
     return Histories(since)
 
 
@@ -342,8 +357,7 @@ def trace_file(command: Command, flag: str = "--trace-file", **more: Any) -> Com
     """The trace, whether its links are followed, and what is not searched beside it."""
     named = {"required": True, "envvar": "DRIVE_TRACE_FILE", "show_envvar": True}
     described = {**named, "help": "The trace to append to.", **more}
-    check = _can_be_appended_to
-    option = click.option(flag, metavar="FILE", callback=check, type=FILE, **described)
+    option = click.option(flag, metavar="FILE", callback=_appendable, type=FILE, **described)
     return option(follow_links(exclude(command)))
 
 

@@ -133,12 +133,19 @@ class Reading(finding.NotRead):
         since = self.search.since
         for trace in self.usable(map(_read, map(self._if_touched, found))):
             self.found.append(trace.path)
+            self._tell_odd(trace.path, trace.records)
             if since is not None:
                 records += trace.records
                 self._note_touched(trace, since)
             yield trace
         if since is not None:
             self._note_gone(since, records)
+
+    def _tell_odd(self, path: str, records: Sequence[str]) -> None:
+        """Tell of a file that somebody named, and that holds nothing, or no text."""
+        odd = "is binary: it has NUL" * ("\0" in records[0]) or "holds no lines" * (records == [""])
+        if odd and path in self.paths and path != disk.STDIN:
+            self._say(f"{path}: {odd}")
 
     def _note_touched(self, trace: TraceRecords, since: Touched) -> None:
         before = since.before(trace.path)
@@ -273,8 +280,7 @@ class Reading(finding.NotRead):
 
     def notes(self) -> list[str]:
         """What a person must know about the search."""
-        sentence = finding.omitted(self.left_out).sentence()
-        return [sentence] if sentence else []
+        return [*filter(None, [finding.omitted(self.left_out).sentence()])]
 
 
 def _read(found: finding.Found) -> TraceRecords | Problem:

@@ -72,7 +72,7 @@ def report(
     """
     chosen = output_format or format_of(out, "markdown")
     search.projects = None if no_config else Projects(".", trusted=options.trusted())
-    reading = Reading(paths, search, options.histories())
+    reading = Reading(paths, search, options.histories(paths))
     run_ids = reading.read_whole()
     logs: dict[str, TraceLog] = {}
     findings = _findings(reading, search.projects, logs) if chosen != "json" else None

@@ -70,7 +70,7 @@ def score(
       drive-trace score --require-correct projects
     """
     # The files that PATH means, one after another.
-    found = Reading(paths, search, options.histories())
+    found = Reading(paths, search, options.histories(paths))
     traces = _read(found, found)
     run_ids = found.asked({*_runs_in(traces), *found.touched})
     others = _read(found.others(run_ids), found)  # of the same runs
@@ -79,7 +79,8 @@ def score(
     left_out = omitted(found.left_out)
     scored = card.score(traces, found.unread, left_out, _read_again, only=run_ids)
     exempt = [*_exempt(scored, search.projects or Projects("."), found)]
-    click.echo(_rendered(scored, output_format or _default_format(), exempt))
+    by_default = "table" if is_terminal(sys.stdout) else "text"
+    click.echo(_rendered(scored, output_format or by_default, exempt))
     let_off = {run_id for run_id, _, why_not in exempt if not why_not}
     counted = [run for run in scored.runs if run.run_id not in let_off]
     is_none_touched = search.since is not None and not found.touched
@@ -88,7 +89,8 @@ def score(
     for reason in _shortcomings(scored, counted) if is_short else ():
         click.echo(f"drive-trace: --require-correct: {reason}", err=True)
     tell_others(found.others_found)
-    sys.exit(_exit_code(scored, is_short=is_short))
+    # 2 where something was not read: nobody knows what it would have changed.
+    sys.exit((1 if scored.complete else 2) if is_short or scored.unread else 0)
 
 
 def _runs_in(traces: Iterable[TraceSummary]) -> set[str]:
@@ -114,11 +116,6 @@ def _read_again(path: str) -> Index | None:
     if isinstance(found, Problem):
         return None
     return ScoredTrace(found.records, path, found.provenance).index
-
-
-def _default_format() -> str:
-    """A person at a terminal wants a table, and who reads a file wants words."""
-    return "table" if is_terminal(sys.stdout) else "text"
 
 
 _Exempt = tuple[str, Exemption, str]
@@ -182,10 +179,3 @@ def _shortcomings(scored: ScoreCard, counted: Sequence[RunScore]) -> Iterator[st
         yield f"and {len(short) - MOST_NAMED:,} more runs"
     if scored.left_out.missed:
         yield scored.left_out.sentence()
-
-
-def _exit_code(scored: ScoreCard, *, is_short: bool) -> int:
-    """2 where something was not read: nobody knows what it would have changed."""
-    if is_short or scored.unread:
-        return 1 if scored.complete else 2
-    return 0

@@ -84,9 +84,8 @@ class LockedTrace:
             if self._is_new:
                 sync_folder(Path(os.path.realpath(self.path)).parent)
         except OSError as error:
-            what = f"cannot be written: {error.strerror}"
-            outcome = self._failed(size, data, len(data) - len(rest))
-            raise AppendError(self.path, f"{what}; {outcome}") from error
+            left = self._failed(size, data, len(data) - len(rest))
+            raise AppendError(self.path, f"cannot be written: {error.strerror}; {left}") from error
         except BaseException:  # as Ctrl-C, after which a message says that this failed
             self._take_back(size, data)
             raise
@@ -279,8 +278,6 @@ def _why_not(path: str, error: OSError | ValueError) -> AppendError:
             return AppendError(path, f"not written: {error.strerror}")
         case FileNotFoundError() | IsADirectoryError():
             return AppendError(path, disk.why_not_read(error))
-        case PermissionError():
-            return AppendError(path, "cannot be written: permission denied")
         case _:
             return AppendError(path, f"cannot be written: {disk.why(error)}")
 

@@ -35,8 +35,11 @@ _MARKS = {
     b"\0\0\xfe\xff": "is UTF-32",
     b"\xff\xfe": "is UTF-16",
     b"\xfe\xff": "is UTF-16",
+    b"\x1f\x8b": "is packed by gzip",
+    b"PK\3\4": "is a zip archive",
+    b"\x28\xb5\x2f\xfd": "is packed by Zstandard",
 }
-"""What byte order marks mean, the longer ones first."""
+"""What marks at the beginning mean, the longer ones first."""
 
 _PIECE = 1 << 24
 """Bytes that are read at once."""
@@ -165,8 +168,8 @@ def records_of(data: bytes) -> list[str]:
 
 
 def why_not_utf8(data: bytes) -> str | None:
-    """Why no reader can use a file that begins with these bytes: it is UTF-16 or UTF-32. None for
-    others.
+    """Why no reader can use a file that begins with these bytes: it is UTF-16 or UTF-32, or binary.
+    None for others.
     """
     phrase = next((each for mark, each in _MARKS.items() if data.startswith(mark)), None)
     if phrase is None and _has_half_nul(data[:HEAD]):
@@ -204,8 +207,6 @@ def why_not_read(error: OSError | ValueError) -> str:
             return "no such file or folder"
         case IsADirectoryError():
             return "is a folder, not a file"
-        case PermissionError():
-            return "permission denied"
         case OSError(strerror=str(words)) if words == SPECIAL:
             return f"{words}; save its text as one"
         case OSError(errno=errno.EFBIG):
@@ -215,7 +216,9 @@ def why_not_read(error: OSError | ValueError) -> str:
 
 
 def why(error: OSError | ValueError) -> str:
-    """The system's message for an error."""
+    """The system's message for an error; one that lacks a permission is always told alike."""
+    if isinstance(error, PermissionError):
+        return "permission denied"
     return (isinstance(error, OSError) and error.strerror) or str(error)
 
 

@@ -1,8 +1,8 @@
 """A file cannot be read at all.
 
 A file or folder cannot be read at all: it is not there, may not be read, is a folder or a pipe
-in a file's place, holds no trace, or is UTF-16 or UTF-32. Whatever it says of a run is missing from
-every result, and may be the grade that decides.
+in a file's place, holds no trace, is UTF-16 or UTF-32, or is packed, as by gzip. Whatever it says
+of a run is missing from every result, and may be the grade that decides.
 
 It is the one error that is about no line: it stands on line 1, column 1. No configuration, baseline
 or `--fail-on` hides it, and the exit code is 2. `score` and `report` name the file, too, and call

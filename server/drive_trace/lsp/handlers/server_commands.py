@@ -22,6 +22,7 @@ from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.messages import CONTENT_SCHEME
 from drive_trace.lsp.rpc.threads import in_thread
 from drive_trace.storage.emitting import filled
+from drive_trace.storage.files import why
 from drive_trace.storage.linked_files import write_run_page
 from drive_trace.storage.recording import NewEvent, append_events, new_stamp, record_feed
 from drive_trace.trace.provenance import Origin
@@ -63,9 +64,8 @@ class ServerCommands(Handlers):
             lines = tuple(request.analysis.document.lines)  # as they are now; typing goes on
             page = await in_thread(lambda: write_run_page(uri, run_id, page_of(run, lines)))
         except OSError as error:
-            self._protocol.show_message(
-                f"{run.title} (its page could not be written: {error.strerror})"
-            )
+            problem = f"its page could not be written: {why(error)}"
+            self._protocol.show_message(f"{run.title} ({problem})")
             return card
         if not await show_document(self._protocol, page.as_uri()):
             self._protocol.show_message(run.title)
