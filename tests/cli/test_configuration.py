@@ -264,7 +264,7 @@ def test_one_that_cannot_be_used_is_told_once(
 def test_a_given_one_that_is_not_there(tmp_path: Path) -> None:
     gone = tmp_path / "gone.toml"
     ran = check("--config", gone, write(tmp_path, "trace.jsonl", CLEAN))
-    said = f"{gone}: cannot be read: No such file or directory\n"
+    said = f"{gone}: cannot be read: no such file or folder\n"
     assert (ran.code, ran.err) == (2, f"drive-trace: {said}")
     assert "gone.toml:1:1: error[unreadable-file] not read: 1 trace, as this cannot" in ran.out
 

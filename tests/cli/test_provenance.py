@@ -251,10 +251,10 @@ def test_a_record_takes_nothing_away(tmp_path: Path) -> None:
 def test_what_was_measured_is_said_beside_a_duration(tmp_path: Path) -> None:
     lines = [each for each in Recorder().run("shop", PASS) if "project-closed" not in each]
     trace = write(tmp_path / "trace.jsonl", lines)
-    assert "1 of 1 dispatches, as claimed" in run("score", trace).out
+    assert "1 of 1 dispatch, as claimed" in run("score", trace).out
     entries = provenance_of("".join(lines), Origin("hook", ("wall_clock_ms",), (), "session-1"))
     write(tmp_path / f"trace.jsonl{RECORD}", [entries])
-    assert "1 of 1 dispatches, as measured" in run("score", trace).out
+    assert "1 of 1 dispatch, as measured" in run("score", trace).out
     said = f"{len(lines)} events recorded beside, {len(lines)} measured"
     assert said in " ".join(run("score", trace).out.split())
     (scored,) = run("score", trace, "--format", "json").json["runs"]

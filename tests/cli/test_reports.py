@@ -154,7 +154,7 @@ def test_out_that_cannot_be_written(tmp_path: Path) -> None:
     path = write(tmp_path, "trace.jsonl", PASSED)
     for out, why in (
         (tmp_path, "it is a folder"),
-        (tmp_path / "none" / "r.md", "No such file or directory"),
+        (tmp_path / "none" / "r.md", "no such file or folder"),
         (path / "r.md", "Not a directory"),
     ):
         ran = run("report", path, "--out", out)

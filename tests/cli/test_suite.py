@@ -492,7 +492,7 @@ def test_other_acceptance_criteria_are_judged_by_again(suite: Path) -> None:
     assert ran.code == 2
     assert ran.err == (
         "drive-trace: suite.toml: [cases.case-3]: cases/case-3/acceptance.md: cannot be read: "
-        "No such file or directory\n"
+        "no such file or folder\n"
     )
 
 

@@ -532,7 +532,7 @@ def test_dollars_that_are_not_known_are_not_small(
             "2:9: `input` must be a number of at least 0 and at most 1,000,000; found ",
         ),
         ("[a", "1:3: is not TOML: "),
-        (None, "cannot be read: No such file"),
+        (None, "cannot be read: no such file or folder"),
     ],
 )
 def test_wrong_prices_are_told(

@@ -32,6 +32,17 @@ def test_check_tells_a_run_of_findings_once_with_all_places_and_their_fixes() ->
         assert edit["line"] == each["line"]
 
 
+def test_how_many_there_are_of_how_many_is_told_in_brackets() -> None:
+    dispatch = (
+        'EVENT{"event_type":"dispatch-start","dispatch_id":"%s"}',
+        'EVENT{"event_type":"dispatch-end","dispatch_id":"%s"}',
+    )
+    lines = [each % name for name in "abc" for each in dispatch]
+    options = ("--select", "dispatch-without-brief", "--output-format", "json")
+    (finding,) = run("check", "-", *options, stdin=trace(*lines)).json
+    assert finding["message"].endswith("issued for it, and at 2 more places (3 of 3)")
+
+
 def test_people_are_told_where_else() -> None:
     out = run("check", "-", stdin=THRICE).out
     assert "= also on lines 2, 3\n" in out

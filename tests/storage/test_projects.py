@@ -120,7 +120,7 @@ def test_what_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyP
         (only,) = Projects(".").of(str(tmp_path / "trace.jsonl")).problems
         return only.problem.message.removeprefix(f"{path}: ")
 
-    assert problem() == "cannot be read: No such file or directory"
+    assert problem() == "cannot be read: no such file or folder"
     path.unlink()
     path.write_bytes(b"# caf\xe9")
     assert problem() == "is not UTF-8 (byte 0xe9); save it as UTF-8"
@@ -220,7 +220,7 @@ def test_a_link_out_of_the_folder_is_not_written_through(tmp_path: Path) -> None
     here.mkdir()
     link = here / "drive-trace-baseline.json"
     project = Projects(str(here)).of(str(here / "a.jsonl"))
-    out, dangling = "not read: link out of the repository", "cannot be read: No such file"
+    out, dangling = "not read: link out of the repository", "cannot be read: no such file or folder"
     for target, why in (
         (theirs, out),
         (Path("../there/drive-trace-baseline.json"), out),

@@ -100,7 +100,7 @@ def test_what_is_no_file_is_not_replaced(path: Path) -> None:
     fifo = path.with_name("fifo")
     os.mkfifo(fifo)
     assert said(fifo) == "is not fixed: it is a pipe or a device, not a file"
-    assert said(path.with_name("gone")) == "is not fixed: No such file or directory"
+    assert said(path.with_name("gone")) == "is not fixed: no such file or folder"
 
 
 @not_on_windows(NO_MODES)

@@ -342,7 +342,8 @@ class Judging:
     def _lacks(self, judge: judgements.Judge) -> tuple[str, ...]:
         """Why a judge is not calibrated, as far as is known of it."""
         if self._calibrated is None:
-            return (f"there is no {CALIBRATION_NAME} in your own {self._own.folder}",)
+            place = f"in your own {self._own.folder} (drive-trace calibrate makes it)"
+            return (f"there is no {CALIBRATION_NAME} {place}",)
         return self._calibrated.lacks(judge, self._given["labelling_rule"])
 
     def _uncalibrated(self) -> tuple[str, int] | None:

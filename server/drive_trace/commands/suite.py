@@ -49,7 +49,7 @@ def suite() -> None:
     """
 
 
-@suite.command()
+@suite.command(short_help="Say which runs are missing, or not graded yet.")
 @_suite
 @options.outcome_format
 def status(path: str, output_format: str) -> None:
@@ -84,7 +84,7 @@ def status(path: str, output_format: str) -> None:
     sys.exit(_code(found, (*GATED, INTENT)))
 
 
-@suite.command("run-gates")
+@suite.command("run-gates", short_help="Run the gates that have not run.")
 @_suite
 def run_gates(path: str) -> None:
     """Run the gates of all planned runs that have ended and are not gated yet, as gate does.
@@ -112,7 +112,7 @@ def run_gates(path: str) -> None:
     _end(file, "gated", due, GATED)
 
 
-@suite.command("judge")
+@suite.command("judge", short_help="Have the suite's judge judge what nobody judged.")
 @_suite
 def judge_runs(path: str) -> None:
     """Have the suite's judge judge all planned runs that have ended and are not judged yet.

@@ -274,6 +274,6 @@ def _worded(told: Told, index: Index) -> Told:
         more = f", and at {count - 1:,} more place{'s' * (count > 2)}"
         parts = (f"{count:,}{of} {rule.sums}: ", *message, more)
         if not rule.sums:
-            parts = (*message, f"{more}{of}")
+            parts = (*message, more, f" ({count:,}{of})" * bool(of))
         first = first._replace(message=parts)
     return Told(first, places, follows)

@@ -91,10 +91,8 @@ class Efficiency(msgspec.Struct, frozen=True):
 
 def covered(figure: WallClock | Rounds) -> str:
     """``12 of 16 dispatches``, and ``2 of 2 ends of 1 dispatch`` where one has several."""
-    is_plain = figure.of == figure.dispatches
-    plural = "es" * (is_plain or figure.dispatches != 1)
-    ends = "" if is_plain else f"ends of {figure.dispatches:,} "
-    return f"{figure.counted:,} of {figure.of:,} {ends}dispatch{plural}"
+    ends = f"ends of {figure.dispatches:,} " * (figure.of != figure.dispatches)
+    return f"{figure.counted:,} of {figure.of:,} {ends}dispatch{'es' * (figure.dispatches != 1)}"
 
 
 def tokens_of(recorded: Recorded | None) -> Tokens | None:

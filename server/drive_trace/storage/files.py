@@ -203,8 +203,6 @@ def why_not_read(error: OSError | ValueError) -> str:
     match error:
         case LinkOutError():
             return f"not read: {error.strerror}"
-        case FileNotFoundError():
-            return "no such file or folder"
         case IsADirectoryError():
             return "is a folder, not a file"
         case OSError(strerror=str(words)) if words == SPECIAL:
@@ -216,9 +214,11 @@ def why_not_read(error: OSError | ValueError) -> str:
 
 
 def why(error: OSError | ValueError) -> str:
-    """The system's message for an error; one that lacks a permission is always told alike."""
+    """The system's message for an error; the commonest are always told alike."""
     if isinstance(error, PermissionError):
         return "permission denied"
+    if isinstance(error, FileNotFoundError):
+        return "no such file or folder"
     return (isinstance(error, OSError) and error.strerror) or str(error)
 
 

@@ -208,11 +208,7 @@ Green is for the standing ``correct`` and for nothing else.
 """
 
 
-def _uncoloured(text: str, _: str) -> str:
-    return text
-
-
-def as_text(blocks: Iterable[Block], width: int = 80, paint: Paint = _uncoloured) -> str:
+def as_text(blocks: Iterable[Block], width: int = 80, paint: Paint = lambda text, _: text) -> str:
     """For a terminal of ``width`` columns: aligned, and wrapped where names allow."""
     return "\n".join(_text(blocks, "", width, paint)).replace("\u00a0", " ")
 
