@@ -104,11 +104,3 @@ def test_every_version_of_a_burst_but_the_last_may_be_skipped(client: RawClient)
     versions = [each["version"] for each in published(client, document.uri)]
     assert versions == sorted(set(versions))
     assert (versions[0], versions[-1]) == (1, last)
-
-
-def test_a_version_is_published_also_when_nothing_changed(client: RawClient) -> None:
-    document = Document(client, REJECTED)
-    before = document.diagnostics()
-    assert document.edit((0, 0, "")) == before
-    assert document.send() == before
-    assert document.version == 3

@@ -234,20 +234,6 @@ def test_a_trace_that_is_opened_during_a_scan(alone: RawClient, tmp_path: Path) 
     assert last not in {report["uri"] for report in reports}
 
 
-def test_in_parts(alone: RawClient, tmp_path: Path) -> None:
-    traces = [tmp_path / str(number) / "trace.jsonl" for number in range(9)]
-    uris = [write(path, "{\n" * number).as_uri() for number, path in enumerate(traces)]
-    alone.initialize(PULLS, **ALL_TRACES, **folder(tmp_path))
-    params = {"previousResultIds": [], "partialResultToken": "part"}
-    assert alone.request("workspace/diagnostic", params) == {"items": []}
-    parts = alone.received("$/progress")
-    assert {part["token"] for part in parts} == {"part"}
-    reports = [report for part in parts for report in part["value"]["items"]]
-    assert {report["uri"]: len(report["items"]) for report in reports} == {
-        uri: number for number, uri in enumerate(uris)
-    }
-
-
 def test_a_change_of_settings_has_the_client_ask_again(alone: RawClient) -> None:
     declared = {"diagnostic": {}, "publishDiagnostics": {"codeDescriptionSupport": True}}
     refreshes = {"diagnostics": {"refreshSupport": True}}
