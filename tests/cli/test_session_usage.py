@@ -264,12 +264,21 @@ def test_no_line_takes_far_more_memory_than_its_length(part: str) -> None:
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert usage == Refused(("line 2 of the usage has more than 1,000,000 lists and objects",))
+    told = "line 2 of the usage has more than 2,000,000 lists, objects and commas"
+    assert usage == Refused((told,))
     assert "line 2 of a: it cannot be read" in session.left_out
     assert peak < 4 * len(log[1])
 
 
-@pytest.mark.parametrize("text", ["{[" * 600_000, '\\"{[' * 600_000, "\\\\" * 9 + "[" * 1_000_001])
+def test_a_line_of_millions_of_values_is_refused_before_it_is_read() -> None:
+    log = [lines(answer(1, "m1", 3)), "[" + '"",' * 2_000_001 + "1]\n"]
+    told = "line 2 of the usage has more than 2,000,000 lists, objects and commas"
+    assert total_usage({"a": log}) == Refused((told,))
+
+
+@pytest.mark.parametrize(
+    "text", ["," * 6_000_000, "{[" * 600_000, '\\"{[' * 600_000, "\\\\" * 9 + "[" * 1_000_001]
+)
 def test_brackets_of_a_tools_output_are_text(text: str) -> None:
     said = lines({"type": "user", "message": {"content": text}}, answer(1, "m1", 3))
     usage = total_usage({"a": said.splitlines(keepends=True)})

@@ -15,14 +15,19 @@ from pygls.exceptions import JsonRpcContentModified
 
 from drive_trace.features.navigation import SymbolName
 from drive_trace.json_text import parse
+from drive_trace.lsp.handlers import code_actions
 from drive_trace.lsp.handlers.workspace import Symbols
+from drive_trace.lsp.rpc import threads as threads_module
 from drive_trace.lsp.rpc.stream import Messages
 from drive_trace.lsp.rpc.threads import Debouncer, SharedWork, in_thread
 from drive_trace.lsp.server import TraceServer
+from drive_trace.lsp.workspace import open_traces
+from drive_trace.lsp.workspace import runs as runs_module
 from drive_trace.lsp.workspace.closed_traces import ClosedTraces
 from drive_trace.lsp.workspace.open_traces import LARGE, OpenTrace, Workspace
 from drive_trace.lsp.workspace.runs import WorkspaceRun, WorkspaceRuns
 from drive_trace.stopping import StoppedError, stoppable, unless_stopped
+from drive_trace.storage.followed_file import KnownFile
 from drive_trace.trace.document import Document
 from drive_trace.trace.places import path_at
 from drive_trace.trace.reading import read_lines
@@ -289,20 +294,71 @@ async def test_a_search_of_symbols_that_is_given_up_leaves_traces_unread() -> No
     assert len(asked) < 100
 
 
+async def test_an_event_comes_back_that_an_editor_overwrites_faster_than_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file is ahead of what the server has read of the editor's text, when it is looked at."""
+    protocol = TraceServer().protocol
+    protocol.writer = Messages(lambda _: None)
+
+    def say(method: str, **params: Any) -> None:
+        protocol.receive({"jsonrpc": "2.0", "method": method, "params": params})
+
+    async def rest() -> None:
+        while others := asyncio.all_tasks() - {asyncio.current_task()}:
+            await asyncio.wait(others)
+
+    path, text, other = (
+        tmp_path / "trace.jsonl",
+        triage() * (LARGE // len(triage()) + 1),
+        graded("pass", "pass", "pass"),
+    )
+    path.write_text(text)
+    uri = path.as_uri()
+    told = {"changes": [{"uri": uri, "type": 2}]}
+    initialize = {"processId": None, "rootUri": tmp_path.as_uri(), "capabilities": {}}
+    protocol.receive({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": initialize})
+    opened = {"uri": uri, "languageId": "drive-trace", "version": 1, "text": text}
+    say("textDocument/didOpen", textDocument=opened)
+    await rest()
+    path.write_text(text + other)
+    say("workspace/didChangeWatchedFiles", **told)
+    await rest()
+    looked, look, read_anew = threading.Event(), KnownFile.look, OpenTrace.read_anew
+    monkeypatch.setattr(KnownFile, "look", lambda *a, **b: (look(*a, **b), looked.set())[0])
+    monkeypatch.setattr(OpenTrace, "read_anew", lambda *a: looked.wait() and read_anew(*a))
+    text = triage(event_id="own") + text
+    changed = {"uri": uri, "version": 2}
+    say("textDocument/didChange", textDocument=changed, contentChanges=[{"text": text}])
+    path.write_text(text)
+    say("workspace/didChangeWatchedFiles", **told)
+    say("textDocument/didSave", textDocument={"uri": uri})
+    await rest()
+    assert path.read_text() == text + other
+
+
 async def test_nothing_walks_a_large_trace_on_the_loop(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Opening, typing, saving: what needs each of its records does so in a thread."""
+    """Opening, typing, saving, closing: what needs each of its records does so in a thread."""
     walked: dict[str, list[bool]] = {}
     records = OpenTrace.records.fget
     assert records is not None
     step = ""
 
-    def seen(trace: OpenTrace) -> list[str]:
-        walked.setdefault(step, []).append(threading.current_thread() is threading.main_thread())
-        return records(trace)
+    def seen(work: Callable[..., Any]) -> Callable[..., Any]:
+        def walk(*given: Any) -> Any:
+            is_main = threading.current_thread() is threading.main_thread()
+            walked.setdefault(step, []).append(is_main)
+            return work(*given)
 
-    monkeypatch.setattr(OpenTrace, "records", property(seen))
+        return walk
+
+    monkeypatch.setattr(OpenTrace, "records", property(seen(records)))
+    done = (Document, "apply"), (open_traces, "let_go"), (runs_module, "beside_of")
+    for owner, name in (*done, (code_actions, "_found")):
+        monkeypatch.setattr(owner, name, seen(getattr(owner, name)))
+    monkeypatch.setattr(threads_module, "_PAUSE", 0.0)
     protocol = TraceServer().protocol
     answers: dict[str, asyncio.Event] = {}
 
@@ -337,5 +393,11 @@ async def test_nothing_walks_a_large_trace_on_the_loop(
     whole = {"uri": uri, "version": 3}
     await say("textDocument/didChange", textDocument=whole, contentChanges=[{"text": text}])
     await say("textDocument/didSave", **document)
-    assert {"textDocument/didOpen", "textDocument/didChange", "textDocument/didSave"} <= {*walked}
+    step = "driveTrace.addToBaseline"
+    known = {"uri": uri, "rule": "blank-line", "line": 1}
+    await ask("workspace/executeCommand", command=step, arguments=[known])
+    await say("textDocument/didClose", **document)
+    while others := asyncio.all_tasks() - {asyncio.current_task()}:
+        await asyncio.wait(others)
+    assert len(walked) == 5
     assert not any(any(each) for each in walked.values()), walked

@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum, StrEnum
-from itertools import repeat
+from itertools import islice, repeat
 from typing import Any, NamedTuple, NoReturn
 
 import msgspec
@@ -219,20 +219,20 @@ a key that an object has twice, ``NaN`` and a very long number.
 """
 
 
-_MOST_CONTAINERS = 1_000_000
-CROWDED = f"has more than {_MOST_CONTAINERS:,} lists and objects"
-_STRING_OR_CONTAINER = re.compile(r'"[^"]*"?|([\[{])')
+_MOST_VALUES = 2_000_000
+CROWDED = f"has more than {_MOST_VALUES:,} lists, objects and commas"
+_STRING_OR_MARK = re.compile(r'"[^"]*"?|([\[{,])')
 
 
 def is_crowded(text: str) -> bool:
-    """Whether a text would take far more memory than its length, as each list or object takes 60 to
-    300 bytes and two characters. Brackets inside strings are text.
+    """Whether a text would take far more memory or time than its length, as each list or object
+    takes 60 to 300 bytes and two characters. What stands inside strings is text.
     """
-    if text.count("[") + text.count("{") <= _MOST_CONTAINERS:
+    if sum(map(text.count, "[{,")) <= _MOST_VALUES:
         return False
     plain = text.replace(r"\\", "").replace(r"\"", "")
-    found = _STRING_OR_CONTAINER.finditer(plain)
-    return sum(each.lastindex is not None for each in found) > _MOST_CONTAINERS
+    found = (each for each in _STRING_OR_MARK.finditer(plain) if each.lastindex is not None)
+    return next(islice(found, _MOST_VALUES, None), None) is not None
 
 
 def from_json(text: str, **how: Any) -> Any:

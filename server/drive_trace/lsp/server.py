@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
@@ -22,7 +21,7 @@ from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.messages import strict_converter
 from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.stream import ClientLog
-from drive_trace.lsp.rpc.threads import Debouncer, in_background, in_thread
+from drive_trace.lsp.rpc.threads import Debouncer, in_background, in_thread, without_collecting
 from drive_trace.lsp.workspace import open_traces
 from drive_trace.lsp.workspace.client_settings import SECTION, ClientSettings, Settings
 from drive_trace.lsp.workspace.closed_traces import ClosedTraces
@@ -39,8 +38,6 @@ from drive_trace.lsp.workspace.runs import Joining, WorkspaceRuns
 from drive_trace.lsp.workspace.saving import Saving
 from drive_trace.storage.followed_file import KnownFile, lines_of
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX, TRACE_GLOBS, MoreFiles
-
-Result = TypeVar("Result")
 
 _Opened: TypeAlias = tuple[OpenTrace, KnownFile | None]
 """A trace, and its file as it shows it; None for a document that is no file."""
@@ -176,7 +173,7 @@ class TraceServer(LanguageServer):
                 opened[0].diagnostics()  # keeps them, for those who ask on the loop
             return opened
 
-        self._opened(await in_thread(_without_collecting, with_diagnostics))
+        self._opened(await in_thread(without_collecting, with_diagnostics))
 
     def _opened(self, opened: _Opened | None) -> None:
         if opened is None:
@@ -208,7 +205,9 @@ class TraceServer(LanguageServer):
             new[0].as_json()  # keeps them, as above
             return new
 
-        rest = self._change(trace, params, await in_thread(_without_collecting, with_diagnostics))
+        new, before = await in_thread(without_collecting, with_diagnostics), [trace.analysis]
+        rest = self._change(trace, params, new)
+        in_background(in_thread(open_traces.let_go, before))
         if rest is not None:
             await rest
 
@@ -292,15 +291,3 @@ class TraceServer(LanguageServer):
             self._linting.publish(trace)
             self._publisher.changed(trace)
             self._publisher.refresh_views(uri)
-
-
-def _without_collecting(read: Callable[[], Result]) -> Result:
-    """The result of reading a trace. That makes no garbage, and looking for some takes a third of
-    the time. Freezing keeps later collections from walking the trace, too.
-    """
-    gc.disable()
-    try:
-        return read()
-    finally:
-        gc.freeze()
-        gc.enable()

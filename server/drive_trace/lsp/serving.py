@@ -130,6 +130,7 @@ class _Connection:
     def _take(self, message: object) -> None:
         was_known = self._protocol.client.process_id
         self._protocol.receive(message)
+        self._protocol.arriving.pop()
         if self._protocol.exit_code is not None:
             self._finish()
         pid = self._protocol.client.process_id
@@ -150,7 +151,7 @@ class _Connection:
 
     def _read(self) -> None:
         try:
-            for body in read_messages(self._source):
+            for body in read_messages(self._source, lambda: self._protocol.arriving.append(None)):
                 message = self._protocol.read(body)
                 if is_notification(message, types.EXIT):
                     self._end_soon()

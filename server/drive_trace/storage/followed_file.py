@@ -23,7 +23,7 @@ import re
 import stat
 import time
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TypeAlias
@@ -31,6 +31,7 @@ from typing import TypeAlias
 from drive_trace.storage import files as disk
 from drive_trace.storage.appending import AppendError, locked_trace
 from drive_trace.text.codec import loads
+from drive_trace.text.spans import stripped
 
 QUIET = 5.0
 """Seconds without a change after which nobody seems to be writing."""
@@ -145,7 +146,7 @@ _EVENT_ID = re.compile(r'"event_id"\s*:\s*"([^"\\]+)"')
 
 def lines_of(records: Iterable[str]) -> list[str]:
     """The records that are not blank, alike whichever way they are ended and marked."""
-    return [line for each in records if (line := each.strip("\r\ufeff")).strip()]
+    return [line for each in records if (line := stripped(each, "\r\ufeff")).strip()]
 
 
 def without(lines: Iterable[str], others: Iterable[str]) -> list[str]:
@@ -179,6 +180,8 @@ class KnownFile:
         """What the editor is about to write."""
         self.removed: list[str] = []
         """The lines that were removed by hand; nobody has been asked about them yet."""
+        self.is_behind: Callable[[], bool] = bool
+        """Whether the editor may show, and have written, something newer than is known here."""
         self.modified: int | None = None
         """When the file was modified while the editor knew all of it but foreign lines, in
         nanoseconds; None if it knows another file.
@@ -231,12 +234,13 @@ class KnownFile:
                 read = self.removed if lines == shown else []  # others dropped what it read
                 lost = without(without(self.foreign, read), lines)
                 lost = without(lost, _rewritten(lost, without(lines, self.lines)))
-                whole = lines_of(disk.records_of(data))
-                # Who writes a file empties it first.
-                is_begun = not data.endswith(b"\n") and _state_of(status)[1] < QUIET
-                is_begun = is_begun and "\n".join(shown).startswith("\n".join(whole))
-                if lost and not is_opened and (is_begun or self._may_have_written(whole)):
-                    return
+                if lost and not is_opened:
+                    whole = lines_of(disk.records_of(data))
+                    # Who writes a file empties it first.
+                    is_begun = not data.endswith(b"\n") and _state_of(status)[1] < QUIET
+                    is_begun = is_begun and "\n".join(shown).startswith("\n".join(whole))
+                    if is_begun or self.is_behind() or self._may_have_written(whole):
+                        return
                 self.take_in(lines)
                 self.note_read(shown, status)
             self._looked = shows

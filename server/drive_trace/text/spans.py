@@ -116,9 +116,17 @@ def records_of(text: str) -> Iterator[str]:
 
 def is_blank(text: str) -> bool:
     """Whether the reference reader skips this record as blank."""
-    if len(text) > _PIECE:
-        return all(is_blank(text[at : at + _PIECE]) for at in range(0, len(text), _PIECE))
-    return not text.strip(JS_WHITESPACE)
+    return not stripped(text, JS_WHITESPACE)
+
+
+def stripped(text: str, characters: str) -> str:
+    """A text without some characters at its ends."""
+    start, stop = 0, len(text)
+    while stop - start > _PIECE and not text[start : start + _PIECE].strip(characters):
+        start += _PIECE
+    while stop - start > _PIECE and not text[stop - _PIECE : stop].strip(characters):
+        stop -= _PIECE
+    return text[start:stop].strip(characters)
 
 
 def units_before(line: str, offset: int, encoding: PositionEncoding) -> int:

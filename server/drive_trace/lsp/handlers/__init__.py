@@ -194,7 +194,7 @@ class Responder(Handlers):
 
         make = partial(handler.handle, request, params)
         waits = handler.shows_other_traces and self._following.is_due(handler.method)
-        if request.trace.is_large:
+        if self._runs.open.takes_long(request.trace):
             return self._made_in_thread(request, make, waits=waits)
         # Made at once also where it waits: a change may come before a task begins.
         made = make()
@@ -205,7 +205,7 @@ class Responder(Handlers):
         uri = item.data.get("uri") if isinstance(item.data, dict) else None
         request = self.request(uri)
         make = partial(handle, self._protocol.client, request, item)
-        if request is not None and request.trace.is_large:
+        if request is not None and self._runs.open.takes_long(request.trace):
             return self._made_in_thread(request, make)
         return make()
 

@@ -319,7 +319,7 @@ class ProjectCommands(handlers.Handlers):
         number = argument.get("line")
         async with self._writing:
             await self._linting.settled(request.trace, for_long=True)  # by what was added before
-            text, count = _found(request, code, number)
+            text, count = await request.result_of(partial(_found, request, code, number))
             project = await self._linting.project_now(request.trace.uri)
             inner = project.path_of(path)
             file = handlers.done(await in_thread(add_known, project, inner, code, text, count))

@@ -48,7 +48,7 @@ class ServerCommands(Handlers):
         """Show a run's page. The result is its card, for clients that cannot show documents."""
         uri, run_id = _strings(SHOW_RUN, argument, "uri", "runId")
         request = self.request(uri)
-        run = request.joined(run_id) if request is not None else None
+        run = await request.result_of(partial(request.joined, run_id)) if request else None
         if request is None or run is None or not request.analysis.index.names(run_id):
             raise JsonRpcInvalidParams(f"{uri} is not open, or has no line of that run")
         client = self._protocol.client
@@ -135,7 +135,7 @@ class ServerCommands(Handlers):
         if path is None:
             raise JsonRpcInvalidParams(f"{uri} is no file")
         await request.following.settled()
-        run = request.joined(run_id)
+        run = await request.result_of(partial(request.joined, run_id))
         if run is None:
             return str(path), []
         if run.lack is not None:

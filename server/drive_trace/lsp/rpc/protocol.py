@@ -67,6 +67,8 @@ class TraceProtocol(LanguageServerProtocol):
 
     def __init__(self, *args: Any, **extra: Any) -> None:
         super().__init__(*args, **extra)
+        self.arriving: list[None] = []
+        """An item for each message that has begun to arrive, and whose turn has not come."""
         self._pending: dict[str, asyncio.Future[ClientResult | None]] = {}
         """The requests that the client has not responded to."""
         self._running: dict[MsgId, asyncio.Future[Any]] = {}
@@ -128,6 +130,10 @@ class TraceProtocol(LanguageServerProtocol):
             self._refuse(msg_id, JsonRpcInvalidRequest("a request with this id is being served"))
         else:
             self._take_in_turn(message)
+
+    def is_behind(self, uri: str) -> bool:
+        """Whether the client may show something else than is known here. Any thread may ask."""
+        return bool(self.arriving) or key_of(uri) in self._waiting
 
     def _take_in_turn(self, message: dict[str, Any]) -> None:
         """Begin with a message, or let it wait while a long change of its document is made."""

@@ -60,13 +60,15 @@ class BrokenStreamError(Exception):
     """The stream no longer shows where the next message starts."""
 
 
-def read_messages(stream: BinaryIO) -> Iterator[bytes]:
-    """The bodies of the messages in a stream, until it ends; the last may be cut short.
+def read_messages(stream: BinaryIO, begin: Callable[[], object] = bool) -> Iterator[bytes]:
+    """The bodies of the messages in a stream, until it ends; the last may be cut short. ``begin``
+    is called before each.
 
     Skips header blocks without a usable ``Content-Length`` and searches for the next one. Raises
     BrokenStreamError if that is not found soon, or inside of something else.
     """
     while (length := _read_headers(stream)) is not None:
+        begin()
         # Not held here while the next one is waited for: a message can be as large as a trace.
         yield stream.read(length)
 

@@ -29,6 +29,7 @@ from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import RuleSettings
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.messages import DiagnosticReport
+from drive_trace.lsp.rpc.threads import without_collecting
 from drive_trace.scorecard.card import ILLEGIBLE
 from drive_trace.scorecard.caveats import Uncounted
 from drive_trace.scorecard.run_lines import TraceLines
@@ -43,6 +44,7 @@ from drive_trace.storage.projects import Projects
 from drive_trace.trace.document import Document
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import Line
+from drive_trace.trace.provenance import ProvenanceRecord
 from drive_trace.trace.reading import read_lines
 
 if TYPE_CHECKING:
@@ -57,6 +59,8 @@ MOST_BYTES = 64 << 20
 """Larger files are left to the command line, as editors do not open them either."""
 _NO_RULES = RuleSettings(dict.fromkeys(RULES))
 """For traces whose findings nobody has requested."""
+_MANY = 10_000
+"""Lines from which on collecting garbage while they are read keeps others waiting."""
 _TOGETHER = 1 << 18
 """After so many bytes there is a look at the clock; a file counts for :data:`_LEAST` at least."""
 _LEAST = 1 << 13
@@ -539,11 +543,9 @@ class ClosedTraces:
             if provenance is not None:  # what it names may have come after the first look
                 again = entry.file.look(anew=True, settle=settle)
                 news = again if isinstance(again, list) else news
-            lines = Document(news, read_lines).lines
-            index = Index(lines)
-            index.provenance = provenance
-            summary = with_hashes(summarize(index, seen.place.name))
-            self._note_summary(entry, summary, lines)
+            read = partial(_summarized, news, provenance, seen.place.name)
+            found = without_collecting(read) if len(news) > _MANY else read()
+            self._note_summary(entry, *found)
         return news
 
     def _analysis(
@@ -612,3 +614,12 @@ def _size_of(real: str) -> int:
         return max(_LEAST, Path(real).stat().st_size)
     except (OSError, ValueError):
         return _LEAST
+
+
+def _summarized(
+    records: Sequence[str], provenance: ProvenanceRecord | None, name: str
+) -> tuple[TraceSummary, Sequence[Line]]:
+    lines = Document(records, read_lines).lines
+    index = Index(lines)
+    index.provenance = provenance
+    return with_hashes(summarize(index, name)), lines

@@ -16,7 +16,7 @@ from drive_trace.analysis import Analysis
 from drive_trace.features.findings import DiagnosticMaker, DiagnosticOptions
 from drive_trace.features.structure import Outline, outline
 from drive_trace.lsp.rpc.capabilities import DocumentKey, key_of
-from drive_trace.lsp.rpc.threads import Readers
+from drive_trace.lsp.rpc.threads import Readers, in_background, in_thread
 from drive_trace.stopping import StoppedError
 from drive_trace.storage.followed_file import KnownFile
 from drive_trace.storage.patterns import is_trace
@@ -111,7 +111,11 @@ class OpenTrace:
         if self.analysis.document.is_divided:
             return self.is_large
         start, end = self._points(change.range)
-        touched = self.analysis.document.lines[start.record : end.record + 1]
+        lines = self.analysis.document.lines
+        moves = change.text.count("\n") != end.record - start.record
+        if moves and len(lines) - end.record > LARGE:  # each gets another number
+            return True
+        touched = lines[start.record : end.record + 1]
         return sum(len(line.text) for line in touched) + len(change.text) >= LARGE
 
     def as_whole(
@@ -257,11 +261,17 @@ class Workspace:
         self._seen: set[DocumentKey] = set()
         self.readers = Readers()
 
+    def takes_long(self, trace: OpenTrace) -> bool:
+        """Whether work on a trace, and on the others beside it, takes so long that others must not
+        wait for it.
+        """
+        return trace.is_large or any(each.size >= 8 * LARGE for each in self._open.values())
+
     async def result_of(self, trace: OpenTrace, work: Callable[[], Result]) -> Result:
         """The result of some work on a trace: at once if that is small, else from a thread. Raises
         JsonRpcContentModified if the trace changes meanwhile.
         """
-        if not trace.is_large:
+        if not self.takes_long(trace):
             return work()
         edits = trace.edits
         while True:
@@ -303,4 +313,16 @@ class Workspace:
         if trace is None:
             return False
         trace.edits += 1
+        if trace.is_large:
+            in_background(in_thread(let_go, [trace.analysis]))
         return True
+
+
+def let_go(held: list[Analysis]) -> None:
+    """Let go of large traces, line by line: to free millions at once keeps other threads waiting.
+    To be called in a thread, with the last that hold them.
+    """
+    lines = [line for each in held for line in each.document.lines]
+    held.clear()
+    while lines:
+        del lines[-10_000:]

@@ -7,10 +7,13 @@ Traces that share runs are judged together, as ``check`` judges them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+from pygls.exceptions import JsonRpcContentModified
 
 from drive_trace.analysis import Analysis
 from drive_trace.features.runs import JoinedRun
@@ -515,18 +518,21 @@ class Joining:
         traces = self._runs.open_traces()
         self._joined = {each.uri: self._joined.get(each.uri) for each in traces}
         for trace in traces:
-            await self._join(trace)
+            with suppress(JsonRpcContentModified):  # then it is to be joined anew
+                await self._join(trace)
 
     async def _join(self, trace: OpenTrace) -> None:
         analysis, edits = trace.analysis, trace.edits
         index = analysis.index
-        beside = beside_of(self._runs, trace.uri, {*index.runs, *index.uncounted})
+        beside = await self._runs.open.result_of(
+            trace, lambda: beside_of(self._runs, trace.uri, {*index.runs, *index.uncounted})
+        )
         known = (trace.opened, beside.versions) if beside is not None else None
         if known == self._joined.get(trace.uri):
             return
-        lines = [*analysis.document.lines]
         joined: tuple[JoinedFiles | None, int] = None, 0
         if beside is not None:
+            lines = [*analysis.document.lines]
             await in_thread(beside.read)
             if beside.is_short:
                 self._changed()
