@@ -398,7 +398,7 @@ def _cut(value: bytes) -> bytes:
 def _with_a_text_for_a_number(value: bytes) -> bytes:
     """The same, whole, but that the rows in it have a text where their events are counted."""
     whole = msgspec.msgpack.decode(value)
-    for row in whole[1] if isinstance(whole, list) and isinstance(whole[1], list) else [whole]:
+    for row in whole if isinstance(whole, list) else [whole]:
         if isinstance(row, dict) and "events" in row:
             row["events"] = "many"
     return msgspec.msgpack.encode(whole)

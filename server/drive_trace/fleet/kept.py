@@ -119,14 +119,8 @@ class TraceState(NamedTuple):
     """As those of the summary."""
 
 
-class _Rows(NamedTuple):
-    """The rows of a trace's runs, as if there were no other file; without findings."""
-
-    name: str
-    """By which the trace is known in them."""
-    rows: tuple[Row, ...]
-
-
+_Rows: TypeAlias = tuple[Row, ...]
+"""The rows of a trace's runs, as if there were no other file; without findings."""
 _Verdicts = dict[str, tuple[tuple[str, tuple[Judgement, ...] | Gating], ...]]
 _FACTS = msgpack.Decoder(TraceState)
 _ROWS = msgpack.Decoder(_Rows)
@@ -142,42 +136,25 @@ def _read_back(decoder: msgpack.Decoder[Part], data: bytes) -> Part | None:
         return None
 
 
-def facts_from(data: bytes, path: str) -> TraceState | None:
-    """What was kept as facts, of a trace that is known by this path now; None where the data are
-    anything else.
-    """
+def facts_from(data: bytes) -> TraceState | None:
+    """What was kept as facts; None where the data are anything else."""
     facts = _read_back(_FACTS, data)
     if facts is None or any(len(each) % HASH for each in facts.hashes.values()):
         return None
-    if len(facts.digest) != 2 * disk.DIGEST:
-        return None
-    return facts._replace(strays=tuple(each._replace(path=path) for each in facts.strays))
+    return facts if len(facts.digest) == 2 * disk.DIGEST else None
 
 
-def summary_from(data: bytes, path: str) -> TraceSummary | None:
-    """The same of a summary, of a trace that is known by this path now."""
+def summary_from(data: bytes) -> TraceSummary | None:
+    """The same of a summary."""
     try:
         summary = _SUMMARY.decode(data)
         verdicts = msgspec.convert(summary.verdicts, _Verdicts)
     except _BROKEN:
         return None
-    summary = summary._replace(verdicts=verdicts)
     # What its types cannot say: each run stands in it alone, judged without what is beside it.
     if any(len(run.parts) != 1 or run.judgement is not None for run in summary.runs):
         return None
-    before = summary.path
-    return summary if before == path else _renamed(summary, before, path)
-
-
-def _renamed(value: Any, before: str, path: str) -> Any:
-    """Data that are about a trace, with another path in all that names it."""
-    if not isinstance(value, tuple):
-        return value
-    parts = [_renamed(each, before, path) for each in value]
-    if not hasattr(value, "_make"):
-        return tuple(parts)
-    renamed = value._make(parts)
-    return renamed._replace(path=path) if getattr(value, "path", None) == before else renamed
+    return summary._replace(verdicts=verdicts)
 
 
 # A look at a trace
@@ -194,7 +171,7 @@ class File(NamedTuple):
     rules: bytes = b""
     """Identifies the settings; empty without any."""
     key: bytes = b""
-    """Of where it is and of this version of the program; empty where nothing is kept."""
+    """Of where it is, its name, and this version of the program; empty where nothing is kept."""
     known: TraceState | None = None
     """What was found when it was looked at last, with the findings that are asked for now."""
 
@@ -240,7 +217,7 @@ def look_at_file(file: File) -> Looked | disk.Problem:
         summary.hashes,
     )
     alone = AllFiles()
-    rows = _Rows(file.name, tuple(alone.row_in(summary, run, None) for run in summary.runs))
+    rows = tuple(alone.row_in(summary, run, None) for run in summary.runs)
     return Looked.at(facts, rows=rows, summary=summary._replace(hashes={}))
 
 
@@ -361,20 +338,18 @@ class KeptTraces:
 
     def rows(self, numbers: Iterable[int]) -> Mapping[tuple[int, str], Row]:
         """The rows of some traces' runs, as if there were no other file and no findings, by the
-        numbers of the files and the ids of the runs; not of those that have another name now.
+        numbers of the files and the ids of the runs.
         """
         found: dict[tuple[int, str], Row] = {}
-        for number, file, part in self._parts(numbers, b"rows"):
-            kept = _read_back(_ROWS, part)
-            if kept is not None and kept.name == file.name:
-                found |= {(number, row.run_id): row for row in kept.rows}
+        for number, part in self._parts(numbers, b"rows"):
+            found |= {(number, row.run_id): row for row in _read_back(_ROWS, part) or ()}
         return found
 
     def summaries(self, numbers: Iterable[int]) -> Mapping[int, TraceSummary]:
         """Some traces in short, without hashes. Raises ScanError."""
         found: dict[int, TraceSummary] = {}
-        for number, file, part in self._parts(numbers, b"summary"):
-            found[number] = summary_from(part, file.name) or self._summarized_again(number)
+        for number, part in self._parts(numbers, b"summary"):
+            found[number] = summary_from(part) or self._summarized_again(number)
         return found
 
     def _summarized_again(self, number: int) -> TraceSummary:
@@ -386,19 +361,20 @@ class KeptTraces:
         self._cache.put_many({file.key + b"facts": b""})
         return summarized(trace[0], file._replace(settings=None))[0]
 
-    def _parts(self, numbers: Iterable[int], part: bytes) -> Iterator[tuple[int, File, bytes]]:
+    def _parts(self, numbers: Iterable[int], part: bytes) -> Iterator[tuple[int, bytes]]:
         """What is kept of some traces as one of their parts, or nothing."""
         keys = {number: self.files[number][0].key + part for number in numbers}
         kept = self._cache.get_many([*keys.values()])
         for number, key in keys.items():
-            yield number, self.files[number][0], kept.get(key, b"")
+            yield number, kept.get(key, b"")
 
     def _with_known(self, files: Sequence[File]) -> Iterator[File]:
-        keys = [digest(program(), in_bytes(os.path.abspath(each.path))) for each in files]  # noqa: PTH100 - that would follow links
+        names = ((os.path.abspath(each.path), each.name) for each in files)  # noqa: PTH100 - that would follow links
+        keys = [digest(program(), *map(in_bytes, each)) for each in names]
         kept = self._cache.get_many([key + b"facts" for key in keys])
         for file, key in zip(files, keys, strict=True):
             rules, data = self.identity_of(file.settings), kept.get(key + b"facts")
-            facts = facts_from(data, file.name) if data is not None else None
+            facts = facts_from(data) if data is not None else None
             if facts is not None and file.settings is not None and facts.rules != rules:
                 facts = None
             yield file._replace(rules=rules, key=key, known=facts)
