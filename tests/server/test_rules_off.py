@@ -9,7 +9,7 @@ import pytest
 
 from drive_trace.storage.files import Problem
 from drive_trace.storage.projects import Projects
-from drive_trace.storage.turning_off import turn_off
+from drive_trace.storage.toml_models import turn_off
 from tests.server.support import command, start_command, write
 from tests.support.client_text import triage
 from tests.support.editor import Document

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from drive_trace.storage.files import Problem
 from drive_trace.storage.projects import Projects
-from drive_trace.storage.turning_off import turn_off
+from drive_trace.storage.toml_models import turn_off
 from tests.cli.judging import PASS, command, says, write_run
 from tests.cli.support import Ran, run, write
 from tests.storage.support import SLICE

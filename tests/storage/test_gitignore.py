@@ -54,23 +54,13 @@ def test_what_a_pattern_means(glob: str, means: str, not_: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("glob", "said"),
-    [
-        ("", "an empty glob names no file"),
-        ("//", "empty"),
-        ("!legacy", "negated"),
-        ("legacy\\\\a", "separated by `/`"),
-        ("../other/**", "out of the folder"),
-        ("a/../b", "out of the folder"),
-        ("# legacy", "can mean a file"),
-        ("[ab", "can mean a file"),
-    ],
+    "glob", ["", "//", "!legacy", "legacy\\\\a", "../other/**", "a/../b", "# legacy", "[ab"]
 )
-def test_what_is_no_pattern(glob: str, said: str) -> None:
+def test_what_is_no_pattern(glob: str) -> None:
     text = f'[[overrides]]\npaths = ["{glob}"]\nrules.malformed-uuid = "off"\n'
     problems = read_table(text, Configuration)
     assert isinstance(problems, tuple)
-    assert said in problems[0].message
+    assert "a glob means files below the folder of the configuration" in problems[0].message
 
 
 @pytest.mark.parametrize("step", ["**/", "*a", "**/a/", "a*?"])

@@ -53,18 +53,12 @@ class TraceGlob(str):
 
     def __new__(cls, glob: str) -> TraceGlob:
         """Raises ValueError where it can match none."""
-        if not glob.strip("/"):
-            raise ValueError("an empty glob names no file")
-        if glob.startswith("!"):
+        is_out = "\\" in glob or ".." in glob.split("/")
+        if is_out or glob.startswith("!") or not is_pattern(glob):
             raise ValueError(
-                "a glob cannot be negated; set other rules for the exception in a later override"
+                "a glob means files below the folder of the configuration, as in .gitignore, and "
+                "cannot be negated: set other rules for the exception in a later override"
             )
-        if "\\" in glob:
-            raise ValueError("folders in a glob are separated by `/`")
-        if ".." in glob.split("/"):
-            raise ValueError("a glob cannot lead out of the folder of the configuration")
-        if not is_pattern(glob):
-            raise ValueError("is no pattern that can mean a file, as in .gitignore")
         return super().__new__(cls, glob)
 
 

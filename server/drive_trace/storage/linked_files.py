@@ -18,7 +18,7 @@ from pathlib import Path
 from threading import Lock
 
 from drive_trace.storage.files import cache_folder, read_regular
-from drive_trace.storage.replace import file_beside
+from drive_trace.storage.replace import write_whole
 
 _MOST_NAMES = 10_000
 """The most names that are looked for. No project has as many specs and plans."""
@@ -169,12 +169,14 @@ def write_run_page(uri: str, run_id: str, text: str) -> Path:
 
     digest = sha256(f"{uri}\n{run_id}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
     name = f"run-{digest}.md"
-    folder = cache_folder() / "runs"
+    path, data = cache_folder() / "runs" / name, text.encode("utf-8", "backslashreplace")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        return _write(folder / name, text)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_whole(path, data)
     except OSError:
-        return _write(_fallback_folder() / name, text)
+        path = _fallback_folder() / name
+        write_whole(path, data)
+    return path
 
 
 def _fallback_folder() -> Path:
@@ -184,10 +186,3 @@ def _fallback_folder() -> Path:
         if not _temporary or not _temporary[-1].is_dir():  # as after a clean-up of old files
             _temporary.append(Path(tempfile.mkdtemp(prefix="drive-trace-")))
         return _temporary[-1]
-
-
-def _write(path: Path, text: str) -> Path:
-    # The file stays private to the user, and a page that a crash loses is simply made again.
-    with file_beside(path, text.encode("utf-8", "backslashreplace"), sync=False) as temporary:
-        temporary.replace(path)
-    return path

@@ -274,12 +274,10 @@ class Projects:
 
 def own_project() -> Project:
     """The user's own settings, which count for what whoever is judged must not decide."""
-    path, content = disk.config_folder() / CONFIGURATION_NAME, Configuration()
-    problems: list[FileProblem] = []
+    path = disk.config_folder() / CONFIGURATION_NAME
     if disk.may_be_there(path):
-        files = ParsedFiles(_configuration_in, content)
-        content = files.read(path, problems, is_named=True)
-    return Project(path.parent, content, Baseline(), tuple(problems), path, trusted=True)
+        return Projects(".", configuration=str(path), with_baseline=False).of(disk.STDIN)
+    return Project(path.parent, Configuration(), Baseline(), (), path, trusted=True)
 
 
 def write_known(project: Project, files: Mapping[str, Known]) -> disk.Problem | None:

@@ -84,9 +84,9 @@ def _kept_by_us(real: Path) -> AbstractContextManager[object]:
 
 
 @contextmanager
-def file_beside(path: Path, data: bytes | Iterable[bytes], *, sync: bool = True) -> Iterator[Path]:
+def file_beside(path: Path, data: bytes | Iterable[bytes]) -> Iterator[Path]:
     """A new file with that content in the folder of ``path``, to be moved into its place. If it is
-    still there at the end it is removed, where it can be. With ``sync`` it is on the disk.
+    still there at the end it is removed, where it can be.
     """
     import tempfile  # noqa: PLC0415 - takes long to load, and only some commands write
 
@@ -94,9 +94,8 @@ def file_beside(path: Path, data: bytes | Iterable[bytes], *, sync: bool = True)
     try:
         with os.fdopen(handle, "wb") as file:
             file.writelines((data,) if isinstance(data, bytes) else data)
-            if sync:
-                file.flush()
-                os.fsync(file.fileno())
+            file.flush()
+            os.fsync(file.fileno())
         yield Path(name)
     finally:
         with suppress(OSError):  # as where it is in its place

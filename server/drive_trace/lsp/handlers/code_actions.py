@@ -27,7 +27,7 @@ from drive_trace.lsp.workspace.open_traces import check_unchanged
 from drive_trace.storage.linked_files import file_named, length_and_sha256
 from drive_trace.storage.projects import add_known
 from drive_trace.storage.recording import new_stamp
-from drive_trace.storage.turning_off import turn_off
+from drive_trace.storage.toml_models import turn_off
 from drive_trace.trace.document import Point
 from drive_trace.trace.times import epoch_milliseconds
 
