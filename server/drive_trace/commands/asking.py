@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from drive_trace.scorecard.scoring import ScoredTrace
 
 _LARGEST_DIFF = 64 << 20
-_SECONDS = 60.0
 _FIRST, _LAST = 40, 160
 """So many of a run's events are shown from its beginning, and from its end."""
 _LONGEST = 2_000
@@ -147,7 +146,7 @@ def read_diff(path: str | None, repo: str, commits: str) -> str:
         raise Ended(EXIT_UNUSABLE, f"{commits}: is no range of commits, such as main..HEAD")
     if not Path(repo).is_dir():
         raise Ended(EXIT_UNUSABLE, f"{repo}: no such folder")
-    found = run_git(repo, *_DIFF, commits, "--", seconds=_SECONDS, most=_LARGEST_DIFF)
+    found = run_git(repo, *_DIFF, commits, "--", most=_LARGEST_DIFF)
     if isinstance(found, Problem) and repository_around(Path(repo).resolve()):
         for name in re.split(r"\.\.\.?", commits):
             if commit_named(name, repo) is None:

@@ -138,9 +138,10 @@ def _checked(trace: _Trace, analysis: Analysis) -> _CheckedTrace:
 
 def _unusable(problem: FileProblem, count: int) -> Reported:
     """The finding on a configuration or baseline, which holds for so many traces."""
-    (path, reason), (record, span) = problem.place, problem.spot or Spot(0, Span(0, 0))
+    (record, span), reason = problem.spot or Spot(0, Span(0, 0)), problem.reason
     because = reason if reason.startswith("cannot be ") else f"cannot be used: {reason}"
     said = f"{plural(count, 'trace')}, as this {because}"
+    path = shown_path(problem.file)
     return unreadable(Unread(path, said), at=Location.of(path, record, problem.line, span))
 
 

@@ -28,23 +28,20 @@ _ENVIRONMENT = {
 MODE_OF_FILE, _MODE_OF_MODULE = "100", "160000"
 _MOST_ERRORS = 1 << 12
 _LENGTH_OF_SHA1 = 40
-_MOST_TRACKED = 64 << 20
-"""Bytes of the names of all files that a repository tracks."""
-_PATIENCE = 10.0
-"""Seconds that git may take to answer a short question."""
+_PATIENCE = 60.0
+"""Seconds that git may take for one answer, as for the commits of a repository."""
 
 
 def run_git(
     folder: str,
     *arguments: str,
-    seconds: float,
-    most: int,
+    most: int = disk.LARGEST,
     text: bytes = b"",
     codes: Container[int] = (0,),
 ) -> bytes | disk.Problem:
     """What git writes to its standard output, given ``text`` on its input; a Problem where it exits
-    with none of some ``codes``, with the first line of its errors. It ends after some ``seconds``,
-    or with more than ``most`` bytes. It starts at the root of the repository that has the folder:
+    with none of some ``codes``, with the first line of its errors. It ends when it takes too long,
+    or writes more than ``most`` bytes. It starts at the root of the repository that has the folder:
     in the folder itself it might take committed files for a bare repository.
     """
     around = repository_around(Path(os.path.realpath(folder)))
@@ -66,7 +63,7 @@ def run_git(
     try:
         ran = run_shell(
             command,
-            seconds=seconds,
+            seconds=_PATIENCE,
             take=take,
             text=text,
             folder=str(around.root),
@@ -106,7 +103,7 @@ class Repository:
     def _index(self) -> Mapping[str, Sequence[str]]:
         """State, mode, hash and stage of what is in git's index, by its path."""
         asked = (*self._named, "ls-files", "-z", "-s", "-t")
-        found = run_git(str(self.root), *asked, seconds=_PATIENCE, most=_MOST_TRACKED)
+        found = run_git(str(self.root), *asked)
         return {name: facts for facts, name in _listed(found)}
 
     def ignored(self, paths: Iterable[Path]) -> frozenset[Path]:
@@ -122,14 +119,9 @@ class Repository:
         }
         if not names:
             return frozenset()
-        found = run_git(
-            str(self.root),
-            *(*self._named, "check-ignore", "-z", "--stdin"),
-            seconds=_PATIENCE,
-            most=_MOST_TRACKED,
-            text=b"\0".join(map(os.fsencode, names)),
-            codes=(0, 1),  # some are, or none is
-        )
+        asked = (*self._named, "check-ignore", "-z", "--stdin")
+        text = b"\0".join(map(os.fsencode, names))
+        found = run_git(str(self.root), *asked, text=text, codes=(0, 1))  # some are, or none is
         told = [] if isinstance(found, disk.Problem) else map(os.fsdecode, found.split(b"\0"))
         return frozenset(names[each] for each in told if each in names)
 
@@ -163,7 +155,7 @@ def indexed_records(path: Path) -> Sequence[str] | None:
     if found is None:
         return None
     name = path.relative_to(found.root).as_posix()
-    return records_in(found.root, f":./{name}", _PATIENCE)
+    return records_in(found.root, f":./{name}")
 
 
 class CommittedTraces:
@@ -189,13 +181,13 @@ class CommittedTraces:
             data = b""
         if has_content(data, committed):
             return disk.records_of(data)
-        return records_in(place[0], committed, _PATIENCE)
+        return records_in(place[0], committed)
 
 
 def committed_records(path: str) -> Sequence[str] | None:
     """The records of one trace as git's ``HEAD`` has it, or None, as above."""
     place = place_of(path)
-    return records_in(place[0], f"HEAD:./{place[1]}", _PATIENCE) if place is not None else None
+    return records_in(place[0], f"HEAD:./{place[1]}") if place is not None else None
 
 
 def place_of(path: str) -> tuple[Path, str] | None:
@@ -219,7 +211,7 @@ def is_tracked_without(path: str, suffix: str) -> bool | None:
         return None
     root, name = place
     asked = ("--literal-pathspecs", "ls-files", "-z", "--", name, f"{name}{suffix}")
-    found = run_git(str(root), *asked, seconds=_PATIENCE, most=disk.SMALL)
+    found = run_git(str(root), *asked)
     return (
         None
         if isinstance(found, disk.Problem)
@@ -229,15 +221,13 @@ def is_tracked_without(path: str, suffix: str) -> bool | None:
 
 def hashes_in(root: Path, commit: str) -> Mapping[str, str]:
     """What git calls the contents of all files of a commit; nothing where it does not say."""
-    found = known_hashes(root, commit, _PATIENCE)
+    found = known_hashes(root, commit)
     return {} if isinstance(found, disk.Problem) else found
 
 
-def known_hashes(
-    root: Path, commit: str, seconds: float, mode: str = ""
-) -> Mapping[str, str] | disk.Problem:
+def known_hashes(root: Path, commit: str, mode: str = "") -> Mapping[str, str] | disk.Problem:
     """The same of the files with such a mode; a Problem where git does not say."""
-    found = run_git(str(root), "ls-tree", "-r", "-z", commit, seconds=seconds, most=disk.LARGEST)
+    found = run_git(str(root), "ls-tree", "-r", "-z", commit)
     if isinstance(found, disk.Problem):
         return found
     # The facts: mode, kind and hash.
@@ -252,9 +242,9 @@ def _listed(found: bytes | disk.Problem) -> Iterator[tuple[list[str], str]]:
             yield facts.decode().split(), os.fsdecode(name)
 
 
-def records_in(root: Path, content: str, seconds: float) -> Sequence[str] | None:
+def records_in(root: Path, content: str) -> Sequence[str] | None:
     """The records of what git calls by this name; None where it does not say."""
-    found = run_git(str(root), "cat-file", "blob", content, seconds=seconds, most=disk.LARGEST)
+    found = run_git(str(root), "cat-file", "blob", content)
     return None if isinstance(found, disk.Problem) else disk.records_of(found)
 
 
@@ -267,7 +257,7 @@ def committed_file(commit: str, path: str) -> bytes | None:
     if around is None or real not in _committed_paths(commit, around.root):
         return None
     asked = ("cat-file", "blob", f"{commit}:{real.relative_to(around.root).as_posix()}")
-    found = run_git(str(around.root), *asked, seconds=_PATIENCE, most=disk.SMALL)
+    found = run_git(str(around.root), *asked, most=disk.SMALL)
     return None if isinstance(found, disk.Problem) else found
 
 
@@ -283,7 +273,7 @@ def _committed_paths(commit: str, root: Path) -> frozenset[Path]:
 def commit_named(name: str, folder: str = ".") -> str | None:
     """The hash of a commit of a folder's repository; None where there is none."""
     asked = ("rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}")
-    found = run_git(folder, *asked, seconds=_PATIENCE, most=disk.SMALL)
+    found = run_git(folder, *asked)
     return None if isinstance(found, disk.Problem) else found.decode().strip()
 
 
@@ -313,7 +303,7 @@ def _is_clean(repository: Repository, commit: str, but: Sequence[str]) -> bool |
     root = repository.root
 
     staged, added, stale = (
-        run_git(str(root), *each, "--", ":(top)", *but, seconds=_PATIENCE, most=disk.LARGEST)
+        run_git(str(root), *each, "--", ":(top)", *but)
         for each in (
             ("diff-index", "--cached", "--ignore-submodules=none", commit),
             ("ls-files", "--others", "--exclude-standard", "--directory"),

@@ -17,16 +17,12 @@ import msgspec
 
 from drive_trace.json_text import first_string
 from drive_trace.storage import git
-from drive_trace.storage.files import LARGEST, SMALL, Problem, read_regular, records_of
+from drive_trace.storage.files import LARGEST, Problem, read_regular, records_of
 from drive_trace.storage.patterns import RECORD_SUFFIXES, is_trace
 from drive_trace.text.escaping import printable
 from drive_trace.trace.history import Fate, History, Version, compare
 from drive_trace.trace.line import RUN_FIELD
 
-_SECONDS = 60.0
-"""How long git may take for one answer, as the commits of a repository."""
-_MOST = 256 << 20
-"""Bytes of what it answers."""
 _AT_ONCE = 32
 """So many contents are asked for together."""
 _NAMES = ("jsonl", "ndjson", "trace")
@@ -113,13 +109,13 @@ class Histories:
         if base is None:
             return Problem("", f"its repository has no commit {printable(self._since)}; fetch it")
         tips = ("HEAD", "HEAD^@", f"^{base}") if base else ("HEAD",)
-        is_shallow = _asked(folder, "rev-parse", "--is-shallow-repository") == b"true\n"
-        commits = _asked(folder, *_LOG, *tips, "--", *paths)
+        is_shallow = git.run_git(folder, "rev-parse", "--is-shallow-repository") == b"true\n"
+        commits = git.run_git(folder, *_LOG, *tips, "--", *paths)
         between: bytes | Problem = b""
         if base and not is_shallow:  # there the two may have nothing in common
-            between = _asked(folder, "diff", *_RAW, f"{base}...HEAD", "--", *paths)
+            between = git.run_git(folder, "diff", *_RAW, f"{base}...HEAD", "--", *paths)
         if isinstance(commits, Problem):
-            unborn = _asked(folder, "rev-parse", "--quiet", "--verify", "HEAD", codes=(1,))
+            unborn = git.run_git(folder, "rev-parse", "--quiet", "--verify", "HEAD", codes=(1,))
             return commits if isinstance(unborn, Problem) else ("", (), ())
         if isinstance(between, Problem):
             return between
@@ -127,12 +123,6 @@ class Histories:
         found = _commits_in(told, is_shallow=is_shallow)
         deleted = _deleted(root, found)
         return deleted if isinstance(deleted, Problem) else (base, found, deleted)
-
-
-def _asked(
-    folder: str, *arguments: str, text: bytes = b"", codes: Sequence[int] = (0,)
-) -> bytes | Problem:
-    return git.run_git(folder, *arguments, seconds=_SECONDS, most=_MOST, text=text, codes=codes)
 
 
 def _commits_in(told: bytes, *, is_shallow: bool) -> list[_Commit]:
@@ -234,7 +224,7 @@ def _contents(root: Path, names: Sequence[str]) -> Mapping[str, bytes] | Problem
     for first in range(0, len(names), _AT_ONCE):
         asked, at = names[first : first + _AT_ONCE], 0
         text = "".join(f"{name}\n" for name in asked).encode()
-        told = _asked(str(root), "cat-file", "--batch", text=text)
+        told = git.run_git(str(root), "cat-file", "--batch", text=text)
         if isinstance(told, Problem):
             return told
         for name in asked:
@@ -270,9 +260,9 @@ class Touched:
         if commit is None:
             return {}
         asked = ("merge-base", commit, "HEAD")
-        found = git.run_git(str(root), *asked, seconds=_SECONDS, most=SMALL, codes=(0, 1, 128))
+        found = git.run_git(str(root), *asked, codes=(0, 1, 128))
         base = found.decode().split()[:1] if isinstance(found, bytes) else []
-        hashes = git.known_hashes(root, base[0] if base else commit, _SECONDS, git.MODE_OF_FILE)
+        hashes = git.known_hashes(root, base[0] if base else commit, git.MODE_OF_FILE)
         if isinstance(hashes, Problem):
             self.problems.append(hashes)
             return {}
@@ -298,7 +288,7 @@ class Touched:
 
     def _records(self, root: Path, name: str) -> Sequence[str]:
         hashed = self._files(root).get(name)
-        found = git.records_in(root, hashed, _SECONDS) if hashed is not None else ()
+        found = git.records_in(root, hashed) if hashed is not None else ()
         if found is None:
             self.problems.append(Problem(str(root / name), "git does not tell what it held before"))
         return found or ()

@@ -123,15 +123,10 @@ class FileProblem(Struct, frozen=True):
     @property
     def problem(self) -> disk.Problem:
         """The same as a message, with the place in the file."""
-        place, reason = self.place
+        place = shown_path(self.file)
         if self.spot is not None:
             place += f":{self.spot.record + 1}:{self.spot.span.start + 1}"
-        return disk.Problem(place, reason)
-
-    @property
-    def place(self) -> disk.Problem:
-        """The same, without the place in the file."""
-        return disk.Problem(shown_path(self.file), self.reason)
+        return disk.Problem(place, self.reason)
 
 
 class Project(Struct, frozen=True):
