@@ -23,8 +23,8 @@ import pytest
 from drive_trace.fleet import kept as looking
 from drive_trace.fleet.engine import RAY, engine
 from drive_trace.fleet.scan import FleetScan, Inputs
-from drive_trace.storage.files import Problem
-from drive_trace.storage.fleet_cache import Cache, digest
+from drive_trace.storage.files import Problem, digest_of
+from drive_trace.storage.fleet_cache import Cache
 from tests.bench.traces import TraceOptions, trace_bytes
 from tests.cli.support import REJECTED, git, process, run, write
 from tests.cli.test_cores import on_one_core
@@ -417,7 +417,7 @@ def test_what_has_another_type_is_not_believed(
             forged = forge(value)
             database.execute(
                 "UPDATE kept SET value = ?, sum = ? WHERE key = ?",
-                (forged, digest(key, forged), key),
+                (forged, digest_of(key, forged), key),
             )
     database.close()
     assert sum(forge(value) != value for _, value in found) > 15

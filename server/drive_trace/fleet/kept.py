@@ -23,7 +23,7 @@ from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, among, without_lines
 from drive_trace.storage import files as disk
 from drive_trace.storage.finding import project_of
-from drive_trace.storage.fleet_cache import Cache, digest, program
+from drive_trace.storage.fleet_cache import Cache, program
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX, PROVENANCE_SUFFIX, RECORD_SUFFIXES
 from drive_trace.storage.processes import in_batches, on_all_cores
 
@@ -370,7 +370,7 @@ class KeptTraces:
 
     def _with_known(self, files: Sequence[File]) -> Iterator[File]:
         names = ((os.path.abspath(each.path), each.name) for each in files)  # noqa: PTH100 - that would follow links
-        keys = [digest(program(), *map(in_bytes, each)) for each in names]
+        keys = [disk.digest_of(program(), *map(in_bytes, each)) for each in names]
         kept = self._cache.get_many([key + b"facts" for key in keys])
         for file, key in zip(files, keys, strict=True):
             rules, data = self.identity_of(file.settings), kept.get(key + b"facts")
@@ -385,7 +385,7 @@ class KeptTraces:
             return b""
         known = self._rules.get(id(settings))
         if known is None:
-            known = self._rules[id(settings)] = settings, digest(in_bytes(repr(settings)))
+            known = self._rules[id(settings)] = settings, disk.digest_of(in_bytes(repr(settings)))
         return known[1]
 
 

@@ -29,9 +29,9 @@ from drive_trace.scorecard.card import CHANGED, ILLEGIBLE
 from drive_trace.scorecard.caveats import Uncounted, Unread
 from drive_trace.scorecard.run_lines import TraceLines, copied_runs
 from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, score_run
-from drive_trace.storage.files import Problem, verdicts_beside
+from drive_trace.storage.files import Problem, digest_of, verdicts_beside
 from drive_trace.storage.finding import Found, NotRead, omitted
-from drive_trace.storage.fleet_cache import Cache, digest, program
+from drive_trace.storage.fleet_cache import Cache, program
 from drive_trace.storage.processes import in_batches, on_all_cores
 from drive_trace.storage.projects import Above, Projects
 
@@ -287,7 +287,7 @@ class FleetScan:
 
     def _groups(self) -> Iterator[Group]:
         """The runs in several files."""
-        context = digest(in_bytes(repr(self._all)))
+        context = digest_of(in_bytes(repr(self._all)))
         several = (each for each in self._runs.items() if len(each[1]) > 1)
         for some in in_batches(several, IN_BULK):
             groups = [self._group(run_id, numbers, context) for run_id, numbers in some]
@@ -298,12 +298,12 @@ class FleetScan:
         files = [self._traces.files[each] for each in numbers]
         names = map(in_bytes, (run_id, *(file.name for file, _ in files)))
         contents = (file.key + file.rules + content for file, content in files)
-        return Group(run_id, files, digest(b"run", context, *names, *contents))
+        return Group(run_id, files, digest_of(b"run", context, *names, *contents))
 
     def _copied(self, hashes: Sequence[tuple[str, Mapping[str, bytes]]]) -> Mapping[str, str]:
         """See :func:`copied_runs`. Comparing all events takes long, where none has changed, too."""
         parts = ((in_bytes(name), *map(in_bytes, runs), *runs.values()) for name, runs in hashes)
-        key = digest(b"copied", program(), *chain.from_iterable(parts))
+        key = digest_of(b"copied", program(), *chain.from_iterable(parts))
         with suppress(msgspec.MsgspecError, ValueError, KeyError):
             return _COPIED.decode(self._cache.get_many([key])[key])
         copied = copied_runs(hashes)

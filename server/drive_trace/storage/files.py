@@ -147,11 +147,15 @@ def config_folder() -> Path:
     return Path(named) if named else user_config_path("drive-trace")
 
 
-def digest_of(data: bytes) -> bytes:
-    """Identifies the content of a file."""
+def digest_of(*parts: bytes) -> bytes:
+    """Of bytes, each with its length."""
     from hashlib import blake2b  # noqa: PLC0415 - most commands need no digest
 
-    return blake2b(data, digest_size=DIGEST).digest()
+    made = blake2b(digest_size=DIGEST)
+    for part in parts:
+        made.update(len(part).to_bytes(8, "big"))
+        made.update(part)
+    return made.digest()
 
 
 def records_of(data: bytes) -> list[str]:

@@ -10,11 +10,10 @@ import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
-from hashlib import blake2b
 from pathlib import Path
 
 from drive_trace import __version__
-from drive_trace.storage.files import DIGEST, cache_folder, why
+from drive_trace.storage.files import cache_folder, digest_of, why
 
 _NAME = "fleet.sqlite"
 _MOST_BYTES = 4 << 30
@@ -30,22 +29,13 @@ _PRAGMAS = (
 )
 
 
-def digest(*parts: bytes) -> bytes:
-    """Of bytes, each with its length."""
-    made = blake2b(digest_size=DIGEST)
-    for part in parts:
-        made.update(len(part).to_bytes(8, "big"))
-        made.update(part)
-    return made.digest()
-
-
 @cache
 def program() -> bytes:
     """Changes with the version of the program, and with its files where somebody works on them."""
     folder = Path(__file__).resolve().parent.parent
     files = sorted((str(each), each.stat()) for each in folder.rglob("*.py"))
     states = [f"{name}\0{state.st_size}\0{state.st_mtime_ns}" for name, state in files]
-    return digest(__version__.encode(), *(os.fsencode(each) for each in states))
+    return digest_of(__version__.encode(), *(os.fsencode(each) for each in states))
 
 
 class Cache:
@@ -104,14 +94,14 @@ class Cache:
             found |= {
                 key: value
                 for key, value, checksum in rows
-                if isinstance(value, bytes) and checksum == digest(key, value)
+                if isinstance(value, bytes) and checksum == digest_of(key, value)
             }
         return found
 
     def put_many(self, values: Mapping[bytes, bytes]) -> None:
         """Keep values under their keys, if possible: they survive a kill once this is done."""
         try:
-            rows = ((key, value, digest(key, value)) for key, value in values.items())
+            rows = ((key, value, digest_of(key, value)) for key, value in values.items())
             self._database.executemany("REPLACE INTO kept VALUES (?, ?, ?)", rows)
             self._database.execute("COMMIT")
             self._database.execute("BEGIN IMMEDIATE")
