@@ -60,11 +60,11 @@ def test_the_figures_are_there_for_programs() -> None:
         (rows(fail_pass=3, pass_pass=17), "human fails are caught is 0.000"),
         (rows(fail_fail=1, fail_pass=2, pass_pass=60), "human fails are caught is 0.061"),
         (rows(fail_fail=1, pass_pass=3), "lower bound of agreement is 0.510"),
-        (rows(pass_pass=60), "no row is a human fail"),
+        (rows(pass_pass=60), "there are no human fails"),
         (rows(fail_none=10, pass_none=10), "no row with a verdict"),
         (rows(pass_none=1), "no row with a verdict"),
         (rows(fail_fail=1, pass_pass=1) * 30, "with each case once"),
-        (rows(fail_fail=60), "no row is a human pass"),
+        (rows(fail_fail=60), "there are no human passes"),
         (rows(fail_fail=90, pass_fail=6, pass_pass=4), "human passes are kept is 0.168"),
         (rows(fail_fail=20, pass_pass=40, pass_none=16), "a verdict on 79% of the rows"),
     ],
@@ -83,11 +83,9 @@ def test_people_read_a_table() -> None:
     assert "TPR (fails caught)" in ran.out
     assert "TNR (passes kept)" in ran.out
     assert "always-pass judge agrees on  0.952\n" in ran.out
-    assert "would do at this rate" in ran.out
-    assert "as so far: no number" not in ran.out
+    assert ": no number of human fails would do\n" in ran.out
     assert "reference threshold 0.80 as a point: reached" in ran.out
     assert "not calibrated:" in ran.out
-    assert "labels of human fails" in ran.out
 
 
 def test_what_judge_needs_is_kept_with_the_users_own_settings(tmp_path: Path) -> None:

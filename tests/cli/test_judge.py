@@ -224,21 +224,6 @@ def test_what_is_refused_is_said_as_json_too(
     assert "--new-run" not in ran.err
 
 
-@pytest.mark.parametrize("more", [["--repeat", "0"], ["--timeout", "-1"], ["--no-such-option"]])
-@pytest.mark.parametrize("as_json", [["--output-format", "json"], ["--output-format=json"]])
-def test_an_option_that_is_wrong_is_said_as_json_too(
-    more: list[str], as_json: list[str], trace: Path
-) -> None:
-    refused = run(*command("--diff", "none.diff", *says(PASS), *as_json))
-    ran = run(*command(*says(PASS), *as_json, *more))
-    assert ran.code == 2
-    assert ran.json.keys() == refused.json.keys()
-    assert (ran.json["appended"], ran.json["intent"]) == (False, None)
-    assert more[0] in ran.json["why"]
-    assert more[0] in ran.err
-    assert run(*command(*says(PASS), *more)).out == ""
-
-
 def test_a_verdict_that_cannot_be_recorded_is_still_said(trace: Path) -> None:
     empties = f": > trace.jsonl; printf %s {shlex.quote(PASS)}"
     ran = judged("--model-command", empties, "--output-format", "json")

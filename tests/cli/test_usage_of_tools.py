@@ -144,8 +144,8 @@ def test_what_is_added_up_is_shown(trace: Path) -> None:
     assert add(trace, text).out.splitlines()[:4] == [
         "USAGE                                   MESSAGES  INPUT  OUTPUT  CACHE READ  CACHE WRITE",
         "Claude Code session, claude-sonnet-4-6         1     10   1,234          90            7",
-        "OpenAI chat completion                         1    100      20           —            —",
-        "all                                            2    110   1,254           —            —",
+        "OpenAI chat completion                         1    100      20         n/a          n/a",
+        "all                                            2    110   1,254         n/a          n/a",
     ]
 
 

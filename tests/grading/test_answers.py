@@ -1,5 +1,6 @@
 """A reply is one JSON object of the shape asked for, or it is no answer."""
 
+import json
 import re
 
 import pytest
@@ -63,12 +64,12 @@ NO_ANSWERS = {
     '{"reasons": ["a"], "intent": "fail", "intent": "pass"}': "a key stands twice",
     '{"reasons": ["a"], "reasons": ["b"], "intent": "pass"}': "a key stands twice",
     '{"reasons": ["a"], "intent": {"x": 1, "x": 2}}': "a key stands twice",
-    '{"reasons": [], "intent": "pass"}': "at least one reason",
-    '{"reasons": "good", "intent": "pass"}': "at least one reason",
-    '{"reasons": [" "], "intent": "pass"}': "a reason is empty",
-    f'{{"reasons": {["a"] * 21}, "intent": "pass"}}'.replace("'", '"'): "more than 20 reasons",
-    f'{{"reasons": ["{"a" * 2_001}"], "intent": "pass"}}': "more than 2,000 characters",
-    '{"reasons": [1], "intent": "pass"}': "a reason is empty or no string",
+    '{"reasons": [], "intent": "pass"}': "no array of 1 to 20 reasons",
+    '{"reasons": "good", "intent": "pass"}': "no array of 1 to 20 reasons",
+    '{"reasons": [" "], "intent": "pass"}': "a reason is no text",
+    json.dumps({"reasons": ["a"] * 21, "intent": "pass"}): "no array of 1 to 20 reasons",
+    f'{{"reasons": ["{"a" * 2_001}"], "intent": "pass"}}': "no text of 1 to 2,000 characters",
+    '{"reasons": [1], "intent": "pass"}': "a reason is no text",
     '{"reasons": ["a"], "intent": "Pass"}': 'is "Pass", and has to be "pass" or "fail"',
     '{"reasons": ["a"], "intent": null}': "is null, and has to be",
     '{"reasons": ["a"], "intent": true}': "is true, and has to be",

@@ -8,7 +8,7 @@ from contextlib import suppress
 from functools import cache, partial
 from io import StringIO
 from time import sleep
-from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -211,8 +211,11 @@ def _tell(run: Checking, reading: Reading, fixes: Fixes | None, given: Mapping[s
 
     # What click does for each piece of text adds up.
     write = partial(click.echo, file=stream, nl=False) if is_terminal(stream) else stream.write
-    findings = formats.Findings(shown())
-    for text in _format(given)(findings, _output(reading.search.projects, stream)):
+    projects = reading.search.projects
+    configuration = projects.of(STDIN).configuration if projects is not None else Configuration()
+    url_of = cache(partial(shared_rule_url, template=configuration.rule_url))
+    findings = formats.Findings(shown(), stream, url_of)
+    for text in _format(given)(findings):
         write(text)
     if isinstance(stream, StringIO):
         known = [each for project in run.checked.values() if project for each in project.files]
@@ -284,15 +287,10 @@ def _versions(paths: Sequence[str], search: SearchOptions) -> Iterator[object]:
             yield each, version_at(each)
 
 
-def _output(projects: Projects | None, stream: TextIO) -> formats.Output:
-    configuration = projects.of(STDIN).configuration if projects is not None else Configuration()
-    return formats.Output(stream, cache(partial(shared_rule_url, template=configuration.rule_url)))
-
-
 def _format(given: Mapping[str, Any]) -> formats.Format:
     name = given["output_format"]
     if given["diff"]:
-        return lambda reports, _: ("" for _ in reports)
+        return lambda reports: ("" for _ in reports)
     if given["statistics"]:
         return partial(formats.statistics, as_json=name == "json")
     if name in formats.FOR_PEOPLE:

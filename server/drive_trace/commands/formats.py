@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from typing import NamedTuple, TextIO, TypeAlias
+from typing import TextIO, TypeAlias
 
 import click
 import msgspec
@@ -49,23 +49,22 @@ class Findings:
 
     totals: Totals
 
-    def __init__(self, reports: Generator[Reported, None, Totals]) -> None:
-        """``reports`` gives findings, and returns the totals."""
-        self._reports = reports
+    def __init__(
+        self,
+        reports: Generator[Reported, None, Totals],
+        stream: TextIO,
+        url_of: Callable[[str], str | None],
+    ) -> None:
+        """``reports`` gives findings, and returns the totals. They go to the ``stream``; ``url_of``
+        gives the address of a rule's page by its code.
+        """
+        self._reports, self.stream, self.url_of = reports, stream, url_of
 
     def __iter__(self) -> Iterator[Reported]:
         self.totals = yield from self._reports
 
 
-class Output(NamedTuple):
-    """Where findings are written."""
-
-    stream: TextIO
-    url_of: Callable[[str], str | None]
-    """Gives the address of a rule's page by its code."""
-
-
-Format: TypeAlias = Callable[[Findings, Output], Iterator[str]]
+Format: TypeAlias = Callable[[Findings], Iterator[str]]
 """Gives the text of findings as they come."""
 
 
@@ -85,19 +84,19 @@ _BETWEEN = 22
 """Columns that statistics take for severities, marks and the space around them."""
 
 
-def concise(reports: Findings, out: Output) -> Iterator[str]:
+def concise(reports: Findings) -> Iterator[str]:
     """``path:line:column: severity[code] message``, a line a finding."""
-    style, tally = _style_of(out.stream), _Tally()
+    style, tally = _style_of(reports.stream), _Tally()
     for report in reports:
         tally.add(report)
         yield f"{_headline(report, style)}\n"
     yield from tally.lines(reports.totals, style)
 
 
-def full(reports: Findings, out: Output) -> Iterator[str]:
+def full(reports: Findings) -> Iterator[str]:
     """The finding, its line with a caret under the token, and its first fix."""
-    style, tally = _style_of(out.stream), _Tally()
-    columns = frame_columns(out.stream)
+    style, tally = _style_of(reports.stream), _Tally()
+    columns = frame_columns(reports.stream)
     for report in reports:
         tally.add(report)
         yield "\n".join([_headline(report, style), *_framed(report, style, columns), "\n"])
@@ -122,9 +121,9 @@ def _framed(report: Reported, style: _Style, columns: int | None) -> Iterator[st
         yield f"{gutter} = also on {numbered_lines(also, 12)}"
 
 
-def statistics(reports: Findings, out: Output, *, as_json: bool) -> Iterator[str]:
+def statistics(reports: Findings, *, as_json: bool) -> Iterator[str]:
     """How many findings each rule has, the most first; as JSON for programs."""
-    style, tally = _style_of(out.stream), _Tally()
+    style, tally = _style_of(reports.stream), _Tally()
     found, safe = Counter[tuple[str, Severity]](), Counter[tuple[str, Severity]]()
     for report in reports:
         tally.add(report)
@@ -143,7 +142,7 @@ def statistics(reports: Findings, out: Output, *, as_json: bool) -> Iterator[str
     for (code, severity), count in rows:
         label = style(code.ljust(mark), fg=_COLOURS[severity], bold=True)
         fix = _FIXABLE if safe[code, severity] else " " * len(_FIXABLE)
-        summary = fitting(RULES[code].summary, out.stream, width + mark + _BETWEEN)
+        summary = fitting(RULES[code].summary, reports.stream, width + mark + _BETWEEN)
         yield f"{count:>{width},}  {label}  {severity.label:<11}  {fix}  {summary}\n"
     yield from tally.lines(reports.totals, style)
 

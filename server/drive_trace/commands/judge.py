@@ -38,24 +38,8 @@ class JudgeRefused(Ended):
     """A judge may not judge, whatever the run."""
 
 
-class _JudgeCommand(OrAnother):
-    """Says as JSON, too, that an option is wrong, where JSON was asked for."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """See :class:`click.Command`."""
-        asks_for_json = "--output-format json" in " ".join(args).replace("=", " ")
-        try:
-            return super().parse_args(ctx, args)
-        except click.UsageError as error:
-            if asks_for_json:
-                run_id, model = ctx.params.get("project_run_id"), ctx.params.get("model")
-                why = error.format_message()
-                echo_json(JudgingResult(run_id=run_id, model=model, why=why)._asdict())
-            raise
-
-
 @click.group(
-    cls=_JudgeCommand,
+    cls=OrAnother,
     commands=[failures, operator_turns],
     invoke_without_command=True,
     no_args_is_help=False,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from drive_trace import __version__
-from drive_trace.commands.formats import FOR_PROGRAMS, Findings, Format, Output, dumps
+from drive_trace.commands.formats import FOR_PROGRAMS, Findings, Format, dumps
 from drive_trace.commands.reported import Location, RelatedPlace, Reported, ReportedFix, unreadable
 from drive_trace.linter.rule import Level, Rule
 from drive_trace.linter.rules import RULES, documentation
@@ -19,7 +19,7 @@ from drive_trace.text.escaping import visible, without_links
 from drive_trace.text.wording import plural
 
 
-def as_json(reports: Findings, out: Output) -> Iterator[str]:
+def as_json(reports: Findings) -> Iterator[str]:
     """One list of all findings; see ``docs/cli.md`` for its keys."""
     findings = (
         {
@@ -27,7 +27,7 @@ def as_json(reports: Findings, out: Output) -> Iterator[str]:
             "code": each.code,
             "severity": each.severity.label,
             "message": each.message,
-            "url": out.url_of(each.code),
+            "url": reports.url_of(each.code),
             "fixes": _fixes(each),
             **({"related": [*map(_related, each.related)]} if each.related else {}),
             **({"places": [*map(_place_of, each.places)]} if each.places else {}),
@@ -82,7 +82,7 @@ _MOST_ANNOTATIONS = 9
 """Of each kind in a step; GitHub keeps one more."""
 
 
-def as_github(reports: Findings, out: Output) -> Iterator[str]:
+def as_github(reports: Findings) -> Iterator[str]:
     """``::error file=…,line=…::message``, a line a finding: GitHub shows it beside the line, with
     the address of the rule's page. How the runner reads it: actions/toolkit,
     packages/core/src/command.ts. It keeps so many annotations of a step of each kind: the others
@@ -100,7 +100,7 @@ def as_github(reports: Findings, out: Output) -> Iterator[str]:
             f"{key}={_data(str(value)).replace(':', '%3A').replace(',', '%2C')}"
             for key, value in properties.items()
         )
-        url = out.url_of(report.code) or ""
+        url = reports.url_of(report.code) or ""
         said = "\n".join([report.message, *([url] if url.startswith("http") else [])])
         command = kinds.get(report.severity, "notice")
         counts[command] += 1
@@ -115,7 +115,7 @@ def _data(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def as_gitlab(reports: Findings, _: Output) -> Iterator[str]:
+def as_gitlab(reports: Findings) -> Iterator[str]:
     """GitLab's Code Quality report: https://docs.gitlab.com/ci/testing/code_quality/."""
     known_by = _fingerprints()
     findings = (
@@ -134,7 +134,7 @@ def as_gitlab(reports: Findings, _: Output) -> Iterator[str]:
     return _listed("[", findings, lambda: "]")
 
 
-def as_junit(reports: Findings, _: Output) -> Iterator[str]:
+def as_junit(reports: Findings) -> Iterator[str]:
     """JUnit XML, as GitLab, Jenkins and others show tests: a case for each finding. It failed where
     the check fails by it, and else was skipped. There is a case that passes if there is no other.
     """
@@ -180,7 +180,7 @@ _LEVELS: Mapping[Severity, str] = {
 _INDEX_OF = {code: index for index, code in enumerate(RULES)}
 
 
-def as_sarif(reports: Findings, out: Output) -> Iterator[str]:
+def as_sarif(reports: Findings) -> Iterator[str]:
     """One log with one run, its results written one by one."""
     try:
         root: str | None = f"{Path.cwd().as_uri().rstrip('/')}/"
@@ -191,7 +191,7 @@ def as_sarif(reports: Findings, out: Output) -> Iterator[str]:
     driver = {
         "name": "drive-trace",
         "semanticVersion": __version__,
-        "rules": [_rule(rule, out.url_of(rule.code)) for rule in RULES.values()],
+        "rules": [_rule(rule, reports.url_of(rule.code)) for rule in RULES.values()],
     }
     bases = "" if root is None else f'"originalUriBaseIds":{dumps({_ROOT: {"uri": root}})},'
     head = (

@@ -112,10 +112,11 @@ def plan(  # noqa: PLR0913, PLR0917 - one for each option
         what = f"{cases:,} cases of {runs:,} runs are more than {_MOST:,} runs a side"
         raise click.UsageError(f"{what}; name fewer of either")
     sizes = [(runs, runs)] * cases
-    gate = partial(power.chance_of_gate, rate=rate, margin=margin, alpha=level)
     cost = partial(power.chance_of_cost, rate=rate, spread=spread, ratio=ratio, alpha=level / 2)
-    asked = (("CORRECT runs", margin, sizes, gate), ("costs", ratio, sizes, cost))
-    shown = [power.power_of(*each) for each in asked]
+    shown = [
+        power.power_of_gate(sizes, rate, margin, level),
+        power.power_of("costs", ratio, sizes, cost),
+    ]
     if output_format == "json":
         given = {"cases": cases, "runs": runs, "rate": rate, "spread": spread, "assumed": assumed}
         click.echo(json_document(given | {"power": [each._asdict() for each in shown]}))

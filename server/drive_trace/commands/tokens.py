@@ -11,7 +11,8 @@ from drive_trace.commands import options, writing
 from drive_trace.commands.reading import lines_of_log, usable
 from drive_trace.commands.terminal import notify
 from drive_trace.storage.recording import Merged
-from drive_trace.text.escaping import json_document, printable, visible
+from drive_trace.text import document as doc
+from drive_trace.text.escaping import json_document, printable
 from drive_trace.trace.provenance import Origin
 from drive_trace.vocabulary import COST, TOKEN_FIELDS
 
@@ -160,12 +161,13 @@ def _show(total: Usage) -> None:
     if len(rows) > 1:
         rows.append(("all", sum(messages for _, messages, _ in rows), total.figures))
     headings = (name.removesuffix("_tokens").replace("_", " ").upper() for name in TOKEN_FIELDS)
-    cells = [("USAGE", "MESSAGES", *headings)]
-    cells += [
-        (visible(name)[:60], f"{messages:,}", *map(writing.figure, figures.values()))
+    cells = [
+        (
+            doc.name(name, 60),
+            f"{messages:,}",
+            *("n/a" if n is None else f"{n:,}" for n in figures.values()),
+        )
         for name, messages, figures in rows
     ]
-    first, *others = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    for name, *figures in cells:
-        line = "  ".join(map(str.rjust, figures, others))
-        click.echo(f"{name:<{first}}  {line}")
+    table = doc.Table(("USAGE", "MESSAGES", *headings), cells, numbers_from=1)
+    click.echo(doc.as_text([table], 100))

@@ -352,12 +352,7 @@ def _powers(rule: CostRule, costs: Sequence[Cost], cases: Sequence[RunsOfCase]) 
     sizes = [(len(each.baseline), len(each.candidate)) for each in cases]
     passed = sum(each.baseline_passed for each in counted(cases))
     rate = power.likely_rate(passed, sum(ours for ours, _ in sizes))
-    yield power.power_of(
-        "CORRECT runs",
-        rule.margin,
-        sizes,
-        lambda of: power.chance_of_gate(of, rate, rule.margin, rule.level),
-    )
+    yield power.power_of_gate(sizes, rate, rule.margin, rule.level)
     told = [DOLLARS] if rule.by_dollars else [each.metric for each in costs if each.decides]
     spreads = [(each, power.spread_of(log_costs(cases, each))) for each in told]
     known = [(spread, each.title) for each, spread in spreads if spread is not None]

@@ -78,6 +78,13 @@ def power_of(what: str, effect: float, sizes: Sizes, chance: Callable[[Sizes], f
     return Power(what, effect, chance(sizes), high if is_enough else None)
 
 
+def power_of_gate(sizes: Sizes, rate: float, margin: float, alpha: float) -> Power:
+    """How likely the gate decides: see :func:`chance_of_gate`."""
+    return power_of(
+        "CORRECT runs", margin, sizes, lambda of: chance_of_gate(of, rate, margin, alpha)
+    )
+
+
 def chance_of_gate(sizes: Sizes, rate: float, margin: float, alpha: float = ALPHA) -> float:
     """How likely the gate decides where the baseline's rate of passes is ``rate``, and the
     candidate's is lower or higher by ``margin``, whichever is harder to show.

@@ -166,11 +166,6 @@ class Sample(NamedTuple):
     baseline: tuple[float, ...]
     candidate: tuple[float, ...]
 
-    @property
-    def pairs(self) -> int:
-        """How many pairs of a run of each side there are."""
-        return len(self.baseline) * len(self.candidate)
-
 
 class _NullDistribution(NamedTuple):
     """The sum of the candidate's doubled ranks over all cases, if labels mean nothing."""

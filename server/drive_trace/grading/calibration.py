@@ -143,22 +143,25 @@ class Calibration(NamedTuple):
 
     @property
     def lacks(self) -> tuple[str, ...]:
-        """Why the judge is not calibrated, each in one sentence without its full stop."""
+        """Why the judge is not calibrated, each in one sentence without its full stop; and how many
+        labels more would do, if they came out as those so far.
+        """
         if not self.n:
             return ("there is no row with a verdict of the judge",)
         found = []
-        for what, rate, least in (
-            ("agreement", self.agreement, AGREEMENT),
-            ("the rate at which human fails are caught", self.tpr, FAILS_CAUGHT),
-            ("the rate at which human passes are kept", self.tnr, PASSES_KEPT),
+        for what, labels, rate, least in (
+            ("agreement", "labels", self.agreement, AGREEMENT),
+            ("the rate at which human fails are caught", "human fails", self.tpr, FAILS_CAUGHT),
+            ("the rate at which human passes are kept", "human passes", self.tnr, PASSES_KEPT),
         ):
             if rate.value is None:
-                human = "pass" if "passes" in what else "fail"
-                found.append(f"{what} is not known, as no row is a human {human}")
+                found.append(f"{what} is not known, as there are no {labels}")
             elif rate.lower < least:
-                found.append(
-                    f"the lower bound of {what} is {rate.lower:.3f}, and has to be {least:.2f}"
-                )
+                said = f"the lower bound of {what} is {rate.lower:.3f}, and has to be {least:.2f}"
+                more = _more_needed(rate, least)
+                none = f"no number of {labels} would do"
+                some = f"{more} more {labels} would do, if they come out as those so far"
+                found.append(f"{said}: {some if more else none}")
         answered = self.n / (self.n + self.invalid)
         if answered < ANSWERED:
             found.append(
@@ -170,22 +173,6 @@ class Calibration(NamedTuple):
             shown = "not defined" if kappa is None else f"{kappa:.3f}"
             found.append(f"kappa is {shown}, and has to be above 0: chance would agree as often")
         return tuple(found)
-
-    @property
-    def labels_needed(self) -> tuple[str, ...]:
-        """How many labels more would do, if they came out as those so far; of what none would."""
-        needed, hopeless = [], []
-        for what, rate, least in (
-            ("labels", self.agreement, AGREEMENT),
-            ("labels of human fails", self.tpr, FAILS_CAUGHT),
-            ("labels of human passes", self.tnr, PASSES_KEPT),
-        ):
-            if rate.lower < least:
-                if (more := _more_needed(rate, least)) is not None:
-                    needed.append(f"needed, if they come out as so far: {what}: {more:,} more")
-                else:
-                    hopeless.append(f"no number of {what} would do at this rate")
-        return tuple(hopeless or needed)
 
 
 def calibrate(labels: Iterable[LabelledCase]) -> Calibration:
@@ -244,10 +231,9 @@ def share(least: int, most: int, of: int) -> str:
 
 
 def _more_needed(rate: Rate, least: float) -> int | None:
-    hits, of = (rate.hits, rate.of) if rate.of else (1, 1)
-    sizes = range(rate.of + 1, _FAR)
-    enough = (size for size in sizes if wilson(hits * size // of, size)[0] >= least)
-    return next((size - rate.of for size in enough), None) if hits > least * of else None
+    sizes = range(rate.of + 1, _FAR) if rate.hits > least * rate.of else ()
+    enough = (size for size in sizes if wilson(rate.hits * size // rate.of, size)[0] >= least)
+    return next((size - rate.of for size in enough), None)
 
 
 # Families of models: a judge of the orchestrator's own family would grade its own kind. The family
@@ -455,7 +441,6 @@ def calibration_in_words(table: Calibration, lacks: Sequence[str], repeats: Rate
     yield ""
     yield "calibrated" if not lacks else "not calibrated:"
     yield from (f"  {each}" for each in lacks)
-    yield from (f"  {each}" for each in table.labels_needed)
 
 
 def _rate(rate: Rate) -> str:

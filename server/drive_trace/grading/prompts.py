@@ -285,14 +285,10 @@ def _read(reply: str, key: str) -> tuple[tuple[str, ...], Any]:
     if list(value) != ["reasons", key]:
         raise _RefusedError(f'the object has to have "reasons" and then "{key}", and nothing else')
     reasons, said = value.values()
-    if not isinstance(reasons, list) or not reasons:
-        raise _RefusedError('"reasons" is no array with at least one reason')
-    if len(reasons) > MOST_REASONS:
-        raise _RefusedError(f'"reasons" has more than {MOST_REASONS} reasons')
-    if not all(isinstance(each, str) and _says_something(each) for each in reasons):
-        raise _RefusedError("a reason is empty or no string")
-    if any(len(each) > LONGEST_REASON for each in reasons):
-        raise _RefusedError(f"a reason has more than {LONGEST_REASON:,} characters")
+    if not (isinstance(reasons, list) and 1 <= len(reasons) <= MOST_REASONS):
+        raise _RefusedError(f'"reasons" is no array of 1 to {MOST_REASONS} reasons')
+    if not all(isinstance(each, str) and _is_reason(each) for each in reasons):
+        raise _RefusedError(f"a reason is no text of 1 to {LONGEST_REASON:,} characters")
     return tuple(writable(each) for each in reasons), said
 
 
@@ -307,8 +303,9 @@ def _allowed(values: Any, said: Any, key: str, allowed: Collection[str]) -> tupl
     return tuple(values)
 
 
-def _says_something(text: str) -> bool:
-    return any(each.isprintable() and not each.isspace() for each in text)
+def _is_reason(text: str) -> bool:
+    says_something = any(each.isprintable() and not each.isspace() for each in text)
+    return says_something and len(text) <= LONGEST_REASON
 
 
 # What a model is asked when it sorts what went on in a run: a catalogue of classes, and one item,
