@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from drive_trace.commands.asking import Asked
 from drive_trace.commands.http_models import HttpModel
 from drive_trace.commands.models import ModelError, Reply, TransportError, ask
 from drive_trace.commands.options import API_KEYS
@@ -22,8 +23,14 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, KEY)
 
 
+def http_model(
+    url: str | None = None, kind: str = "openai", seconds: float = 300.0, **options: Any
+) -> HttpModel:
+    return HttpModel(Asked("x-1", kind, url, None, seconds, None), KEY, **options)
+
+
 def asked(server: Provider, kind: str, **options: Any) -> Reply:
-    model = HttpModel(kind, "x-1", KEY, server.url, **{"seconds": 20.0, **options})
+    model = http_model(server.url, kind, 20.0, **options)
     return ask(model.grade, "Judge.", sleep=lambda _: None)
 
 
@@ -121,7 +128,7 @@ def test_what_the_environment_names_wrongly_is_told(
 ) -> None:
     monkeypatch.setenv(name, value)
     with pytest.raises(ModelError, match=message) as error:
-        HttpModel("openai", "x", KEY).grade("Judge.")
+        http_model().grade("Judge.")
     assert "hidden" not in str(error.value)
 
 
@@ -186,7 +193,7 @@ def test_a_response_that_drips_is_not_waited_for() -> None:
             request.wfile.write(b" ")
 
     with provider(drip) as server:
-        model = HttpModel("openai", "x", KEY, server.url, seconds=0.5)
+        model = http_model(server.url, seconds=0.5)
         with pytest.raises(TransportError, match=r"within 0\.5 seconds"):
             model.grade("Judge.")
         done.set()
@@ -212,15 +219,12 @@ def test_the_key_is_in_no_reply() -> None:
 )
 def test_a_key_is_sent_over_tls_or_to_this_machine(base: str) -> None:
     with pytest.raises(ModelError, match="the base URL"):
-        HttpModel("openai", "x", KEY, base)
+        http_model(base)
 
 
 def test_where_prompts_go_is_told() -> None:
-    assert HttpModel("openai", "x", KEY).url == "https://api.openai.com/v1/chat/completions"
-    assert (
-        HttpModel("openai", "x", KEY, "http://[::1]:1/v1/").url
-        == "http://[::1]:1/v1/chat/completions"
-    )
+    assert http_model().url == "https://api.openai.com/v1/chat/completions"
+    assert http_model("http://[::1]:1/v1/").url == "http://[::1]:1/v1/chat/completions"
 
 
 SCHEMA = {"type": "object", "properties": {"intent": {"enum": ["pass", "fail"]}}}

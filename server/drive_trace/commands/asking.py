@@ -86,8 +86,7 @@ class Asked(NamedTuple):
         except ImportError as error:
             raise click.UsageError("--api needs the extra drive-trace[judge]") from error
         try:
-            asked = str(self.api), self.model, key, self.base_url, self.timeout
-            return HttpModel(*asked, schema)
+            return HttpModel(self, key, schema)
         except ModelError as error:
             raise click.UsageError(str(error)) from error
 

@@ -222,8 +222,9 @@ class Checking:
         """
         lacking = [f"{printable(each.path, 4096)} ({each.reason})" for each in self._not_beside]
         what = f"not looked at, and may hold lines of the same runs: {first_of(lacking, 3)}"
+        notes = [what] * bool(lacking)
         if self._of_others and not self.file_count:
-            return [what] * bool(lacking)
+            return notes
         commits = frozenset().union(*(of_trace for of_trace, *_ in self._held))
         new, mended = sum(each[1] for each in self._held), sum(each[2] for each in self._held)
         held = (
@@ -232,16 +233,11 @@ class Checking:
             + f"; {plural(mended, 'rejected line')} mended"
             * bool(mended)
         )
-        return (
-            [what] * bool(lacking)
-            + [held] * bool(self._held)
-            + [
-                f"{plural(count, 'known finding')} hidden by {shown_path(path)}, "
-                "which cannot fail the check (--no-baseline shows them)"
-                for path, count in self._hidden.items()
-            ]
-            + [*self._dead(prunes=prunes)]
-        )
+        notes += [held] * bool(self._held)
+        for path, count in self._hidden.items():
+            hidden = f"{plural(count, 'known finding')} hidden by {shown_path(path)}"
+            notes.append(f"{hidden}, which cannot fail the check (--no-baseline shows them)")
+        return [*notes, *self._dead(prunes=prunes)]
 
     def _dead(self, *, prunes: bool) -> Iterable[str]:
         if not any(each is not None and each.baseline.files for each in self.checked.values()):

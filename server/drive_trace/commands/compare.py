@@ -12,8 +12,8 @@ import click
 from drive_trace import __version__
 from drive_trace.commands import options
 from drive_trace.commands.calibrate import CALIBRATION_NAME, calibration_at
-from drive_trace.commands.planned import GATED, INTENT, PlannedRun, refusals, states
-from drive_trace.commands.reading import Reading, suite_at, tell_others, usable
+from drive_trace.commands.plan import GATED, INTENT, PlannedRun, refusals, states
+from drive_trace.commands.reading import Reading, found_in, suite_at, tell_others, usable
 from drive_trace.commands.terminal import EXIT_UNUSABLE, format_of, notify, write_document
 from drive_trace.comparison.answer import MARGIN, Answer, Comparison, CostRule, to_json
 from drive_trace.comparison.answer import compare as compare_sides
@@ -23,7 +23,7 @@ from drive_trace.comparison.traced import Prices
 from drive_trace.grading.judgements import Calibrated
 from drive_trace.storage import compared_sides
 from drive_trace.storage.configuration import CONFIGURATION_NAME
-from drive_trace.storage.files import STDIN, Problem, TraceRecords, config_folder, may_be_there
+from drive_trace.storage.files import STDIN, config_folder, may_be_there
 from drive_trace.storage.finding import SearchOptions
 from drive_trace.text.escaping import json_document
 from drive_trace.text.wording import first_of, plural
@@ -269,14 +269,6 @@ def _calibration(path: str | None) -> Calibrated | None:
     """What is known of a judge: by default what the user keeps, if anything."""
     own = config_folder() / CALIBRATION_NAME
     return calibration_at(Path(path or own)) if path or may_be_there(own) else None
-
-
-def found_in(reading: Reading) -> Iterator[TraceRecords | Problem]:
-    """What a side is read from, and what is not read of it."""
-    reading.tells_unread = False  # as what is wrong with a side is told once, of both
-    yield from reading
-    yield from (Problem(*each) for each in reading.unread)
-    yield from reading.left_out
 
 
 def _rendered(found: Comparison, output_format: str) -> str:

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import httpx2
 
 from drive_trace import __version__
+from drive_trace.commands.asking import Asked
 from drive_trace.commands.models import LARGEST, ModelError, Reply, TransportError, without_keys
 from drive_trace.text.escaping import printable
 
@@ -131,24 +132,16 @@ PROVIDERS: Mapping[str, Provider] = {
 class HttpModel:
     """A model of a provider. The key is in no message, reply or representation of it."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 - a provider, and how it is asked
-        self,
-        provider: str,
-        model: str,
-        key: str,
-        base: str | None = None,
-        seconds: float = 300.0,
-        schema: Schema | None = None,
-    ) -> None:
-        """``seconds`` bound a call as a whole, however slowly the response drips. A reply of the
+    def __init__(self, asked: Asked, key: str, schema: Schema | None = None) -> None:
+        """The timeout bounds a call as a whole, however slowly the response drips. A reply of the
         ``schema`` is asked for, and any where the provider refuses that. Raises ModelError for a
         base URL that the key may not be sent to.
         """
-        self._provider, self._model, self._key = PROVIDERS[provider], model, key
-        self._seconds, self._schema = seconds, schema
+        self._provider, self._model, self._key = PROVIDERS[str(asked.api)], asked.model, key
+        self._seconds, self._schema = asked.timeout, schema
         if not (key.isascii() and key.isprintable()):
             raise ModelError("the key has characters in it that no key has")
-        base = (base or self._provider.base).rstrip("/")
+        base = (asked.base_url or self._provider.base).rstrip("/")
         self.url = _checked(base) + self._provider.path
         """Where prompts go."""
 

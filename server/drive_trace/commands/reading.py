@@ -288,3 +288,11 @@ def _read(found: finding.Found) -> TraceRecords | Problem:
         return found
     say_waiting(found)
     return read_trace(found)
+
+
+def found_in(reading: Reading) -> Iterator[TraceRecords | Problem]:
+    """What a side of a comparison is read from, and what is not read of it."""
+    reading.tells_unread = False  # as what is wrong with a side is told once, of both
+    yield from reading
+    yield from (Problem(*each) for each in reading.unread)
+    yield from reading.left_out
