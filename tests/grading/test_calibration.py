@@ -17,7 +17,6 @@ from drive_trace.grading.calibration import (
     families_of,
     once_each,
     read_labels,
-    repeats,
     wilson,
 )
 
@@ -71,7 +70,6 @@ def test_a_row_that_is_repeated_makes_nothing_more_certain() -> None:
         LabelledCase("b", "fail", judge) for judge in ("fail", "pass")
     ]
     assert calibrate(once_each(rows)) == Calibration(0, 1, 0, 1, 0)
-    assert (repeats(rows).hits, repeats(rows).of) == (1, 2)
 
 
 def test_rows_are_read_from_json_lines_and_csv() -> None:

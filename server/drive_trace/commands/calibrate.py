@@ -75,11 +75,9 @@ def calibrate(
     if model is not None and records:
         raise click.UsageError("the record of --judgements names the --model")
     rows = _labels(labels, has_record=bool(records))
-    judge, rounds = None, rows.rows
-    if model is not None:
-        judge = judge_now(model)
+    judge = judge_now(model) if model is not None else None
     if records:
-        judge, rows, rounds = _judged(records, rows)
+        judge, rows = _judged(records, rows)
     if rows.unsigned:
         notify(f"{plural(rows.unsigned, 'row')} without labelled_by: taken for a person's")
     table = tabulate(rows.rows)
@@ -87,9 +85,7 @@ def calibrate(
     if output_format == "json":
         click.echo(json.dumps(calibration.calibration_json(table, lacks), indent=2))
     else:
-        click.echo(
-            "\n".join(calibration.calibration_in_words(table, lacks, calibration.repeats(rounds)))
-        )
+        click.echo("\n".join(calibration.calibration_in_words(table, lacks)))
     if judge is None:
         which = "no case has a verdict in --judgements" if records else "name the --model"
         notify(f"nothing is kept for judge, as nobody says which model this is: {which}")
@@ -155,10 +151,8 @@ def _records_in(path: str) -> list[str]:
 
 def _judged(
     paths: Sequence[str], rows: calibration.Labels
-) -> tuple[Judge | None, calibration.Labels, tuple[calibration.LabelledCase, ...]]:
-    """Whose verdicts some records have, the labels with them, and the same for each time that a
-    judge was asked for one.
-    """
+) -> tuple[Judge | None, calibration.Labels]:
+    """Whose verdicts some records have, and the labels with them."""
     found: list[judgements.Judgement] = []
     for each in dict.fromkeys(chain.from_iterable(map(_records_in, paths))):
         own, _, rejected = judgements.read_judgements(read_text(each, _LARGEST).split("\n"))
@@ -182,12 +176,7 @@ def _judged(
     ]
     judged = {each.case for each in labels}
     labels += [each._replace(judge=None) for each in human.values() if each.case not in judged]
-    rounds = (
-        human[calls[-1].project_run_id]._replace(judge=verdict)
-        for calls in used
-        for verdict in {call.repeat: call.verdict for call in calls}.values()
-    )
-    return next(iter(judges), None), rows._replace(rows=tuple(labels)), tuple(rounds)
+    return next(iter(judges), None), rows._replace(rows=tuple(labels))
 
 
 def _keep(judge: Judge, rows: calibration.Labels, out: str | None) -> None:

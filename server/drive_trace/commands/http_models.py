@@ -8,8 +8,6 @@ import asyncio
 import contextlib
 import json
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
@@ -202,7 +200,7 @@ class HttpModel:
         if code != httpx2.codes.OK:
             said = f"the provider answered {code}{_message(content)}"
             if code in _TRY_AGAIN or code >= _SERVER_FAULT:
-                raise TransportError(said, _wait(response.headers.get("retry-after")))
+                raise TransportError(said, _wait(response.headers.get("retry-after", "")))
             raise ModelError(said)
         if (packed := response.headers.get("content-encoding", "identity")) != "identity":
             raise ModelError(f"the response is packed ({printable(packed)}), which is not read")
@@ -246,13 +244,6 @@ def _checked(base: str) -> str:
     raise ModelError("the base URL has to begin with https://, or with http:// on this machine")
 
 
-def _wait(header: str | None) -> float | None:
-    """The seconds of a Retry-After header, which may be a date instead."""
-    if header is None:
-        return None
-    if header.strip().isdecimal():
-        return float(header)
-    try:
-        return max((parsedate_to_datetime(header) - datetime.now(UTC)).total_seconds(), 0.0)
-    except (TypeError, ValueError):
-        return None
+def _wait(header: str) -> float | None:
+    """The seconds of a Retry-After header; None of one with a date, which no provider sends."""
+    return float(header) if header.strip().isdecimal() else None

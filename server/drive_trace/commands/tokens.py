@@ -20,11 +20,7 @@ if TYPE_CHECKING:
     from drive_trace.authoring.usage import Usage
 
 
-class _Count(click.IntRange):
-    name = "integer"  # as it is called where something else is given
-
-
-_COUNT = _Count(min=0)
+_COUNT = click.IntRange(min=0)
 
 
 @click.command()

@@ -187,15 +187,6 @@ def calibrate(labels: Iterable[LabelledCase]) -> Calibration:
     )
 
 
-def repeats(labels: Sequence[LabelledCase]) -> Rate:
-    """Of the cases with several rows, how many got the same verdict, or none, in each."""
-    verdicts: dict[str, list[str | None]] = {}
-    for each in labels:
-        verdicts.setdefault(each.case, []).append(each.judge)
-    several = [each for each in verdicts.values() if len(each) > 1]
-    return Rate(sum(len(set(each)) == 1 for each in several), len(several))
-
-
 def once_each(labels: Sequence[LabelledCase]) -> list[LabelledCase]:
     """Each case once: repeating a row makes an interval no narrower. Where the rows of a case
     differ, one that disagrees counts, and one without a verdict only where none has one.
@@ -410,7 +401,7 @@ def calibration_json(table: Calibration, lacks: Sequence[str]) -> dict[str, obje
     }
 
 
-def calibration_in_words(table: Calibration, lacks: Sequence[str], repeats: Rate) -> Iterator[str]:
+def calibration_in_words(table: Calibration, lacks: Sequence[str]) -> Iterator[str]:
     """The same as lines of text."""
     width = max(len(f"{count:,}") for count in (*table, table.n, 12345))
     yield f"{'':14}{'judge fail':>{width + 8}}{'judge pass':>{width + 8}}"
@@ -435,7 +426,6 @@ def calibration_in_words(table: Calibration, lacks: Sequence[str], repeats: Rate
         ("TNR (passes kept)", _rate(table.tnr)),
         ("base rate (human fails)", _share(table.base_rate)),
         ("an always-pass judge agrees on", _share(table.always_pass_agreement)),
-        ("cases consistent over repeats", _rate(repeats)),
     ):
         yield f"{what:32}{figure}"
     yield ""
