@@ -8,7 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import Match, SequenceMatcher
-from itertools import groupby
+from itertools import zip_longest
 
 import click
 
@@ -87,15 +87,15 @@ def _as_recorded(texts: Iterable[str]) -> str:
     return "\n".join(map(exact, texts))
 
 
-def _show(diff: Iterable[str]) -> None:
+def _show(diff: Iterable[tuple[str, Span]]) -> None:
     """Print a diff. It is exact, so that it can be applied; but for a terminal, and for the log of
     a CI runner, what these would obey is replaced, and what changed within a line is marked.
     """
     if not (sys.stdout.isatty() or _is_log() or in_colour(sys.stdout)):
-        _write_exactly(diff)
+        _write_exactly(line for line, _ in diff)
         return
-    for line in _coloured(diff):
-        click.echo(line)
+    for line, changed in diff:
+        click.echo(_coloured(line, changed))
 
 
 def _is_log() -> bool:
@@ -122,7 +122,7 @@ def _write_exactly(texts: Iterable[str]) -> None:
 
 _CONTEXT = 3
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
-_HEADS = ("+++", "---")
+_ALIKE = Span(0, 0)
 _NO_NEWLINE = "\\ No newline at end of file\n"
 
 
@@ -163,23 +163,28 @@ class _Stayed(SequenceMatcher[str]):
         return blocks
 
 
-def _unified_diff(path: str, before: Sequence[Line], after: Sequence[Line]) -> Iterator[str]:
-    """The diff's lines, each with its newline, as :func:`encode_exactly` takes them."""
+def _unified_diff(
+    path: str, before: Sequence[Line], after: Sequence[Line]
+) -> Iterator[tuple[str, Span]]:
+    """The diff's lines, each with its newline, as :func:`encode_exactly` takes them, and with what
+    is not alike in the line in its place, where there are as many of both.
+    """
     matcher = _Stayed(before, after)
     for number, hunk in enumerate(matcher.get_grouped_opcodes(_CONTEXT)):
         if number == 0:
-            yield f"--- {path}\n"
-            yield f"+++ {path}\n"
+            yield f"--- {path}\n", _ALIKE
+            yield f"+++ {path}\n", _ALIKE
         (_, start, _, new_start, _), (_, _, stop, _, new_stop) = hunk[0], hunk[-1]
-        yield f"@@ -{_range(start, stop)} +{_range(new_start, new_stop)} @@\n"
+        yield f"@@ -{_range(start, stop)} +{_range(new_start, new_stop)} @@\n", _ALIKE
         for tag, *place in hunk:
             old, new = matcher.old[place[0] : place[1]], matcher.new[place[2] : place[3]]
             marked = [(" ", old)] if tag == "equal" else [("-", old), ("+", new)]
+            pairs = [*zip(old, new, strict=True)] if len(old) == len(new) else []
             for mark, texts in marked:
-                for text in texts:
-                    yield mark + text
+                for text, pair in zip_longest(texts, pairs):
+                    yield mark + text, _changed(text, pair)
                     if not text.endswith("\n"):
-                        yield f"\n{_NO_NEWLINE}"
+                        yield f"\n{_NO_NEWLINE}", _ALIKE
 
 
 def _texts(lines: Sequence[Line]) -> list[str]:
@@ -195,31 +200,23 @@ def _range(start: int, stop: int) -> str:
     return f"{start + 1 if count else start},{count}"
 
 
-def _coloured(diff: Iterable[str]) -> Iterator[str]:
-    """The lines for a person to look at: without what a terminal obeys, and with a mark on what
-    changed within a line.
+def _coloured(line: str, changed: Span) -> str:
+    """A line for a person to look at: without what a terminal obeys, and with a mark on what
+    changed within it.
     """
-    for is_change, lines in groupby(diff, lambda line: line[0] in "+-" and line[:3] not in _HEADS):
-        together = list(lines)
-        changed = _changed_spans(together) if is_change else {}
-        for line in together:
-            span = changed.get(line, Span(0, 0))
-            shown, colour = line[:1] + cells(line[1:].removesuffix("\n")), _COLOURS.get(line[0])
-            parts = shown[: span.start], shown[span.start : span.end], shown[span.end :]
-            yield "".join(
-                click.style(part, fg=colour, reverse=True if number == 1 else None)
-                for number, part in enumerate(parts)
-                if part
-            )
+    shown, colour = line[:1] + cells(line[1:].removesuffix("\n")), _COLOURS.get(line[0])
+    parts = shown[: changed.start], shown[changed.start : changed.end], shown[changed.end :]
+    return "".join(
+        click.style(part, fg=colour, reverse=True if number == 1 else None)
+        for number, part in enumerate(parts)
+        if part
+    )
 
 
-def _changed_spans(lines: Sequence[str]) -> dict[str, Span]:
-    """What differs within each line and the one in its place, where there are as many of both."""
-    old = [each for each in lines if each.startswith("-")]
-    new = [each for each in lines if each.startswith("+")]
-    spans = {}
-    for one, other in zip(old, new, strict=True) if len(old) == len(new) else ():
-        head = 1 + common_start(one[1:], other[1:])
-        tail = common_start(one[head:][::-1], other[head:][::-1])
-        spans[one], spans[other] = Span(head, len(one) - tail), Span(head, len(other) - tail)
-    return spans
+def _changed(text: str, pair: tuple[str, str] | None) -> Span:
+    """Where a line of a diff differs from the other one of its pair, behind its mark."""
+    if pair is None or pair[0] == pair[1]:
+        return _ALIKE
+    head = common_start(*pair)
+    tail = common_start(*(each[head:][::-1] for each in pair))
+    return Span(1 + head, 1 + len(text) - tail)
