@@ -13,7 +13,6 @@ from drive_trace.authoring.usage import values
 from drive_trace.authoring.usage_shapes import UsageLogError
 from drive_trace.features import events
 from drive_trace.json_text import parse
-from drive_trace.linter.records import join
 from drive_trace.lsp import server as server_module
 from tests.support.client_text import position, triage
 from tests.support.growth import Work, assert_all_linear, assert_linear
@@ -176,11 +175,11 @@ def test_a_record_that_is_deep_is_not_explained_to_its_end() -> None:
 
 
 def test_quotes_on_the_line_below_an_object_that_is_open() -> None:
-    def joined(size: int) -> Work:
-        first, *below = Analysis('{"a":\n' + '\\"' * (size // 2)).document.lines
-        return partial(join, first, 1, below)
+    def found(size: int) -> Work:
+        text = '{"a":\n' + '\\"' * (size // 2)
+        return lambda: [*Analysis(text).findings()]
 
-    assert_linear(joined, SIZE)
+    assert_linear(found, SIZE)
 
 
 def test_all_pages_of_the_list_of_events(monkeypatch: pytest.MonkeyPatch) -> None:
