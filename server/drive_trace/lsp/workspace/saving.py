@@ -61,7 +61,7 @@ class Saving:
                 del self._recent[next(iter(self._recent))]
             if state not in known.states:  # Neovim opens again what an undo brings back
                 known.modified = None
-            known.is_behind = partial(self._protocol.is_behind, trace.uri)
+            known.is_behind = lambda: self._protocol.is_behind(trace.uri)
             known.shows(state)
             in_background(_in_turn(known, partial(known.look, is_opened=True), seen.lines))
 
