@@ -278,13 +278,10 @@ def _assertion_json(checked: Checked) -> dict[str, object]:
     }
 
 
+_SAID_OF_METRICS = ("group", "key", "title", "polarity", "source")
+
+
 def _metric_json(measured: Measured) -> dict[str, object]:
     metric, value = measured
-    return {
-        "group": metric.group,
-        "key": metric.key,
-        "title": metric.title,
-        "polarity": str(metric.polarity),
-        "source": str(metric.source),
-        "no_signal": metric.no_signal if value is None else None,
-    }
+    said = {name: str(getattr(metric, name)) for name in _SAID_OF_METRICS}
+    return {**said, "no_signal": metric.no_signal if value is None else None}

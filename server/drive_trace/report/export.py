@@ -8,7 +8,7 @@ records.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -66,18 +66,17 @@ class ExportedSpan(NamedTuple):
         return self.end is None and not self.is_event
 
     def values(self) -> dict[str, Any]:
-        """The fields of its events, without those of the envelope."""
-        both = [each.values for each in (self.start, self.end) if each is not None]
-        return {name: each[name] for each in both for name in each if name not in ENVELOPE}
-
-    def envelopes(self) -> Iterator[tuple[str, Event]]:
-        """Its events, each with what their own fields are called after."""
-        if self.is_event and self.start is not None:
-            yield "event", self.start
-            return
-        for name, event in (("start", self.start), ("end", self.end)):
-            if event is not None:
-                yield name, event
+        """The fields of its events, and behind them those of the envelope of each."""
+        first = "event" if self.is_event else "start"
+        both = {
+            name: each.values for name, each in ((first, self.start), ("end", self.end)) if each
+        }
+        found = {
+            name: each[name] for each in both.values() for name in each if name not in ENVELOPE
+        }
+        return found | {
+            f"{which}.{name}": each.get(name) for which, each in both.items() for name in ENVELOPE
+        }
 
 
 class _Spans:
@@ -238,11 +237,6 @@ def _otlp_spans(
     for span in spans:
         values = span.values()
         attributes = {f"drive_trace.{name}": value for name, value in values.items()}
-        attributes |= {
-            f"drive_trace.{which}.{name}": event.values.get(name)
-            for which, event in span.envelopes()
-            for name in ENVELOPE
-        }
         attributes |= {"drive_trace.unclosed": True} if span.is_open else {}
         if span.kind == Entity.RUN:
             attributes |= _verdict(run, report)
@@ -359,8 +353,6 @@ def _chrome_events(
     placed: list[tuple[int, int, dict[str, object]]] = []
     for span in spans:
         args = span.values()
-        for which, event in span.envelopes():
-            args |= {f"{which}.{name}": event.values.get(name) for name in ENVELOPE}
         args |= verdict if span.kind == Entity.RUN else {}
         begin, finish = span.begin * 1000, span.finish * 1000
         entity = None if span.is_event else Entity(span.kind)

@@ -15,7 +15,7 @@ import msgspec
 from drive_trace.grading.calibration import share
 from drive_trace.scorecard.card import run_json
 from drive_trace.scorecard.measures import as_double
-from drive_trace.scorecard.run_score import QUALIFIED, STANDINGS, RunScore, Verdict
+from drive_trace.scorecard.run_score import QUALIFIED, RunScore, Verdict, standings_in_short
 from drive_trace.text import document as doc
 from drive_trace.text.escaping import in_json, plain, visible
 from drive_trace.text.wording import plural
@@ -266,12 +266,7 @@ class FleetSummary:
 
     def said(self, files: int) -> tuple[str, str, str]:
         """How many runs there are, how many with each verdict, and what was not looked at."""
-        standings = " · ".join(
-            f"{self._standings[name]:,} {words}"
-            for name, words in STANDINGS.items()
-            if self._standings[name]
-        )
-        count = self._standings.total()
+        standings, count = standings_in_short(self._standings), self._standings.total()
         note = "Findings: not looked at (--findings counts them)"
         is_noted = bool(count) and not self._has_findings
         return f"{plural(count, 'run')} in {plural(files, 'file')}", standings, note * is_noted

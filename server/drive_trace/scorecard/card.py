@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from drive_trace.scorecard import measures
 from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, Unread
 from drive_trace.scorecard.run_lines import TraceLines, copied_runs, runs_sharing_events
-from drive_trace.scorecard.run_score import STANDINGS, RunScore, Verdict, what_would_change_it
+from drive_trace.scorecard.run_score import (
+    RunScore,
+    Verdict,
+    standings_in_short,
+    what_would_change_it,
+)
 from drive_trace.scorecard.scoring import TraceSummary, among, score_run, without_lines
 from drive_trace.text.wording import plural
 from drive_trace.trace.index import Index
@@ -60,10 +65,7 @@ class ScoreCard(NamedTuple):
             if all(run.gate.uncounted is not None for run in self.runs):
                 none = "no valid event"
             return f"not computable: {plural(count, 'run')}, {none}"
-        counts = Counter(run.standing for run in self.runs)
-        return " · ".join(
-            f"{counts[name]:,} {words}" for name, words in STANDINGS.items() if counts[name]
-        )
+        return standings_in_short(Counter(run.standing for run in self.runs))
 
     @property
     def correct(self) -> tuple[RunScore, ...]:

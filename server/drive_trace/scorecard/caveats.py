@@ -63,34 +63,19 @@ def uncounted_lines(lines: Iterable[Line], path: str = "") -> tuple[Uncounted, .
 
 @lru_cache(maxsize=64)  # a long line that may be of many runs is read once
 def _uncounted(line: FlaggedLine, number: int) -> Uncounted:
-    text, name = line.text, line.event_name
-    if not line.is_rejected:
-        feed = meant_feed(line)
-        return Uncounted(
-            number,
-            name or "",
-            run_id=line.run_id,
-            feed=feed,
-            ts=time_in(text),
-            is_alike=feed is not None,
-            is_unknown=True,
-            may_be_work=feed is None,
-        )
-    is_feed = name in FEEDS and not trace_line.names_several(text, "event_type")
-    # Two events may stand on one line; else the names of all fields may tell the feed.
-    named = name if is_feed else feed_named(text)
-    feed = named or feed_with_fields(text)
-    may_be_work = feed is None or (feed == COST and not is_feed and name is not None)
+    text, name, is_unknown = line.text, line.event_name, not line.is_rejected
+    if is_unknown:
+        named, feed, run_id = None, meant_feed(line), line.run_id
+        may_be_work = feed is None
+    else:
+        is_feed = name in FEEDS and not trace_line.names_several(text, "event_type")
+        # Two events may stand on one line; else the names of all fields may tell the feed.
+        named = name if is_feed else feed_named(text)
+        feed, run_id = named or feed_with_fields(text), trace_line.named_run(line)
+        may_be_work = feed is None or (feed == COST and not is_feed and name is not None)
     is_alike = feed is not None and named is None
-    return Uncounted(
-        number,
-        name,
-        run_id=trace_line.named_run(line),
-        feed=feed,
-        ts=time_in(text),
-        is_alike=is_alike,
-        may_be_work=may_be_work,
-    )
+    ts = time_in(text)
+    return Uncounted(number, name, run_id, feed, ts, is_alike, is_unknown, may_be_work)
 
 
 def meant_feed(line: FlaggedLine) -> str | None:

@@ -146,6 +146,12 @@ STANDINGS = {
 """How many runs have each standing is said in these words."""
 
 
+def standings_in_short(counts: Mapping[str, int]) -> str:
+    """``1 CORRECT · 1 INCORRECT``, given how many runs have each standing."""
+    some = ((counts.get(name, 0), words) for name, words in STANDINGS.items())
+    return " · ".join(f"{count:,} {words}" for count, words in some if count)
+
+
 class RunInFile(NamedTuple):
     """What one file has of a run."""
 

@@ -13,6 +13,7 @@ and nowhere else.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
@@ -90,11 +91,10 @@ def pieces(words: Words) -> Iterator[str | Mark]:
 
 def outside_marks(words: Words, change: Callable[[str], Words]) -> Words:
     """Words whose parts that are not marked are changed."""
-    parts, done = list[Words](), 0
-    for found in _MARK.finditer(words):
-        parts += [change(words[done : found.start()]), found[0]]
-        done = found.end()
-    return "".join([*parts, change(words[done:])])
+    return "".join(
+        _marked(each.kind, each.text, each.target) if isinstance(each, Mark) else change(each)
+        for each in pieces(words)
+    )
 
 
 def unmarked(words: Words) -> str:
@@ -155,7 +155,7 @@ class Table(NamedTuple):
     """What a screen reader calls it, where the caption does not tell it from others."""
     numbers_from: int | None = None
     """The first column of figures, from 0: then all that follow are, ..."""
-    numbers_before: int | None = None
+    numbers_before: float = math.inf
     """... or those before this one."""
     wide: Sequence[int] = ()
     """The columns of sentences."""
@@ -167,8 +167,7 @@ class Table(NamedTuple):
 
     def is_figure(self, column: int) -> bool:
         """Whether it is a column of figures."""
-        first, end = self.numbers_from, self.numbers_before
-        return first is not None and first <= column and (end is None or column < end)
+        return self.numbers_from is not None and self.numbers_from <= column < self.numbers_before
 
 
 class Section(NamedTuple):

@@ -54,13 +54,6 @@ GLYPHS: dict[str, str] = {REJECTED: "✕", Outcome.HALTED: "■", Outcome.AGAIN:
     event.name: event.glyph for event in EVENTS.values() if event.name not in SPANNING
 }
 """The mark of what is no bar, in the order of the legend."""
-_SIGNS = {
-    Outcome.PASSED: "✓",
-    Outcome.FAILED: "✗",
-    Outcome.AGAIN: "↻",
-    Outcome.HALTED: "■",
-    Outcome.OPEN: "…",
-}
 _TEXTURES = {
     "failed": (10, "M-2,8 8,-2 M4,14 14,4"),
     "again": (8, "M4,0V8"),
@@ -75,11 +68,11 @@ _HOW_TO_ZOOM = (
 _DWARFS = 10
 """A log scale is offered where a dispatch is longer than so many of the usual length."""
 _KEY = {
-    Outcome.PASSED: "completed, satisfied",
-    Outcome.AGAIN: "another round needed",
-    Outcome.FAILED: "failed",
-    Outcome.HALTED: "aborted, escalated, stopped",
-    Outcome.OPEN: "no end recorded",
+    Outcome.PASSED: ("✓", "completed, satisfied"),
+    Outcome.AGAIN: ("↻", "another round needed"),
+    Outcome.FAILED: ("✗", "failed"),
+    Outcome.HALTED: ("■", "aborted, escalated, stopped"),
+    Outcome.OPEN: ("…", "no end recorded"),
 }
 
 
@@ -114,8 +107,8 @@ def key(charts: Iterable[Chart]) -> Html:
         has_claims |= any(bar.claimed is not None for bar in chart.bars)
         has_stale |= chart.stale_from is not None
     parts = [
-        tag("li", _swatch(outcome), f" {_SIGNS[outcome]} {words}")
-        for outcome, words in _KEY.items()
+        tag("li", _swatch(outcome), f" {sign} {words}")
+        for outcome, (sign, words) in _KEY.items()
         if outcome in outcomes
     ]
     if has_claims:
@@ -216,7 +209,7 @@ def _ground(chart: Chart, height: int) -> Iterator[Html]:
 
 
 def _called(kind: str) -> str:
-    known = {REJECTED: "rejected line"} | {str(outcome): words for outcome, words in _KEY.items()}
+    known = {REJECTED: "rejected line"} | {str(each): words for each, (_, words) in _KEY.items()}
     return known.get(kind, kind)
 
 
@@ -266,7 +259,7 @@ def _cluster(cluster: Cluster, places: Places) -> Html:
         stack.append(_bar(outcome, width="100%", y=top, height=height))
     if whole > 1:
         stack.append(tag("text", f"{whole:,}", x="50%", y=13, text_anchor="middle"))
-        said = listed(f"{counts[each]:,} {_KEY[each].partition(',')[0]}" for each in counts)
+        said = listed(f"{counts[each]:,} {_KEY[each][1].partition(',')[0]}" for each in counts)
         words, kind = f"{whole:,} dispatches: {said}", "cluster "
     else:
         words, kind = cluster.bars[0].words, ""
@@ -287,7 +280,7 @@ def _dispatch(bar: Bar, places: Places, chart: Chart) -> Html:
     room = int((bar.right - bar.left) * 2**chart.axis.levels * _CHARACTERS)
     again = f" ↻{bar.round_starts}" * (bar.round_starts > 1)
     name = "" if chart.names else plain(bar.name, min(max(room, 1), _MOST_NAME))
-    name = f"{_SIGNS[bar.outcome]}{again} {name}".rstrip()
+    name = f"{_KEY[bar.outcome][0]}{again} {name}".rstrip()
     label = tag("text", name, x=4, y=13)
     box = tag("svg", whole, label, x=x, y=y, width=width, height=17, data_works=works)
     rounds = [_round(each, y + 19, places) for each in bar.rounds]
