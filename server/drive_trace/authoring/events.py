@@ -152,22 +152,16 @@ def _likeliest_kind(scope: Scope) -> str:
 # What can come next
 
 
-class Next(NamedTuple):
-    """An event of the vocabulary, and whether it can come next."""
-
-    event: EventType
-    is_next: bool
-    """Whether the run so far leads to it; any event may be written anywhere."""
-
-
-def next_events(scope: Scope) -> list[Next]:
-    """Every event, the likeliest first."""
+def next_events(scope: Scope) -> list[tuple[EventType, bool]]:
+    """Every event, the likeliest first, and whether the run so far leads to it; any event may be
+    written anywhere.
+    """
     leads = list(dict.fromkeys((*_after_the_last(scope), *_leads(scope))))
     others = sorted(
         (name for name in EVENTS if name not in leads),
         key=lambda name: _lacks_what_it_is_about(EVENTS[name], scope),
     )
-    return [Next(EVENTS[name], name in leads) for name in (*leads, *others)]
+    return [(EVENTS[name], name in leads) for name in (*leads, *others)]
 
 
 def _lacks_what_it_is_about(event: EventType, scope: Scope) -> bool:

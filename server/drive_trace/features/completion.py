@@ -124,7 +124,7 @@ def completion(
     run_id = cursor.given.get("project_run_id")
     scope = scope_at(view.index, lines, point.record, run_id if isinstance(run_id, str) else None)
     event = _event(cursor)
-    likely = event or events.next_events(scope)[0].event
+    likely = event or events.next_events(scope)[0][0]
     carried = carried_at(scope, likely, stamp.ts, joined)
     context = events.context_of(likely, scope, stamp, cursor.given, carried)
     request = _Request(view, point, client, cursor, scope, stamp, event, context, joined)
@@ -260,9 +260,7 @@ _EVENT_FIELD = FieldType(
 
 
 def _event_names(request: _Request) -> tuple[Choice, ...]:
-    return tuple(
-        Choice(each.event.name, each.event.family) for each in events.next_events(request.scope)
-    )
+    return tuple(Choice(each.name, each.family) for each, _ in events.next_events(request.scope))
 
 
 # Values

@@ -186,7 +186,7 @@ class JoinedRun(NamedTuple):
     def _deciding(self) -> tuple[run_score.RunInFile, str] | None:
         """The part whose grade counts, and its URI."""
         for part, uri in zip(self.run.parts, self.uris, strict=True):
-            if self.run.has_recorded(part):
+            if part.correctness is not None and part.correctness == self.run.correctness:
                 return part, uri
         return None
 

@@ -9,9 +9,9 @@ from math import nan
 from operator import itemgetter
 from typing import NamedTuple
 
-from drive_trace.report import metrics
+from drive_trace.report import event_log, metrics
 from drive_trace.report.assertions import Checked, CheckResult, check_all
-from drive_trace.report.event_log import EventLog, Timelines, TraceLog, timelines, timelines_json
+from drive_trace.report.event_log import EventLog, Timelines, TraceLog
 from drive_trace.report.metrics import Measured
 from drive_trace.scorecard import card as scorecard
 from drive_trace.scorecard.card import ScoreCard
@@ -112,10 +112,7 @@ class FullReport(NamedTuple):
 
     def by_run(self) -> dict[str, list[Event]]:
         """The events of each run, in order."""
-        found: dict[str, list[Event]] = {}
-        for event in self.events:
-            found.setdefault(event.run_id, []).append(event)
-        return found
+        return event_log.by_run(self.events)
 
     def findings_by_run(self) -> dict[str, list[LineFinding] | None]:
         """The findings of each run: those on its lines, and on lines of no run below them. None if
@@ -141,7 +138,7 @@ class FullReport(NamedTuple):
         return {
             "valid": sum(len(each.events) for each in self.traces),
             "invalid": sum(len(each.invalid_lines) for each in self.traces),
-            "unknown": sum(len(each.unknown_lines) for each in self.traces),
+            "unknown": sum(len(each.summary.unknown_lines) for each in self.traces),
         }
 
     @property
@@ -235,7 +232,8 @@ def _report(
     for each in (each for run in card.runs for each in run.rejected):
         rejected.setdefault(each.event_name or "", []).append(each.line)
     measured, checked = metrics.measure(log), check_all(log, rejected)
-    return FullReport(card, measured, checked, timelines(log), tuple(traces), log.events, findings)
+    spans = event_log.timelines(log)
+    return FullReport(card, measured, checked, spans, tuple(traces), log.events, findings)
 
 
 # As JSON
@@ -248,14 +246,14 @@ def to_json(report: FullReport) -> dict[str, object]:
         "metrics": metrics.to_json(report.metrics),
         "assertions": [_assertion_json(checked) for checked in report.assertions],
         "metric_notes": [_metric_json(measured) for measured in report.metrics],
-        "timelines": timelines_json(report.timelines),
+        "timelines": event_log.timelines_json(report.timelines),
         "lines": report.lines,
         "files": [
             {
                 "path": trace.path,
                 "valid_events": len(trace.events),
                 "invalid_lines": list(trace.invalid_lines),
-                "unknown_lines": list(trace.unknown_lines),
+                "unknown_lines": list(trace.summary.unknown_lines),
             }
             for trace in report.traces
         ],

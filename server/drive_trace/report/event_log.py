@@ -33,11 +33,6 @@ class TraceLog(NamedTuple):
         """The name of the trace in what is shown."""
         return self.summary.path
 
-    @property
-    def unknown_lines(self) -> tuple[int, ...]:
-        """Lines whose event type is outside the vocabulary, from 1."""
-        return self.summary.unknown_lines
-
 
 def _counted_once(traces: Sequence[TraceLog], runs: Sequence[RunScore]) -> Iterator[list[Event]]:
     """The events of each trace, without those that are copies."""
@@ -86,20 +81,22 @@ class EventLog:
             return self._by_name.get(names[0], [])
         return [event for event in self.events if event.name in names]
 
-    def __iter__(self) -> Iterator[Event]:
-        return iter(self.events)
-
 
 Timelines = Mapping[str, Sequence[DispatchSpan]]
 """The dispatches of each run, in order of first mention."""
 
 
+def by_run(events: Iterable[Event]) -> dict[str, list[Event]]:
+    """The events of each run, in order."""
+    found: dict[str, list[Event]] = {}
+    for event in events:
+        found.setdefault(event.run_id, []).append(event)
+    return found
+
+
 def timelines(log: EventLog) -> Timelines:
     """The dispatches of each run."""
-    runs: dict[str, list[Event]] = {}
-    for event in log.of(*SPANNING):
-        runs.setdefault(event.run_id, []).append(event)
-    return {run_id: dispatches_of(events) for run_id, events in runs.items()}
+    return {run_id: dispatches_of(own) for run_id, own in by_run(log.of(*SPANNING)).items()}
 
 
 def timelines_json(runs: Timelines) -> dict[str, object]:

@@ -389,7 +389,7 @@ def lines(report: contents.FullReport, places: Places, most: int) -> doc.Section
             doc.name(trace.path, 120),
             f"{len(trace.events):,}",
             places.linked(_count_and_numbers(trace.invalid_lines), trace.path),
-            places.linked(_count_and_numbers(trace.unknown_lines), trace.path),
+            places.linked(_count_and_numbers(trace.summary.unknown_lines), trace.path),
         ]
         for trace in report.traces[:most]
     ]

@@ -104,19 +104,12 @@ def _of_stale(run: RunLines) -> Iterator[Caveat]:
     lines: list[LineRef] = []
     others: list[LineRef] = []
     for file, part in enumerate(run.parts):
-        rejected = [
-            each.line
-            for each in part.rejected
-            if each.may_be_work and run.is_after(file, each.line, each.ts)
-        ]
+        own_unknown = (each for each in part.unknown if each.run_id == run.run_id)
+        rejected, unknown = (
+            [e.line for e in odd if e.may_be_work and run.is_after(file, e.line, e.ts)]
+            for odd in (part.rejected, own_unknown)
+        )
         rejected += [line.order + 1 for line in run.nameless_after(file)]
-        unknown = [
-            each.line
-            for each in part.unknown
-            if each.may_be_work
-            and each.run_id == run.run_id
-            and run.is_after(file, each.line, each.ts)
-        ]
         since = len(work[file]), len(rejected), len(unknown)
         counts.update(dict(zip(_WORK, since, strict=True)))
         if not any(since):

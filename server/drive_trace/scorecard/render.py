@@ -131,23 +131,16 @@ def tiers(run: RunScore, decided: str = "") -> list[doc.Block]:
     ]
     if run.efficiency is None:
         said.append(f"{doc.soft('Tier 2, efficiency:')} hidden: {hidden_because(run)}.")
-    blocks: list[doc.Block] = [*map(doc.Paragraph, said)]
-    if run.efficiency is not None:
-        blocks += tier_2(run.efficiency)
-    return blocks
+        return [*map(doc.Paragraph, said)]
+    headers, caption = ("measure", "value"), "Tier 2, efficiency"
+    note = "For every measure lower is better. Time and rework are this run's alone."
+    figures = doc.Table(headers, measures(run.efficiency), caption, numbers_from=1)
+    return [*map(doc.Paragraph, said), figures, doc.Paragraph(note)]
 
 
 def caveats(run: RunScore) -> list[doc.Block]:
     """The caveats of a run, a sentence each."""
     return [doc.Paragraph(f"{each.sentence(doc.name)}.", is_warning=True) for each in run.caveats]
-
-
-def tier_2(efficiency: Efficiency) -> list[doc.Block]:
-    """Tier 2 in full numbers."""
-    headers, caption = ("measure", "value"), "Tier 2, efficiency"
-    note = "For every measure lower is better. Time and rework are this run's alone."
-    figures = doc.Table(headers, measures(efficiency), caption, numbers_from=1)
-    return [figures, doc.Paragraph(note)]
 
 
 def judging(run: RunScore) -> Iterator[doc.Words]:

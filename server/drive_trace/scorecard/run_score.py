@@ -313,7 +313,3 @@ class RunScore(NamedTuple):
     def unknown(self) -> tuple[Uncounted, ...]:
         """Its lines of unknown types, file by file."""
         return tuple(each for part in self.parts for each in part.unknown)
-
-    def has_recorded(self, part: RunInFile) -> bool:
-        """Whether the grade that counts stands in a file."""
-        return self.correctness is not None and part.correctness == self.correctness

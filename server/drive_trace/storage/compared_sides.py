@@ -16,9 +16,8 @@ from drive_trace.analysis import Analysis, join_all, log_of
 from drive_trace.comparison import runs as comparing
 from drive_trace.comparison.runs import RunManifest, Side, SideFile
 from drive_trace.comparison.traced import Prices, traced
-from drive_trace.report.event_log import EventLog, TraceLog
+from drive_trace.report.event_log import EventLog, TraceLog, by_run
 from drive_trace.scorecard.card import score
-from drive_trace.scorecard.dispatches import Event
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import without_lines
 from drive_trace.storage import files as disk
@@ -275,7 +274,9 @@ class _SideFiles:
             self._name,
             self._paths,
             tuple(kept),
-            tuple(SideFile(each.path, each.invalid_lines, each.unknown_lines) for each in logs),
+            tuple(
+                SideFile(each.path, each.invalid_lines, each.summary.unknown_lines) for each in logs
+            ),
             card.unread,
             omission,
             tuple(copies),
@@ -298,9 +299,7 @@ class _SideFiles:
             for run_id, codes in (*analysis.findings_by_rule().items(), *lost):
                 found_in.setdefault(run_id, set()).update(codes)
         hashes = [without_lines(log.summary).hashes for log in logs]
-        events: dict[str, list[Event]] = {}
-        for event in EventLog(logs, scores):
-            events.setdefault(event.run_id, []).append(event)
+        events = by_run(EventLog(logs, scores).events)
         runs, still_open = [], list[str]()
         for run in scores:
             paths = [part.path for part in run.parts]
