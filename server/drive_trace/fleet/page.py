@@ -12,7 +12,7 @@ from drive_trace.comparison.repeated import tries
 from drive_trace.grading.calibration import wilson
 from drive_trace.report import fleet as table
 from drive_trace.report.fleet import FleetSummary, Row, can_be_correct
-from drive_trace.report.html import SCRIPT, STYLE
+from drive_trace.report.html import page_file
 from drive_trace.report.sections import INTEREST, figure, token_figure
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.render import not_read
@@ -20,7 +20,7 @@ from drive_trace.scorecard.run_score import STANDINGS, Verdict
 from drive_trace.storage.compared_sides import case_beside
 from drive_trace.text import document as doc
 from drive_trace.text.document import Html
-from drive_trace.text.html import as_html, document, file_address, join, tag, words
+from drive_trace.text.html import as_html, file_address, join, tag, words
 from drive_trace.text.wording import compact, plural, short_time
 
 TITLE = "Drive Trace: all runs"
@@ -52,11 +52,8 @@ class Fleet(NamedTuple):
 
 def fleet_html(fleet: Fleet, generator: str) -> str:
     """The page as one file; its footer names ``generator``."""
-    made_by = f"Made by {generator}. This file loads nothing, and runs its own script only."
     links = {run_id: file_address(path) or "" for run_id, path in fleet.paths.items()}
-    return document(
-        STYLE, SCRIPT, TITLE, _body(fleet, links), tag("footer", tag("p", made_by), "\n")
-    )
+    return page_file(TITLE, generator, _body(fleet, links))
 
 
 def fleet_body(fleet: Fleet) -> Html:

@@ -88,6 +88,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     files: tuple[str, ...]
 
 
+_OF_RUN = ("run_id", "standing", "headline", "started", "closed")
 _FACTS = ("work_ms", "clock_ms", "dispatches", "rounds", "reworked", "escalations")
 
 
@@ -97,30 +98,25 @@ def row_of(run: RunScore, project: str, findings: dict[str, int] | None) -> Row:
     recorded: dict[str, Any] = dict.fromkeys((*CORRECTNESS_FIELDS, *TOKEN_FIELDS))
     recorded |= {**(said["correctness"] or {}), **(said["tokens"] or {})}
     recorded |= {name: as_double(getattr(facts, name)) for name in _FACTS}
+    recorded |= {name: getattr(run, name) for name in _OF_RUN}
     efficiency: Mapping[str, Any] = said["efficiency"] or {}
+    recorded |= {name: efficiency.get(name) for name in ("wall_clock_ms", "rounds_per_dispatch")}
     clock, rounds = efficiency.get("wall_clock", {}), efficiency.get("rounds", {})
     last = max((part.last for part in run.parts if part.last), default=None)
     moment = sortable(run.started or "") or facts.began or sortable(last or "")
     return Row(
-        run_id=run.run_id,
         verdict=said["verdict"],
         **recorded,
-        wall_clock_ms=efficiency.get("wall_clock_ms"),
         wall_clock_counted=clock.get("counted"),
         wall_clock_of=clock.get("of"),
-        rounds_per_dispatch=efficiency.get("rounds_per_dispatch"),
         rounds_counted=rounds.get("counted"),
         rounds_of=rounds.get("of"),
-        standing=run.standing,
-        headline=run.headline,
         missing_inputs=tuple(said["missing_inputs"]),
         caveats=tuple(each["code"] for each in said["caveats"]),
         is_certain=not run.qualifying,
         provenance=(said["provenance"] or {}).get("origin"),
         graded=run.correctness.ts if run.correctness is not None else None,
         judge=(said["judged"] or {}).get("model"),
-        started=run.started,
-        closed=run.closed,
         last=last,
         month=moment[:7] if moment is not None else None,
         project=project,

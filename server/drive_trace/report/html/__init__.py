@@ -57,11 +57,15 @@ _PARTS = {
 
 def report_html(report: contents.FullReport, generator: str) -> str:
     """The report as one file; its footer names ``generator``. Long tables are cut, with a note."""
-    made_by = f"Made by {generator}. This file loads nothing, and runs its own script only."
     page = _Page(report, has_lines=True)
-    body = page.body()
-    footer = tag("footer", tag("p", made_by), page.raw_lines())
-    return document(STYLE, SCRIPT, _title_of(report), body, footer)
+    return page_file(_title_of(report), generator, page.body(), page.raw_lines())
+
+
+def page_file(title: str, generator: str, body: Html, below: Content = "\n") -> str:
+    """A page with the script of a report as one file; its footer names ``generator``."""
+    made_by = f"Made by {generator}. This file loads nothing, and runs its own script only."
+    footer = tag("footer", tag("p", made_by), below)
+    return document(STYLE, SCRIPT, title, body, footer)
 
 
 def report_body(report: contents.FullReport) -> Html:
