@@ -536,6 +536,39 @@ def test_runs_that_are_no_longer_planned_are_named_first(
     assert compared().json["reasons"][0].startswith(f"{others} runs on disk are not planned")
 
 
+def test_a_look_that_nobody_planned_is_told(suite: Path) -> None:
+    edited(suite, "repetitions = 6", "repetitions = 6\nlooks = 2")
+    done(suite.parent)
+    again = "these sides were compared before"
+    first = run("compare", "--suite", "suite.toml", "--look", "1").out
+    assert again not in first
+    assert again not in run("compare", "--suite", "suite.toml", "--look", "1").out
+    assert again not in run("compare", "--suite", "suite.toml").out
+    # The same look, of other runs.
+    trace = suite.parent / "runs/candidate/case-3/1/trace.jsonl"
+    text = trace.read_text("utf-8")
+    trace.write_text(of_run("another", 1000), "utf-8")
+    run("suite", "run-gates", "suite.toml")
+    run("suite", "judge", "suite.toml")
+    assert again in run("compare", "--suite", "suite.toml", "--look", "1").out
+    trace.write_text(text, "utf-8")
+    # One look in place of several.
+    edited(suite, "looks = 2", "looks = 1")
+    assert again in run("compare", "--suite", "suite.toml").out
+
+
+def test_what_is_not_comparable_is_no_look(suite: Path) -> None:
+    done(suite.parent)
+    later = suite.parent / "runs/candidate/case-3/6/trace.jsonl"
+    text = later.read_text("utf-8")
+    later.write_text("", "utf-8")
+    edited(suite, '"gpt-x"', '"gpt-y"')
+    assert compared().code == 3
+    later.write_text(text, "utf-8")
+    edited(suite, '"gpt-y"', '"gpt-x"')
+    assert not any("compared before" in each for each in compared().json["reasons"])
+
+
 @pytest.mark.parametrize("broken", ['{"event": "dispatch-st\n', "\ufffd\x00\n", None])
 def test_a_broken_trace_does_not_stop_the_others(suite: Path, broken: str | None) -> None:
     trace = suite.parent / "runs/baseline/case-3/1/trace.jsonl"

@@ -1,4 +1,4 @@
-"""Several planned looks, which together are wrong no oftener than one."""
+"""Several planned looks, which together are wrong no oftener than one; and looks nobody planned."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from statistics import NormalDist
 import pytest
 
 from drive_trace.comparison.power import levels, levels_for_two, spent
+from tests.comparison.support import CORRECT, INCORRECT, Sides
 
 _z = NormalDist().inv_cdf
 
@@ -61,3 +62,26 @@ def _crossed(found: list[float]) -> float:
     corners = product((1, -1), repeat=2)
     inside = sum(a * b * normal.cdf([a * first, b * last]) for a, b in corners)
     return float(1 - inside)
+
+
+def test_the_same_sides_with_more_runs_are_not_looked_at_for_the_first_time(sides: Sides) -> None:
+    sides.add("b", *[CORRECT] * 3)
+    sides.add("c", *[CORRECT] * 3)
+    told = "these sides were compared before, with 3 runs against 3: looks that nobody planned are"
+    assert not any(told in each for each in sides.allowed()["reasons"])
+    assert not any(told in each for each in sides.allowed()["reasons"])  # the same once more
+    sides.add("b", *[INCORRECT] * 2)
+    sides.add("c", *[CORRECT] * 2)
+    assert any(each.startswith(told) for each in sides.allowed()["reasons"])
+
+
+def test_another_comparison_is_no_earlier_look(sides: Sides) -> None:
+    sides.add("b", CORRECT)
+    (sides.folder / "c").mkdir()
+    sides.allowed()  # of one side, which decides nothing
+    sides.add("c", CORRECT)
+    sides.allowed()
+    others = Sides(sides.folder / "others")
+    for side in "bc":
+        others.add(side, *[CORRECT] * 2)
+    assert not any("compared before" in each for each in others.allowed()["reasons"])

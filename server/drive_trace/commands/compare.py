@@ -23,6 +23,7 @@ from drive_trace.comparison.traced import Prices
 from drive_trace.grading.judgements import Calibrated
 from drive_trace.storage import compared_sides
 from drive_trace.storage.configuration import CONFIGURATION_NAME
+from drive_trace.storage.earlier_looks import earlier_look
 from drive_trace.storage.files import STDIN, config_folder, may_be_there
 from drive_trace.storage.finding import SearchOptions
 from drive_trace.text.escaping import json_document
@@ -202,7 +203,9 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
     refused = refusals(file, planned) if file else ()
     found = compare_sides(*sides, allowed, rule, ranked=rank, calibrated=known, refused=[*refused])
     missing = _ungraded(planned, suite) if found.answer is Answer.CANNOT_TELL else ()
-    found = found._replace(reasons=(*_picked(file), *missing, *found.reasons))
+    found = found._replace(
+        reasons=(*_picked(file), *missing, *found.reasons, *_looked(found, suite))
+    )
     _write(found, output_format, out, filter(None, (cases, prices, suite, calibration)))
     named = {path for reading in readings for path in reading.found}
     read = [each.path for side in sides for each in side.files if each.path not in named]
@@ -263,6 +266,18 @@ def _ungraded(planned: Sequence[PlannedRun], suite: str | None) -> Iterator[Reas
             command = "judge" if component == INTENT else "run-gates"
             lack = f"{plural(count, 'run')} {'lacks' if count == 1 else 'lack'} {component}"
             yield Reason(f"{lack}; drive-trace suite {command} {suite} grades it")
+
+
+def _looked(found: Comparison, suite: str | None) -> Iterator[Reason]:
+    """That these sides were compared before, as nobody planned. What is not comparable is no look:
+    nobody has seen an answer.
+    """
+    if found.answer is Answer.NOT_COMPARABLE:
+        return
+    if before := earlier_look(found.sides, suite, found.rule.look):
+        what = "these sides were compared before, with {:,} runs against {:,}".format(*before[::-1])
+        more = "looks that nobody planned are not counted, and make a false answer likelier"
+        yield Reason(f"{what}: {more}")
 
 
 def _calibration(path: str | None) -> Calibrated | None:
