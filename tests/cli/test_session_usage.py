@@ -203,9 +203,9 @@ def test_where_nobody_has_a_home_no_session_is_found(
 # Trajectories of Harbor's format
 
 
-def trajectory(name: str, prompt: int, **more: Any) -> Any:
-    """One of this many input tokens, 100 of them read from a cache."""
-    sums = {"total_prompt_tokens": prompt, "total_completion_tokens": 1, "total_cached_tokens": 100}
+def trajectory(name: str, steps: int, sums: Any = None, **more: Any) -> Any:
+    """One step of this many input tokens, 100 of them read from a cache."""
+    metrics = {"prompt_tokens": steps, "completion_tokens": 1, "cached_tokens": 100}
     return {
         "schema_version": "ATIF-v1.7",
         "session_id": "shared",
@@ -213,34 +213,44 @@ def trajectory(name: str, prompt: int, **more: Any) -> Any:
         "agent": {"name": "x", "version": "1", "model_name": "gpt-5.5"},
         "steps": [
             {"step_id": 1, "source": "user", "message": SECRET},
-            {"step_id": 2, "source": "agent", "message": SECRET},
+            {"step_id": 2, "source": "agent", "message": SECRET, "metrics": metrics},
         ],
-        "final_metrics": sums,
+        **({} if sums is None else {"final_metrics": sums}),
         **more,
     }
 
 
-def test_sums_of_trajectories_count_once(trace: Path, tmp_path: Path) -> None:
-    document = trajectory("root", 500)
+def sums(prompt: int, completion: int, **more: Any) -> Any:
+    return {"total_prompt_tokens": prompt, "total_completion_tokens": completion, **more}
+
+
+@pytest.mark.parametrize(
+    ("root", "expected"),
+    [
+        (sums(500, 1, total_cached_tokens=100, total_cost_usd=0.25), [600, 2, 200, None]),
+        (sums(800, 2, total_cached_tokens=200), [600, 2, 200, None]),
+        (None, [600, 2, 200, None]),
+        (sums(700, 2), None),
+    ],
+    ids=["of the steps", "of the subagent, too", "no sums", "of something else"],
+)
+def test_sums_of_trajectories_count_once(
+    trace: Path, tmp_path: Path, root: Any, expected: Any
+) -> None:
+    inner = trajectory("sub", 300)
+    document = trajectory("root", 500, root, subagent_trajectories=[inner])
     path = write(tmp_path, "trajectory.json", json.dumps(document, indent=2))
-    assert counts(add(trace, path, path), trace) == [400, 1, 100, None]
+    if expected is None:
+        assert "what counts cannot be told" in refused(trace, path)
+        return
+    assert counts(add(trace, path, path), trace) == expected
     named = {"results": [{"subagent_trajectory_ref": [{"trajectory_path": "s3://x/other.json"}]}]}
     document["steps"].append({"step_id": 3, "source": "agent", "observation": named})
     write(tmp_path, "trajectory.json", json.dumps(document))
     trace.write_text(triage())
     assert "other.json" in refused(trace, path)
     other = write(tmp_path, "other.json", json.dumps(trajectory("other", 200)))
-    assert counts(add(trace, path, other), trace) == [500, 2, 200, None]
-
-
-def test_what_holds_the_trajectories_of_subagents_is_refused(trace: Path, tmp_path: Path) -> None:
-    """Nobody knows whether its sums are of these, too."""
-    document = trajectory("root", 500, subagent_trajectories=[trajectory("sub", 300)])
-    path = write(tmp_path, "trajectory.json", json.dumps(document))
-    assert "holds those of its subagents" in refused(trace, path)
-    del document["subagent_trajectories"], document["final_metrics"]
-    path = write(tmp_path, "trajectory.json", json.dumps(document))
-    assert "tells no figure" in refused(trace, path)
+    assert counts(add(trace, path, other), trace)[1] == 3
 
 
 @pytest.mark.parametrize("part", ["[]", "{}", '{"a":[]}', '["\\\\",""]'])

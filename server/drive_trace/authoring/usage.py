@@ -197,22 +197,23 @@ class _Log:
             for line, value in values(self._lines):
                 self.objects += 1
                 name = f"object {self.objects} (line {line}){self._of}"
-                self._note(value)
-                is_one = (each for each in shapes.SHAPES if shapes.has_shape(value, each))
-                shape = next(is_one, None)
-                if shape is not None:
-                    is_tools = is_tools or shape.is_log
-                    known = [*_known(self.name, name, value, shape, self.thread or self.name)]
-                    self.totals += [
-                        (*each.figures.values(),)
-                        for each in known
-                        if shape.name == shapes.CODEX_SESSION and not isinstance(each, str)
-                    ]
-                    yield from known
-                elif is_tools:
-                    self.passed += 1
-                else:
-                    others.append([*_read(self.name, name, value)])
+                for part in shapes.parts_of(value):
+                    self._note(part)
+                    is_one = (each for each in shapes.SHAPES if shapes.has_shape(part, each))
+                    shape = next(is_one, None)
+                    if shape is not None:
+                        is_tools = is_tools or shape.is_log
+                        known = [*_known(self.name, name, part, shape, self.thread or self.name)]
+                        self.totals += [
+                            (*each.figures.values(),)
+                            for each in known
+                            if shape.name == shapes.CODEX_SESSION and not isinstance(each, str)
+                        ]
+                        yield from known
+                    elif is_tools:
+                        self.passed += 1
+                    else:
+                        others.append([*_read(self.name, name, part)])
         except _CutOffError as error:
             if not is_tools and len(self.logged) == 1:
                 raise UsageLogError(*error.args) from error
@@ -242,11 +243,6 @@ class _Log:
             if agent is not None and at(value, "isSidechain") is True:
                 named[session] = "{}.jsonl"
         elif shapes.has_shape(value, shapes.TRAJECTORY):
-            if every(value, "subagent_trajectories"):
-                raise UsageLogError(
-                    f"a trajectory{self._of} holds those of its subagents: whether its sums are of "
-                    "these, too, cannot be told; hand over each by itself"
-                )
             self.logged |= {str(at(value, key)) for key in ("trajectory_id", "session_id")}
         for each, name in named.items():
             self.started[_file_name(each)] = name.format(_file_name(each))

@@ -3,16 +3,16 @@
 The figures have the meaning of the vocabulary: input tokens are those that were not read from a
 cache. OpenAI's tools and ATIF count these within the input, and they are taken out of it.
 
-A trajectory in ATIF, the format of Harbor, is a document with steps, and the sums of their metrics.
-It may hold the trajectories of subagents. It is left open whether the sums are of these, too, so
-such a document is refused.
+A trajectory in ATIF, the format of Harbor, is a document with steps, the sums of their metrics, and
+the trajectories of subagents. It is left open whether the sums are of these, too, so they are held
+against the steps.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from drive_trace.text.wording import shown
@@ -75,10 +75,11 @@ CODEX_SESSION = "Codex session"
 _CODEX_EXEC = "Codex exec"
 _ID = ("id",)
 _METRICS: Names = ("total_prompt_tokens", "total_completion_tokens", "total_cached_tokens")
+_COST = "total_cost_usd"
 TRAJECTORY = Shape(
     *("ATIF trajectory", {"schema_version": r"ATIF-v1\..*"}, "final_metrics", _METRICS),
     *(("trajectory_id", "session_id"), "agent.model_name"),
-    cost="final_metrics.total_cost_usd",
+    cost=f"final_metrics.{_COST}",
 )
 _RESULT = Shape(
     *("Claude Code result", {"type": "result"}, "usage", _CLAUDE, ("session_id",)),
@@ -156,6 +157,46 @@ def has_shape(message: object, shape: Shape) -> bool:
     if shape.by_model:
         return isinstance(usage, Mapping) and bool(usage)
     return shape is TRAJECTORY or any(at(usage, path) is not None for path in shape.names)
+
+
+def parts_of(value: Any) -> Iterator[object]:
+    """What adds up to what a value has cost: itself, or of a trajectory this and those that it
+    holds, each with its own sums only. Raises UsageLogError where these cannot be told.
+    """
+    if not has_shape(value, TRAJECTORY):
+        yield value
+        return
+    sums, steps = at(value, TRAJECTORY.usage), _summed(every(value, "steps.metrics"), "total_")
+    # They may share the session's id, which then identifies none of them.
+    own = {"schema_version": value["schema_version"], "session_id": None}
+    embedded = [each for each in every(value, "subagent_trajectories") if isinstance(each, Mapping)]
+    inner: list[Any] = [part for each in embedded for part in parts_of({**each, **own})]
+    told = sums if isinstance(sums, Mapping) and not sums.keys().isdisjoint(_METRICS) else steps
+    if inner and _compared(told) != _compared(steps):
+        if _compared(told) != _compared(_summed([steps, *(at(p, "final_metrics") for p in inner)])):
+            raise UsageLogError(
+                "`final_metrics` adds up neither the steps nor these with the subagents' "
+                "trajectories: what counts cannot be told; mend them"
+            )
+        inner = []
+    yield {**value, TRAJECTORY.usage: told}
+    yield from inner
+
+
+def _summed(metrics: Sequence[object], prefix: str = "") -> Mapping[str, Any]:
+    """The sums of those figures that all metrics have. Steps call them without a prefix."""
+    told = [each for each in metrics if isinstance(each, Mapping) and each]
+    names = (*_METRICS, _COST)
+    columns = {name: [each.get(name.removeprefix(prefix)) for each in told] for name in names}
+    return {
+        name: sum(counts)
+        for name, counts in columns.items()
+        if counts and all(type(each) in (int, float) for each in counts)
+    }
+
+
+def _compared(sums: Mapping[str, Any]) -> Sequence[object]:
+    return [sums.get(name) for name in _METRICS[:2]]
 
 
 def figures_of(name: str, usage: object, names: Names) -> Figures | list[str]:
