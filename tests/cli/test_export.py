@@ -244,6 +244,7 @@ def test_files_and_what_cannot_be_read(target: str, tmp_path: Path) -> None:
     said = f"drive-trace: {tmp_path / 'garbage.jsonl'}: no line of it names a run\n{nothing}"
     assert (garbage.code, garbage.err) == (2, said)
     empty = run("export", write(tmp_path, "empty.jsonl", ""), "--to", target)
-    assert (empty.code, empty.err) == (0, nothing)
+    said = f"drive-trace: {tmp_path / 'empty.jsonl'}: holds no lines\n{nothing}"
+    assert (empty.code, empty.err) == (0, said)
     assert json.loads(missing.out)
     assert run("export", trace).code == 2  # it does not guess for whom
