@@ -4,18 +4,21 @@ beside them, and the file that names cases.
 
 from __future__ import annotations
 
+import json
 import os
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, TypeAlias, cast
+
+import msgspec
 
 from drive_trace.analysis import Analysis, join_all, log_of
 from drive_trace.comparison import runs as comparing
 from drive_trace.comparison.runs import RunManifest, Side, SideFile
 from drive_trace.comparison.traced import Prices, traced
+from drive_trace.json_text import find_member, parse
 from drive_trace.report.event_log import EventLog, TraceLog, by_run
 from drive_trace.scorecard.card import score
 from drive_trace.scorecard.run_score import RunScore
@@ -23,14 +26,17 @@ from drive_trace.scorecard.scoring import without_lines
 from drive_trace.storage import files as disk
 from drive_trace.storage import finding
 from drive_trace.storage.patterns import MoreFiles, patterns_of
-from drive_trace.storage.projects import FileProblem, ParsedFiles, read_json, relative
+from drive_trace.storage.projects import FileProblem, ParsedFiles, TextProblem, relative
+from drive_trace.storage.toml_text import Fault
 from drive_trace.text.escaping import printable
+from drive_trace.text.spans import Span
 from drive_trace.text.wording import first_of
 
 MANIFEST_SUFFIX = ".run.json"
 _TRACES = (".jsonl", ".ndjson")
 _MANIFESTS = MoreFiles((f"**/*{MANIFEST_SUFFIX}",))
-_NO_MANIFEST = "is no manifest of a run: {}"
+_NO_MANIFEST = "is no manifest of a run"
+_MANIFEST = msgspec.json.Decoder(RunManifest)
 _MOST_NAMED = 3
 
 
@@ -93,8 +99,7 @@ def manifest_beside(trace: str) -> RunManifest | disk.Problem | None:
             str(found[0]), f"is a second manifest, beside {found[1].name}; keep one"
         )
     problems: list[FileProblem] = []
-    parse = partial(read_json, kind=RunManifest, says=_NO_MANIFEST)
-    content = ParsedFiles(parse, RunManifest()).read(found[0], problems)
+    content = ParsedFiles(_manifest, RunManifest()).read(found[0], problems)
     return problems[0].problem if problems else content
 
 
@@ -127,6 +132,35 @@ def read_prices(path: str | None) -> Prices | disk.Problem:
 
     read = read_as(file, Prices)
     return read[0].problem if isinstance(read, Sequence) else read
+
+
+def _manifest(text: str) -> RunManifest | tuple[TextProblem, ...]:
+    try:
+        manifest = _MANIFEST.decode(text)
+    except (ValueError, RecursionError) as error:
+        return (TextProblem(*_why_not(text, str(error))),)
+    root = parse(text).root
+    for key in RunManifest.__struct_fields__:  # readers differ in which of two members they take
+        second = find_member(root, key, 1)
+        if second is not None:
+            return (TextProblem(second.key_span, f"a second `{key}`; keep one"),)
+    return manifest
+
+
+def _why_not(text: str, message: str) -> tuple[Span, str]:
+    """Where a manifest is wrong, and how, given what its decoder says."""
+    from drive_trace.storage.toml_models import faults  # noqa: PLC0415 - few are wrong
+
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError as error:
+        return Span(error.pos, error.pos), f"is not JSON: {error.msg}"
+    except (ValueError, RecursionError):
+        return Span(0, 0), f"{_NO_MANIFEST}: {message}"
+    fault = next(faults(data, RunManifest), Fault((), message))
+    member = find_member(parse(text).root, str(fault.at[0])) if fault.at else None
+    span = member.value.span if member is not None and member.value is not None else Span(0, 0)
+    return span, f"{_NO_MANIFEST}: {fault.message}"
 
 
 # A side: its traces, the records of their judging, and their manifests

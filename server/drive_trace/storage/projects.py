@@ -33,7 +33,6 @@ Known = Mapping[str, Mapping[str, int]]
 """The findings in one file by the code of their rule: on how many lines, by fingerprint."""
 
 
-T = TypeVar("T")
 FINGERPRINT = re.compile(r"[0-9a-f]{32}")
 _Fingerprint = Annotated[str, msgspec.Meta(pattern=rf"^{FINGERPRINT.pattern}\Z")]
 _Count = Annotated[int, msgspec.Meta(ge=1)]
@@ -61,23 +60,17 @@ class Baseline(Struct, frozen=True):
         return dict(chain.from_iterable(each.items() for each in self.files.get(path, {}).values()))
 
 
-def read_json(text: str, kind: type[T], says: str) -> T | tuple[TextProblem, ...]:
-    """Read a file of ours, or say why a text is none: ``says`` has a place for the reason."""
+def read_baseline(text: str) -> Baseline | tuple[TextProblem, ...]:
+    """Read a baseline, or say why a text is none."""
     try:
-        return msgspec.convert(json.loads(text, **STRICT), kind)
+        return Baseline(msgspec.convert(json.loads(text, **STRICT), _File).files)
     except json.JSONDecodeError as error:
         at, reason = error.pos, f"it is not JSON: {error.msg}"
     except msgspec.ValidationError as error:
         at, reason = 0, f"it is another shape: {printable(str(error), 200)}"
     except (RecursionError, ValueError):
         at, reason = 0, _REFUSED_BY_SOME
-    return (TextProblem(Span(at, at), says.format(reason)),)
-
-
-def read_baseline(text: str) -> Baseline | tuple[TextProblem, ...]:
-    """Read a baseline, or say why a text is none."""
-    found = read_json(text, _File, _NO_BASELINE)
-    return Baseline(found.files) if isinstance(found, _File) else found
+    return (TextProblem(Span(at, at), _NO_BASELINE.format(reason)),)
 
 
 def write_baseline(baseline: Baseline) -> str:
