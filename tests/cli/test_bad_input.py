@@ -46,7 +46,7 @@ def utf32(tmp_path: Path) -> tuple[Path, str]:
 
 def packed(tmp_path: Path) -> tuple[Path, str]:
     path = write(tmp_path, "trace.jsonl.gz", gzip.compress(CLEAN.encode()))
-    return path, "is packed by gzip; save it as UTF-8"
+    return path, "is packed by gzip; unpack it"
 
 
 def folder_in_a_traces_place(tmp_path: Path) -> tuple[Path, str]:

@@ -70,7 +70,7 @@ BROKEN_LINES = r"""
 {"a":1.}
      ^^ malformed-number: `1.` is not a JSON number: write `1`
 {"a":1e}
-     ^^ malformed-number: `1e` is not a JSON number
+     ^^ malformed-number: `1e` is not a JSON number: write it in decimal digits alone
 {"a":240,000,"b":1}
      ^^^^^^^ malformed-number: `240,000` is not a JSON number: write `240000`
 {"a":1,900,000}
@@ -90,13 +90,13 @@ BROKEN_LINES = r"""
 {"a":1,"b":[1,900}
                  ^ missing-bracket: missing bracket: `]` is expected before `}`
 {"a":1.500.000}
-     ^^^^^^^^^ malformed-number: `1.500.000` is not a JSON number
+     ^^^^^^^^^ malformed-number: `1.500.000` is not a JSON number: write it in decimal digits alone
 {"a":1’000’000}
-     ^^^^^^^^^ malformed-number: `1’000’000` is not a JSON number
+     ^^^^^^^^^ malformed-number: `1’000’000` is not a JSON number: write it in decimal digits alone
 {"a":PT16M43S}
-     ^^^^^^^^ malformed-number: `PT16M43S` is not a JSON number
+     ^^^^^^^^ malformed-number: `PT16M43S` is not a JSON number: write it in decimal digits alone
 {"a":0x1F}
-     ^^^^ malformed-number: `0x1F` is not a JSON number
+     ^^^^ malformed-number: `0x1F` is not a JSON number: write it in decimal digits alone
 {"a":"C:\Users"}
         ^^ bad-escape: bad escape `\U`: after a backslash stands one of " \ / b f n r t u
 {"a":"\u12"}

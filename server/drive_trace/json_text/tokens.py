@@ -395,7 +395,8 @@ def value_of(word: str, span: Span, report: MergedProblems) -> Node:
         report.add(ProblemKind.MISSING_VALUE, span, what=what)
         return Node(NodeKind.BROKEN, span, word)
     if _OTHER_NUMBER.fullmatch(word):
-        report.add(ProblemKind.MALFORMED_NUMBER, span)
+        what = ": write it in decimal digits alone"
+        report.add(ProblemKind.MALFORMED_NUMBER, span, what=what)
         return Node(NodeKind.BROKEN, span, word)
     quoted = (span, json.dumps(word, ensure_ascii=False))
     report.add(ProblemKind.UNQUOTED_VALUE, span, *([quoted] if report.is_ended(span) else ()))

@@ -31,15 +31,15 @@ STDIN = "-"
 HEAD = 64
 """The first bytes of a file, which show how its text is encoded."""
 _MARKS = {
-    b"\xff\xfe\0\0": "is UTF-32",  # begins with the mark of UTF-16
-    b"\0\0\xfe\xff": "is UTF-32",
-    b"\xff\xfe": "is UTF-16",
-    b"\xfe\xff": "is UTF-16",
-    b"\x1f\x8b": "is packed by gzip",
-    b"PK\3\4": "is a zip archive",
-    b"\x28\xb5\x2f\xfd": "is packed by Zstandard",
+    b"\xff\xfe\0\0": "is UTF-32; save it as UTF-8",  # begins with the mark of UTF-16
+    b"\0\0\xfe\xff": "is UTF-32; save it as UTF-8",
+    b"\xff\xfe": "is UTF-16; save it as UTF-8",
+    b"\xfe\xff": "is UTF-16; save it as UTF-8",
+    b"\x1f\x8b": "is packed by gzip; unpack it",
+    b"PK\3\4": "is a zip archive; unpack it",
+    b"\x28\xb5\x2f\xfd": "is packed by Zstandard; unpack it",
 }
-"""What marks at the beginning mean, the longer ones first."""
+"""What marks at the beginning mean, and what to do, the longer ones first."""
 
 _PIECE = 1 << 24
 """Bytes that are read at once."""
@@ -177,8 +177,8 @@ def why_not_utf8(data: bytes) -> str | None:
     """
     phrase = next((each for mark, each in _MARKS.items() if data.startswith(mark)), None)
     if phrase is None and _has_half_nul(data[:HEAD]):
-        phrase = "looks like UTF-16"
-    return f"{phrase}; save it as UTF-8" if phrase is not None else None
+        phrase = "looks like UTF-16; save it as UTF-8"
+    return phrase
 
 
 def _has_half_nul(head: bytes) -> bool:
