@@ -63,10 +63,12 @@ def test_settings_that_change(alone: RawClient) -> None:
 
 def test_a_setting_that_does_not_fit_is_told() -> None:
     given = {"maxFindings": 0, "lens": {"runs": "no"}, "logToClient": "warn", "ruleUrl": None}
+    given |= {"files": ["logs/*.jsonl", 3]}
     rules = {"rules": {"severities": "off"}}
     assert read_settings({"driveTrace": given | rules}, Settings()) == (
         Settings(),
         [
+            "`driveTrace.files`: an item must be a text; found 3",
             "`driveTrace.maxFindings` must be an integer of at least 1; found 0",
             '`driveTrace.lens.runs` must be true or false; found "no"',
             '`driveTrace.logToClient` must be "off", "error", "warning", "info" or "debug"; '

@@ -87,7 +87,8 @@ def _read(given: object, before: Group, name: str, problems: list[str]) -> Group
             is_read_apart = isinstance(kept, RuleSettings)
             found[each.name] = kept if is_read_apart else _read(value, kept, full_name, problems)
         elif value is not None:
-            wrong = [fault.message for fault in faults(value, each.type, (full_name,))]
+            found_wrong = faults(value, each.type, (full_name,))
+            wrong = [f"`{full_name}`: " * (len(at) > 1) + what for at, what, *_ in found_wrong]
             problems += wrong
             found |= {} if wrong else {each.name: convert(value, each.type)}
     return replace(before, **found)
