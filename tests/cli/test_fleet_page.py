@@ -2,15 +2,19 @@
 
 import re
 from base64 import b64decode
+from functools import partial
 from html import unescape
 from pathlib import Path
+from random import Random
 from zlib import decompress
 
 import pytest
 
+from drive_trace.fleet.changes import changes, likeliest
 from tests.cli.support import run, write
 from tests.comparison.support import CORRECT, INCORRECT, UNGRADED, Sides
 from tests.support.client_text import apart, event, graded, tokens, triage
+from tests.support.growth import assert_linear
 
 ROUND = event("round-start", "old", dispatch_id="d", round_id="r", round_number=1)
 
@@ -34,10 +38,78 @@ def graded_in(folder: Path, month: str, *triples: tuple[str | None, ...]) -> Non
         write(folder, f"{month}/{at}/trace.jsonl", apart(grade))
 
 
-def test_the_share_of_each_month_is_told_with_its_uncertainty(tmp_path: Path) -> None:
+def test_a_change_is_told_with_its_uncertainty(tmp_path: Path) -> None:
+    graded_in(tmp_path, "2026-01", *[CORRECT] * 9, INCORRECT)
+    graded_in(tmp_path, "2026-02", *[CORRECT] * 10)
     graded_in(tmp_path, "2026-03", *[INCORRECT] * 9, CORRECT)
     told = said(page_of(tmp_path), "Share of CORRECT over time")
+    assert (
+        "Of runs with a certain verdict, the share fell from 0.95 [0.76, 0.99] to 0.10 "
+        "[0.02, 0.40] with 2026-03: a difference of −0.85 [−0.94, −0.49], p < 0.0001 for "
+        "the best of 2 moments. It says when, and not why.\n"
+    ) in told
     assert "2026-03\n10\n1\n0\n9\n0\n0.10 [0.02, 0.40]" in told
+
+
+def test_a_change_that_chance_explains_is_none(tmp_path: Path) -> None:
+    graded_in(tmp_path, "2026-01", CORRECT, INCORRECT)
+    assert "takes verdicts of two months" in said(page_of(tmp_path), "Share of CORRECT over time")
+    graded_in(tmp_path, "2026-02", CORRECT, CORRECT)
+    told = said(page_of(tmp_path), "Share of CORRECT over time")
+    assert "No change of the share can be told from chance: the likeliest is 2026-02" in told
+
+
+def test_changes_are_seldom_false_and_hold_the_month() -> None:
+    random = Random(1)
+
+    def months(*rates: float) -> list[tuple[int, int]]:
+        return [(sum(random.random() < rate for _ in range(30)), 30) for rate in rates]
+
+    false = sum(bool([*changes(months(*[0.6] * 12))]) for _ in range(200))
+    found = [likeliest(months(*[0.8] * 5, *[0.5] * 7)) for _ in range(200)]
+    held = sum(each is not None and each.earliest <= 5 <= each.latest for each in found)
+    assert false <= 10  # of 5 %
+    assert held >= 190  # of 95 %
+
+
+def test_of_very_many_runs_a_change_is_told_alike() -> None:
+    few = likeliest([(4_000, 4_960), (3_900, 5_000)])
+    many = likeliest([(4_036, 5_005), (3_900, 5_000)])
+    assert few is not None
+    assert many is not None
+    assert few.p == pytest.approx(many.p, rel=0.3)
+    assert [each.first for each in changes([(80_000, 100_000), (60_000, 100_000)])] == [1]
+
+
+def test_two_changes_are_told_in_their_order() -> None:
+    found = [*changes([(30, 30), (29, 30), (2, 30), (1, 30), (28, 30), (30, 30)])]
+    assert [each.first for each in found] == [2, 4]
+    assert [each.difference > 0 for each in found] == [False, True]
+
+
+def test_changes_cost_what_there_are_months() -> None:
+    def look(size: int) -> partial[object]:
+        months = [(10**6 * at // size, 10**6) for at in range(size)]  # each unlike the one before
+        return partial(list, changes(months))
+
+    assert_linear(look, 4_000)
+
+
+def test_that_there_may_be_more_changes_is_told(tmp_path: Path) -> None:
+    months = [(year, month) for year in range(2024, 2026) for month in range(1, 13)]
+    text = "".join(
+        graded(
+            *(CORRECT, INCORRECT)[month % 2],
+            ts=f"{year}-{month:02}-02T10:00:00Z",
+            project_run_id=f"{year}-{month}-{at}",
+        )
+        for year, month in months
+        for at in range(40)
+    )
+    write(tmp_path, "trace.jsonl", apart(text))
+    told = said(page_of(tmp_path), "Share of CORRECT over time")
+    assert told.count("the share rose") + told.count("the share fell") == 12
+    assert "There may be more changes: at most 12 within one another are looked for." in told
 
 
 def test_a_correct_run_costs_what_the_others_cost_too(tmp_path: Path) -> None:

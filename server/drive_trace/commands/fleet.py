@@ -86,7 +86,7 @@ def fleet(  # noqa: PLR0913, PLR0917 - one for each option
     """Make a table with a row for each run in the traces at PATH, joined by run id, and sum it up:
     runs that went on after their grade and runs without one, how many are CORRECT by project and
     month (with 95 % Wilson intervals), and with --findings the commonest findings. --html writes
-    the same as a page, with all runs and with what took longest and came out both ways.
+    the same as a page, with all runs and with what changed, took longest and came out both ways.
 
     PATH is a file, a folder, or a pattern such as 'runs/**/*.jsonl'. The verdicts are those that
     score gives for the folder of the same files: unlike score, fleet takes no files in that nobody

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
+from drive_trace.comparison.answer import p_is
 from drive_trace.comparison.render import REPEATED, TRIED, Drawn, intervals, tried
 from drive_trace.comparison.repeated import tries
-from drive_trace.grading.calibration import wilson
+from drive_trace.fleet.changes import MOST_WITHIN, RateChange, changes, likeliest
+from drive_trace.grading.calibration import share, wilson
 from drive_trace.report import fleet as table
 from drive_trace.report.fleet import FleetSummary, Row, can_be_correct
 from drive_trace.report.html import page_file
@@ -31,6 +34,7 @@ _FIGURES = (
     *("halts", "work", "clock", "dispatches", "rounds", "reworked", "escalated", "rejected"),
     *("tokens in / out", "findings"),
 )
+_DECIDED = "What changed leaves out runs without a certain verdict: grading them may change it."
 _SPENT = (
     "All that was spent ÷ CORRECT runs: what the others cost counts, too. Runs that may be CORRECT "
     "make it a range, and runs that do not tell what they cost “at least”."
@@ -177,8 +181,49 @@ def _over_time(by_month: Mapping[str, Sequence[Row]]) -> doc.Section:
         ends = wilson(least, len(rows))[0], wilson(most, len(rows))[1]
         share_of = least / len(rows) if least == most else None
         drawn.append(Drawn(name, share_of, ends) if is_known else Drawn(label, None, None))
+    said = doc.Bullets([*_changes(by_month), _DECIDED])
     chart = intervals(_OVER_TIME, drawn, None)
-    return doc.Section(_OVER_TIME, [chart, _shares("month", by_month)])
+    return doc.Section(_OVER_TIME, [said, chart, _shares("month", by_month)])
+
+
+def _changes(by_month: Mapping[str, Sequence[Row]]) -> Iterator[str]:
+    decided = {
+        name: (_bounds(sure)[0], len(sure))
+        for name, rows in by_month.items()
+        if name != _UNKNOWN and (sure := [*filter(_is_decided, rows)])
+    }
+    names, passes = [*decided], [*decided.values()]
+    found, best = [*changes(passes)], likeliest(passes)
+    for each in found:
+        yield _said(each, names)
+    if len(found) >= MOST_WITHIN:
+        yield f"There may be more changes: at most {MOST_WITHIN} within one another are looked for."
+    if best is None:
+        yield "Whether the share changed cannot be told: it takes verdicts of two months."
+    elif not found:
+        yield (
+            f"No change of the share can be told from chance: the likeliest is {names[best.first]},"
+            f" {p_is(best.p)} for the best of {plural(best.tried, 'moment')}."
+        )
+
+
+def _is_decided(row: Row) -> bool:
+    return row.is_certain and row.verdict != Verdict.NOT_COMPUTABLE
+
+
+def _said(change: RateChange, names: Sequence[str]) -> str:
+    before, all_before, after, all_after = change.counts
+    first, earliest, latest = names[change.first], names[change.earliest], names[change.latest]
+    low, high = (f"{each:+.2f}" for each in change.interval)
+    others = f" (or with a month from {earliest} to {latest})" if earliest < latest else ""
+    said = (
+        f"Of runs with a certain verdict, the share {'rose' if change.difference > 0 else 'fell'} "
+        f"from {share(before, before, all_before)} to {share(after, after, all_after)} "
+        f"with {first}{others}: a difference of {change.difference:+.2f} [{low}, {high}], "
+        f"{p_is(change.p)} for the best of {plural(change.tried, 'moment')}. "
+        "It says when, and not why."
+    )
+    return re.sub(r"-(?=0\.)", "−", said)
 
 
 def _spent(rows: Sequence[Row]) -> list[str]:
