@@ -218,7 +218,7 @@ def measures(efficiency: Efficiency) -> list[tuple[str, str]]:
     """Tier 2 in full numbers: label and value."""
     rows = [(TOKEN_LABELS[name], _number(efficiency.tokens[name])) for name in TOKEN_FIELDS]
     clock, rounds = efficiency.wall_clock, efficiency.rounds
-    how = clocked(clock).replace("by the clock", "from start to close, by the clock")
+    how = clocked(clock).replace("by the clock", "start to close, by the clock")
     took = f"{duration(clock.ms or 0)} ({_number(clock.ms)} ms; {how})"
     rows.append(("wall-clock", NO_SIGNAL if clock.ms is None else took))
     mean = NO_SIGNAL if rounds.mean is None else f"{rounds.mean:.2f} ({covered(rounds)})"
