@@ -391,7 +391,7 @@ def test_a_feed_counts_as_a_whole() -> None:
     recorded(STARTED)
     assert refused("correctness-recorded qa=pass") == (
         "`correctness-recorded` counts as a whole, and lacks `mechanical` and `intent`: "
-        "`drive-trace record` and `drive-trace tokens` keep what was recorded before"
+        "`drive-trace record` keeps what was recorded before"
     )
     assert "lacks `output_tokens`" in refused("tokens-recorded input_tokens=5")
     recorded("correctness-recorded mechanical=pass qa=pass intent=pass")

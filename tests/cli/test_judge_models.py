@@ -165,7 +165,7 @@ def test_a_reply_of_another_form_than_the_calibrated_one_is_no_verdict(
     then["judge"]["schema_held"] = not takes_schema
     kept.write_text(json.dumps(then), "utf-8")
     before = trace.read_bytes()
-    why = "the judge is not calibrated: it was calibrated with another form of reply"
+    why = "the judge is not calibrated: its calibration is of another form of reply"
     with provider(*([] if takes_schema else [fails(400)]), replies(PASS)) as server:
         ran = asked(api, server)
         assert (ran.code, ran.json["calibrated"], trace.read_bytes()) == (1, False, before)

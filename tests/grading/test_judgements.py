@@ -127,7 +127,7 @@ def test_a_calibration_holds_for_the_form_of_reply_that_it_was_made_with(
 ) -> None:
     found = calibrated(judge=structs.replace(JUDGE, schema_held=then))
     lacks = read_calibrated(to_record(found)).lacks(structs.replace(JUDGE, schema_held=now))
-    another = "it was calibrated with another form of reply (a JSON Schema, or none)"
+    another = "its calibration is of another form of reply (a JSON Schema, or none)"
     assert lacks == (() if holds else (another,))
 
 

@@ -25,7 +25,16 @@ from drive_trace.scorecard.scoring import ScoredTrace
 from drive_trace.text.wording import fields_listed, first_of, shown, writable
 from drive_trace.trace.provenance import Origin
 from drive_trace.trace.scope import Opened, Scope, scope_at
-from drive_trace.vocabulary import DISPATCH, ENVELOPE, EVENTS, LIFETIMES, ROUND, Entity, EventType
+from drive_trace.vocabulary import (
+    DISPATCH,
+    ENVELOPE,
+    EVENTS,
+    GRADE,
+    LIFETIMES,
+    ROUND,
+    Entity,
+    EventType,
+)
 from drive_trace.vocabulary.slips import did_you_mean
 
 _MOST = 10
@@ -256,7 +265,8 @@ def _found(event: EventType, said: Given, scope: Scope, stamp: Stamp) -> Given |
     slots = tuple(each for each in slots if each.field.name not in ENVELOPE.keys() | said.keys())
     if slots and event.is_feed:
         lacks = fields_listed(slot.field.name for slot in slots)
-        merge = "`drive-trace record` and `drive-trace tokens` keep what was recorded before"
+        command = "record" if event.name == GRADE else "tokens"
+        merge = f"`drive-trace {command}` keeps what was recorded before"
         return Refused((f"`{event.name}` counts as a whole, and lacks {lacks}: {merge}",))
     belongs = {of.field for of in LIFETIMES.values() if event.opens is not of.entity}
     vague = [slot for slot in slots if slot.field.name in belongs and not slot.is_fact]

@@ -79,7 +79,7 @@ class Calibrated(msgspec.Struct, frozen=True, kw_only=True):
         """Why a judge is not calibrated by this, if labels follow a ``rule``; each in one sentence
         without its full stop.
         """
-        changed = [f"it was calibrated with another {word}" for word in judge.differs(self.judge)]
+        changed = [f"its calibration is of another {word}" for word in judge.differs(self.judge)]
         if rule is not None and self.labelling_rule != hash_of(rule):
             changed.append("its labels follow another rule")
         return (*changed, *self.table.lacks)
