@@ -12,7 +12,7 @@ import click
 from drive_trace import __version__
 from drive_trace.commands import options
 from drive_trace.commands.calibrate import CALIBRATION_NAME, calibration_at
-from drive_trace.commands.plan import GATED, INTENT, PlannedRun, refusals, states
+from drive_trace.commands.planned import GATED, INTENT, PlannedRun, refusals, states
 from drive_trace.commands.reading import Reading, found_in, suite_at, tell_others, usable
 from drive_trace.commands.terminal import EXIT_UNUSABLE, format_of, notify, write_document
 from drive_trace.comparison.answer import MARGIN, Answer, Comparison, CostRule, to_json

@@ -16,7 +16,7 @@ from msgspec.structs import asdict
 from drive_trace.commands import options
 from drive_trace.commands.gate import gate
 from drive_trace.commands.judge import JudgeRefused, judge
-from drive_trace.commands.plan import GATED, INTENT, PlannedRun, acceptance_of, case_of, states
+from drive_trace.commands.planned import GATED, INTENT, PlannedRun, acceptance_of, case_of, states
 from drive_trace.commands.reading import Reading, found_in, suite_at, usable
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, notify
 from drive_trace.storage.compared_sides import read_side
