@@ -468,7 +468,12 @@ def to_json(found: Comparison) -> dict[str, object]:
             for title in DIFFERENCES
         },
         "known": [
-            dict(zip(("fact", "state", "baseline", "candidate"), each[:4], strict=True))
+            {
+                "fact": each.name,
+                "state": each.state,
+                "baseline": each.baseline,
+                "candidate": each.candidate,
+            }
             for each in found.known
         ],
         "ranker": None if found.rank is None else _by_side(found.rank),

@@ -159,9 +159,10 @@ class Calibration(NamedTuple):
             elif rate.lower < least:
                 said = f"the lower bound of {what} is {rate.lower:.3f}, and has to be {least:.2f}"
                 more = _more_needed(rate, least)
-                none = f"no number of {labels} would do"
-                some = f"{more} more {labels} would do, if they come out as those so far"
-                found.append(f"{said}: {some if more else none}")
+                would = f"no number of {labels} would do"
+                if more:
+                    would = f"{more:,} more {labels} would do, if they come out as those so far"
+                found.append(f"{said}: {would}")
         answered = self.n / (self.n + self.invalid)
         if answered < ANSWERED:
             found.append(

@@ -11,7 +11,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from enum import Enum, StrEnum
+from enum import Enum, StrEnum, unique
 from itertools import islice, repeat
 from typing import Any, NamedTuple, NoReturn
 
@@ -69,6 +69,7 @@ class Member(msgspec.Struct, frozen=True):
     """None when the line breaks before the value."""
 
 
+@unique  # kinds that say the same would be one
 class ProblemKind(Enum):
     """Why a record is not JSON."""
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from drive_trace.scorecard.caveats import LineRef
-from drive_trace.scorecard.run_facts import OddDispatch, RunFacts
+from drive_trace.scorecard.run_facts import NotableDispatch, RunFacts
 from drive_trace.scorecard.run_score import NO_SIGNAL, RunScore
 from drive_trace.text import document as doc
 from drive_trace.text.wording import listed, plural, short_time
@@ -116,7 +116,7 @@ def _unfinished(facts: RunFacts, line: LineWords) -> Iterator[doc.Words]:
             yield f"{count:,} {result or 'without an end'}: {named}"
 
 
-def _top(top: OddDispatch, line: LineWords) -> doc.Words:
+def _top(top: NotableDispatch, line: LineWords) -> doc.Words:
     return f"{doc.name(top.name, 80)} ({line(top.line)})"
 
 

@@ -31,7 +31,7 @@ class Halt(NamedTuple):
     """Its author's words, cut; None if there are none."""
 
 
-class OddDispatch(NamedTuple):
+class NotableDispatch(NamedTuple):
     """A dispatch of a run that stands out: it has the largest figure, or was not completed."""
 
     name: str
@@ -50,7 +50,7 @@ class RunFacts(NamedTuple):
     aborted: int = 0
     open: int = 0
     """So many have no end."""
-    unfinished: tuple[OddDispatch, ...] = ()
+    unfinished: tuple[NotableDispatch, ...] = ()
     """The first of those that were not completed."""
     slices: int = 0
     work_ms: int | None = None
@@ -64,7 +64,7 @@ class RunFacts(NamedTuple):
     halt_count: int = 0
     halts: tuple[Halt, ...] = ()
     """The first of these."""
-    longest: OddDispatch | None = None
+    longest: NotableDispatch | None = None
     """By the time from start to end."""
     longest_work_ms: int | None = None
     """How much of that was work."""
@@ -73,7 +73,7 @@ class RunFacts(NamedTuple):
     """So many have no end, or none that counts: no work is known of them."""
     reworked: int = 0
     """So many dispatches had more than one round."""
-    most_rounds: OddDispatch | None = None
+    most_rounds: NotableDispatch | None = None
     escalations: int = 0
     """So many rounds ended with a question to a person."""
     stopped: int = 0
@@ -124,7 +124,8 @@ def run_facts(run: Run, files: _Files) -> RunFacts:
         aborted=counts["aborted"],
         open=counts[None],
         unfinished=tuple(
-            OddDispatch(*called(key), result=results[key]) for key in unfinished[:_MOST_UNFINISHED]
+            NotableDispatch(*called(key), result=results[key])
+            for key in unfinished[:_MOST_UNFINISHED]
         ),
         slices=len({key for name in _OF_SLICES for key in run.table(name, SLICE.field)}),
         work_ms=sum(ms for ms, _ in work) if work else None,
@@ -133,12 +134,14 @@ def run_facts(run: Run, files: _Files) -> RunFacts:
         began=began,
         halt_count=len(run.events(_HALT)),
         halts=tuple(_halt(*each) for each in islice(halts, _MOST_HALTS)),
-        longest=OddDispatch(*called(longest), took[longest][0]) if longest is not None else None,
+        longest=NotableDispatch(*called(longest), took[longest][0])
+        if longest is not None
+        else None,
         longest_work_ms=sum(ms for ms, _ in work_in.get(longest or "", ())),
         rounds=len(run.events(ROUND.opener)),
         open_rounds=sum(end is None for _, end in rounds.values()),
         reworked=len(reworked),
-        most_rounds=OddDispatch(*called(most), len(starts[most])) if most is not None else None,
+        most_rounds=NotableDispatch(*called(most), len(starts[most])) if most is not None else None,
         escalations=verdicts["escalating-to-user"],
         stopped=verdicts["stop-condition"],
     )

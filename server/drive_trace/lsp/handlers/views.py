@@ -68,7 +68,7 @@ class Views(Handlers):
             self._runs.closed.counts_findings = True
             await self._following.known()
             await self._following.settled()
-        return await self._shared.result_of("", self._runs_now)
+        return await self._shared.result_of("runs", self._runs_now)
 
     async def _runs_now(self) -> JsonText:
         await self._following.known()
