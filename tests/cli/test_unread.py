@@ -149,7 +149,8 @@ def test_why_not_every_run_is_correct_is_told(tmp_path: Path) -> None:
     )
     write(tmp_path, "empty.jsonl", "")
     ran = run("score", "--require-correct", "empty.jsonl")
-    assert (ran.code, ran.err) == (1, "drive-trace: --require-correct: there are no runs\n")
+    said = "drive-trace: empty.jsonl: holds no lines\n"
+    assert (ran.code, ran.err) == (1, f"{said}drive-trace: --require-correct: there are no runs\n")
 
 
 @not_on_windows(POSIX_SHELL)
@@ -194,15 +195,16 @@ def card(*args: str) -> tuple[int, Any, Any]:
     return ran.code, ran.json["runs"], ran.json["unread"]
 
 
-@pytest.mark.parametrize("text", NO_RUN.values(), ids=list(NO_RUN))
+@pytest.mark.parametrize("kind", NO_RUN)
 def test_a_file_that_names_no_run_is_not_read_beside_a_file_as_in_its_folder(
-    text: bytes, beside: Path
+    kind: str, beside: Path
 ) -> None:
-    write(beside.parent, beside.name, text)
-    unread = [{"path": "b/trace.jsonl", "reason": ILLEGIBLE}]
+    write(beside.parent, beside.name, NO_RUN[kind])
+    reason = "is packed by gzip; unpack it" if kind == "gzip" else ILLEGIBLE
+    unread = [{"path": "b/trace.jsonl", "reason": reason}]
     assert card("a/trace.jsonl") == card(".") == (2, card(".")[1], unread)
     said = run("check", "a/trace.jsonl").out
-    assert f"may hold lines of the same runs: b/trace.jsonl ({ILLEGIBLE})" in said
+    assert f"may hold lines of the same runs: b/trace.jsonl ({reason})" in said
     for name, *options in (
         ("record", "--qa", "fail"),
         ("tokens", "--input-tokens", "1"),
@@ -210,7 +212,7 @@ def test_a_file_that_names_no_run_is_not_read_beside_a_file_as_in_its_folder(
     ):
         target = ("--trace-file", "a/trace.jsonl", "--project-run-id", "run-1")
         ran = run(name, *target, *options)
-        assert (ran.code != 0, f"b/trace.jsonl: {ILLEGIBLE}; it may hold" in ran.err) == (True,) * 2
+        assert (ran.code != 0, f"b/trace.jsonl: {reason}; it may hold" in ran.err) == (True,) * 2
     assert Path("a/trace.jsonl").read_text() == GOOD
     assert run(name, *target, *options, "--only-this-file").code == 0
 
