@@ -158,7 +158,7 @@ def test_only_a_calibrated_judge_is_recorded(trace: Path) -> None:
     assert run(*command(*says(PASS))).code == 1  # nothing was kept of that
     assert (trace.read_bytes(), Path("prompt").exists()) == (before, False)
     calibrate("gpt-x")
-    assert "with another model" in run(*command(*says(PASS), model="gpt-y")).err
+    assert "calibration is of another model" in run(*command(*says(PASS), model="gpt-y")).err
     ran = run(*command(*says(PASS), "--output-format", "json"))
     assert (ran.code, ran.json["calibrated"], ran.json["appended"]) == (0, True, True)
     assert grade() == ["pass", "pass", "pass"]

@@ -122,7 +122,7 @@ def test_a_total_of_something_else_is_refused(trace: Path) -> None:
             "`inputTokens` of object 1 (line 1) must be an integer of at least 0, or null; found a "
             "number too large for a double",
         ),
-        ("[" + "[]," * 1_000_000 + "{}]", "line 1 of the usage has more than 1,000,000 lists and"),
+        ("[" + "[]," * 1_000_000 + "{}]", "line 1 of the usage has more than 2,000,000 lists,"),
         ("9" * 5000, "cannot be read: a number has more than 4,300 digits"),
         (
             '{"usage":{"inputTokens":5},"inputTokens":9}',
