@@ -1,7 +1,7 @@
 """TOML: a document, and where what stands in it is, which tomllib does not say.
 
 Time and memory grow with the length of a document only: :func:`excess` finds what would make
-tomllib slow.
+tomllib slow, and only the places that a caller wants are kept.
 """
 
 from __future__ import annotations
@@ -73,19 +73,21 @@ def excess(text: str) -> tuple[Span, str] | None:
     return None
 
 
-def toml_places(text: str) -> Mapping[KeyPath, TomlPlace]:
-    """The places of all keys and values, tables and arrays. Lines must end with ``\\n``.
+def toml_places(text: str, wanted: Iterable[KeyPath]) -> Mapping[KeyPath, TomlPlace]:
+    """The places of the ``wanted`` keys and values, and of the tables and arrays around them.
+    Lines must end with ``\\n``.
 
     Only for documents that ``tomllib`` has read, and without :func:`excess`.
     """
-    scan = _TomlReader(text)
+    scan = _TomlReader(text, {each[:count] for each in wanted for count in range(1, len(each) + 1)})
     scan.document()
     return scan.found
 
 
 class _TomlReader:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, wanted: set[KeyPath]) -> None:
         self.found: dict[KeyPath, TomlPlace] = {}
+        self._wanted = wanted
         self._text = text
         self._at = 0
         self._last_of: dict[KeyPath, int] = {}
@@ -102,7 +104,8 @@ class _TomlReader:
             self._skip()
 
     def _note(self, steps: KeyPath, key: Span, value: Span) -> None:
-        self.found.setdefault(steps, TomlPlace(key, value))
+        if steps in self._wanted:
+            self.found.setdefault(steps, TomlPlace(key, value))
 
     def _skip(self, count: int = 0) -> None:
         """Skip ``count`` characters, then space, line ends and comments."""
@@ -219,7 +222,8 @@ class Fault(NamedTuple):
 
 def problems_at(text: str, faults: Iterable[Fault]) -> tuple[TextProblem, ...]:
     """The problems with a text that :func:`read_toml` has read, in their order."""
-    places = toml_places(text)
+    faults = list(faults)
+    places = toml_places(text, (each.at for each in faults))
 
     def span_of(fault: Fault) -> Span:
         steps = fault.at
