@@ -431,7 +431,7 @@ def test_another_process_has_the_cache(
     expected = rows(".")
     other = Cache(kept)
     ran = run("fleet", ".", "--out", "-")
-    assert "nothing is kept: database is locked" in ran.err
+    assert "nothing is kept: another process has its database open" in ran.err
     assert [json.loads(line) for line in ran.out.splitlines()] == expected
     other.close()
 

@@ -82,6 +82,8 @@ export class Editor {
   async selectTab(name: string): Promise<void> {
     await this.page.locator(".tab", { hasText: name }).first().click();
     await this.page.locator(".monaco-editor .view-line").first().waitFor();
+    // VS Code moves the focus after it shows the text: what is typed before goes elsewhere.
+    await this.page.locator(".editor-group-container.active .monaco-editor.focused").waitFor();
   }
 
   /** Brings a report to the front, and the focus into it. */

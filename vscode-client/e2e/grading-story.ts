@@ -238,6 +238,7 @@ export async function playGrading(editor: Editor, sandbox: Sandbox): Promise<voi
     const before = await readFile(sandbox.trace, "utf8");
     await editor.press("Control+End");
     await editor.type(" ");
+    await editor.dirtyTab.waitFor();
     await editor.press("Control+Home");
     await askGate("mechanical");
     await editor.answer("Run");

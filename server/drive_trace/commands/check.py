@@ -141,7 +141,7 @@ def check(paths: tuple[str, ...], search: SearchOptions, **given: Any) -> None:
     \b
     Examples:
       drive-trace check
-      drive-trace check projects/checkout-retry/trace.jsonl --output-format concise
+      drive-trace check projects/checkout-retry --output-format concise
       git show HEAD:trace.jsonl | drive-trace check -
       drive-trace check --select missing-field,wrong-type --statistics
       drive-trace check --diff

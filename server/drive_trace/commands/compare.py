@@ -171,7 +171,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
     \b
     Examples:
       drive-trace compare --baseline runs/main --candidate runs/branch
-      drive-trace compare --baseline a/*.jsonl --candidate b/*.jsonl --cases cases.toml
+      drive-trace compare --baseline a/ --candidate b/ --cases cases.toml
       drive-trace compare --suite suite.toml --out compared.html --fail-on worse
     """
     plans: tuple[compared_sides.Planned, compared_sides.Planned] = {}, {}

@@ -203,7 +203,7 @@ class Reading(finding.NotRead):
         for each in self.search.runs if self.search.since is None else ():
             if not any(fnmatchcase(run_id, each) for run_id in run_ids):
                 known = first_of([*map(printable, sorted(run_ids))], MOST_NAMED)
-                what = f"--run {printable(each)} names none of the runs that were read"
+                what = f"--run {printable(each) or '(empty)'} names none of the runs that were read"
                 raise click.UsageError(f"{what}: {known}")
 
     def asked(self, run_ids: Collection[str]) -> set[str]:

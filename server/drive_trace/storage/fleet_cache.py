@@ -125,6 +125,8 @@ def open_cache(say: Callable[[str], None], patience: float = 0) -> Cache:
         return Cache(folder, patience)
     except (OSError, sqlite3.Error) as error:
         reason = why(error) if isinstance(error, OSError) else error
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
+            reason = "another process has its database open; wait for that one, or go on without"
         say(f"{folder}: nothing is kept: {reason}")
         return Cache(None)
 
