@@ -7,8 +7,6 @@ the caller reads. Values that only a person can know are left to the person.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from itertools import chain
-from operator import attrgetter
 
 from lsprotocol import types
 
@@ -26,7 +24,6 @@ from drive_trace.linter.edits import (
     replace_value,
     undeclared,
 )
-from drive_trace.linter.rule import Edit
 from drive_trace.text.escaping import printable
 from drive_trace.text.wording import duration, listed, shown
 from drive_trace.trace.document import Point
@@ -37,10 +34,7 @@ from drive_trace.vocabulary import EVENTS, FILES, EventType, FileFacts
 
 _FIX_KIND = types.CodeActionKind.QuickFix.value
 _MOST_NAMED = 3
-_MOST_DURATIONS = 1000
-"""So many rejected lines are searched for durations to fill in."""
 _CLAIM = ("wall_clock_ms",)
-_order = attrgetter("order")
 _NO_FILE = CannotMake("There is no such file in the workspace, or it cannot be read.")
 
 
@@ -58,43 +52,18 @@ def _filled(record: int, line: Line, values: Mapping[str, str]) -> list[TextChan
 
 
 def known_offers(analysis: Analysis, at: Point, only: object) -> list[Offer]:
-    """One offer if the line lacks a value that the run shows, and one if several lines lack a
-    duration that the timestamps tell.
-    """
+    """One offer if the line lacks a value that the run shows."""
     if not asks_for(only, _FIX_KIND):
         return []
     record = at.record
     known = _known(analysis, record, None)
-    offers = []
 
     def fill_known(stamp: Stamp) -> list[TextChange]:
         values = _known(analysis, record, stamp)
         texts = {name: as_json(value) for name, value in values.items()}
         return _filled(record, analysis.document.lines[record], texts)
 
-    if known:
-        offers.append(Offer(_known_title(known), _FIX_KIND, record, fill_known, "known"))
-    if _measured(analysis, analysis.document.lines[record]) is not None:
-        edits, number = _all_measured(analysis), analysis.document.number
-        if len(edits) > 1:
-            title = f"Fill in all {len(edits)} `wall_clock_ms` that the timestamps tell"
-            changes = [TextChange.within(number(e.line), e.span, e.text) for e in edits]
-            offers.append(Offer(title, _FIX_KIND, record, lambda _: changes, "durations"))
-    return offers
-
-
-def _all_measured(analysis: Analysis) -> list[Edit]:
-    lines = sorted(chain.from_iterable(analysis.index.rejected.values()), key=_order)
-    edits = (_measured(analysis, line) for line in lines[:_MOST_DURATIONS])
-    return [edit for edit in edits if edit is not None]
-
-
-def _measured(analysis: Analysis, line: Line) -> Edit | None:
-    """The edit that fills in the duration of a line, if it is null and the timestamps tell it."""
-    if not any(each.path == _CLAIM and each.found is None for each in line.diagnostics):
-        return None
-    passed = measured_ms(analysis.index, line)
-    return replace_value(line, _CLAIM, str(passed)) if passed is not None else None
+    return [Offer(_known_title(known), _FIX_KIND, record, fill_known, "known")] if known else []
 
 
 def _known(
@@ -111,8 +80,8 @@ def _known(
         return {}
     values = object_on(line)
     said = {name for each in line.diagnostics for name in _said_by_fix(each)}
-    if _measured(analysis, line) is not None:
-        said.add(_CLAIM[0])
+    if measured_ms(analysis.index, line) is not None:
+        said |= {each.path[0] for each in line.diagnostics if each.path == _CLAIM}
     lacking = {
         name
         for name, field in event.fields.items()

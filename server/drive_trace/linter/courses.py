@@ -159,26 +159,6 @@ def _is_usual(of: Lifetime, lines: Sequence[Line]) -> bool:
     return len({line.fact(DISPATCH.field) for line in lines}) == 1
 
 
-def _speaker(run: Run, end: Line) -> Line | None:
-    """The end that speaks for this one, if what both claim is wrong in the same way: of the round
-    of a dispatch that has one, or of the dispatch of one of its up to 16 rounds.
-    """
-    dispatch = end.fact(DISPATCH.field)
-    rounds = run.of(ROUND.opener, DISPATCH.field, dispatch)
-    ends = run.of(DISPATCH.closer, DISPATCH.field, dispatch)
-    if len(ends) != 1:
-        return None
-    if ends[0] is not end:
-        of_rounds = run.of(ROUND.closer, DISPATCH.field, dispatch)
-        is_one_of_few = 1 < len(rounds) <= MOST and len(of_rounds) <= MOST
-        return ends[0] if is_one_of_few else None
-    if len(rounds) != 1:
-        return None
-    round_id = rounds[0].fact(ROUND.field)
-    starts, ends = (run.of(name, ROUND.field, round_id) for name in (ROUND.opener, ROUND.closer))
-    return ends[0] if len(starts) == len(ends) == 1 else None
-
-
 def repetitions(rule: Rule[Any], run: Run, event: str, field: str | None, what: str) -> Findings:
     """The findings on events of one name that have an earlier one in their run, by the value of a
     field if that is given; but copies, of which duplicate-event-id speaks.
@@ -240,10 +220,6 @@ def misclaimed(rule: Rule[Any], run: Run, tolerances: tuple[float, float], way: 
     """
     for span in durations(run):
         if way * span.excess_ms > 0 and span.is_off(*tolerances):
-            speaker = _speaker(run, span.end)
-            other = span_ended_by(run, speaker) if speaker is not None else None
-            if other is not None and other.is_off(*tolerances) and way * other.excess_ms > 0:
-                continue
             claimed, measured = duration(span.claimed_ms), exact_duration(span.measured_ms)
             said = (f"{claimed} claimed, but {measured} lie between line ", span.start, " and this")
             started, expected = (span.start, "ts", "it started then"), span.measured_ms

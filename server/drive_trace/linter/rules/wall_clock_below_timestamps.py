@@ -5,8 +5,7 @@ say when these were. A duration that is shorter than the time between them can b
 clock was stopped while nobody worked; else it was estimated, or the end was written late.
 
 The rule is silent where the two differ by no more than `tolerance-ms`, or by no more than
-`tolerance-percent` of the measured time. A dispatch and its round are one finding: the round's,
-or of a dispatch with 2 to 16 rounds, its own. Where start and end were written at one moment, the
+`tolerance-percent` of the measured time. Where start and end were written at one moment, the
 timestamps tell nothing, and `recorded-afterwards` says so.
 
 **Fix.** The measured time, as a suggestion: there may have been idle time. None where the
