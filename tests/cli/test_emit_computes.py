@@ -232,7 +232,7 @@ def test_several_open_things_are_named() -> None:
     second = recorded(REVIEW)["dispatch_id"]
     assert refused("round-start") == (
         f"which dispatch? Open: reviewer, open since 14:02 ({second}); "
-        f"builder, open since 14:01 ({first}); --dispatch NAME says it"
+        f"builder, open since 14:01 ({first}); --dispatch with its name or id says it"
     )
     assert recorded("round-start --dispatch builder")["dispatch_id"] == first
     # One round is open: it says of which dispatch.
@@ -563,7 +563,7 @@ def test_a_parent_is_named_by_its_name() -> None:
     assert recorded(f"{REVIEW} parent_dispatch_id=builder")["parent_dispatch_id"] == builder
     assert recorded("round-start dispatch_id=builder")["dispatch_id"] == builder
     recorded(REVIEW)
-    assert "no dispatch of that name" in refused("round-start dispatch_id=reviewer")
+    assert refused("round-start dispatch_id=reviewer").endswith("; dispatch_id=ID says it")
     more = "dispatch-start dispatch_name=D3 subagent_type=x parent_dispatch_id"
     assert recorded(f"{more}={builder}")["parent_dispatch_id"] == builder
     assert refused(f"{more}=painter") == (

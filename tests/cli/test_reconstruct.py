@@ -68,6 +68,10 @@ def test_turns_and_items_are_counted_as_the_reference_does() -> None:
     assert found["notes"][1:] == ["-: unparseable line (skipped)"]
 
 
+CODEX = '{"type":"turn.completed","usage":{"input_tokens":5,"output_tokens":1}}'
+KNOWN = "a session of Claude Code, or an older transcript"
+
+
 def test_a_transcript_that_tells_nothing() -> None:
     found = reconstructed(turn("assistant", said("so")))
     assert (found["events"], found["operatorTurnCount"]) == ([], 0)
@@ -79,13 +83,14 @@ def test_a_transcript_that_tells_nothing() -> None:
     [
         *((text, "no line of a session") for text in ("", "\n", "hello\n", "[]\n7\n", "[" * 9999)),
         (CLEAN, "this is a Drive trace"),
+        (CODEX, "this log (Codex exec) tells `tokens --usage` what it cost, and no more"),
     ],
 )
 def test_what_is_no_session_is_refused(tmp_path: Path, text: str, what: str) -> None:
     path = write(tmp_path, "log.txt", text)
     ran = run("reconstruct", path)
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err == f"drive-trace: {path}: {what}; give the log of an agent's session\n"
+    assert ran.err == f"drive-trace: {path}: {what}; give the log of {KNOWN}\n"
 
 
 def test_a_session_of_claude_code() -> None:

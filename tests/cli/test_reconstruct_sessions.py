@@ -134,8 +134,12 @@ def test_a_dispatch_without_an_agent_is_listed(path: Path) -> None:
         call(112, "x2", **task("interrupted", BRIEF)),
         call(113, "a3", **task("never back", BRIEF)),  # logged again
     )
-    path.write_text(MAIN + more)
+    killed = call(114, "x3", **task("killed with its session", MORE))
+    path.write_text(MAIN + more + lines(killed))
+    log = path.with_suffix("") / "subagents" / "agent-x3.jsonl"
+    log.write_text(lines(line(115, "user", MORE, "x3")))
     out = told(path).out
+    assert out.count("killed with its session") == 4
     for name in ("unknown kind", "interrupted"):
         assert f'the dispatch "{name}": its call failed, or had no log yet' in out
     assert out.count("never back") == 4
@@ -191,4 +195,5 @@ def test_what_tells_no_times_is_not_written(tmp_path: Path) -> None:
     transcript = write(tmp_path, "session.jsonl", said)
     ran = run("reconstruct", transcript, "--into", tmp_path / "trace.jsonl")
     assert (ran.code, (tmp_path / "trace.jsonl").exists()) == (1, False)
+    assert "its lines have no times, which every event of a trace has" in ran.err
     assert run("reconstruct", transcript, "--dry-run").code == 2

@@ -122,6 +122,13 @@ def test_a_call_of_a_subagent_without_its_result_is_a_missing_log(
     ran = add(trace, path, flags=("--partial",))
     assert (ran.code, trace.read_text()) == (0, triage())
     assert "of the call toolu-a1" in ran.err
+    # Where the session was killed, the log says what it was told; of two calls it tells of one.
+    log = path.with_suffix("") / "subagents" / "agent-a1.jsonl"
+    log.write_text(lines(line(2, "user", SECRET, "a1"), answer(3, "m3", 5, agent="a1")))
+    assert counts(add(trace, path), trace)[1] == 39
+    path.write_text(text + lines(answer(4, "m4", 1, [{**call, "id": "toolu-a2"}])))
+    assert add(trace, path).code == 1
+    log.unlink()
     # An error has started nothing.
     result = {"type": "tool_result", "tool_use_id": "toolu-a1", "is_error": True, "content": "no"}
     path.write_text(text + lines(line(3, "user", [result], toolUseResult="Error: no")))

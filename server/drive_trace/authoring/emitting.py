@@ -8,8 +8,7 @@ whether the run had its final retro. Of a feed nothing is: its last event counts
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -43,7 +42,7 @@ _MOST_RUNS = 100
 """The last runs of a trace, among which the one that is open is looked for; and the last dispatches
 of a run, which may be called by their names.
 """
-_SAYS_IT = {DISPATCH.field: "--dispatch NAME", ROUND.field: "--round N"}
+_SAYS_IT = {DISPATCH.field: "--dispatch with its name or id", ROUND.field: "--round N"}
 
 
 _DISPATCHES = UUID("5f0c2c0e-3d1b-5e0a-9d7e-6b7a1f4c8e21")
@@ -110,7 +109,10 @@ def fill(
     scope = _scope_for(wanted, event, trace, run_id, promised)
     if isinstance(scope, Refused):
         return scope
-    wanted = wanted._replace(given=_with_ids(event, wanted.given, scope))
+    given = _with_ids(event, wanted.given, scope, stamp.ts)
+    if isinstance(given, Refused):
+        return given
+    wanted = wanted._replace(given=given)
     said = {**wanted.facts, **wanted.given}
     scope = _narrowed(scope, wanted)
     if isinstance(scope, Refused):
@@ -182,30 +184,35 @@ def _scope_for(
     return Refused((f"which run? {which}; --project-run-id ID says it",))
 
 
-def _with_ids(event: EventType, given: Given, scope: Scope) -> Given:
-    """What is given, with the id of each dispatch that is called by its name. Where several open
-    ones are called so, none is meant.
+def _with_ids(event: EventType, given: Given, scope: Scope, now: str) -> Given | Refused:
+    """What is given, with the id of each dispatch that is called by its name: the open one of that
+    name, or else the last.
     """
-    names = Counter(each.start.fact("dispatch_name") for each in scope.opened[Entity.DISPATCH])
-    starts = scope.latest(DISPATCH.opener, _MOST_RUNS)
-    ids = {each.fact("dispatch_name"): each.fact(DISPATCH.field) for each in reversed(starts)}
     of = {name for name, field in event.fields.items() if field.names is Entity.DISPATCH}
     of -= {DISPATCH.field} if event.opens is Entity.DISPATCH else set()
-    return {
-        name: ids[each]
-        if name in of and isinstance(each, str) and each in ids and names[each] < 2
-        else each
-        for name, each in given.items()
-    }
+    starts = scope.latest(DISPATCH.opener, _MOST_RUNS)
+    ids = {each.fact("dispatch_name"): each.fact(DISPATCH.field) for each in reversed(starts)}
+    found = dict(given)
+    for name in of & given.keys():
+        open_ = _called(scope.opened[Entity.DISPATCH], given[name])
+        if len(open_) > 1:
+            each = (f"{about(scope, one.of, one.start, now)} ({one.id})" for one in open_)
+            return Refused((f"which dispatch? Open: {'; '.join(each)}; {name}=ID says it",))
+        found[name] = open_[0].id if open_ else ids.get(given[name], given[name])
+    return found
+
+
+def _called(opened: Sequence[Opened], name: object) -> Sequence[Opened]:
+    """Those of the open dispatches that have a name, or an id."""
+    return [each for each in opened if name in (each.id, each.start.fact("dispatch_name"))]
 
 
 def _narrowed(scope: Scope, wanted: Wanted) -> Scope | Refused:
     """The scope as if of the open dispatches and rounds there were those alone that are meant."""
     dispatches, rounds = scope.opened[Entity.DISPATCH], scope.opened[Entity.ROUND]
     if wanted.dispatch is not None:
-        named = {each: (each.id, each.start.fact("dispatch_name")) for each in dispatches}
-        open_ = [shown(name) for _, name in named.values()]
-        dispatches = tuple(each for each in dispatches if wanted.dispatch in named[each])
+        open_ = [shown(each.start.fact("dispatch_name")) for each in dispatches]
+        dispatches = (*_called(dispatches, wanted.dispatch),)
         if not dispatches:
             which = f"open: {first_of(open_, _MOST)}" if open_ else "none is open"
             return Refused((f"no open dispatch is called {shown(wanted.dispatch)}; {which}",))

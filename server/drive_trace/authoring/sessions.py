@@ -57,6 +57,8 @@ class Dispatch:
     name: str | None = None
     kind: str | None = None
     model: str | None = None
+    prompt: str = ""
+    """The hash of what its own log begins with."""
     briefs: list[_Moment] = field(default_factory=list)
     end: _Moment | None = None
 
@@ -94,6 +96,9 @@ def read_session(logs: Mapping[str, Iterable[str]]) -> SessionLogs:
             except UsageLogError:
                 left_out.append(f"line {line} of {log}: it cannot be read")
     for each in reader.agents.values():
+        # A session that was killed has no result of a call whose subagent was at work.
+        prompts = {told.text: call for call, (told, *_) in reader.calls.items() if told.size}
+        reader.begun_by(prompts.get(each.prompt, ""), each)
         if each.kind is None or each.name is None:
             left_out.append(f"the subagent {shown(each.agent)}: no start, kind or name")
             continue
@@ -130,6 +135,7 @@ class _SessionReader:
             agent = self._agent(value["agentId"])
             agent.log = agent.log or log
             agent.model = agent.model or _text(at(value, "message.model"))
+            agent.prompt = agent.prompt or _brief(ts, lines, content).text
         for part in every(value, "message.content"):
             self._called(part, ts, lines)
         said = content if isinstance(content, str) else ""
@@ -150,23 +156,25 @@ class _SessionReader:
         if not isinstance(given, dict) or name not in (*DISPATCHERS, _MESSAGE):
             return
         to, what = ("to", "message") if name == _MESSAGE else ("resume", "prompt")
-        text = given.get(what)
-        data = (text if isinstance(text, str) else "").encode("utf-8", "replace")
-        brief = _Moment(ts, lines, sha256(data).hexdigest(), len(data))
+        brief = _brief(ts, lines, given.get(what))
         if isinstance(given.get(to), str):
             self._agent(given[to]).briefs.append(brief)
         elif name != _MESSAGE:
             named = _text(given.get("description")), _text(given.get("subagent_type"))
             self.calls[str(at(part, "id"))] = brief, *named
 
+    def begun_by(self, call: str, agent: Dispatch) -> None:
+        """Take in which call has started an agent."""
+        if call in self.calls and agent.name is None:
+            brief, agent.name, agent.kind = self.calls.pop(call)
+            agent.briefs.append(brief)
+
     def _returned(self, result: object, call: str, ts: str, lines: tuple[int, ...]) -> None:
         if not isinstance(result, dict) or not result.get("agentId"):
             return
         self.returned.add(call)
         agent, status = self._agent(result["agentId"]), str(result.get("status"))
-        if call in self.calls and agent.name is None:
-            brief, agent.name, agent.kind = self.calls.pop(call)
-            agent.briefs.append(brief)
+        self.begun_by(call, agent)
         agent.kind = _text(result.get("agentType")) or agent.kind
         agent.model = _text(result.get("resolvedModel")) or agent.model
         if status in _RESULTS and (agent.end is None or agent.end.ts <= ts):
@@ -223,6 +231,11 @@ def _begun(dispatch: Dispatch, id_: str) -> Iterator[LoggedEvent]:
 
 
 # What stands in a log
+
+
+def _brief(ts: str, lines: tuple[int, ...], text: object) -> _Moment:
+    data = (text if isinstance(text, str) else "").encode("utf-8", "replace")
+    return _Moment(ts, lines, sha256(data).hexdigest(), len(data))
 
 
 def _ts(value: object) -> str | None:

@@ -184,6 +184,10 @@ class _Log:
         """Other logs that it says are there: what they log, and how they are called."""
         self.logged: set[str] = {_file_name(name)}
         """What it logs itself."""
+        self.prompts: dict[str, int] = {}
+        """By calls of subagents, the hashes of their prompts."""
+        self.agent, self.prompt = "", 0
+        """The first subagent whose messages it has, and the hash of what that was told."""
         self.thread = self.parent = ""
         self.totals: list[tuple[int | None, ...]] = []
         """Of Codex: the thread, that from which it was forked, and the sums so far."""
@@ -229,7 +233,9 @@ class _Log:
             path = _file_name(at(ref, "trajectory_path") or "")
             named[str(at(ref, "trajectory_id") or path or at(ref, "session_id") or "")] = "{}"
         parts, tools = every(value, "message.content"), shapes.DISPATCHERS
-        named |= {str(at(each, "id")): _UNANSWERED for each in parts if at(each, "name") in tools}
+        calls = {str(at(each, "id")): each for each in parts if at(each, "name") in tools}
+        named |= dict.fromkeys(calls, _UNANSWERED)
+        self.prompts |= {id_: hash(str(at(calls[id_], "input.prompt"))) for id_ in calls}
         self.logged |= {str(id_) for id_ in every(value, "message.content.tool_use_id")}
         agent, session = at(value, "agentId"), str(at(value, "sessionId") or "")
         if at(value, "type") == "thread.started":
@@ -240,6 +246,8 @@ class _Log:
             self.parent = str(next(filter(None, (at(value, each) for each in _PARENTS)), ""))
         elif at(value, "message"):
             self.logged.add(session if agent is None else str(agent))
+            if agent is not None and not self.agent:
+                self.agent, self.prompt = str(agent), hash(str(at(value, "message.content")))
             if agent is not None and at(value, "isSidechain") is True:
                 named[session] = "{}.jsonl"
         elif shapes.has_shape(value, shapes.TRAJECTORY):
@@ -258,9 +266,16 @@ def _missing(naming: Sequence[_Log], logs: Sequence[_Log]) -> list[str]:
     in files of their own, and without them the rest is not the run's cost.
     """
     logged = {each for log in logs for each in log.logged} | {""}
-    return sorted(
-        {name for log in naming for each, name in log.started.items() if each not in logged}
-    )
+    started = {each: (log, name) for log in naming for each, name in log.started.items()}
+    # A session that was killed has no result of a call, though the log of its subagent is there.
+    unnamed = [log.prompt for log in logs if log.agent and log.agent not in started]
+    missing = set[str]()
+    for each, (log, name) in started.items():
+        if each not in logged and log.prompts.get(each) in unnamed:
+            unnamed.remove(log.prompts[each])
+        elif each not in logged:
+            missing.add(name)
+    return sorted(missing)
 
 
 def _about_missing(missing: Sequence[str]) -> str:

@@ -84,11 +84,11 @@ def reconstruct(session: str, into: str | None, output_format: str, **given: Any
         return StringIO(typed) if path == STDIN else lines_of_log(path)
 
     told, more = sessions.read_session({each: lines(each) for each in paths}), dict[str, object]()
+    cost = usage.total_usage({each: lines(each) for each in paths})
+    if told.id and into is not None:
+        _fill(into, told, cost, given["project_run_id"], dry_run=given["dry_run"])
+        return
     if told.id:
-        cost = usage.total_usage({each: lines(each) for each in paths})
-        if into is not None:
-            _fill(into, told, cost, given["project_run_id"], dry_run=given["dry_run"])
-            return
         found = _told(told, cost, given["project_run_id"] or told.id)
         # What stands in the session's own log is not of one dispatch.
         logs = {
@@ -98,15 +98,20 @@ def reconstruct(session: str, into: str | None, output_format: str, **given: Any
         costs = {each: usage.total_usage(log, partial=True) for each, log in logs.items()}
         of = [{"agent": each, "tokens": _figures(own)} for each, own in costs.items()]
         more = {"dispatches": of, "tokens": _figures(cost)}
-    elif into is not None:
-        raise Ended(EXIT_REFUSED, f"{session}: is no session of Claude Code with times")
     else:
         text = "".join(lines(paths[0]))
         found = transcripts.reconstruct(text, session)
         if not found.turns:
             is_trace = any(each.event for each in read_lines(text.split("\n")))
             what = "this is a Drive trace" if is_trace else "no line of a session"
-            raise Ended(EXIT_UNUSABLE, f"{session}: {what}; give the log of an agent's session")
+            if not isinstance(cost, Refused):
+                shape = cost.rows[0].shape
+                what = f"this log ({shape}) tells `tokens --usage` what it cost, and no more"
+            known = "a session of Claude Code, or an older transcript"
+            raise Ended(EXIT_UNUSABLE, f"{session}: {what}; give the log of {known}")
+        if into is not None:
+            why = "its lines have no times, which every event of a trace has"
+            raise Ended(EXIT_REFUSED, f"{session}: {why}; without --into it is told as a guess")
     made = _json(found, more) if output_format == "json" else "\n".join(_lines(found))
     write_document(f"{made}\n", given["out"], traces=paths)
 
