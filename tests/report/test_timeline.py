@@ -238,6 +238,7 @@ def test_a_first_brief_is_part_of_its_round_and_a_changed_one_has_a_mark() -> No
     made = chart(*dispatch("a", 0, 30), event("round-start", **ids, ts=at(1)), *briefs)
     ((bar,), (mark,)) = made.bars, made.marks
     assert [line.line for line in bar.rounds[0].lines] == [3, 4]
+    assert bar.rounds[0].level > bar.level  # it has no end: the bar is seen without it
     assert (mark.kinds, [each.line for each in mark.lines]) == (["brief-issued"], [5])
 
 

@@ -155,6 +155,8 @@ class RoundBar(NamedTuple):
     words: str
     lines: Sequence[LineRef]
     """Those of its start and its end, as far as they are recorded, and then of its first brief."""
+    level: int
+    """Of zoom, from which on it is shown."""
 
 
 class Bar(NamedTuple):
@@ -173,8 +175,6 @@ class Bar(NamedTuple):
     rounds: Sequence[RoundBar]
     level: int
     """Of zoom, from which on it is shown by itself."""
-    rounds_level: int
-    """The same, of its rounds."""
 
     @property
     def look(self) -> Outcome:
@@ -328,15 +328,12 @@ def _bar(
     left, right = axis.place(at.begin), axis.place(at.end)
     claimed = span.claimed_ms
     claim = None if claimed is None else min(left + min(claimed, LONGEST) * axis.scale, 1.0)
-    level = _level_of(right - left, axis.levels)
-    levels = (_level_of(each.right - each.left, axis.levels) for each in pieces)
     name = span.called
     words = [name, span.said or "no end recorded", plural(span.round_starts, "round")]
     words += [*_lengths(span), *span.waiting, *([span.model] if span.model else [])]
-    said = " · ".join(words)
-    lines, most = _lines(span), max([level, *levels])
+    said, lines, level = " · ".join(words), _lines(span), _level_of(right - left, axis.levels)
     starts, how = span.round_starts, span.outcome
-    return Bar(lane, left, right, claim, how, starts, name, said, lines, pieces, level, most)
+    return Bar(lane, left, right, claim, how, starts, name, said, lines, pieces, level)
 
 
 def _piece(
@@ -348,7 +345,8 @@ def _piece(
     left, right = axis.place(at.begin), axis.place(at.end)
     said = " · ".join([*words, *_lengths(span)])
     lines = [*_lines(span), *([brief] if brief else [])]
-    return RoundBar(left, right, span.outcome, said, lines)
+    level = _level_of(right - left, axis.levels)
+    return RoundBar(left, right, span.outcome, said, lines, level)
 
 
 def _lengths(span: Period) -> Iterator[str]:

@@ -287,28 +287,26 @@ def _dispatch(bar: Bar, places: Places, chart: Chart) -> Html:
     if bar.claimed is not None:
         width = _share(max(bar.claimed - bar.left, 0))
         rounds.append(tag("rect", x=x, y=y + 31, width=width, height=3, class_="claimed"))
-    parts = [_link(box, bar.words, bar.lines, places)]
-    if bar.rounds_level > bar.level:
-        parts.append(tag("g", rounds, class_=_from(bar.rounds_level).strip()))
-    else:
-        parts += rounds
-    return tag("g", parts, "\n", class_=_from(bar.level).strip() or None)
+    parts = _link(box, bar.words, bar.lines, places), rounds
+    return tag("g", *parts, "\n", class_=_between(bar.level, None))
 
 
 def _round(piece: RoundBar, y: int, places: Places) -> Html:
     x, width = _share(piece.left), _share(piece.right - piece.left)
     rect = _bar(piece.outcome, x=x, y=y, width=width, height=10, data_works="")
-    return _link(rect, piece.words, piece.lines, places)
+    return _link(rect, piece.words, piece.lines, places, _between(piece.level, None))
 
 
-def _link(shape: Html, words: str, lines: Sequence[LineRef], places: Places) -> Html:
+def _link(
+    shape: Html, words: str, lines: Sequence[LineRef], places: Places, shown: str | None = None
+) -> Html:
     """A shape that leads to its first line; a dispatch that only rounds name has none."""
     title = tag("title", plain(words, 300))
     if not lines:
         return tag("g", title, shape)
     line = lines[0]
     there, here = f"#{places.id_of(line)}", places.id_of(line, "b")
-    return tag("a", title, shape, href=there, id=here)
+    return tag("a", title, shape, href=there, id=here, class_=shown)
 
 
 def _from(level: int) -> str:
