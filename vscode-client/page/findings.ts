@@ -21,7 +21,7 @@ interface Finding extends Place {
 /** Code points before the first token of a line and behind its last one. */
 const around = 80;
 const most = 1000;
-const mostRanges = 200;
+const mostPlaces = 200;
 
 export function findingsOf(json: string, texts: ReadonlyMap<string, string>): HTMLElement {
   const findings = JSON.parse(json) as Finding[];
@@ -42,28 +42,11 @@ export function findingsOf(json: string, texts: ReadonlyMap<string, string>): HT
   return made("div", {}, made("p", {}, findings.length ? `${findings.length} ${findings.length === 1 ? "finding" : "findings"}${more}.` : "No findings."), list);
 }
 
-/** Names the lines of all places, as check does: "(also on lines 3, 5-9)". */
+/** Names the other places: "(also on lines 3, 5)". */
 function again(own: string, places: readonly Place[] = []): string {
-  const files = new Map<string, Set<number>>();
-  for (const { path, line } of places) {
-    files.set(path, (files.get(path) ?? new Set()).add(line));
-  }
-  return [...files].map(([path, lines]) =>
-    ` (also on ${lines.size === 1 ? "line" : "lines"} ${ranges([...lines])}${path === own ? "" : ` of ${path}`})`).join("");
-}
-
-function ranges(lines: readonly number[]): string {
-  const found: [number, number][] = [];
-  for (const line of [...lines].sort((one, other) => one - other)) {
-    const last = found.at(-1);
-    if (last?.[1] === line - 1) {
-      last[1] = line;
-    } else {
-      found.push([line, line]);
-    }
-  }
-  const told = found.slice(0, mostRanges).map(([first, last]) => (first === last ? String(first) : `${first}-${last}`));
-  return told.join(", ") + (found.length > mostRanges ? " …" : "");
+  const lines = new Set(places.slice(0, mostPlaces).map(({ path, line }) => (path === own ? String(line) : `${line} of ${path}`)));
+  const more = places.length > mostPlaces ? ", …" : "";
+  return lines.size === 0 ? "" : ` (also on ${lines.size === 1 ? "line" : "lines"} ${[...lines].join(", ")}${more})`;
 }
 
 /** The part of a line around its findings, with their tokens marked. */
