@@ -49,7 +49,7 @@ def test_an_outline_says_what_happened_and_names_what_stands_out() -> None:
     assert said(run) == [
         "2 of 2 dispatches completed in 1 slice over 2h of work (3h 10m by the clock); most time: "
         "D2 (line 9), 1h 30m; 1 dispatch needed another round: D1 (line 2), 2 rounds.",
-        "Halted once: The gateway repeats itself (line 8).",
+        "Halted once: “The gateway repeats itself” (line 8).",
         "1 line rejected: 1 round-end.",
     ]
     assert in_short(run) == "halted once · 2 dispatches · 2h work · 1 reworked · 1 rejected"
@@ -103,7 +103,7 @@ def test_a_run_in_several_files_is_told_once_with_the_files_of_its_lines() -> No
     work, halts = said(run)
     assert work.startswith("2 of 2 dispatches completed over 1h 30m of work (1h 40m by the clock)")
     assert "D2 (line 2 of b.jsonl)" in work
-    assert halts == "Halted once: The gateway repeats itself (line 1 of b.jsonl)."
+    assert halts == "Halted once: “The gateway repeats itself” (line 1 of b.jsonl)."
 
 
 def test_many_halts_are_cut_and_one_without_a_reason_says_so() -> None:

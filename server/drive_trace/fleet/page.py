@@ -23,7 +23,7 @@ from drive_trace.scorecard.run_score import STANDINGS, Verdict
 from drive_trace.storage.compared_sides import case_beside
 from drive_trace.text import document as doc
 from drive_trace.text.document import Html
-from drive_trace.text.html import as_html, file_address, join, tag, words
+from drive_trace.text.html import as_html, file_address, join, navigation, tag, words
 from drive_trace.text.wording import compact, plural, short_time
 
 TITLE = "Drive Trace: all runs"
@@ -70,7 +70,6 @@ def fleet_body(fleet: Fleet) -> Html:
 def _body(fleet: Fleet, links: Mapping[str, str]) -> Html:
     sections = enumerate((*_sections(fleet, links), *fleet.summary.sections(["project"])))
     shown = [each._replace(id=f"part-{at}" if at else "runs") for at, each in sections]
-    parts = [tag("li", tag("a", words(each.title), href=f"#{each.id}")) for each in shown]
     omitted = *not_read(fleet.card), fleet.card.left_out.sentence(doc.name)
     warnings = [tag("p", words(each)) for each in omitted if each]
     count, *said = fleet.summary.said(fleet.files)
@@ -78,7 +77,7 @@ def _body(fleet: Fleet, links: Mapping[str, str]) -> Html:
     page = (
         tag("a", "Skip to the runs", href="#runs", class_="skip"),
         tag("header", tag("h1", TITLE), tag("div", *head, class_="headline")),
-        tag("nav", tag("ul", parts), aria_label="Parts of the page"),
+        navigation("page", shown),
         tag("main", as_html(shown)),
     )
     return join(page)

@@ -69,10 +69,11 @@ class Places:
         """The number of a line, as a link to it."""
         return doc.link(self.id_of(LineRef(path, number)), str(number))
 
-    def lines(self, path: str, numbers: Sequence[int]) -> doc.Words:
-        """``lines 3, 5 of a.jsonl``."""
+    def lines(self, path: str, numbers: Sequence[int], run: RunScore | None = None) -> doc.Words:
+        """``lines 3, 5 of a.jsonl``; of a ``run`` in one file, that is not named."""
         linked = ", ".join(self.link(path, number) for number in numbers)
-        of = f" of {doc.name(path, 80)}" if self.is_many else ""
+        is_many = self.is_many if run is None else len(run.parts) > 1
+        of = f" of {doc.name(path, 80)}" if is_many else ""
         return f"line{'s' * (len(numbers) != 1)} {linked}{of}"
 
     def linked(self, said: doc.Words, path: str) -> doc.Words:
@@ -92,7 +93,8 @@ class Places:
     def decided_by(self, run: RunScore) -> doc.Words:
         """The line with the grade that counts; nothing where there is none."""
         grade = run.correctness
-        return f"Decided by {self.lines(grade.path, [grade.line])}. " if grade is not None else ""
+        where = self.lines(grade.path, [grade.line], run) if grade is not None else ""
+        return f"Decided by {where}. " if where else ""
 
 
 # Runs
@@ -422,8 +424,8 @@ def provenance(*others: str) -> doc.Section:
 
 _MOST_RUNS = 100
 _MOST_ROWS = 50
-_MOST_CHARACTERS = 65_536
-"""Of a comment on GitHub."""
+_MOST_CHARACTERS = 65_500
+"""A comment on GitHub has some more: room for the mark by which the action finds its own."""
 _LEAST_RUN_ROWS = 20
 """The table of runs has so many rows, however short the rest has to be."""
 

@@ -126,7 +126,7 @@ def _halts(run: RunScore, line: LineWords) -> doc.Words:
     if not count:
         return ""
     said = [
-        f"{doc.name(each.summary, 500) if each.summary else 'no reason recorded'} "
+        f"{doc.quoted(each.summary, 500) if each.summary else 'no reason recorded'} "
         f"({line(each.line)})"
         for each in run.facts.halts[:_MOST_HALTS]
     ]

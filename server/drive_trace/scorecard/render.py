@@ -148,11 +148,11 @@ def judging(run: RunScore) -> Iterator[doc.Words]:
     nothing of what was not recorded.
     """
     for component, gate in run.gates.items():
-        did = f"{component}: {gate.outcome}, by {_short(gate.words, 120)}"
+        did = f"{component}: {gate.outcome}, by {doc.quoted(_short(gate.words, 120))}"
         tree = "" if gate.clean is not False else ", in a tree with changes"
-        at = f", at {wording.short_hash(gate.commit)}{tree}" if gate.commit else ""
+        at = f", at {doc.name(wording.short_hash(gate.commit))}{tree}" if gate.commit else ""
         ended = f", {plural(gate.failed, 'case')} failed" if gate.failed is not None else ""
-        yield doc.name(f"{did}{ended}{at}, by its record")
+        yield f"{did}{ended}{at}, by its record"
     grade = run.correctness
     intent = grade.values["intent"] if grade is not None else None
     if grade is None or intent is None:

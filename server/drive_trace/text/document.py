@@ -36,7 +36,9 @@ class Mark(NamedTuple):
     """A marked part of words."""
 
     kind: str
-    """``name``, ``strong``, ``soft``, ``chip``, ``link`` or ``named`` (a link that is a name)."""
+    """``name``, ``quoted``, ``strong``, ``soft``, ``chip``, ``link`` or ``named`` (a link that is a
+    name).
+    """
     target: str
     """Where a link leads: an id on the page, or a URL. Of a chip, the standing that colours it."""
     text: str
@@ -49,6 +51,11 @@ def _marked(kind: str, text: str, target: str = "") -> Words:
 def name(text: str, most: int = 200) -> Words:
     """Text from a stranger, as a trace or a path, cut to so many characters."""
     return _marked("name", plain(text, most))
+
+
+def quoted(text: str, most: int = 200) -> Words:
+    """The same of a sentence or a command, which ends where its quotes do."""
+    return _marked("quoted", plain(text, most))
 
 
 def strong(text: Words) -> Words:
@@ -99,7 +106,10 @@ def outside_marks(words: Words, change: Callable[[str], Words]) -> Words:
 
 def unmarked(words: Words) -> str:
     """Words for a terminal."""
-    return "".join(each.text if isinstance(each, Mark) else each for each in pieces(words))
+    return "".join(
+        each if isinstance(each, str) else f"“{each.text}”" if each.kind == "quoted" else each.text
+        for each in pieces(words)
+    )
 
 
 # Blocks
@@ -329,7 +339,7 @@ def _inline_markdown(words: Words) -> str:
 
 def _markdown_mark(mark: Mark) -> str:
     kind, target, text = mark
-    if kind in {"name", "named"}:
+    if kind in {"name", "named", "quoted"}:
         text = code(text, len(text))
     if kind in {"link", "named"}:
         return f"[{text}]({target})" if "://" in target else text

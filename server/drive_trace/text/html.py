@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from hashlib import sha256
 from html import escape
@@ -150,6 +150,8 @@ def _mark(mark: doc.Mark) -> Html:
     match kind:
         case "name":  # which may turn the direction of what stands around it
             return tag("bdi", text)
+        case "quoted":
+            return tag("bdi", f"“{text}”")
         case "link":
             return tag("a", text, href=target if "://" in target else f"#{target}")
         case "named":
@@ -195,6 +197,18 @@ def section(id_: str, title: Content, *content: Content, level: int = 2) -> Html
     """A part of the page that the navigation leads to."""
     heading = tag(f"h{level}", title, id=id_)
     return tag("section", heading, *content, "\n", aria_labelledby=id_)
+
+
+def navigation(
+    what: str, parts: Iterable[doc.Section], below: Mapping[str, Html] | None = None
+) -> Html:
+    """Links to the parts of a page, some with what stands ``below`` them, by their ids."""
+    inner = below or {}
+    links = [
+        tag("li", tag("a", words(each.title), href=f"#{each.id}"), inner.get(each.id))
+        for each in parts
+    ]
+    return tag("nav", tag("ul", links), aria_label=f"Parts of the {what}")
 
 
 def table(shown: doc.Table, title: str = "") -> Html:

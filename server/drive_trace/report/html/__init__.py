@@ -4,6 +4,7 @@ sorts, zooms and leads from place to place.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 
@@ -42,17 +43,6 @@ _CHUNK = 50
 """Rows that a browser lays out together, and only where they are seen."""
 _OPEN = 200
 """A list of up to so many events is unfolded where it is the page's only one."""
-_PARTS = {
-    "timeline": "Timeline",
-    "scorecard": "Scorecard",
-    "findings": "Findings of check",
-    "events": "Events",
-    "runs": "Each run",
-    "metrics": "Metrics",
-    "assertions": "Assertions",
-    "lines": "Lines",
-    "provenance": "Where the values come from",
-}
 
 
 def report_html(report: contents.FullReport, generator: str) -> str:
@@ -111,26 +101,18 @@ class _Page:
             sections.lines(report, self.places, _MOST_FILES),
             sections.provenance(contents.SCOPES),
         ]
+        runs = [
+            tag("li", words(doc.named_link(sections.anchor("run", run.run_id), run.run_id, 40)))
+            for run in self.runs[:_MOST_RUNS]
+        ]
         parts = (
             tag("a", "Skip to the scorecard", href="#scorecard", class_="skip"),
             textures(),
             tag("header", tag("h1", _title_of(report)), self._headline()),
-            self._navigation({each.id for each in blocks}),
+            html.navigation("report", blocks, {"runs": tag("ul", runs)}),
             tag("main", as_html(blocks)),
         )
         return join(parts)
-
-    def _navigation(self, ids: set[str]) -> Html:
-        links = [
-            tag("li", words(doc.named_link(sections.anchor("run", run.run_id), run.run_id, 40)))
-            for run in self.runs[:_MOST_RUNS]
-        ]
-        parts = [
-            tag("li", tag("a", title, href=f"#{id_}"), tag("ul", links) if id_ == "runs" else None)
-            for id_, title in _PARTS.items()
-            if id_ in ids
-        ]
-        return tag("nav", tag("ul", parts), aria_label="Parts of the report")
 
     def _headline(self) -> Html:
         """The verdict with its cause; of several runs, how many are CORRECT."""
@@ -154,7 +136,7 @@ class _Page:
 
     def _about(self, run: RunScore) -> list[doc.Block]:
         """What happened in a run, what its verdict rests on, and how to grade it."""
-        told = outline(run, lambda at: self.places.lines(at.path, [at.line]))
+        told = outline(run, lambda at: self.places.lines(at.path, [at.line], run))
         decided = f"{self.places.decided_by(run)}{run_score.what_would_change_it(run.gate)}"
         said = [cause(run.gate), *told.sentences, *self.places.caveats(run), decided]
         return [*map(doc.Paragraph, filter(None, said)), *told.grading]
@@ -323,12 +305,14 @@ class _Page:
         """
         if (url := html.web_address(event.values.get("pr_ref"))) is not None:
             yield doc.link(url, " pull request")
-        root, found, _ = self.report.addresses.get(event.path, "").rpartition("/projects/")
-        if found:
+        beside = re.match(r"(.*)/(?:projects|wip)/", self.report.addresses.get(event.path, ""))
+        if beside:
             about = (event.values.get(f"{name}_path") for name in ("spec", "plan", "artifact"))
             for path in filter(None, about):
                 if (target := html.file_address(path)) is not None:
-                    yield doc.link(f"{root}{target.removeprefix('vscode://file')}", " open file")
+                    yield doc.link(
+                        f"{beside[1]}{target.removeprefix('vscode://file')}", " open file"
+                    )
 
     def _bars(self, run: RunScore) -> dict[str, str]:
         """The id of the bar or mark that a line's event is drawn by, by that line's id."""
