@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import chdir
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from textwrap import wrap
 from typing import Any
 
 import click
@@ -158,7 +159,7 @@ def _telling(rule: Rule[Any]) -> list[str]:
     causes += ["a rejected line that may have it"] * (rule.code in MISSING)
     if causes:
         said.append(f"What follows from {listed(causes, 'or')} is not told beside it.")
-    return [f"**Told once.** {' '.join(said)}", ""] if said else []
+    return [*wrap(f"**Told once.** {' '.join(said)}", 100), ""] if said else []
 
 
 def example_output(rule: Rule[Any]) -> str:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
+from itertools import chain
 from random import Random
 from typing import Any
 from uuid import UUID
@@ -15,7 +16,7 @@ from drive_trace.analysis import Analysis
 from drive_trace.commands.reported import reported
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import Severity
-from drive_trace.linter.told import MISSING, OF, ON, WITHIN
+from drive_trace.linter.told import IN_DISPATCH, MISSING, OF, ON, WITHIN
 from drive_trace.vocabulary import EVENTS
 from tests.support.fixtures import apply_fix
 
@@ -300,6 +301,8 @@ SLIPS: dict[str, Callable[[list[Event], int, Random], list[str] | None]] = {
     "dispatch of another": _taken("dispatch_id"),
     "round as another": _taken("round_id", everywhere=True),
     "event id typo": _set("event_id", lambda value: value[:-1]),
+    "short id": _set("dispatch_id", lambda value: value[:8]),
+    "id in braces": _set("round_id", lambda value: f"{{{value}}}"),
     "empty id": _set("dispatch_id", ""),
     "null id": _set("dispatch_id", None),
     "hash pending": _set("brief_content_hash", "pending"),
@@ -315,6 +318,13 @@ SLIPS: dict[str, Callable[[list[Event], int, Random], list[str] | None]] = {
     "unknown parent": _set("parent_dispatch_id", "5cd5061c-9c5f-419e-834c-1b69573ac59a"),
     "wrong slug": _set("slice_slug", lambda value: value + "s"),
     "wrong count": _set("slices_completed", 3),
+    "wrong number of dispatches": _set("dispatch_count", 7),
+    "wrong trigger": _set("trigger_class", "wip-inspection-finding"),
+    "sizes as text": _set(
+        "dispatch_size_distribution", lambda value: value and {k: str(v) for k, v in value.items()}
+    ),
+    "other separators": _set("event_type", lambda value: value.replace("-", ".")),
+    "backslashes": _set("spec_path", lambda value: value.replace("/", "\\")),
     "trailing comma": _text(lambda line: line[:-1] + ",}"),
     "no comma": _text(lambda line: line.replace(',"ts"', '"ts"')),
     "single quotes": _text(lambda line: line.replace('"', "'")),
@@ -332,6 +342,10 @@ SLIPS: dict[str, Callable[[list[Event], int, Random], list[str] | None]] = {
     "blank": _text(lambda line: line + "\n"),
     "bullet": _text(lambda line: "- " + line),
     "array": _text(lambda line: f"[{line}]"),
+    "fence": _text(lambda line: f"```json\n{line}\n```"),
+    "backticks": _text(lambda line: f"```{line}```"),
+    "level": _text(lambda line: f"[INFO] {line}"),
+    "full width": _text(lambda line: line.replace('":', '"：').replace(',"', '，"')),
     "payload": _text(
         lambda line: re.sub(r'("event_type":"[^"]*"),(.*)\}$', r'\1,"payload":{\2}}', line)
     ),
@@ -385,7 +399,8 @@ LOST = {
     *("status for result", "a year later", "an hour earlier", "local day", "event id typo"),
     *("empty id", "null id", "hash pending", "zero brief", "plan for spec", "unknown parent"),
     *("torn", "no brace", "swapped with the next", "moved up", "dropped field", "wrong slug"),
-    *("empty text for null", "same key twice", "round as another"),
+    *("empty text for null", "same key twice", "round as another", "wrong number of dispatches"),
+    *("wrong trigger", "sizes as text", "fence", "full width"),
 }
 """Slips after which nobody can tell what stood there, or whose fix is to say null, or to choose."""
 
@@ -429,6 +444,6 @@ def test_what_is_rejected_always_has_an_error() -> None:
 
 
 def test_a_cause_is_at_least_as_severe_as_what_follows() -> None:
-    for code, causes in (*ON.items(), *WITHIN.items(), *OF.items()):
+    for code, causes in chain.from_iterable(each.items() for each in (ON, WITHIN, OF, IN_DISPATCH)):
         assert all(RULES[each].severity <= RULES[code].severity for each in causes), code
     assert RULES.keys() >= MISSING

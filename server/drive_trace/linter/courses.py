@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -14,8 +14,8 @@ import msgspec
 
 from drive_trace.linter.rule import Explained, Finding, Findings, Message, Option, Rule
 from drive_trace.text.wording import duration, exact_duration, shown
-from drive_trace.trace.line import TS, Line, earliest, name_of
-from drive_trace.trace.run import TIMED, Run, TimeSpan, span_ended_by
+from drive_trace.trace.line import TS, Line, LineSet, earliest, name_of
+from drive_trace.trace.run import TIMED, Run, TimeSpan, in_order, span_ended_by
 from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import DISPATCH, EVENTS, ROUND, SLICE, Lifetime
 
@@ -182,10 +182,18 @@ def unstarted(rule: Rule[Any], course: Course) -> Findings:
         return
     what = course.of.entity
     message = f"no `{what}-start` of this run starts the {what} {shown(course.id)}"
+    lone = course.run.kept(_lone_starts)[course.of].before(course.lines[0])
+    started = [(lone, course.of.field, f"nothing goes on with this {what}")] if lone else []
     end = next(iter(course.bounds), None)
     for line in (*course.between(None, end), end):
         if line is not None:
-            yield course.finding(rule, line, message)
+            yield course.finding(rule, line, message, *started)
+
+
+def _lone_starts(run: Run) -> Mapping[Lifetime, LineSet]:
+    """By what they start: the starts whose id nothing else has, so that it may be a slip."""
+    alone = [each for each in courses(run) if len(each.lines) == 1 and each.is_started]
+    return {of: in_order(each.lines[0] for each in alone if each.of is of) for of in TIMED}
 
 
 def unclosed(rule: Rule[Any], run: Run, of: Lifetime, around: str) -> Findings:

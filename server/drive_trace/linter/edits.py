@@ -104,18 +104,28 @@ def nearest_started(run: Run, of: Lifetime, line: Line, name: str) -> str | None
     starts = run.events(of.opener).nearest_before(line, _LATEST)
     ids = [start.text_fact(of.field) for start in starts]
     ids = [each for each in ids if each != name]
+    name = name.strip(" {}")
+    begun = [each for each in ids if len(name) >= 2 * _END and each.startswith(name)]
+    if len(begun) == 1:
+        return begun[0]
     likely = [each for each in ids if each[:_END] == name[:_END] or each[-_END:] == name[-_END:]]
     return nearest(name, reversed(likely)) if likely else None
 
 
 def replace_id(finding: Finding, of: Lifetime) -> Fixes:
-    """Suggests the nearest id for one that was never started."""
+    """Suggests the nearest id for one that was never started, or the id for a start that nothing
+    goes on with.
+    """
     line, place = finding.line, finding.place
     assert finding.run is not None
     assert isinstance(place, Place)
-    found = nearest_started(finding.run, of, line, line.text_fact(str(place.path[0])))
+    named = line.text_fact(str(place.path[0]))
+    found = nearest_started(finding.run, of, line, named)
     if found is not None:
         yield replacing(finding, as_json(found), Level.BY_HAND, f"Replace with {shown(found)}")
+    for start in finding.related:
+        edit = Edit(start.line, resolve(start.line.text, start.place), as_json(named))
+        yield Fix(f"Replace the id of the start with {shown(named)}", Level.BY_HAND, (edit,))
 
 
 @lru_cache(maxsize=2)  # asked for each undeclared key of a line in turn

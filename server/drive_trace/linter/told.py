@@ -11,15 +11,17 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from operator import itemgetter
+from heapq import merge
+from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
-from drive_trace.json_text import as_json
+from drive_trace.json_text import ProblemKind, as_json
 from drive_trace.linter.rule import Finding, Related
 from drive_trace.linter.settings import Severity
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import Line, run_of
 from drive_trace.trace.places import Place, resolve
+from drive_trace.vocabulary import DISPATCH
 
 
 class Told(NamedTuple):
@@ -39,28 +41,38 @@ ON: Mapping[str, Sequence[str]] = {
     "malformed-hash": ("empty-brief",),
     "invented-hash": ("empty-brief",),
     "hash-of-two-lengths": ("empty-brief",),
-    "time-goes-back": ("duplicate-key", "implausible-time"),
+    "time-goes-back": ("duplicate-key", "implausible-time", "duplicate-event-id", "stale-verdict"),
+    "work-after-close": ("stale-verdict",),
     "wall-clock-exceeds-timestamps": ("implausible-time",),
     "wall-clock-below-timestamps": _OFF_CLOCK,
     "rounds-exceed-dispatch": (
         *("wall-clock-exceeds-timestamps", "wall-clock-below-timestamps", "unknown-round"),
     ),
-    "event-after-end": ("unknown-round",),
+    "event-after-end": ("unknown-round", "brief-disposition-mismatch", "repeated-brief"),
     "brief-disposition-mismatch": ("unknown-round",),
+    "repeated-brief": ("brief-disposition-mismatch", "unknown-round"),
     "unknown-round": ("unknown-dispatch",),
     "unclosed-slice": ("slices-completed-mismatch",),
     "repeated-slice-index": ("repeated-slice-start",),
-    "malformed-uuid": ("unknown-dispatch",),
+    "malformed-uuid": ("unknown-dispatch", "unknown-round"),
+    "invented-id": ("unknown-dispatch", "unknown-round"),
+    "amended-before-authored": ("malformed-path", "plan-path-is-spec"),
+    "bytes-delta-mismatch": ("repeated-authoring",),
+    "size-distribution-sum": ("dispatch-count-mismatch",),
+    "plan-change-mismatch": ("dispatch-count-mismatch",),
+    "duplicate-key": ("missing-field", "unsupported-schema-version"),
 }
 """By what follows from them on one of its lines: the causes, which are at least as severe."""
 
 WITHIN: Mapping[str, Sequence[str]] = {
     "event-after-end": ("time-goes-back",),
+    "time-goes-back": ("round-number-gap",),
     "round-number-gap": ("unknown-round", "unknown-dispatch"),
+    "brief-disposition-mismatch": ("unknown-dispatch",),
     "dispatch-without-brief": ("unknown-dispatch",),
     "unclosed-round": ("unknown-round", "unknown-dispatch"),
     "unclosed-dispatch": ("unknown-dispatch",),
-    "unclosed-slice": ("slice-never-started",),
+    "unclosed-slice": ("slice-never-started", "repeated-slice-completion"),
 }
 """The same, by what follows from them between the first and the last of its lines."""
 
@@ -71,8 +83,16 @@ OF: Mapping[str, Sequence[str]] = {
     "unclosed-dispatch": ("repeated-end",),
     "unclosed-round": ("repeated-end",),
     "dispatch-without-brief": ("unknown-round",),
+    "repeated-end": ("repeated-start",),
+    "repeated-slice-start": ("repeated-slice-completion",),
 }
 """The same, by what follows from one that marks the same value, or expects it."""
+
+IN_DISPATCH: Mapping[str, Sequence[str]] = {
+    "round-number-gap": ("repeated-start",),
+    "brief-disposition-mismatch": ("repeated-start",),
+}
+"""The same, by what follows from one that marks the dispatch of its line."""
 
 MISSING = frozenset(
     {
@@ -83,6 +103,7 @@ MISSING = frozenset(
         "amended-before-authored",
         "round-number-gap",
         "dispatch-without-brief",
+        "brief-disposition-mismatch",
         "unclosed-round",
         "unclosed-dispatch",
         "unclosed-slice",
@@ -95,6 +116,8 @@ that is, or stands between the lines of the finding, or right above them.
 """
 _NAMED_BY = {"final-retro-missing": "mandatory-final", "slices-completed-mismatch": "merged"}
 """By what misses a line that has no id of its own: a word that stands on that line."""
+_AROUND = {ProblemKind.FENCE, ProblemKind.ARRAY, ProblemKind.MERGE_CONFLICT}
+"""Lines of one slip: what is around records."""
 _WORD = re.compile(r"[\w./-]+")
 
 
@@ -115,6 +138,10 @@ class _Causes:
         """One that marks the same value, or expects it."""
         return self._by_value.get(_marked(finding))
 
+    def in_dispatch(self, finding: Finding) -> Finding | None:
+        """One that marks the dispatch of the finding's line."""
+        return self._by_value.get(as_json(finding.line.fact(DISPATCH.field)))
+
     @cached_property
     def _by_value(self) -> Mapping[str, Finding]:
         meant = {as_json(each.expected): each for each in self._found if each.expected is not None}
@@ -128,18 +155,31 @@ class _Causes:
         return self._found[place] if is_there else None
 
 
-_LOOKS = ((ON, _Causes.on), (WITHIN, _Causes.within), (OF, _Causes.of))
+_LOOKS = (
+    (ON, _Causes.on),
+    (WITHIN, _Causes.within),
+    (OF, _Causes.of),
+    (IN_DISPATCH, _Causes.in_dispatch),
+)
 
 
-class _OnRejectedLines:
-    """The findings on lines that readers reject."""
+class _OnUnreadLines:
+    """The findings on lines that readers reject, or keep apart."""
 
-    def __init__(self, found: Iterable[Finding], missed: Iterable[Finding]) -> None:
+    def __init__(
+        self, found: Iterable[Finding], missed: Iterable[Finding], lines: Iterable[Line]
+    ) -> None:
         self._by_run = defaultdict[str | None, list[Finding]](list)
         words = {*map(_word_of, missed)}
         self._naming: dict[str, Finding] = {}
-        for line, each in {each.line: each for each in found}.items():
-            self._by_run[run_of(line)].append(each)
+        by_line, each = {each.line: each for each in found}, None
+        for line in lines if words else ():
+            # What is wrong with an object over several lines is found on the first one.
+            each = by_line.get(line, each if line.is_rejected else None)
+            if each is None:
+                continue
+            if line is each.line and line.is_rejected:
+                self._by_run[run_of(line)].append(each)
             self._naming.update(dict.fromkeys(words.intersection(_WORD.findall(line.text)), each))
         self._causes: dict[str | None, _Causes] = {}
 
@@ -166,7 +206,7 @@ def tell(
 ) -> Iterator[Told]:
     """What is told of the findings of a trace, given in the order in which it shall be told."""
     found = [*findings]
-    cause_of = _consequences(found, severity_of)
+    cause_of = _consequences(found, index, severity_of)
     # A trace may have a million findings: little is kept of those that are told by themselves.
     first: dict[Hashable, Finding] = {}
     summed: dict[int, Finding] = {}
@@ -191,14 +231,16 @@ def tell(
 
 
 def _consequences(
-    found: Sequence[Finding], severity_of: Callable[[Finding], Severity]
+    found: Sequence[Finding], index: Index, severity_of: Callable[[Finding], Severity]
 ) -> Mapping[int, Finding]:
     by_rule = defaultdict[tuple[str, str | None], list[Finding]](list)
     for each in found:
         by_rule[each.rule.code, run_of(each.line)].append(each)
     missed = [each for each in found if each.rule.code in MISSING]
-    errors = (each for each in found if missed and severity_of(each) is Severity.ERROR)
-    rejected = _OnRejectedLines((each for each in errors if each.line.is_rejected), missed)
+    unread = (each for each in found if missed and each.line.event is None)
+    severe = (each for each in unread if severity_of(each) <= Severity.WARNING)
+    lines = merge(index.unknown, *index.rejected.values(), key=attrgetter("order"))
+    rejected = _OnUnreadLines(severe, missed, lines)
     cause_of: dict[int, Finding] = {}
     for (code, run_id), some in by_rule.items():
         for table, look in _LOOKS:
@@ -246,8 +288,11 @@ def _marked(finding: Finding) -> str:
 def _key(finding: Finding) -> Hashable:
     """What findings share that are told as one."""
     rule, line, place = finding.rule, finding.line, finding.place
-    if rule.sums is None or (finding.diagnostic is not None and finding.diagnostic.more):
+    diagnostic = finding.diagnostic
+    if rule.sums is None or (diagnostic is not None and diagnostic.more):
         return id(finding)
+    if diagnostic is not None and diagnostic.problem and diagnostic.problem.kind in _AROUND:
+        return rule.code, diagnostic.problem.kind
     if rule.sums_by == "line":
         return (rule.code, line) if len(line.diagnostics) > 1 else id(finding)
     is_by_field = rule.sums_by != "run" and isinstance(place, Place)

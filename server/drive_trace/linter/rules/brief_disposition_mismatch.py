@@ -43,15 +43,15 @@ from drive_trace.vocabulary import DISPATCH, Form
 
 def _check(run: Run) -> Findings:
     for dispatch_id, briefs in run.table("brief-issued", DISPATCH.field).items():
-        found = [*_of_dispatch(briefs)] if run.meant is None else []
+        starts = run.of(DISPATCH.opener, DISPATCH.field, dispatch_id)
+        found = [*_of_dispatch(briefs, starts)] if starts and run.meant is None else []
         hashes = (brief.text_fact("brief_content_hash") for brief in briefs)
         if found and not all(each in Form.HASH for each in hashes):
             continue  # they cannot be compared
-        if found and run.of(DISPATCH.opener, DISPATCH.field, dispatch_id):
-            yield from found if not run.in_doubt(DISPATCH.field, dispatch_id) else ()
+        yield from found if not run.in_doubt(DISPATCH.field, dispatch_id) else ()
 
 
-def _of_dispatch(briefs: Sequence[Line]) -> Findings:
+def _of_dispatch(briefs: Sequence[Line], starts: Sequence[Line]) -> Findings:
     if len(briefs) == 1 and briefs[0].fact("brief_disposition") == "initial":
         return
     latest_with: dict[str, Line] = {}
@@ -62,11 +62,13 @@ def _of_dispatch(briefs: Sequence[Line]) -> Findings:
         expected = "initial" if first is None else "amended" if same is None else "reissue"
         is_copy = same is not None and line.is_copy_of(same)  # duplicate-event-id says it
         if line.fact("brief_disposition") != expected and not is_copy:
-            yield _finding(line, first, same, expected)
+            yield _finding(line, first, same, expected, starts)
         latest_with[content] = line
 
 
-def _finding(line: Line, first: Line | None, same: Line | None, expected: str) -> Finding:
+def _finding(
+    line: Line, first: Line | None, same: Line | None, expected: str, starts: Sequence[Line]
+) -> Finding:
     field, hash_ = "brief_disposition", "brief_content_hash"
     what = f'expected "{expected}", found {shown(line.fact(field))}'
     if same is not None:
@@ -78,7 +80,8 @@ def _finding(line: Line, first: Line | None, same: Line | None, expected: str) -
         related = (first, hash_, "the dispatch's first brief")
         return RULE.finding(line, field, (f"{what}: {new}", first), related, expected=expected)
     alone = f"{what}: it is the first brief of its dispatch"
-    return RULE.finding(line, field, alone, expected=expected)
+    started = (starts[0], DISPATCH.field, "the dispatch starts here")
+    return RULE.finding(line, field, alone, started, expected=expected)
 
 
 RULE = Rule(

@@ -1,7 +1,8 @@
 """A project says that its final retro was held, and has none.
 
 `final_retro_done` says that the retro was held that every project ends with. Such a retro has an
-event, `retro-landed` with the trigger `mandatory-final`; this run has none, above or below.
+event, `retro-landed` with the trigger `mandatory-final`; this run has none, above or below. One of
+which only `is_mandatory_final` says so counts.
 
 The rule is silent while a rejected line may be that retro.
 
@@ -24,7 +25,8 @@ def _check(run: Run) -> Findings:
     line = run.events("project-closed").last
     if line is None or run.meant is not None or not line.fact("final_retro_done"):
         return
-    retros = run.of("retro-landed", "trigger_class", "mandatory-final")
+    fields = (("trigger_class", "mandatory-final"), ("is_mandatory_final", True))
+    retros = any(run.of("retro-landed", *each) for each in fields)
     if not retros and not run.in_doubt("event_type", "retro-landed"):
         message = 'no `retro-landed` of this run has the trigger "mandatory-final"'
         yield RULE.finding(line, "final_retro_done", message)

@@ -110,4 +110,4 @@ def _around(finding: Finding, trace: WholeTrace) -> Fixes:
         yield fix
 
 
-RULE = Rule(Severity.ERROR, _check, fixes=repairs, fixes_around=_around)
+RULE = Rule(Severity.ERROR, _check, fixes=repairs, fixes_around=_around, sums="", sums_by="line")

@@ -93,4 +93,10 @@ def _finding(line: Line, previous: Line | None, expected: int, before: Line | No
     return RULE.finding(line, _NUMBER, after, round_before, expected=expected)
 
 
-RULE = Rule(Severity.WARNING, _check, fixes=replace_with_expected, distrusts="rounds_per_dispatch")
+RULE = Rule(
+    Severity.WARNING,
+    _check,
+    fixes=replace_with_expected,
+    distrusts="rounds_per_dispatch",
+    sums="rounds do not count up",
+)

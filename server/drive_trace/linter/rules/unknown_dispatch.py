@@ -8,7 +8,8 @@ Ids are compared exactly, and count within their run. The rule is silent while a
 line of the run names the dispatch: the start may be there. Of one dispatch, at most 16 lines of
 each event are marked; what stands after its end is `event-after-end`.
 
-**Fix.** The nearest id of the dispatches that were started last, as a suggestion.
+**Fix.** The nearest id of the dispatches that were started last, as a suggestion; and this id for
+the last start above with which nothing goes on.
 
 Examples:
 EVENT{"event_type":"dispatch-start","dispatch_id":"77ce3f13-a067-4f13-a4e0-93dbae3137ae"}

@@ -9,8 +9,9 @@ Ids are compared exactly, and count within their run. The rule is silent while a
 line of the run names the round: the start may be there. Of one round, at most 16 lines of each
 event are marked; what stands after its end is `event-after-end`.
 
-**Fix.** The nearest id of the rounds that were started last, as a suggestion; for a round of
-another dispatch, the id of that dispatch, or, where that had ended, the own one for the start.
+**Fix.** The nearest id of the rounds that were started last, as a suggestion; and this id for the
+last start above with which nothing goes on. For a round of another dispatch, the id of that
+dispatch, or, where that had ended, the own one for the start.
 
 Examples:
 EVENT{"event_type":"round-start","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59a"}
@@ -23,6 +24,9 @@ EVENT{"event_type":"round-end","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59a"
 EVENT{"event_type":"round-start","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59a"}
 EVENT{"event_type":"brief-issued","round_id":"9b9d1ef2-5ec8-4a4b-a0d1-6d7f4be21c07"}
                                              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+=> Replace the id of the start with "9b9d1ef2-5ec8-4a4b-a0d1-6d7f4be21c07"
+EVENT{"event_type":"round-start","round_id":"9b9d1ef2-5ec8-4a4b-a0d1-6d7f4be21c07"}
+EVENT{"event_type":"brief-issued","round_id":"9b9d1ef2-5ec8-4a4b-a0d1-6d7f4be21c07"}
 --- A round belongs to one dispatch.
 EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
 EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R1"}

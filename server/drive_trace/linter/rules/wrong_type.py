@@ -116,4 +116,6 @@ def _measured(finding: Finding, trace: WholeTrace) -> Fixes:
             yield replacing(finding, str(passed), Level.IN_BULK, title)
 
 
-RULE = Rule(Severity.ERROR, _check, fixes=say_in_type, fixes_around=_measured)
+RULE = Rule(
+    Severity.ERROR, _check, fixes=say_in_type, fixes_around=_measured, sums="", sums_by="line"
+)
