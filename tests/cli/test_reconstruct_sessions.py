@@ -159,6 +159,7 @@ def test_it_is_written_whole_and_once(path: Path, tmp_path: Path) -> None:
     assert {(each["writer"], each["source"]) for each in entries} == {("reconstruct", SESSION)}
     end = next(each for each in entries if each["event_type"] == "dispatch-end")
     assert (end["measured"], end["lines"]) == (["ts", "wall_clock_ms"], [8])
+    assert "14 told by the log of a session" in " ".join(run("score", trace).out.split())
     told(path, "--into", trace)
     assert trace.read_text() == text
     # The session goes on.

@@ -94,8 +94,8 @@ class _UsageMessage(NamedTuple):
     name: str
     shape: shapes.Shape
     figures: shapes.Figures
-    keys: Sequence[tuple[object, ...]]
-    """What identifies it, each with how it is called."""
+    key: tuple[object, ...] | None
+    """What identifies it, and how that is called; None where nothing does."""
     model: str | None
     cost: float | None
     session: str
@@ -319,9 +319,9 @@ def _known(
             yield f"the usage of {name} tells no figure; found {shown(each)}"
             continue
         kind = shape.name, model if shape.by_model else None
-        keys = [(*each, *kind) for each in (ids if is_sdk else ids[:1])]
+        key = (*ids[0], *kind) if ids else None
         cost, type_ = shapes.cost_of(message, each, shape), at(message, "type")
-        yield _UsageMessage(log, name, shape, figures, keys, model, cost, str(of), type_)
+        yield _UsageMessage(log, name, shape, figures, key, model, cost, str(of), type_)
 
 
 def _read(log: str, name: str, message: object) -> Iterator[_UsageMessage | str]:
@@ -364,7 +364,6 @@ def _without_repeated(found: Iterable[_UsageMessage | str]) -> tuple[Messages, i
     """
     kept: dict[object, _UsageMessage] = {}
     reasons: list[str] = []
-    seen: dict[tuple[object, ...], object] = {}
     number = 0
     for number, each in enumerate(found, 1):
         if len(reasons) == _MOST_REASONS:
@@ -372,11 +371,9 @@ def _without_repeated(found: Iterable[_UsageMessage | str]) -> tuple[Messages, i
         if isinstance(each, str):
             reasons.append(each)
             continue
-        key = next((key for key in each.keys if key in seen), None)
-        place = number if key is None else seen[key]
-        seen |= dict.fromkeys(each.keys, place)
-        before = kept.setdefault(place, each)
-        if key is None or before.figures == each.figures:
+        key = each.key or number
+        before = kept.setdefault(key, each)
+        if before.figures == each.figures:
             continue
         figures, known = each.figures, before.figures
         is_less = any((figures[name] or 0) < (known[name] or 0) for name in TOKEN_FIELDS)
@@ -387,7 +384,7 @@ def _without_repeated(found: Iterable[_UsageMessage | str]) -> tuple[Messages, i
                 f"{each.name} repeats {before.name} with other figures: which one counts cannot "
                 "be told; hand over only that, or one session at a time"
             )
-        kept[place] = each
+        kept[key] = each
     if reasons or not number:
         raise UsageLogError(*reasons)
     return list(kept.values()), number

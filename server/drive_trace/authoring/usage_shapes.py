@@ -53,9 +53,8 @@ class Shape(NamedTuple):
     """Where its usage object is; empty where that is the message itself."""
     names: Names
     ids: Names = ()
-    """Where the message's id is, else the next one; of the SDK's each identifies it. Of messages
-    with one id, and of those without a place for any in one session, the last counts: tools log
-    them again while they grow.
+    """Where the message's id is, else the next one. Of messages with one id, and of those without
+    a place for any in one session, the last counts: tools log them again while they grow.
     """
     model: Path = "model"
     replaces: str | None = None
@@ -124,7 +123,7 @@ SHAPES = (
         replaces=_CODEX_EXEC,
     ),
 )
-_IDS = ("id", "uuid", "messageId", "message_id", "turnId", "turn_id")
+_IDS = ("messageId", "message_id", "id", "uuid", "turnId", "turn_id")
 SDK_SHAPE = Shape("usage of an SDK", {}, "usage", SDK, _IDS)
 """What has no other shape, wherever its usage object is."""
 

@@ -212,7 +212,7 @@ def _of_feed(field: FieldType, context: EventContext) -> Slot:
 
 def _of_entity(field: FieldType, of: Lifetime, context: EventContext) -> Slot:
     if field.name != of.field:
-        return _resumed(field, of, context)
+        return likely(field, [null_of(field), *_recent(of, context)])
     if context.event.opens is of.entity:
         return open_slot(field, [])
     meant = context.given.get(of.field)
@@ -242,20 +242,6 @@ def _recent(of: Lifetime, context: EventContext) -> Iterator[Choice]:
         if may_be_within(of, start, dispatch_id):
             note = about(context.scope, of, start, context.stamp.ts)
             yield Choice(start.fact(of.field), note)
-
-
-def _resumed(field: FieldType, of: Lifetime, context: EventContext) -> Slot:
-    """An earlier dispatch that the event goes on with: likely none, but for one that failed last
-    and that no other has resumed.
-    """
-    choices = list(_recent(of, context))
-    last = next(iter(context.scope.latest(of.closer, 1)), None)
-    if last is not None and last.fact("result") != "completed":
-        name = last.fact(of.field)
-        if not context.scope.of(of.opener, field.name, name):
-            choices.sort(key=lambda choice: choice.value != name)
-            return likely(field, [*choices, null_of(field)])
-    return likely(field, [null_of(field), *choices])
 
 
 # What follows for single fields

@@ -263,7 +263,7 @@ def _provenance_json(found: measures.Provenance) -> dict[str, object] | None:
         return None
     counts = found._asdict()
     if not found.recorded:  # as where there is no record
-        del counts["recorded"], counts["measured"]
+        del counts["recorded"], counts["measured"], counts["logged"]
     return {"origin": str(found.origin), "evidence": list(found.evidence), **counts}
 
 

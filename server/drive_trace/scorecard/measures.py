@@ -209,6 +209,8 @@ class Provenance(NamedTuple):
     """So many events, of feeds too, are what the record beside their file says."""
     measured: int = 0
     """So many of these have a figure that was measured."""
+    logged: int = 0
+    """So many of these are told by the log of a session."""
 
     def plus(self, other: Provenance) -> Provenance:
         """Both together."""
@@ -244,6 +246,7 @@ class Provenance(NamedTuple):
         say.
         """
         beside = f"{plural(self.recorded, 'event')} recorded beside, {self.measured:,} measured"
+        beside += f", {self.logged:,} told by the log of a session" * bool(self.logged)
         sample = f"{self.events:,} of " * (self.events < of)
         none = f"no sign of another in {sample}{plural(of, 'event')}"
         told = [f"{self.origin} ({'; '.join(self.evidence) or none})"] * (self.origin is not None)
@@ -267,6 +270,7 @@ def provenance(run: Run, record: ProvenanceRecord | None = None) -> Provenance:
         afterwards=sum(are_afterwards),
         recorded=len(entries),
         measured=sum([bool(record.measured(line)) for line in run.lines]) if record else 0,
+        logged=sum(each.writer == "reconstruct" for each in entries),
     )
 
 

@@ -15,6 +15,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from drive_trace.storage import files as disk
@@ -222,7 +223,7 @@ def _take_lock(path: str, handle: int, waiting: Callable[[str], None] | None) ->
         if waiting is None:
             lock(handle)
         else:
-            lock(handle, lambda who: waiting(f"{path}: {who} has the lock; waiting for it"))
+            lock(handle, partial(waiting, f"{path}: another process has the lock; waiting for it"))
         return os.path.samestat(os.fstat(handle), Path(path).stat())
     except FileNotFoundError:
         return False
@@ -284,8 +285,6 @@ def _why_not(path: str, error: OSError | ValueError) -> AppendError:
 
 PATIENCE = 2.0
 """Seconds to wait for a lock before a message."""
-LOCKS = Path("/proc/locks")
-"""Linux lists here which process has which lock."""
 
 if sys.platform == "win32":
     import msvcrt
@@ -337,46 +336,19 @@ else:
         fcntl.flock(handle, fcntl.LOCK_EX)
 
 
-def lock(handle: int, notify: Callable[[str], None] | None = None) -> None:
+def lock(handle: int, notify: Callable[[], object] = bool) -> None:
     """Wait for the lock, and take it. Raises OSError where the system has no locks.
 
-    If that takes longer than :data:`PATIENCE`, ``notify`` is called once, from another thread, with
-    the name of the process that has the lock.
+    If that takes longer than :data:`PATIENCE`, ``notify`` is called once, from another thread.
     """
-    if not _try_lock(handle):
-        with _notify_late(handle, notify):
-            _wait_for_lock(handle)
-
-
-@contextmanager
-def _notify_late(handle: int, notify: Callable[[str], None] | None) -> Iterator[None]:
-    if notify is None:
-        yield
+    if _try_lock(handle):
         return
     from threading import Timer  # noqa: PLC0415 - most locks are free, and it takes a while to load
 
-    timer = Timer(PATIENCE, lambda: notify(_holder(handle)))
+    timer = Timer(PATIENCE, notify)
     timer.daemon = True
     timer.start()
     try:
-        yield
+        _wait_for_lock(handle)
     finally:
         timer.cancel()
-
-
-def _holder(handle: int) -> str:
-    """The process that has the lock, as far as Linux knows. Other systems do not say, and none
-    sees into another container or machine.
-    """
-    status = os.fstat(handle)
-    device = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}"
-    try:
-        for line in LOCKS.read_text("ascii").splitlines():
-            # "5: FLOCK  ADVISORY  WRITE 4711 08:02:131 0 EOF"; a waiting process has "->", too.
-            _, kind, *_, pid, file, _, _ = line.split()
-            if (kind, file) == ("FLOCK", f"{device}:{status.st_ino}"):
-                name = Path(f"/proc/{int(pid)}/comm").read_text("utf-8", "replace")
-                return f"process {pid} ({name.removesuffix(chr(10))})"
-    except (OSError, ValueError):
-        pass
-    return "another process (it cannot be told which)"
