@@ -106,6 +106,7 @@ class Analysis:
     def expect_edits(self) -> None:
         """Build now what the first edit, or the next look at closed traces, would else build."""
         _ = self.index.ids, self.index.uncounted, self.document.is_divided
+        scoring.stray_grades(self.lines())
 
     def _take_in(self, path: str | None) -> None:
         self.index = Index(self.document.lines, path, finds_slips=True)

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from itertools import repeat
 from pathlib import Path
+from random import Random
 from types import SimpleNamespace
 from typing import Any
 
@@ -337,6 +338,30 @@ async def test_an_event_comes_back_that_an_editor_overwrites_faster_than_it_is_r
     assert path.read_text() == text + other
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_edits_lead_to_the_same_text_together_and_one_after_another(seed: int) -> None:
+    random = Random(seed)
+
+    def text(size: int) -> str:
+        return "".join(random.choices(["a", "\n", "\r", "\r\n", "😀", "{}"], k=size))
+
+    def edit() -> types.TextDocumentContentChangeEvent:
+        places = (types.Position(random.randrange(6), random.randrange(5)) for _ in range(2))
+        return random.choice(
+            [
+                *[types.TextDocumentContentChangePartial(types.Range(*places), text(2))] * 4,
+                types.TextDocumentContentChangeWholeDocument(text(8)),
+            ]
+        )
+
+    path = Path("/work/trace.jsonl")
+    trace = OpenTrace(path.as_uri(), 1, text(9), options(path))
+    edits = [edit() for _ in range(4)]
+    together = trace.as_whole(edits).text
+    trace.change(2, edits)
+    assert trace.analysis.document.text == together
+
+
 async def test_nothing_walks_a_large_trace_on_the_loop(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -389,7 +414,7 @@ async def test_nothing_walks_a_large_trace_on_the_loop(
     opened = {"uri": uri, "languageId": "drive-trace", "version": 1, "text": text}
     await say("textDocument/didOpen", textDocument=opened)
     changed = {"uri": uri, "version": 2}
-    await say("textDocument/didChange", textDocument=changed, contentChanges=[edit])
+    await say("textDocument/didChange", textDocument=changed, contentChanges=[edit, edit])
     whole = {"uri": uri, "version": 3}
     await say("textDocument/didChange", textDocument=whole, contentChanges=[{"text": text}])
     await say("textDocument/didSave", **document)

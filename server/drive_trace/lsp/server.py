@@ -200,8 +200,9 @@ class TraceServer(LanguageServer):
         self, trace: OpenTrace, params: types.DidChangeTextDocumentParams
     ) -> None:
         def with_diagnostics() -> NewText:
-            params.content_changes = trace.as_whole(params.content_changes)
-            new = trace.read_anew(open_traces.whole_text(params.content_changes) or "")
+            whole = trace.as_whole(params.content_changes)
+            params.content_changes = [whole]
+            new = trace.read_anew(whole.text)
             new[0].as_json()  # keeps them, as above
             return new
 

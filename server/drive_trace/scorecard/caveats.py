@@ -16,6 +16,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple, cast
 
+from drive_trace.stopping import unless_stopped
 from drive_trace.text.escaping import plain
 from drive_trace.text.wording import first_of, numbered_lines, plural
 from drive_trace.trace import line as trace_line
@@ -57,7 +58,8 @@ class Uncounted(NamedTuple):
 
 def uncounted_lines(lines: Iterable[Line], path: str = "") -> tuple[Uncounted, ...]:
     """What the scorecard needs to know of lines that readers reject, or do not know."""
-    found = (_uncounted(line, line.order + 1) for line in cast("Iterable[FlaggedLine]", lines))
+    flagged = unless_stopped(cast("Iterable[FlaggedLine]", lines))
+    found = (_uncounted(line, line.order + 1) for line in flagged)
     return tuple(each._replace(path=path) if path else each for each in found)
 
 

@@ -12,6 +12,7 @@ from itertools import chain
 
 from drive_trace.scorecard import caveats
 from drive_trace.scorecard.run_score import Recorded, RunInFile, recorded_in
+from drive_trace.stopping import unless_stopped
 from drive_trace.trace.index import Index
 from drive_trace.trace.joined import SpreadRun, identity_of, repeats
 from drive_trace.trace.line import Line
@@ -170,7 +171,7 @@ def event_hashes(index: Index) -> Mapping[str, bytes]:
     """By run the hashes of its events in a trace, sorted: the same for copies in any file, process
     and run.
     """
-    return {run_id: _hashes(run.lines) for run_id, run in index.runs.items()}
+    return {run_id: _hashes(unless_stopped(run.lines)) for run_id, run in index.runs.items()}
 
 
 def _hashes(lines: Iterable[Line]) -> bytes:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial, reduce
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from drive_trace.json_text import strings_named
 from drive_trace.scorecard import finding_caveats, measures
@@ -31,7 +31,7 @@ from drive_trace.scorecard.run_lines import RunLines, TraceLines, event_hashes
 from drive_trace.scorecard.run_score import RunScore, Verdict, judge
 from drive_trace.trace.document import Document, Point
 from drive_trace.trace.index import Index
-from drive_trace.trace.line import LineStatus, runs_named
+from drive_trace.trace.line import FlaggedLine, LineStatus, named_run, run_of, runs_named
 from drive_trace.trace.provenance import ProvenanceRecord
 from drive_trace.trace.reading import read_lines
 from drive_trace.trace.run import Run
@@ -218,12 +218,20 @@ def without_lines(trace: TraceSummary) -> TraceSummary:
 
 def stray_grades(lines: TraceLines) -> tuple[Uncounted, ...]:
     """The latest of the lines of a trace that may grade any run."""
-    rejected = uncounted_lines(lines.index.rejected.get(None, ()), lines.path)
-    unknown = (each for each in lines.unknown if each.run_id is None)
-    found = [each for each in (*rejected, *unknown) if each.feed == GRADE]
+    kept = lines.index.kept
+    if stray_grades not in kept:  # each run of a folder asks
+        kept[stray_grades] = _stray_grades(lines.index)
+    return tuple(each._replace(path=lines.path) for each in kept[stray_grades])
+
+
+def _stray_grades(index: Index) -> Sequence[Uncounted]:
+    odd = dict.fromkeys((*index.strays[0], *index.rejected_feeds))
+    rejected = (each for each in odd if named_run(cast("FlaggedLine", each)) is None)
+    unknown = (each for each in index.unknown if run_of(each) is None)
+    found = [each for each in uncounted_lines(chain(rejected, unknown)) if each.feed == GRADE]
     # What has no moment may be later than all.
-    found.sort(key=lambda each: (each.ts is not None and sortable(each.ts)) or "~")
-    return tuple(found[-MOST_STRAYS:])
+    found.sort(key=lambda each: ((each.ts is not None and sortable(each.ts)) or "~", each.line))
+    return found[-MOST_STRAYS:]
 
 
 # A trace that is read only for its score. That is fast, as no rule runs

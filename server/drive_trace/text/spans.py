@@ -101,7 +101,7 @@ def encode_exactly(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-_PIECE = 1 << 18
+_PIECE = 1 << 14
 """So many characters are looked at in one go: other threads wait meanwhile."""
 
 

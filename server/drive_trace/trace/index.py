@@ -11,6 +11,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, cast
 
+from drive_trace.stopping import unless_stopped
 from drive_trace.trace import line as trace_line
 from drive_trace.trace.line import EVENT_ID, FlaggedLine, Line, LineSet, LineStatus, run_of
 from drive_trace.trace.provenance import Change, ProvenanceRecord, changes_in
@@ -244,7 +245,7 @@ class Index:
     def rejected(self) -> Mapping[str | None, LineSet]:
         """The rejected lines by the run id that can be read from them."""
         found = defaultdict[str | None, LineSet](LineSet)
-        for line in merge(*self._odd.values(), key=_order):
+        for line in unless_stopped(merge(*self._odd.values(), key=_order)):
             if line.is_rejected:
                 found[trace_line.named_run(line)].append(line)
         return dict(found)
@@ -252,7 +253,7 @@ class Index:
     @cached_property
     def rejected_feeds(self) -> LineSet:
         """The rejected lines whose event type can be read, and is a feed's."""
-        odd = chain.from_iterable(self._odd.values())
+        odd = unless_stopped(chain.from_iterable(self._odd.values()))
         return in_order(line for line in odd if line.is_rejected and line.event_name in FEEDS)
 
     @cached_property
@@ -263,7 +264,7 @@ class Index:
         """
         lines = (lines for run_id, lines in self.rejected.items() if run_id not in self.runs)
         found = LineSet(), LineSet()
-        for line in merge(*lines, key=_order):
+        for line in unless_stopped(merge(*lines, key=_order)):
             found[
                 not (trace_line.feed_named(line.text) or trace_line.feed_with_fields(line.text))
             ].append(line)
@@ -272,7 +273,7 @@ class Index:
     @cached_property
     def unknown(self) -> LineSet:
         """Lines whose event type is outside the vocabulary."""
-        odd = chain.from_iterable(self._odd.values())
+        odd = unless_stopped(chain.from_iterable(self._odd.values()))
         return in_order(line for line in odd if not line.is_rejected)
 
     @cached_property
@@ -282,7 +283,7 @@ class Index:
         """
         named: list[tuple[str | None, Sequence[Line]]] = [*self.rejected.items()]
         named += [(run_of(line), (line,)) for line in self.unknown]
-        for line in self.rejected.get(None, ()):
+        for line in unless_stopped(self.rejected.get(None, ())):
             if trace_line.RUN_FIELD in line.text:
                 named += [(run_id, (line,)) for run_id in trace_line.runs_named(line)]
         found = defaultdict[str, list[Line]](list)

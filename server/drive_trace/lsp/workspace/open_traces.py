@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import cache, partial
 from itertools import count
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar, cast
 from urllib.parse import unquote
 
 from lsprotocol import types
@@ -21,16 +22,18 @@ from drive_trace.stopping import StoppedError
 from drive_trace.storage.followed_file import KnownFile
 from drive_trace.storage.patterns import is_trace
 from drive_trace.text.spans import records_of
-from drive_trace.trace.document import Point, Position
+from drive_trace.trace.document import Document, Point, Position
 from drive_trace.trace.history import History
 from drive_trace.trace.joined import JoinedFiles
-from drive_trace.trace.line import HEAD, Line, fields_named, why_no_trace
+from drive_trace.trace.line import HEAD, FlaggedLine, Line, LineStatus, fields_named, why_no_trace
 from drive_trace.trace.provenance import ProvenanceRecord
 
 LANGUAGE = "drive-trace"
 """The id of the language of traces."""
 LARGE = 1 << 17
 """Characters, some 350 lines. What is done with a smaller text on the loop takes no 50 ms."""
+_OF_AN_EDIT = 1 << 10
+"""Characters of which the reading takes as long as the least edit."""
 Past: TypeAlias = tuple[History, ProvenanceRecord | None]
 """What git has of a trace, and the record of where its events come from."""
 Result = TypeVar("Result")
@@ -105,39 +108,36 @@ class OpenTrace:
 
     def takes_long(self, changes: Sequence[types.TextDocumentContentChangeEvent]) -> bool:
         """Whether reading what the client's edits lead to takes long."""
-        change = changes[0] if len(changes) == 1 else None
-        if not isinstance(change, types.TextDocumentContentChangePartial):
-            return is_large(whole_text(changes) or "")
-        if self.analysis.document.is_divided:
+        if (whole := whole_text(changes)) is not None:
+            return is_large(whole)
+        document = self.analysis.document
+        if document.is_divided:
             return self.is_large
-        start, end = self._points(change.range)
-        lines = self.analysis.document.lines
-        moves = change.text.count("\n") != end.record - start.record
-        if moves and len(lines) - end.record > LARGE:  # each gets another number
-            return True
-        touched = lines[start.record : end.record + 1]
-        return sum(len(line.text) for line in touched) + len(change.text) >= LARGE
+        lines, cost = document.lines, 0
+        for each in cast("Sequence[types.TextDocumentContentChangePartial]", changes):
+            start, end = self._points(document, each.range)
+            touched = lines[start.record : end.record + 1]
+            cost += sum(len(line.text) for line in touched) + len(each.text) + _OF_AN_EDIT
+            if each.text.count("\n") != end.record - start.record:
+                cost += len(lines) - end.record  # each of these gets another number
+        return cost >= LARGE
 
     def as_whole(
         self, changes: Sequence[types.TextDocumentContentChangeEvent]
-    ) -> Sequence[types.TextDocumentContentChangeEvent]:
-        """The same edits; one of a part is the whole text that it leads to. May be called in a
-        thread.
-        """
-        change = changes[0]
-        if not isinstance(change, types.TextDocumentContentChangePartial) or len(changes) > 1:
-            return changes
-        lines = self.records
-        start, end = self._points(change.range)
-        lines[start.record : end.record + 1] = [
-            lines[start.record][: start.offset] + change.text + lines[end.record][end.offset :]
-        ]
-        return [types.TextDocumentContentChangeWholeDocument("\n".join(lines))]
+    ) -> types.TextDocumentContentChangeWholeDocument:
+        """The whole text that the client's edits lead to. May be called in a thread."""
+        at = _last_whole(changes)
+        document = _Draft(self.records if at is None else records_of(changes[at].text))
+        for each in changes[0 if at is None else at + 1 :]:
+            where = cast("types.TextDocumentContentChangePartial", each).range
+            document.apply(document.splice(*self._points(document, where), each.text))
+        return types.TextDocumentContentChangeWholeDocument(document.text)
 
-    def _points(self, where: types.Range) -> list[Point]:
-        document, encoding = self.analysis.document, self.options.encoding
+    def _points(self, document: Document, where: types.Range) -> tuple[Point, Point]:
+        encoding = self.options.encoding
         positions = (Position(each.line, each.character) for each in (where.start, where.end))
-        return sorted(document.point_at(each, encoding) for each in positions)
+        start, end = sorted(document.point_at(each, encoding) for each in positions)
+        return start, end
 
     def change(
         self,
@@ -160,7 +160,7 @@ class OpenTrace:
                 self._replace_all(change.text, maker)
                 continue
             self.size += len(change.text)
-            start, end = self._points(change.range)
+            start, end = self._points(self.analysis.document, change.range)
             gone, came = self.analysis.edit(start, end, change.text)
             before += gone
             after += came
@@ -219,6 +219,17 @@ class OpenTrace:
         self.analysis.compare_with(*self._known)
 
 
+class _Draft(Document):
+    """The text of a trace while edits are put together, of which nobody asks more."""
+
+    def __init__(self, records: Iterable[str]) -> None:
+        unread = cache(partial(FlaggedLine, status=LineStatus.VALID))  # of equal ones one
+        super().__init__(records, lambda texts: [unread(each) for each in texts])
+
+    def _number(self, first: int, stop: int) -> None:
+        pass
+
+
 def is_large(text: str) -> bool:
     """Whether reading a text takes so long that others must not wait for it."""
     return len(text) >= LARGE
@@ -265,7 +276,7 @@ class Workspace:
         """Whether work on a trace, and on the others beside it, takes so long that others must not
         wait for it.
         """
-        return trace.is_large or any(each.size >= 8 * LARGE for each in self._open.values())
+        return trace.is_large or any(each.is_large for each in self._open.values())
 
     async def result_of(self, trace: OpenTrace, work: Callable[[], Result]) -> Result:
         """The result of some work on a trace: at once if that is small, else from a thread. Raises

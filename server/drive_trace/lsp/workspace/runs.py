@@ -11,6 +11,7 @@ from contextlib import suppress
 from functools import cache, partial
 from itertools import chain
 from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from pygls.exceptions import JsonRpcContentModified
@@ -137,6 +138,7 @@ class WorkspaceRuns:
         self._records = JudgementFiles()
         self._record_changes = 0
         """How often a look found other records."""
+        self._owning = Lock()
         self._owners: dict[str, tuple[object, EventOwners]] = {}
         """Which runs have an event, by the URI of an open trace, or of a folder for its closed
         ones, with the version of what that is made of.
@@ -317,12 +319,13 @@ class WorkspaceRuns:
         """Which runs have an event, in these traces of that version. They are asked for once: each
         run of a workspace asks this.
         """
-        if self._owners.get(key, (None,))[0] != version:
-            owners = EventOwners()
-            for each in traces():
-                owners.add_all(each.place.name, each.hashes)
-            self._owners[key] = version, owners
-        return self._owners[key][1]
+        with self._owning:
+            if self._owners.get(key, (None,))[0] != version:
+                owners = EventOwners()
+                for each in traces():
+                    owners.add_all(each.place.name, each.hashes)
+                self._owners[key] = version, owners
+            return self._owners[key][1]
 
     def waiting(self, folder: Path | None) -> int | None:
         """How many traces of a folder are still unread; None if it has not been searched."""
