@@ -9,7 +9,7 @@ from uuid import NAMESPACE_OID, uuid5
 
 from drive_trace.analysis import Analysis, summarize_text
 from drive_trace.scorecard.card import ScoreCard, score, to_json
-from drive_trace.scorecard.render import run_card, run_page
+from drive_trace.scorecard.render import run_card
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.text.document import as_markdown
 from tests.support.fixtures import dumps, trace
@@ -52,11 +52,6 @@ PASSED = graded("pass", "pass", "pass")
 def json_of(card: ScoreCard) -> Any:
     """The card as a program reads it."""
     return json.loads(json.dumps(to_json(card)))
-
-
-def page_of(run: RunScore) -> str:
-    """The head of a run's page, in Markdown."""
-    return as_markdown([run_page(run)]) + "\n"
 
 
 def card_markdown(run: RunScore) -> str:

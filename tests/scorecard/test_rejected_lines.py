@@ -14,7 +14,6 @@ from tests.scorecard.support import (
     event,
     graded,
     json_of,
-    page_of,
     run_of,
 )
 from tests.support.fixtures import trace
@@ -54,7 +53,7 @@ def test_a_rejected_line_is_said_wherever_the_verdict_is() -> None:
     lines = (PASSED, graded("pass", "failed", "pass"))
     card, run = card_of(trace(*lines)), run_of(*lines)
     phrase = "1 correctness line rejected (line 2), not counted"
-    for said in (lens_title(run), card_markdown(run), page_of(run), text(card), markdown(card)):
+    for said in (lens_title(run), card_markdown(run), text(card), markdown(card)):
         assert said.index("CORRECT") < said.index(phrase)
     (shown,) = json_of(card)["runs"]
     assert shown["rejected_lines"] == [2]

@@ -13,7 +13,7 @@ from drive_trace.scorecard.card import score, to_json
 from drive_trace.scorecard.render import markdown, table, text
 from drive_trace.text.wording import byte_size, compact, duration
 from tests.report.support import HOSTILE
-from tests.scorecard.support import PASSED, TRIPLES, card_of, event, graded, page_of
+from tests.scorecard.support import PASSED, TRIPLES, card_markdown, card_of, event, graded
 from tests.support.fixtures import trace
 from tests.support.snapshots import Snapshots, stored
 
@@ -87,7 +87,7 @@ def test_the_card_in_text_markdown_and_json(name: str, snapshots: Snapshots) -> 
 
 
 def test_no_snapshot_is_left_over() -> None:
-    assert stored("scorecard") == {*EXAMPLES, "run-page"}
+    assert stored("scorecard") == {*EXAMPLES}
 
 
 @pytest.mark.parametrize("traces", [*EXAMPLES.values(), *map(_graded, TRIPLES)])
@@ -112,13 +112,6 @@ def test_the_lines_of_a_table_end_between_two_items(columns: int) -> None:
     assert all(each.count(" work") == 0 for each in told if "by the clock" in each)
 
 
-def test_a_page_of_a_run_stands_by_itself(snapshots: Snapshots) -> None:
-    (run,) = card_of(*EXAMPLES["joined-files"]).runs
-    page = page_of(run)
-    assert page.startswith("# INCORRECT — qa failed\n")
-    snapshots.check("scorecard/run-page.md", page)
-
-
 @pytest.mark.parametrize("run_id", HOSTILE, ids=range(len(HOSTILE)))
 def test_a_terminal_obeys_no_run_id(run_id: str) -> None:
     written = json.dumps(run_id)
@@ -134,7 +127,7 @@ def test_markdown_shows_a_run_id_and_a_path_as_code(run_id: str) -> None:
     lines = event("correctness-recorded", run="NAME").replace('"NAME"', json.dumps(run_id))
     given = trace(lines, "{}")
     card = score([summarize_text(given, run_id), summarize_text(given, "other")])
-    for said in (markdown(card), page_of(card.runs[0])):
+    for said in (markdown(card), card_markdown(card.runs[0])):
         outside = re.sub(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", "", said)
         assert all(line.isprintable() for line in said.split("\n"))
         for mark in ("`", "<b>", "**bold**", "[link]"):

@@ -167,13 +167,18 @@ class JoinedRun(NamedTuple):
 
     @property
     def markdown(self) -> str:
-        """The card of the run, with its files."""
+        """The card of the run."""
+        return doc.as_markdown(self.card)
+
+    @property
+    def card(self) -> list[doc.Block]:
+        """The same as a document, with its files."""
         blocks = run_card(self.run, self.full_headline, self._line)
         if self._waiting:
             blocks.append(doc.Paragraph(doc.soft(f"{self._waiting}.")))
         if len(self.uris) > 1 or self.own_uri not in self.uris:
             blocks += self._files()
-        return doc.as_markdown(blocks)
+        return blocks
 
     @property
     def _waiting(self) -> str | None:

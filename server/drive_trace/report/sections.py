@@ -498,17 +498,16 @@ def _dispatch_sections(
     return doc.Section("Dispatches", blocks or dispatches((), places, 0, ""))
 
 
-def run_report_markdown(run: RunScore, events: Sequence[Event], verdict: str | None = None) -> str:
-    """A page on one run: its card, and below it the report on its events. ``verdict`` replaces the
-    run's headline.
-    """
+def run_report_markdown(
+    headline: str, card: Sequence[doc.Block], run: RunScore, events: Sequence[Event]
+) -> str:
+    """A page on one run: its card, and below it the report on its events."""
     report = contents.report_on_run(run, events)
     places = Places(report)
-    page = render.run_page(run, verdict)
     parts = (
         metrics(report, _MOST_ROWS, contents.RUN_FACTS),
         _dispatch_sections(report, places, 1, _MOST_ROWS),
         assertions(report, places),
         provenance(),
     )
-    return doc.as_markdown([page._replace(blocks=[*page.blocks, *parts])]) + "\n"
+    return doc.as_markdown([doc.Section(headline, [*card, *parts])]) + "\n"

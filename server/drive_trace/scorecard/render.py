@@ -189,19 +189,6 @@ def _calibrated(judgement: Judgement) -> str:
     return f"calibrated {judgement.agreement:.2f} [{low:.2f}, {high:.2f}] by its record"
 
 
-def run_page(run: RunScore, verdict: str | None = None) -> doc.Section:
-    """The head of a run's page: the card, and where the run stands."""
-    files = [
-        f"{f'{doc.name(part.path)}, ' if part.path else ''}from line {part.first_line} on: "
-        f"{plural(part.event_count, 'valid event')}"
-        for part in run.parts
-    ]
-    where = doc.Section("Where it stands", [doc.Bullets(files)])
-    head = doc.Paragraph(f"Run {doc.name(run.run_id)}")
-    blocks = [head, *outline_blocks(run), *card_blocks(run), where]
-    return doc.Section(verdict or run.headline, blocks)
-
-
 def hidden_because(run: RunScore) -> str:
     """Why a run's efficiency is not shown."""
     if run.correctness is None:

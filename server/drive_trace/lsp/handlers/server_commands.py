@@ -164,7 +164,8 @@ def page_of(run: JoinedRun, lines: Sequence[Line]) -> str:
         run_report_markdown,
     )
 
-    return run_report_markdown(run.run, events_of_run(lines, run.run.run_id), run.full_headline)
+    events = events_of_run(lines, run.run.run_id)
+    return run_report_markdown(run.full_headline, run.card, run.run, events)
 
 
 def _strings(command: str, argument: object, *names: str) -> list[str]:
