@@ -177,12 +177,6 @@ def test_what_is_not_known_is_sorted_by_no_figure(tmp_path: Path) -> None:
     assert all((value == "nan") == said.startswith("n/a") for value, said in cells)
 
 
-def test_a_caption_that_repeats_its_heading_is_for_screen_readers(tmp_path: Path) -> None:
-    write(tmp_path, "trace.jsonl", graded(*CORRECT))
-    captions = re.findall(r"<caption.*?</caption>", page_of(tmp_path))
-    assert '<caption class="same">All runs</caption>' in captions
-
-
 def test_many_runs_are_packed_and_none_is_left_out(tmp_path: Path) -> None:
     hostile = '<img src=x onerror="run()">\u202e\x1e'
     names = [*(f"run-{at:03}" for at in range(400)), hostile]

@@ -29,13 +29,6 @@ from drive_trace.text.escaping import plain
 from drive_trace.text.html import as_html, document, join, tag
 from drive_trace.text.wording import are, duration, factor, first_of, plural
 
-HTML_STYLE = (
-    STYLE
-    + """
-caption{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
-td.n{white-space:nowrap}
-"""
-)
 _TITLE = "Drive Trace: candidate against baseline"
 _LEFT, _WIDTH, _ROW = 20, 320, 34
 _MOST = 5
@@ -89,11 +82,11 @@ def as_markdown(found: Comparison) -> str:
 def html_page(found: Comparison, generator: str) -> str:
     """One file that loads nothing and runs nothing, with the intervals drawn."""
     footer = tag("footer", tag("p", f"Made by {generator}. This file loads nothing."))
-    return document(HTML_STYLE, "", f"Drive Trace: {found.answer.words}", html_body(found), footer)
+    return document(STYLE, "", f"Drive Trace: {found.answer.words}", html_body(found), footer)
 
 
 def html_body(found: Comparison) -> Html:
-    """What stands in such a page, which has :data:`HTML_STYLE`."""
+    """What stands in such a page, which has the style of a report."""
     *power, answer = lead(found, "Answer")
     assert isinstance(answer, doc.Section)
     title = tag("h1", _TITLE)

@@ -355,7 +355,8 @@ def assertions(report: contents.FullReport, places: Places) -> doc.Section:
         by_status[each.outcome.status].append(each)
     blocks: list[doc.Block] = [doc.Paragraph(report.assertion_counts)]
     if by_status[CheckResult.FAIL]:
-        blocks.append(_assertion_table("Failed", by_status[CheckResult.FAIL], places))
+        failed = _assertion_table("Failed", by_status[CheckResult.FAIL], places)
+        blocks += [doc.Paragraph(doc.soft("Failed:")), failed]
     blocks += [
         doc.Section(
             f"{title} ({len(found)})", [_assertion_table(title, found, places)], is_folded=True
@@ -372,7 +373,7 @@ def _assertion_table(label: str, checked: Sequence[Checked], places: Places) -> 
         for assertion, (_, evidence, note) in checked
     ]
     headers = ("id", "assertion", "why", "evidence")
-    return doc.Table(headers, rows, label if label == "Failed" else "", label, wide=(1, 2, 3))
+    return doc.Table(headers, rows, label, wide=(1, 2, 3))
 
 
 def _evidence(events: Sequence[Event], places: Places) -> Iterator[doc.Words]:

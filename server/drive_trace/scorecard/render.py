@@ -132,9 +132,10 @@ def tiers(run: RunScore, decided: str = "") -> list[doc.Block]:
     if run.efficiency is None:
         said.append(f"{doc.soft('Tier 2, efficiency:')} hidden: {hidden_because(run)}.")
         return [*map(doc.Paragraph, said)]
-    headers, caption = ("measure", "value"), "Tier 2, efficiency"
+    said.append(doc.soft("Tier 2, efficiency:"))
     note = "For every measure lower is better. Time and rework are this run's alone."
-    figures = doc.Table(headers, measures(run.efficiency), caption, numbers_from=1)
+    rows, label = measures(run.efficiency), "Tier 2, efficiency"
+    figures = doc.Table(("measure", "value"), rows, label, numbers_from=1)
     return [*map(doc.Paragraph, said), figures, doc.Paragraph(note)]
 
 

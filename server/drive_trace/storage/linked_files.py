@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from threading import Lock
 
 from drive_trace.storage.files import cache_folder, read_regular
 from drive_trace.storage.replace import write_whole
@@ -155,34 +154,18 @@ def event_schema(name: str | None) -> str:
 
 # Pages of runs
 
-_one_at_a_time = Lock()
-_temporary: list[Path] = []
-"""The last folder of this process for pages that the cache folder does not take."""
-
 
 def write_run_page(uri: str, run_id: str, text: str) -> Path:
-    """Write the page of a run, and return its path. Raises OSError if no folder takes it.
+    """Write the page of a run, and return its path. Raises OSError.
 
-    The name is a digest: nothing from a trace becomes part of a path.
+    The name is a digest: nothing from a trace becomes part of a path. Nobody else reads the folder.
     """
     from hashlib import sha256  # noqa: PLC0415 - loads OpenSSL, which takes long
 
     digest = sha256(f"{uri}\n{run_id}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    name = f"run-{digest}.md"
-    path, data = cache_folder() / "runs" / name, text.encode("utf-8", "backslashreplace")
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_whole(path, data)
-    except OSError:
-        path = _fallback_folder() / name
-        write_whole(path, data)
+    path = cache_folder() / "runs" / f"run-{digest}.md"
+    data = text.encode("utf-8", "backslashreplace")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.chmod(0o700)
+    write_whole(path, data)
     return path
-
-
-def _fallback_folder() -> Path:
-    import tempfile  # noqa: PLC0415 - takes long to load, and is seldom needed
-
-    with _one_at_a_time:
-        if not _temporary or not _temporary[-1].is_dir():  # as after a clean-up of old files
-            _temporary.append(Path(tempfile.mkdtemp(prefix="drive-trace-")))
-        return _temporary[-1]

@@ -159,10 +159,8 @@ class Table(NamedTuple):
 
     headers: Sequence[str]
     rows: Sequence[Sequence[Cell]]
-    caption: str = ""
-    """Stands above; without it, the table is named by the section."""
     label: str = ""
-    """What a screen reader calls it, where the caption does not tell it from others."""
+    """What a screen reader calls it, where the section's title does not tell it from others."""
     numbers_from: int | None = None
     """The first column of figures, from 0: then all that follow are, ..."""
     numbers_before: float = math.inf
@@ -235,7 +233,6 @@ def _text(blocks: Iterable[Block], indent: str, width: int, paint: Paint) -> Ite
             case Code(commands):
                 yield from (f"{indent}  {plain(command, 2000)}" for command in commands)
             case Table():
-                yield from (f"{indent}{each.caption}:" for _ in range(bool(each.caption)))
                 rows = _aligned(each, width - len(indent), paint)
                 yield from (f"{indent}{row}".rstrip() for row in rows)
                 yield from wrapped(more(each.left_out, each.what) or "", indent, width)
@@ -347,8 +344,6 @@ def _markdown_mark(mark: Mark) -> str:
 
 
 def _markdown_table(table: Table) -> Iterator[str]:
-    if table.caption:
-        yield f"*{table.caption}:*"
     rules = ["---:" if table.is_figure(at) else "---" for at in range(len(table.headers))]
     lines = [f"| {' | '.join(cells)} |" for cells in (table.headers, rules)]
     room = _MOST_OF_A_TABLE

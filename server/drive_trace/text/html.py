@@ -215,8 +215,7 @@ def table(shown: doc.Table, title: str = "") -> Html:
     """A table that scrolls by itself where it is too wide, by keyboard as well. One that is
     sortable is so by its headers, and can be filtered.
     """
-    caption = shown.caption or shown.label or title
-    label = shown.label or shown.caption or f"{title}, table"
+    label = shown.label or f"{title}, table"
     kinds = [_kind(at, shown) for at in range(max(map(len, (shown.headers, *shown.rows[:1]))))]
     head = [tag("th", each, scope="col", class_=kinds[at]) for at, each in enumerate(shown.headers)]
     body = [
@@ -228,8 +227,7 @@ def table(shown: doc.Table, title: str = "") -> Html:
         )
         for first, *cells in shown.rows
     ]
-    above = tag("caption", caption, class_="same" if caption == title else None)
-    top = above, tag("thead", tag("tr", head)) if head else None, "\n"
+    top = tag("caption", label), tag("thead", tag("tr", head)) if head else None, "\n"
     if not shown.is_sortable:
         return scrolling(label, tag("table", *top, tag("tbody", body)))
     whole = tag("table", *top, tag("tbody", body[:_AT_ONCE]), class_="sortable")

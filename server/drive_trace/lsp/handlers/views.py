@@ -182,7 +182,8 @@ class Views(Handlers):
         # Nothing else needs these, and they take a moment to load.
         from drive_trace.comparison.answer import compare  # noqa: PLC0415
         from drive_trace.comparison.comparability import State, allowed_of  # noqa: PLC0415
-        from drive_trace.comparison.render import HTML_STYLE, html_body  # noqa: PLC0415
+        from drive_trace.comparison.render import html_body  # noqa: PLC0415
+        from drive_trace.report.html import STYLE  # noqa: PLC0415
 
         try:
             allowed = allowed_of(params.allowed)
@@ -205,7 +206,7 @@ class Views(Handlers):
             "answer": str(found.answer),
             "title": found.answer.words,
             "body": html_body(found),
-            "style": HTML_STYLE,
+            "style": STYLE,
             "unverified": unknown,
         }
 
