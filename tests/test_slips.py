@@ -210,9 +210,15 @@ OTHER_NAMES = {
         "event_id": ("id", "uuid", "eventId"),
         "ts": ("timestamp", "time", "created_at"),
     },
-    "dispatch-end": {"wall_clock_ms": ("duration_ms", "elapsed_ms", "wall_clock_millis")},
+    "dispatch-end": {
+        "wall_clock_ms": ("duration_ms", "elapsed_ms", "wall_clock_millis", "time_ms"),
+        "result": ("status", "outcome"),
+    },
     "round-start": {"round_id": ("round",), "round_number": ("round", "number_of_round")},
-    "round-end": {"findings_filed": ("findings", "findings_count", "issues")},
+    "round-end": {
+        "findings_filed": ("findings", "findings_count", "issues", "num_findings"),
+        "verdict": ("status", "decision"),
+    },
     "brief-issued": {
         "brief_byte_length": ("brief_bytes", "length", "bytes", "byte_length"),
         "brief_content_hash": ("hash", "sha256", "brief_hash", "content_hash"),
@@ -245,8 +251,13 @@ OTHER_NAMES = {
         "cache_read_tokens": ("cache_read_input_tokens", "cached_tokens"),
         "cache_write_tokens": ("cache_creation_input_tokens",),
     },
+    "project-closed": {"dod_status": ("status", "dod")},
     "retro-landed": {"landing_surfaces": ("surfaces",), "trigger_class": ("trigger",)},
-    "health-check-fired": {"drift_signal_count": ("drift_signals",)},
+    "health-check-fired": {
+        "drift_signal_count": ("drift_signals",),
+        "max_drift_severity": ("severity",),
+        "schema_version": ("v",),
+    },
     "falsified-assumption": {"assumption_summary": ("summary", "assumption")},
 }
 
@@ -285,13 +296,10 @@ def test_a_value_is_converted_with_its_key_but_no_outcome(
 @pytest.mark.parametrize(
     ("event", "field", "key", "value"),
     [
-        ("dispatch-end", "result", "status", "completed"),
-        ("dispatch-end", "result", "outcome", "completed"),
-        ("round-end", "verdict", "result", "satisfied"),
-        ("round-end", "verdict", "status", "satisfied"),
-        ("slice-completed", "result", "state", "merged"),
-        ("project-closed", "dod_status", "status", "all-met"),
-        ("project-closed", "dod_status", "dod", "all-met"),
+        ("dispatch-end", "result", "status", "done"),
+        ("round-end", "verdict", "result", "pass"),
+        ("slice-completed", "result", "state", "not-merged"),
+        ("project-closed", "dod_status", "status", "closed"),
         ("project-closed", "final_retro_done", "retro_done", True),
         ("correctness-recorded", "qa", "tests", "pass"),
         ("correctness-recorded", "mechanical", "status", "pass"),

@@ -50,8 +50,8 @@ KNOWN: Mapping[str, tuple[str, ...]] = {
     "slice-completed": ("slice-complete",),
     "tokens-recorded": ("tokens-record", "token-recorded"),
     # Figures, as providers of models and other tools call them.
-    "input_tokens": ("prompt-tokens", "prompt-token-count", "tokens-in"),
-    "output_tokens": ("completion-tokens", "candidates-token-count", "tokens-out"),
+    "input_tokens": ("prompt-tokens", "prompt-token-count", "tokens-in", "input"),
+    "output_tokens": ("completion-tokens", "candidates-token-count", "tokens-out", "output"),
     "cache_read_tokens": (
         *("cache-read-input-tokens", "cached-tokens", "cached-input-tokens", "cache-read"),
         "cached-content-token-count",
@@ -60,24 +60,51 @@ KNOWN: Mapping[str, tuple[str, ...]] = {
         *("cache-creation-input-tokens", "cache-creation-tokens", "cache-write"),
         "cache-write-input-tokens",
     ),
-    "wall_clock_ms": ("wall-clock", "wall-time", "duration", "elapsed", "latency", "took"),
-    "byte_length": ("bytes", "length", "size", "size-bytes", "byte-count"),
-    "brief_byte_length": ("brief-bytes", "brief-length", "byte-length", "bytes", "length", "size"),
-    "bytes_delta": ("delta", "delta-bytes", "byte-delta"),
+    "wall_clock_ms": (
+        *("wall-clock", "wall-time", "wall", "duration", "elapsed", "elapsed-time", "latency"),
+        *("took", "time", "total", "runtime", "run-time"),
+    ),
+    "byte_length": ("bytes", "length", "size", "size-bytes", "byte-count", "file-size"),
+    "brief_byte_length": (
+        *("brief-bytes", "brief-length", "brief-size", "byte-length", "bytes", "length", "size"),
+    ),
+    "bytes_delta": ("delta", "delta-bytes", "byte-delta", "size-delta"),
+    "round_number": ("n", "attempt", "iteration"),
+    "slice_index": ("number", "position"),
     # Fields of the envelope.
     "event_id": ("id", "uuid"),
-    "schema_version": ("version", "schema"),
-    "ts": ("timestamp", "time", "date", "datetime", "at", "created-at", "emitted-at"),
+    "schema_version": ("version", "schema", "v"),
+    "ts": ("timestamp", "@timestamp", "time", "date", "datetime", "at", "created-at", "emitted-at"),
     "project_run_id": ("run-id", "run", "project-id", "project"),
     "orchestrator_agent_id": ("agent-id", "agent", "orchestrator-id", "orchestrator", "session-id"),
-    "event_type": ("type", "event", "event-name"),
+    "event_type": ("type", "event", "event-name", "event-kind", "name", "kind"),
     # Fields whose names share no word with what others call them.
     "dispatch_id": ("task-id",),
     "dispatch_name": ("title", "task", "label"),
-    "findings_filed": ("issues", "issues-filed", "comments"),
-    "brief_content_hash": ("sha256", "sha", "digest", "checksum"),
+    "subagent_type": ("agent", "agent-type", "role"),
+    "model": ("llm",),
+    "parent_dispatch_id": ("resumes", "resumed-from", "resume-of"),
+    "findings_filed": ("issues", "issues-filed", "issues-found", "comments"),
+    "brief_content_hash": ("sha256", "sha", "digest", "checksum", "brief-sha256", "brief-sha"),
+    "brief_disposition": ("kind", "type"),
+    "spec_path": ("file", "file-path", "filename", "document"),
+    "plan_path": ("file", "file-path", "filename", "document"),
+    "spec_kind": ("type", "scope", "level"),
+    "plan_kind": ("type", "scope", "level"),
+    "reason": ("why", "cause", "rationale"),
+    "origin": ("source",),
+    "triggered_by": ("trigger", "source", "by"),
+    "trigger_class": ("kind", "type"),
+    "cadence": ("when", "trigger", "kind", "type"),
+    "landing_surfaces": ("landed-in", "landed", "targets"),
     "pr_ref": ("pull-request", "pull-request-url", "merge-request"),
-    "linear_ref": ("ticket", "ticket-id", "issue", "issue-id"),
+    "linear_ref": ("ticket", "ticket-id", "issue", "issue-id", "linear-ticket", "linear-issue"),
+    "input_ref": ("ticket", "ticket-id", "issue", "issue-id", "linear-ref"),
+    # Outcomes of work, where the value is one of their words; none of a grade.
+    "result": ("status", "outcome", "state"),
+    "verdict": ("status", "outcome", "result", "decision"),
+    "dod_status": ("status", "dod", "outcome"),
+    "max_drift_severity": ("severity", "max-severity", "drift-severity", "drift"),
     # The rest.
     "amended": ("re-scoped", "rescoped", "changed", "revised", "updated"),
     "reissue": ("re-issue", "reissued", "repeat"),
@@ -108,7 +135,7 @@ _CAMEL = r"(?<=[a-z])(?=[A-Z])"
 _DIGITS = r"\d+"
 _WORDS = r"[a-z]+(-[a-z]+)*"
 _PLURAL = "(?<=ch)es$|(?<=[a-z]{2})s$"
-_NEUTRAL = {"id", "name", "ref", "url", "link", "number", "count", "value", "of"}
+_NEUTRAL = {"id", "name", "ref", "url", "link", "number", "num", "count", "value", "of"}
 """Words that hardly say which field is meant."""
 _UNITS: Mapping[str, float] = {
     **dict.fromkeys(("us", "micros", "microseconds"), 0.001),
@@ -178,8 +205,8 @@ def event_with(data: Mapping[str, object]) -> str | None:
 
 def field_meant(name: str, value: object, fields: Collection[FieldType]) -> FieldType | None:
     """The field that an undeclared key was most likely meant to be, by its name and its value. What
-    is merely near a figure with a unit may well be another figure: ``total_tokens``. And no other
-    word than its own is taken for an outcome: a ``status`` may be of something else.
+    is merely near a figure with a unit may well be another figure: ``total_tokens``. For an outcome
+    only another name of it is taken, and only with one of its words.
     """
     plain = _plain(name[:_LONGEST])
     same = [field for field in fields if is_same_word(plain, field.name)]
