@@ -345,6 +345,13 @@ SLIPS: dict[str, Callable[[list[Event], int, Random], list[str] | None]] = {
     "fence": _text(lambda line: f"```json\n{line}\n```"),
     "backticks": _text(lambda line: f"```{line}```"),
     "level": _text(lambda line: f"[INFO] {line}"),
+    "stream": _text(lambda line: f"data: {line}"),
+    "shell": _text(lambda line: f"$ echo '{line}' >> trace.jsonl"),
+    "context of grep": _text(lambda line: f"trace.jsonl-12-{line}"),
+    "escaped": _text(lambda line: line.replace('"', '\\"')),
+    "csv": _text(lambda line: '"' + line.replace('"', '""') + '"'),
+    "text in text": _text(lambda line: json.dumps(json.dumps(line))),
+    "fullwidth digit": _text(lambda line: line.replace('_ms":5', '_ms":\uff15')),
     "full width": _text(lambda line: line.replace('":', '"：').replace(',"', '，"')),
     "payload": _text(
         lambda line: re.sub(r'("event_type":"[^"]*"),(.*)\}$', r'\1,"payload":{\2}}', line)

@@ -94,7 +94,7 @@ BROKEN_LINES = r"""
 {"a":1’000’000}
      ^^^^^^^^^ malformed-number: `1’000’000` is not a JSON number: write it in decimal digits alone
 {"a":PT16M43S}
-     ^^^^^^^^ malformed-number: `PT16M43S` is not a JSON number: write it in decimal digits alone
+     ^^^^^^^^ unquoted-value: `PT16M43S` is not JSON: a text stands in double quotes
 {"a":0x1F}
      ^^^^ malformed-number: `0x1F` is not a JSON number: write it in decimal digits alone
 {"a":"C:\Users"}

@@ -16,16 +16,23 @@ _DECODER = json.JSONDecoder(parse_constant=refuse_number)
 _MOST_TRIES = 1000
 _MOST_READ = 20
 """So many times as long as the text is what is read in vain."""
+_MOST_STRINGS = 3
+"""So many times a record may be text in text."""
 _LONGEST = 200
 """What is longer is no wrapper."""
 # Atomic, so that none is tried in all ways.
-_MARKS = r"\s,;|>*•│→`\"'“”‘’„()\[\]}"
-_WRAPPER = rf"```[\w+-]*|[{_MARKS}]|-(?=\s)|\\[nrt]|~{{3,}}"
+_MARKS = r"\s,;|>*•│→`\"'“”‘’„()\[\]}$+\ufeff\u200b"
+_FILE = r"[\w./\\-]+\.(?:jsonl?|log)"
+_WRAPPER = (
+    rf"```[\w+-]*|>\s*{_FILE}\b|[{_MARKS}]|-(?=\s)|\\[nrt]|~{{3,}}|\x1b\[[\d;]*m"
+    r"|</?(?!(?:del|s|strike)\b)\w+>"
+)
 _PRINTED = (
     r"(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d[\d.,]*(?:Z|[+-]\d\d:?\d\d)?"
-    r"|\d+[:.)|→│\]\s]|[\w./\\-]+\.(?:jsonl?|log):|(?i:debug|info|notice|warn(?:ing)?|error)\b:?"
+    rf"|\d+[-:.)|→│\]\s]|{_FILE}[:-]|\w+(?:\.\w+)+:|(?i:debug|info|notice|warn(?:ing)?|error)\b:?"
+    r"|(?i:data|event|json|record|line|output|trace)\s*[:=]|(?:print|echo|console\.log)\b"
 )
-"""A time, a number, a file or a level, as tools print it before a line."""
+"""A time, a number, a module, a level or a word, as tools print it before a line."""
 _BEFORE = re.compile(rf"(?>(?:{_PRINTED}|{_WRAPPER})*)\{{*\s*")
 _BESIDE = re.compile(rf"(?>(?:{_WRAPPER})*)")
 _GLUE = re.compile(r"[\s,]*")
@@ -52,7 +59,9 @@ def salvage(text: str, is_record: IsRecord) -> Salvage | None:
     """The records in a text that is none itself; None if there are none. Where something else
     stands beside an object, it may be a part of a torn record: then its keys make it a record.
     """
-    inner = _string(text) or text
+    inner = text
+    for _ in range(_MOST_STRINGS):
+        inner = _string(inner) or inner
     if _COMMENT.match(inner):
         return None
     found = _around(inner, _objects(inner, lambda _: True))
@@ -64,11 +73,17 @@ def salvage(text: str, is_record: IsRecord) -> Salvage | None:
 
 
 def _string(text: str) -> str | None:
-    """The text that a JSON string holds, if a text is one."""
-    if not text.strip(f"{WHITESPACE},").startswith('"'):
+    """The text that a JSON string holds, if a text is one, or the inside of one; or that a field of
+    CSV holds.
+    """
+    plain = text.strip(f"{WHITESPACE},")
+    if plain.startswith('"{""'):
+        return plain[1:-1].replace('""', '"')
+    plain = f'"{plain}"' if plain.startswith('{\\"') else plain
+    if not plain.startswith('"'):
         return None
     try:
-        value = json.loads(text.strip(f"{WHITESPACE},"))
+        value = json.loads(plain)
         str(value).encode()  # a lone surrogate is no text
     except ValueError:
         return None

@@ -28,12 +28,12 @@ _PAIR = re.compile(rf'{_SOUND}:({_SOUND}|(?>{SCALAR_WORD.pattern})),(?=")')
 _ODD_RUN = re.compile(rf"[{_ODD}]++")
 _COLON = re.compile(rf"{_WS}(?:[:\uff1a]|=>?)")
 _WRONG_COLON = re.compile("=>?")
-_FULL_WIDTH = dict(zip("\uff5b\uff5d\uff3b\uff3d\uff0c\uff1a", "{}[],:", strict=True))
+_FULL_WIDTH = dict(zip("\uff5b\uff5d\uff3b\uff3d\uff0c\u3001\uff1a", "{}[],,:", strict=True))
 _LEFT_OUT = re.compile(rf"(?:\.\.\.+|\u2026)(?={_WS}(?:[,}}\]]|\Z))")
 _TOKEN_STARTS = frozenset("{}[],:\"'-0123456789")
 _LINE_COMMENT = re.compile(r"//|#(?![^ \t!#])")
-_CLOSING = r",}\]\uff0c\uff5d\uff3d"
-_END = r" \t\n\r{}\[\],:\"\uff0c\uff5d\uff3d" + _ODD
+_CLOSING = r",}\]\uff0c\u3001\uff5d\uff3d"
+_END = r" \t\n\r{}\[\],:\"\uff0c\u3001\uff5d\uff3d" + _ODD
 _KEY_WORD = re.compile(rf"(?>(?:[^{_END}/=\uff1a]++|/(?![/*]))+)")
 # A time or an address has colons of its own.
 _VALUE_PART = rf"(?>(?:[^{_END}/]++|/(?![/*])|:(?=[0-9A-Za-z])|://)+)"
@@ -64,9 +64,16 @@ _CLOSERS = {
     "\u201c": "\u201d\u201c",
     "\u201d": "\u201d",
     "\u201e": "\u201c\u201d",
+    "\u00ab": "\u00bb",
+    "\uff02": "\uff02",
 }
 _CLOSERS |= {"\u2018": "\u2019\u2018", "\u2019": "\u2019"}
-_QUOTE_NAMES = {"'": "single quotes", "`": "back quotes"}
+_QUOTE_NAMES = {
+    "'": "single quotes",
+    "`": "back quotes",
+    "\uff02": "fullwidth quotes",
+    "\u00ab": "angle quotes",
+}
 _QUOTE_OR_ILL = re.compile(r"\\.|[\"\x00-\x1f]", re.DOTALL)
 _CONTROL_ESCAPES = {"\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _ESCAPE_OR_ILL = re.compile(r"\\(?:[\"\\/bfnrt]|u[0-9a-fA-F]{4})|([\\\"])")
@@ -364,11 +371,10 @@ _ODD_NUMBER = re.compile(
 _GROUPED_WORD = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:([,_])[0-9]{3})(?:\1[0-9]{3})*(?:\.[0-9]+)?")
 _OTHER_NUMBER = re.compile(
     r"[+-]?[1-9][0-9]{0,2}(?:(?:\.[0-9]{3}){2,}|(?:['\u2019][0-9]{3})+)"
-    r"|P(?=[0-9T])(?:[0-9]+D)?(?:T(?:[0-9]+(?:[.][0-9]+)?[HMS])+)?"
     r"|[+-]?(?:0[xX][0-9a-fA-F]++|0[oO][0-7]++|0[bB][01]++|[0-9][0-9_]*+n?)"
     r"|[+-]?(?=\.?[0-9])[0-9]*+\.?[0-9]*+[eE][+-]?"
 )
-"""Grouped in other ways, a duration, in other digits, or with half an exponent: nobody knows for
+"""Grouped in other ways, in other digits, or with half an exponent: nobody knows for
 sure what was meant.
 """
 
@@ -407,6 +413,7 @@ def _plain_number(word: str) -> str | None:
     """The JSON number that was meant by one that is written otherwise."""
     if _GROUPED_WORD.fullmatch(word):
         return re.sub("[,_+]", "", word)
+    word = "".join(str(unicodedata.decimal(each, each)) for each in word)  # fullwidth ones
     odd = _ODD_NUMBER.fullmatch(word)
     if odd is None:
         return None
