@@ -7,7 +7,7 @@ import pytest
 from msgspec.msgpack import encode
 
 from drive_trace.analysis import summarize_text
-from drive_trace.fleet.kept import File, Looked, facts_from, look_at_file, summary_from
+from drive_trace.fleet.kept import File, TraceState, look_at_file, state_from, summary_from
 from drive_trace.scorecard.scoring import without_lines
 
 LINES = (Path(__file__).parent.parent / "conformance/traces.jsonl").read_bytes().splitlines()
@@ -30,16 +30,15 @@ def test_what_cannot_be_true_is_no_summary() -> None:
         assert summary_from(encode(told)) is None
 
 
-def test_what_cannot_be_true_are_no_facts(tmp_path: Path) -> None:
+def test_what_cannot_be_true_is_no_state(tmp_path: Path) -> None:
     path = tmp_path / "trace.jsonl"
     path.write_text(json.loads(LINES[0])["text"], "utf-8")
-    looked = look_at_file(File(str(path), "trace.jsonl", None))
-    assert isinstance(looked, Looked)
-    facts = looked.facts
-    assert all(facts.hashes.values())
-    assert facts_from(encode(facts)) == facts
+    state = look_at_file(File(str(path), "trace.jsonl", None))
+    assert isinstance(state, TraceState)
+    assert all(state.hashes.values())
+    assert state_from(encode(state)) == state
     for told in (
-        facts._replace(hashes={run: each[:-1] for run, each in facts.hashes.items()}),
-        facts._replace(digest=facts.digest[:-1]),
+        state._replace(hashes={run: each[:-1] for run, each in state.hashes.items()}),
+        state._replace(digest=state.digest[:-1]),
     ):
-        assert facts_from(encode(told)) is None
+        assert state_from(encode(told)) is None

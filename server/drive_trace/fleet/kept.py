@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import tee
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
@@ -95,11 +97,11 @@ class AllFiles(NamedTuple):
         return not (self.unread or self.strays or run_id in self.copied)
 
 
-# What is kept of a trace, in three parts, as few need all. Each is checked when it is read back
+# What is kept of a trace. Each part is checked when it is read back
 
 
 class TraceState(NamedTuple):
-    """What a trace was when it was read, and what concerns runs that stand in other files, too."""
+    """What a trace was when it was read, and what that gave."""
 
     version: str
     """See :func:`_version`."""
@@ -117,13 +119,17 @@ class TraceState(NamedTuple):
     is_illegible: bool
     hashes: Mapping[str, bytes]
     """As those of the summary."""
+    rows: bytes = b""
+    """The packed rows of its runs, as if there were no other file; without findings."""
+    summary: bytes = b""
+    """The packed summary, without hashes. Few need either: they stay packed until then. Both are
+    empty where some text or number does not fit into bytes, as a lone surrogate.
+    """
 
 
-_Rows: TypeAlias = tuple[Row, ...]
-"""The rows of a trace's runs, as if there were no other file; without findings."""
 _Verdicts = dict[str, tuple[tuple[str, tuple[Judgement, ...] | Gating], ...]]
-_FACTS = msgpack.Decoder(TraceState)
-_ROWS = msgpack.Decoder(_Rows)
+_STATE = msgpack.Decoder(TraceState)
+_ROWS = msgpack.Decoder(tuple[Row, ...])
 _SUMMARY = msgpack.Decoder(TraceSummary)
 _BROKEN = (msgspec.MsgspecError, ValueError, RecursionError)
 
@@ -136,12 +142,12 @@ def _read_back(decoder: msgpack.Decoder[Part], data: bytes) -> Part | None:
         return None
 
 
-def facts_from(data: bytes) -> TraceState | None:
-    """What was kept as facts; None where the data are anything else."""
-    facts = _read_back(_FACTS, data)
-    if facts is None or any(len(each) % HASH for each in facts.hashes.values()):
+def state_from(data: bytes) -> TraceState | None:
+    """What was kept of a trace; None where the data are anything else."""
+    state = _read_back(_STATE, data)
+    if state is None or any(len(each) % HASH for each in state.hashes.values()):
         return None
-    return facts if len(facts.digest) == 2 * disk.DIGEST else None
+    return state if len(state.digest) == 2 * disk.DIGEST else None
 
 
 def summary_from(data: bytes) -> TraceSummary | None:
@@ -176,26 +182,7 @@ class File(NamedTuple):
     """What was found when it was looked at last, with the findings that are asked for now."""
 
 
-class Looked(NamedTuple):
-    """What a look at a trace gave."""
-
-    facts: TraceState
-    parts: Mapping[bytes, bytes] = {}
-    """What is to be kept of it, by part."""
-
-    @classmethod
-    def at(cls, facts: TraceState, **more: _Rows | TraceSummary) -> Looked:
-        """The facts, and all parts that are to be kept: none where some text or number does not fit
-        into bytes, as a lone surrogate.
-        """
-        try:
-            parts = {"facts": facts, **more}
-            return cls(facts, {each.encode(): msgpack.encode(parts[each]) for each in parts})
-        except (OverflowError, UnicodeEncodeError):
-            return cls(facts)
-
-
-def look_at_file(file: File) -> Looked | disk.Problem:
+def look_at_file(file: File) -> TraceState | disk.Problem:
     """Read a trace, and look at it unless its content is as it was."""
     version = _version(file.path)
     trace = read(file.path)
@@ -203,9 +190,9 @@ def look_at_file(file: File) -> Looked | disk.Problem:
         return trace
     records, content = trace
     if file.known is not None and file.known.digest == content:
-        return Looked.at(file.known._replace(version=version))
+        return file.known._replace(version=version)
     summary, findings, is_clean = summarized(records, file)
-    facts = TraceState(
+    state = TraceState(
         version,
         content,
         file.rules,
@@ -218,10 +205,13 @@ def look_at_file(file: File) -> Looked | disk.Problem:
     )
     alone = AllFiles()
     rows = tuple(alone.row_in(summary, run, None) for run in summary.runs)
-    return Looked.at(facts, rows=rows, summary=summary._replace(hashes={}))
+    with suppress(OverflowError, UnicodeEncodeError):
+        packed = msgpack.encode(rows), msgpack.encode(summary._replace(hashes={}))
+        return state._replace(rows=packed[0], summary=packed[1])
+    return state
 
 
-def _look_at_files(files: Sequence[File]) -> list[Looked | disk.Problem]:
+def _look_at_files(files: Sequence[File]) -> list[TraceState | disk.Problem]:
     return [look_at_file(each) for each in files]
 
 
@@ -298,58 +288,74 @@ def _index_of(path: str) -> str:
 
 
 class KeptTraces:
-    """Looks at traces, and keeps in a cache what it finds; in memory their paths and findings. What
-    the cache does not take is made again.
+    """Looks at traces, and keeps in a cache what it finds; in memory their paths, packed rows and
+    findings. What the cache does not take is made again.
     """
 
-    def __init__(self, cache: Cache, on_all: OnAll = on_all_cores) -> None:
-        """Files are looked at by ``on_all``."""
+    def __init__(
+        self, cache: Cache, on_all: OnAll = on_all_cores, *, at_once: int = _AT_ONCE
+    ) -> None:
+        """Files are looked at by ``on_all``, so many at once."""
         self.files: list[tuple[File, bytes]] = []
         """Those that were read, each with the digests of its content and of its record."""
         self.findings: list[FindingCounts | None] = []
         """What the rules found in each of them."""
+        self._rows: list[bytes] = []
+        """The rows of each of them, packed."""
         self._cache = cache
-        self._on_all = on_all
-        self._rules: dict[int, tuple[RuleSettings, bytes]] = {}
+        self._on_all, self._at_once = on_all, at_once
+        self._settings: RuleSettings | None = None
+        self._rules = b""
+        """Identifies the settings of the last file."""
 
-    def look_at(self, files: Iterable[File]) -> Iterator[TraceState | disk.Problem]:
-        """The facts of each trace, in their order; those that can be read get numbers, from 0."""
-        asked = [each for some in in_batches(files, IN_BULK) for each in self._with_known(some)]
+    def look_at(self, files: Iterable[File]) -> Generator[TraceState | disk.Problem]:
+        """The state of each trace, in their order; those that can be read get numbers, from 0."""
+        asked = (each for some in in_batches(files, IN_BULK) for each in self._with_known(some))
         # A trace that is as it was is not looked at; the others are, on all cores.
-        same = [each.known is not None and _is_as_known(each, each.known) for each in asked]
-        others = (each for each, is_same in zip(asked, same, strict=True) if not is_same)
-        batches = self._on_all(_look_at_files, in_batches(others, _AT_ONCE))
+        files_now, ahead = tee((each, _unchanged(each)) for each in asked)
+        others = (each for each, state in ahead if state is None)
+        batches = self._on_all(_look_at_files, in_batches(others, self._at_once))
         looked = (each for _, answers in batches for each in answers)
         new: dict[bytes, bytes] = {}
-        for file, is_same in zip(asked, same, strict=True):
-            found = Looked(file.known) if is_same and file.known is not None else next(looked)
-            if isinstance(found, disk.Problem):
-                yield found
-                continue
-            new |= {file.key + part: data for part, data in found.parts.items()}
-            if len(new) >= IN_BULK:
-                self._cache.put_many(new)
-                new = {}
-            facts = found.facts
-            self.files.append((file._replace(known=None), facts.digest))
-            self.findings.append(facts.findings if file.settings is not None else None)
-            yield facts
-        self._cache.put_many(new)
+        try:
+            for file, known in files_now:
+                state = known or next(looked)
+                if isinstance(state, disk.Problem):
+                    yield state
+                    continue
+                if known is None and state.summary:
+                    with suppress(OverflowError, UnicodeEncodeError):
+                        new[file.key] = msgpack.encode(state)
+                    if len(new) >= IN_BULK:
+                        self._cache.put_many(new)
+                        new = {}
+                self.files.append((file._replace(known=None), state.digest))
+                self.findings.append(state.findings if file.settings is not None else None)
+                self._rows.append(state.rows)
+                yield state
+        finally:
+            self._cache.put_many(new)
 
     def rows(self, numbers: Iterable[int]) -> Mapping[tuple[int, str], Row]:
         """The rows of some traces' runs, as if there were no other file and no findings, by the
         numbers of the files and the ids of the runs.
         """
         found: dict[tuple[int, str], Row] = {}
-        for number, part in self._parts(numbers, b"rows"):
-            found |= {(number, row.run_id): row for row in _read_back(_ROWS, part) or ()}
+        for number in numbers:
+            for row in _read_back(_ROWS, self._rows[number]) or ():
+                found[number, row.run_id] = row
         return found
 
     def summaries(self, numbers: Iterable[int]) -> Mapping[int, TraceSummary]:
         """Some traces in short, without hashes. Raises ScanError."""
+        keys = {number: self.files[number][0].key for number in numbers}
+        kept = self._cache.get_many([*keys.values()])
         found: dict[int, TraceSummary] = {}
-        for number, part in self._parts(numbers, b"summary"):
-            found[number] = summary_from(part) or self._summarized_again(number)
+        for number, key in keys.items():
+            state = state_from(kept.get(key, b""))
+            is_known = state is not None and state.digest == self.files[number][1]
+            summary = summary_from(state.summary) if state is not None and is_known else None
+            found[number] = summary or self._summarized_again(number)
         return found
 
     def _summarized_again(self, number: int) -> TraceSummary:
@@ -358,39 +364,38 @@ class KeptTraces:
         trace = read(file.path)
         if isinstance(trace, disk.Problem) or trace[1] != expected:
             raise ScanError(f"{file.name}: changed while runs were joined; try again")
-        self._cache.put_many({file.key + b"facts": b""})
+        self._cache.put_many({file.key: b""})
         return summarized(trace[0], file._replace(settings=None))[0]
-
-    def _parts(self, numbers: Iterable[int], part: bytes) -> Iterator[tuple[int, bytes]]:
-        """What is kept of some traces as one of their parts, or nothing."""
-        keys = {number: self.files[number][0].key + part for number in numbers}
-        kept = self._cache.get_many([*keys.values()])
-        for number, key in keys.items():
-            yield number, kept.get(key, b"")
 
     def _with_known(self, files: Sequence[File]) -> Iterator[File]:
         names = ((os.path.abspath(each.path), each.name) for each in files)  # noqa: PTH100 - that would follow links
         keys = [disk.digest_of(program(), *map(in_bytes, each)) for each in names]
-        kept = self._cache.get_many([key + b"facts" for key in keys])
+        kept = self._cache.get_many(keys)
         for file, key in zip(files, keys, strict=True):
-            rules, data = self.identity_of(file.settings), kept.get(key + b"facts")
-            facts = facts_from(data) if data is not None else None
-            if facts is not None and file.settings is not None and facts.rules != rules:
-                facts = None
-            yield file._replace(rules=rules, key=key, known=facts)
+            rules, data = self._rules_of(file.settings), kept.get(key)
+            state = state_from(data) if data is not None else None
+            if state is not None and file.settings is not None and state.rules != rules:
+                state = None
+            yield File(file.path, file.name, file.settings, rules, key, state)
 
-    def identity_of(self, settings: RuleSettings | None) -> bytes:
+    def _rules_of(self, settings: RuleSettings | None) -> bytes:
         """Identifies settings, which many files share."""
         if settings is None:
             return b""
-        known = self._rules.get(id(settings))
-        if known is None:
-            known = self._rules[id(settings)] = settings, disk.digest_of(in_bytes(repr(settings)))
-        return known[1]
+        if self._settings is not settings:
+            self._settings, self._rules = settings, identity_of(settings)
+        return self._rules
 
 
-def _is_as_known(file: File, known: TraceState) -> bool:
-    return bool(known.version) and known.version == _version(file.path)
+def identity_of(settings: RuleSettings) -> bytes:
+    """Identifies settings."""
+    return disk.digest_of(in_bytes(repr(settings)))
+
+
+def _unchanged(file: File) -> TraceState | None:
+    """What is known of a trace that is as it was."""
+    is_same = file.known and file.known.version and file.known.version == _version(file.path)
+    return file.known if is_same else None
 
 
 def in_bytes(text: str) -> bytes:

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import msgspec
@@ -217,6 +216,7 @@ class FleetScan:
         valid: dict[str, None] = {}
         strays: list[Uncounted] = []
         hashes: list[tuple[str, Mapping[str, bytes]]] = []
+        contents: list[bytes] = []
         files = list(self._inputs)
         looked = zip(files, self._traces.look_at(files), strict=True)
         for file, facts in self._over(looked, len(files)):
@@ -229,10 +229,11 @@ class FleetScan:
                 valid.update({run_id: None} if is_counted else {})
             strays += facts.strays
             hashes.append((file.name, facts.hashes))
+            contents += in_bytes(file.name), facts.digest
             if facts.is_illegible:
                 self._inputs.note(Problem(file.name, ILLEGIBLE))
         self._runs = {run_id: self._runs[run_id] for run_id in (*valid, *self._runs)}
-        self._all = AllFiles(self._inputs.not_read, tuple(strays), self._copied(hashes))
+        self._all = AllFiles(self._inputs.not_read, tuple(strays), self._copied(hashes, contents))
         return len(self._runs)
 
     def rows(self) -> Iterator[Row]:
@@ -300,10 +301,13 @@ class FleetScan:
         contents = (file.key + file.rules + content for file, content in files)
         return Group(run_id, files, digest_of(b"run", context, *names, *contents))
 
-    def _copied(self, hashes: Sequence[tuple[str, Mapping[str, bytes]]]) -> Mapping[str, str]:
-        """See :func:`copied_runs`. Comparing all events takes long, where none has changed, too."""
-        parts = ((in_bytes(name), *map(in_bytes, runs), *runs.values()) for name, runs in hashes)
-        key = digest_of(b"copied", program(), *chain.from_iterable(parts))
+    def _copied(
+        self, hashes: Sequence[tuple[str, Mapping[str, bytes]]], contents: Sequence[bytes]
+    ) -> Mapping[str, str]:
+        """See :func:`copied_runs`. Comparing all events takes long, where none has changed, too.
+        ``contents`` are the names of all files with the digests of what was there.
+        """
+        key = digest_of(b"copied", program(), *contents)
         with suppress(msgspec.MsgspecError, ValueError, KeyError):
             return _COPIED.decode(self._cache.get_many([key])[key])
         copied = copied_runs(hashes)

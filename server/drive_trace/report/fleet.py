@@ -5,7 +5,7 @@ here: a trace is untrusted input.
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, get_type_hints
@@ -25,7 +25,7 @@ from drive_trace.vocabulary import CORRECTNESS_FIELDS, TOKEN_FIELDS
 Number = int | float | None
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class Row(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """A run, joined over files. The values are those of ``score --format json``; null is unknown,
     never zero.
     """
@@ -222,8 +222,8 @@ class FleetSummary:
     def __init__(self, *, has_findings: bool) -> None:
         """``has_findings`` says whether the rules run for the rows."""
         self._has_findings = has_findings
-        self._standings: Counter[str] = Counter()
-        self._by: dict[str, dict[str, Counter[str]]] = {name: {} for name in _BY}
+        self._runs: Counter[tuple[str, str | None, str, bool]] = Counter()
+        """By what is in ``_BY``, by standing, and by whether they can be CORRECT."""
         self._findings: Counter[str] = Counter()
         self._found_in: Counter[str] = Counter()
         self._needing: dict[str, list[Row]] = {"Stale, to be graded again": [], "Not graded": []}
@@ -231,11 +231,10 @@ class FleetSummary:
 
     def add(self, row: Row) -> None:
         """Take in a run."""
-        self._standings[row.standing] += 1
-        for name, groups in self._by.items():
-            _count(groups.setdefault(getattr(row, name) or "unknown", Counter()), row)
-        self._findings.update(row.findings or {})
-        self._found_in.update((row.findings or {}).keys())
+        self._runs[row.project, row.month, row.standing, can_be_correct(row)] += 1
+        if row.findings:
+            self._findings.update(row.findings)
+            self._found_in.update(row.findings.keys())
         stale, ungraded = self._needing
         need = stale if "stale" in row.caveats else ungraded if row.graded is None else None
         if need is not None:
@@ -254,7 +253,7 @@ class FleetSummary:
         count, standings, note = self.said(files)
         yield doc.Paragraph(f"{count}: {standings}" if standings else count)
         if unread:
-            doubt = ", so no CORRECT is free of caveats" if self._standings else ""
+            doubt = ", so no CORRECT is free of caveats" if self._runs else ""
             yield doc.Paragraph(f"{plural(unread, 'input')} could not be read{doubt}")
         yield from self.sections()
         if note:
@@ -262,7 +261,10 @@ class FleetSummary:
 
     def said(self, files: int) -> tuple[str, str, str]:
         """How many runs there are, how many with each verdict, and what was not looked at."""
-        standings, count = standings_in_short(self._standings), self._standings.total()
+        counts, count = Counter[str](), self._runs.total()
+        for (_, _, standing, _), runs in self._runs.items():
+            counts[standing] += runs
+        standings = standings_in_short(counts)
         note = "Findings: not looked at (--findings counts them)"
         is_noted = bool(count) and not self._has_findings
         return f"{plural(count, 'run')} in {plural(files, 'file')}", standings, note * is_noted
@@ -276,8 +278,12 @@ class FleetSummary:
                 more = self._needed[need] - len(rows)
                 yield doc.Section(title, [doc.Table((), named), *_more(more)])
         for name in by:
-            if self._by[name]:
-                yield _by_group(_BY[name], self._by[name])
+            groups = defaultdict[str, Counter[str]](Counter)
+            for (*group, standing, is_possible), runs in self._runs.items():
+                key = str(group[[*_BY].index(name)] or "unknown")
+                _count(groups[key], standing, is_possible, runs)
+            if groups:
+                yield _by_group(_BY[name], groups)
         if self._findings:
             most = sorted(self._findings, key=lambda code: (-self._findings[code], code))[:_MOST]
             counts = [
@@ -301,7 +307,7 @@ def rate(rows: Iterable[Row]) -> list[str]:
     """The counts of runs under :data:`RATES`."""
     counts = Counter[str]()
     for row in rows:
-        _count(counts, row)
+        _count(counts, row.standing, can_be_correct(row))
     return _rate(counts)
 
 
@@ -310,9 +316,10 @@ def can_be_correct(row: Row) -> bool:
     return not row.is_certain or "fail" not in {row.mechanical, row.qa, row.intent}
 
 
-def _count(counts: Counter[str], row: Row) -> None:
-    counts.update(("runs", row.standing))
-    counts["possible"] += can_be_correct(row)
+def _count(counts: Counter[str], standing: str, is_possible: bool, runs: int = 1) -> None:
+    counts["runs"] += runs
+    counts[standing] += runs
+    counts["possible"] += runs * is_possible
 
 
 def _rate(counts: Counter[str]) -> list[str]:

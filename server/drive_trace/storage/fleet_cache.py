@@ -10,17 +10,18 @@ import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
+from hashlib import blake2b
 from pathlib import Path
 
 from drive_trace import __version__
-from drive_trace.storage.files import cache_folder, digest_of, why
+from drive_trace.storage.files import DIGEST, cache_folder, digest_of, why
 
 _NAME = "fleet.sqlite"
 _MOST_BYTES = 4 << 30
 """A larger file is begun anew."""
 _MOST_MARKS = 900
 """A statement has so many parameters; some builds of SQLite take no more than 999."""
-_TABLE = "kept (key BLOB PRIMARY KEY, value BLOB, sum BLOB) WITHOUT ROWID"
+_TABLE = "kept (key BLOB PRIMARY KEY, value BLOB, sum BLOB)"
 _PRAGMAS = (
     "trusted_schema = OFF",
     "locking_mode = EXCLUSIVE",
@@ -36,6 +37,11 @@ def program() -> bytes:
     files = sorted((str(each), each.stat()) for each in folder.rglob("*.py"))
     states = [f"{name}\0{state.st_size}\0{state.st_mtime_ns}" for name, state in files]
     return digest_of(__version__.encode(), *(os.fsencode(each) for each in states))
+
+
+def checksum_of(key: bytes, value: bytes) -> bytes:
+    """Of what is kept under a key of at most 64 bytes."""
+    return blake2b(value, digest_size=DIGEST, key=key).digest()
 
 
 class Cache:
@@ -67,7 +73,7 @@ class Cache:
                 run(f"PRAGMA {pragma}")
             run("BEGIN IMMEDIATE")
             run(f"CREATE TABLE IF NOT EXISTS {_TABLE}")
-            layout = run("SELECT sql FROM sqlite_master").fetchall()
+            layout = run("SELECT sql FROM sqlite_master WHERE sql NOTNULL").fetchall()
             if layout != [(f"CREATE TABLE {_TABLE}",)]:
                 raise sqlite3.DatabaseError("it has other tables")
         except sqlite3.Error:
@@ -94,14 +100,14 @@ class Cache:
             found |= {
                 key: value
                 for key, value, checksum in rows
-                if isinstance(value, bytes) and checksum == digest_of(key, value)
+                if isinstance(value, bytes) and checksum == checksum_of(key, value)
             }
         return found
 
     def put_many(self, values: Mapping[bytes, bytes]) -> None:
         """Keep values under their keys, if possible: they survive a kill once this is done."""
         try:
-            rows = ((key, value, digest_of(key, value)) for key, value in values.items())
+            rows = ((key, value, checksum_of(key, value)) for key, value in values.items())
             self._database.executemany("REPLACE INTO kept VALUES (?, ?, ?)", rows)
             self._database.execute("COMMIT")
             self._database.execute("BEGIN IMMEDIATE")

@@ -15,9 +15,9 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import closing
 from functools import partial
-from itertools import accumulate, groupby
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
@@ -40,6 +40,7 @@ from drive_trace.storage.files import DIGEST, LeftOut, Problem, provenance_besid
 from drive_trace.storage.finding import GONE, NO_MORE, LinkOut, SearchOptions, find_real_traces
 from drive_trace.storage.followed_file import FollowedFile
 from drive_trace.storage.patterns import MoreFiles, is_trace
+from drive_trace.storage.processes import in_batches
 from drive_trace.storage.projects import Projects
 from drive_trace.trace.document import Document
 from drive_trace.trace.index import Index
@@ -48,6 +49,7 @@ from drive_trace.trace.provenance import ProvenanceRecord
 from drive_trace.trace.reading import read_lines
 
 if TYPE_CHECKING:
+    from drive_trace.fleet.kept import KeptTraces
     from drive_trace.lsp.workspace.runs import Beside
     from drive_trace.storage.fleet_cache import Cache
 
@@ -61,9 +63,8 @@ _NO_RULES = RuleSettings(dict.fromkeys(RULES))
 """For traces whose findings nobody has requested."""
 _MANY = 10_000
 """Lines from which on collecting garbage while they are read keeps others waiting."""
-_TOGETHER = 1 << 18
-"""After so many bytes there is a look at the clock; a file counts for :data:`_LEAST` at least."""
-_LEAST = 1 << 13
+_TOGETHER = 64
+"""The cache is asked for so many traces at a time, and maybe again where the time is over."""
 _SHARE = 20
 """Folders are searched again after this many times the time that it took."""
 _LONGEST = 5.0
@@ -322,62 +323,51 @@ class ClosedTraces:
                 self._look(entry, settle=settle)
 
     def look_first(
-        self, traces: Sequence[tuple[str, RuleSettings]], cache: Cache, *, seconds: float
+        self, traces: Iterable[tuple[str, RuleSettings | None]], cache: Cache, *, seconds: float
     ) -> int:
-        """The same for traces that nobody has looked at, each with its rules. What the cache keeps
-        of their runs and findings is not made again. After so many seconds nothing is begun, but
-        for small files of one batch; gives how many were looked at.
+        """The same for traces that nobody has looked at, for what the score needs of them; each
+        with the rules that count its findings, if any do. What the cache keeps is not made again.
+        After so many seconds nothing is begun; gives how many were looked at.
         """
+        from drive_trace.fleet.kept import KeptTraces, one_by_one  # noqa: PLC0415 - loads SQLite
+
         end, done = time.monotonic() + seconds, 0
-        sizes = accumulate(_size_of(real) for real, _ in traces)
-        batches = groupby(zip(traces, sizes, strict=True), lambda each: each[1] // _TOGETHER)
-        for _, batch in batches:
-            if time.monotonic() > end:
-                break
-            some = [trace for trace, _ in batch]
-            self._look_first(some, cache)
-            done += len(some)
+        for some in in_batches(traces, _TOGETHER):
+            kept = KeptTraces(cache, one_by_one, at_once=1)  # threads bear no fork
+            with closing(self._looked_first(some, kept)) as looked:
+                for _ in looked:
+                    done += 1
+                    if time.monotonic() > end:
+                        return done
         return done
 
-    def _look_first(self, traces: Sequence[tuple[str, RuleSettings]], cache: Cache) -> None:
-        """Look at traces for the first time, for what the score needs of them and the number of
-        their findings; at those to which somebody writes as at any other time.
-        """
-        from drive_trace.fleet.kept import File, KeptTraces, ScanError, one_by_one  # noqa: PLC0415 - as above
+    def _looked_first(
+        self, traces: Sequence[tuple[str, RuleSettings | None]], kept: KeptTraces
+    ) -> Generator[None]:
+        """Looks at one after another; at those to which somebody writes as at any other time."""
+        from drive_trace.fleet.kept import File, TraceState, summary_from  # noqa: PLC0415 - as above
 
         entries = [(each, rules) for real, rules in traces if (each := self._entries.get(real))]
         quiet = {
-            entry.seen.real: (entry, rules, state)
+            entry.seen.real: (state, File(str(entry.seen.path), entry.seen.place.name, rules))
             for entry, rules in entries
             if entry.seen.is_unread and (state := entry.file.quiet_state()) is not None
         }
-        kept = KeptTraces(cache, one_by_one)  # a server has threads, which bear no fork
-        files = [
-            File(
-                str(entry.seen.path), entry.seen.place.name, rules if self.counts_findings else None
-            )
-            for entry, rules, _ in quiet.values()
-        ]
-        looked = dict(zip(quiet, kept.look_at(files), strict=True))
-        readable = {real: each for real, each in looked.items() if not isinstance(each, Problem)}
-        try:
-            summaries = kept.summaries(range(len(readable)))
-        except ScanError:  # the cache has none of one to which somebody has written since
-            readable, summaries = {}, {}
-        for (real, facts), summary in zip(readable.items(), summaries.values(), strict=True):
-            entry, rules, state = quiet[real]
-            with entry.lock:
-                if entry.seen.is_unread:
-                    entry.file.adopt(state, facts.digest[:DIGEST])
-                    self._note_summary(entry, summary._replace(hashes=facts.hashes))
-                    if facts.findings is None or facts.rules != kept.identity_of(rules):
-                        continue
-                    found = facts.findings.items()
-                    counts = {run_id: sum(each.values()) for run_id, each in found}
-                    entry.results["counts"] = (rules, None), counts
-                    if facts.is_clean:
-                        entry.results["clean"] = rules, None
-        self.look(entry.seen.real for entry, _ in entries if entry.seen.real not in readable)
+        with closing(kept.look_at([file for _, file in quiet.values()])) as looked:
+            for entry, _ in entries:
+                state, _ = quiet.get(entry.seen.real, (None, None))
+                found = next(looked) if state is not None else None
+                known = found if isinstance(found, TraceState) else None
+                summary = summary_from(known.summary) if known is not None else None
+                with entry.lock:
+                    if state and known and summary and entry.seen.is_unread:
+                        entry.file.adopt(state, known.digest[:DIGEST])
+                        self._note_summary(entry, summary._replace(hashes=known.hashes))
+                        if known.findings is not None:
+                            entry.results["kept"] = None, known._replace(rows=b"", summary=b"")
+                    else:
+                        self._look(entry)
+                yield
 
     def complete(self, runs: Iterable[str]) -> None:
         """Read the lines of these runs, and of those that stand in several traces."""
@@ -437,6 +427,7 @@ class ClosedTraces:
         entry, versions = self._entry(path), beside and beside.read()
         with entry.lock:
             self._look(entry)
+            self._take_counts(entry, options.rules)
             if beside is None and entry.results.get("clean") == (options.rules, None):
                 return DiagnosticReport.of(options.uri, b"[]").unless(previous)
 
@@ -469,7 +460,8 @@ class ClosedTraces:
     def may_count(self, real: str) -> bool:
         """Whether the findings of a trace are counted, or a cache had their number."""
         entry = self._entries.get(real)
-        return self.counts_findings or (entry is not None and "counts" in entry.results)
+        known = entry.results.keys() if entry is not None else ()
+        return self.counts_findings or "counts" in known or "kept" in known
 
     def findings_by_run(
         self, real: str, rules: RuleSettings, beside: Beside | None = None
@@ -480,6 +472,8 @@ class ClosedTraces:
         entry = self._entries.get(real)
         if entry is None:
             return {}
+        with entry.lock:
+            self._take_counts(entry, rules)
         if not self.counts_findings:
             depends, counts = entry.results.get("counts", (None, None))
             return counts if depends == (rules, beside and beside.versions) else None
@@ -512,6 +506,20 @@ class ClosedTraces:
             return self._entries.setdefault(real, _Followed(real, path, place))
 
     # With the lock of the trace held
+
+    def _take_counts(self, entry: _Followed, rules: RuleSettings) -> None:
+        """Take over the number of findings that a cache had, if these rules made it."""
+        _, state = entry.results.pop("kept", (None, None))
+        if state is None:
+            return
+        from drive_trace.fleet.kept import identity_of  # noqa: PLC0415 - as above
+
+        if state.rules == identity_of(rules):
+            found = state.findings.items()
+            counts = {run_id: sum(each.values()) for run_id, each in found}
+            entry.results["counts"] = (rules, None), counts
+            if state.is_clean:
+                entry.results["clean"] = rules, None
 
     def _result(
         self, entry: _Followed, name: str, depends: object, make: Callable[[], Result]
@@ -607,13 +615,6 @@ class ClosedTraces:
                     del holders[now.real]
                 if not holders:
                     del self._holders[run_id]
-
-
-def _size_of(real: str) -> int:
-    try:
-        return max(_LEAST, Path(real).stat().st_size)
-    except (OSError, ValueError):
-        return _LEAST
 
 
 def _summarized(

@@ -8,6 +8,7 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -31,8 +32,8 @@ _STRETCH = 0.25
 """Seconds of reading between two reports of progress. A cancellation is noticed there, too. For
 so long nobody else has the cache.
 """
-_AT_ONCE = 200
-"""For so many traces at once the rules are asked."""
+_AT_ONCE = 1000
+"""So many traces a thread looks at in one go, at most."""
 _SHARE = 20
 """If the client does not watch files, all traces are looked at again after this many times the
 time that the last look took.
@@ -269,23 +270,20 @@ class Following:
     async def _look_first(
         self, traces: Sequence[tuple[str, Path]], progress: Progress | None
     ) -> None:
-        done, asked = 0, list[tuple[str, RuleSettings]]()
+        done = 0
         while done < len(traces) and not self._is_cancelled:
-            if done == len(asked):
-                reals, paths = zip(*traces[done : done + _AT_ONCE], strict=True)
-                asked += zip(reals, await self._rules_now(paths), strict=True)
-            done += await in_thread(self._read_some, asked[done:])
+            reals, paths = zip(*traces[done : done + _AT_ONCE], strict=True)
+            counts = self._closed.counts_findings
+            rules = await self._rules_now(paths) if counts else [None] * len(paths)
+            done += await in_thread(self._read_some, [*zip(reals, rules, strict=True)])
             if progress is not None:
                 progress.report(done, len(traces))
 
-    def _read_some(self, traces: Sequence[tuple[str, RuleSettings]]) -> int:
+    def _read_some(self, traces: Sequence[tuple[str, RuleSettings | None]]) -> int:
         from drive_trace.storage.fleet_cache import open_cache  # noqa: PLC0415 - loads SQLite
 
-        cache = open_cache(log.info)
-        try:
+        with closing(open_cache(log.info)) as cache:
             return self._closed.look_first(traces, cache, seconds=_STRETCH)
-        finally:
-            cache.close()
 
     async def _complete(self) -> None:
         """Read the lines of runs that stand in several traces."""
