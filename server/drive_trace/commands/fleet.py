@@ -116,6 +116,7 @@ def fleet(  # noqa: PLR0913, PLR0917 - one for each option
     from drive_trace.storage.finding import find_traces, link_out, omitted  # noqa: PLC0415
     from drive_trace.storage.fleet_cache import Cache, open_cache  # noqa: PLC0415
 
+    gc.set_threshold(100_000, 100)  # most traces leave nothing
     gc.enable()  # this may go on for hours, see __main__.py
     reading, joining = ProgressBar("reading traces"), ProgressBar("joining runs")
 

@@ -43,7 +43,9 @@ _SETTLED = 2_000_000_000
 _FRESH = "fresh"
 """Stands for the state of such a file."""
 _AT_ONCE = 32
-"""A process gets so many files at a time: to hand one over takes as long as to read a small one."""
+"""A process gets so many files at a time: to hand one over takes as long as to read a small one.
+For so many the cache is asked.
+"""
 IN_BULK = 512
 """The cache is asked for so many files at a time."""
 
@@ -302,15 +304,16 @@ class KeptTraces:
         """What the rules found in each of them."""
         self._rows: list[bytes] = []
         """The rows of each of them, packed."""
+        self._unpacked: tuple[int, Mapping[str, Row]] = -1, {}
+        self._summary = -1, TraceSummary("")
         self._cache = cache
         self._on_all, self._at_once = on_all, at_once
-        self._settings: RuleSettings | None = None
-        self._rules = b""
-        """Identifies the settings of the last file."""
+        self._rules: tuple[RuleSettings | None, bytes] = None, b""
+        """The settings of the last file, and what identifies them: many share them."""
 
     def look_at(self, files: Iterable[File]) -> Generator[TraceState | disk.Problem]:
         """The state of each trace, in their order; those that can be read get numbers, from 0."""
-        asked = (each for some in in_batches(files, IN_BULK) for each in self._with_known(some))
+        asked = (each for some in in_batches(files, _AT_ONCE) for each in self._with_known(some))
         # A trace that is as it was is not looked at; the others are, on all cores.
         files_now, ahead = tee((each, _unchanged(each)) for each in asked)
         others = (each for each, state in ahead if state is None)
@@ -336,27 +339,24 @@ class KeptTraces:
         finally:
             self._cache.put_many(new)
 
-    def rows(self, numbers: Iterable[int]) -> Mapping[tuple[int, str], Row]:
-        """The rows of some traces' runs, as if there were no other file and no findings, by the
-        numbers of the files and the ids of the runs.
+    def row(self, number: int, run_id: str) -> Row | None:
+        """The row of a run of a trace, as if there were no other file and no findings; None where
+        it could not be kept.
         """
-        found: dict[tuple[int, str], Row] = {}
-        for number in numbers:
-            for row in _read_back(_ROWS, self._rows[number]) or ():
-                found[number, row.run_id] = row
-        return found
+        if self._unpacked[0] != number:  # the runs of a trace follow each other
+            rows = _read_back(_ROWS, self._rows[number]) or ()
+            self._unpacked = number, {row.run_id: row for row in rows}
+        return self._unpacked[1].get(run_id)
 
-    def summaries(self, numbers: Iterable[int]) -> Mapping[int, TraceSummary]:
-        """Some traces in short, without hashes. Raises ScanError."""
-        keys = {number: self.files[number][0].key for number in numbers}
-        kept = self._cache.get_many([*keys.values()])
-        found: dict[int, TraceSummary] = {}
-        for number, key in keys.items():
-            state = state_from(kept.get(key, b""))
-            is_known = state is not None and state.digest == self.files[number][1]
+    def summary(self, number: int) -> TraceSummary:
+        """A trace in short, without hashes. Raises ScanError."""
+        if self._summary[0] != number:  # as above
+            file, expected = self.files[number]
+            state = state_from(self._cache.get_many([file.key]).get(file.key, b""))
+            is_known = state is not None and state.digest == expected
             summary = summary_from(state.summary) if state is not None and is_known else None
-            found[number] = summary or self._summarized_again(number)
-        return found
+            self._summary = number, summary or self._summarized_again(number)
+        return self._summary[1]
 
     def _summarized_again(self, number: int) -> TraceSummary:
         """A trace of which nothing of ours is kept. The next scan looks at it anew."""
@@ -372,24 +372,18 @@ class KeptTraces:
         keys = [disk.digest_of(program(), *map(in_bytes, each)) for each in names]
         kept = self._cache.get_many(keys)
         for file, key in zip(files, keys, strict=True):
-            rules, data = self._rules_of(file.settings), kept.get(key)
+            if self._rules[0] is not file.settings:
+                self._rules = file.settings, identity_of(file.settings)
+            (_, rules), data = self._rules, kept.get(key)
             state = state_from(data) if data is not None else None
             if state is not None and file.settings is not None and state.rules != rules:
                 state = None
             yield File(file.path, file.name, file.settings, rules, key, state)
 
-    def _rules_of(self, settings: RuleSettings | None) -> bytes:
-        """Identifies settings, which many files share."""
-        if settings is None:
-            return b""
-        if self._settings is not settings:
-            self._settings, self._rules = settings, identity_of(settings)
-        return self._rules
 
-
-def identity_of(settings: RuleSettings) -> bytes:
-    """Identifies settings."""
-    return disk.digest_of(in_bytes(repr(settings)))
+def identity_of(settings: RuleSettings | None) -> bytes:
+    """Identifies settings; empty without any."""
+    return b"" if settings is None else disk.digest_of(in_bytes(repr(settings)))
 
 
 def _unchanged(file: File) -> TraceState | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import msgspec
@@ -27,7 +28,7 @@ from drive_trace.report.fleet import Row
 from drive_trace.scorecard.card import CHANGED, ILLEGIBLE
 from drive_trace.scorecard.caveats import Uncounted, Unread
 from drive_trace.scorecard.run_lines import TraceLines, copied_runs
-from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, score_run
+from drive_trace.scorecard.scoring import ScoredTrace, score_run
 from drive_trace.storage.files import Problem, digest_of, verdicts_beside
 from drive_trace.storage.finding import Found, NotRead, omitted
 from drive_trace.storage.fleet_cache import Cache, program
@@ -216,7 +217,6 @@ class FleetScan:
         valid: dict[str, None] = {}
         strays: list[Uncounted] = []
         hashes: list[tuple[str, Mapping[str, bytes]]] = []
-        contents: list[bytes] = []
         files = list(self._inputs)
         looked = zip(files, self._traces.look_at(files), strict=True)
         for file, facts in self._over(looked, len(files)):
@@ -229,30 +229,24 @@ class FleetScan:
                 valid.update({run_id: None} if is_counted else {})
             strays += facts.strays
             hashes.append((file.name, facts.hashes))
-            contents += in_bytes(file.name), facts.digest
             if facts.is_illegible:
                 self._inputs.note(Problem(file.name, ILLEGIBLE))
         self._runs = {run_id: self._runs[run_id] for run_id in (*valid, *self._runs)}
-        self._all = AllFiles(self._inputs.not_read, tuple(strays), self._copied(hashes, contents))
+        self._all = AllFiles(self._inputs.not_read, tuple(strays), self._copied(hashes))
         return len(self._runs)
 
     def rows(self) -> Iterator[Row]:
         """The rows of all runs, in the order of their first events. Raises ScanError."""
         joined = self._joined()
-        for some in in_batches(self._runs.items(), IN_BULK):
-            alone = {run_id: numbers[0] for run_id, numbers in some if len(numbers) == 1}
-            rows = self._traces.rows(
-                {number for run_id, number in alone.items() if self._all.says_nothing_of(run_id)}
-            )
-            lacking = {number for run_id, number in alone.items() if (number, run_id) not in rows}
-            summaries = self._traces.summaries(lacking)
-            for run_id, (number, *others) in some:
-                if others:
-                    yield next(joined)
-                elif number in summaries:
-                    yield self._row(run_id, number, summaries[number], self._all)
-                else:
-                    yield self._with_findings(rows[number, run_id], number)
+        for run_id, (number, *others) in self._runs.items():
+            is_alone = not others and self._all.says_nothing_of(run_id)
+            row = self._traces.row(number, run_id) if is_alone else None
+            if others:
+                yield next(joined)
+            elif row is None:
+                yield self._row(run_id, number, self._all)
+            else:
+                yield self._counted(row, number)
         yield from joined  # none is left, but the last ones are kept now
 
     def _joined(self) -> Iterator[Row]:
@@ -271,16 +265,16 @@ class FleetScan:
             self._inputs.note(Problem(made, CHANGED))
             number = self._runs[group.run_id][0]
             known = self._all.and_changed(made)
-            summary = self._traces.summaries([number])[number]
-            yield group.in_all(self._row(group.run_id, number, summary, known))
+            yield group.in_all(self._row(group.run_id, number, known))
         self._cache.put_many(new)
 
-    def _row(self, run_id: str, number: int, trace: TraceSummary, known: AllFiles) -> Row:
+    def _row(self, run_id: str, number: int, known: AllFiles) -> Row:
         """The row of a run by one of its files."""
+        trace = self._traces.summary(number)
         run = next(each for each in trace.runs if each.run_id == run_id)
         return known.row_in(trace, run, self._traces.findings[number])
 
-    def _with_findings(self, row: Row, number: int) -> Row:
+    def _counted(self, row: Row, number: int) -> Row:
         found = self._traces.findings[number]
         if found is None:
             return row
@@ -301,13 +295,10 @@ class FleetScan:
         contents = (file.key + file.rules + content for file, content in files)
         return Group(run_id, files, digest_of(b"run", context, *names, *contents))
 
-    def _copied(
-        self, hashes: Sequence[tuple[str, Mapping[str, bytes]]], contents: Sequence[bytes]
-    ) -> Mapping[str, str]:
-        """See :func:`copied_runs`. Comparing all events takes long, where none has changed, too.
-        ``contents`` are the names of all files with the digests of what was there.
-        """
-        key = digest_of(b"copied", program(), *contents)
+    def _copied(self, hashes: Sequence[tuple[str, Mapping[str, bytes]]]) -> Mapping[str, str]:
+        """See :func:`copied_runs`. Comparing all events takes long, where none has changed, too."""
+        parts = ((in_bytes(file.name), content) for file, content in self._traces.files)
+        key = digest_of(b"copied", program(), *chain.from_iterable(parts))
         with suppress(msgspec.MsgspecError, ValueError, KeyError):
             return _COPIED.decode(self._cache.get_many([key])[key])
         copied = copied_runs(hashes)

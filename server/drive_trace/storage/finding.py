@@ -231,11 +231,13 @@ def project_of(trace: str) -> str:
     """The folder that a trace's project is called after: what ``projects/x/trace.jsonl`` and
     ``wip/drive-trace/x.jsonl`` stand in, and of others the folder of the run or of the file.
     """
-    path = Path(trace)
-    if in_wip(path):
-        return str(path.parent.parent.parent)
-    folder = path.parent.parent if path.name == "trace.jsonl" else path.parent
-    return str(folder.parent if folder.name == "projects" else folder)
+    folder, name = os.path.split(str(Path(trace)))
+    above, inner = os.path.split(folder)  # Path is slow, and there are many traces
+    if inner == "drive-trace" and os.path.basename(above) == "wip":  # noqa: PTH119
+        return os.path.dirname(above) or os.curdir  # noqa: PTH120
+    if name == "trace.jsonl":
+        folder, (above, inner) = above, os.path.split(above)
+    return (above if inner == "projects" else folder) or os.curdir
 
 
 def link_out(path: str) -> LinkOut:

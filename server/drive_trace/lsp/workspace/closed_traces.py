@@ -15,7 +15,8 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -38,9 +39,8 @@ from drive_trace.scorecard.scoring import TraceSummary, summarize, with_hashes
 from drive_trace.storage import finding
 from drive_trace.storage.files import DIGEST, LeftOut, Problem, provenance_beside
 from drive_trace.storage.finding import GONE, NO_MORE, LinkOut, SearchOptions, find_real_traces
-from drive_trace.storage.followed_file import FollowedFile
+from drive_trace.storage.followed_file import FileState, FollowedFile
 from drive_trace.storage.patterns import MoreFiles, is_trace
-from drive_trace.storage.processes import in_batches
 from drive_trace.storage.projects import Projects
 from drive_trace.trace.document import Document
 from drive_trace.trace.index import Index
@@ -49,7 +49,6 @@ from drive_trace.trace.provenance import ProvenanceRecord
 from drive_trace.trace.reading import read_lines
 
 if TYPE_CHECKING:
-    from drive_trace.fleet.kept import KeptTraces
     from drive_trace.lsp.workspace.runs import Beside
     from drive_trace.storage.fleet_cache import Cache
 
@@ -63,8 +62,6 @@ _NO_RULES = RuleSettings(dict.fromkeys(RULES))
 """For traces whose findings nobody has requested."""
 _MANY = 10_000
 """Lines from which on collecting garbage while they are read keeps others waiting."""
-_TOGETHER = 64
-"""The cache is asked for so many traces at a time, and maybe again where the time is over."""
 _SHARE = 20
 """Folders are searched again after this many times the time that it took."""
 _LONGEST = 5.0
@@ -191,7 +188,7 @@ class TraceFolders:
 
     def place_of(self, path: Path, uri: str = "") -> TracePlace:
         """The place of a trace, and what its URI is."""
-        *above, name = path.parts
+        *above, name = str(path).split(os.sep)  # noqa: PTH206 - Path is slow, and there are many
         order = (*((True, each) for each in above), (False, name))
         return TracePlace(self.folder_of(path), order, self.name_of(path), uri or path.as_uri())
 
@@ -202,13 +199,18 @@ class TraceFolders:
         folder = self.folder_of(path)
         if folder is None:
             return "/".join(path.parts[-2:])
-        inner = path.relative_to(folder).as_posix()
+        inner = str(path)[len(_start(folder)) :].replace(os.sep, "/")
         return inner if len(self.folders) == 1 else f"{folder.name}/{inner}"
 
     def folder_of(self, path: Path) -> Path | None:
         """The innermost of the folders that a file stands in."""
-        inside = (each for each in self.folders if path.is_relative_to(each))
-        return max(inside, key=lambda each: len(each.parts), default=None)
+        inside = [each for each in self.folders if _start(path).startswith(_start(each))]
+        return max(inside, key=lambda each: len(str(each)), default=None)
+
+
+def _start(path: Path) -> str:
+    """What the paths of all files in a folder begin with."""
+    return os.path.normcase(os.path.join(path, ""))  # noqa: PTH118 - with a separator
 
 
 def real_path(path: Path) -> str:
@@ -323,51 +325,44 @@ class ClosedTraces:
                 self._look(entry, settle=settle)
 
     def look_first(
-        self, traces: Iterable[tuple[str, RuleSettings | None]], cache: Cache, *, seconds: float
+        self, traces: Sequence[tuple[str, RuleSettings | None]], cache: Cache, *, seconds: float
     ) -> int:
         """The same for traces that nobody has looked at, for what the score needs of them; each
         with the rules that count its findings, if any do. What the cache keeps is not made again.
-        After so many seconds nothing is begun; gives how many were looked at.
+        After so many seconds nothing is begun; gives how many were looked at, at least.
         """
-        from drive_trace.fleet.kept import KeptTraces, one_by_one  # noqa: PLC0415 - loads SQLite
+        from drive_trace.fleet.kept import File, KeptTraces, TraceState, one_by_one, summary_from  # noqa: PLC0415 - loads SQLite
 
-        end, done = time.monotonic() + seconds, 0
-        for some in in_batches(traces, _TOGETHER):
-            kept = KeptTraces(cache, one_by_one, at_once=1)  # threads bear no fork
-            with closing(self._looked_first(some, kept)) as looked:
-                for _ in looked:
-                    done += 1
-                    if time.monotonic() > end:
-                        return done
-        return done
+        end = time.monotonic() + seconds
+        asked, busy = deque[tuple[_Followed, FileState]](), list[str]()
 
-    def _looked_first(
-        self, traces: Sequence[tuple[str, RuleSettings | None]], kept: KeptTraces
-    ) -> Generator[None]:
-        """Looks at one after another; at those to which somebody writes as at any other time."""
-        from drive_trace.fleet.kept import File, TraceState, summary_from  # noqa: PLC0415 - as above
+        def files() -> Iterator[File]:
+            for real, rules in traces:
+                entry = self._entries.get(real)
+                state = entry.file.quiet_state() if entry and entry.seen.is_unread else None
+                if entry is None or state is None:
+                    busy.append(real)
+                else:
+                    asked.append((entry, state))
+                    yield File(str(entry.seen.path), entry.seen.place.name, rules)
 
-        entries = [(each, rules) for real, rules in traces if (each := self._entries.get(real))]
-        quiet = {
-            entry.seen.real: (state, File(str(entry.seen.path), entry.seen.place.name, rules))
-            for entry, rules in entries
-            if entry.seen.is_unread and (state := entry.file.quiet_state()) is not None
-        }
-        with closing(kept.look_at([file for _, file in quiet.values()])) as looked:
-            for entry, _ in entries:
-                state, _ = quiet.get(entry.seen.real, (None, None))
-                found = next(looked) if state is not None else None
+        kept = KeptTraces(cache, one_by_one, at_once=1)  # threads bear no fork
+        with closing(kept.look_at(files())) as looked:
+            for done, found in enumerate(looked, 1):
+                entry, state = asked.popleft()
                 known = found if isinstance(found, TraceState) else None
                 summary = summary_from(known.summary) if known is not None else None
                 with entry.lock:
-                    if state and known and summary and entry.seen.is_unread:
+                    if known is None or summary is None or not entry.seen.is_unread:
+                        self._look(entry)
+                    else:
                         entry.file.adopt(state, known.digest[:DIGEST])
                         self._note_summary(entry, summary._replace(hashes=known.hashes))
-                        if known.findings is not None:
-                            entry.results["kept"] = None, known._replace(rows=b"", summary=b"")
-                    else:
-                        self._look(entry)
-                yield
+                        entry.results["kept"] = None, known._replace(rows=b"", summary=b"")
+                if time.monotonic() > end:
+                    return done
+        self.look(busy)  # as at any other time: somebody may write to them
+        return len(traces)
 
     def complete(self, runs: Iterable[str]) -> None:
         """Read the lines of these runs, and of those that stand in several traces."""
@@ -510,7 +505,7 @@ class ClosedTraces:
     def _take_counts(self, entry: _Followed, rules: RuleSettings) -> None:
         """Take over the number of findings that a cache had, if these rules made it."""
         _, state = entry.results.pop("kept", (None, None))
-        if state is None:
+        if state is None or state.findings is None:
             return
         from drive_trace.fleet.kept import identity_of  # noqa: PLC0415 - as above
 
