@@ -136,14 +136,16 @@ def _halts(run: RunScore, line: LineWords) -> doc.Words:
 
 def _rejected(run: RunScore) -> doc.Words:
     """What the lines were meant to be that readers reject; a caveat says which lines they are."""
-    kinds = Counter(each.event_name for each in run.rejected)
+    rejected = run.rejected
+    if not rejected:
+        return ""
+    kinds = Counter(each.event_name for each in rejected)
     named = [
         f"{count:,} {doc.name(name, 40) if name else 'of no known type'}"
         for name, count in kinds.most_common(_MOST_KINDS)
     ]
     more = [f"{len(kinds) - len(named):,} more types"] * (len(kinds) > len(named))
-    said = f"{plural(len(run.rejected), 'line')} rejected: {listed([*named, *more])}."
-    return said if kinds else ""
+    return f"{plural(len(rejected), 'line')} rejected: {listed([*named, *more])}."
 
 
 def _grading(run: RunScore) -> Iterator[doc.Block]:

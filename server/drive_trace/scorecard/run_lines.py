@@ -214,9 +214,12 @@ class EventOwners:
     def add(self, run_id: str, path: str, hashes: Sequence[int]) -> None:
         """Take in the events of a run in a file."""
         self.hashes.setdefault(run_id, []).append(hashes)
-        for each in hashes:
-            if self.first.setdefault(each, (run_id, path))[0] != run_id:
+        own = dict.fromkeys(hashes, (run_id, path))
+        for each in () if self.first.keys().isdisjoint(own) else self.first.keys() & own:
+            del own[each]
+            if self.first[each][0] != run_id:
                 self.second.setdefault(each, (run_id, path))
+        self.first.update(own)
 
     def other(self, run_id: str, hashes: Iterable[int]) -> str | None:
         """The file of another run that has one of these events; None if there is none."""

@@ -176,7 +176,7 @@ def why_not_utf8(data: bytes) -> str | None:
     None for others.
     """
     phrase = next((each for mark, each in _MARKS.items() if data.startswith(mark)), None)
-    if phrase is None and _has_half_nul(data[:HEAD]):
+    if phrase is None and 0 in data[:HEAD] and _has_half_nul(data[:HEAD]):
         phrase = "looks like UTF-16; save it as UTF-8"
     return phrase
 
