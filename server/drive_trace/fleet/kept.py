@@ -294,10 +294,8 @@ class KeptTraces:
     findings. What the cache does not take is made again.
     """
 
-    def __init__(
-        self, cache: Cache, on_all: OnAll = on_all_cores, *, at_once: int = _AT_ONCE
-    ) -> None:
-        """Files are looked at by ``on_all``, so many at once."""
+    def __init__(self, cache: Cache, on_all: OnAll = on_all_cores) -> None:
+        """Files are looked at by ``on_all``."""
         self.files: list[tuple[File, bytes]] = []
         """Those that were read, each with the digests of its content and of its record."""
         self.findings: list[FindingCounts | None] = []
@@ -307,7 +305,7 @@ class KeptTraces:
         self._unpacked: tuple[int, Mapping[str, Row]] = -1, {}
         self._summary = -1, TraceSummary("")
         self._cache = cache
-        self._on_all, self._at_once = on_all, at_once
+        self._on_all, self._at_once = on_all, 1 if on_all is one_by_one else _AT_ONCE
         self._rules: tuple[RuleSettings | None, bytes] = None, b""
         """The settings of the last file, and what identifies them: many share them."""
 

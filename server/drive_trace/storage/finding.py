@@ -713,12 +713,13 @@ def among(found: Iterable[T], beside: Iterable[T], path_of: Callable[[T], str]) 
     """What was found, with what stands beside it in between: before the first that a search finds
     later, as a folder's files come before those in the folders inside it.
     """
+    return [*merge(found, beside, key=lambda each: search_order(absolute(path_of(each))))]
 
-    def as_found(item: T) -> list[tuple[bool, str]]:
-        *folders, name = Path(absolute(path_of(item))).parts
-        return [*((True, each) for each in folders), (False, name)]
 
-    return [*merge(found, beside, key=as_found)]
+def search_order(path: str) -> tuple[tuple[bool, str], ...]:
+    """The steps of an absolute path, each with whether it is a folder. Sorts as a search finds."""
+    *folders, name = path.split(os.sep)  # noqa: PTH206 - Path is slow, and there are many traces
+    return (*((True, each) for each in folders), (False, name))
 
 
 def from_here(path: str | Path) -> str:

@@ -19,8 +19,6 @@ from drive_trace.storage.files import DIGEST, cache_folder, digest_of, why
 _NAME = "fleet.sqlite"
 _MOST_BYTES = 4 << 30
 """A larger file is begun anew."""
-_MOST_MARKS = 900
-"""A statement has so many parameters; some builds of SQLite take no more than 999."""
 _TABLE = "kept (key BLOB PRIMARY KEY, value BLOB, sum BLOB)"
 _PRAGMAS = (
     "trusted_schema = OFF",
@@ -86,23 +84,21 @@ class Cache:
                 Path(f"{self._path}{suffix}").unlink(missing_ok=True)
 
     def get_many(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """What was kept under some keys; not what is gone, or is not what it was."""
-        found: dict[bytes, bytes] = {}
-        for first in range(0, len(keys), _MOST_MARKS):
-            some = keys[first : first + _MOST_MARKS]
-            marks = ",".join("?" * len(some))
-            asked = f"SELECT key, value, sum FROM kept WHERE key IN ({marks})"  # noqa: S608 - marks
-            try:
-                rows = self._database.execute(asked, some).fetchall()
-            except sqlite3.Error:
-                self._is_broken = True
-                continue
-            found |= {
-                key: value
-                for key, value, checksum in rows
-                if isinstance(value, bytes) and checksum == checksum_of(key, value)
-            }
-        return found
+        """What was kept under some keys; not what is gone, or is not what it was. At most 900, as
+        some builds of SQLite take no more than 999.
+        """
+        marks = ",".join("?" * len(keys))
+        asked = f"SELECT key, value, sum FROM kept WHERE key IN ({marks})"  # noqa: S608 - marks
+        try:
+            rows = self._database.execute(asked, keys).fetchall()
+        except sqlite3.Error:
+            self._is_broken = True
+            return {}
+        return {
+            key: value
+            for key, value, checksum in rows
+            if isinstance(value, bytes) and checksum == checksum_of(key, value)
+        }
 
     def put_many(self, values: Mapping[bytes, bytes]) -> None:
         """Keep values under their keys, if possible: they survive a kill once this is done."""

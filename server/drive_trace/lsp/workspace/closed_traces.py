@@ -188,9 +188,8 @@ class TraceFolders:
 
     def place_of(self, path: Path, uri: str = "") -> TracePlace:
         """The place of a trace, and what its URI is."""
-        *above, name = str(path).split(os.sep)  # noqa: PTH206 - Path is slow, and there are many
-        order = (*((True, each) for each in above), (False, name))
-        return TracePlace(self.folder_of(path), order, self.name_of(path), uri or path.as_uri())
+        order, uri = finding.search_order(str(path)), uri or path.as_uri()
+        return TracePlace(self.folder_of(path), order, self.name_of(path), uri)
 
     def name_of(self, path: Path) -> str:
         """The name of a trace for people: its path in its folder. If there are several folders, the
@@ -346,7 +345,7 @@ class ClosedTraces:
                     asked.append((entry, state))
                     yield File(str(entry.seen.path), entry.seen.place.name, rules)
 
-        kept = KeptTraces(cache, one_by_one, at_once=1)  # threads bear no fork
+        kept = KeptTraces(cache, one_by_one)  # threads bear no fork
         with closing(kept.look_at(files())) as looked:
             for done, found in enumerate(looked, 1):
                 entry, state = asked.popleft()
