@@ -1,13 +1,11 @@
 """The server in plain JSON-RPC: what clients of few abilities get."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests.server.support import PASSED, REJECTED
-from tests.support.client_text import apply_edits, graded, tokens
-from tests.support.command import SERVE
+from tests.support.client_text import graded, tokens
 from tests.support.editor import ABOUT_RULES, Document
 from tests.support.raw_client import RawClient
 
@@ -91,56 +89,15 @@ def test_diagnostics_have_the_members_that_the_client_reads(
     assert set(erased) - {"range", "severity", "code", "source", "message"} == members
 
 
-class CommandsOnly:
-    """An editor to which a code action is a command, and that applies edits."""
-
-    def __init__(self) -> None:
-        self.edits: list[Any] = []
-        self.client = RawClient(SERVE, handlers={"workspace/applyEdit": self._apply})
-
-    def _apply(self, params: Any) -> Any:
-        self.edits.append(params)
-        return {"applied": True}
-
-
-ALWAYS = ["driveTrace.showRun", *ABOUT_RULES]
-
-
-@pytest.fixture(params=[False, True], ids=["changes", "documentChanges"])
-def commands_only(request: pytest.FixtureRequest) -> Iterator[CommandsOnly]:
-    editor = CommandsOnly()
-    with editor.client as client:
-        edits = {"applyEdit": True, "workspaceEdit": {"documentChanges": request.param}}
-        declared = {"textDocument": {"codeAction": {}}, "workspace": edits}
-        offered = client.initialize(declared)["capabilities"]["executeCommandProvider"]
-        more = ("recordGrade", "append", "emit", "applyAction")
-        assert offered == {"commands": [*ALWAYS, *(f"driveTrace.{name}" for name in more)]}
-        yield editor
-        assert "Traceback" not in client.stderr()
-
-
-def test_a_client_that_knows_commands_only_can_fix(commands_only: CommandsOnly) -> None:
-    client = commands_only.client
-    document = Document(client, REJECTED)
-    (command,) = document.actions(PASSED)
-    assert set(command) == {"title", "command", "arguments"}
-    assert command["title"] == 'Replace with "pass"'
-    run = {"command": command["command"], "arguments": command["arguments"]}
-    assert client.request("workspace/executeCommand", run) is True
-    (asked,) = commands_only.edits
-    assert asked["label"] == command["title"]
-    changes = asked["edit"]["changes"][document.uri]
-    assert apply_edits(document.text, changes, "utf-16") == REJECTED.replace(PASSED, '"pass"')
-    # Once the text is another, it is no fix any more.
-    document.replace("passed", "pass")
-    said = client.response(client.start_request("workspace/executeCommand", run))["error"]
-    assert said["message"] == "This has changed meanwhile: ask again."
-    assert len(commands_only.edits) == 1
-
-
-def test_a_client_that_can_apply_nothing_is_offered_nothing(alone: RawClient) -> None:
-    offered = alone.initialize({"textDocument": {"codeAction": {}}})["capabilities"]
-    assert offered["executeCommandProvider"] == {"commands": ALWAYS}
+@pytest.mark.parametrize("applies", [False, True])
+def test_a_client_to_which_an_action_is_a_command_is_offered_none(
+    applies: bool, alone: RawClient
+) -> None:
+    declared = {"textDocument": {"codeAction": {}}, "workspace": {"applyEdit": applies}}
+    offered = alone.initialize(declared)["capabilities"]["executeCommandProvider"]
+    more = ("recordGrade", "append", "emit", "applyAction") if applies else ()
+    always = ["driveTrace.showRun", *ABOUT_RULES]
+    assert offered == {"commands": [*always, *(f"driveTrace.{name}" for name in more)]}
     assert Document(alone, REJECTED).actions(PASSED) == []
 
 

@@ -85,7 +85,6 @@ CLIENTS = st.builds(
     pulls=st.booleans(),
     members=st.none() | st.frozensets(st.sampled_from(sorted(ALL_MEMBERS))),
     document_changes=st.booleans(),
-    literal_actions=st.booleans(),
     lazy_actions=st.booleans(),
     rich=st.booleans(),
     markdown=st.booleans(),

@@ -306,13 +306,10 @@ def check_fixes(conversation: Conversation, uri: str, params: Any, actions: list
         View(Analysis(buffer.text), PositionEncoding(client.encoding)),
         types.OptionalVersionedTextDocumentIdentifier(uri, buffer.version),
         PLAIN.structure(params, types.CodeActionParams),
-        with_document_changes=client.document_changes and client.literal_actions,
+        with_document_changes=client.document_changes,
     )
     first = actions[: len(fixes)]
-    if client.literal_actions:
-        assert first == PLAIN.unstructure(fixes)
-    else:
-        assert [each["title"] for each in first] == [each.title for each in fixes]
+    assert first == PLAIN.unstructure(fixes)
 
 
 _NUMBERS = st.integers(0, 3000)

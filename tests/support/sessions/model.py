@@ -34,7 +34,6 @@ class Client:
     members: frozenset[str] | None = None
     """The optional members of a diagnostic that it declares; None: it says nothing of them."""
     document_changes: bool = False
-    literal_actions: bool = True
     lazy_actions: bool = False
     """Whether it asks for the edit of an action when that is picked."""
     rich: bool = False
@@ -78,8 +77,6 @@ class Client:
         }
 
     def _actions(self) -> dict[str, Any]:
-        if not self.literal_actions:
-            return {}
         lazy = {"dataSupport": True, "resolveSupport": {"properties": ["edit"]}}
         literal = {"codeActionLiteralSupport": {"codeActionKind": {"valueSet": []}}}
         return {**literal, **(lazy if self.lazy_actions else {})}

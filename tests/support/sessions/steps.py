@@ -213,13 +213,6 @@ class Actions:
     def _take(self, conversation: Conversation, uri: str, action: Any) -> None:
         client, buffer = conversation.world.client, conversation.buffer(uri)
         assert buffer is not None
-        if not client.literal_actions:
-            assert action["command"] == APPLY_ACTION
-            command = {"command": action["command"], "arguments": action["arguments"]}
-            refusals = _refusals(action["arguments"][0])
-            applied = conversation.result("workspace/executeCommand", command, *refusals)
-            assert applied is (client.answers in ("result", "twice")) or (refusals and not applied)
-            return
         if "edit" not in action:
             assert client.lazy_actions
             refusals = _refusals(action["data"])

@@ -32,7 +32,7 @@ from drive_trace.trace.document import Point
 from drive_trace.trace.times import epoch_milliseconds
 
 APPLY_ACTION = "driveTrace.applyAction"
-"""The command of an action for clients to which an action is a command."""
+"""The command that has the client apply an action's edit."""
 _QUICK_FIX = types.CodeActionKind.QuickFix
 RECORD_GRADE = "driveTrace.recordGrade"
 """The command that records components of a run's grade in an open trace."""
@@ -67,8 +67,6 @@ def _picked(request: handlers.TraceRequest, data: Mapping[str, Any]) -> findings
     only = [data["kind"]]
     known = filling.known_offers(analysis, at, only)
     offers = _offers(request, at, only, request.joined, found)
-    if not request.client.reads_action_literals:
-        offers += findings.fix_offers(request.view, found, only)
     offer = findings.picked([*known, *offers], data)
     return offer if isinstance(offer, CannotMake) else _making(request, offer)()
 
@@ -119,11 +117,8 @@ def edit_of(request: handlers.TraceRequest, made: findings.Changes) -> dict[str,
     if isinstance(made, CannotMake):
         raise handlers.refusal(made.reason)
     edits = made if isinstance(made, JsonText) else as_edits(request.view, made)
-    client = request.client
-    # Clients that take commands only get all their edits as ``changes``.
-    with_document_changes = client.reads_document_changes and client.reads_action_literals
-    made_of = [(request.document, edits)]
-    return workspace_edits(made_of, with_document_changes=with_document_changes)
+    has_versions = request.client.reads_document_changes
+    return workspace_edits([(request.document, edits)], with_document_changes=has_versions)
 
 
 @handlers.handles(
@@ -132,10 +127,9 @@ def edit_of(request: handlers.TraceRequest, made: findings.Changes) -> dict[str,
     if_closed=(),
 )
 def _code_action(request: handlers.TraceRequest, params: types.CodeActionParams) -> object:
-    client = request.client
-    if not client.reads_action_literals and not client.applies_edits:
+    if not request.client.reads_action_literals:  # as none has been since 2018
         return []
-    if client.reads_action_literals and not client.resolves_action_edits:
+    if not request.client.resolves_action_edits:
         return request.merging(lambda joined: _offered(request, params, joined))
     return _offered(request, params, request.joined)  # a grade is merged when it is picked
 
@@ -150,13 +144,6 @@ def _offered(
     fixes = findings.fix_offers(request.view, found, only)
     offers = _offers(request, at, only, joined, found, is_crowded=is_crowded)
     about_rules = project_offers(request, found, only)
-    if not request.client.reads_action_literals:
-        picked_later = (
-            types.Command(each.title, APPLY_ACTION, arguments=[_data(request, each)])
-            for each in (*fixes, *known, *offers)
-            if each.disabled is None
-        )
-        return [*picked_later, *about_rules]
     # Values that the run shows come before gaps that a person has to fill in, and a nested payload,
     # which holds values that somebody wrote, before both.
     flattening = [fix for fix in fixes if fix.title.startswith("Flatten")]
