@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from drive_trace.scorecard.outline import in_short, outline
+from drive_trace.scorecard.outline import grading, in_short, outline
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.text.document import as_markdown, as_text, unmarked
 from drive_trace.text.html import as_html
@@ -36,7 +36,7 @@ def dispatch(name: str, start: int, *ends: int, result: str | None = "completed"
 
 
 def said(run: RunScore) -> list[str]:
-    return [unmarked(each) for each in outline(run).sentences]
+    return [unmarked(each) for each in outline(run)]
 
 
 HALT = event("falsified-assumption", assumption_summary="The gateway repeats itself", ts=at(70))
@@ -126,17 +126,17 @@ def test_many_halts_are_cut_and_one_without_a_reason_says_so() -> None:
 def test_the_commands_are_those_for_what_the_grade_lacks(
     grade: list[str], gates: bool, judges: bool
 ) -> None:
-    told = outline(run_of(*dispatch("D1", 0, 10), *grade)).grading
+    told = [*grading(run_of(*dispatch("D1", 0, 10), *grade))]
     asked = as_text(told)
     where = "--trace-file a.jsonl --project-run-id checkout-retry"
     assert (f"drive-trace gate {where} --component " in asked) == gates
     assert (f"drive-trace judge {where} --acceptance" in asked) == judges
-    assert (told == ()) == (not gates and not judges)
+    assert (told == []) == (not gates and not judges)
 
 
 def test_the_commands_can_be_copied_and_run_once_their_names_are_filled_in() -> None:
     (run,) = card_of(trace(event("dispatch-start", run="shop"))).runs
-    told = outline(run).grading
+    told = [*grading(run)]
     commands = [each.strip() for each in as_text(told).splitlines()[1:]]
     assert [each.split()[1] for each in commands] == ["gate", "gate", "judge"]
     assert "\n".join(["```", *commands, "```"]) in as_markdown(told)
@@ -151,7 +151,7 @@ def test_the_commands_can_be_copied_and_run_once_their_names_are_filled_in() -> 
 
 def test_a_command_for_a_hostile_run_is_one_word_to_a_shell() -> None:
     (run,) = card_of(trace(event("dispatch-start", run="x; rm -rf / '"))).runs
-    assert """--project-run-id 'x; rm -rf / '"'"''""" in as_text(outline(run).grading)
+    assert """--project-run-id 'x; rm -rf / '"'"''""" in as_text(grading(run))
 
 
 def test_no_word_praises() -> None:

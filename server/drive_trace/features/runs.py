@@ -22,7 +22,7 @@ from drive_trace.scorecard import run_score
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.caveats import CaveatCode, LineRef, uncounted_lines
 from drive_trace.scorecard.feed_state import FeedState, JoinedFeed
-from drive_trace.scorecard.outline import in_short, outline
+from drive_trace.scorecard.outline import grading, in_short, outline
 from drive_trace.scorecard.render import lens_title, not_read, run_card, tokens_in_short, unsaid
 from drive_trace.text import document as doc
 from drive_trace.text.escaping import plain, printable
@@ -336,7 +336,7 @@ def run_at_json(joined: JoinedRun, kind: types.MarkupKind) -> dict[str, object]:
 
 def _run_summary(joined: JoinedRun) -> dict[str, object]:
     """A run with its verdict and what happened in it; the label is its id, escaped."""
-    said = outline(joined.run)
+    said = [*outline(joined.run), doc.as_text(grading(joined.run))]
     return {
         "runId": joined.run.run_id,
         "label": printable(joined.run.run_id),
@@ -345,7 +345,7 @@ def _run_summary(joined: JoinedRun) -> dict[str, object]:
         "headline": joined.headline,
         "title": joined.tooltip,
         "short": in_short(joined.run),
-        "outline": [*map(doc.unmarked, said.sentences), *filter(None, [doc.as_text(said.grading)])],
+        "outline": [doc.unmarked(each) for each in said if each],
         "caveats": [each.sentence(printable) for each in joined.run.caveats],
     }
 

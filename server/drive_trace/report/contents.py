@@ -22,16 +22,11 @@ from drive_trace.scorecard.scoring import TraceSummary
 from drive_trace.text.wording import listed, plural
 
 FACTS = (
-    "The metrics are facts over all valid events, of graded and ungraded runs alike. They are no "
-    "score: which way is better means something between runs that are CORRECT, and nothing else."
+    "The metrics are facts over all valid events that are looked at, of graded and ungraded runs "
+    "alike. They are no score: which way is better means something between runs that are CORRECT, "
+    "and nothing else."
 )
 """Stands above the metrics."""
-
-RUN_FACTS = FACTS.replace(
-    "all valid events, of graded and ungraded runs alike",
-    "the valid events of this run in this trace",
-)
-"""Stands above the metrics of a single run."""
 
 NOTHING_RIGHT = "Nothing here says that the work is right"
 

@@ -24,7 +24,7 @@ from drive_trace.report.metrics import (
 from drive_trace.scorecard import render
 from drive_trace.scorecard.caveats import LineRef
 from drive_trace.scorecard.dispatches import DispatchSpan, Event
-from drive_trace.scorecard.outline import outline
+from drive_trace.scorecard.outline import grading, outline
 from drive_trace.scorecard.run_score import QUALIFIED, RunScore, Verdict, cause
 from drive_trace.text import document as doc
 from drive_trace.text.wording import LONGEST, compact, exact_duration, numbered_lines, short_time
@@ -189,12 +189,7 @@ def token_figure(tokens: Sequence[float | None]) -> doc.Cell:
 def _last_event(events: Sequence[Event]) -> doc.Cell:
     """``2026-06-08 14:19`` and ``dispatch-end``; the time is what a stranger wrote: any text."""
     last = max(events, key=lambda event: event.ts, default=None)
-    return "" if last is None else doc.Lines([moment(last), last.name])
-
-
-def moment(event: Event) -> doc.Words:
-    """When it was, to the minute."""
-    return doc.name(event.ts[:16].replace("T", " "))
+    return "" if last is None else doc.Lines([doc.name(last.ts[:16].replace("T", " ")), last.name])
 
 
 def dispatches(
@@ -233,9 +228,9 @@ def _dispatch(span: DispatchSpan, places: Places) -> list[doc.Words]:
 # All events together
 
 
-def metrics(report: contents.FullReport, most: int, facts: str = contents.FACTS) -> doc.Section:
+def metrics(report: contents.FullReport, most: int) -> doc.Section:
     """Every metric, group by group, with at most so many rows of a table."""
-    blocks: list[doc.Block] = [doc.Paragraph(facts)]
+    blocks: list[doc.Block] = [doc.Paragraph(contents.FACTS)]
     names = {each.dispatch_id: each.called for some in report.timelines.values() for each in some}
     for span in (each for some in report.timelines.values() for each in some):
         names |= {each.round_id: f"{span.called}, round {each.number}" for each in span.rounds}
@@ -441,10 +436,7 @@ def report_markdown(report: contents.FullReport) -> str:
     for most in (_MOST_RUNS, 30, 10, 3, 1, 0):
         rows = table.rows[: max(most, _LEAST_RUN_ROWS)]
         cut = table._replace(rows=rows, left_out=runs - len(rows))
-        told = [
-            f"{doc.name(run.run_id, 60)}: {' '.join(outline(run).sentences)}"
-            for run in shown[:most]
-        ]
+        told = [f"{doc.name(run.run_id, 60)}: {' '.join(outline(run))}" for run in shown[:most]]
         table_and_list: list[doc.Block] = [cut, doc.Bullets(told)] if runs > 1 else []
         head = [*_verdicts(report), *table_and_list]
         parts = _parts(report, places, most) if report.traces else []
@@ -459,7 +451,7 @@ def _verdicts(report: contents.FullReport) -> list[doc.Block]:
     said = render.not_read_blocks(report.card)
     if len(report.card.runs) == 1:
         (run,) = report.card.runs
-        said += [*render.run_card(run), *outline(run).grading]
+        said += [*render.run_card(run), *grading(run)]
         said += map(doc.Paragraph, render.beside_runs(report.card))
     else:
         said.append(doc.Paragraph(doc.strong(report.card.headline)))
@@ -506,7 +498,7 @@ def run_report_markdown(
     report = contents.report_on_run(run, events)
     places = Places(report)
     parts = (
-        metrics(report, _MOST_ROWS, contents.RUN_FACTS),
+        metrics(report, _MOST_ROWS),
         _dispatch_sections(report, places, 1, _MOST_ROWS),
         assertions(report, places),
         provenance(),

@@ -213,12 +213,6 @@ class DispatchSpan(Period, frozen=True):
         return [f"{short_time(worked)} in rounds", f"{short_time(clock - worked)} waiting"]
 
     @property
-    def place(self) -> LineRef:
-        """Where it is told of first."""
-        spans = (self, *self.rounds)
-        return next(event.place for each in spans for event in (each.start, each.end) if event)
-
-    @property
     def claims_more(self) -> bool:
         """Whether its author claims clearly more time than the clock allows: over 2 s and 2 %."""
         claimed, clock = self.claimed_ms, self.clock_ms

@@ -8,7 +8,6 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 from drive_trace.scorecard.caveats import LineRef
 from drive_trace.scorecard.run_facts import NotableDispatch, RunFacts
@@ -26,18 +25,9 @@ LineWords = Callable[[LineRef], doc.Words]
 """Names a line in a view, which may link to it: ``line 88``."""
 
 
-class Outline(NamedTuple):
-    """What happened in a run."""
-
-    sentences: tuple[doc.Words, ...]
-    """In two or three sentences."""
-    grading: tuple[doc.Block, ...]
-    """The commands that record what its grade lacks; nothing where it lacks nothing."""
-
-
-def outline(run: RunScore, line: LineWords | None = None) -> Outline:
-    """Say what happened in a run. ``line`` names its lines, by default by their numbers, and by the
-    file where it has several.
+def outline(run: RunScore, line: LineWords | None = None) -> list[doc.Words]:
+    """Say what happened in a run, in two or three sentences. ``line`` names its lines, by default
+    by their numbers, and by the file where it has several.
     """
     of_file = len(run.parts) > 1
 
@@ -45,13 +35,7 @@ def outline(run: RunScore, line: LineWords | None = None) -> Outline:
         return f"line {at.line} of {doc.name(at.path)}" if of_file else f"line {at.line}"
 
     line = line or plain_line
-    said = (_work(run, line), _halts(run, line), _rejected(run))
-    return Outline(tuple(filter(None, said)), tuple(_grading(run)))
-
-
-def outline_blocks(run: RunScore, line: LineWords | None = None) -> list[doc.Block]:
-    """The same as a document, without how to grade the run."""
-    return [doc.Paragraph(each) for each in outline(run, line).sentences]
+    return [*filter(None, (_work(run, line), _halts(run, line), _rejected(run)))]
 
 
 def in_short(run: RunScore, *, with_work: bool = True) -> str:
@@ -148,8 +132,8 @@ def _rejected(run: RunScore) -> doc.Words:
     return f"{plural(len(rejected), 'line')} rejected: {listed([*named, *more])}."
 
 
-def _grading(run: RunScore) -> Iterator[doc.Block]:
-    """The commands that record what the grade lacks."""
+def grading(run: RunScore) -> Iterator[doc.Block]:
+    """The commands that record what its grade lacks; nothing where it lacks nothing."""
     missing = {*run.gate.missing}
     if not missing or run.gate.uncounted is not None:
         return

@@ -9,12 +9,12 @@ from drive_trace.scorecard import run_score
 from drive_trace.scorecard.card import ILLEGIBLE, NO_RUN_SIGNAL, ScoreCard
 from drive_trace.scorecard.caveats import CaveatCode, uncounted_phrases
 from drive_trace.scorecard.measures import Efficiency, WallClock, covered
-from drive_trace.scorecard.outline import LineWords, in_short, outline_blocks
+from drive_trace.scorecard.outline import LineWords, in_short, outline
 from drive_trace.scorecard.run_score import RunScore, Verdict, cause
 from drive_trace.text import document as doc
 from drive_trace.text import wording
 from drive_trace.text.escaping import plain, printable
-from drive_trace.text.wording import HUGE, are, compact, duration, listed, plural
+from drive_trace.text.wording import are, compact, duration, listed, plural
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, TOKEN_FIELDS
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def run_card(
     says it in other words than the run's headline; for ``line`` see :func:`outline`.
     """
     first = f"{doc.strong(verdict or run.headline)} · run {doc.name(run.run_id)}"
-    return [doc.Paragraph(first), *outline_blocks(run, line), *card_blocks(run)]
+    return [*map(doc.Paragraph, [first, *outline(run, line)]), *card_blocks(run)]
 
 
 def card_blocks(run: RunScore) -> list[doc.Block]:
@@ -223,7 +223,7 @@ def card_document(card: ScoreCard, most: int | None = None) -> list[doc.Block]:
 def _in_full(run: RunScore) -> list[doc.Block]:
     files = _files(run)
     listed: list[doc.Block] = [doc.Paragraph("Files:"), doc.Bullets(files)] if files else []
-    head = [doc.Paragraph(doc.strong(run.headline)), *outline_blocks(run)]
+    head = map(doc.Paragraph, [doc.strong(run.headline), *outline(run)])
     return [*head, *card_blocks(run), *listed]
 
 
@@ -298,9 +298,7 @@ def _decided_by(run: RunScore) -> str:
 
 
 def _number(value: int | None) -> str:
-    if value is None:
-        return NO_SIGNAL
-    return f"{value:,}" if abs(value) < HUGE else wording.power_of_ten(value)
+    return NO_SIGNAL if value is None else wording.in_full(value)
 
 
 # As a table for a terminal: a line a run, and below it why and where

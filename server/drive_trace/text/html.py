@@ -190,13 +190,8 @@ def _blocks(blocks: Iterable[doc.Block], level: int, title: str) -> Iterator[Htm
                 yield tag("details", tag("summary", words(heading)), content, "\n", id=id_ or None)
             case doc.Section(heading, inner, id_):
                 content = as_html(inner, level + 1, doc.unmarked(heading))
-                yield section(id_, words(heading), content, level=level)
-
-
-def section(id_: str, title: Content, *content: Content, level: int = 2) -> Html:
-    """A part of the page that the navigation leads to."""
-    heading = tag(f"h{level}", title, id=id_)
-    return tag("section", heading, *content, "\n", aria_labelledby=id_)
+                head = tag(f"h{level}", words(heading), id=id_)
+                yield tag("section", head, content, "\n", aria_labelledby=id_)
 
 
 def navigation(

@@ -16,7 +16,7 @@ from drive_trace.report.sections import Places
 from drive_trace.scorecard import render, run_score
 from drive_trace.scorecard.caveats import LineRef
 from drive_trace.scorecard.dispatches import Event
-from drive_trace.scorecard.outline import in_short, outline
+from drive_trace.scorecard.outline import grading, in_short, outline
 from drive_trace.scorecard.run_score import NO_SIGNAL, RunScore, Verdict, cause
 from drive_trace.text import document as doc
 from drive_trace.text import html
@@ -138,8 +138,8 @@ class _Page:
         """What happened in a run, what its verdict rests on, and how to grade it."""
         told = outline(run, lambda at: self.places.lines(at.path, [at.line], run))
         decided = f"{self.places.decided_by(run)}{run_score.what_would_change_it(run.gate)}"
-        said = [cause(run.gate), *told.sentences, *self.places.caveats(run), decided]
-        return [*map(doc.Paragraph, filter(None, said)), *told.grading]
+        said = [cause(run.gate), *told, *self.places.caveats(run), decided]
+        return [*map(doc.Paragraph, filter(None, said)), *grading(run)]
 
     def _actions(self, run: RunScore) -> list[Html]:
         """What an editor can do about a grade that is missing."""

@@ -36,13 +36,13 @@ from drive_trace.vocabulary import EVENTS
 _MARKS = 46
 _LANES = 58
 _LANE = 40
-_EDGE = 76 / 616
-"""What is written in the middle of this, at either end, would not fit into the drawing."""
 _MOST_NAME = 60
 _CHARACTERS = 240
 """That fit into a drawing on the widest desk."""
 _LABEL = 76 / 616
-"""From one tick to the next, also where a phone leaves the drawing this many pixels."""
+"""From one tick to the next, also where a phone leaves the drawing this many pixels; and what is
+written in the middle of less than this, at either end, does not fit into the drawing.
+"""
 _STEPS = tuple(
     each * 1000 for each in (86_400, 43_200, 21_600, 10_800, 3600, 1800, 900, 300, 60, 30, 15, 5, 1)
 )
@@ -186,17 +186,14 @@ def _ground(chart: Chart, height: int) -> Iterator[Html]:
     folds = sorted(chart.axis.folds, key=lambda fold: -fold.milliseconds)
     levels = Levels(_LABEL, chart.axis.levels)
     for fold in folds:
-        found = levels.take(min(max((fold.left + fold.right) / 2, _EDGE / 2), 1 - _EDGE / 2))
+        middle = min(max((fold.left + fold.right) / 2, _LABEL / 2), 1 - _LABEL / 2)
+        found = levels.take(middle)
         level = chart.axis.levels if found is None else found
         x, width = _share(fold.left), _share(fold.right - fold.left)
         yield _bar("fold", x=x, width=width, y=_LANES - 8, height=height - 10 - _LANES)
         words, kind = f"// {duration(fold.milliseconds)}", f"soft{_from(level)}"
-        at, anchor = _share((fold.left + fold.right) / 2), "middle"
-        if fold.left + fold.right < _EDGE:
-            at, anchor = "0", "start"
-        elif fold.left + fold.right > 2 - _EDGE:
-            at, anchor = "100%", "end"
-        yield tag("text", words, x=at, y=height - 5, text_anchor=anchor, class_=kind)
+        at = _share(middle)
+        yield tag("text", words, x=at, y=height - 5, text_anchor="middle", class_=kind)
     for day in days(chart.axis):
         shown = _between(day.level, day.until)
         is_last = day.place + _LABEL / 2**day.level > 1
