@@ -357,7 +357,8 @@ class ClosedTraces:
                     else:
                         entry.file.adopt(state, known.digest[:DIGEST])
                         self._note_summary(entry, summary._replace(hashes=known.hashes))
-                        entry.results["kept"] = None, known._replace(rows=b"", summary=b"")
+                        if known.findings is not None:
+                            entry.results["kept"] = None, known._replace(rows=b"", summary=b"")
                 if time.monotonic() > end:
                     return done
         self.look(busy)  # as at any other time: somebody may write to them
@@ -504,7 +505,7 @@ class ClosedTraces:
     def _take_counts(self, entry: _Followed, rules: RuleSettings) -> None:
         """Take over the number of findings that a cache had, if these rules made it."""
         _, state = entry.results.pop("kept", (None, None))
-        if state is None or state.findings is None:
+        if state is None:
             return
         from drive_trace.fleet.kept import identity_of  # noqa: PLC0415 - as above
 
