@@ -14,7 +14,6 @@ import click
 
 from drive_trace.commands import formats, options
 from drive_trace.commands.checking import Checking
-from drive_trace.commands.explain import complete_rules, unknown_rule
 from drive_trace.commands.reading import Reading
 from drive_trace.commands.reported import Reported
 from drive_trace.commands.terminal import is_terminal, notify, write_document
@@ -38,11 +37,17 @@ def _rules(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> fro
     names = [name.strip() for each in given for name in each.split(",") if name.strip()]
     for name in names:
         if not selected(name):
+            from drive_trace.commands.explain import unknown_rule  # noqa: PLC0415 - a mistake
+
             raise click.BadParameter(unknown_rule(name))
     return frozenset(code for name in names for code in selected(name))
 
 
-_RULES: dict[str, Any] = {"multiple": True, "callback": _rules, "shell_complete": complete_rules}
+_RULES: dict[str, Any] = {
+    "multiple": True,
+    "callback": _rules,
+    "shell_complete": options.complete_rules,
+}
 
 
 @click.command(cls=options.WithHistory)

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from drive_trace.commands import options
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, frame_columns
@@ -31,17 +30,8 @@ _WITHIN = re.compile(r"(?<=\S)\n(?=[^\s#-])")
 _EXCERPT = re.compile(r"^(\d+ \| )(.*)(?:\n( +\| )( *)(\^+))?$", re.MULTILINE)
 
 
-def complete_rules(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The rules by their codes."""
-    return [
-        CompletionItem(rule.code, help=rule.summary)
-        for rule in RULES.values()
-        if rule.code.startswith(incomplete)
-    ]
-
-
 @click.command()
-@click.argument("code", required=False, shell_complete=complete_rules)
+@click.argument("code", required=False, shell_complete=options.complete_rules)
 @options.output_format(
     ["text", "markdown", "json"],
     default="text",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial, reduce, wraps
 from itertools import islice
@@ -114,15 +114,23 @@ def _appendable(ctx: click.Context, param: click.Parameter, value: str | None) -
 
 def complete_events(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The events of the vocabulary."""
+    from drive_trace.vocabulary import EVENTS  # noqa: PLC0415 - only when a shell asks
+
+    said = {event.name: event.prose.partition(". ")[0] for event in EVENTS.values()}
+    return _beginning(said, incomplete)
+
+
+def complete_rules(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The rules by their codes."""
+    from drive_trace.linter.rules import RULES  # noqa: PLC0415 - only when a shell asks
+
+    return _beginning({rule.code: rule.summary for rule in RULES.values()}, incomplete)
+
+
+def _beginning(said: Mapping[str, str], incomplete: str) -> list[CompletionItem]:
     from click.shell_completion import CompletionItem  # noqa: PLC0415 - only when a shell asks
 
-    from drive_trace.vocabulary import EVENTS  # noqa: PLC0415 - as above
-
-    return [
-        CompletionItem(event.name, help=event.prose.partition(". ")[0])
-        for event in EVENTS.values()
-        if event.name.startswith(incomplete)
-    ]
+    return [CompletionItem(each, help=said[each]) for each in said if each.startswith(incomplete)]
 
 
 def complete_words(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:

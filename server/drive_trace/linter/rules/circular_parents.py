@@ -18,7 +18,6 @@ EVENT{"event_type":"dispatch-start","dispatch_id":"D2","parent_dispatch_id":"D1"
 EVENT{"event_type":"dispatch-start","dispatch_id":"D3","parent_dispatch_id":"D2"}
 """
 
-from graphlib import CycleError, TopologicalSorter
 from itertools import chain
 
 from drive_trace.linter.rule import Findings, Rule, Run, Severity
@@ -32,6 +31,10 @@ def _check(run: Run) -> Findings:
     named = chain.from_iterable(run.table(DISPATCH.opener, _PARENT).values())
     by_child = ((line.fact(DISPATCH.field), line) for line in named)
     children = {each: line for each, line in by_child if each != line.fact(_PARENT)}
+    if not children:
+        return
+    from graphlib import CycleError, TopologicalSorter  # noqa: PLC0415 - few runs have parents
+
     try:
         TopologicalSorter({each: {line.fact(_PARENT)} for each, line in children.items()}).prepare()
     except CycleError as error:

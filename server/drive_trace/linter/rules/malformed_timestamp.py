@@ -33,7 +33,6 @@ EVENT{"event_type":"slice-completed","ts":"2028-02-29T14:00:00.123456+00:00"}
 """
 
 import re
-from calendar import monthrange
 
 from drive_trace.linter.edits import Fixes, Level, replacing, say_in_type
 from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Rule, Severity
@@ -57,6 +56,8 @@ def _no_such_day(found: str) -> str | None:
     year, month, number = map(int, day.groups())
     if not 1 <= month <= len(MONTHS):
         return f"there is no month {month}"
+    from calendar import monthrange  # noqa: PLC0415 - few timestamps are malformed
+
     days = monthrange(year, month)[1] if year else 0
     if 1 <= number <= days or not year:
         return None
