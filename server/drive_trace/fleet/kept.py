@@ -62,8 +62,8 @@ def one_by_one(work: Callable[[Item], Part], items: Iterable[Item]) -> Iterator[
 # What a look at a trace gives
 
 
-FindingCounts = Mapping[str, Mapping[str, int]]
-"""By run, how often each rule found something in a trace."""
+FindingCounts = Mapping[str | None, Mapping[str, int]]
+"""By run, how often each rule found something in a trace; None for lines of no run."""
 
 
 class AllFiles(NamedTuple):
@@ -113,8 +113,6 @@ class TraceState(NamedTuple):
     """Identifies the settings by which the rules ran; empty where they did not."""
     findings: FindingCounts | None
     """None where they did not."""
-    is_clean: bool
-    """Whether they have found nothing, on lines of no run either."""
     runs: Mapping[str, bool]
     """The ids of the runs, each with whether readers count a line of it."""
     strays: tuple[Uncounted, ...]
@@ -193,13 +191,12 @@ def look_at_file(file: File) -> TraceState | disk.Problem:
     records, content = trace
     if file.known is not None and file.known.digest == content:
         return file.known._replace(version=version)
-    summary, findings, is_clean = summarized(records, file)
+    summary, findings = summarized(records, file)
     state = TraceState(
         version,
         content,
         file.rules,
         findings,
-        is_clean,
         {run.run_id: bool(run.event_count) for run in summary.runs},
         summary.strays,
         summary.is_illegible,
@@ -234,22 +231,16 @@ def read(path: str) -> tuple[disk.TraceRecords, bytes] | disk.Problem:
     return found._replace(provenance=provenance), content
 
 
-def summarized(
-    trace: disk.TraceRecords, file: File
-) -> tuple[TraceSummary, FindingCounts | None, bool]:
-    """What the score needs of a trace; by its settings what the rules find in its runs, and whether
-    they find nothing at all.
-    """
+def summarized(trace: disk.TraceRecords, file: File) -> tuple[TraceSummary, FindingCounts | None]:
+    """What the score needs of a trace; by its settings what the rules find in it."""
+    findings: FindingCounts | None = None
     if file.settings is None:
-        scored = ScoredTrace(trace.records, file.name, trace.provenance)
-        summary, findings, is_clean = scored.summary(), None, False
+        summary = ScoredTrace(trace.records, file.name, trace.provenance).summary()
     else:
         analysis = analysed(trace, file, file.settings)
         summary = analysis.summary(file.name)
-        by_run = analysis.told_by_rule()
-        findings = {run_id: dict(each) for run_id, each in by_run.items() if run_id is not None}
-        is_clean = not by_run
-    return disk.with_judgements(without_lines(summary), file.path), findings, is_clean
+        findings = {run_id: dict(each) for run_id, each in analysis.told_by_rule().items()}
+    return disk.with_judgements(without_lines(summary), file.path), findings
 
 
 def analysed(trace: disk.TraceRecords, file: File, settings: RuleSettings) -> Analysis:

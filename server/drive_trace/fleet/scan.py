@@ -4,7 +4,7 @@ process may do both, also on another machine, as all of it can be pickled.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
@@ -129,11 +129,10 @@ def _findings_joined(traces: Mapping[str, _Whole]) -> FindingCounts | None:
     from drive_trace.analysis import join_all  # noqa: PLC0415 - the rules take long to load
 
     join_all([*traces], analyses)
-    found: dict[str, Counter[str]] = {}
+    found = defaultdict[str | None, Counter[str]](Counter)
     for analysis in analyses:
         for run_id, counts in analysis.told_by_rule().items():
-            if run_id is not None:
-                found.setdefault(run_id, Counter()).update(counts)
+            found[run_id].update(counts)
     return found
 
 

@@ -510,10 +510,9 @@ class ClosedTraces:
         from drive_trace.fleet.kept import identity_of  # noqa: PLC0415 - as above
 
         if state.rules == identity_of(rules):
-            found = state.findings.items()
-            counts = {run_id: sum(each.values()) for run_id, each in found}
+            counts = {run_id: sum(each.values()) for run_id, each in state.findings.items()}
             entry.results["counts"] = (rules, None), counts
-            if state.is_clean:
+            if not counts:
                 entry.results["clean"] = rules, None
 
     def _result(
