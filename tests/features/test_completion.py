@@ -353,14 +353,13 @@ def test_no_grade_is_carried_over_what_may_be_later_work(later: str) -> None:
     assert grade in made(read(graded), whole)
 
 
-def test_a_rejected_grade_is_told_of_where_it_would_be_passed_over() -> None:
+def test_no_grade_is_offered_whole_that_would_pass_over_a_rejected_one() -> None:
     fixture = """
         EVENT{"event_type":"correctness-recorded"}
         EVENT{"event_type":"correctness-recorded","qa":"failed"}
         $0
     """
-    (note,) = [each.note for each in notes(fixture) if each.label == "correctness-recorded"]
-    assert note == "a newer one is rejected, and not carried on"
+    assert "correctness-recorded" not in labels(fixture)
 
 
 def test_events_with_fields_of_a_kind_come_once_for_each() -> None:

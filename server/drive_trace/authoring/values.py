@@ -78,8 +78,6 @@ class Carried(NamedTuple):
     """
     note: str
     """When that was recorded, and in which other file, or why it is not repeated."""
-    has_newer_rejected: bool = False
-    """Whether a newer one was rejected, and is not carried on."""
 
 
 STALE = "the run went on since the last one, which is not repeated"

@@ -180,8 +180,6 @@ def _in_order(scope: Scope) -> Iterator[tuple[EventType, Mapping[str, object]]]:
 def _about_event(composed: events.Composed, carried: Carried | None) -> str:
     """The thing that the event would belong to, or what it would repeat, else its prose."""
     event = composed.event
-    if carried is not None and carried.has_newer_rejected:
-        return "a newer one is rejected, and not carried on"
     if carried is not None and carried.note:
         values = (as_json(value).strip('"') for value in carried.values.values())
         return ", ".join((*values, carried.note))

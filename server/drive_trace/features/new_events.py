@@ -211,7 +211,7 @@ def composed_at_end(  # noqa: PLR0913, PLR0917 - which event, of which moment, a
     if not chosen:
         return None
     if is_feed(event):
-        known = runs.feed_at(scope, event, joined)
+        known = _without_doubt(runs.feed_at(scope, event, joined))
         if isinstance(known, CannotMake):
             return known
     carried = runs.carried_at(scope, EVENTS[event], stamp.ts, joined)
@@ -329,13 +329,10 @@ def _grades(
     """The grades to record, missing components first, without those that change nothing."""
     assert scope.run is not None
     run_id = scope.run.run_id
-    feed = runs.feed_at(scope, GRADE, joined)
-    reason = feed.reason if isinstance(feed, CannotMake) else _passed_over(feed)
-    if isinstance(feed, CannotMake) or reason is not None:
-        refused = CannotMake(reason or "")
-        yield findings.Offer(
-            "Record a grade", findings.RECORD_KIND, record, lambda _: refused, disabled=reason
-        )
+    feed = _without_doubt(runs.feed_at(scope, GRADE, joined))
+    if isinstance(feed, CannotMake):
+        why, kind = feed, findings.RECORD_KIND
+        yield findings.Offer("Record a grade", kind, record, lambda _: why, disabled=why.reason)
         return
     counted = feed.counted.values if feed.counted is not None else {}
     values = {**dict.fromkeys(runs.choices()), **counted}
@@ -350,12 +347,14 @@ def _grades(
                 yield findings.Offer(title, findings.RECORD_KIND, record, make, id_)
 
 
-def _passed_over(feed: JoinedFeed) -> str | None:
-    """Why no grade is offered: a rejected or unknown line may have been meant as one."""
-    for path, phrase, _ in feed.doubts:
+def _without_doubt(feed: JoinedFeed | CannotMake) -> JoinedFeed | CannotMake:
+    """A feed, or why no event of it is offered: a rejected or unknown line may be meant as one."""
+    if isinstance(feed, JoinedFeed) and feed.doubts:
+        path, phrase, _ = feed.doubts[0]
         where = "" if path == feed.own.path else f"{printable(path)}: "
-        return f"{where}{phrase}: mend that first, so that what it was meant to say is not lost."
-    return None
+        what = f"{where}{phrase}: mend that first, so that what it was meant to say is not lost."
+        return CannotMake(what)
+    return feed
 
 
 def _scored(analysis: Analysis, run_id: str, joined: runs.Joined) -> RunScore | None:

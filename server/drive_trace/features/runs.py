@@ -386,20 +386,20 @@ def carried_at(scope: Scope, event: EventType, now: str, joined: Joined) -> Carr
     cannot be known.
     """
     feed = feed_at(scope, event.name, joined) if event.is_feed else None
-    if feed is None or isinstance(feed, CannotMake):
+    if feed is None or isinstance(feed, CannotMake) or feed.doubts:
         return None
-    counted, has_newer_rejected = feed.counted, bool(feed.doubts)
+    counted = feed.counted
     if counted is None:
-        return Carried({}, "", has_newer_rejected)
+        return Carried({}, "")
     is_grade = event.name == GRADE and scope.run_id is not None
     run = joined(cast("str", scope.run_id)) if is_grade else None
     stale = run.run.stale if run is not None else None
     is_own = feed.deciding is feed.own
     if scope.is_stale(event.name) or (stale is not None and (stale.others or not is_own)):
-        return Carried({}, STALE, has_newer_rejected)
+        return Carried({}, STALE)
     where = f" in {printable(feed.deciding.path)}" if not is_own else ""
     note = f"as recorded at {clock(counted.ts, now)}{where}"
-    return Carried(counted.values, note, has_newer_rejected)
+    return Carried(counted.values, note)
 
 
 def _feed_of(part: run_score.RunInFile, name: str) -> FeedState:
