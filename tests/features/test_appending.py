@@ -181,7 +181,7 @@ def test_by_name_grades_are_offered_on_every_line_of_a_run() -> None:
 def test_what_stands_open_is_closed_and_measured() -> None:
     titles = [title for title in check_offers(OPEN) if title.startswith("Close")]
     assert titles == [
-        f"Close dispatch “implementer D1 R1”: {result}"
+        f"Close implementer D1 R1: {result}"
         for result in ("completed", "failed", "aborted")
     ]
     check_appended(
@@ -194,7 +194,7 @@ def test_what_stands_open_is_closed_and_measured() -> None:
 
 def test_a_round_ends_with_a_gap_for_what_only_a_person_knows() -> None:
     on_round = OPEN.replace("$0", "").replace('"round_number":2', '"round_number":2$0')
-    title = "Close round 2: satisfied, then fill in findings_filed"
+    title = "Close round 2 of implementer D1 R1: satisfied, then fill in findings_filed"
     assert title in check_offers(on_round)
     check_appended(
         on_round,
@@ -214,8 +214,8 @@ def test_each_of_several_open_dispatches_is_closed_by_name() -> None:
         if each.title.endswith("completed")
     ]
     assert [each.title for each in offers] == [
-        "Close dispatch “lexer”: completed",
-        "Close dispatch “implementer D1 R1”: completed",
+        "Close lexer: completed",
+        "Close implementer D1 R1: completed",
     ]
     (change,) = changes_of(offers[1])
     assert '"dispatch_id":"d1","result":"completed"' in change.text
@@ -234,7 +234,7 @@ def test_what_was_never_ended_is_closed_by_a_quick_fix() -> None:
     finding = next(each for each in analysis.findings() if each.rule.code == "unclosed-round")
     offers = closing_offers(analysis, finding, ["quickfix"])
     assert {each.kind for each in offers} == {"quickfix"}
-    assert [each.title.partition(":")[0] for each in offers] == 4 * ["Close round 1"]
+    assert [each.title.partition(":")[0] for each in offers] == 4 * ["Close round 1 of implementer D1 R1"]
     assert closing_offers(analysis, finding, ["refactor"]) == []
 
 

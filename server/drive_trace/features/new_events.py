@@ -461,13 +461,5 @@ def _end_title(scope: Scope, opened: Opened, outcome: Mapping[str, object]) -> s
     names = (slot.field.name for slot in composed.blanks)
     blanks = [name for name in names if name not in outcome]
     then = f", then fill in {' and '.join(blanks)}" if blanks else ""
-    return f"Close {_called(scope, opened)}: {', '.join(map(str, outcome.values()))}{then}"
-
-
-def _called(scope: Scope, opened: Opened) -> str:
-    start = opened.start
-    if opened.of.entity is Entity.ROUND:
-        if len(scope.opened[Entity.ROUND]) > 1:
-            return printable(entity_name(scope, opened.of, start))
-        return f"round {start.fact('round_number')}"
-    return f"dispatch “{printable(start.text_fact('dispatch_name'))}”"
+    called = printable(entity_name(scope, opened.of, opened.start))
+    return f"Close {called}: {', '.join(map(str, outcome.values()))}{then}"

@@ -80,11 +80,6 @@ _LARGEST = 16 * 1024 * 1024
 """In bytes; no spec, plan or brief is that long."""
 
 
-def file_named(path: str, folders: Sequence[Path], trace: Path | None) -> Path | None:
-    """The file of the workspace that a trace means by one path; see :func:`linked_files`."""
-    return linked_files([path], trace, folders).get(path)
-
-
 def length_and_sha256(file: Path) -> tuple[int, str]:
     """Length in bytes and sha256 in hexadecimal. Raises OSError, also where it is too large."""
     from hashlib import sha256  # noqa: PLC0415 - loads OpenSSL, which takes long

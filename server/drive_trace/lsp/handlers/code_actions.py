@@ -24,7 +24,7 @@ from drive_trace.lsp import handlers
 from drive_trace.lsp.rpc.capabilities import Client, path_of
 from drive_trace.lsp.rpc.threads import in_thread
 from drive_trace.lsp.workspace.open_traces import check_unchanged
-from drive_trace.storage.linked_files import file_named, length_and_sha256
+from drive_trace.storage.linked_files import length_and_sha256, linked_files
 from drive_trace.storage.projects import add_known
 from drive_trace.storage.recording import new_stamp
 from drive_trace.storage.toml_models import turn_off
@@ -87,7 +87,7 @@ def _fixing(request: handlers.TraceRequest, rule: str | None) -> Callable[[], fi
 
 def file_of(request: handlers.TraceRequest, path: str) -> Path | None:
     """The file of the workspace that a path in the trace names."""
-    return file_named(path, request.folders, path_of(request.trace.uri))
+    return linked_files([path], path_of(request.trace.uri), request.folders).get(path)
 
 
 _GRACE_MS = 60_000
