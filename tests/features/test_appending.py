@@ -181,8 +181,7 @@ def test_by_name_grades_are_offered_on_every_line_of_a_run() -> None:
 def test_what_stands_open_is_closed_and_measured() -> None:
     titles = [title for title in check_offers(OPEN) if title.startswith("Close")]
     assert titles == [
-        f"Close implementer D1 R1: {result}"
-        for result in ("completed", "failed", "aborted")
+        f"Close implementer D1 R1: {result}" for result in ("completed", "failed", "aborted")
     ]
     check_appended(
         OPEN,
@@ -234,7 +233,8 @@ def test_what_was_never_ended_is_closed_by_a_quick_fix() -> None:
     finding = next(each for each in analysis.findings() if each.rule.code == "unclosed-round")
     offers = closing_offers(analysis, finding, ["quickfix"])
     assert {each.kind for each in offers} == {"quickfix"}
-    assert [each.title.partition(":")[0] for each in offers] == 4 * ["Close round 1 of implementer D1 R1"]
+    titles = [each.title.partition(":")[0] for each in offers]
+    assert titles == 4 * ["Close round 1 of implementer D1 R1"]
     assert closing_offers(analysis, finding, ["refactor"]) == []
 
 

@@ -1,7 +1,6 @@
-"""What is said of durations: once a dispatch, and nothing where the timestamps tell nothing."""
+"""What is said of durations: once a run, and nothing where the timestamps tell nothing."""
 
 from drive_trace.analysis import Analysis
-from drive_trace.linter.courses import MOST
 from drive_trace.trace.line import name_of
 from tests.support.fixtures import trace
 
@@ -32,26 +31,13 @@ def found(text: str) -> list[str]:
     ]
 
 
-def test_of_one_round_the_round_speaks_for_its_dispatch() -> None:
-    assert found(of_rounds(20, whole=20)) == ["exceeds on round-end"]
-    assert found(of_rounds(5, whole=5)) == ["below on round-end"]
-    assert found(of_rounds(10, whole=20)) == ["exceeds on dispatch-end"]
-    assert found(of_rounds(20, whole=10)) == ["exceeds on round-end"]
-
-
-def test_of_several_rounds_the_dispatch_speaks_for_them() -> None:
-    assert found(of_rounds(20, 20, whole=20)) == ["exceeds on dispatch-end"]
-    assert found(of_rounds(20, 10, whole=10)) == ["exceeds on round-end"]
-
-
-def test_what_is_wrong_in_another_way_is_said_as_well() -> None:
+def test_each_wrong_duration_counts_in_one_finding_of_the_run() -> None:
+    assert found(of_rounds(20, whole=20)) == ["exceeds on round-end", "exceeds on dispatch-end"]
+    assert found(of_rounds(5, whole=10)) == ["below on round-end"]
     assert found(of_rounds(20, whole=5)) == ["exceeds on round-end", "below on dispatch-end"]
-
-
-def test_a_dispatch_does_not_speak_for_very_many_rounds() -> None:
-    rounds = [20] * MOST
-    assert found(of_rounds(*rounds, whole=20)) == ["exceeds on dispatch-end"]
-    assert len(found(of_rounds(20, *rounds, whole=20))) == MOST + 2
+    told = Analysis(of_rounds(20, 20, 10, whole=20)).told()
+    exceeding = [each for each in told if "exceeds-timestamps" in each.finding.rule.code]
+    assert [len(each.places) for each in exceeding] == [2]
 
 
 def test_what_was_recorded_afterwards_is_one_finding_a_run_and_nothing_replaces_the_claim() -> None:

@@ -26,16 +26,9 @@ new.
 CLAIM = "wall_clock_ms"
 
 
-def tolerances(percent: int, of_time: str, of_share: str) -> tuple[Option, Option]:
-    """The options of a rule on durations, with what each lets pass, a sentence each."""
-    time = Option("tolerance-ms", 2000, of_time)
-    return time, Option("tolerance-percent", percent, of_share)
-
-
-TOLERANCES = tolerances(
-    10,
-    "Milliseconds that a duration may differ from its timestamps, whatever its length.",
-    "Percent of the time between the timestamps that a duration may differ from it.",
+TOLERANCES = (
+    Option("tolerance-ms", 2000, "Milliseconds that a duration may be off, whatever its length."),
+    Option("tolerance-percent", 10, "Percent of what it should be that a duration may be off."),
 )
 """What rules about durations let pass."""
 _BRIEF = "brief-issued"

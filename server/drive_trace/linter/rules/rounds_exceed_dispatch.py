@@ -30,7 +30,7 @@ EVENT{"event_type":"round-end","wall_clock_ms":9000000}
 from collections.abc import Sequence
 from typing import cast
 
-from drive_trace.linter.courses import CLAIM, tolerances
+from drive_trace.linter.courses import CLAIM, TOLERANCES
 from drive_trace.linter.rule import Finding, Findings, Line, Rule, Run, Severity
 from drive_trace.text.wording import duration
 from drive_trace.vocabulary import DISPATCH, ROUND
@@ -66,10 +66,6 @@ def _finding(line: Line, rounds: Sequence[Line], total: str, claimed: str) -> Fi
 RULE = Rule(
     Severity.INFORMATION,
     _check,
-    options=tolerances(
-        5,
-        "Milliseconds by which the rounds may claim more, however long the dispatch is.",
-        "Percent of the dispatch's duration by which the rounds may claim more.",
-    ),
+    options=TOLERANCES,
     sums="dispatches claim less time than their rounds",
 )
