@@ -142,8 +142,8 @@ class Analysis:
 
     def findings(self) -> Iterator[Finding]:
         """Every finding, by line and then by where on it."""
-        for line in self.found.lines:
-            yield from self.found.of(line)
+        for line in (found := self.found).lines:
+            yield from found.of(line)
 
     def told(self) -> Iterator[Told]:
         """What of the findings is told: each cause and each run of one rule once."""

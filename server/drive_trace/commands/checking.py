@@ -30,8 +30,8 @@ from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span, Spot
 from drive_trace.text.wording import first_of, plural
 from drive_trace.trace.history import History
+from drive_trace.trace.index import Identity
 from drive_trace.trace.joined import (
-    Identity,
     JoinedFile,
     JoinedFiles,
     SharedEvent,

@@ -325,7 +325,7 @@ def _landmarks(at: referents.Pointed) -> Iterator[tuple[str, Line]]:
     if run is None:
         return
     seen = [at.line]
-    first, start, before = run.first_line, _dispatch_start(at), run.lines.before(at.line)
+    first, start, before = run.lines[0], _dispatch_start(at), run.lines.before(at.line)
     name = code(start.text_fact("dispatch_name"), 60) if start is not None else ""
     for what, line in (("the run's start", first), (f"the start of {name}", start)):
         if line is not None and line.order < at.line.order and line not in seen:

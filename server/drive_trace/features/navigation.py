@@ -363,7 +363,7 @@ def best_matches(names: Iterable[SymbolName], query: str) -> list[SymbolName]:
 
 def _symbol_starts(run: Run) -> Iterator[tuple[str, Entity, Line]]:
     """Each name of a run, with its entity and the line where that begins."""
-    yield run.run_id, Entity.RUN, run.first_line
+    yield run.run_id, Entity.RUN, run.lines[0]
     for entity in (Entity.SLICE, Entity.DISPATCH):
         of = LIFETIMES[entity]
         seen = set()

@@ -226,7 +226,7 @@ def _about_event_id(at: Pointed, value: str) -> str | None:
     if run is None:
         return None
     text = f"Event {run.lines.position(at.line) + 1:,} of {len(run):,} of run {code(at.line.run)}."
-    others = [each for each in at.analysis.index.with_id(value)[:3] if each is not at.line]
+    others = [each for each in at.analysis.index.ids.get(value, ())[:3] if each is not at.line]
     if others:
         text += f" Also the id of the event on {', '.join(map(at.link, others))}."
     return text

@@ -437,7 +437,7 @@ def code_lenses(
         if isinstance(line, FlaggedLine) and line.event_name == GRADE and options.grades
     )
     runs = chain(
-        ((run.run_id, run.first_line) for run in index.runs_in_order),
+        ((run.run_id, run.lines[0]) for run in index.runs_in_order),
         ((run_id, lines[0]) for run_id, lines in index.uncounted.items()),
     )
     wanted = chain(

@@ -163,15 +163,16 @@ class TokenReader:
             return Token("...", Span(start, self.at))
         return self._word(start, place)
 
-    def pair(self) -> Member | None:
-        """A sound pair with a comma and a key behind it, as a whole: most of a broken record is
-        such pairs, and token by token they take ten times as long.
+    def pairs(self, most: int) -> list[Member]:
+        """The next sound pairs with a comma and a key behind them: most of a broken record is such
+        pairs, and token by token they take ten times as long.
         """
-        found = _PAIR.match(self.text, self.at)
-        if found is None:
-            return None
-        self.at, value = found.end(), Span(*found.span(2))
-        return Member(found[1], Span(found.start(), value.start - 1), scalar(found[2], value))
+        pairs: list[Member] = []
+        while len(pairs) < most and (found := _PAIR.match(self.text, self.at)) is not None:
+            self.at, value = found.end(), Span(*found.span(2))
+            key = Span(found.start(), value.start - 1)
+            pairs.append(Member(found[1], key, scalar(found[2], value)))
+        return pairs
 
     def before_colon(self) -> bool:
         """Whether the next token is a colon."""

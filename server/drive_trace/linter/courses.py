@@ -143,9 +143,9 @@ def _is_usual(of: Lifetime, lines: Sequence[Line]) -> bool:
     all do, and need no courses.
     """
     names = [line.event.name for line in lines if line.event is not None]
-    if not (names[0] == of.opener and names[-1] == of.closer):
+    if (names[0], names[-1]) != (of.opener, of.closer):
         return False
-    if not names.count(of.opener) == names.count(of.closer) == 1:
+    if names.count(of.opener) + names.count(of.closer) > 2:
         return False
     if of is DISPATCH:
         return _BRIEF in names

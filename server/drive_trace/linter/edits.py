@@ -20,7 +20,7 @@ from drive_trace.trace.line import Diagnostic, DiagnosticKind, Line, Path, name_
 from drive_trace.trace.places import Part, Place, pair_at, resolve, syntax_of
 from drive_trace.trace.run import FORGOTTEN_MS, MOMENT_MS, TIMED, Run
 from drive_trace.trace.times import milliseconds_between
-from drive_trace.vocabulary import DISPATCH, FEEDS, FieldType, Form, Lifetime, OneOfShape
+from drive_trace.vocabulary import DISPATCH, EVENTS, FEEDS, FieldType, Form, Lifetime, OneOfShape
 from drive_trace.vocabulary.slips import nearest, said_in_type
 
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
@@ -102,8 +102,8 @@ def insert_fields(line: Line, path: Path, fields: Iterable[tuple[str, str]]) -> 
 def nearest_started(run: Run, of: Lifetime, line: Line, name: str) -> str | None:
     """The id that a wrong one is most likely a slip of: of what was started last before a line."""
     starts = run.events(of.opener).nearest_before(line, _LATEST)
-    ids = [start.text_fact(of.field) for start in starts]
-    ids = [each for each in ids if each != name]
+    place = EVENTS[of.opener].positions[of.field]
+    ids: list[str] = [start.facts[place] for start in starts if start.facts[place] != name]
     name = name.strip(" {}")
     begun = [each for each in ids if len(name) >= 2 * _END and each.startswith(name)]
     if len(begun) == 1:

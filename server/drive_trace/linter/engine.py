@@ -99,8 +99,7 @@ class Engine:
 
     def _findings_of(self, unit: Unit) -> Iterable[Finding]:
         if unit is None:
-            whole = WholeTrace(self._lines, self._index)
-            return self._all(WholeTrace, whole)
+            return self._all(WholeTrace, WholeTrace(self._lines, self._index))
         if isinstance(unit, str):
             run = self._index.runs.get(unit)
             return self._all(Run, run) if run is not None else ()
@@ -389,11 +388,11 @@ class FindingStore:
         """
         self.alike.clear()
         for line in unless_stopped(lines):
-            codes = self._codes(line)
+            codes = shown = self._codes(line)
             if self._known:
                 hidden = {each for each in dict.fromkeys(codes) if self._hides(each, line)}
                 self._hidden[line] = [each for each in codes if each in hidden]
-            shown = [each for each in codes if self._shows(each, line)]
+                shown = [each for each in codes if each not in hidden]
             self.hidden_total += len(codes) - len(shown)
             if shown:
                 self.revision = next(_revisions)

@@ -132,9 +132,9 @@ class LineDiagnostic(NamedTuple):
         """The finding on the diagnostic. It marks the value at its path, or another place.
         ``related`` are other places of the line, each with what it explains.
         """
-        at = Place(Part.VALUE, self.diagnostic.path) if at is None else at
-        others = ((self.line, *each) for each in related)
-        return rule.finding(self.line, at, message, *others)._replace(diagnostic=self.diagnostic)
+        at = Place(Part.VALUE, self.diagnostic.path) if at is None else _place(at)
+        others = tuple([Related(self.line, _place(what), why) for what, why in related])
+        return Finding(rule, self.line, at, message, others, self.diagnostic)
 
     def not_json(self, rule: Rule[Any]) -> Finding:
         """The finding on a line that is not JSON."""

@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from heapq import merge
 from operator import attrgetter, itemgetter
 from typing import NamedTuple
@@ -242,12 +242,13 @@ def _consequences(
     lines = merge(index.unknown, *index.rejected.values(), key=attrgetter("order"))
     rejected = _OnUnreadLines(severe, missed, lines)
     cause_of: dict[int, Finding] = {}
+    causes = cache(lambda of: _Causes(by_rule[of]))
     for (code, run_id), some in by_rule.items():
         for table, look in _LOOKS:
             for cause in table.get(code, ()):
                 given = by_rule.get((cause, run_id))
                 if given is not None and severity_of(given[0]) <= severity_of(some[0]):
-                    _note(cause_of, some, partial(look, _Causes(given)))
+                    _note(cause_of, some, partial(look, causes((cause, run_id))))
         if code in MISSING:
             _note(cause_of, some, partial(rejected.cause_of, run_id=run_id))
     return cause_of

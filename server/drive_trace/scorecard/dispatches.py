@@ -11,7 +11,7 @@ import msgspec
 
 from drive_trace.scorecard.caveats import LineRef
 from drive_trace.text.wording import short_time
-from drive_trace.trace.run import is_recorded_afterwards
+from drive_trace.trace.run import Length, length_of, work_of
 from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import DISPATCH, EVENTS, ROUND, Entity
 
@@ -87,31 +87,6 @@ _OUTCOMES = {
     "escalating-to-user": Outcome.HALTED,
     "stop-condition": Outcome.HALTED,
 }
-
-
-Length = tuple[int, bool]
-"""Milliseconds, and whether only their author says so."""
-
-
-def length_of(claimed: int, clock: int | None) -> Length:
-    """How long something took, given what its end claims and what lies between the timestamps."""
-    if clock is None or clock < 0 or is_recorded_afterwards(clock, claimed):
-        return claimed, True
-    return clock, False
-
-
-def work_of(own: Length | None, rounds: Sequence[Length]) -> Sequence[Length]:
-    """The lengths of the rounds of a dispatch, or its own where none has one. What rounds claim
-    fills what the others leave of its time by the clock, and no more.
-    """
-    if own is None or own[1]:
-        return rounds or [*filter(None, [own])]
-    left = own[0] - sum(ms for ms, is_claimed in rounds if not is_claimed)
-    found: list[Length] = []
-    for ms, is_claimed in rounds:
-        found.append((max(min(ms, left), 0) if is_claimed else ms, is_claimed))
-        left -= ms * is_claimed
-    return found or [own]
 
 
 class Period(msgspec.Struct, frozen=True):

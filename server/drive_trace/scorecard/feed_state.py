@@ -16,7 +16,7 @@ from drive_trace.scorecard.caveats import Uncounted, meant_feed, uncounted_lines
 from drive_trace.scorecard.run_lines import newest_grade
 from drive_trace.scorecard.run_score import Recorded, RunScore, recorded_in
 from drive_trace.trace.index import Index
-from drive_trace.trace.joined import may_be_after, repeats
+from drive_trace.trace.joined import may_be_after
 from drive_trace.trace.line import FlaggedLine, runs_named
 from drive_trace.trace.reading import values_of
 from drive_trace.trace.run import Run, in_order
@@ -166,7 +166,7 @@ def feed_state(index: Index, feed: EventType, run_id: str, path: str = "") -> Fe
         recorded_in(counted) if counted is not None else None,
         uncounted_lines(uncounted),
         _agent_of(run) if run is not None else None,
-        [line.order + 1 for line in repeats(run)] if run is not None else (),
+        [line.order + 1 for line in index.repeats.get(run_id, ())],
         newest_grade(run) if run is not None and feed.name == GRADE else None,
     )
 

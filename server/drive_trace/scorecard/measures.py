@@ -129,9 +129,8 @@ def wall_clock(
     measured = milliseconds_between(started, closed)
     if measured is not None and measured >= 0:
         return WallClock(measured, 0, 0, 0, 1)
-    starts, ends = (run.table(name, DISPATCH.field) for name in _DISPATCHES)
-    each = starts.keys() | ends.keys()
-    of = sum(max(len(starts.get(key, ())), len(ends.get(key, ()))) for key in each)
+    starts, ends = (run.counts(name, DISPATCH.field) for name in _DISPATCHES)
+    each = starts | ends  # of both counts the larger one
     place = EVENTS[DISPATCH.closer].positions["wall_clock_ms"]
     ms = sum([line.facts[place] for line in run.events(DISPATCH.closer)]) if ends else None
     count = sum(
@@ -139,7 +138,7 @@ def wall_clock(
         for record in records
         for end in run.events("dispatch-end")
     )
-    return WallClock(ms, len(run.events(DISPATCH.closer)), of, len(each), 0, int(ms is None), count)
+    return WallClock(ms, ends.total(), each.total(), len(each), 0, int(ms is None), count)
 
 
 def _is_in_time(span: TimeSpan | None) -> bool:
@@ -151,9 +150,9 @@ def _is_in_time(span: TimeSpan | None) -> bool:
 
 def mean_rounds(run: Run) -> Rounds:
     """The mean number of rounds over all dispatches that had one."""
-    rounds = run.table(ROUND.opener, DISPATCH.field)
-    dispatches = {each for name in _DISPATCHES for each in run.table(name, DISPATCH.field)}
-    return Rounds(len(run.events(ROUND.opener)), len(rounds), len(rounds.keys() | dispatches))
+    rounds = run.counts(ROUND.opener, DISPATCH.field)
+    dispatches = {*rounds}.union(*(run.counts(name, DISPATCH.field) for name in _DISPATCHES))
+    return Rounds(rounds.total(), len(rounds), len(dispatches))
 
 
 def as_double(value: int | None) -> int | float | None:
@@ -285,12 +284,12 @@ def _are_afterwards(run: Run) -> list[bool]:
     found = []
     for of in TIMED:
         opened, closed = EVENTS[of.opener].positions[of.field], EVENTS[of.closer].positions
-        starts = run.events(of.opener)
-        for end in _some(run.events(of.closer)):
-            start = starts.before(end)
-            if start is None or start.facts[opened] != end.facts[closed[of.field]]:
-                continue
-            ms = milliseconds_between(start.facts[TS], end.facts[TS])
-            if ms is not None and ms >= 0:
-                found.append(is_recorded_afterwards(ms, end.facts[closed["wall_clock_ms"]]))
+        ends = _some(run.events(of.closer))
+        pairs = zip(map(run.events(of.opener).before, ends), ends, strict=True)
+        own = [(start.facts, end.facts) for start, end in pairs if start is not None]
+        own = [each for each in own if each[0][opened] == each[1][closed[of.field]]]
+        times = [milliseconds_between(start[TS], end[TS]) for start, end in own]
+        claims = [end[closed["wall_clock_ms"]] for _, end in own]
+        known = ((ms, claim) for ms, claim in zip(times, claims, strict=True) if ms is not None)
+        found += [is_recorded_afterwards(*each) for each in known if each[0] >= 0]
     return found

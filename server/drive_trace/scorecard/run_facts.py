@@ -9,10 +9,9 @@ from operator import itemgetter
 from typing import Any, NamedTuple, cast
 
 from drive_trace.scorecard.caveats import LineRef
-from drive_trace.scorecard.dispatches import Key, Length, length_of, work_of
 from drive_trace.trace.line import TS, Line, earliest, latest, name_of
 from drive_trace.trace.reading import values_of
-from drive_trace.trace.run import Run
+from drive_trace.trace.run import Length, Run, length_of, work_of
 from drive_trace.trace.times import milliseconds_between, sortable
 from drive_trace.vocabulary import DISPATCH, EVENTS, ROUND, SLICE, Lifetime
 
@@ -102,10 +101,10 @@ def run_facts(run: Run, files: _Files) -> RunFacts:
         in_rounds[key].append(length)
     work_in = {key: work_of(took.get(key), own) for key, own in in_rounds.items()}
     work = [*chain.from_iterable(work_in.values())]
-    starts = run.table(ROUND.opener, DISPATCH.field)
-    reworked = [key for key in results if len(starts.get(key, ())) > 1]
+    starts = run.counts(ROUND.opener, DISPATCH.field)
+    reworked = [key for key in results if starts[key] > 1]
     longest = max(took, key=lambda key: took[key][0], default=None)
-    most = max(reworked, key=lambda key: len(starts[key]), default=None)
+    most = max(reworked, key=lambda key: starts[key], default=None)
 
     def called(key: str) -> tuple[str, LineRef]:
         own = (each for (dispatch_id, _), each in rounds.items() if dispatch_id == key)
@@ -127,7 +126,7 @@ def run_facts(run: Run, files: _Files) -> RunFacts:
             NotableDispatch(*called(key), result=results[key])
             for key in unfinished[:_MOST_UNFINISHED]
         ),
-        slices=len({key for name in _OF_SLICES for key in run.table(name, SLICE.field)}),
+        slices=len({key for name in _OF_SLICES for key in run.counts(name, SLICE.field)}),
         work_ms=sum(ms for ms, _ in work) if work else None,
         claimed_ms=sum(ms for ms, is_claimed in work if is_claimed),
         clock_ms=clock_ms,
@@ -141,7 +140,7 @@ def run_facts(run: Run, files: _Files) -> RunFacts:
         rounds=len(run.events(ROUND.opener)),
         open_rounds=sum(end is None for _, end in rounds.values()),
         reworked=len(reworked),
-        most_rounds=NotableDispatch(*called(most), len(starts[most])) if most is not None else None,
+        most_rounds=NotableDispatch(*called(most), starts[most]) if most is not None else None,
         escalations=verdicts["escalating-to-user"],
         stopped=verdicts["stop-condition"],
     )
@@ -163,23 +162,21 @@ def _keys(lines: Sequence[Line], name: str, fields: Sequence[str]) -> Sequence[A
     return [*map(named, [line.facts for line in lines])]
 
 
-def _said(bounds: Mapping[Key, _Bounds], of: Lifetime, field: str) -> dict[Key, str | None]:
+def _said(bounds: Mapping[Any, _Bounds], of: Lifetime, field: str) -> dict[Any, str | None]:
     """What each end says, where there is one."""
     place = EVENTS[of.closer].positions[field]
     return {key: end.facts[place] for key, (_, end) in bounds.items() if end is not None}
 
 
-def _lengths(bounds: Mapping[Key, _Bounds], of: Lifetime) -> dict[Key, Length]:
-    """How long each took that has an end."""
+def _lengths(bounds: Mapping[Any, _Bounds], of: Lifetime) -> dict[Any, Length]:
+    """How long each took that has an end: by whole columns, too."""
+    ended = {key: (start, end) for key, (start, end) in bounds.items() if end is not None}
+    starts = [start.facts[TS] if start is not None else None for start, _ in ended.values()]
+    ends = [end.facts for _, end in ended.values()]
+    clocks = [*map(milliseconds_between, starts, [each[TS] for each in ends])]
     claim = EVENTS[of.closer].positions["wall_clock_ms"]
-    return {
-        key: length_of(
-            end.facts[claim],
-            milliseconds_between(start.facts[TS], end.facts[TS]) if start is not None else None,
-        )
-        for key, (start, end) in bounds.items()
-        if end is not None
-    }
+    claims = [each[claim] for each in ends]
+    return dict(zip(ended, map(length_of, claims, clocks), strict=True))
 
 
 def _halt(line: Line, path: str) -> Halt:
@@ -193,8 +190,8 @@ def _clock(files: _Files) -> tuple[str | None, int | None]:
         [lines for name, lines in run.by_event.items() if not EVENTS[name].is_feed]
         for run, _ in files
     ]
-    ends = [earliest(each[0] for each in some) for some in own]
-    ends += [latest(each[-1] for each in some) for some in own]
+    ends = [earliest([each[0] for each in some]) for some in own]
+    ends += [latest([each[-1] for each in some]) for some in own]
     stamps = [*filter(None, (sortable(line.text_fact("ts")) for line in ends if line))]
     first, last = min(stamps, default=None), max(stamps, default=None)
     return first, milliseconds_between(first, last)

@@ -13,8 +13,8 @@ from itertools import chain
 from drive_trace.scorecard import caveats
 from drive_trace.scorecard.run_score import Recorded, RunInFile, recorded_in
 from drive_trace.stopping import unless_stopped
-from drive_trace.trace.index import Index
-from drive_trace.trace.joined import SpreadRun, identity_of, repeats
+from drive_trace.trace.index import Index, identity_of
+from drive_trace.trace.joined import SpreadRun
 from drive_trace.trace.line import Line
 from drive_trace.trace.provenance import Change
 from drive_trace.trace.run import Run
@@ -77,7 +77,7 @@ class TraceLines:
         grade, cost = run.events(GRADE).last, run.events(COST).last
         return RunInFile(
             path,
-            run.first_line.order + 1,
+            run.lines[0].order + 1,
             len(run),
             recorded_in(grade, path) if grade is not None else None,
             recorded_in(cost, path) if cost is not None else None,
@@ -86,7 +86,7 @@ class TraceLines:
             strays=self.strays,
             stray_count=len(index.strays[0]),
             unknown=tuple(sorted((*unknown.get(run_id, ()), *unknown[None]))),
-            copies=tuple(line.order + 1 for line in repeats(run)),
+            copies=tuple(line.order + 1 for line in index.repeats.get(run_id, ())),
             newest_grade=newest_grade(run),
         )
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from heapq import merge
 from itertools import chain
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from drive_trace.stopping import unless_stopped
 from drive_trace.trace import line as trace_line
-from drive_trace.trace.line import EVENT_ID, FlaggedLine, Line, LineSet, LineStatus, run_of
+from drive_trace.trace.line import EVENT_ID, TS, FlaggedLine, Line, LineSet, LineStatus, run_of
 from drive_trace.trace.provenance import Change, ProvenanceRecord, changes_in
-from drive_trace.trace.run import Run, by_repeated_id, in_order
+from drive_trace.trace.run import Run, in_order
 from drive_trace.vocabulary import DISPATCH, FEEDS, LIFETIMES, WRITERS, Entity, EventType, Form
 from drive_trace.vocabulary.slips import is_slip_of_name
 
@@ -44,6 +44,18 @@ def keys_of(line: Line) -> Iterator[Key]:
     value = line.fact(shared[1]) if shared is not None else None
     if shared is not None and value is not None:
         yield shared[0], value
+
+
+Identity: TypeAlias = tuple[str, str, str]
+"""The id, type and ``ts`` of an event."""
+
+
+def identity_of(line: Line) -> Identity:
+    """What an event and its copies have in common, wherever they stand: paths, slugs and run ids
+    may have been changed.
+    """
+    assert line.event is not None
+    return line.facts[EVENT_ID], line.event.name, line.facts[TS]
 
 
 class Index:
@@ -204,13 +216,26 @@ class Index:
 
     @cached_property
     def repeated_ids(self) -> Mapping[object, Sequence[Line]]:
-        """The events of each id that several have."""
-        repeated = by_repeated_id([*chain.from_iterable(self._valid.values())])
-        return by_repeated_id(in_order(chain.from_iterable(repeated.values())))
+        """The events of each id that several have: most often there is none, and only these few are
+        grouped.
+        """
+        lines = [*chain.from_iterable(self._valid.values())]
+        ids = [line.facts[EVENT_ID] for line in lines]
+        found = defaultdict[object, LineSet](LineSet)
+        counts = Counter(ids) if len(set(ids)) < len(ids) else {}
+        for line in in_order(line for line in lines if counts and counts[line.facts[EVENT_ID]] > 1):
+            found[line.facts[EVENT_ID]].append(line)
+        return found
 
-    def with_id(self, event_id: object) -> Sequence[Line]:
-        """The events with an id."""
-        return self.ids.get(event_id, ())
+    @cached_property
+    def repeats(self) -> Mapping[str, Sequence[Line]]:
+        """By run its events that are copies of one above them."""
+        found = defaultdict[str, list[Line]](list)
+        first: dict[Hashable, Line] = {}
+        for line in in_order(chain.from_iterable(self.repeated_ids.values())):
+            if first.setdefault((line.run, identity_of(line)), line) is not line:
+                found[line.run].append(line)
+        return found
 
     def having(self, name: str, field: str, value: object) -> LineSet:
         """The events of one name in which a field has a value, of all runs."""
@@ -227,7 +252,7 @@ class Index:
     @cached_property
     def runs_in_order(self) -> Sequence[Run]:
         """The runs by their first line."""
-        return sorted(self.runs.values(), key=lambda run: run.first_line.order)
+        return sorted(self.runs.values(), key=lambda run: run.lines[0].order)
 
     @cached_property
     def _unread(self) -> dict[str | None, Run]:

@@ -8,16 +8,16 @@ what is after it, is decided file by file, here alone, for rules and for the sco
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from heapq import merge
 from itertools import chain, count
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import msgspec
 
-from drive_trace.trace.index import Index
-from drive_trace.trace.line import EVENT_ID, TS, Line, name_of, time_in
+from drive_trace.trace.index import Identity, Index, identity_of
+from drive_trace.trace.line import TS, Line, name_of, time_in
 from drive_trace.trace.run import Run, in_order
 from drive_trace.trace.times import is_later, latest_recorded, sortable
 from drive_trace.vocabulary import EVENTS, GRADE, Entity
@@ -146,26 +146,6 @@ def sharing(run_ids: Sequence[Iterable[str]]) -> Sequence[Sequence[int]]:
 
 
 # A run file by file
-
-Identity: TypeAlias = tuple[str, str, str]
-"""The id, type and ``ts`` of an event."""
-
-
-def identity_of(line: Line) -> Identity:
-    """What an event and its copies have in common, wherever they stand: paths, slugs and run ids
-    may have been changed.
-    """
-    assert line.event is not None
-    return line.facts[EVENT_ID], line.event.name, line.facts[TS]
-
-
-def repeats(run: Run) -> Sequence[Line]:
-    """The events of a run in a file that are copies of one above them."""
-    found: list[Line] = []
-    for lines in run.repeated_ids.values():
-        first: dict[Hashable, Line] = {}
-        found += [line for line in lines if first.setdefault(identity_of(line), line) is not line]
-    return sorted(found, key=lambda line: line.order)
 
 
 def identities(lines: Iterable[Line]) -> list[tuple[Identity, int]]:

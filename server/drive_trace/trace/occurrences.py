@@ -188,7 +188,7 @@ def first_of_run(index: Index, run_id: str) -> Line | None:
     """The first line of a run, be it a rejected one."""
     run = index.runs.get(run_id)
     rejected = index.rejected.get(run_id)
-    return earliest((run.first_line if run else None, rejected.first if rejected else None))
+    return earliest((run.lines[0] if run else None, rejected.first if rejected else None))
 
 
 def _may_name(line: Line, value: str) -> bool:

@@ -218,7 +218,7 @@ def changes_in(record: ProvenanceRecord, index: Index) -> Sequence[Change]:
     }
     """What readers do not count: it stands under no id."""
     for event_id, entry in record.entries.items():
-        above, lines = lowest.get(record.above[event_id]), index.with_id(event_id)
+        above, lines = lowest.get(record.above[event_id]), index.ids.get(event_id, ())
         lines, digest = lines or odd.get(event_id, ()), entry.event_digest
         line = next((each for each in lines if digest_of_event(each.text) == digest), None)
         is_below = line is not None and (above is None or line.order > above.order)

@@ -11,9 +11,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, reduce
-from itertools import islice
+from itertools import islice, starmap
 from operator import attrgetter, or_
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -94,30 +94,28 @@ def _read_some(texts: Iterable[str], decoder: EventDecoder) -> tuple[list[Line],
 def _read_unclean_again(lines: list[Line], events: Mapping[int, Any]) -> None:
     """Read lines exactly that are not clean, as far as a check of many lines at once shows it."""
     fast = [lines[place] for place in events]
-    for position, form in _WRITTEN.items():
-        column = cast("list[str]", [line.facts[position] for line in fast])
-        if not all_written(form, column):
-            for place, value in zip(events, column, strict=True):
-                if value not in form:
-                    lines[place] = read_exactly(lines[place].text)
-    agents = [event.orchestrator_agent_id for event in events.values()]
-    if not vocabulary.NULL_TEXTS.isdisjoint(agents):
-        for place, agent in zip(events, agents, strict=True):
-            if agent in vocabulary.NULL_TEXTS:
-                lines[place] = read_exactly(lines[place].text)
+    agents = {event.orchestrator_agent_id for event in events.values()}
+    columns = ((form, [line.facts[at] for line in fast]) for at, form in _WRITTEN.items())
+    are_written = vocabulary.NULL_TEXTS.isdisjoint(agents) and all(starmap(all_written, columns))
     # No text is shorter than what is written back: an escape is longer than the bytes that it
     # stands for. So all are compact, with no key twice, if together they are as long.
     sizes = map(len, map(str.encode, [line.text for line in fast]))  # one emoji makes a join slow
-    if sum(sizes) != written_length(*events.values()):
-        for place, event in events.items():
-            lines[place] = _checked_length(lines[place], event)
+    if are_written and sum(sizes) == written_length(*events.values()):
+        return
+    for place, event in events.items():
+        line = lines[place]
+        is_written = are_written or (
+            event.orchestrator_agent_id not in vocabulary.NULL_TEXTS
+            and all(line.facts[at] in form for at, form in _WRITTEN.items())
+        )
+        lines[place] = _checked_length(line, event) if is_written else read_exactly(line.text)
 
 
 def _checked_length(line: Line, event: Any) -> Line:
     """The line itself, or if it is valid and longer than its compact JSON, the line read again."""
     text = line.text
     surplus = len(text.encode()) - written_length(event)
-    if line.diagnostics or not surplus or (surplus == 1 and text.endswith("\r")):
+    if not surplus or (surplus == 1 and text.endswith("\r")):
         return line
     if surplus == space_count(text):
         found = (Diagnostic(DiagnosticKind.NOT_COMPACT),)

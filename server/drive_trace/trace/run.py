@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 import msgspec
 
 from drive_trace.trace import line as trace_line
-from drive_trace.trace.line import EVENT_ID, FlaggedLine, Line, LineSet, earliest, references_of
+from drive_trace.trace.line import FlaggedLine, Line, LineSet, earliest, references_of
 from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import DISPATCH, EVENTS, ROUND, Lifetime
 
@@ -20,19 +20,6 @@ _NO_LINES: Sequence[Line] = ()
 _order = attrgetter("order")
 
 Result = TypeVar("Result")
-
-
-def by_repeated_id(lines: Sequence[Line]) -> Mapping[object, LineSet]:
-    """The events of each ``event_id`` that several of them have: most often there is none, and
-    only these few are grouped.
-    """
-    ids = [line.facts[EVENT_ID] for line in lines]
-    counts = Counter(ids) if len(set(ids)) < len(ids) else Counter[object]()
-    found = defaultdict[object, LineSet](LineSet)
-    for event_id, line in zip(ids, lines, strict=True) if counts else ():
-        if counts[event_id] > 1:
-            found[event_id].append(line)
-    return found
 
 
 class Run:
@@ -76,24 +63,23 @@ class Run:
 
     def table(self, name: str, field: str) -> Mapping[object, LineSet]:
         """The events of one name by a field that lines keep; null is no value."""
-        table = self._tables.get((name, field))
-        if table is None:
+        if (name, field) not in self._tables:
             place = EVENTS[name].positions[field]
             found = defaultdict[object, LineSet](LineSet)
             for line in self.events(name):
                 found[line.facts[place]].append(line)
             found.pop(None, None)
-            table = self._tables[name, field] = dict(found)
-        return table
+            self._tables[name, field] = dict(found)
+        return self._tables[name, field]
+
+    def counts(self, name: str, field: str) -> Counter[object]:
+        """How many events of one name have each value of a field that lines keep."""
+        place = EVENTS[name].positions[field]
+        return Counter([line.facts[place] for line in self.events(name)])
 
     def of(self, name: str, field: str, value: object) -> LineSet:
         """The events of one name in which a field has a value."""
         return self.table(name, field).get(value) or LineSet()
-
-    @property
-    def first_line(self) -> Line:
-        """Its earliest event."""
-        return self.lines[0]
 
     def next_of(self, names: Iterable[str], line: Line) -> Line | None:
         """The nearest event of some names after a line."""
@@ -123,11 +109,6 @@ class Run:
                 if EVENTS[name].is_work
             )
         )
-
-    @cached_property
-    def repeated_ids(self) -> Mapping[object, LineSet]:
-        """The events of each ``event_id`` that several have."""
-        return by_repeated_id(self.lines)
 
     # What cannot be read
 
@@ -182,6 +163,31 @@ def is_recorded_afterwards(measured_ms: int, claimed_ms: int) -> bool:
     timestamps say nothing about the claim.
     """
     return measured_ms <= MOMENT_MS and claimed_ms >= _CLAIM_MS
+
+
+Length = tuple[int, bool]
+"""Milliseconds, and whether only their author says so."""
+
+
+def length_of(claimed: int, clock: int | None) -> Length:
+    """How long something took, given what its end claims and what lies between the timestamps."""
+    if clock is None or clock < 0 or is_recorded_afterwards(clock, claimed):
+        return claimed, True
+    return clock, False
+
+
+def work_of(own: Length | None, rounds: Sequence[Length]) -> Sequence[Length]:
+    """The lengths of the rounds of a dispatch, or its own where none has one. What rounds claim
+    fills what the others leave of its time by the clock, and no more.
+    """
+    if own is None or own[1]:
+        return rounds or [*filter(None, [own])]
+    left = own[0] - sum(ms for ms, is_claimed in rounds if not is_claimed)
+    found: list[Length] = []
+    for ms, is_claimed in rounds:
+        found.append((max(min(ms, left), 0) if is_claimed else ms, is_claimed))
+        left -= ms * is_claimed
+    return found or [own]
 
 
 class TimeSpan(msgspec.Struct, frozen=True):

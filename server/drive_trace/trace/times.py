@@ -20,12 +20,12 @@ def milliseconds_between(start: str | None, end: str | None) -> int | None:
     if start is None or end is None:
         return None
     if len(start) == len(end) == _LENGTH and start[19] + start[23] == end[19] + end[23] == ".Z":
-        begin, finish = _read(start), _read(end)  # as nearly all: to the millisecond, in UTC
-    else:
-        begin, finish = moment(start), moment(end)
-    if begin is None or finish is None:
-        return None
-    return (finish - begin) // _MILLISECOND
+        try:  # as nearly all: to the millisecond, in UTC
+            return (datetime.fromisoformat(end) - datetime.fromisoformat(start)) // _MILLISECOND
+        except ValueError:
+            return None
+    begin, finish = moment(start), moment(end)
+    return None if begin is None or finish is None else (finish - begin) // _MILLISECOND
 
 
 def epoch_milliseconds(ts: str | None) -> int | None:

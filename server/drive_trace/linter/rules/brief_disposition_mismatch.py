@@ -43,17 +43,16 @@ from drive_trace.vocabulary import DISPATCH, Form
 
 def _check(run: Run) -> Findings:
     for dispatch_id, briefs in run.table("brief-issued", DISPATCH.field).items():
+        if len(briefs) == 1 and briefs[0].fact("brief_disposition") == "initial":
+            continue  # as nearly all
         starts = run.of(DISPATCH.opener, DISPATCH.field, dispatch_id)
         found = [*_of_dispatch(briefs, starts)] if starts and run.meant is None else []
         hashes = (brief.text_fact("brief_content_hash") for brief in briefs)
-        if found and not all(each in Form.HASH for each in hashes):
-            continue  # they cannot be compared
-        yield from found if not run.in_doubt(DISPATCH.field, dispatch_id) else ()
+        if found and all(each in Form.HASH for each in hashes):  # others cannot be compared
+            yield from found if not run.in_doubt(DISPATCH.field, dispatch_id) else ()
 
 
 def _of_dispatch(briefs: Sequence[Line], starts: Sequence[Line]) -> Findings:
-    if len(briefs) == 1 and briefs[0].fact("brief_disposition") == "initial":
-        return
     latest_with: dict[str, Line] = {}
     for line in briefs:
         content = line.text_fact("brief_content_hash").lower()

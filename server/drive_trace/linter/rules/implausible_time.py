@@ -20,14 +20,14 @@ from drive_trace.linter.rule import Findings, Rule, Run, Severity
 from drive_trace.trace.line import TS
 from drive_trace.vocabulary import Form
 
-_DECADES = {"202", "203", "204"}
+_FIRST, _END = "2020", "2050"
 
 
 def _check(run: Run) -> Findings:
-    decades = {line.facts[TS][:3] for line in run.lines}
-    for line in run.lines if decades - _DECADES else ():
+    stamps = [line.facts[TS] for line in run.lines]
+    for line in run.lines if min(stamps) < _FIRST or max(stamps) >= _END else ():
         ts = line.text_fact("ts")
-        if ts[:3] not in _DECADES and ts in Form.TIMESTAMP:
+        if not _FIRST <= ts < _END and ts in Form.TIMESTAMP:
             message = f"the year is {ts[:4]}: no run was then; was the clock not set?"
             yield RULE.finding(line, "ts", message)
 

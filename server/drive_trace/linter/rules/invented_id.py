@@ -26,11 +26,16 @@ from drive_trace.linter.rule import Findings, Rule, Run, Severity
 from drive_trace.trace.line import EVENT_ID
 from drive_trace.vocabulary import DISPATCH, ROUND, Form, looks_invented
 
-_PARTS = (
-    *("12345678", "01234567", "a1b2c3", "b2c3d4", "c3d4e5", "1a2b3c", "2b3c4d", "3c4d5e"),
-    *(6 * digit for digit in "0123456789abcdef"),
-)
-"""Few random UUIDs have one, and most that were made up: a search takes hardly any time."""
+_PARTS = ("12345678", "01234567", "a1b2c3", "b2c3d4", "c3d4e5", "1a2b3c", "2b3c4d", "3c4d5e")
+"""Few random UUIDs have one, or the same digit six times, and most that were made up."""
+
+
+def _may_be_made_up(text: str) -> bool:
+    data = text.encode(errors="surrogatepass")
+    number = int.from_bytes(data, "little")
+    # What equals its neighbour leaves a zero: to search for each digit takes four times as long.
+    changes = (number ^ number >> 8).to_bytes(len(data), "little")
+    return bytes(5) in changes or any(part in text for part in _PARTS)
 
 
 def _check(run: Run) -> Findings:
@@ -38,7 +43,7 @@ def _check(run: Run) -> Findings:
     tables = (run.table(of.opener, of.field) for of in (DISPATCH, ROUND))
     ids = [line.facts[EVENT_ID] for line in run.lines]
     text = "\n".join((*ids, *(str(each) for table in tables for each in table)))
-    if not any(part in text for part in _PARTS):
+    if not _may_be_made_up(text):
         return
     for field, lines in (("event_id", run.lines), *starts):
         for line in lines:

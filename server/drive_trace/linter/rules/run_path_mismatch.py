@@ -64,7 +64,7 @@ def _check(trace: WholeTrace) -> Findings:
         if run.run_id != promised and run.meant is None:
             message = f"the trace's path promises the run {shown(promised)}"
             message += f"; found {shown(run.run_id)}"
-            yield RULE.finding(run.first_line, "project_run_id", message, expected=promised)
+            yield RULE.finding(run.lines[0], "project_run_id", message, expected=promised)
 
 
 def _rename(finding: Finding, trace: WholeTrace) -> Fixes:
