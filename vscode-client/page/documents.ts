@@ -4,10 +4,8 @@ import { made } from "./made";
 
 interface Shown {
   readonly html: string;
-  /** What happened in the run, in the report's words. */
-  readonly outline: readonly Element[];
   /** The verdict, or how many runs have which. */
-  readonly verdict: Element | string;
+  readonly verdict: Element;
 }
 
 export function withoutFiles(html: string): Shown {
@@ -20,10 +18,7 @@ export function withoutFiles(html: string): Shown {
     each.rel = "noopener noreferrer";
   });
   const headline = read.querySelector(".headline");
-  const verdict = headline?.querySelector("strong")?.cloneNode(true);
-  if (verdict instanceof Element && headline !== null) {
-    verdict.className = headline.classList.contains("correct") ? "correct" : headline.classList.contains("incorrect") ? "incorrect" : "";
-  }
-  const outline = [...headline?.querySelectorAll("p") ?? []].map((each) => made("p", {}, each.textContent));
-  return { html: `<!DOCTYPE html>${read.documentElement.outerHTML}`, outline, verdict: verdict instanceof Element ? verdict : "" };
+  const className = ["correct", "incorrect"].find((each) => headline?.classList.contains(each)) ?? "";
+  const verdict = made("strong", { className }, headline?.querySelector("strong")?.textContent ?? "");
+  return { html: `<!DOCTYPE html>${read.documentElement.outerHTML}`, verdict };
 }

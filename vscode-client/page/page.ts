@@ -151,9 +151,7 @@ function pasted(text: string): Kept {
 function choose(drop: Drop): void {
   chosen = drop;
   drops.forEach((each) => { each.button.ariaPressed = String(each === drop); });
-  const { outline, verdict } = withoutFiles(drop.report);
-  drop.button.replaceChildren(`${drop.name}: `, verdict);
-  byId("outline").replaceChildren(...outline);
+  drop.button.replaceChildren(`${drop.name}: `, withoutFiles(drop.report).verdict);
   void show();
 }
 
