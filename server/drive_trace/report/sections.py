@@ -90,12 +90,6 @@ class Places:
             said, paths = f"⚠ {each.sentence(doc.name)}.", {line.path for line in each.lines}
             yield self.linked(said, *paths) if len(paths) == 1 else said
 
-    def decided_by(self, run: RunScore) -> doc.Words:
-        """The line with the grade that counts; nothing where there is none."""
-        grade = run.correctness
-        where = self.lines(grade.path, [grade.line], run) if grade is not None else ""
-        return f"Decided by {where}. " if where else ""
-
 
 # Runs
 
@@ -138,7 +132,7 @@ def runs_table(
         rows.append(
             [
                 doc.named_link(anchor("run", run.run_id), run.run_id, 60),
-                doc.Lines([*first, *([places.decided_by(run)] if is_page else []), *notes]),
+                doc.Lines([*first, *notes]),
                 *run_figures(run),
                 doc.Lines([contents.findings_phrase(findings)], contents.severity_order(findings)),
                 run.provenance.origin or "not told",

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 from drive_trace.scorecard.caveats import LineRef
 from drive_trace.scorecard.run_facts import NotableDispatch, RunFacts
-from drive_trace.scorecard.run_score import NO_SIGNAL, RunScore
+from drive_trace.scorecard.run_score import NO_SIGNAL, RunScore, what_would_change_it
 from drive_trace.text import document as doc
 from drive_trace.text.wording import listed, plural, short_time
 
@@ -29,13 +29,22 @@ def outline(run: RunScore, line: LineWords | None = None) -> list[doc.Words]:
     """Say what happened in a run, in two or three sentences. ``line`` names its lines, by default
     by their numbers, and by the file where it has several.
     """
-    of_file = len(run.parts) > 1
-
-    def plain_line(at: LineRef) -> doc.Words:
-        return f"line {at.line} of {doc.name(at.path)}" if of_file else f"line {at.line}"
-
-    line = line or plain_line
+    line = line or plain_line(run)
     return [*filter(None, (_work(run, line), _halts(run, line), _rejected(run)))]
+
+
+def plain_line(run: RunScore) -> LineWords:
+    """Names the lines of a run by their numbers, and by the file where it has several."""
+    of_file = len(run.parts) > 1
+    return lambda at: f"line {at.line}{f' of {doc.name(at.path)}' * of_file}"
+
+
+def decided_by(run: RunScore, line: LineWords | None = None) -> doc.Words:
+    """The line with the grade that counts, and what would change the verdict."""
+    grade, said = run.correctness, "Nothing was graded yet."
+    if grade is not None:
+        said = f"Decided by {(line or plain_line(run))(LineRef(grade.path, grade.line))}."
+    return f"{said} {what_would_change_it(run.gate)}"
 
 
 def in_short(run: RunScore, *, with_work: bool = True) -> str:

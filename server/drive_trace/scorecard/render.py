@@ -9,7 +9,7 @@ from drive_trace.scorecard import run_score
 from drive_trace.scorecard.card import ILLEGIBLE, NO_RUN_SIGNAL, ScoreCard
 from drive_trace.scorecard.caveats import CaveatCode, uncounted_phrases
 from drive_trace.scorecard.measures import Efficiency, WallClock, covered
-from drive_trace.scorecard.outline import LineWords, in_short, outline
+from drive_trace.scorecard.outline import LineWords, decided_by, in_short, outline
 from drive_trace.scorecard.run_score import RunScore, Verdict, cause
 from drive_trace.text import document as doc
 from drive_trace.text import wording
@@ -107,13 +107,12 @@ def run_card(
     says it in other words than the run's headline; for ``line`` see :func:`outline`.
     """
     first = f"{doc.strong(verdict or run.headline)} · run {doc.name(run.run_id)}"
-    return [*map(doc.Paragraph, [first, *outline(run, line)]), *card_blocks(run)]
+    return [*map(doc.Paragraph, [first, *outline(run, line)]), *card_blocks(run, line)]
 
 
-def card_blocks(run: RunScore) -> list[doc.Block]:
+def card_blocks(run: RunScore, line: LineWords | None = None) -> list[doc.Block]:
     """The card below the verdict and the run's id."""
-    decided = f"{_decided_by(run)} {run_score.what_would_change_it(run.gate)}"
-    return [*caveats(run), *tiers(run, decided)]
+    return [*caveats(run), *tiers(run, decided_by(run, line))]
 
 
 def tiers(run: RunScore, decided: str = "") -> list[doc.Block]:
@@ -288,13 +287,6 @@ def beside_runs(card: ScoreCard) -> Iterator[doc.Words]:
             yield f"{where} no known run: {phrase}."
     if card.left_out.files:
         yield f"{card.left_out.sentence(doc.name)}."
-
-
-def _decided_by(run: RunScore) -> str:
-    if run.correctness is None:
-        return "Nothing was graded yet."
-    where = f" of {doc.name(run.correctness.path)}" if len(run.parts) > 1 else ""
-    return f"Decided by line {run.correctness.line}{where}."
 
 
 def _number(value: int | None) -> str:

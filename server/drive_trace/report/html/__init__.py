@@ -13,10 +13,10 @@ from drive_trace.report.chart import Chart, chart_of
 from drive_trace.report.event_log import EventWords
 from drive_trace.report.html.charts import key, textures, timeline_chart
 from drive_trace.report.sections import Places
-from drive_trace.scorecard import render, run_score
+from drive_trace.scorecard import render
 from drive_trace.scorecard.caveats import LineRef
 from drive_trace.scorecard.dispatches import Event
-from drive_trace.scorecard.outline import grading, in_short, outline
+from drive_trace.scorecard.outline import decided_by, grading, in_short, outline
 from drive_trace.scorecard.run_score import NO_SIGNAL, RunScore, Verdict, cause
 from drive_trace.text import document as doc
 from drive_trace.text import html
@@ -136,9 +136,12 @@ class _Page:
 
     def _about(self, run: RunScore) -> list[doc.Block]:
         """What happened in a run, what its verdict rests on, and how to grade it."""
-        told = outline(run, lambda at: self.places.lines(at.path, [at.line], run))
-        decided = f"{self.places.decided_by(run)}{run_score.what_would_change_it(run.gate)}"
-        said = [cause(run.gate), *told, *self.places.caveats(run), decided]
+
+        def line(at: LineRef) -> doc.Words:
+            return self.places.lines(at.path, [at.line], run)
+
+        told, caveats = outline(run, line), self.places.caveats(run)
+        said = [cause(run.gate), *told, *caveats, decided_by(run, line)]
         return [*map(doc.Paragraph, filter(None, said)), *grading(run)]
 
     def _actions(self, run: RunScore) -> list[Html]:
