@@ -48,5 +48,13 @@ def test_past_runs_say_how_many_runs_it_takes(tmp_path: Path) -> None:
         (tmp_path / "empty.jsonl").touch()
         said = " ".join(run("plan", tmp_path / past).out.split())
         assert f"where 0.80 of the runs are CORRECT ({none}" in said
+    for given, word in (
+        ([], "1 case (nobody says of which case 1 past run came: taken for one)"),
+        (
+            ["--cases", "3"],
+            "3 cases of 5 runs a side, where",
+        ),
+    ):
+        assert " ".join(run("plan", tmp_path / "c", *given).out.split()).startswith(word)
     ran = run("plan", tmp_path / "none")
     assert (ran.code, "no such file" in ran.err) == (2, True)

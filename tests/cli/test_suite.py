@@ -308,6 +308,17 @@ def test_a_candidate_is_no_better_by_a_baseline_that_is_gone(suite: Path) -> Non
     assert ran.json["reasons"][0] == "the baseline has no run that left an event and ended"
 
 
+def test_a_judge_of_the_candidates_family_judges_no_baseline_in_vain(suite: Path) -> None:
+    text = suite.read_text("utf-8").replace(
+        'model = "claude-opus"\nbundle = "v2"', 'model = "gpt-y"\nbundle = "v1"'
+    )
+    write(suite.parent, suite.name, text)
+    calibrate("gpt-x")
+    ran = run("suite", "judge", suite.name)
+    assert (ran.code, "judge and orchestrator are of one family, gpt" in ran.err) == (2, True)
+    assert len(lines(suite.parent / "asked.log")) == 1
+
+
 def test_a_manifest_in_a_runs_folder_breaks_nothing(suite: Path) -> None:
     done(suite.parent)
     write(suite.parent, "runs/candidate/case-3/1/trace.run.json", '{"case": "other"}')

@@ -8,6 +8,8 @@ import asyncio
 import contextlib
 import json
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
@@ -245,5 +247,9 @@ def _checked(base: str) -> str:
 
 
 def _wait(header: str) -> float | None:
-    """The seconds of a Retry-After header; None of one with a date, which no provider sends."""
-    return float(header) if header.strip().isdecimal() else None
+    """The seconds of a Retry-After header, or those until its date; None of any other."""
+    if header.strip().isdecimal():
+        return float(header)
+    with contextlib.suppress(ValueError, TypeError):  # also of a date without a zone
+        return (parsedate_to_datetime(header) - datetime.now(UTC)).total_seconds()
+    return None

@@ -79,7 +79,7 @@ def plan(  # noqa: PLR0913, PLR0917 - one for each option
       drive-trace plan --rate 0.75 --spread 0.5 --cases 5
       drive-trace plan --suite suite.toml
     """
-    past_runs, level = "" if rate else " (assumed)", ALPHA
+    past_runs, whose, level = "" if rate else " (assumed)", "", ALPHA
     planned: dict[str, RunManifest] = {}
     if suite is not None:
         file = suite_at(suite, "paths", "cases", "runs", "margin")
@@ -95,6 +95,10 @@ def plan(  # noqa: PLR0913, PLR0917 - one for each option
             raise Ended(EXIT_UNUSABLE, *(f"{each.path}: {each.reason}" for each in side.unread))
         past = compared.cases_of(side, side._replace(runs=()))
         counts = tally(side.runs)
+        if not cases and (unnamed := sum(run.case == compared.ALL_RUNS for run in side.runs)):
+            whose = (
+                f" (nobody says of which case {plural(unnamed, 'past run')} came: taken for one)"
+            )
         cases, graded = cases or len(past), counts.correct + counts.incorrect
         if graded and not rate:
             of = f"{counts.correct:,} of {plural(graded, 'graded past run')}"
@@ -107,6 +111,7 @@ def plan(  # noqa: PLR0913, PLR0917 - one for each option
         known = (power.spread_of(compared.log_costs(past, each)) for each in costs)
         spread = spread or next(filter(None, known), None)
     assumed = [name for name, it in (("rate", rate), ("spread", spread)) if not it]
+    assumed += ["cases"] if whose else []
     cases, runs, rate, spread = cases or 1, runs or _RUNS, rate or _RATE, spread or _SPREAD
     if cases * runs > _MOST:
         what = f"{cases:,} cases of {runs:,} runs are more than {_MOST:,} runs a side"
@@ -121,7 +126,7 @@ def plan(  # noqa: PLR0913, PLR0917 - one for each option
         given = {"cases": cases, "runs": runs, "rate": rate, "spread": spread, "assumed": assumed}
         click.echo(json_document(given | {"power": [each._asdict() for each in shown]}))
         return
-    design = f"{plural(cases, 'case')} of {plural(runs, 'run')} a side"
+    design = f"{plural(cases, 'case')}{whose} of {plural(runs, 'run')} a side"
     spreads = f"the logarithms of costs spread by {spread:.2f}"
     spreads += " (assumed)" * ("spread" in assumed)
     where = f"{design}, where {rate:.2f} of the runs are CORRECT{past_runs} and {spreads}:"

@@ -132,6 +132,9 @@ def judge_runs(path: str) -> None:
         raise Ended(EXIT_UNUSABLE, f"{path} has no [judge]")
     _check_cases(file)
     due = [each for each in _states(file) if INTENT in each.lacks]
+    # One of each side first: where its judge is refused, the others are not judged in vain.
+    firsts = {each.planned.model: each.trace for each in reversed(due)}
+    due.sort(key=lambda each: each.trace not in firsts.values())
     for state in due:
         given = asdict(asked) | {
             "acceptance": acceptance_of(file, str(state.planned.case)),
