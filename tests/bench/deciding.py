@@ -3,8 +3,9 @@
 `python -m tests.bench.deciding dollars --write` puts a table into docs/compare.md, and so does it
 with `kinds`, and with `looks`: there, sides that are alike are compared again and again. Costs are
 log-normal: within a case their logarithms have a standard deviation of 0.76, and cases differ as
-much again. Passes do not depend on costs. Where dollars decide, all kinds of tokens go together;
-else each shares half of its variance with the others. The same seed gives the same table.
+much again. Passes do not depend on costs, but where a row says so. Where dollars decide, all kinds
+of tokens go together; else each shares half of its variance with the others. The same seed gives
+the same table.
 """
 
 import argparse
@@ -41,6 +42,8 @@ class Design(NamedTuple):
 
     cases: int
     runs: int
+    often: int = 1
+    """So many times as many comparisons by dollars, as they take little time."""
 
 
 class Truth(NamedTuple):
@@ -51,14 +54,18 @@ class Truth(NamedTuple):
     """How often the runs of each side are CORRECT."""
     ratio: float
     """What the candidate costs, by the baseline."""
+    failing: float = 1.0
+    """What a run that is not CORRECT costs on either side, by one that is."""
 
 
-DESIGNS = (Design(5, 6), Design(60, 1), Design(20, 5))
+DESIGNS = (Design(5, 6, 5), Design(60, 1), Design(20, 5))
 _COSTS = (("alike", 1.0), ("twice the cost", 2.0), ("half the cost", 0.5))
 TRUTHS = (
     *(Truth(f"{what}, {p:.0%} CORRECT", (p, p), by) for what, by in _COSTS for p in (0.75, 0.9)),
     Truth("half the cost, 70% against 90% CORRECT", (0.9, 0.7), 0.5),
 )
+FAILING = Truth("alike, 75% CORRECT, failing runs cost twice", (0.75, 0.75), 1.0, 2.0)
+"""Dollars are those of all runs."""
 
 
 def drawn(random: Random, design: Design, truth: Truth, shared: float) -> list[RunsOfCase]:
@@ -67,35 +74,46 @@ def drawn(random: Random, design: Design, truth: Truth, shared: float) -> list[R
     for at in range(design.cases):
         middle = random.gauss(0, SPREAD)
         sides = (
-            tuple(_run(random, middle + math.log(ratio), rate, shared) for _ in range(design.runs))
+            tuple(
+                _run(random, middle + math.log(ratio), rate, shared, truth.failing)
+                for _ in range(design.runs)
+            )
             for ratio, rate in zip((1, truth.ratio), truth.rates, strict=True)
         )
         cases.append(RunsOfCase(str(at), *sides))
     return cases
 
 
-def _run(random: Random, middle: float, rate: float, shared: float) -> ComparedRun:
+def _run(random: Random, middle: float, rate: float, shared: float, failing: float) -> ComparedRun:
     verdict = Verdict.CORRECT if random.random() < rate else Verdict.INCORRECT
+    middle += 0.0 if verdict is Verdict.CORRECT else math.log(failing)
     middle += random.gauss(0, SPREAD * math.sqrt(shared))
     own = (random.gauss(0, SPREAD * math.sqrt(1 - shared)) for _ in _COUNTS)
     counts = (round(n * math.exp(middle + each)) for n, each in zip(_COUNTS, own, strict=True))
     tokens = dict(zip(TOKEN_FIELDS, counts, strict=True))
     measured = Efficiency(tokens, WallClock(None, 0, 0, 0, 0), Rounds(0, 0, 0))
-    score = RunScore("", (), None, None, Gate(verdict, (), ()), measured)
+    gate = Gate(verdict, (), () if verdict is Verdict.CORRECT else ("qa",))
+    score = RunScore("", (), None, None, gate, measured)
     return ComparedRun(score, {"case": frozenset()}, price=PRICE)
 
 
 def answered(
-    cases: list[RunsOfCase], *, by_dollars: bool, level: float = statistics.ALPHA
+    cases: list[RunsOfCase],
+    *,
+    by_dollars: bool,
+    level: float = statistics.ALPHA,
+    looks: int = 1,
 ) -> tuple[Answer, bool]:
     """The answer, and whether the gate decided."""
     sides = [[run for case in cases for run in case[side]] for side in (1, 2)]
     counts = deciding.counted(cases)
     p = statistics.gate_p(counts)
     gate = CorrectShare(*map(tally, sides), None, None, p, "", None, None)
-    rule = CostRule(by_dollars=by_dollars, alpha=statistics.left_by_gate(counts, level))
-    costs = () if by_dollars else costs_of(cases)
-    dollars = deciding.dollars_of(cases, rule.alpha) if by_dollars else None
+    rule = CostRule(by_dollars=by_dollars, level=level, look=(1, looks))
+    dollars, alpha = deciding.dollars_of(cases, rule)
+    if not by_dollars:
+        dollars, alpha = None, statistics.left_by_gate(counts, level)
+    rule, costs = rule._replace(alpha=alpha), () if by_dollars else costs_of(cases)
     by_cost, why = deciding.cost_answer(rule, costs, dollars, cases)
     found = deciding.final_answer(gate, by_cost, why, cases, level)[0]
     return found, statistics.is_significant(p, level)
@@ -106,9 +124,9 @@ def rows(times: int, *, by_dollars: bool) -> Iterator[tuple[str, ...]]:
     more often, as those answers are few.
     """
     for design in DESIGNS:
-        for truth in TRUTHS:
+        for truth in (*TRUTHS, *[FAILING] * by_dollars):
             random, shared = Random(SEED), 1.0 if by_dollars else 0.5
-            count = times if truth.ratio == 1 else times // 5
+            count = (times if truth.ratio == 1 else times // 5) * design.often**by_dollars
             found = Counter(
                 answered(drawn(random, design, truth, shared), by_dollars=by_dollars)
                 for _ in range(count)
@@ -124,17 +142,18 @@ def looked_at(times: int) -> Iterator[tuple[str, ...]]:
     for design, rate in product((Design(1, 60), Design(5, 15)), (0.5, 0.75, 0.9)):
         random, found = Random(SEED), Counter[str]()
         step = design.runs // LOOKS
+        planned = levels_for_two([look / LOOKS for look in range(1, LOOKS + 1)])
         ways = {
-            "as if each were the only one": [statistics.ALPHA] * LOOKS,
-            "as planned": levels_for_two([look / LOOKS for look in range(1, LOOKS + 1)]),
+            "as if each were the only one": (1, [statistics.ALPHA] * LOOKS),
+            "as planned": (LOOKS, planned),
         }
         truth = Truth("alike", (rate, rate), 1.0)
         for _ in range(times):
             cases = drawn(random, design, truth, 1.0)
-            for way, at in ways.items():
+            for way, (looks, at) in ways.items():
                 for look, level in enumerate(at, 1):
                     part = [RunsOfCase(n, b[: look * step], c[: look * step]) for n, b, c in cases]
-                    answer, by_gate = answered(part, by_dollars=True, level=level)
+                    answer, by_gate = answered(part, by_dollars=True, level=level, looks=looks)
                     if answer is not Answer.CANNOT_TELL:
                         found[way] += 1
                         found[f"{way}, by the gate"] += by_gate

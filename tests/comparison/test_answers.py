@@ -6,9 +6,11 @@ equal rates of 1 is ± z² / (k + z²): 0.324 for 8 runs, 0.194 for 16.
 """
 
 import json
+import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import pytest
@@ -74,7 +76,7 @@ SCENARIOS: dict[str, tuple[str, str, str, float | None, tuple[float, float] | No
     ),
     "all of 4, where none was, and nobody says who judged": (
         *("4I", "4C", "not-comparable", None, None),
-        "unverifiable: judge; --allow-unverified judge compares all the same; not said by 8 runs",
+        "unverifiable: judge; --allow-unverified=judge compares all the same; not said by 8 runs",
     ),
 }
 """By its name each side, what has to be answered, the gate's p, Newcombe's interval, and how the
@@ -479,12 +481,15 @@ def test_prices_make_dollars_for_each_correct_run_of_tokens(sides: Sides, tmp_pa
     assert spent == [pytest.approx(3.075), pytest.approx(12.135)]
     assert found["dollars"]["ratio"] == pytest.approx(12.135 / 3.075)
     assert found["dollars"]["told"]["candidate"] == {"runs": 16, "of": 16}
-    # All of 16 each: as in Newcombe's intervals, a rate of 1 may be 16 / (16 + z²).
+    # All cost the same on a side, and all are CORRECT, which may be (32 + 2) of (32 + 4) of runs.
     low, high = found["dollars"]["interval"]
-    reach = (16 + 3.8415) / 16
-    assert (low, high) == pytest.approx((12.135 / 3.075 / reach, 12.135 / 3.075 * reach), abs=1e-3)
+    variance = 2 / 34 / 8
+    for end, tail in ((low, 2 / 3), (high, 1 / 3)):
+        z = NormalDist().inv_cdf(1 - 0.05 * tail)
+        reach = math.sqrt(variance / (1 / z**2 - 1 / 31))
+        assert abs(math.log(end * 3.075 / 12.135)) == pytest.approx(reach, abs=1e-4)
     for output_format, shown in (
-        ("text", "3.946  [3.182, 4.894]   16/16, 16/16"),
+        ("text", f"3.946  [{low:.3f}, {high:.3f}]   16/16, 16/16"),
         ("html", "3.946"),
     ):
         said = sides.compare("--allow-unverified", "--prices", prices, "--format", output_format)

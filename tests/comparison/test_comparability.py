@@ -173,7 +173,7 @@ def test_what_one_run_does_not_say_is_unverifiable(sides: Sides, fact: str) -> N
     (reason,) = ran.json["reasons"]
     by = "; only the record of drive-trace judge tells the calibration" if unknown[1:] else ""
     assert reason == (
-        f"unverifiable: {' and '.join(unknown)}{by}; --allow-unverified {','.join(unknown)} "
+        f"unverifiable: {' and '.join(unknown)}{by}; --allow-unverified={','.join(unknown)} "
         f"compares all the same; {'some of it is ' if unknown[1:] else ''}not said by 1 run: b-1"
     )
     assert sides.compare("--allow-unverified", ",".join(unknown)).code == 0

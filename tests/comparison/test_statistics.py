@@ -4,15 +4,18 @@ every way to shuffle labels.
 
 import gc
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 from random import Random
+from statistics import NormalDist
+from typing import Any
 
 import pytest
 
 from drive_trace.comparison.power import Sizes, chance_of_cost, chance_of_gate, power_of, spread_of
 from drive_trace.comparison.statistics import (
     ALPHA,
+    HIGHER,
     Counts,
     Sample,
     difference,
@@ -128,43 +131,75 @@ def test_many_costs_have_the_normal_p() -> None:
 
 
 def test_a_gate_leaves_of_its_level_what_whole_counts_do_not_use() -> None:
-    from scipy.stats import fisher_exact, hypergeom
+    from scipy.stats import fisher_exact, hypergeom, norm
 
     for a, m, b, n in tables(50, 20):
-        passed, used = a + b, 0.0
-        for x in range(max(0, passed - m), min(n, passed) + 1):
-            p = fisher_exact([[passed - x, m - passed + x], [x, n - x]]).pvalue
-            used += hypergeom.pmf(x, m + n, passed, n) * (p <= ALPHA * (1 + 1e-7))
+        chance = hypergeom(m + n, a + b, n)
+        counts = range(max(0, a + b - m), min(n, a + b) + 1)
+        p = {x: fisher_exact([[a + b - x, m - a - b + x], [x, n - x]]).pvalue for x in counts}
+        left = [x for x in counts if p[x] > ALPHA * (1 + 1e-7)]
+        used = 1 - sum(map(chance.pmf, left))
         assert left_by_gate([Counts(a, m, b, n)]) == pytest.approx(ALPHA - used, abs=1e-12)
+        if chance.std() < 1e-9:
+            continue
+        # A cost that goes with the passes answers where the gate has not.
+        level = left_by_gate([Counts(a, m, b, n)], ALPHA, -0.6)
+        high, low = norm.isf(level * HIGHER), norm.ppf(level * (1 - HIGHER))
+        costs = {x: norm(-0.6 * (x - chance.mean()) / chance.std(), 0.8) for x in left}
+        wrong = sum(chance.pmf(x) * (costs[x].sf(high) + costs[x].cdf(low)) for x in left)
+        assert used + wrong == pytest.approx(ALPHA, abs=1e-4)
 
 
-@pytest.mark.parametrize("alpha", [ALPHA, 0.02])
-def test_the_cost_for_each_correct_run_has_both_uncertainties(alpha: float) -> None:
-    from statsmodels.stats.proportion import proportion_confint
+def test_the_cost_for_each_correct_run_is_held_against_all_shuffles_of_labels() -> None:
+    import numpy as np
 
-    for each, (a, m, b, n) in zip(samples(100), tables(100), strict=True):
-        found = per_correct([each], [Counts(a, m, b, n)], alpha)
-        if not a or not b:
+    drawn, sizes, weights = Random(7), [(2, 4), (3, 3)], np.array([8 / 6, 1.5]) / (8 / 6 + 1.5)
+    for _ in range(60):
+        costs, passes = (
+            [Sample(*(tuple(draw() for _ in range(k)) for k in each)) for each in sizes]
+            for draw in (lambda: drawn.gauss(0, 1), lambda: float(drawn.random() < 0.8))
+        )
+        found = per_correct(costs, passes)
+        p, q = (weights @ [np.mean(each[side]) for each in passes] for side in (0, 1))
+        if not p or not q:
             assert found is None
             continue
-        ratio, interval = hodges_lehmann([each], alpha)
         assert found is not None
-        assert found[0] == pytest.approx(ratio * (a / m) / (b / n))
-        if interval is None:
-            assert found[1] is None
-            continue
-        ours, theirs = (proportion_confint(*x, alpha, "wilson") for x in ((a, m), (b, n)))
-        parts = [
-            [math.log(at / of) for at in bounds]
-            for of, bounds in (
-                (ratio, interval),
-                (a / m, ours),
-                (n / b, (1 / theirs[1], 1 / theirs[0])),
-            )
+        off = [np.concatenate(each) - np.mean(np.concatenate(each)) for each in costs]
+        far = 2.5 * 1.4826 * np.median(np.abs(np.concatenate(off)))
+        hits = [np.concatenate(each) for each in passes]
+        scores = [x.clip(-far, far) - 2 * y / (p + q) for x, y in zip(off, hits, strict=True)]
+        shift = found.shift - math.log(p / q) + 2 * (p - q) / (p + q)
+        left = [
+            x - shift * (np.arange(m + n) >= m) for x, (m, n) in zip(scores, sizes, strict=True)
         ]
-        low, high = (math.hypot(*each) for each in zip(*parts, strict=True))
-        expected = found[0] * math.exp(-low), found[0] * math.exp(high)
-        assert found[1] == pytest.approx(expected)
+        assert np.isclose(over_labels(left, sizes, weights)[0], 0), "the shift is what is found"
+        score, passed, rest = (over_labels(each, sizes, weights) for each in (scores, hits, left))
+        assert found.ways == len(score) == 15 * 20
+        floor = (np.concatenate(hits).sum() + 2) / 16
+        least = (1 - floor) / floor / (8 / 6 + 1.5)
+        assert found.variance == pytest.approx(max(rest.var(), least))
+        if passed.std() > 1e-9:
+            assert found.apart == pytest.approx(np.corrcoef(score, passed)[0, 1])
+        # What stands at its end is as far from what is found as the level says.
+        interval = found.interval(0.4)
+        assert interval is not None
+        z = (found.shift - math.log(interval[0])) / math.sqrt(found.variance)
+        assert z / math.sqrt(1 + z * z * found.own) == pytest.approx(
+            NormalDist().inv_cdf(1 - 0.4 * HIGHER)
+        )
+        assert found.interval(0.001) is None, "few runs give none at a low level"
+
+
+def over_labels(values: Any, sizes: Sequence[tuple[int, int]], weights: Any) -> Any:
+    """The weighted difference of means over all ways to choose the candidate's, as it is first."""
+    import numpy as np
+
+    of_case = []
+    for each, (m, n) in zip(values, sizes, strict=True):
+        ways = [[*way] for way in combinations(range(m + n - 1, -1, -1), n)]
+        of_case.append(np.array([each[w].mean() - (each.sum() - each[w].sum()) / m for w in ways]))
+    return np.add.outer(weights[0] * of_case[0], weights[1] * of_case[1]).ravel()
 
 
 def test_a_family_of_ps_is_adjusted_by_holm(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -284,7 +319,7 @@ def test_the_power_of_a_cost_is_how_often_it_is_told(
                 for at, k in ((0, m), (math.log(ratio), n))
             ]
             passed = [[drawn.random() < rate for _ in side] for side in sides]
-            passes.append(Counts(sum(passed[0]), m, sum(passed[1]), n))
+            passes.append(Sample(*(tuple(map(float, side)) for side in passed)))
             if not by_dollars:
                 sides = [
                     [x for x, p in zip(*each, strict=True) if p]
@@ -293,8 +328,9 @@ def test_the_power_of_a_cost_is_how_often_it_is_told(
             if all(sides):
                 costs.append(Sample(*map(tuple, sides)))
         if by_dollars:
-            found = per_correct(costs, passes, ALPHA)
-            told += bool(found and found[1] and found[1][0] > 1)
+            found = per_correct(costs, passes)
+            interval = found and found.interval(ALPHA)
+            told += bool(interval and interval[0] > 1)
         else:
             p, way = rank_test(costs)
             told += p <= ALPHA and way > 0

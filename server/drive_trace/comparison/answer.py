@@ -14,7 +14,7 @@ from typing import NamedTuple
 from drive_trace.comparison import power, statistics
 from drive_trace.comparison.comparability import Fact, Reason, comparability
 from drive_trace.comparison.power import Power
-from drive_trace.comparison.repeated import Flip, Tally, change, counted, flips, tally
+from drive_trace.comparison.repeated import Flip, Tally, change, counted, flips, passes, tally
 from drive_trace.comparison.runs import (
     COSTS,
     DIFFERENCES,
@@ -166,10 +166,10 @@ def compare(  # noqa: PLR0913 - one for each option
     dollars = None
     shown: tuple[Power, ...] = ()
     if can_be:
-        rule = rule._replace(alpha=statistics.left_by_gate(counted(cases), rule.level))
+        dollars, alpha = dollars_of(cases, rule)
+        rule, dollars = rule._replace(alpha=alpha), dollars if rule.by_dollars else None
         idle = [each for name, each in TIMES.items() if name != rule.time]
         costs = costs_of(cases, COSTS if rule.by_dollars else idle)
-        dollars = dollars_of(cases, rule.alpha) if rule.by_dollars else None
         by_cost, why = cost_answer(rule, costs, dollars, cases)
         answer, reasons = final_answer(gate, by_cost, why, cases, rule.level)
         reasons = (*reasons, *_own_family(known))
@@ -303,26 +303,29 @@ def _moves(cost: Cost) -> str:
     return f"{cost.metric.title} × {factor(cost.ratio, 2)}"
 
 
-def dollars_of(cases: Sequence[RunsOfCase], alpha: float) -> Dollars:
-    """What is spent for each CORRECT run, by the dollars that all runs cost."""
+def dollars_of(cases: Sequence[RunsOfCase], rule: CostRule) -> tuple[Dollars, float]:
+    """What is spent for each CORRECT run, by the dollars that all runs cost; and the level at which
+    cost decides.
+    """
     spent = [[[run.cost(DOLLARS) for run in runs] for runs in case[1:]] for case in cases]
     sides = [[*chain.from_iterable(side)] for side in zip(*spent, strict=True)]
     ours, theirs = ((len(each) - each.count(None), len(each)) for each in sides)
     if any(not each for side in sides for each in side):  # of nothing there is no ratio
-        return Dollars(None, None, (ours, theirs))
-    costs = [
-        statistics.Sample(*(tuple(math.log(each) for each in side if each) for side in case))
-        for case in spent
-    ]
+        alpha = statistics.left_by_gate(counted(cases), rule.level)
+        return Dollars(None, None, (ours, theirs)), alpha
+    costs = log_costs(cases, DOLLARS)
     # The fewer of the baseline's runs are CORRECT, and the more of the candidate's, the less it
     # spends for each.
     least, found, most = (
-        statistics.per_correct(costs, counted(cases, baseline=ours, candidate=theirs), alpha)
+        statistics.per_correct(costs, passes(cases, baseline=ours, candidate=theirs))
         for ours, theirs in ((False, True), (None, None), (True, False))
     )
-    bounds = least and least[1], most and most[1]
+    # The levels of several looks are for tests that divide each, whatever they have in common.
+    apart = found.apart if found and rule.look[1] == 1 else 0.0
+    alpha = statistics.left_by_gate(counted(cases), rule.level, apart)
+    bounds = least and least.interval(alpha), most and most.interval(alpha)
     interval = (bounds[0][0], bounds[1][1]) if bounds[0] and bounds[1] else None
-    return Dollars(found and found[0], interval, (ours, theirs))
+    return Dollars(found and math.exp(found.shift), interval, (ours, theirs)), alpha
 
 
 def cost_answer(

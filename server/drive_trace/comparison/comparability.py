@@ -103,7 +103,7 @@ def comparability(
 
 def _unknown(facts: Sequence[Fact]) -> Reason:
     named = [each.name for each in facts]
-    option = "" if len(named) == len(UNVERIFIABLE) else f" {','.join(named)}"
+    option = "" if len(named) == len(UNVERIFIABLE) else f"={','.join(named)}"
     silent = list(dict.fromkeys(chain.from_iterable(each.silent for each in facts)))
     which = "" if len(facts) == 1 else "some of it is "
     by = "; only the record of drive-trace judge tells the calibration"

@@ -13,7 +13,14 @@ from collections.abc import Callable, Sequence
 from statistics import NormalDist
 from typing import NamedTuple, TypeAlias
 
-from drive_trace.comparison.statistics import ALPHA, Sample, is_significant, quantile, smallest_p
+from drive_trace.comparison.statistics import (
+    ALPHA,
+    HIGHER,
+    Sample,
+    is_significant,
+    quantile,
+    smallest_p,
+)
 from drive_trace.grading.calibration import Z
 
 ENOUGH = 0.80
@@ -124,23 +131,19 @@ def chance_of_cost(  # noqa: PLR0913 - what it depends on
     """
     if not spread:
         return 1.0
-    share = 1.0 if by_dollars else rate
+    if by_dollars:
+        weights = [m * n / (m + n) for m, n in sizes]
+        own = sum(w * w / (m + n - 1) for w, (m, n) in zip(weights, sizes, strict=True))
+        room = (sum(weights) / quantile(2 * HIGHER * alpha)) ** 2 - own
+        far = math.log(ratio) * math.sqrt(sum(weights) / (spread**2 + (1 - rate) / rate))
+        return _chance(far - sum(weights) / math.sqrt(room)) if room > 0 else 0.0
     wins = _chance(math.log(ratio) / spread / math.sqrt(2)) - 0.5
-    mean = wins * share * share * sum(m * n for m, n in sizes)
+    mean = wins * rate * rate * sum(m * n for m, n in sizes)
     # How many runs pass is left to chance, and the variance of ranks grows faster than they.
-    ranks = ((m + n - 2) * share + 3 for m, n in sizes)
-    variances = (
-        m * n * share * share * each / 12 for (m, n), each in zip(sizes, ranks, strict=True)
-    )
+    ranks = ((m + n - 2) * rate + 3 for m, n in sizes)
+    variances = (m * n * rate * rate * each / 12 for (m, n), each in zip(sizes, ranks, strict=True))
     deviation = math.sqrt(math.fsum(variances))
-    if not mean or not deviation:
-        return 0.0
-    z = max(mean - 0.5, 0.0) / deviation
-    if by_dollars and z:
-        ours, theirs = (sum(side) for side in zip(*sizes, strict=True))
-        passes = (1 - rate) / rate * (1 / ours + 1 / theirs)
-        z = math.log(ratio) / math.hypot(math.log(ratio) / z, math.sqrt(passes))
-    return _chance(z - quantile(alpha))
+    return _chance(max(mean - 0.5, 0.0) / deviation - quantile(alpha)) if mean else 0.0
 
 
 def spread_of(cases: Sequence[Sample]) -> float | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from drive_trace.comparison.runs import ComparedRun, RunsOfCase, of_verdict
-from drive_trace.comparison.statistics import Counts, Interval
+from drive_trace.comparison.statistics import Counts, Interval, Sample
 from drive_trace.grading.calibration import wilson
 from drive_trace.scorecard.caveats import CaveatCode
 from drive_trace.scorecard.run_score import QUALIFIED, RunScore, Verdict
@@ -99,14 +99,34 @@ def _has_rejected_grade(score: RunScore) -> bool:
 def counted(
     cases: Sequence[RunsOfCase], *, baseline: bool | None = None, candidate: bool | None = None
 ) -> list[Counts]:
-    """What is recorded; for True what may be CORRECT of a side at most, for False at least. A
-    candidate must not gain by a grade that readers reject: the run is not CORRECT.
+    """How many runs pass: see :func:`passes`."""
+    found = passes(cases, baseline=baseline, candidate=candidate)
+    return [Counts(round(sum(b)), len(b), round(sum(c)), len(c)) for b, c in found]
+
+
+def passes(
+    cases: Sequence[RunsOfCase], *, baseline: bool | None = None, candidate: bool | None = None
+) -> list[Sample]:
+    """For each run, 1 where it is CORRECT, else 0. What is recorded; for True what may be of a side
+    at most, for False at least. A candidate must not gain by a grade that readers reject: the run
+    is not CORRECT.
     """
-    tallies = [(tally(each.baseline), tally(each.candidate)) for each in cases]
     return [
-        Counts(b.hits(baseline), b.k, min(c.hits(candidate), c.most - c.rejected), c.k)
-        for b, c in tallies
+        Sample(
+            tuple(float(_passes(run.score, baseline)) for run in case.baseline),
+            tuple(
+                float(_passes(run.score, candidate) and not _has_rejected_grade(run.score))
+                for run in case.candidate
+            ),
+        )
+        for case in cases
     ]
+
+
+def _passes(score: RunScore, may_be: bool | None) -> bool:
+    if may_be:
+        return not _is_settled(score)
+    return score.verdict is Verdict.CORRECT and (may_be is None or not score.qualifying)
 
 
 # Repeated runs of one case

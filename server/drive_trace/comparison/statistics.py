@@ -11,8 +11,9 @@ import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
-from itertools import accumulate
-from statistics import NormalDist, median, variance
+from itertools import accumulate, chain
+from operator import mul
+from statistics import NormalDist, covariance, fmean, median, variance
 from typing import NamedTuple
 
 from drive_trace.grading.calibration import Z, wilson
@@ -25,13 +26,17 @@ _LEAST = 1e-12
 """No level is lower: a double cannot tell 1 less a smaller one from 1."""
 _CLOSE = 1e-9
 """Sums of ranks that differ by less are the same."""
+_FINE = 10**7
+HIGHER = 2 / 3
+"""So much of its level a test of dollars spends on a higher cost: a lower one has a margin, too."""
+_FAR = 2.5 * 1.4826
+"""Median deviations: 2.5 standard deviations of what is normal."""
 _MOST_WORK = 10**9, 3 * 10**7
 """Bytes that are added up to count the ways of a case, and steps to join the cases: some seconds.
 What takes more has so many different ranks that their sum is as good as normal.
 """
 
 Interval = tuple[float, float]
-_Share = tuple[float, Interval]
 Chances = list[float]
 
 
@@ -63,25 +68,20 @@ def difference(cases: Sequence[Counts]) -> tuple[float, Interval]:
     The interval is Newcombe's hybrid score interval (1998, method 10), of several cases over the
     weighted rates and the number of runs that these are worth. It needs a run of each side.
     """
-    (p, (p_low, p_high)), (q, (q_low, q_high)) = _rates(cases)
+    total = sum(case.weight for case in cases)
+    shares = [case.weight / total for case in cases]
+    p, (p_low, p_high) = _weighted(shares, [case[:2] for case in cases])
+    q, (q_low, q_high) = _weighted(shares, [case[2:] for case in cases])
     low, high = math.hypot(q - q_low, p_high - p), math.hypot(q_high - q, p - p_low)
     return q - p, (q - p - low, q - p + high)
 
 
-def _rates(cases: Sequence[Counts], z: float = Z) -> tuple[_Share, _Share]:
-    """The rates of passes of both sides, weighted by Mantel and Haenszel, with their intervals."""
-    total = sum(case.weight for case in cases)
-    shares = [case.weight / total for case in cases]
-    ours, theirs = [case[:2] for case in cases], [case[2:] for case in cases]
-    return _weighted(shares, ours, z), _weighted(shares, theirs, z)
-
-
-def _weighted(shares: Sequence[float], side: Sequence[tuple[int, int]], z: float) -> _Share:
+def _weighted(shares: Sequence[float], side: Sequence[tuple[int, int]]) -> tuple[float, Interval]:
     rate = math.fsum(w * hits / of for w, (hits, of) in zip(shares, side, strict=True))
     worth = 1 / math.fsum(w * w / of for w, (_, of) in zip(shares, side, strict=True))
     if all(hits == of for hits, of in side):
         rate = 1.0  # whatever rounding makes of it
-    return rate, wilson(rate * worth, worth, z)
+    return rate, wilson(rate * worth, worth)
 
 
 def gate_p(cases: Sequence[Counts]) -> float:
@@ -94,14 +94,35 @@ def gate_p(cases: Sequence[Counts]) -> float:
     return min(1.0, math.fsum(each for each in chances if each <= chances[observed] * _TIED))
 
 
-def left_by_gate(cases: Sequence[Counts], alpha: float = ALPHA) -> float:
+def left_by_gate(cases: Sequence[Counts], alpha: float = ALPHA, apart: float = 0.0) -> float:
     """What the gate leaves of ``alpha``: as counts are whole, it decides less often than that where
     the sides are alike. A test at this level after it keeps all false answers below ``alpha``.
+
+    Where ``apart`` is known, how the test goes with the candidate's passes, as a correlation if
+    labels mean nothing, both together use ``alpha`` up: where the gate has decided, the test is not
+    asked. Of such a level :data:`HIGHER` is for a higher cost.
     """
-    ordered = sorted(_added(map(_passes, cases)))
+    chances = _added(map(_passes, cases))
+    ordered = sorted(chances)
     sums = [*accumulate(ordered)]
-    ps = (sums[bisect_right(ordered, each * _TIED) - 1] for each in ordered)
-    return max(0.0, alpha - max((p for p in ps if is_significant(p, alpha)), default=0.0))
+    ps = (sums[bisect_right(ordered, each * _TIED) - 1] for each in chances)
+    mean = math.fsum(each * at for at, each in enumerate(chances))
+    spread = math.fsum(each * (at - mean) ** 2 for at, each in enumerate(chances)) ** 0.5 or 1.0
+    found = [
+        (chance, apart * (at - mean) / spread)
+        for at, (chance, p) in enumerate(zip(chances, ps, strict=True))
+        if not is_significant(p, alpha)
+    ]
+    own = NormalDist(0, math.sqrt(max(1 - apart**2, _CLOSE)))
+    if not apart:
+        return max(0.0, alpha - 1 + math.fsum(chance for chance, _ in found))
+
+    def wrong(step: int) -> float:
+        higher = HIGHER * step / _FINE
+        high, low = quantile(2 * higher), quantile(2 * (step / _FINE - higher))
+        return 1 - math.fsum(c * (own.cdf(low + at) - own.cdf(at - high)) for c, at in found)
+
+    return max(0, bisect_right(range(_FINE), alpha, key=wrong) - 1) / _FINE
 
 
 def _fewest(case: Counts) -> int:
@@ -184,11 +205,12 @@ class _NullDistribution(NamedTuple):
             return min(1.0, math.fsum(each for at, each in found if abs(at - self.mean) >= far))
         return math.erfc(far / self.deviation / math.sqrt(2)) if self.deviation else 1.0
 
-    def highest_unlikely(self, alpha: float) -> float:
-        """The highest sum that no more than half of ``alpha`` of all are at most."""
+    @property
+    def highest_unlikely(self) -> float:
+        """The highest sum that no more than half of :data:`ALPHA` of all are at most."""
         if self.chances is None:
-            return self.mean - quantile(alpha) * self.deviation
-        return self.lowest - 1 + bisect_right([*accumulate(self.chances)], alpha / 2 * _TIED)
+            return self.mean - Z * self.deviation
+        return self.lowest - 1 + bisect_right([*accumulate(self.chances)], ALPHA / 2 * _TIED)
 
 
 def rank_test(cases: Sequence[Sample]) -> tuple[float, int]:
@@ -206,10 +228,10 @@ def rank_test(cases: Sequence[Sample]) -> tuple[float, int]:
     return null.p(observed), 0 if abs(far) < _CLOSE else 1 if far > 0 else -1
 
 
-def hodges_lehmann(cases: Sequence[Sample], alpha: float = ALPHA) -> tuple[float, Interval | None]:
+def hodges_lehmann(cases: Sequence[Sample]) -> tuple[float, Interval | None]:
     """By how much the candidate's costs are larger, as a ratio, given their logarithms: the median
-    over all pairs of runs of a case (Hodges and Lehmann), with the interval for 1 − ``alpha`` that
-    the test of :func:`rank_test` gives. That is None where so few runs give none.
+    over all pairs of runs of a case (Hodges and Lehmann), with the interval that the test of
+    :func:`rank_test` gives. That is None where so few runs give none.
     """
     shifts = sorted(c - b for case in cases for b in case.baseline for c in case.candidate)
     middle = median(shifts)
@@ -217,29 +239,78 @@ def hodges_lehmann(cases: Sequence[Sample], alpha: float = ALPHA) -> tuple[float
     sizes = tuple(zip(ranks, (len(case.candidate) for case in cases), strict=True))
     least = sum(len(case.candidate) * (len(case.candidate) + 1) for case in cases)
     # A doubled sum of ranks is twice the number of pairs that the candidate wins, and `least`.
-    outside = math.floor((_null(sizes).highest_unlikely(alpha) - least) / 2) + 1
+    outside = math.floor((_null(sizes).highest_unlikely - least) / 2) + 1
     if outside < 1:
         return math.exp(middle), None
     return math.exp(middle), (math.exp(shifts[outside - 1]), math.exp(shifts[-outside]))
 
 
-def per_correct(
-    costs: Sequence[Sample], passes: Sequence[Counts], alpha: float
-) -> tuple[float, Interval | None] | None:
-    """By how much more the candidate spends for each CORRECT run, as a ratio, given the logarithms
-    of what all runs cost: that of the costs by :func:`hodges_lehmann`, times that of the rates of
-    passes. The interval for 1 − ``alpha`` joins theirs (MOVER; Donner and Zou, 2012). None where a
-    side has no pass.
+class PerCorrect(NamedTuple):
+    """By how much more the candidate spends for each CORRECT run, with what chance makes of it."""
+
+    shift: float
+    """The logarithm of the ratio, candidate ÷ baseline."""
+    variance: float
+    """Of that, over all ways to shuffle the labels within the cases."""
+    own: float
+    """So much of it a shift itself adds, by its square."""
+    ways: int
+    apart: float
+    """How it goes with the candidate's passes, as a correlation, if labels mean nothing."""
+
+    def interval(self, alpha: float) -> Interval | None:
+        """Of the ratio, as far as shuffled labels explain it, their sum being taken for normal:
+        :data:`HIGHER` of ``alpha`` lies below. None where so few runs give none.
+        """
+        tails = HIGHER * alpha, (1 - HIGHER) * alpha
+        rooms = [quantile(2 * tail) ** -2 - self.own for tail in tails]
+        if min(rooms) <= 0 or self.ways * min(tails) < 1:
+            return None
+        below, above = (math.sqrt(self.variance / room) for room in rooms)
+        return math.exp(self.shift - below), math.exp(self.shift + above)
+
+
+def per_correct(costs: Sequence[Sample], passes: Sequence[Sample]) -> PerCorrect | None:
+    """What is spent for each CORRECT run, given the logarithms of what all runs cost, and a 1 for
+    each that passed, else a 0. None where a side has no pass.
+
+    The ratio is that of the costs times that of the rates of passes, each weighted by Mantel and
+    Haenszel. A run's score is its cost, from the mean of its case, less its pass by the rate (the
+    delta method): so it counts whether runs that fail cost more. Costs that lie :data:`_FAR`
+    deviations off count as if they lay there (Huber).
     """
-    (p, (p_low, p_high)), (q, (q_low, q_high)) = _rates(passes, quantile(alpha))
+    ours = [len(each.baseline) for each in costs]
+    logs, passed = ([[*chain(*case)] for case in of] for of in (costs, passes))
+    weights = [m * (len(case) - m) / len(case) for m, case in zip(ours, logs, strict=True)]
+    total = math.fsum(weights)
+
+    def means(of: Sequence[Sequence[float]]) -> list[float]:
+        sides = ((fmean(case[:m]), fmean(case[m:])) for m, case in zip(ours, of, strict=True))
+        return [math.fsum(map(mul, weights, side)) / total for side in zip(*sides, strict=True)]
+
+    def joint(ones: Sequence[Sequence[float]], others: Sequence[Sequence[float]]) -> float:
+        return math.fsum(map(mul, weights, map(covariance, ones, others))) / total**2
+
+    p, q = means(passed)
     if not p or not q:
         return None
-    ratio, interval = hodges_lehmann(costs, alpha)
-    if interval is None:
-        return ratio * p / q, None
-    below = math.hypot(*map(math.log, (ratio / interval[0], p / p_low, q_high / q)))
-    above = math.hypot(*map(math.log, (interval[1] / ratio, p_high / p, q / q_low)))
-    return ratio * p / q, (ratio * p / q * math.exp(-below), ratio * p / q * math.exp(above))
+    off = [[each - fmean(case) for each in case] for case in logs]
+    far = _FAR * median(map(abs, chain(*off))) or math.inf
+    scores = [
+        [max(-far, min(far, x)) - 2 * is_pass / (p + q) for x, is_pass in zip(*case, strict=True)]
+        for case in zip(off, passed, strict=True)
+    ]
+    below, above = means(scores)
+    by = above - below
+    left = [[*x[:m], *(each - by for each in x[m:])] for m, x in zip(ours, scores, strict=True)]
+    own = sum(w * w / (len(case) - 1) for w, case in zip(weights, logs, strict=True)) / total**2
+    ways = math.prod(math.comb(len(case), m) for m, case in zip(ours, logs, strict=True))
+    apart = joint(scores, passed) / (math.sqrt(joint(scores, scores) * joint(passed, passed)) or 1)
+    shift = by - 2 * (p - q) / (p + q) + math.log(p / q)
+    # Few runs, all of which pass, show no rate of 1 (Agresti and Coull).
+    rate = (sum(chain(*passed)) + 2) / (sum(map(len, passed)) + 4)
+    variance = max(joint(left, left), (1 - rate) / rate / total)
+    return PerCorrect(shift, variance, own, ways, apart)
 
 
 def quantile(alpha: float) -> float:
