@@ -61,6 +61,19 @@ def say_in_type(finding: Finding) -> Fixes:
         yield replacing(finding, text, Level.BY_HAND if is_of_weight else Level.IN_BULK)
 
 
+def new_event_id(finding: Finding) -> Fix:
+    """The fix that gives the event of a finding an id of its own: the same one each time that it is
+    asked for, and another one for each line.
+    """
+    import hashlib  # noqa: PLC0415 - these two take long to load, and are seldom needed
+    from uuid import UUID  # noqa: PLC0415
+
+    text = f"{finding.line.order} {finding.line.text}".encode("utf-8", "surrogatepass")
+    new = UUID(bytes=hashlib.sha256(text).digest()[:16], version=4)
+    title = "Give the event a new UUID"
+    return replacing(finding, as_json(str(new)), Level.BY_HAND, title, "event_id")
+
+
 def remove_line(finding: Finding, level: Level, title: str = "Remove the line") -> Fix:
     """The fix that takes out the line of a finding, with the newline that ends it."""
     line = finding.line

@@ -57,7 +57,7 @@ ON: Mapping[str, Sequence[str]] = {
     "malformed-uuid": ("unknown-dispatch", "unknown-round"),
     "invented-id": ("unknown-dispatch", "unknown-round"),
     "amended-before-authored": ("malformed-path", "plan-path-is-spec"),
-    "bytes-delta-mismatch": ("repeated-authoring",),
+    "bytes-delta-mismatch": ("repeated-authoring", "impossible-bytes-delta"),
     "size-distribution-sum": ("dispatch-count-mismatch",),
     "plan-change-mismatch": ("dispatch-count-mismatch",),
     "duplicate-key": ("missing-field", "unsupported-schema-version"),
@@ -85,14 +85,12 @@ OF: Mapping[str, Sequence[str]] = {
     "dispatch-without-brief": ("unknown-round",),
     "repeated-end": ("repeated-start",),
     "repeated-slice-start": ("repeated-slice-completion",),
-}
-"""The same, by what follows from one that marks the same value, or expects it."""
-
-IN_DISPATCH: Mapping[str, Sequence[str]] = {
     "round-number-gap": ("repeated-start",),
     "brief-disposition-mismatch": ("repeated-start",),
 }
-"""The same, by what follows from one that marks the dispatch of its line."""
+"""The same, by what follows from one that marks the same value, or expects it, or marks the
+dispatch of its line.
+"""
 
 MISSING = frozenset(
     {
@@ -135,12 +133,11 @@ class _Causes:
         return next(filter(None, map(self._on.get, _lines_of(finding))), None)
 
     def of(self, finding: Finding) -> Finding | None:
-        """One that marks the same value, or expects it."""
-        return self._by_value.get(_marked(finding))
-
-    def in_dispatch(self, finding: Finding) -> Finding | None:
-        """One that marks the dispatch of the finding's line."""
-        return self._by_value.get(as_json(finding.line.fact(DISPATCH.field)))
+        """One that marks the same value, or expects it, or marks the dispatch of its line."""
+        line, field = finding.line, DISPATCH.field
+        is_of_one = line.event is not None and field in line.event.positions
+        dispatch = as_json(line.fact(field)) if is_of_one else ""
+        return self._by_value.get(_marked(finding)) or self._by_value.get(dispatch)
 
     @cached_property
     def _by_value(self) -> Mapping[str, Finding]:
@@ -155,12 +152,7 @@ class _Causes:
         return self._found[place] if is_there else None
 
 
-_LOOKS = (
-    (ON, _Causes.on),
-    (WITHIN, _Causes.within),
-    (OF, _Causes.of),
-    (IN_DISPATCH, _Causes.in_dispatch),
-)
+_LOOKS = ((ON, _Causes.on), (WITHIN, _Causes.within), (OF, _Causes.of))
 
 
 class _OnUnreadLines:

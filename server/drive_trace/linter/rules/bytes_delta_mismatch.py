@@ -39,17 +39,12 @@ def _check(file: SameFile, *, tolerance_percent: float) -> Findings:
     for previous, line in file.amendments(*WRITERS):
         found, expected = line.fact("bytes_delta"), _length(line) - _length(previous)
         off = 100 * abs(cast("int", found) - expected)
-        if off <= tolerance_percent * abs(expected) or _is_impossible(line):
+        if off <= tolerance_percent * abs(expected):
             continue
         what = f"expected {shown(expected)}, the change of `byte_length` since line "
         message = (what, previous, f"; found {shown(found)}")
         before = (previous, "byte_length", "the length before")
         yield RULE.finding(line, "bytes_delta", message, before, expected=expected)
-
-
-def _is_impossible(line: Line) -> bool:
-    """Whether impossible-bytes-delta speaks."""
-    return any(each.kind == "impossible-bytes-delta" for each in line.diagnostics)
 
 
 def _length(line: Line) -> int:

@@ -14,7 +14,7 @@ EVENT{"event_type":"project-closed","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d
 … line 1 has the same                          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 =>
 EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
-EVENT{"event_type":"project-closed","event_id":"cc33c509-b98c-4bef-a901-a7116bcb98d4"}
+EVENT{"event_type":"project-closed","event_id":"4b623198-71aa-4a77-b88e-c87e25e4fead"}
 --- What was appended twice counts twice.
 {"event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f","schema_version":"1","ts":"2026-05-28T14:00:00.000Z","project_run_id":"cart","orchestrator_agent_id":null,"event_type":"project-started","project_slug":"cart","origin":"promote","has_linear_project":true}
 {"event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f","schema_version":"1","ts":"2026-05-28T14:00:00.000Z","project_run_id":"cart","orchestrator_agent_id":null,"event_type":"project-started","project_slug":"cart","origin":"promote","has_linear_project":true}
@@ -28,7 +28,7 @@ EVENT{"event_type":"project-closed","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d
 
 from itertools import pairwise
 
-from drive_trace.linter.edits import Fixes, Level, as_json, remove_line, replacing
+from drive_trace.linter.edits import Fixes, Level, new_event_id, remove_line
 from drive_trace.linter.rule import Finding, Findings, Rule, SameId, Severity
 
 
@@ -41,18 +41,11 @@ def _check(same: SameId) -> Findings:
 
 
 def _fixes(finding: Finding) -> Fixes:
-    line = finding.line
-    if line.is_copy_of(finding.related[0].line):
+    if finding.line.is_copy_of(finding.related[0].line):
         # An id of its own would have it count twice for good.
         yield remove_line(finding, Level.BY_HAND, "Delete this line")
-        return
-    import hashlib  # noqa: PLC0415 - these two take long to load, and are seldom needed
-    from uuid import UUID  # noqa: PLC0415
-
-    digest = hashlib.sha256(line.text.encode("utf-8", "surrogatepass")).digest()
-    new = str(UUID(bytes=digest[:16], version=4))
-    title = "Give this event an id of its own"
-    yield replacing(finding, as_json(new), Level.BY_HAND, title)
+    else:
+        yield new_event_id(finding)
 
 
 RULE = Rule(Severity.WARNING, _check, fixes=_fixes, sums="events stand twice")

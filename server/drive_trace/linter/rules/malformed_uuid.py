@@ -25,15 +25,13 @@ EVENT{"event_type":"dispatch-end","dispatch_id":"d1"}
 EVENT{"event_type":"slice-completed","event_id":"event-7"}
                                                 ^^^^^^^^^ … found "event-7"
 => Give the event a new UUID
-EVENT{"event_type":"slice-completed","event_id":"d72e2abe-31a3-570c-a75e-e34a92ce3274"}
+EVENT{"event_type":"slice-completed","event_id":"7d849134-337a-491e-9ad8-2f804fdfb96e"}
 ---
 EVENT{"event_type":"slice-completed","event_id":"0B6F2C5E-8F0D-4C1B-9A3E-5D2F6A7B8C90"}
 """
 
-from uuid import NAMESPACE_OID, uuid5
-
-from drive_trace.linter.edits import replacing, say_in_type
-from drive_trace.linter.rule import Finding, Findings, Fixes, Level, LineDiagnostic, Rule, Severity
+from drive_trace.linter.edits import new_event_id, say_in_type
+from drive_trace.linter.rule import Finding, Findings, Fixes, LineDiagnostic, Rule, Severity
 
 
 def _check(subject: LineDiagnostic) -> Findings:
@@ -44,10 +42,7 @@ def _fixes(finding: Finding) -> Fixes:
     yield from (found := [*say_in_type(finding)])
     field = finding.cause.field
     if not found and field is not None and field.name == "event_id":
-        # The same each time that it is asked for, and another one for each line.
-        text = finding.line.text.encode("utf-8", "replace").decode()  # half of a surrogate pair
-        made = uuid5(NAMESPACE_OID, f"{finding.line.order} {text}")
-        yield replacing(finding, f'"{made}"', Level.BY_HAND, "Give the event a new UUID")
+        yield new_event_id(finding)
 
 
 RULE = Rule(Severity.INFORMATION, _check, fixes=_fixes, sums="ids in this field are no UUIDs")
