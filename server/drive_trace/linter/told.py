@@ -54,6 +54,7 @@ ON: Mapping[str, Sequence[str]] = {
     "unknown-round": ("unknown-dispatch",),
     "unclosed-slice": ("slices-completed-mismatch",),
     "repeated-slice-index": ("repeated-slice-start",),
+    "null-as-text": ("project-slug-mismatch", "unknown-dispatch", "unknown-round", "unknown-run"),
     "malformed-uuid": ("unknown-dispatch", "unknown-round"),
     "invented-id": ("unknown-dispatch", "unknown-round"),
     "amended-before-authored": ("malformed-path", "plan-path-is-spec"),

@@ -38,7 +38,8 @@ def diagnostics_of_object(data: Mapping[str, object]) -> Iterator[Diagnostic]:
     if event is None:
         elsewhere |= _OF_PAYLOADS
     for diagnostic in _diagnostics_of_fields(fields, data, (), elsewhere):
-        wrong.update((*map(str, diagnostic.path[:1]), *diagnostic.names))
+        if diagnostic.kind is not DiagnosticKind.NULL_AS_TEXT:
+            wrong.update((*map(str, diagnostic.path[:1]), *diagnostic.names))
         if event is not None or diagnostic.kind is not DiagnosticKind.UNDECLARED_FIELD:
             yield diagnostic
     if isinstance(name, str):
@@ -120,11 +121,7 @@ def _diagnostics_of_fields(
         plain_class, plain_values = field.plain
         if value.__class__ is plain_class and (plain_values is None or value in plain_values):
             continue
-        if (
-            value.__class__ is str
-            and value in vocabulary.NULL_TEXTS
-            and vocabulary.is_nullable_text(field)
-        ):
+        if isinstance(value, str) and vocabulary.says_nothing(field, value):
             yield Diagnostic(DiagnosticKind.NULL_AS_TEXT, (*path, name), field, value)
         elif not (field.nullable and value is None):
             yield from _diagnostics_of_value(field.shape, field, value, (*path, name))

@@ -94,9 +94,10 @@ def _read_some(texts: Iterable[str], decoder: EventDecoder) -> tuple[list[Line],
 def _read_unclean_again(lines: list[Line], events: Mapping[int, Any]) -> None:
     """Read lines exactly that are not clean, as far as a check of many lines at once shows it."""
     fast = [lines[place] for place in events]
-    agents = {event.orchestrator_agent_id for event in events.values()}
+    names = {event.orchestrator_agent_id for event in events.values()}
+    names.update(event.project_run_id for event in events.values())
     columns = ((form, [line.facts[at] for line in fast]) for at, form in _WRITTEN.items())
-    are_written = vocabulary.NULL_TEXTS.isdisjoint(agents) and all(starmap(all_written, columns))
+    are_written = vocabulary.NULL_TEXTS.isdisjoint(names) and all(starmap(all_written, columns))
     # No text is shorter than what is written back: an escape is longer than the bytes that it
     # stands for. So all are compact, with no key twice, if together they are as long.
     sizes = map(len, map(str.encode, [line.text for line in fast]))  # one emoji makes a join slow
@@ -105,7 +106,7 @@ def _read_unclean_again(lines: list[Line], events: Mapping[int, Any]) -> None:
     for place, event in events.items():
         line = lines[place]
         is_written = are_written or (
-            event.orchestrator_agent_id not in vocabulary.NULL_TEXTS
+            vocabulary.NULL_TEXTS.isdisjoint((event.orchestrator_agent_id, event.project_run_id))
             and all(line.facts[at] in form for at, form in _WRITTEN.items())
         )
         lines[place] = _checked_length(line, event) if is_written else read_exactly(line.text)
@@ -343,7 +344,7 @@ def _agreement(event: EventType) -> Callable[[Any], bool] | None:
     names = [
         name
         for name, field in event.fields.items()
-        if name not in ENVELOPE and vocabulary.is_nullable_text(field)
+        if name not in ENVELOPE and field.shape == vocabulary.StringShape()
     ]
     # The first one twice: the value of a single name would come bare.
     texts = attrgetter(names[0], *names) if names else None

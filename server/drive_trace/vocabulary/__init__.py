@@ -33,8 +33,8 @@ from drive_trace.vocabulary.registry import (
     OneOfShape,
     Shape,
     StringShape,
-    is_nullable_text,
     lifetime_of,
+    says_nothing,
 )
 from drive_trace.vocabulary.types import Entity, Family, Form, Reference, is_random, looks_invented
 

@@ -123,7 +123,7 @@ class FieldType(msgspec.Struct, frozen=True, dict=True):
         are right, and written as they should be. No class: see the shape; no values: all of them.
         """
         plain_class, plain_values = _plain(self.shape)
-        return plain_class, _TEXTS if is_nullable_text(self) else plain_values
+        return plain_class, _TEXTS if self.shape == StringShape() else plain_values
 
     @property
     def gap(self) -> str | None:
@@ -140,9 +140,9 @@ class FieldType(msgspec.Struct, frozen=True, dict=True):
         return self.shape.describe() + null + ("" if self.is_required else ", or left out")
 
 
-def is_nullable_text(field: FieldType) -> bool:
-    """Whether a field takes any text, or null."""
-    return field.nullable and field.shape == StringShape()
+def says_nothing(field: FieldType, text: str) -> bool:
+    """Whether a text says null or nothing, in a field that takes any text."""
+    return field.shape == StringShape() and (text in NULL_TEXTS if field.nullable else not text)
 
 
 class _Texts:

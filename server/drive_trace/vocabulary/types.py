@@ -64,7 +64,7 @@ _TIMESTAMP = rf"(?:{_DAY}|{_LEAP_DAY})T{_CLOCK}(?:Z|\+00:00)"
 # Not from the root of a disk, somebody's home or above the repository, and without backslashes.
 _PATH = (
     r"(?:\.\.(?:[^/\\][^\\]*)|\.(?:[^.\\][^\\]*)?|~(?:[^/\\][^\\]*)?"
-    r"|[A-Za-z](?:[^:\\][^\\]*)?|[^./~\\A-Za-z][^\\]*)?"
+    r"|[A-Za-z](?:[^:\\][^\\]*)?|[^./~\\A-Za-z][^\\]*)"
 )
 
 

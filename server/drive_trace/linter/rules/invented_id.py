@@ -6,7 +6,8 @@ up was typed, or written by a language model: most likely others have it, too, a
 count as copies of this one.
 The nil UUID is nobody's id.
 
-**Fix.** None is offered: other lines may name the id.
+**Fix.** A new UUID for an event's id, one at a time. Of a dispatch or a round none is offered:
+other lines may name the id.
 
 Examples:
 EVENT{"event_type":"dispatch-start","dispatch_id":"00000000-0000-4000-8000-000000000001"}
@@ -14,15 +15,18 @@ EVENT{"event_type":"dispatch-start","dispatch_id":"00000000-0000-4000-8000-00000
 ---
 EVENT{"event_type":"spec-authored","event_id":"12345678-1234-4123-8123-123456789abc"}
                                               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+=> Give the event a new UUID
+EVENT{"event_type":"spec-authored","event_id":"3af034f0-0917-40d2-b9bf-f8edff0d01a9"}
 --- The digit of the version breaks the pattern.
-EVENT{"event_type":"spec-authored","event_id":"a1b2c3d4-e5f6-4789-8abc-def012345678"}
-                                              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+EVENT{"event_type":"round-start","round_id":"a1b2c3d4-e5f6-4789-8abc-def012345678"}
+                                            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 --- What is no UUID has a finding of its own.
 EVENT{"event_type":"dispatch-start","dispatch_id":"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90"}
 EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
 """
 
-from drive_trace.linter.rule import Findings, Rule, Run, Severity
+from drive_trace.linter.edits import Fixes, new_event_id
+from drive_trace.linter.rule import Finding, Findings, Place, Rule, Run, Severity
 from drive_trace.trace.line import EVENT_ID
 from drive_trace.vocabulary import DISPATCH, ROUND, Form, looks_invented
 
@@ -52,4 +56,9 @@ def _check(run: Run) -> Findings:
                 yield RULE.finding(line, field, "no random UUID looks like this: it was made up")
 
 
-RULE = Rule(Severity.INFORMATION, _check, sums="")
+def _fixes(finding: Finding) -> Fixes:
+    if finding.place == Place.value("event_id"):
+        yield new_event_id(finding)
+
+
+RULE = Rule(Severity.INFORMATION, _check, fixes=_fixes, sums="")
