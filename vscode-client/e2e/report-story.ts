@@ -94,12 +94,21 @@ async function playTimeline(page: Page): Promise<void> {
   assert.ok(Math.abs(await width() - whole) < 2, "a key shows all again");
   const box = await chart.locator(".scroll").boundingBox();
   assert.ok(box !== null);
-  await page.mouse.move(box.x + 200, box.y + 10);
-  await page.mouse.down();
-  await page.mouse.move(box.x + 500, box.y + 10, { steps: 3 });
-  await page.mouse.up();
+  const selected = async (from: number, to: number): Promise<string> => {
+    await page.mouse.move(box.x + from, box.y + 10);
+    await page.mouse.down();
+    await page.mouse.move(box.x + to, box.y + 10, { steps: 3 });
+    await page.mouse.up();
+    return chart.locator("output").innerText();
+  };
+  const some = await selected(200, 500);
   assert.ok(await width() > 2 * whole, "a drag zooms");
-  assert.match(await chart.locator("output").innerText(), /^Selected: \d+ dispatches, \d+ rounds, \d+h \d+m of work\.$/);
+  assert.match(some, /^Selected: \d+ dispatches, \d+ rounds, \d+h \d+m of work\.$/);
+  await page.getByRole("button", { name: "Show all" }).click();
+  const every = await selected(1, box.width - 1);
+  await page.getByRole("button", { name: "Unfold idle time" }).click();
+  assert.equal(await selected(1, box.width - 1), every, "on any axis the same work");
+  await page.getByRole("button", { name: "Unfold idle time" }).click();
   await page.getByRole("button", { name: "Show all" }).click();
   await page.keyboard.down("Control");
   await page.mouse.wheel(0, -100);

@@ -236,17 +236,18 @@ function say(chart, words) {
   }
 }
 
-/** Sums what stands between two places of a timeline. @param {Element} chart @param {number} from @param {number} to */
+/** Sums what stands between two places of a timeline, as it is drawn now. @param {Element} chart @param {number} from @param {number} to */
 function sum(chart, from, to) {
   const scale = Number(chart.getAttribute("data-scale"));
   let [dispatches, rounds, worked] = [0, 0, 0];
-  for (const { each, place: [x, width] } of shapesOf(chart)) {
+  for (const { each, place: [, length] } of shapesOf(chart)) {
+    const [x = 0, width = 0] = ["x", "width"].map((name) => Number.parseFloat(each.getAttribute(name) ?? "0") / 100);
     const share = Math.min(x + width, to) - Math.max(x, from);
     if (share >= 0 && each.closest(".bars") !== null && each.closest(".cluster") === null) {
       const isWork = each.hasAttribute("data-works");
       dispatches += each.localName === "svg" ? 1 : 0;
       rounds += isWork && each.localName === "rect" ? 1 : 0;
-      worked += isWork ? share / scale : 0;
+      worked += isWork && width > 0 ? (share / width) * length / scale : 0;
     }
   }
   const minutes = Math.round(worked / 60_000);
@@ -290,14 +291,12 @@ function select(chart, begin) {
     const [from = 0, to = 0] = ends(now);
     range.remove();
     if (wasDragged) {
-      if ((chart.getAttribute("data-axis") ?? "") === "") {
-        const drawing = /** @type {Element} */ (chart.querySelector(".timeline"));
-        const { left, width } = drawing.getBoundingClientRect();
-        const { paddingLeft, paddingRight } = getComputedStyle(drawing);
-        const inner = width - Number.parseFloat(paddingLeft) - Number.parseFloat(paddingRight);
-        const start = left + Number.parseFloat(paddingLeft) + offset;
-        sum(chart, (from - start) / inner, (to - start) / inner);
-      }
+      const drawing = /** @type {Element} */ (chart.querySelector(".timeline"));
+      const { left, width } = drawing.getBoundingClientRect();
+      const { paddingLeft, paddingRight } = getComputedStyle(drawing);
+      const inner = width - Number.parseFloat(paddingLeft) - Number.parseFloat(paddingRight);
+      const start = left + Number.parseFloat(paddingLeft) + offset;
+      sum(chart, (from - start) / inner, (to - start) / inner);
       const factor = room.clientWidth / Math.max(to - from, 1);
       zoomTo(chart, (zooms.get(chart) ?? 1) * factor, from / room.scrollWidth, 0);
     }
