@@ -217,7 +217,7 @@ def _table(out: str | None) -> Callable[[Iterable[Row]], Iterable[bytes]]:
 
 def _write(pieces: Iterable[bytes], out: str | None) -> None:
     if out in {None, STDIN}:
-        for piece in pieces:
+        for piece in filter(None, pieces):
             click.echo(piece, nl=False)
         return
     assert out is not None
