@@ -13,8 +13,7 @@ from typing import Any, get_type_hints
 import msgspec
 
 from drive_trace.grading.calibration import share
-from drive_trace.scorecard.card import run_json
-from drive_trace.scorecard.measures import as_double
+from drive_trace.scorecard.measures import as_double, tokens_of
 from drive_trace.scorecard.run_score import QUALIFIED, RunScore, Verdict, standings_in_short
 from drive_trace.text import document as doc
 from drive_trace.text.escaping import in_json, plain, visible
@@ -94,37 +93,39 @@ _FACTS = ("work_ms", "clock_ms", "dispatches", "rounds", "reworked", "escalation
 
 def row_of(run: RunScore, project: str, findings: dict[str, int] | None) -> Row:
     """A run's row, with how often each rule found something."""
-    said, facts = run_json(run), run.facts
+    # Nothing is worded here, as for ``score --format json``: there are many runs.
+    facts, cost, judged, origin = run.facts, run.efficiency, run.judgement, run.provenance.origin
+    clock, rounds = (cost.wall_clock, cost.rounds) if cost is not None else (None, None)
     recorded: dict[str, Any] = dict.fromkeys((*CORRECTNESS_FIELDS, *TOKEN_FIELDS))
-    recorded |= {**(said["correctness"] or {}), **(said["tokens"] or {})}
-    recorded |= {name: as_double(getattr(facts, name)) for name in _FACTS}
+    recorded |= run.correctness.values if run.correctness is not None else {}
+    numbers = {**(tokens_of(run.tokens) or {}), **{name: getattr(facts, name) for name in _FACTS}}
+    recorded |= {name: as_double(number) for name, number in numbers.items()}
     recorded |= {name: getattr(run, name) for name in _OF_RUN}
-    efficiency: Mapping[str, Any] = said["efficiency"] or {}
-    recorded |= {name: efficiency.get(name) for name in ("wall_clock_ms", "rounds_per_dispatch")}
-    clock, rounds = efficiency.get("wall_clock", {}), efficiency.get("rounds", {})
     last = max((part.last for part in run.parts if part.last), default=None)
     moment = sortable(run.started or "") or facts.began or sortable(last or "")
     return Row(
-        verdict=said["verdict"],
+        verdict=str(run.verdict),
         **recorded,
-        wall_clock_counted=clock.get("counted"),
-        wall_clock_of=clock.get("of"),
-        rounds_counted=rounds.get("counted"),
-        rounds_of=rounds.get("of"),
-        missing_inputs=tuple(said["missing_inputs"]),
-        caveats=tuple(each["code"] for each in said["caveats"]),
+        wall_clock_ms=clock and as_double(clock.ms),
+        wall_clock_counted=clock and clock.counted,
+        wall_clock_of=clock and clock.of,
+        rounds_per_dispatch=rounds and rounds.mean,
+        rounds_counted=rounds and rounds.counted,
+        rounds_of=rounds and rounds.of,
+        missing_inputs=run.gate.missing,
+        caveats=tuple(str(each.code) for each in run.caveats),
         is_certain=not run.qualifying,
-        provenance=(said["provenance"] or {}).get("origin"),
+        provenance=str(origin) if origin is not None else None,
         graded=run.correctness.ts if run.correctness is not None else None,
-        judge=(said["judged"] or {}).get("model"),
+        judge=judged.judge.model if judged is not None else None,
         last=last,
         month=moment[:7] if moment is not None else None,
         project=project,
-        events=sum(each["events"] for each in said["files"]),
-        rejected_lines=len(said["rejected_lines"]),
+        events=run.event_count,
+        rejected_lines=len(run.rejected),
         halts=facts.halt_count,
         findings=findings,
-        files=tuple(each["path"] for each in said["files"]),
+        files=tuple(part.path for part in run.parts),
     )
 
 
