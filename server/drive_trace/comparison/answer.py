@@ -310,14 +310,14 @@ def dollars_of(cases: Sequence[RunsOfCase], rule: CostRule) -> tuple[Dollars, fl
     spent = [[[run.cost(DOLLARS) for run in runs] for runs in case[1:]] for case in cases]
     sides = [[*chain.from_iterable(side)] for side in zip(*spent, strict=True)]
     ours, theirs = ((len(each) - each.count(None), len(each)) for each in sides)
-    if any(not each for side in sides for each in side):  # of nothing there is no ratio
-        alpha = statistics.left_by_gate(counted(cases), rule.level)
-        return Dollars(None, None, (ours, theirs)), alpha
     costs = log_costs(cases, DOLLARS)
+    is_known = all(map(all, sides))  # of nothing there is no ratio
     # The fewer of the baseline's runs are CORRECT, and the more of the candidate's, the less it
     # spends for each.
     least, found, most = (
         statistics.per_correct(costs, passes(cases, baseline=ours, candidate=theirs))
+        if is_known
+        else None
         for ours, theirs in ((False, True), (None, None), (True, False))
     )
     # The levels of several looks are for tests that divide each, whatever they have in common.

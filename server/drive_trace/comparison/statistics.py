@@ -294,7 +294,7 @@ def per_correct(costs: Sequence[Sample], passes: Sequence[Sample]) -> PerCorrect
     p, q = means(passed)
     if not p or not q:
         return None
-    off = [[each - fmean(case) for each in case] for case in logs]
+    off = [[x - middle for x in case] for case, middle in zip(logs, map(fmean, logs), strict=True)]
     far = _FAR * median(map(abs, chain(*off))) or math.inf
     scores = [
         [max(-far, min(far, x)) - 2 * is_pass / (p + q) for x, is_pass in zip(*case, strict=True)]
@@ -315,7 +315,7 @@ def per_correct(costs: Sequence[Sample], passes: Sequence[Sample]) -> PerCorrect
 
 def quantile(alpha: float) -> float:
     """Beyond which, on both sides, ``alpha`` of a normal distribution lies."""
-    return Z if alpha == ALPHA else NormalDist().inv_cdf(1 - max(alpha, _LEAST) / 2)
+    return NormalDist().inv_cdf(1 - max(alpha, _LEAST) / 2)
 
 
 def holm(ps: Sequence[float]) -> list[float]:
@@ -340,18 +340,16 @@ def _null(cases: tuple[tuple[tuple[int, ...], int], ...]) -> _NullDistribution:
     variances = (
         chosen * (len(ranks) - chosen) * variance(ranks) / len(ranks) for ranks, chosen in cases
     )
-    work = [_work(*case) for case in cases]
+    work = sum(
+        (len(ranks) - ranks.count(0)) * chosen * (len(ranks) // 8 + 1) * (sum(ranks[-chosen:]) + 1)
+        for ranks, chosen in cases
+    )
     spans = [sum(ranks[-chosen:]) - sum(ranks[:chosen]) + 1 for ranks, chosen in cases]
     joined = sum(before * span for before, span in zip(accumulate(spans), spans[1:], strict=False))
-    exact = sum(work) <= _MOST_WORK[0] and joined <= _MOST_WORK[1]
+    exact = work <= _MOST_WORK[0] and joined <= _MOST_WORK[1]
     chances = _added(_rank_sums(*case) for case in cases) if exact else None
     lowest = sum(sum(ranks[:chosen]) for ranks, chosen in cases)
     return _NullDistribution(mean, math.sqrt(math.fsum(variances)), chances, lowest)
-
-
-def _work(ranks: Sequence[int], chosen: int) -> int:
-    size = (len(ranks) // 8 + 1) * (sum(ranks[-chosen:]) + 1)
-    return (len(ranks) - ranks.count(0)) * chosen * size
 
 
 @cache

@@ -201,11 +201,11 @@ def once_each(labels: Sequence[LabelledCase]) -> list[LabelledCase]:
     ]
 
 
-def wilson(hits: float, of: float, z: float = Z) -> tuple[float, float]:
-    """The score interval of a binomial proportion (E. B. Wilson, 1927), by default for 95 %."""
-    share, square = hits / of, z * z
+def wilson(hits: float, of: float) -> tuple[float, float]:
+    """The score interval of a binomial proportion for 95 % (E. B. Wilson, 1927)."""
+    share, square = hits / of, Z * Z
     middle = share + square / (2 * of)
-    reach = z * math.sqrt(share * (1 - share) / of + square / (4 * of * of))
+    reach = Z * math.sqrt(share * (1 - share) / of + square / (4 * of * of))
     scale = 1 + square / of
     low, high = (middle - reach) / scale, (middle + reach) / scale
     return (0.0 if hits == 0 else max(low, 0.0)), (1.0 if hits == of else min(high, 1.0))
