@@ -14,9 +14,10 @@ from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, frame_columns
 from drive_trace.linter.rule import Rule
 from drive_trace.linter.rules import RULES
 from drive_trace.storage.linked_files import rule_page
+from drive_trace.text.document import wrapped
 from drive_trace.text.escaping import json_document, printable
 from drive_trace.text.spans import Span
-from drive_trace.text.wording import listed, wrapped
+from drive_trace.text.wording import listed
 from drive_trace.vocabulary.slips import nearest
 
 _BOLD = re.compile(r"\*\*(.+?)\*\*|^#+ (.+)$", re.MULTILINE)

@@ -290,6 +290,6 @@ def _are_afterwards(run: Run) -> list[bool]:
         own = [each for each in own if each[0][opened] == each[1][closed[of.field]]]
         times = [milliseconds_between(start[TS], end[TS]) for start, end in own]
         claims = [end[closed["wall_clock_ms"]] for _, end in own]
-        known = ((ms, claim) for ms, claim in zip(times, claims, strict=True) if ms is not None)
-        found += [is_recorded_afterwards(*each) for each in known if each[0] >= 0]
+        both = zip(times, claims, strict=True)
+        found += [is_recorded_afterwards(ms, n) for ms, n in both if ms is not None and ms >= 0]
     return found

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 import re
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import NamedTuple, TypeAlias
@@ -23,7 +24,6 @@ import msgspec
 
 from drive_trace.text.escaping import code, plain
 from drive_trace.text.spans import terminal_columns
-from drive_trace.text.wording import wrapped
 
 # Words
 
@@ -218,6 +218,22 @@ Green is for the standing ``correct`` and for nothing else.
 def as_text(blocks: Iterable[Block], width: int = 80, paint: Paint = lambda text, _: text) -> str:
     """For a terminal of ``width`` columns: aligned, and wrapped where names allow."""
     return "\n".join(_text(blocks, "", width, paint)).replace("\u00a0", " ")
+
+
+def wrapped(text: str, indent: str = "  ", width: int = 80, hanging: str = "  ") -> list[str]:
+    """A sentence in lines of at most ``width`` columns; names and figures stay whole. All but the
+    first have the ``hanging`` indent, too.
+    """
+    if len(indent) + len(text) <= width and text.isprintable() and text[-1:] > " ":
+        return [indent + text]
+    return textwrap.wrap(
+        text,
+        width=width,
+        initial_indent=indent,
+        subsequent_indent=indent + hanging,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _text(blocks: Iterable[Block], indent: str, width: int, paint: Paint) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import textwrap
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
@@ -165,19 +164,3 @@ def power_of_ten(number: int) -> str:
 def writable(text: str) -> str:
     """A text as it can be written or sent: half of a pair of surrogates cannot."""
     return text.encode("utf-8", "replace").decode()
-
-
-def wrapped(text: str, indent: str = "  ", width: int = 80, hanging: str = "  ") -> list[str]:
-    """A sentence in lines of at most ``width`` columns; names and figures stay whole. All but the
-    first have the ``hanging`` indent, too.
-    """
-    if len(indent) + len(text) <= width and text.isprintable() and text[-1:] > " ":
-        return [indent + text]
-    return textwrap.wrap(
-        text,
-        width=width,
-        initial_indent=indent,
-        subsequent_indent=indent + hanging,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
