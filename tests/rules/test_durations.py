@@ -44,11 +44,12 @@ def test_what_was_recorded_afterwards_is_one_finding_a_run_and_nothing_replaces_
     lines = of_rounds(30, whole=31).replace(END, START).splitlines()
     other = [line.replace("checkout-retry", "cart") for line in lines]
     analysis = Analysis("\n".join([*lines, *other]))
-    findings = [each for each in analysis.findings() if each.rule.code == "recorded-afterwards"]
+    told = [each.finding for each in analysis.told()]
+    findings = [each for each in told if each.rule.code == "recorded-afterwards"]
     assert [analysis.line_number(each.line) for each in findings] == [3, 7]
     assert {analysis.message(each.message) for each in findings} == {
-        "recorded afterwards: start and end lie 0ms apart, so the claim cannot be checked; "
-        "so it is with 1 more end of this run"
+        "recorded afterwards: start and end lie 0ms apart, so the claim cannot be checked, "
+        "and at 1 more place"
     }
     assert not any(analysis.fixes(each) for each in findings)
     assert not found(analysis.document.text)

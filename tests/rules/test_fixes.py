@@ -271,9 +271,9 @@ def test_no_spread_grade_is_joined_unasked() -> None:
 @pytest.mark.parametrize(
     ("run_id", "slug", "titles"),
     [
-        ("", "cart", ['Change the run id to "cart"']),
-        ("cart", "", ['Change the slug to "cart"']),
-        ("a", "b", ['Change the slug to "a"', 'Change the run id to "b"']),
+        ("", "cart", ['Change `project_run_id` to "cart"']),
+        ("cart", "", ['Change `project_slug` to "cart"']),
+        ("a", "b", ['Change `project_slug` to "a"', 'Change `project_run_id` to "b"']),
     ],
 )
 def test_nothing_is_called_by_an_empty_name(run_id: str, slug: str, titles: list[str]) -> None:

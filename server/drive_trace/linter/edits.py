@@ -47,8 +47,9 @@ def replacing(
     another ``field`` of its line.
     """
     place = finding.place if field is None else Place.value(field)
+    title = title or (f"Replace with {text}" if field is None else f"Change `{field}` to {text}")
     edit = Edit(finding.line, resolve(finding.line.text, place), text)
-    return Fix(title or f"Replace with {text}", level, (edit,))
+    return Fix(title, level, (edit,))
 
 
 def say_in_type(finding: Finding) -> Fixes:
@@ -70,8 +71,8 @@ def new_event_id(finding: Finding) -> Fix:
 
     text = f"{finding.line.order} {finding.line.text}".encode("utf-8", "surrogatepass")
     new = UUID(bytes=hashlib.sha256(text).digest()[:16], version=4)
-    title = "Give the event a new UUID"
-    return replacing(finding, as_json(str(new)), Level.BY_HAND, title, "event_id")
+    edit = replace_value(finding.line, ("event_id",), as_json(str(new)))
+    return Fix("Give the event a new UUID", Level.BY_HAND, (edit,))
 
 
 def remove_line(finding: Finding, level: Level, title: str = "Remove the line") -> Fix:

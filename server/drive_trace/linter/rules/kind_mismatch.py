@@ -67,8 +67,7 @@ def _fixes(finding: Finding) -> Fixes:
     kind_field, values = _kind_field(names[0]), object_on(finding.line)
     if _fits_the_other(kind_field, values):
         other = as_json("project" if values[kind_field] == "slice" else "slice")
-        title = f"Change `{kind_field}` to {other}"
-        yield replacing(finding, other, Level.BY_HAND, title, kind_field)
+        yield replacing(finding, other, Level.BY_HAND, field=kind_field)
     given, _ = _split(names, values)
     if given:
         title = (

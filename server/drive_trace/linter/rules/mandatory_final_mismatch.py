@@ -29,7 +29,6 @@ EVENT{"event_type":"retro-landed","trigger_class":"drift-event","is_mandatory_fi
 from drive_trace.linter.edits import Fixes, Level, as_json, object_on, replacing
 from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Rule, Severity, shown
 
-_FINAL = '"mandatory-final"'
 _CLASS = "trigger_class"
 
 
@@ -45,8 +44,7 @@ def _fixes(finding: Finding) -> Fixes:
     found = finding.cause.found
     yield replacing(finding, as_json(not found), Level.BY_HAND)
     if found:
-        title = f"Change `trigger_class` to {_FINAL}"
-        yield replacing(finding, _FINAL, Level.BY_HAND, title, _CLASS)
+        yield replacing(finding, '"mandatory-final"', Level.BY_HAND, field=_CLASS)
 
 
 RULE = Rule(Severity.WARNING, _check, fixes=_fixes)

@@ -9,7 +9,7 @@ have no start: its wall-clock time is then a sum of dispatches.
 Examples:
 EVENT{"event_type":"project-started","project_run_id":"cart-tax","project_slug":"cart"}
 … the slug "cart" is not the run id "cart-tax"                                  ^^^^^^
-=> Change the slug to "cart-tax"
+=> Change `project_slug` to "cart-tax"
 EVENT{"event_type":"project-started","project_run_id":"cart-tax","project_slug":"cart-tax"}
 ---
 EVENT{"event_type":"project-started","project_run_id":"cart","project_slug":"cart"}
@@ -32,10 +32,9 @@ def _run(finding: LineDiagnostic | Finding) -> object:
 
 def _fixes(finding: Finding) -> Fixes:
     slug, run_id = finding.cause.found, _run(finding)
-    for what, name, place in (("slug", run_id, None), ("run id", slug, _RUN)):
+    for field, name in (("project_slug", run_id), (_RUN, slug)):
         if name:  # nothing is called by an empty one
-            title = f"Change the {what} to {shown(name)}"
-            yield replacing(finding, as_json(name), Level.BY_HAND, title, place)
+            yield replacing(finding, as_json(name), Level.BY_HAND, field=field)
 
 
 RULE = Rule(Severity.WARNING, _check, fixes=_fixes)

@@ -29,9 +29,7 @@ def _check(subject: LineDiagnostic) -> Findings:
 
 
 def _fixes(finding: Finding) -> Fixes:
-    total = str(_sum(finding.line))
-    title = f"Change `dispatch_count` to {total}"
-    yield replacing(finding, total, Level.BY_HAND, title, _COUNT)
+    yield replacing(finding, str(_sum(finding.line)), Level.BY_HAND, field=_COUNT)
 
 
 def _sum(line: Line) -> int:
