@@ -1,13 +1,33 @@
-"""Long work in a thread, which stops soon once nobody wants its result any more."""
+"""Long work in a thread, which stops soon once nobody wants its result any more, and keeps nobody
+waiting.
+"""
 
 from __future__ import annotations
 
+import functools
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+if TYPE_CHECKING or sys.version_info >= (3, 12):
+    cached_property = functools.cached_property
+else:
+
+    class cached_property(functools.cached_property):  # noqa: N801 - it stands for that one
+        """Without its lock, which is one for all objects in Python 3.11: whatever asks for it of a
+        small trace would wait for a thread that makes it of a large one.
+        """
+
+        def __get__(self, instance, owner=None):
+            if instance is None:
+                return self
+            made = instance.__dict__[self.attrname] = self.func(instance)
+            return made
+
 
 _own = threading.local()
 

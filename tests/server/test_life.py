@@ -7,9 +7,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from threading import Event
+from types import SimpleNamespace
 
 import pytest
 
+from drive_trace.lsp.rpc import stream
 from tests.server.support import (
     HOVER,
     INITIALIZE,
@@ -184,6 +187,18 @@ def test_a_client_that_reads_nothing_and_hangs_up() -> None:
             process.stdin.write(frame({"jsonrpc": "2.0", **question}))
         process.stdin.close()
         assert process.wait(20) == 1
+
+
+def test_one_message_may_be_larger_than_what_may_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What follows it is sent, too; what goes on unread is not."""
+    monkeypatch.setattr(stream, "_MOST_WAITING", 10)
+    is_read = Event()
+    outbox = stream.Outbox(SimpleNamespace(write=lambda _: is_read.wait(9), flush=bool))
+    for piece in (b"x" * 1_000_000, b"and", b"then", b"this"):
+        outbox.write(piece)
+    with pytest.raises(BrokenPipeError):
+        outbox.write(b"ends")
+    is_read.set()
 
 
 def test_a_client_that_reads_nothing_and_goes_on_is_left() -> None:

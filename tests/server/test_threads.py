@@ -27,7 +27,7 @@ from drive_trace.lsp.workspace import runs as runs_module
 from drive_trace.lsp.workspace.closed_traces import ClosedTraces
 from drive_trace.lsp.workspace.open_traces import LARGE, OpenTrace, Workspace
 from drive_trace.lsp.workspace.runs import WorkspaceRun, WorkspaceRuns
-from drive_trace.stopping import StoppedError, stoppable, unless_stopped
+from drive_trace.stopping import StoppedError, cached_property, stoppable, unless_stopped
 from drive_trace.storage.followed_file import KnownFile
 from drive_trace.trace.document import Document
 from drive_trace.trace.places import path_at
@@ -110,6 +110,29 @@ def test_work_within_one_line_that_may_be_long_stops_as_well(work: Callable[[], 
     stop.set()
     with pytest.raises(StoppedError):
         stoppable(stop, work)
+
+
+class _Kept:
+    def __init__(self, make: Callable[[], object]) -> None:
+        self.make = make
+
+    @cached_property
+    def made(self) -> object:
+        return self.make()
+
+
+def test_what_is_kept_of_one_waits_for_no_other() -> None:
+    """As that of functools does in Python 3.11, whose lock is one for all objects."""
+    begun, over = threading.Event(), threading.Event()
+    large, small = _Kept(lambda: begun.set() or over.wait(9)), _Kept(object)
+    thread = threading.Thread(target=lambda: large.made)
+    thread.start()
+    begun.wait(9)
+    asked = threading.Thread(target=lambda: (small.made, over.set()))
+    asked.start()
+    thread.join()
+    assert large.made is True
+    assert small.made is small.made
 
 
 async def test_an_answer_about_the_text_as_it_was_is_none() -> None:

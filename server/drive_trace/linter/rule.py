@@ -13,13 +13,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, Concatenate, Generic, Literal, NamedTuple, TypeVar
 
 import msgspec
 
 from drive_trace.linter.settings import OptionValue, Severity
+from drive_trace.stopping import cached_property
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span
 from drive_trace.text.wording import plural, shown

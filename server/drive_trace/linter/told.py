@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from heapq import merge
 from operator import attrgetter, itemgetter
 from typing import NamedTuple
@@ -18,6 +18,7 @@ from typing import NamedTuple
 from drive_trace.json_text import ProblemKind, as_json
 from drive_trace.linter.rule import Finding, Related
 from drive_trace.linter.settings import Severity
+from drive_trace.stopping import cached_property
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import Line, run_of
 from drive_trace.trace.places import Place, resolve

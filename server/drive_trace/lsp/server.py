@@ -28,10 +28,10 @@ from drive_trace.lsp.workspace.closed_traces import ClosedTraces
 from drive_trace.lsp.workspace.following import Following
 from drive_trace.lsp.workspace.linting import CONFIGURATION_GLOBS, Linting, Publisher
 from drive_trace.lsp.workspace.open_traces import (
+    LARGE,
     NewText,
     OpenTrace,
     Workspace,
-    is_large,
     is_trace_text,
 )
 from drive_trace.lsp.workspace.runs import Joining, WorkspaceRuns
@@ -162,7 +162,7 @@ class TraceServer(LanguageServer):
             trace = OpenTrace(uri, version, text, options)
             return trace, None if path is None else KnownFile(str(path), lines_of(trace.records))
 
-        if is_large(text):
+        if len(text) >= LARGE:
             return self._open_later(read)
         self._opened(read())
         return None

@@ -143,9 +143,8 @@ class _Connection:
             self._finished.set_result(None)
 
     def _exit_code(self) -> int:
-        if self._protocol.exit_code is not None:
-            return self._protocol.exit_code
-        return 0 if self._protocol.is_shut_down else 1
+        code = self._protocol.exit_code
+        return int(not self._protocol.is_shut_down) if code is None else code
 
     # In other threads
 

@@ -58,9 +58,8 @@ class Uncounted(NamedTuple):
 
 def uncounted_lines(lines: Iterable[Line], path: str = "") -> tuple[Uncounted, ...]:
     """What the scorecard needs to know of lines that readers reject, or do not know."""
-    flagged = unless_stopped(cast("Iterable[FlaggedLine]", lines))
-    found = (_uncounted(line, line.order + 1) for line in flagged)
-    return tuple(each._replace(path=path) if path else each for each in found)
+    found = (_uncounted(line, line.order + 1) for line in cast("Iterable[FlaggedLine]", lines))
+    return tuple(each._replace(path=path) if path else each for each in unless_stopped(found))
 
 
 @lru_cache(maxsize=64)  # a long line that may be of many runs is read once

@@ -7,12 +7,11 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from functools import cached_property
 from itertools import chain
 
 from drive_trace.scorecard import caveats
 from drive_trace.scorecard.run_score import Recorded, RunInFile, recorded_in
-from drive_trace.stopping import unless_stopped
+from drive_trace.stopping import cached_property, unless_stopped
 from drive_trace.trace.index import Index, identity_of
 from drive_trace.trace.joined import SpreadRun
 from drive_trace.trace.line import Line

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial, reduce
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from drive_trace.json_text import strings_named
 from drive_trace.scorecard import finding_caveats, measures
@@ -31,7 +31,7 @@ from drive_trace.scorecard.run_lines import RunLines, TraceLines, event_hashes
 from drive_trace.scorecard.run_score import RunScore, Verdict, judge
 from drive_trace.trace.document import Document, Point
 from drive_trace.trace.index import Index
-from drive_trace.trace.line import FlaggedLine, LineStatus, named_run, run_of, runs_named
+from drive_trace.trace.line import LineStatus, run_of, runs_named
 from drive_trace.trace.provenance import ProvenanceRecord
 from drive_trace.trace.reading import read_lines
 from drive_trace.trace.run import Run
@@ -225,13 +225,12 @@ def stray_grades(lines: TraceLines) -> tuple[Uncounted, ...]:
 
 
 def _stray_grades(index: Index) -> Sequence[Uncounted]:
-    odd = dict.fromkeys((*index.strays[0], *index.rejected_feeds))
-    rejected = (each for each in odd if named_run(cast("FlaggedLine", each)) is None)
+    rejected = index.rejected.get(None, ())
     unknown = (each for each in index.unknown if run_of(each) is None)
     found = [each for each in uncounted_lines(chain(rejected, unknown)) if each.feed == GRADE]
     # What has no moment may be later than all.
-    found.sort(key=lambda each: ((each.ts is not None and sortable(each.ts)) or "~", each.line))
-    return found[-MOST_STRAYS:]
+    when = sorted(found, key=lambda each: (each.ts is not None and sortable(each.ts)) or "~")
+    return when[-MOST_STRAYS:]
 
 
 # A trace that is read only for its score. That is fast, as no rule runs

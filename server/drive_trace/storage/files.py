@@ -355,7 +355,7 @@ def version_at(path: str) -> tuple[int, ...]:
 # The boundary: no link that a stranger may have made leads out of its repository. `inside` decides
 # for every file that is found or that stands beside one, and for every file that is written. Two
 # things are not noticed: a second name of a file that lies elsewhere (a hard link, which git does
-# not make), and a folder that becomes a link between the check and the opening.
+# not make), and a file or folder that becomes a link between the check and the opening.
 
 
 HISTORIES = {".git", ".hg", ".svn"}

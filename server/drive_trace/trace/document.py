@@ -6,11 +6,11 @@ import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import accumulate, islice
 from typing import NamedTuple
 
-from drive_trace.stopping import unless_stopped
+from drive_trace.stopping import cached_property, unless_stopped
 from drive_trace.text.spans import PositionEncoding, offset_of, units_before
 from drive_trace.trace.line import FlaggedLine, Line, LineStatus
 

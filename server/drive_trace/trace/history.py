@@ -12,12 +12,13 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from functools import cache, cached_property
+from functools import cache
 from itertools import islice
 
 import msgspec
 
 from drive_trace.json_text import STRING, WHITESPACE, first_string, line_count, strings_named
+from drive_trace.stopping import cached_property
 from drive_trace.text.spans import is_blank
 from drive_trace.text.wording import short_hash
 from drive_trace.trace.line import EVENT_ID, RUN_FIELD, feed_named, feed_with_fields

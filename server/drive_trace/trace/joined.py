@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from heapq import merge
 from itertools import chain, count
 from typing import Any, NamedTuple
 
 import msgspec
 
+from drive_trace.stopping import cached_property
 from drive_trace.trace.index import Identity, Index, identity_of
 from drive_trace.trace.line import TS, Line, name_of, time_in
 from drive_trace.trace.run import Run, in_order

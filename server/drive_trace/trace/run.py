@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
 from itertools import chain
 from operator import attrgetter
 from typing import Any, TypeVar, cast
 
 import msgspec
 
+from drive_trace.stopping import cached_property
 from drive_trace.trace import line as trace_line
 from drive_trace.trace.line import FlaggedLine, Line, LineSet, earliest, references_of
 from drive_trace.trace.times import milliseconds_between

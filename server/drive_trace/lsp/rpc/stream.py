@@ -31,7 +31,7 @@ _LENGTH = re.compile(rb"\s*content-length\s*:\s*(\d{1,15})\s*", re.IGNORECASE)
 _OTHER = re.compile(rb"\s*(?!content-length\s*:)[\w-]+\s*:", re.IGNORECASE)
 _MISSED = re.compile(rb"\s*\S.*content-length\s*:", re.IGNORECASE)
 _MOST_WAITING = 64_000_000
-"""Bytes that may wait when a message is added. One message can be larger."""
+"""Bytes that may wait beside the largest piece when a message is added."""
 
 
 class Pipes(NamedTuple):
@@ -109,7 +109,7 @@ class Outbox:
     def __init__(self, out: BinaryIO) -> None:
         self._out = out
         self._queue: SimpleQueue[bytes | None] = SimpleQueue()
-        self._added = 0
+        self._added = self._largest = 0
         self._written = 0  # by the thread alone, as the other one is by the callers'
         self._is_broken = False
         self._writer = Thread(target=self._write, name="writer", daemon=True)
@@ -123,7 +123,7 @@ class Outbox:
     def write(self, data: bytes) -> None:
         """Queue a part of a message. Raises BrokenPipeError if the client reads no more."""
         waiting = self.waiting
-        if waiting > _MOST_WAITING and not self._is_broken:
+        if waiting - self._largest > _MOST_WAITING and not self._is_broken:
             self._is_broken = True
             log.error(
                 "the editor does not read what it is sent (%d MB wait); drive-trace ends",
@@ -132,6 +132,7 @@ class Outbox:
         if self._is_broken:
             raise BrokenPipeError
         self._added += len(data)
+        self._largest = max(self._largest, len(data))
         self._queue.put(data)
 
     def flush(self) -> None:

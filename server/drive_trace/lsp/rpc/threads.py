@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Hashable
 from concurrent.futures import Future
 from contextlib import suppress
 from threading import Event, Lock, Thread
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 from weakref import WeakValueDictionary
 
 from drive_trace.stopping import StoppedError, stoppable
@@ -78,30 +78,25 @@ def in_background(work: Coroutine[Any, Any, Result]) -> asyncio.Future[Result]:
     return task
 
 
-class _ThreadReader(NamedTuple):
-    stop: Event
-    working: Lock
-    """Held by the thread as long as it works."""
-
-
 class Readers:
     """Long work in threads that reads the open traces. Whoever changes a trace stops it first, so
     that none sees a trace half changed.
     """
 
     def __init__(self) -> None:
-        self._running: set[_ThreadReader] = set()
+        self._running: set[tuple[Event, Lock]] = set()
+        """What stops each, and what its thread holds as long as it works."""
 
     async def read(self, work: Callable[[], Result]) -> Result:
         """The result of some work. Raises StoppedError if a trace changes meanwhile."""
-        reader = _ThreadReader(Event(), Lock())
+        reader = stop, working = Event(), Lock()
 
         def run() -> Result:
             try:
-                with reader.working:
-                    if reader.stop.is_set():  # before it has begun
+                with working:
+                    if stop.is_set():  # before it has begun
                         raise StoppedError
-                    return stoppable(reader.stop, work)
+                    return stoppable(stop, work)
             finally:
                 self._running.discard(reader)
 
@@ -109,7 +104,7 @@ class Readers:
         try:
             return await in_thread(run)
         finally:
-            reader.stop.set()  # as when the request was cancelled
+            stop.set()  # as when the request was cancelled
 
     async def read_anew(self, work: Callable[[], Result]) -> Result:
         """The same, but begun anew if a trace changes meanwhile, and the last time on the loop. For
@@ -123,10 +118,10 @@ class Readers:
     def stop(self) -> None:
         """Stop all work, and wait until it has ended: a moment, as it looks between two lines."""
         running = [*self._running]
-        for reader in running:
-            reader.stop.set()
-        for reader in running:
-            with reader.working:
+        for stop, _ in running:
+            stop.set()
+        for _, working in running:
+            with working:
                 pass
 
 

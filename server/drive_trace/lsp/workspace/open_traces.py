@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from itertools import count
@@ -32,8 +32,6 @@ LANGUAGE = "drive-trace"
 """The id of the language of traces."""
 LARGE = 1 << 17
 """Characters, some 350 lines. What is done with a smaller text on the loop takes no 50 ms."""
-_OF_AN_EDIT = 1 << 10
-"""Characters of which the reading takes as long as the least edit."""
 Past: TypeAlias = tuple[History, ProvenanceRecord | None]
 """What git has of a trace, and the record of where its events come from."""
 Result = TypeVar("Result")
@@ -108,8 +106,8 @@ class OpenTrace:
 
     def takes_long(self, changes: Sequence[types.TextDocumentContentChangeEvent]) -> bool:
         """Whether reading what the client's edits lead to takes long."""
-        if (whole := whole_text(changes)) is not None:
-            return is_large(whole)
+        if (at := _last_whole(changes)) is not None:
+            return len(changes[at].text) >= LARGE
         document = self.analysis.document
         if document.is_divided:
             return self.is_large
@@ -117,7 +115,8 @@ class OpenTrace:
         for each in cast("Sequence[types.TextDocumentContentChangePartial]", changes):
             start, end = self._points(document, each.range)
             touched = lines[start.record : end.record + 1]
-            cost += sum(len(line.text) for line in touched) + len(each.text) + _OF_AN_EDIT
+            # The least edit takes as long as reading so many characters.
+            cost += sum(len(line.text) for line in touched) + len(each.text) + 1_000
             if each.text.count("\n") != end.record - start.record:
                 cost += len(lines) - end.record  # each of these gets another number
         return cost >= LARGE
@@ -126,8 +125,12 @@ class OpenTrace:
         self, changes: Sequence[types.TextDocumentContentChangeEvent]
     ) -> types.TextDocumentContentChangeWholeDocument:
         """The whole text that the client's edits lead to. May be called in a thread."""
+        if isinstance(changes[-1], types.TextDocumentContentChangeWholeDocument):
+            return changes[-1]
         at = _last_whole(changes)
-        document = _Draft(self.records if at is None else records_of(changes[at].text))
+        unread = cache(partial(FlaggedLine, status=LineStatus.VALID))  # of equal ones one
+        records = self.records if at is None else records_of(changes[at].text)
+        document = Document(records, lambda texts: [unread(each) for each in texts])
         for each in changes[0 if at is None else at + 1 :]:
             where = cast("types.TextDocumentContentChangePartial", each).range
             document.apply(document.splice(*self._points(document, where), each.text))
@@ -217,28 +220,6 @@ class OpenTrace:
                 self.analysis.use(self.options.rules)
             self._maker = DiagnosticMaker(self.analysis, self.options)
         self.analysis.compare_with(*self._known)
-
-
-class _Draft(Document):
-    """The text of a trace while edits are put together, of which nobody asks more."""
-
-    def __init__(self, records: Iterable[str]) -> None:
-        unread = cache(partial(FlaggedLine, status=LineStatus.VALID))  # of equal ones one
-        super().__init__(records, lambda texts: [unread(each) for each in texts])
-
-    def _number(self, first: int, stop: int) -> None:
-        pass
-
-
-def is_large(text: str) -> bool:
-    """Whether reading a text takes so long that others must not wait for it."""
-    return len(text) >= LARGE
-
-
-def whole_text(changes: Sequence[types.TextDocumentContentChangeEvent]) -> str | None:
-    """The last whole text among the client's edits, if there is one."""
-    at = _last_whole(changes)
-    return changes[at].text if at is not None else None
 
 
 def _last_whole(changes: Sequence[types.TextDocumentContentChangeEvent]) -> int | None:
