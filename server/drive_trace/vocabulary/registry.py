@@ -29,7 +29,7 @@ ALWAYS_KEPT = ("ts", "event_id", "project_run_id")
 
 NULL_TEXTS = frozenset({""}).union(
     each
-    for word in ("null", "none", "nil", "n/a", "undefined")
+    for word in ("null", "none", "nil", "n/a", "undefined", "-")
     for each in (word, word.capitalize(), word.upper())
 )
 """What people and programs write who mean null."""
