@@ -140,6 +140,18 @@ def test_a_correct_run_that_went_on_says_so() -> None:
     assert any("after" in each for each in said[OWN + "caveats"])
 
 
+def test_a_gated_run_has_the_verdict_that_score_gives(tmp_path: Path) -> None:
+    trace = write(tmp_path, "trace.jsonl", "".join(Recorder().run("checkout", PASS)))
+    at = "--trace-file", trace, "--project-run-id", "checkout", "--run", "true"
+    for component in ("mechanical", "qa"):
+        assert run("gate", *at, "--component", component).code == 0
+    (scored,) = json.loads(run("score", trace, "--format", "json").out)["runs"]
+    said = json.loads(run("export", trace, "--to", "perfetto").out)["traceEvents"]
+    (verdict,) = [each["args"] for each in said if OWN + "verdict" in each.get("args", ())]
+    assert verdict[OWN + "verdict"] == "CORRECT"
+    assert verdict.get(OWN + "caveats", []) == [each["message"] for each in scored["caveats"]]
+
+
 def test_usage_counts_what_caches_gave_as_the_conventions_do() -> None:
     lines = Recorder().run("checkout", tokens=())
     used = {"input_tokens": 3, "output_tokens": 5, "cache_read_tokens": 7, "cache_write_tokens": 11}

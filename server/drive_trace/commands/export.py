@@ -54,7 +54,10 @@ def export(paths: tuple[str, ...], search: SearchOptions, target: str, out: str 
     """
     reading = Reading(paths, search)
     run_ids = reading.read_whole()
-    traces = [read_log(each.records, each.path, each.provenance) for each in reading]
+    traces = []
+    for each in reading:
+        log = read_log(each.records, each.path, each.provenance)
+        traces.append(log._replace(summary=reading.vouched(log.summary, each.records)))
     made = report_on(traces, reading.unread, omitted(reading.left_out), only=run_ids)
     inputs = [*(trace.path for trace in traces), *(each.path for each in reading.unread)]
     text = json.dumps(_WRITERS[target](made, __version__), ensure_ascii=False)

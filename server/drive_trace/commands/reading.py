@@ -16,7 +16,14 @@ from click.core import ParameterSource
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, ProgressBar, notify, say_waiting
 from drive_trace.storage import files as disk
 from drive_trace.storage import finding
-from drive_trace.storage.files import LeftOut, Problem, TraceRecords, read_bytes, read_trace
+from drive_trace.storage.files import (
+    LeftOut,
+    Problem,
+    TraceRecords,
+    read_bytes,
+    read_trace,
+    with_judgements,
+)
 from drive_trace.text.escaping import printable
 from drive_trace.text.wording import first_of, plural
 
@@ -242,7 +249,8 @@ class Reading(finding.NotRead):
         return found
 
     def vouched(self, trace: TraceSummary, records: Sequence[str]) -> TraceSummary:
-        """A trace with what git vouches for of it, where somebody asks."""
+        """A trace with what its grades rest on; where somebody asks, with what git vouches for."""
+        trace = with_judgements(trace, trace.path)
         history = self.history_of(trace.path, records)
         if history is None:
             return trace

@@ -17,7 +17,6 @@ from drive_trace.report import contents
 from drive_trace.report.contents import FindingsByPath, FullReport
 from drive_trace.report.event_log import TraceLog
 from drive_trace.report.sections import report_markdown
-from drive_trace.storage.files import with_judgements
 from drive_trace.storage.finding import SearchOptions, omitted
 from drive_trace.storage.projects import Projects
 from drive_trace.text.escaping import json_document
@@ -71,8 +70,7 @@ def report(
     for each in reading:
         # What was not checked, or by another process, is read here.
         log = logs.get(each.path) or read_log(each.records, each.path, each.provenance)
-        summary = reading.vouched(with_judgements(log.summary, each.path), each.records)
-        traces.append(log._replace(summary=summary))
+        traces.append(log._replace(summary=reading.vouched(log.summary, each.records)))
     made = contents.report_on(traces, reading.unread, omitted(reading.left_out), findings, run_ids)
     if chosen == "html":
         addresses = {each.path: file_address(os.path.abspath(each.path)) for each in made.traces}  # noqa: PTH100 - that would follow links

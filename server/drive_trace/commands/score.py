@@ -17,7 +17,7 @@ from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, without_lines
 from drive_trace.storage.configuration import Exemption
-from drive_trace.storage.files import STDIN, Problem, TraceRecords, read_trace, with_judgements
+from drive_trace.storage.files import STDIN, Problem, TraceRecords, read_trace
 from drive_trace.storage.finding import SearchOptions, among, omitted
 from drive_trace.storage.projects import Above, Projects
 from drive_trace.text.escaping import code, json_document, plain
@@ -106,7 +106,7 @@ def _read(found: Iterable[TraceRecords], reading: Reading) -> list[TraceSummary]
         # The lines of one file at a time: those of files that share runs are read again.
         traces[-1:] = [each if each.path == STDIN else without_lines(each) for each in traces[-1:]]
         runs = ScoredTrace(file.records, file.path, file.provenance).summary()
-        traces.append(reading.vouched(with_judgements(runs, file.path), file.records))
+        traces.append(reading.vouched(runs, file.records))
     return traces
 
 
