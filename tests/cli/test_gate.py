@@ -399,7 +399,7 @@ def test_commands_leave_what_they_ended_with(trace: Path) -> None:
     gates = scored(trace)["gates"]
     assert gates["mechanical"]["commands"] == [["true", 0], ["exit 3", 3]]
     said = " ".join(run("score", trace).out.split())
-    assert "mechanical: fail, by true and exit 3" in said
+    assert "mechanical: fail, by “true and exit 3”" in said
     assert codes(trace)["graded-without-evidence"] is False  # of the intent
     # What was recorded by hand since then rests on nothing.
     record = ("--trace-file", trace, "--project-run-id", RUN)

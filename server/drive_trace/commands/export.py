@@ -64,9 +64,9 @@ def export(paths: tuple[str, ...], search: SearchOptions, target: str, out: str 
     # Other tools refuse halves of characters, which a trace may hold.
     text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     write_document(f"{in_json(text)}\n", out, traces=inputs)
-    for each in made.card.unread:
-        if each.reason == ILLEGIBLE:
-            notify(f"{each.path}: {each.reason}")
+    for unread in made.card.unread:
+        if unread.reason == ILLEGIBLE:
+            notify(f"{unread.path}: {unread.reason}")
     shown = made.by_run()
     if not shown:
         notify("nothing was exported, as no run has a valid event")

@@ -328,27 +328,30 @@ class ClosedTraces:
     ) -> int:
         """The same for traces that nobody has looked at, for what the score needs of them; each
         with the rules that count its findings, if any do. What the cache keeps is not made again.
-        After so many seconds nothing is begun; gives how many were looked at, at least.
+        After so many seconds nothing is begun; gives how many were looked at, from the first on.
         """
         from drive_trace.fleet.kept import File, KeptTraces, TraceState, one_by_one, summary_from  # noqa: PLC0415 - loads SQLite
 
-        end = time.monotonic() + seconds
-        asked, busy = deque[tuple[_Followed, FileState]](), list[str]()
+        end, reached = time.monotonic() + seconds, 0
+        asked = deque[tuple[int, _Followed, FileState]]()
 
         def files() -> Iterator[File]:
-            for real, rules in traces:
+            nonlocal reached
+            for reached, (real, rules) in enumerate(traces, 1):
                 entry = self._entries.get(real)
                 state = entry.file.quiet_state() if entry and entry.seen.is_unread else None
-                if entry is None or state is None:
-                    busy.append(real)
-                else:
-                    asked.append((entry, state))
+                if entry is not None and state is not None:
+                    asked.append((reached, entry, state))
                     yield File(str(entry.seen.path), entry.seen.place.name, rules)
+                    continue
+                self.look([real])  # as at any other time: somebody may write to it
+                if time.monotonic() > end:
+                    return
 
         kept = KeptTraces(cache, one_by_one)  # threads bear no fork
         with closing(kept.look_at(files())) as looked:
-            for done, found in enumerate(looked, 1):
-                entry, state = asked.popleft()
+            for found in looked:
+                number, entry, state = asked.popleft()
                 known = found if isinstance(found, TraceState) else None
                 summary = summary_from(known.summary) if known is not None else None
                 with entry.lock:
@@ -360,9 +363,8 @@ class ClosedTraces:
                         if known.findings is not None:
                             entry.results["kept"] = None, known._replace(rows=b"", summary=b"")
                 if time.monotonic() > end:
-                    return done
-        self.look(busy)  # as at any other time: somebody may write to them
-        return len(traces)
+                    return number
+        return reached
 
     def complete(self, runs: Iterable[str]) -> None:
         """Read the lines of these runs, and of those that stand in several traces."""
