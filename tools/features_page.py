@@ -151,7 +151,7 @@ def _actions() -> list[str]:
         "the last four that are open. How long it took is measured, but not if it was open for "
         "over a day. That, or a count that nobody has told yet, is an error until you fill it in.",
         "",
-        *captures.added(opened, "Close D1 retry policy: completed"),
+        *captures.added(opened, "Close dispatch D1 retry policy: completed"),
         "",
         "**Fill in the length of a file** that a line names, and its hash, where the workspace has "
         "it.",

@@ -1,11 +1,14 @@
 """`tokens --usage`: what an agent SDK logs is summed up, and never counted wrongly."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from tests.cli.support import run, write
 from tests.cli.usage import log, recorded, refused, usage
+
+Ids = Mapping[str, str]
 
 
 @pytest.mark.parametrize(
@@ -56,10 +59,17 @@ def test_a_figure_that_some_turns_do_not_have_is_not_known(trace: Path) -> None:
     )
 
 
-def test_a_message_that_is_streamed_again_counts_once(trace: Path) -> None:
-    one = {"messageId": "m1", "usage": usage(5, 1)}
-    other = {"messageId": "m2", "usage": usage(5, 1)}
-    assert recorded(trace, log(one, one, other)) == (
+@pytest.mark.parametrize(
+    ("one", "again"),
+    [
+        ({"messageId": "m1"}, {"messageId": "m1"}),
+        ({"id": "m1", "uuid": "u1"}, {"uuid": "u1"}),
+        ({"id": "m1"}, {"id": "m1", "messageId": "x1"}),
+    ],
+)
+def test_a_message_that_is_streamed_again_counts_once(trace: Path, one: Ids, again: Ids) -> None:
+    messages = [{**ids, "usage": usage(5, 1)} for ids in (one, again, {"messageId": "m2"})]
+    assert recorded(trace, log(*messages)) == (
         [10, 2, None, None],
         ["1 of 3 usage objects only repeat a message: counted once"],
     )

@@ -181,7 +181,8 @@ def test_by_name_grades_are_offered_on_every_line_of_a_run() -> None:
 def test_what_stands_open_is_closed_and_measured() -> None:
     titles = [title for title in check_offers(OPEN) if title.startswith("Close")]
     assert titles == [
-        f"Close implementer D1 R1: {result}" for result in ("completed", "failed", "aborted")
+        f"Close dispatch implementer D1 R1: {result}"
+        for result in ("completed", "failed", "aborted")
     ]
     check_appended(
         OPEN,
@@ -213,8 +214,8 @@ def test_each_of_several_open_dispatches_is_closed_by_name() -> None:
         if each.title.endswith("completed")
     ]
     assert [each.title for each in offers] == [
-        "Close lexer: completed",
-        "Close implementer D1 R1: completed",
+        "Close dispatch lexer: completed",
+        "Close dispatch implementer D1 R1: completed",
     ]
     (change,) = changes_of(offers[1])
     assert '"dispatch_id":"d1","result":"completed"' in change.text

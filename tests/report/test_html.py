@@ -217,10 +217,12 @@ def test_a_page_leads_to_pull_requests_and_to_files_in_vs_code() -> None:
     report = report_of(trace(*lines, *specs))
     hrefs = re.findall(r'href="(\w+:[^"]*)"', report_html(report, "test"))
     assert hrefs == ["https://example.org/pull/1"]
-    for where in ("projects/x/trace", "wip/drive-trace/x"):
+    to_spec = ["vscode://file/w/projects/x/a%20b.md"]
+    roots = {"projects/x/wip/trace": to_spec, "wip/drive-trace/x": to_spec, "wip/run/trace": []}
+    for where, expected in roots.items():
         at_hand = report._replace(addresses={"a.jsonl": f"vscode://file/w/{where}.jsonl"})
         hrefs = re.findall(r'href="(vscode:[^"]*)"', report_html(at_hand, "test"))
-        assert hrefs == ["vscode://file/w/projects/x/a%20b.md"]
+        assert hrefs == expected
 
 
 def test_a_sign_within_a_line_shifts_no_line_of_those_that_the_page_shows_as_they_stand() -> None:

@@ -189,4 +189,4 @@ def test_an_end_is_of_what_its_title_names(plain: RawClient, tmp_path: Path) -> 
     completed = plain.request("textDocument/codeAction", params)[0]
     document.replace('"build"', '"deploy"')
     said = plain.response(plain.start_request("codeAction/resolve", completed))["error"]
-    assert "and would now be “Close deploy: completed" in said["message"]
+    assert "and would now be “Close dispatch deploy: completed" in said["message"]

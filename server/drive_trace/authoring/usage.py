@@ -94,8 +94,8 @@ class _UsageMessage(NamedTuple):
     name: str
     shape: shapes.Shape
     figures: shapes.Figures
-    key: tuple[object, ...] | None
-    """What identifies it, and how that is called; None where nothing does."""
+    keys: Sequence[tuple[object, ...]]
+    """What identifies it, each with how it is called."""
     model: str | None
     cost: float | None
     session: str
@@ -319,9 +319,9 @@ def _known(
             yield f"the usage of {name} tells no figure; found {shown(each)}"
             continue
         kind = shape.name, model if shape.by_model else None
-        key = (*ids[0], *kind) if ids else None
+        keys = [(*each, *kind) for each in (ids if is_sdk else ids[:1])]
         cost, type_ = shapes.cost_of(message, each, shape), at(message, "type")
-        yield _UsageMessage(log, name, shape, figures, key, model, cost, str(of), type_)
+        yield _UsageMessage(log, name, shape, figures, keys, model, cost, str(of), type_)
 
 
 def _read(log: str, name: str, message: object) -> Iterator[_UsageMessage | str]:
@@ -362,8 +362,9 @@ def _without_repeated(found: Iterable[_UsageMessage | str]) -> tuple[Messages, i
     """Each message once, and how many there are. Raises UsageLogError where there is none,
     something is wrong, or two of one id cannot both be true.
     """
-    kept: dict[object, _UsageMessage] = {}
+    kept: dict[int, _UsageMessage] = {}
     reasons: list[str] = []
+    places: dict[tuple[object, ...], int] = {}
     number = 0
     for number, each in enumerate(found, 1):
         if len(reasons) == _MOST_REASONS:
@@ -371,8 +372,9 @@ def _without_repeated(found: Iterable[_UsageMessage | str]) -> tuple[Messages, i
         if isinstance(each, str):
             reasons.append(each)
             continue
-        key = each.key or number
-        before = kept.setdefault(key, each)
+        place = next((places[key] for key in each.keys if key in places), number)
+        places |= dict.fromkeys(each.keys, place)
+        before = kept.setdefault(place, each)
         if before.figures == each.figures:
             continue
         figures, known = each.figures, before.figures
@@ -384,7 +386,7 @@ def _without_repeated(found: Iterable[_UsageMessage | str]) -> tuple[Messages, i
                 f"{each.name} repeats {before.name} with other figures: which one counts cannot "
                 "be told; hand over only that, or one session at a time"
             )
-        kept[key] = each
+        kept[place] = each
     if reasons or not number:
         raise UsageLogError(*reasons)
     return list(kept.values()), number

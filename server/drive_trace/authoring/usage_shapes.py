@@ -53,8 +53,9 @@ class Shape(NamedTuple):
     """Where its usage object is; empty where that is the message itself."""
     names: Names
     ids: Names = ()
-    """Where the message's id is, else the next one. Of messages with one id, and of those without
-    a place for any in one session, the last counts: tools log them again while they grow.
+    """Where the message's id is, else the next one; of the SDK's each identifies it. Of messages
+    with one id, and of those without a place for any in one session, the last counts: tools log
+    them again while they grow.
     """
     model: Path = "model"
     replaces: str | None = None

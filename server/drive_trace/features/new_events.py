@@ -462,4 +462,5 @@ def _end_title(scope: Scope, opened: Opened, outcome: Mapping[str, object]) -> s
     blanks = [name for name in names if name not in outcome]
     then = f", then fill in {' and '.join(blanks)}" if blanks else ""
     called = printable(entity_name(scope, opened.of, opened.start))
-    return f"Close {called}: {', '.join(map(str, outcome.values()))}{then}"
+    what = "dispatch " * (opened.of.entity is Entity.DISPATCH)
+    return f"Close {what}{called}: {', '.join(map(str, outcome.values()))}{then}"

@@ -22,9 +22,8 @@ from drive_trace.scorecard.scoring import TraceSummary
 from drive_trace.text.wording import listed, plural
 
 FACTS = (
-    "The metrics are facts over all valid events that are looked at, of graded and ungraded runs "
-    "alike. They are no score: which way is better means something between runs that are CORRECT, "
-    "and nothing else."
+    "The metrics are facts over the valid events looked at, whatever the verdict. They are "
+    "no score: which way is better means something between runs that are CORRECT, and nothing else."
 )
 """Stands above the metrics."""
 

@@ -16,6 +16,9 @@ EVENT{"event_type":"project-closed","slices_completed":0,"final_retro_done":true
 EVENT{"event_type":"project-closed","final_retro_done":true}
 EVENT{"event_type":"retro-landed","trigger_class":"mandatory-final"}
 EVENT{"event_type":"project-closed","project_run_id":"cart","final_retro_done":false}
+---
+EVENT{"event_type":"retro-landed","trigger_class":"drift-event","is_mandatory_final":true}
+EVENT{"event_type":"project-closed","final_retro_done":true}
 """
 
 from drive_trace.linter.rule import Findings, Rule, Run, Severity

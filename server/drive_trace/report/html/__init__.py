@@ -308,8 +308,8 @@ class _Page:
         """
         if (url := html.web_address(event.values.get("pr_ref"))) is not None:
             yield doc.link(url, " pull request")
-        beside = re.match(r"(.*)/(?:projects|wip)/", self.report.addresses.get(event.path, ""))
-        if beside:
+        address = self.report.addresses.get(event.path, "")
+        if (beside := re.match(r"(.*)/(?:projects|wip/drive-trace)/", address)) is not None:
             about = (event.values.get(f"{name}_path") for name in ("spec", "plan", "artifact"))
             for path in filter(None, about):
                 if (target := html.file_address(path)) is not None:
