@@ -306,11 +306,18 @@ def test_the_power_of_a_gate_is_how_often_it_decides(
 
 
 @pytest.mark.parametrize("by_dollars", [True, False])
-@pytest.mark.parametrize("sizes", [[(6, 6)] * 5, [(1, 1)] * 60, [(20, 10)]])
+@pytest.mark.parametrize(
+    ("sizes", "spread", "ratio"),
+    [
+        *(([(6, 6)] * 5, 0.76, 1.6), ([(1, 1)] * 60, 0.76, 1.6), ([(20, 10)], 0.76, 1.6)),
+        *(([(1, 1)] * 5, 0.1, 3), ([(3, 3)], 0.1, 3)),
+        ([(6, 6)] * 104, 0.76, 1.6),  # more ways than a double holds
+    ],
+)
 def test_the_power_of_a_cost_is_how_often_it_is_told(
-    sizes: list[tuple[int, int]], *, by_dollars: bool
+    sizes: list[tuple[int, int]], spread: float, ratio: float, *, by_dollars: bool
 ) -> None:
-    drawn, told, times, rate, spread, ratio = Random(8), 0, 300, 0.8, 0.76, 1.6
+    drawn, told, times, rate = Random(8), 0, 300 if len(sizes) < 100 else 3, 0.8
     for _ in range(times):
         costs, passes = [], []
         for m, n in sizes:

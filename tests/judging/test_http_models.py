@@ -93,9 +93,16 @@ def no_response(request: Request) -> None:
     request.connection.close()
 
 
+_DATE_FAR_OFF = "Fri, 01 Jan 2100 00:00:00 +99999999999999"
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
-    "fault", [fails(429, retry_after="1"), fails(500), fails(503), fails(529), cut, no_response]
+    "fault",
+    [
+        *(fails(429, retry_after="1"), fails(429, retry_after=_DATE_FAR_OFF)),
+        *(fails(500), fails(503), fails(529), cut, no_response),
+    ],
 )
 def test_where_the_way_fails_the_model_is_asked_again(kind: str, fault: Behave) -> None:
     with provider(fault, fault, replies("ok")) as server:

@@ -250,6 +250,6 @@ def _wait(header: str) -> float | None:
     """The seconds of a Retry-After header, or those until its date; None of any other."""
     if header.strip().isdecimal():
         return float(header)
-    with contextlib.suppress(ValueError, TypeError):  # also of a date without a zone
+    with contextlib.suppress(ValueError, TypeError, OverflowError):  # its zone is none, or far off
         return (parsedate_to_datetime(header) - datetime.now(UTC)).total_seconds()
     return None

@@ -262,7 +262,7 @@ def final_answer(
         lost = _lost(cases) if recorded is Answer.BETTER else ()
         return recorded, (_gate_words(gate, recorded), *against, *lost)
     if len(ways) > 1:
-        undecided = sum(each.most - each.hits(False) for each in (gate.baseline, gate.candidate))
+        undecided = sum(each.most - each.least for each in (gate.baseline, gate.candidate))
         undecided -= rejected
         what = (
             f"it depends on {plural(undecided, 'run')} that may be CORRECT or not: the gate says "

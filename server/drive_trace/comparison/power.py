@@ -129,6 +129,9 @@ def chance_of_cost(  # noqa: PLR0913 - what it depends on
     standard deviation ``spread`` within a case, and ``rate`` of all runs pass: for each CORRECT run
     by the dollar, else of CORRECT runs alone.
     """
+    ways = math.prod(math.comb(m + n, n) for m, n in sizes)
+    if ways < (1 / (1 - HIGHER) if by_dollars else 2) / alpha:
+        return 0.0  # so few runs tell nothing
     if not spread:
         return 1.0
     if by_dollars:

@@ -243,13 +243,13 @@ def _tally(each: repeated.Tally) -> tuple[str, ...]:
 def _share(each: repeated.Tally) -> str:
     if each.interval is None:
         return "n/a"
-    least, most = (f"{each.hits(may_be) / each.k:.3f}" for may_be in (False, True))
+    least, most = (f"{count / each.k:.3f}" for count in (each.least, each.most))
     share = least if least == most else f"{least} to {most}"
     return f"{share} {_interval(each.interval)}"
 
 
 def _drawn(label: str, each: repeated.Tally) -> Drawn:
-    is_known = each.hits(may_be=False) == each.most
+    is_known = each.least == each.most
     return Drawn(label, each.correct / each.k if is_known else None, each.interval)
 
 

@@ -39,17 +39,16 @@ class Tally(NamedTuple):
         """How many may be CORRECT."""
         return self.correct + self.not_computable - self.failed + self.incorrect_qualified
 
-    def hits(self, may_be: bool | None) -> int:
-        """How many are CORRECT: as recorded, as many as may be, or no more than have to be."""
-        if may_be is None:
-            return self.correct
-        return self.most if may_be else self.correct - self.qualified
+    @property
+    def least(self) -> int:
+        """How many are CORRECT whatever is not known."""
+        return self.correct - self.qualified
 
     @property
     def tries(self) -> Tries | None:
         """What a few of them come to."""
         flips = bool(self.correct and self.incorrect)
-        return tries(self.k, self.hits(may_be=False), self.most, flips=flips)
+        return tries(self.k, self.least, self.most, flips=flips)
 
     @property
     def passed(self) -> str:
@@ -64,7 +63,7 @@ class Tally(NamedTuple):
         """
         if not self.k:
             return None
-        return wilson(self.hits(may_be=False), self.k)[0], wilson(self.most, self.k)[1]
+        return wilson(self.least, self.k)[0], wilson(self.most, self.k)[1]
 
 
 def tally(runs: Sequence[ComparedRun]) -> Tally:
@@ -152,16 +151,18 @@ class Tries(NamedTuple):
 
 def tries(of: int, least: int, most: int, *, flips: bool) -> Tries | None:
     """Of so many runs, of which at least and at most so many are CORRECT. The intervals follow from
-    that of their share. None of a single run.
+    that of their share, and hold what is drawn, as few runs may be beyond. None of a single run.
     """
     if of < 2:
         return None
     k, low, high = min(_TRIES, of), wilson(least, of)[0], wilson(most, of)[1]
     ways, none, every = (math.comb(n, k) for n in (of, of - least, least))
-    either = 1 - (1 - low) ** k, 1 - (1 - high) ** k
+    either, both = (1 - (1 - low) ** k, 1 - (1 - high) ** k), (low**k, high**k)
     if least != most:
-        return Tries(k, flips, None, either, None, (low**k, high**k))
-    return Tries(k, flips, 1 - none / ways, either, every / ways, (low**k, high**k))
+        return Tries(k, flips, None, either, None, both)
+    one, each = 1 - none / ways, every / ways
+    held = [(min(a, at), max(b, at)) for (a, b), at in ((either, one), (both, each))]
+    return Tries(k, flips, one, held[0], each, held[1])
 
 
 # Cases that came out otherwise

@@ -264,7 +264,7 @@ class PerCorrect(NamedTuple):
         """
         tails = HIGHER * alpha, (1 - HIGHER) * alpha
         rooms = [quantile(2 * tail) ** -2 - self.own for tail in tails]
-        if min(rooms) <= 0 or self.ways * min(tails) < 1:
+        if min(rooms) <= 0 or self.ways < 1 / min(tails):
             return None
         below, above = (math.sqrt(self.variance / room) for room in rooms)
         return math.exp(self.shift - below), math.exp(self.shift + above)
