@@ -47,7 +47,7 @@ _AT_ONCE = 32
 For so many the cache is asked.
 """
 IN_BULK = 512
-"""The cache is asked for so many files at a time."""
+"""So many traces are written to the cache, or joined, at a time."""
 
 
 class ScanError(Exception):

@@ -185,8 +185,8 @@ class Inputs(NotRead):
 
 
 class FleetScan:
-    """Reads traces, and joins their runs. In memory it keeps paths, the ids of runs, lines that may
-    grade any run, and, while it reads, the hashes of events.
+    """Reads traces, and joins their runs. In memory it keeps paths, the ids of runs, their packed
+    rows, lines that may grade any run, and, while it reads, the hashes of events.
     """
 
     def __init__(

@@ -132,7 +132,7 @@ class Outbox:
         if self._is_broken:
             raise BrokenPipeError
         self._added += len(data)
-        self._largest = max(self._largest, len(data))
+        self._largest = max(self._largest if waiting else 0, len(data))
         self._queue.put(data)
 
     def flush(self) -> None:

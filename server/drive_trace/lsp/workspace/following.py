@@ -23,6 +23,7 @@ from drive_trace.lsp.workspace.closed_traces import real_path
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
 from drive_trace.storage.followed_file import QUIET
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
+from drive_trace.storage.processes import in_batches
 
 log = logging.getLogger(__name__)
 
@@ -271,13 +272,16 @@ class Following:
         self, traces: Sequence[tuple[str, Path]], progress: Progress | None
     ) -> None:
         done = 0
-        while done < len(traces) and not self._is_cancelled:
-            reals, paths = zip(*traces[done : done + _AT_ONCE], strict=True)
+        for some in in_batches(traces, _AT_ONCE):
+            reals, paths = zip(*some, strict=True)
             counts = self._closed.counts_findings
             rules = await self._rules_now(paths) if counts else [None] * len(paths)
-            done += await in_thread(self._read_some, [*zip(reals, rules, strict=True)])
-            if progress is not None:
-                progress.report(done, len(traces))
+            new = [*zip(reals, rules, strict=True)]
+            while new and not self._is_cancelled:
+                count = await in_thread(self._read_some, new)
+                done, new = done + count, new[count:]
+                if progress is not None:
+                    progress.report(done, len(traces))
 
     def _read_some(self, traces: Sequence[tuple[str, RuleSettings | None]]) -> int:
         from drive_trace.storage.fleet_cache import open_cache  # noqa: PLC0415 - loads SQLite
