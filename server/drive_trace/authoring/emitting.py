@@ -97,7 +97,10 @@ def fill(
     # It has to be right whatever stands beside it.
     beside = {name: each for name, each in event.example.items() if name not in ENVELOPE}
     draft = draft_event(
-        event.name, "", wanted.agent_id, as_json({**beside, **wanted.facts, **wanted.given})
+        event.name,
+        run_id or "any",
+        wanted.agent_id,
+        as_json({**beside, **wanted.facts, **wanted.given}),
     )
     if isinstance(draft, Refused):
         declared = {name: each for name, each in wanted.given.items() if name in beside}
