@@ -175,7 +175,7 @@ def test_a_text_has_an_item_a_paragraph_or_a_line(said: str, items: list[str]) -
         (MANY.replace("F3", "F16"), 'has to be "F1"'),
         (MANY.replace("scope-trap", "F3"), '"classes" has a value twice'),
         ('{"reasons": ["x"], "classes": "F3"}', "has to be an array"),
-        (ONE, '"reasons" and then "classes"'),
+        (ONE, '{"reasons": ["..."], "classes": […]}'),
     ],
 )
 def test_what_is_no_answer_sorts_nothing_and_says_why(reply: str, why: str) -> None:

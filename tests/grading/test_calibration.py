@@ -60,8 +60,8 @@ def test_where_no_number_of_labels_would_do_none_is_named() -> None:
 
 def test_how_many_labels_are_needed() -> None:
     needed = [each.rpartition(": ")[2] for each in table(3, 0, 0, 7).lacks]
-    phrases = ("6 more labels", "1 more human fails")
-    assert needed == [f"{each} would do, if they come out as those so far" for each in phrases]
+    phrases = ("6 more labels", "1 more human fail")
+    assert needed == [f"{each} would do, with results as those so far" for each in phrases]
     assert wilson(16, 16)[0] >= 0.8 > wilson(15, 15)[0]
 
 

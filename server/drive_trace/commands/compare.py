@@ -275,9 +275,9 @@ def _looked(found: Comparison, suite: str | None) -> Iterator[Reason]:
     if found.answer is Answer.NOT_COMPARABLE:
         return
     if before := earlier_look(found.sides, suite, found.rule.look):
-        what = "these sides were compared before, with {:,} runs against {:,}".format(*before[::-1])
+        counts = f"{plural(before[1], 'run')} against {before[0]:,}"
         more = "looks that nobody planned are not counted, and make a false answer likelier"
-        yield Reason(f"{what}: {more}")
+        yield Reason(f"these sides were compared before, with {counts}: {more}")
 
 
 def _calibration(path: str | None) -> Calibrated | None:

@@ -104,7 +104,8 @@ def judge(dry_run: bool, output_format: str, **given: Any) -> None:
 
     The model is shown the acceptance criteria, the diff, and an excerpt of the trace. What is too
     long is left out by whole files, and named. Its reply counts only if it is exactly one JSON
-    object with reasons and a verdict; anything else is no verdict, and is never recorded.
+    object: {"reasons": ["..."], "intent": "pass"}, or "fail", with 1 to 20 reasons; anything else
+    is no verdict, and is never recorded.
 
     The judge must be of another family than the orchestrator, and calibrated: see calibrate. What
     the judged tree says of either counts with --trust-config only, else the user's own settings do.

@@ -15,7 +15,8 @@ from drive_trace.comparison.answer import MARGIN
 from drive_trace.comparison.repeated import tally
 from drive_trace.comparison.runs import RunManifest
 from drive_trace.comparison.statistics import ALPHA
-from drive_trace.storage.compared_sides import read_side
+from drive_trace.comparison.traced import Prices
+from drive_trace.storage.compared_sides import read_prices, read_side
 from drive_trace.storage.files import may_be_there
 from drive_trace.storage.finding import SearchOptions
 from drive_trace.text.document import Bullets, Paragraph, as_text
@@ -68,7 +69,8 @@ def plan(  # noqa: PLR0913, PLR0917 - one for each option
     The share of CORRECT runs and how far costs spread within a case are those of past runs, which
     PATH names, or are given. Where neither is known, 0.8 of the runs are CORRECT, and the
     logarithms of costs have a standard deviation of 0.76. Cost is tested at half of 0.05, as the
-    gate before it has its share.
+    gate before it has its share: in dollars where prices are known, else each cost by itself, at
+    its part of that. compare knows what the gate has left, and may need fewer runs.
 
     Exit code: 0; 2 wrong usage, or something cannot be read.
 
@@ -81,16 +83,18 @@ def plan(  # noqa: PLR0913, PLR0917 - one for each option
     """
     past_runs, whose, level = "" if rate else " (assumed)", "", ALPHA
     planned: dict[str, RunManifest] = {}
+    prices: Prices = {}
     if suite is not None:
         file = suite_at(suite, "paths", "cases", "runs", "margin")
         last = file.suite.looks
         every = file.planned("baseline", last).items()
         planned |= {trace: each for trace, each in every if may_be_there(trace)}
         paths, cases, runs = (*planned,), len(file.suite.cases), file.suite.repetitions
-        margin, level = file.suite.margin, file.rule(last).level
+        margin, level, prices = file.suite.margin, file.rule(last).level, file.suite.prices
+    prices = prices or usable(read_prices(None))
+    told = {compared.DOLLARS, *compared.COSTS} - {compared.WALL_CLOCK}
     if paths:
-        reading = Reading(paths, search)
-        side = usable(read_side("past", paths, found_in(reading), planned=planned))
+        side = usable(read_side("past", paths, found_in(Reading(paths, search)), planned=planned))
         if side.unread:
             raise Ended(EXIT_UNUSABLE, *(f"{each.path}: {each.reason}" for each in side.unread))
         past = compared.cases_of(side, side._replace(runs=()))
@@ -106,10 +110,11 @@ def plan(  # noqa: PLR0913, PLR0917 - one for each option
         elif not rate:
             past_runs = f" ({plural(len(side.runs), 'past run')}, none graded: assumed)"
         rate = rate or (power.likely_rate(counts.correct, graded) if graded else None)
-        kinds = (compared.DOLLARS, *compared.COSTS)
-        costs = (each for each in kinds if each is not compared.WALL_CLOCK)
-        known = (power.spread_of(compared.log_costs(past, each)) for each in costs)
-        spread = spread or next(filter(None, known), None)
+        known = {each: power.spread_of(compared.log_costs(past, each)) for each in told}
+        told = {each for each, by in known.items() if by is not None} or told
+        spread = (
+            spread or known[compared.DOLLARS] or max(filter(None, known.values()), default=None)
+        )
     assumed = [name for name, it in (("rate", rate), ("spread", spread)) if not it]
     assumed += ["cases"] if whose else []
     cases, runs, rate, spread = cases or 1, runs or _RUNS, rate or _RATE, spread or _SPREAD
@@ -117,10 +122,12 @@ def plan(  # noqa: PLR0913, PLR0917 - one for each option
         what = f"{cases:,} cases of {runs:,} runs are more than {_MOST:,} runs a side"
         raise click.UsageError(f"{what}; name fewer of either")
     sizes = [(runs, runs)] * cases
-    cost = partial(power.chance_of_cost, rate=rate, spread=spread, ratio=ratio, alpha=level / 2)
+    alpha = level / 2 / (1 if prices else len(told - {compared.DOLLARS}))  # by Holm at the worst
+    cost = partial(power.chance_of_cost, rate=rate, spread=spread, ratio=ratio, alpha=alpha)
+    what = "dollars for each CORRECT run" if prices else "costs"
     shown = [
         power.power_of_gate(sizes, rate, margin, level),
-        power.power_of("costs", ratio, sizes, cost),
+        power.power_of(what, ratio, sizes, partial(cost, by_dollars=bool(prices))),
     ]
     if output_format == "json":
         given = {"cases": cases, "runs": runs, "rate": rate, "spread": spread, "assumed": assumed}

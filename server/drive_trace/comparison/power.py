@@ -22,6 +22,7 @@ from drive_trace.comparison.statistics import (
     smallest_p,
 )
 from drive_trace.grading.calibration import Z
+from drive_trace.text.wording import are, plural
 
 ENOUGH = 0.80
 """So often a difference that matters should be shown."""
@@ -55,13 +56,9 @@ class Power(NamedTuple):
     def words(self) -> str:
         """All of it, as a clause."""
         effect = f"a factor of {self.effect:g}" if self.effect > 1 else f"{self.effect:.2f}"
-        count = self.runs or MOST_RUNS
-        each = f"{count:,} run{'s' * (count > 1)} per case and side"
-        more = (
-            f"{each} {'is' if count == 1 else 'are'} enough"
-            if self.runs
-            else f"it takes more than {each}"
-        )
+        each = f"{plural(self.runs or MOST_RUNS, 'run')} per case and side"
+        enough = f"{each} {are(self.runs or 0)} enough"
+        more = enough if self.runs else f"it takes more than {each}"
         return (
             f"a difference of {effect} in {self.what} is found in {self.power:.0%} of such "
             f"comparisons; for {ENOUGH:.0%}, {more}"

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from drive_trace.json_text import STRICT, from_json
-from drive_trace.text.wording import shown
+from drive_trace.text.wording import plural, shown
 
 AGREEMENT = 0.80
 """The least lower bound of agreement; as a point, the reference's own threshold."""
@@ -149,19 +149,20 @@ class Calibration(NamedTuple):
         if not self.n:
             return ("there is no row with a verdict of the judge",)
         found = []
-        for what, labels, rate, least in (
-            ("agreement", "labels", self.agreement, AGREEMENT),
-            ("the rate at which human fails are caught", "human fails", self.tpr, FAILS_CAUGHT),
-            ("the rate at which human passes are kept", "human passes", self.tnr, PASSES_KEPT),
+        for what, label, ending, rate, least in (
+            ("agreement", "label", "s", self.agreement, AGREEMENT),
+            ("the rate at which human fails are caught", "human fail", "s", self.tpr, FAILS_CAUGHT),
+            ("the rate at which human passes are kept", "human pass", "es", self.tnr, PASSES_KEPT),
         ):
             if rate.value is None:
-                found.append(f"{what} is not known, as there are no {labels}")
+                found.append(f"{what} is not known, as there are no {label}{ending}")
             elif rate.lower < least:
                 said = f"the lower bound of {what} is {rate.lower:.3f}, and has to be {least:.2f}"
                 more = _more_needed(rate, least)
-                would = f"no number of {labels} would do"
+                would = f"no number of {label}{ending} would do"
                 if more:
-                    would = f"{more:,} more {labels} would do, if they come out as those so far"
+                    would = plural(more, f"more {label}", ending)
+                    would += " would do, with results as those so far"
                 found.append(f"{said}: {would}")
         answered = self.n / (self.n + self.invalid)
         if answered < ANSWERED:

@@ -258,13 +258,13 @@ def read_answer(
     The reasons come first: a model that names its verdict first finds reasons for it afterwards.
     """
     try:
-        reasons, said = _read(reply, key)
+        reasons, said = _read(reply, key, "[…]" if many else _either(allowed))
         return ModelAnswer(_allowed(said if many else [said], said, key, allowed), reasons)
     except _RefusedError as refused:
         return NoAnswer(str(refused))
 
 
-def _read(reply: str, key: str) -> tuple[tuple[str, ...], Any]:
+def _read(reply: str, key: str, values: str) -> tuple[tuple[str, ...], Any]:
     """The reasons, and what stands behind the key."""
     text = reply.strip(" \t\r\n")  # what JSON takes for white space, and no more
     if not text:
@@ -283,10 +283,11 @@ def _read(reply: str, key: str) -> tuple[tuple[str, ...], Any]:
     if not isinstance(value, dict):
         raise _RefusedError("the reply is JSON, but no object")
     if list(value) != ["reasons", key]:
-        raise _RefusedError(f'the object has to have "reasons" and then "{key}", and nothing else')
+        shape = f'{{"reasons": ["..."], "{key}": {values}}}'
+        raise _RefusedError(f"the object has to be {shape}, in this order and with nothing else")
     reasons, said = value.values()
     if not (isinstance(reasons, list) and 1 <= len(reasons) <= MOST_REASONS):
-        raise _RefusedError(f'"reasons" is no array of 1 to {MOST_REASONS} reasons')
+        raise _RefusedError(f'"reasons" is no array of 1 to {MOST_REASONS} texts')
     if not all(isinstance(each, str) and _is_reason(each) for each in reasons):
         raise _RefusedError(f"a reason is no text of 1 to {LONGEST_REASON:,} characters")
     return tuple(writable(each) for each in reasons), said
@@ -296,11 +297,14 @@ def _allowed(values: Any, said: Any, key: str, allowed: Collection[str]) -> tupl
     if not isinstance(values, list):
         raise _RefusedError(f'"{key}" is {shown(said)}, and has to be an array')
     if not all(isinstance(each, str) and each in allowed for each in values):
-        choice = listed((f'"{each}"' for each in allowed), "or")
-        raise _RefusedError(f'"{key}" is {shown(said)}, and has to be {choice}')
+        raise _RefusedError(f'"{key}" is {shown(said)}, and has to be {_either(allowed)}')
     if len(set(values)) < len(values):
         raise _RefusedError(f'"{key}" has a value twice')
     return tuple(values)
+
+
+def _either(allowed: Collection[str]) -> str:
+    return listed((f'"{each}"' for each in allowed), "or")
 
 
 def _is_reason(text: str) -> bool:

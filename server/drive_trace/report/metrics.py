@@ -230,7 +230,7 @@ def first_pass_acceptance_rate(log: EventLog) -> Value:
 
 
 @metric("rework", "Backtrack ratio", LOWER, ASSERTED, no_signal="no round ended satisfied")
-@shows(Figure("rounds sent back for each one that was satisfied", unit=RATIO))
+@shows(Figure("rounds sent back or stopped for each one that was satisfied", unit=RATIO))
 def backtrack_ratio(log: EventLog) -> Value:
     """Rounds that ended in *another-round-needed* or *stop-condition* for each *satisfied* one."""
     verdicts = Counter(event.text("verdict") for event in log.of("round-end"))
