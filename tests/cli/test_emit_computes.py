@@ -211,13 +211,17 @@ def test_values_are_text_null_or_json() -> None:
         ("slice-started slice_slug=a slice_slug=b", "each field once"),
         ("slice-started slice_slug=a slice_index=one", "`slice_index` must be an integer"),
         ("slice-started slice_slug=a slice_index='1,\"x\":2'", "`slice_index` must be an integer"),
-        ("slice-started slice_slug=a index=1", "`index` is not declared"),
+        ("slice-started slice_slug=a colour=1", "`colour` is not declared"),
+        (
+            "round-end verdict=satisfied findings_filled=0",
+            "`findings_filed` is missing: did you write it as `findings_filled`?",
+        ),
         ("slice-started slice_slug=null", "`slice_slug` must be a string; found null"),
         ("slice-started slice_slug=a ts=now", "which drive-trace writes itself: leave it out"),
         ("slice-strated slice_slug=a", 'did you mean "slice-started"?'),
         ("slice-start slice_slug=a", 'did you mean "slice-started"?'),
-        ("xyz slice_slug=a", "is not an event of the vocabulary: `drive-trace schema` lists them"),
-        ("slice-started index=1", "readers ignore it\n`slice_slug` is missing: expected a string"),
+        ("xyz slice_slug=a", "is not an event of the vocabulary: expected dispatch-start, "),
+        ("slice-started colour=1", "readers ignore it\n`slice_slug` is missing: expected a string"),
         ("retro-landed landing_surfaces=adr", "`landing_surfaces` must be an array"),
         ("slice-started slice_slug=caf\udce9", "expected FIELD=VALUE"),
     ):
@@ -282,10 +286,12 @@ def test_what_nobody_can_know_is_missing() -> None:
     )
     assert "--file FILE tells it" in refused("brief-issued")
     assert "no open slice fits" in refused("slice-completed result=merged")
-    assert "`edge_cases_count` is missing" in refused(
-        "spec-authored spec_path=a spec_kind=slice byte_length=1 open_questions_count=0 "
-        "dod_items_count=0"
-    )
+    spec = "spec-authored spec_path=a byte_length=1 open_questions_count=0 dod_items_count=0"
+    count = "expected an integer of at least 0"
+    assert refused(f"{spec} spec_kind=slice") == f"`edge_cases_count` is missing: {count}"
+    assert refused(spec).endswith('; it asks for `edge_cases_count` if "slice"')
+    recorded(f"{spec} spec_kind=project")
+    assert "this spec was authored before: " in emit(f"{spec} spec_kind=project").err
 
 
 def test_what_was_forgotten_is_no_duration() -> None:
@@ -335,7 +341,7 @@ def test_no_outcome_or_count_is_made_up(repository: Path, name: str) -> None:
         ),
         ("brief-issued --file brief.md brief_byte_length=9", "given as 9, and the file says 23"),
         ("brief-issued --file brief.md brief_disposition=amended", 'the trace says "initial"'),
-        (SLICE, "the trace says slice 1, open since 14:01"),
+        (SLICE, "slice 1, open since 14:01, has it: go on with that one, or give another"),
         (STARTED, 'the run "shop" was started'),
         (
             "project-closed dod_status=all-met slices_completed=4",

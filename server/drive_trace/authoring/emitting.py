@@ -8,7 +8,7 @@ whether the run had its final retro. Of a feed nothing is: its last event counts
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -21,7 +21,7 @@ from drive_trace.authoring.values import Certainty, EventContext, Given, Slot, a
 from drive_trace.json_text import as_json
 from drive_trace.scorecard.feed_state import mentions
 from drive_trace.scorecard.scoring import ScoredTrace
-from drive_trace.text.wording import fields_listed, first_of, shown, writable
+from drive_trace.text.wording import fields_listed, first_of, listed, shown, writable
 from drive_trace.trace.provenance import Origin
 from drive_trace.trace.scope import Opened, Scope, scope_at
 from drive_trace.vocabulary import (
@@ -29,12 +29,13 @@ from drive_trace.vocabulary import (
     ENVELOPE,
     EVENTS,
     GRADE,
+    KINDS,
     LIFETIMES,
     ROUND,
     Entity,
     EventType,
 )
-from drive_trace.vocabulary.slips import did_you_mean
+from drive_trace.vocabulary.slips import did_you_mean, field_meant
 
 _MOST = 10
 """So many choices are named."""
@@ -92,23 +93,23 @@ def fill(
     """
     event = EVENTS.get(wanted.event)
     if event is None:
-        hint = did_you_mean(wanted.event, EVENTS) or "`drive-trace schema` lists them"
+        hint = did_you_mean(wanted.event, EVENTS) or f"expected {listed(EVENTS, 'or')}"
         return Refused((f"{shown(wanted.event)} is not an event of the vocabulary: {hint}",))
-    # It has to be right whatever stands beside it.
-    beside = {name: each for name, each in event.example.items() if name not in ENVELOPE}
-    draft = draft_event(
-        event.name,
-        run_id or "any",
-        wanted.agent_id,
-        as_json({**beside, **wanted.facts, **wanted.given}),
-    )
+    # It has to be right whatever stands beside it, but for a slip of a name.
+    said = {**wanted.facts, **wanted.given}
+    others = [field for name, field in event.fields.items() if name not in said]
+    slips = [field_meant(*each, others) for each in said.items() if each[0] not in event.fields]
+    names = event.fields.keys() - ENVELOPE.keys() - {each.name for each in slips if each}
+    beside = {name: event.example[name] for name in names}
+    draft = draft_event(event.name, run_id or "any", wanted.agent_id, as_json({**beside, **said}))
     if isinstance(draft, Refused):
-        declared = {name: each for name, each in wanted.given.items() if name in beside}
-        others = None
-        if declared.keys() < wanted.given.keys():  # what is unknown hides nothing of the rest
-            others = fill(wanted._replace(given=declared), trace, stamp, run_id, promised)
-        more = others.reasons if isinstance(others, Refused) else ()
-        return Refused(tuple(dict.fromkeys((*draft.reasons, *more))))
+        reasons = draft.reasons
+        declared = {name: said for name, said in wanted.given.items() if name in event.fields}
+        if slips:  # what is unknown hides nothing of the rest
+            rest = fill(wanted._replace(given=declared), trace, stamp, run_id, promised)
+            more = rest.reasons if isinstance(rest, Refused) else ()
+            reasons += (*(each for each in more if each.partition(":")[0] not in str(reasons)),)
+        return Refused(reasons)
     scope = _scope_for(wanted, event, trace, run_id, promised)
     if isinstance(scope, Refused):
         return scope
@@ -283,7 +284,8 @@ def _found(event: EventType, said: Given, scope: Scope, stamp: Stamp) -> Given |
     if vague:
         return Refused((_which(min(vague, key=lambda slot: slot.certainty is not Certainty.OPEN)),))
     nulls = [slot for slot in slots if any(each.value is None for each in slot.choices)]
-    missing = [_missing(slot) for slot in slots if not slot.is_fact and slot not in nulls]
+    names = {slot.field.name for slot in slots}
+    missing = [_missing(slot, names) for slot in slots if not slot.is_fact and slot not in nulls]
     found = {slot.field.name: slot.value if slot.is_fact else None for slot in slots}
     return Refused(tuple(missing)) if missing else found
 
@@ -299,12 +301,16 @@ def _which(slot: Slot) -> str:
     return f"which {entity}? Open: {choices}; {_SAYS_IT.get(name, f'{name}=…')} says it"
 
 
-def _missing(slot: Slot) -> str:
-    """What a field that nobody can fill in can be, and has been."""
+def _missing(slot: Slot, names: Container[str]) -> str:
+    """What a field that nobody can fill in can be, and has been, and which others it asks for."""
     field = slot.field
     words = [each.value for each in allowed(field)]
     others = [each for each in slot.choices if each.value not in words]
     notes = [f"{shown(each.value)} ({each.note})" for each in others[:_MOST]]
     maybe = f"; perhaps {', '.join(notes)}" if notes else ""
     by_file = "; --file FILE tells it" if field.name.endswith(("_length", "_hash", "_path")) else ""
-    return f"`{field.name}` is missing: expected {field.describe()}{maybe}{by_file}"
+    kinds = KINDS.get(field.name, {})
+    asked = [f"`{name}` if {shown(kinds[name])}" for name in kinds if name in names]
+    needs = f"; it asks for {listed(asked)}" if asked else ""
+    expected = field.describe().removesuffix(", or null")
+    return f"`{field.name}` is missing: expected {expected}{maybe}{by_file}{needs}"

@@ -391,7 +391,8 @@ def contrary(field: FieldType, value: object, context: EventContext) -> str | No
         start, is_start = scope.start_of(of, value), context.event.opens is of.entity
         is_open = any(each.id == value for each in scope.opened[of.entity])
         if start is not None and (is_start or not is_open):
-            return about(scope, of, start, context.stamp.ts)
+            again = ", has it: go on with that one, or give another" * is_start
+            return f"{about(scope, of, start, context.stamp.ts)}{again}"
         if start is None and is_start:
             return None
     if of is not None and value is not None and scope.start_of(of, value) is None:

@@ -54,8 +54,8 @@ def emit(words: tuple[str, ...], batch: str | None, dry_run: bool, **said: Any) 
     ids; the numbers of slices and rounds; wall_clock_ms, by the clock; slices_completed and
     final_retro_done; of the --file of a brief its length, hash and disposition, of a spec or plan
     its path in the repository, length and bytes_delta; the run's orchestrator_agent_id; null for
-    what is not given and may be null; and what a value that is given leaves as the only one. No
-    outcome, grade or count of findings is.
+    what is not given and may be null, but not for what the kind of a spec or plan asks for; and
+    what a value that is given leaves as the only one. No outcome, grade or count of findings is.
 
     VALUE is null, the text of a field that takes text, else JSON. What is missing or could be
     several things is refused, with the choices. So is what contradicts the trace or the --file,

@@ -142,7 +142,9 @@ def fleet(  # noqa: PLR0913, PLR0917 - one for each option
 
     try:
         on_all, keeps = _on_all(runner, address), runner == _LOCAL and not no_cache
-        with closing(open_cache(_warn, _PATIENCE) if keeps else Cache(None)) as cache:
+        with closing(
+            open_cache(lambda each: notify(f"warning: {each}"), _PATIENCE) if keeps else Cache(None)
+        ) as cache:
             scan = FleetScan(inputs, cache, reading.over, on_all)
             _write(table(rows(scan)), out)
     except ScanError as error:
@@ -242,7 +244,3 @@ def _expanded(paths: Sequence[str]) -> tuple[list[str], list[str]]:
         for each in found or [path]:
             (refused if leads_out(each, root) else named).append(each)
     return named, refused
-
-
-def _warn(message: str) -> None:
-    notify(f"warning: {message}")

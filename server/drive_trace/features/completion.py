@@ -187,13 +187,11 @@ def _about_event(composed: events.Composed, carried: Carried | None) -> str:
     for entity in (Entity.ROUND, Entity.DISPATCH, Entity.SLICE):
         of = LIFETIMES[entity]
         slot = by_name.get(of.field)
-        if slot is not None and event.opens is not entity and _has_note(slot):
-            return slot.choices[0].note
+        if slot is None or event.opens is entity or slot.certainty is Certainty.OPEN:
+            continue
+        if note := slot.choices[0].note:
+            return note
     return event.prose.partition(".")[0]
-
-
-def _has_note(slot: Slot) -> bool:
-    return slot.certainty is not Certainty.OPEN and bool(slot.choices[0].note)
 
 
 # Keys

@@ -49,7 +49,9 @@ def verdicts() -> dict[str, str]:
     """The verdict of each grade in a few words: ``{"pass/pass/": "not computable — …"}``."""
     every = product(*((*values, None) for values in choices().values()))
     return {
-        "/".join(value or "" for value in grade): run_score.headline(_gate(_named(grade)))
+        "/".join(value or "" for value in grade): run_score.headline(
+            _gate(dict(zip(CORRECTNESS_FIELDS, grade, strict=True)))
+        )
         for grade in every
     }
 
@@ -58,10 +60,6 @@ def consequence(values: Mapping[str, object]) -> str:
     """The verdict that a run would get; empty while a component is missing."""
     gate = _gate(values)
     return "" if gate.missing else f" → {gate.verdict.value.upper()}"
-
-
-def _named(grade: tuple[object, ...]) -> Mapping[str, object]:
-    return dict(zip(CORRECTNESS_FIELDS, grade, strict=True))
 
 
 def _gate(values: Mapping[str, object]) -> run_score.Gate:

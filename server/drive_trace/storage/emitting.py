@@ -18,7 +18,9 @@ from drive_trace.storage.files import Problem, git_folder_of, records_of, why_no
 from drive_trace.storage.projects import absolute, relative
 from drive_trace.storage.recording import NewEvent, new_stamp
 from drive_trace.text.wording import shown
-from drive_trace.vocabulary import EVENTS, FILES, promised_run
+from drive_trace.vocabulary import EVENTS, FILES, WRITERS, promised_run
+
+_AUTHORED = {name: field for field, (name, *_) in WRITERS.items()}
 
 
 def filled(
@@ -41,10 +43,16 @@ def filled(
         found = fill(each, trace, stamp, run_id, promised)
         if isinstance(found, Refused):
             return Refused(tuple(f"{where}{reason}" for reason in found.reasons))
-        new, run = "run" if made or data.strip() else "trace", found.draft.run_id
-        begins = () if mentions(trace.index, run) else (f"begins a new {new}: {shown(run)}",)
-        made.append(NewEvent(*found, stamp.ts, begins))
-        trace.append(found.draft.record(stamp))
+        draft, run = found.draft, trace.index.runs.get(found.draft.run_id)
+        new = f"begins a new {'run' if made or data.strip() else 'trace'}: {shown(draft.run_id)}"
+        notes = [new] * (not mentions(trace.index, draft.run_id))
+        name, field = draft.event.name, _AUTHORED.get(draft.event.name)
+        if field and run is not None and run.of(name, field, draft.payload[field]):
+            notes.append(
+                f"this {field[:4]} was authored before: `{field[:4]}-amended` tells a change"
+            )
+        made.append(NewEvent(*found, stamp.ts, (*notes,)))
+        trace.append(draft.record(stamp))
     return made
 
 

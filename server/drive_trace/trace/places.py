@@ -140,7 +140,7 @@ def path_at(text: str, offset: int) -> Place | None:
                 return Place(Part.KEY, (*path, member.key))
         pairs = ((member.key, member.value) for member in node.members)
         for step, value in chain[tuple[str | int, Node | None]](pairs, enumerate(node.items)):
-            if value is not None and _covers(value, offset):
+            if value is not None and value.span.start <= offset < value.span.end:
                 path.append(step)
                 node = value
                 break
@@ -182,10 +182,6 @@ def _end(text: str, path: Path) -> Span:
             return Span(whole.end - 1, whole.end)
     node = node_at(syntax_of(text).root, path)
     return Span(node.span.end - 1, node.span.end) if node is not None else _whole(text)
-
-
-def _covers(node: Node, offset: int) -> bool:
-    return node.span.start <= offset < node.span.end
 
 
 def _whole(text: str) -> Span:

@@ -113,7 +113,7 @@ from drive_trace.text.escaping import printable
 from drive_trace.text.wording import are, fields_listed
 from drive_trace.trace.line import Diagnostic, DiagnosticKind, Path, event_of
 from drive_trace.trace.places import member_at, resolve, syntax_of
-from drive_trace.vocabulary import ENVELOPE, EVENTS, EventType, FieldType, ObjectShape
+from drive_trace.vocabulary import ENVELOPE, EVENTS, FieldType, ObjectShape
 from drive_trace.vocabulary.slips import (
     event_under_alias,
     event_with,
@@ -160,13 +160,9 @@ def _anchor(line: Line, path: Path) -> Place:
     return Place.value("event_type") if event_of(line) is not None else Place(Part.START)
 
 
-def _event_meant(line: Line) -> EventType | None:
-    return event_of(line) or EVENTS.get(event_under_alias(object_on(line)) or "")
-
-
 def _missing(line: Line, diagnostic: Diagnostic) -> list[FieldType]:
     """The fields that an object lacks."""
-    event = _event_meant(line)
+    event = event_of(line) or EVENTS.get(event_under_alias(object_on(line)) or "")
     fields = event.fields if event is not None else ENVELOPE
     if diagnostic.path:
         shape = fields[str(diagnostic.path[0])].shape

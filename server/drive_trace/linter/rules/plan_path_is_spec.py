@@ -37,7 +37,7 @@ def _check(file: SameFile) -> Findings:
     if line is None:
         return
     spec = next((each for each in file.lines if name_of(each) in specs), None)
-    stem = _stem(file.value)
+    stem = file.value.rpartition("/")[2].partition(".")[0].lower()
     if spec is not None:
         message: Message = ("the path of this plan is that of the spec on line ", spec)
         if stem == "plan":
@@ -45,11 +45,6 @@ def _check(file: SameFile) -> Findings:
         yield RULE.finding(line, "plan_path", message, (spec, "spec_path", "the spec"))
     elif stem == "spec":
         yield RULE.finding(line, "plan_path", "the path of this plan is called like a spec")
-
-
-def _stem(path: str) -> str:
-    """What a file is called, without its folder and its ending, in small letters."""
-    return path.rpartition("/")[2].partition(".")[0].lower()
 
 
 RULE = Rule(Severity.INFORMATION, _check, sums="plans have the path of a spec")
