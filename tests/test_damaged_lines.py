@@ -333,6 +333,7 @@ WRAPPED = [
     f"    15→{RECORD}",
     f"trace.jsonl:15:{RECORD}",
     f"2026-05-28T14:00:00Z [info] {RECORD}",
+    f"2026-05-28 INFO emitted: {RECORD}",
     f"- {RECORD}",
     f"> {RECORD}",
     f"{RECORD}\\n",
@@ -380,26 +381,26 @@ def test_what_else_a_line_says_stays(before: str, behind: str, tmp_path: Path) -
     assert after == "".join(f"{each}\n" for each in kept if each)
 
 
-@pytest.mark.parametrize("text", [f"{RECORD} 12", f"{RECORD} no", f"wrong: {RECORD}"])
-def test_a_record_in_a_sentence_is_lifted_out_by_a_person(text: str, tmp_path: Path) -> None:
-    after = all_fixed(f"{text}\n", tmp_path / "trace.jsonl", "--unsafe-fixes")
-    assert after == f"{text}\n"
-    assert titles(f"{text}\n") == ["Put each object on a line of its own"]
+LIFTED, QUOTED = ["Put each object on a line of its own"], ["Put double quotes around it"]
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "by_hand"),
     [
-        *(f"// {RECORD}", f"# {RECORD}", f"-{RECORD}", f"~~{RECORD}~~", f"<!-- {RECORD} -->"),
-        f"{RECORD} // {GRADE}",
-        as_json({**ENVELOPE, "payload": PAYLOAD}),
-        as_json({**ENVELOPE, "event_type": "correctness-recorded", "payload": GRADE}),
+        *((f"{RECORD} 12", LIFTED), (f"{RECORD} no", LIFTED), (f"wrong: {RECORD}", LIFTED)),
+        *((RECORD.replace('"', "&quot;"), QUOTED), (RECORD.replace('"', ""), QUOTED)),
+        *(('"' + RECORD.replace('"', '""') + '",needs a human', []), (f"// {RECORD}", [])),
+        *((f"# {RECORD}", []), (f"-{RECORD}", []), (f"~~{RECORD}~~", [])),
+        *((f"<!-- {RECORD} -->", []), (f"{RECORD} // {GRADE}", [])),
+        (as_json({**ENVELOPE, "payload": PAYLOAD}), []),
+        (as_json({**ENVELOPE, "event_type": "correctness-recorded", "payload": GRADE}), []),
     ],
 )
-def test_what_was_taken_out_or_may_be_a_value_is_left_to_a_person(
-    text: str, tmp_path: Path
+def test_what_may_say_something_else_is_left_to_a_person(
+    text: str, by_hand: list[str], tmp_path: Path
 ) -> None:
-    assert titles(f"{text}\n") == []
+    """A sentence, a comment, what was taken out, a value, or what would still not be JSON."""
+    assert titles(f"{text}\n") == by_hand
     after = all_fixed(f"{text}\n", tmp_path / "trace.jsonl", "--unsafe-fixes")
     assert after == f"{text}\n"
 

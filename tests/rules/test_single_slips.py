@@ -12,6 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from drive_trace.analysis import Analysis
+from drive_trace.authoring.fixing import fix_all
 from drive_trace.commands.reported import reported
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import Severity
@@ -300,6 +301,7 @@ SLIPS: dict[str, Callable[[list[Event], int, Random], list[str] | None]] = {
     "dispatch of another": _taken("dispatch_id"),
     "round as another": _taken("round_id", everywhere=True),
     "event id typo": _set("event_id", lambda value: value[:-1]),
+    "id in capitals": _set("dispatch_id", str.upper),
     "short id": _set("dispatch_id", lambda value: value[:8]),
     "id in braces": _set("round_id", lambda value: f"{{{value}}}"),
     "empty id": _set("dispatch_id", ""),
@@ -406,7 +408,7 @@ LOST = {
     *("empty id", "null id", "hash pending", "zero brief", "plan for spec", "unknown parent"),
     *("torn", "no brace", "swapped with the next", "moved up", "dropped field", "wrong slug"),
     *("empty text for null", "same key twice", "round as another", "wrong number of dispatches"),
-    *("wrong trigger", "sizes as text", "fence", "full width"),
+    *("wrong trigger", "sizes as text"),
 }
 """Slips after which nobody can tell what stood there, or whose fix is to say null, or to choose."""
 
@@ -419,7 +421,9 @@ def test_a_slip_is_repaired_as_meant_where_it_can_be_told_what_was_meant() -> No
         text = "\n".join([*lines, ""])
         analysis = Analysis(text)
         fixes = [fix for each in analysis.findings() for fix in analysis.fixes(each)]
-        if events not in (_events_of(apply_fix(text, fix, analysis)) for fix in fixes):
+        fixed = [apply_fix(text, fix, analysis) for fix in fixes]
+        fix_all(analysis)
+        if events not in map(_events_of, (*fixed, analysis.document.text)):
             failed.append(name)
     assert len(failed) <= 0.03 * len(tried), failed
 

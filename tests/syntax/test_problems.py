@@ -172,7 +172,7 @@ undefined
 {"a"="b","c" => 1}
     ^ wrong-colon: `=` is not JSON: a colon stands between a key and its value
 {"a"：1}
-    ^ wrong-colon: `：` is not JSON: a colon stands between a key and its value
+    ^ full-width: `：` is not JSON: write `:`
 {"a":1，"b":2}
       ^ full-width: `，` is not JSON: write `,`
 {a=1}

@@ -252,8 +252,8 @@ def _is_progress(
 
     Safe ones take away their own findings, whatever they uncover. A suggestion must, too. Alone it
     may lead to others in its stead, where readers take the line for it: either fewer lines are
-    rejected after a suggestion, or more are events, or fewer findings are left, so that there is an
-    end.
+    rejected after a suggestion, or more are events, or fewer findings are left and the line is
+    JSON, so that there is an end.
     """
     if not after.correct <= before.correct:
         return False  # no tool grades a run CORRECT: a person does
@@ -261,8 +261,10 @@ def _is_progress(
     if all(change.safe for change in batch):
         are_gone = all(after.codes[code] <= before.codes[code] - own[code] for code in own)
         return are_gone or gain >= 0 or after.rejected < before.rejected
-    if len(batch) == 1:
-        return gain > 0 or after.rejected < before.rejected or after.events > before.events
+    is_read = after.rejected < before.rejected or after.events > before.events
+    is_json = not after.codes["invalid-json"]
+    if len(batch) == 1 or not (is_json or is_read):
+        return is_read or (is_json and gain > 0)
     return gain >= len(batch) and after.codes <= before.codes - own
 
 

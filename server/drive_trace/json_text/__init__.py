@@ -110,9 +110,9 @@ class ProblemKind(Enum):
         "{found} is not JSON: a colon stands between a key and its value",
         "Write a colon",
     )
-    """``=``, ``=>`` or a fullwidth colon behind a key."""
-    FULL_WIDTH = "{found} is not JSON: write `{what}`", "Use plain brackets and commas"
-    """A fullwidth bracket or comma."""
+    """``=`` or ``=>`` behind a key."""
+    FULL_WIDTH = "{found} is not JSON: write `{what}`", "Use plain punctuation"
+    """A fullwidth bracket, comma or colon."""
     MISSING_VALUE = "{what}"
     MISSING_BRACKET = "{what}", "Add the brace"
     """A brace or bracket that is opened or closed only, in the middle of a line."""

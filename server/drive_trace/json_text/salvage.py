@@ -30,7 +30,7 @@ _WRAPPER = (
 _PRINTED = (
     r"(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d[\d.,]*(?:Z|[+-]\d\d:?\d\d)?"
     rf"|\d+[-:.)|→│\]\s]|{_FILE}[:-]|\w+(?:\.\w+)+:|(?i:debug|info|notice|warn(?:ing)?|error)\b:?"
-    r"|(?i:data|event|json|record|line|output|trace)\s*[:=]|(?:print|echo|console\.log)\b"
+    r"|(?i:data|event|json|record|line|output|trace|emitted)\s*[:=]|(?:print|echo|console\.log)\b"
 )
 """A time, a number, a module, a level or a word, as tools print it before a line."""
 _BEFORE = re.compile(rf"(?>(?:{_PRINTED}|{_WRAPPER})*)\{{*\s*")
@@ -77,7 +77,7 @@ def _string(text: str) -> str | None:
     CSV holds.
     """
     plain = text.strip(f"{WHITESPACE},")
-    if plain.startswith('"{""'):
+    if re.fullmatch(r'"\{""(?>(?:[^"]+|"")*)"', plain):
         return plain[1:-1].replace('""', '"')
     plain = f'"{plain}"' if plain.startswith('{\\"') else plain
     if not plain.startswith('"'):

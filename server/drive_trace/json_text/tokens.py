@@ -145,13 +145,13 @@ class TokenReader:
         if not first:
             return Token("end", Span(start, start))
         if first in _FULL_WIDTH:
-            return self._wrong_mark(Span(start, start + 1), _FULL_WIDTH[first])
+            return self._wrong_mark(ProblemKind.FULL_WIDTH, start + 1, _FULL_WIDTH[first])
         if first in "{}[],:":
             self.at += 1
             return Token(first, Span(start, self.at))
         if place is Expect.COLON:
             if (wrong := _WRONG_COLON.match(self.text, start)) is not None:
-                return self._wrong_mark(Span(*wrong.span()), ":")
+                return self._wrong_mark(ProblemKind.WRONG_COLON, wrong.end(), ":")
             place = Expect.FIELD_VALUE
         if first == '"':
             return self._string(start, place)
@@ -178,9 +178,9 @@ class TokenReader:
         """Whether the next token is a colon."""
         return _COLON.match(self.text, self.at) is not None
 
-    def _wrong_mark(self, span: Span, meant: str) -> Token:
-        self.at = span.end
-        kind = ProblemKind.WRONG_COLON if meant == ":" else ProblemKind.FULL_WIDTH
+    def _wrong_mark(self, kind: ProblemKind, end: int, meant: str) -> Token:
+        span = Span(self.at, end)
+        self.at = end
         self._report.add(kind, span, (span, meant), what=meant, safe=True)
         return Token(meant, span)
 

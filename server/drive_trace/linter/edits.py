@@ -119,8 +119,8 @@ def nearest_started(run: Run, of: Lifetime, line: Line, name: str) -> str | None
     place = EVENTS[of.opener].positions[of.field]
     ids: list[str] = [start.facts[place] for start in starts if start.facts[place] != name]
     name = name.strip(" {}")
-    begun = [each for each in ids if len(name) >= 2 * _END and each.startswith(name)]
-    if len(begun) == 1:
+    begun = [each for each in ids if each.lower().startswith(name.lower())]
+    if len(begun) == 1 and len(name) >= 2 * _END:
         return begun[0]
     likely = [each for each in ids if each[:_END] == name[:_END] or each[-_END:] == name[-_END:]]
     return nearest(name, reversed(likely)) if likely else None
