@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import chdir
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from textwrap import wrap
+from textwrap import TextWrapper
 from typing import Any
 
 import click
@@ -59,6 +59,7 @@ from tools.rule_faults import rule_faults  # noqa: E402
 from tools.settings_pages import extension_manifest, settings_reference, with_settings  # noqa: E402
 
 COMMAND = "make generate"
+_WRAPPED = TextWrapper(100, break_on_hyphens=False, break_long_words=False)
 
 
 def generated() -> Iterator[tuple[Path, str]]:
@@ -159,7 +160,7 @@ def _telling(rule: Rule[Any]) -> list[str]:
     causes += ["a rejected line that may have it"] * (rule.code in MISSING)
     if causes:
         said.append(f"What follows from {listed(causes, 'or')} is not told beside it.")
-    return [*wrap(f"**Told once.** {' '.join(said)}", 100), ""] if said else []
+    return [*_WRAPPED.wrap(f"**Told once.** {' '.join(said)}"), ""] if said else []
 
 
 def example_output(rule: Rule[Any]) -> str:

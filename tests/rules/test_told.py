@@ -136,16 +136,48 @@ def test_what_follows_is_told_where_its_cause_is_off() -> None:
     assert codes == {"undeclared-field"}
 
 
-@pytest.mark.parametrize("start", ["", "{'event_type': 'dispatch-start', 'dispatch_id': 'D1'}"])
-def test_a_dispatch_that_was_not_recorded_is_told_once_though_another_one_resumes_it(
-    start: str,
+D1, R1 = '"dispatch_id":"D1"', '"dispatch_id":"D1","round_id":"R1"'
+ROUND = f'EVENT{{"event_type":"round-start",{R1},"round_number":1}}'
+DISPATCH = [f'EVENT{{"event_type":"dispatch-{each}",{D1}}}' for each in ("start", "end")]
+RESUMED = [
+    *(ROUND, f'EVENT{{"event_type":"round-end",{R1}}}', DISPATCH[1]),
+    'EVENT{"event_type":"dispatch-start","dispatch_id":"D2","parent_dispatch_id":"D1"}',
+]
+BROKEN = "{'event_type': 'dispatch-start', 'dispatch_id': 'D1'}"
+IN_ARRAY = '{"event_type":"dispatch-start","dispatch_id":["D1"]}'
+AUTHORED = [
+    r'EVENT{"event_type":"spec-authored","spec_path":"projects\\a\\spec.md"}',
+    *(f'EVENT{{"event_type":"spec-amended","spec_path":"projects/{a}/spec.md"}}' for a in "ab"),
+]
+
+
+@pytest.mark.parametrize(
+    ("lines", "severities", "told"),
+    [
+        # One that was not recorded is told once, though another one resumes it.
+        (RESUMED, {}, ["unknown-dispatch"]),
+        ([BROKEN, *RESUMED], {}, ["invalid-json"]),
+        # What is made more severe than the cause is told.
+        (
+            [BROKEN, *RESUMED],
+            {"invalid-json": Severity.WARNING, "unknown-dispatch": Severity.ERROR},
+            ["invalid-json", "unknown-dispatch"],
+        ),
+        # That a round never ends does not follow from a second end of its dispatch.
+        ([DISPATCH[0], ROUND, *DISPATCH[1:] * 2], {}, ["unclosed-round", "repeated-end"]),
+        # What a line has that nothing is told of does not follow from one further up.
+        (
+            ["{'a':1}", 'EVENT{"event_type":"slice-started"}', IN_ARRAY, DISPATCH[1]],
+            dict.fromkeys(["wrong-type", "missing-field"]),
+            ["invalid-json", "unknown-dispatch"],
+        ),
+        # Of two paths, the one that was written in another way.
+        (AUTHORED, {}, ["malformed-path", "amended-before-authored"]),
+    ],
+)
+def test_what_follows_is_told_with_its_cause(
+    lines: list[str], severities: dict[str, Severity | None], told: list[str]
 ) -> None:
-    lines = trace(
-        'EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R1","round_number":1}',
-        'EVENT{"event_type":"round-end","dispatch_id":"D1","round_id":"R1"}',
-        'EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}',
-        'EVENT{"event_type":"dispatch-start","dispatch_id":"D2","parent_dispatch_id":"D1"}',
-    )
-    text = f"{start}\n{lines}" if start else lines
-    found = run("check", "-", "--output-format", "json", "--severity", "warning", stdin=text).json
-    assert [each["code"] for each in found] == ["invalid-json" if start else "unknown-dispatch"]
+    off = ("malformed-uuid", "recorded-afterwards", "dispatch-without-brief")
+    settings = RuleSettings({**dict.fromkeys(off), **severities})
+    assert [each.finding.rule.code for each in Analysis(trace(*lines), settings).told()] == told

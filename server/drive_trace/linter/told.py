@@ -89,9 +89,10 @@ OF: Mapping[str, Sequence[str]] = {
     "repeated-slice-start": ("repeated-slice-completion",),
     "round-number-gap": ("repeated-start",),
     "brief-disposition-mismatch": ("repeated-start",),
+    "amended-before-authored": ("malformed-path",),
 }
-"""The same, by what follows from one that marks the same value, or expects it, or marks the
-dispatch of its line.
+"""The same, by what follows from one that marks the same value, or expects it, or starts the
+dispatch of its line again.
 """
 
 MISSING = frozenset(
@@ -135,11 +136,11 @@ class _Causes:
         return next(filter(None, map(self._on.get, _lines_of(finding))), None)
 
     def of(self, finding: Finding) -> Finding | None:
-        """One that marks the same value, or expects it, or marks the dispatch of its line."""
-        line, field = finding.line, DISPATCH.field
-        is_of_one = line.event is not None and field in line.event.positions
-        dispatch = as_json(line.fact(field)) if is_of_one else ""
-        return self._by_value.get(_marked(finding)) or self._by_value.get(dispatch)
+        """One that marks the same value, or expects it, or starts its line's dispatch again."""
+        found = self._by_value.get(_marked(finding))
+        if found is None and self._found[0].rule.code == "repeated-start":
+            found = self._by_value.get(as_json(finding.line.fact(DISPATCH.field)))
+        return found
 
     @cached_property
     def _by_value(self) -> Mapping[str, Finding]:
@@ -163,29 +164,24 @@ class _OnUnreadLines:
     def __init__(
         self, found: Iterable[Finding], missed: Iterable[Finding], lines: Iterable[Line]
     ) -> None:
-        self._by_run = defaultdict[str | None, list[Finding]](list)
+        by_run = defaultdict[str | None, list[Finding]](list)
         words = {*map(_word_of, missed)}
         self._naming: dict[str, Finding] = {}
         by_line, each = {each.line: each for each in found}, None
         for line in lines if words else ():
             # What is wrong with an object over several lines is found on the first one.
-            each = by_line.get(line, each if line.is_rejected else None)
-            if each is None:
+            each = by_line.get(line, each)
+            if each is None or line.order > (each.last or each.line).order:
                 continue
             if line is each.line and line.is_rejected:
-                self._by_run[run_of(line)].append(each)
+                by_run[run_of(line)].append(each)
             self._naming.update(dict.fromkeys(words.intersection(_WORD.findall(line.text)), each))
-        self._causes: dict[str | None, _Causes] = {}
+        self._causes = cache(lambda run_id: _Causes(by_run[run_id]))
 
     def cause_of(self, finding: Finding, run_id: str | None) -> Finding | None:
         """The one on a line that may have what a finding misses."""
-        named = self._naming.get(_word_of(finding))
-        return named or self._near(finding, run_id) or self._near(finding, None)
-
-    def _near(self, finding: Finding, run_id: str | None) -> Finding | None:
-        if run_id not in self._causes:
-            self._causes[run_id] = _Causes(self._by_run[run_id])
-        return self._causes[run_id].within(finding, above=1)
+        near = (self._causes(each).within(finding, above=1) for each in (run_id, None))
+        return self._naming.get(_word_of(finding)) or next(filter(None, near), None)
 
 
 def _word_of(finding: Finding) -> str:
@@ -237,29 +233,32 @@ def _consequences(
     rejected = _OnUnreadLines(severe, missed, lines)
     cause_of: dict[int, Finding] = {}
     causes = cache(lambda of: _Causes(by_rule[of]))
+    note = partial(_note, cause_of, severity_of)
     for (code, run_id), some in by_rule.items():
         for table, look in _LOOKS:
             for cause in table.get(code, ()):
-                given = by_rule.get((cause, run_id))
-                if given is not None and severity_of(given[0]) <= severity_of(some[0]):
-                    _note(cause_of, some, partial(look, causes((cause, run_id))))
+                if (cause, run_id) in by_rule:
+                    note(some, partial(look, causes((cause, run_id))))
         if code in MISSING:
-            _note(cause_of, some, partial(rejected.cause_of, run_id=run_id))
+            note(some, partial(rejected.cause_of, run_id=run_id))
     return cause_of
 
 
 def _note(
     cause_of: dict[int, Finding],
+    severity_of: Callable[[Finding], Severity],
     found: Iterable[Finding],
     cause: Callable[[Finding], Finding | None],
 ) -> None:
-    """Note the cause of each finding; of what is told as one for a value, that of the first."""
+    """Note the cause of each finding, which is at least as severe; of what is told as one for a
+    value, that of the first.
+    """
     first: dict[Hashable, Finding | None] = {}
     for each in found:
         key = _key(each) if each.rule.sums_by == "value" else id(each)
         if key not in first:
             first[key] = cause(each)
-        if (given := first[key]) is not None:
+        if (given := first[key]) and severity_of(given) <= severity_of(each):
             cause_of[id(each)] = given
 
 

@@ -5,8 +5,8 @@ that the authoring was not recorded, or that the path is written in another way:
 cost, and how long it took to become stable, is unknown.
 
 A file may have been authored in another run of the trace. The rule is silent where a rejected or
-unknown line of the run above names the path, or an authored path is malformed: the authoring may be
-there. Of one file, the first amendment is marked.
+unknown line of the run above names the path: the authoring may be there. Beside a malformed path
+that means the same file, it is not told. Of one file, the first amendment is marked.
 
 **Fix.** None is offered: when the file was authored is not in the trace.
 
@@ -23,7 +23,7 @@ EVENT{"event_type":"plan-amended","plan_path":"projects/cart/plan.md"}
 from drive_trace.linter.rule import Findings, Rule, SameFile, Severity
 from drive_trace.trace.line import name_of
 from drive_trace.trace.run import any_between
-from drive_trace.vocabulary import WRITERS, Form
+from drive_trace.vocabulary import WRITERS
 
 
 def _check(file: SameFile) -> Findings:
@@ -32,8 +32,7 @@ def _check(file: SameFile) -> Findings:
         if line is None or name_of(line) == writers[0]:
             continue
         run = file.trace.runs[line.run]
-        is_odd = any(each not in Form.PATH for each in run.table(writers[0], field))
-        if not is_odd and not any_between(run.in_doubt(field, file.value), None, line):
+        if not any_between(run.in_doubt(field, file.value), None, line):
             what = field.removesuffix("_path")
             yield RULE.finding(line, field, f"no `{what}-authored` above authors this {what}")
 

@@ -29,7 +29,8 @@ from drive_trace.linter.rule import Findings, LineDiagnostic, Rule, Severity
 
 
 def _check(subject: LineDiagnostic) -> Findings:
-    yield subject.malformed(RULE)
+    meant = str(subject.diagnostic.found).replace("\\", "/")
+    yield subject.malformed(RULE)._replace(expected=meant)
 
 
 RULE = Rule(Severity.INFORMATION, _check, fixes=say_in_type, sums="paths in this field are odd")

@@ -1,4 +1,4 @@
-"""A text says null where null itself should stand, or nothing at all.
+"""A text says null, or is empty, where it should say something.
 
 A field that may be null holds the text `"null"`, `"none"`, `"n/a"`, `""` or the like. Readers take
 it for a model, a ticket or a dispatch of that name, and count it as one.
@@ -52,4 +52,4 @@ def _fixes(finding: Finding) -> Fixes:
         yield replacing(finding, "null", Level.BY_HAND, "Replace with null")
 
 
-RULE = Rule(Severity.INFORMATION, _check, fixes=_fixes, sums="texts in this field mean null")
+RULE = Rule(Severity.INFORMATION, _check, fixes=_fixes, sums="texts in this field say nothing")
