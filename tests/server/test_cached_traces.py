@@ -75,21 +75,6 @@ def counting(folder: Path) -> ClosedTraces:
     return closed
 
 
-def test_findings_that_nobody_counts_are_those_of_the_cache(folder: Path, tmp_path: Path) -> None:
-    counts = {}
-    for counter in (ClosedTraces([folder]), counting(folder), ClosedTraces([folder])):
-        cache = Cache(tmp_path / "cache")
-        rules = DEFAULTS if counter.counts_findings else None
-        counter.look_first([(real, rules) for real in counter.search()], cache, seconds=60)
-        cache.close()
-        for each in counter.seen():
-            name = each.path.parent.name
-            counts.setdefault(name, []).append(counter.findings_by_run(each.real, DEFAULTS))
-    nothing, faulty, again = counts["faulty"]
-    assert (nothing, again) == (None, faulty)
-    assert sum(faulty.values()) > 0
-
-
 def report(closed: ClosedTraces, path: Path) -> bytes:
     """The diagnostics of a trace."""
     found = closed.report(path, None, options(path))

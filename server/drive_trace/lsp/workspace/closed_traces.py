@@ -333,7 +333,7 @@ class ClosedTraces:
         from drive_trace.fleet.kept import File, KeptTraces, TraceState, one_by_one, summary_from  # noqa: PLC0415 - loads SQLite
 
         end, reached = time.monotonic() + seconds, 0
-        asked = deque[tuple[int, _Followed, FileState]]()
+        asked = deque[tuple[int, _Followed, FileState, RuleSettings | None]]()
 
         def files() -> Iterator[File]:
             nonlocal reached
@@ -341,7 +341,7 @@ class ClosedTraces:
                 entry = self._entries.get(real)
                 state = entry.file.quiet_state() if entry and entry.seen.is_unread else None
                 if entry is not None and state is not None:
-                    asked.append((reached, entry, state))
+                    asked.append((reached, entry, state, rules))
                     yield File(str(entry.seen.path), entry.seen.place.name, rules)
                     continue
                 self.look([real])  # as at any other time: somebody may write to it
@@ -351,7 +351,7 @@ class ClosedTraces:
         kept = KeptTraces(cache, one_by_one)  # threads bear no fork
         with closing(kept.look_at(files())) as looked:
             for found in looked:
-                number, entry, state = asked.popleft()
+                number, entry, state, rules = asked.popleft()
                 known = found if isinstance(found, TraceState) else None
                 summary = summary_from(known.summary) if known is not None else None
                 with entry.lock:
@@ -360,8 +360,12 @@ class ClosedTraces:
                     else:
                         entry.file.adopt(state, known.digest[:DIGEST])
                         self._note_summary(entry, summary._replace(hashes=known.hashes))
-                        if known.findings is not None:
-                            entry.results["kept"] = None, known._replace(rows=b"", summary=b"")
+                        if known.findings is not None and rules is not None:
+                            found_by = known.findings.items()
+                            counts = {run_id: sum(each.values()) for run_id, each in found_by}
+                            entry.results["counts"] = (rules, None), counts
+                            if not counts:
+                                entry.results["clean"] = rules, None
                 if time.monotonic() > end:
                     return number
         return reached
@@ -424,7 +428,6 @@ class ClosedTraces:
         entry, versions = self._entry(path), beside and beside.read()
         with entry.lock:
             self._look(entry)
-            self._take_counts(entry, options.rules)
             if beside is None and entry.results.get("clean") == (options.rules, None):
                 return DiagnosticReport.of(options.uri, b"[]").unless(previous)
 
@@ -455,10 +458,9 @@ class ClosedTraces:
         return work(analysis) if analysis is not None else None
 
     def may_count(self, real: str) -> bool:
-        """Whether the findings of a trace are counted, or a cache had their number."""
+        """Whether the findings of a trace are counted, or their number is known."""
         entry = self._entries.get(real)
-        known = entry.results.keys() if entry is not None else ()
-        return self.counts_findings or "counts" in known or "kept" in known
+        return self.counts_findings or (entry is not None and "counts" in entry.results)
 
     def findings_by_run(
         self, real: str, rules: RuleSettings, beside: Beside | None = None
@@ -469,8 +471,6 @@ class ClosedTraces:
         entry = self._entries.get(real)
         if entry is None:
             return {}
-        with entry.lock:
-            self._take_counts(entry, rules)
         if not self.counts_findings:
             depends, counts = entry.results.get("counts", (None, None))
             return counts if depends == (rules, beside and beside.versions) else None
@@ -503,19 +503,6 @@ class ClosedTraces:
             return self._entries.setdefault(real, _Followed(real, path, place))
 
     # With the lock of the trace held
-
-    def _take_counts(self, entry: _Followed, rules: RuleSettings) -> None:
-        """Take over the number of findings that a cache had, if these rules made it."""
-        _, state = entry.results.pop("kept", (None, None))
-        if state is None:
-            return
-        from drive_trace.fleet.kept import identity_of  # noqa: PLC0415 - as above
-
-        if state.rules == identity_of(rules):
-            counts = {run_id: sum(each.values()) for run_id, each in state.findings.items()}
-            entry.results["counts"] = (rules, None), counts
-            if not counts:
-                entry.results["clean"] = rules, None
 
     def _result(
         self, entry: _Followed, name: str, depends: object, make: Callable[[], Result]
