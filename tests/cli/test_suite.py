@@ -118,6 +118,9 @@ def test_a_suite_says_what_is_planned_and_its_baseline_what_to_expect(suite: Pat
     planned = run("plan", "--suite", suite, "--output-format", "json").json
     assert (planned["cases"], planned["runs"]) == (len(FEW), REPETITIONS)
     told = {name: str(planned[name]) for name in ("rate", "spread")}
+    assert planned["power"][1]["what"] == "dollars for each CORRECT run", "it has prices"
+    own = '["*"]\ninput = 3.0\noutput = 15.0\ncache_read = 0.3\ncache_write = 3.75\n'
+    write(suite.parent, "own/drive-trace-prices.toml", own)
     as_options = run("plan", *given, "--rate", told["rate"], "--spread", told["spread"]).json
     assert planned["power"] == [pytest.approx(each, abs=1e-6) for each in as_options["power"]]
     # (10 + z² / 2) of (12 + z²), and as far as the costs of the baseline spread.

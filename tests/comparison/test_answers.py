@@ -464,7 +464,8 @@ def test_less_input_for_more_cache_reads_is_not_better(sides: Sides) -> None:
     # Wilson's middle of 16 of 16 is 0.90.
     passes, cost = found["power"]
     assert passes == {"what": "CORRECT runs", "effect": 0.2, "power": passes["power"], "runs": 71}
-    assert (cost["what"], cost["power"]) == ("input tokens", 1)
+    assert cost["what"] == "input tokens"
+    assert 0.95 < cost["power"] < 1  # they do not spread, but how many pass is left to chance
     said = " ".join(sides.compare("--allow-unverified").out.split())
     told = f"found in {passes['power']:.0%} of such comparisons"
     assert f"{told}; for 80%, 71 runs per case and side are enough" in said

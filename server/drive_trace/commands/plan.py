@@ -15,7 +15,6 @@ from drive_trace.comparison.answer import MARGIN
 from drive_trace.comparison.repeated import tally
 from drive_trace.comparison.runs import RunManifest
 from drive_trace.comparison.statistics import ALPHA
-from drive_trace.comparison.traced import Prices
 from drive_trace.storage.compared_sides import read_prices, read_side
 from drive_trace.storage.files import may_be_there
 from drive_trace.storage.finding import SearchOptions
@@ -83,15 +82,14 @@ def plan(  # noqa: PLR0913, PLR0917 - one for each option
     """
     past_runs, whose, level = "" if rate else " (assumed)", "", ALPHA
     planned: dict[str, RunManifest] = {}
-    prices: Prices = {}
     if suite is not None:
         file = suite_at(suite, "paths", "cases", "runs", "margin")
         last = file.suite.looks
         every = file.planned("baseline", last).items()
         planned |= {trace: each for trace, each in every if may_be_there(trace)}
         paths, cases, runs = (*planned,), len(file.suite.cases), file.suite.repetitions
-        margin, level, prices = file.suite.margin, file.rule(last).level, file.suite.prices
-    prices = prices or usable(read_prices(None))
+        margin, level = file.suite.margin, file.rule(last).level
+    prices = (suite and file.suite.prices) or usable(read_prices(None))
     told = {compared.DOLLARS, *compared.COSTS} - {compared.WALL_CLOCK}
     if paths:
         side = usable(read_side("past", paths, found_in(Reading(paths, search)), planned=planned))

@@ -129,15 +129,13 @@ def chance_of_cost(  # noqa: PLR0913 - what it depends on
     ways = math.prod(math.comb(m + n, n) for m, n in sizes)
     if ways < (1 / (1 - HIGHER) if by_dollars else 2) / alpha:
         return 0.0  # so few runs tell nothing
-    if not spread:
-        return 1.0
     if by_dollars:
         weights = [m * n / (m + n) for m, n in sizes]
         own = sum(w * w / (m + n - 1) for w, (m, n) in zip(weights, sizes, strict=True))
         room = (sum(weights) / quantile(2 * HIGHER * alpha)) ** 2 - own
         far = math.log(ratio) * math.sqrt(sum(weights) / (spread**2 + (1 - rate) / rate))
         return _chance(far - sum(weights) / math.sqrt(room)) if room > 0 else 0.0
-    wins = _chance(math.log(ratio) / spread / math.sqrt(2)) - 0.5
+    wins = _chance(math.log(ratio) / (spread or 1e-9) / math.sqrt(2)) - 0.5
     mean = wins * rate * rate * sum(m * n for m, n in sizes)
     # How many runs pass is left to chance, and the variance of ranks grows faster than they.
     ranks = ((m + n - 2) * rate + 3 for m, n in sizes)
@@ -150,8 +148,7 @@ def spread_of(cases: Sequence[Sample]) -> float | None:
     """The standard deviation of the logarithms of costs within a case, whatever the sides differ
     by; None of too few.
     """
-    both = [case for case in cases if case.baseline and case.candidate]
-    pairs = [c - b for case in both for b in case.baseline for c in case.candidate]
+    pairs = [c - b for case in cases for b in case.baseline for c in case.candidate]
     shift = math.fsum(pairs) / len(pairs) if pairs else 0.0
     squares, free = [], -1 if pairs else 0
     for case in cases:

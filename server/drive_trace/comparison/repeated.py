@@ -95,11 +95,9 @@ def _has_rejected_grade(score: RunScore) -> bool:
     return score.gate.uncounted is not None or any(is_any or each.qualifies for each in found)
 
 
-def counted(
-    cases: Sequence[RunsOfCase], *, baseline: bool | None = None, candidate: bool | None = None
-) -> list[Counts]:
+def counted(cases: Sequence[RunsOfCase], **may_be: bool | None) -> list[Counts]:
     """How many runs pass: see :func:`passes`."""
-    found = passes(cases, baseline=baseline, candidate=candidate)
+    found = passes(cases, **may_be)
     return [Counts(round(sum(b)), len(b), round(sum(c)), len(c)) for b, c in found]
 
 

@@ -418,9 +418,7 @@ def _sample(case: RunsOfCase, metric: CostMetric) -> Sample | None:
 
 
 def _earned(case: RunsOfCase) -> list[list[ComparedRun]]:
-    return [
-        [run for run in runs if run.score.is_earned] for runs in (case.baseline, case.candidate)
-    ]
+    return [[run for run in runs if run.score.is_earned] for runs in case[1:]]
 
 
 def _told(samples: Sequence[Sample], cases: Sequence[RunsOfCase]) -> CountsTold:

@@ -154,16 +154,15 @@ class Calibration(NamedTuple):
             ("the rate at which human fails are caught", "human fail", "s", self.tpr, FAILS_CAUGHT),
             ("the rate at which human passes are kept", "human pass", "es", self.tnr, PASSES_KEPT),
         ):
+            labels = label + ending
             if rate.value is None:
-                found.append(f"{what} is not known, as there are no {label}{ending}")
+                found.append(f"{what} is not known, as there are no {labels}")
             elif rate.lower < least:
                 said = f"the lower bound of {what} is {rate.lower:.3f}, and has to be {least:.2f}"
                 more = _more_needed(rate, least)
-                would = f"no number of {label}{ending} would do"
-                if more:
-                    would = plural(more, f"more {label}", ending)
-                    would += " would do, with results as those so far"
-                found.append(f"{said}: {would}")
+                number = plural(more, f"more {label}", ending) if more else f"no number of {labels}"
+                so_far = ", with results as those so far" * bool(more)
+                found.append(f"{said}: {number} would do{so_far}")
         answered = self.n / (self.n + self.invalid)
         if answered < ANSWERED:
             found.append(
