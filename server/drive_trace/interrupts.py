@@ -18,7 +18,7 @@ class Interrupted(BaseException):
 
 def end_when_interrupted() -> None:
     """From now on Ctrl-C ends the process at once: there is nothing to undo."""
-    _handle(_end)
+    _handle(lambda *_: os._exit(EXIT_INTERRUPTED))
 
 
 def raise_when_interrupted() -> None:
@@ -44,10 +44,6 @@ def _handle(handler: Callable[..., NoReturn]) -> None:
     # The parent process may want it ignored, as a shell does for a background job.
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, handler)
-
-
-def _end(*_: object) -> NoReturn:
-    os._exit(EXIT_INTERRUPTED)
 
 
 def _raise(*_: object) -> NoReturn:

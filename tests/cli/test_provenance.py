@@ -255,7 +255,7 @@ def test_what_was_measured_is_said_beside_a_duration(tmp_path: Path) -> None:
     entries = provenance_of("".join(lines), Origin("hook", ("wall_clock_ms",), (), "session-1"))
     write(tmp_path / f"trace.jsonl{RECORD}", [entries])
     assert "1 of 1 dispatch, as measured" in run("score", trace).out
-    said = f"{len(lines)} events recorded beside, {len(lines)} measured"
+    said = f"{len(lines)} events recorded beside, {len(lines)} with a measured value"
     assert said in " ".join(run("score", trace).out.split())
     (scored,) = run("score", trace, "--format", "json").json["runs"]
     assert scored["provenance"]["recorded"] == scored["provenance"]["measured"] == len(lines)

@@ -106,9 +106,11 @@ def test_its_json_has_lines_tokens_and_what_is_left_out(path: Path) -> None:
     of_first = next(each for each in found["dispatches"] if each["agent"] == "a1")
     assert of_first["tokens"]["output_tokens"] == 40
     assert found["tokens"]["output_tokens"] == 3 * 4 + 40 + 2
-    assert "the end of 4 rounds: what was decided, and how much was found" in found["notes"]
-    assert 'the end of the dispatch "never back": it has not come back' in found["notes"]
-    assert 'the subagent "w1": no start, kind or name' in found["notes"]
+    assert (
+        "left out: the end of 4 rounds: what was decided, and how much was found" in found["notes"]
+    )
+    assert 'left out: the end of the dispatch "never back": it has not come back' in found["notes"]
+    assert 'left out: the subagent "w1": no start, kind or name' in found["notes"]
     assert told(path).out.startswith("13 events (13 of high confidence), 1 turn of a person\n")
 
 
@@ -118,7 +120,9 @@ def test_a_line_that_cannot_be_read_costs_no_time(path: Path) -> None:
     path.write_text("".join([first, '{"type":"user","mess\n', *others]) + '{"torn')
     found = told(path, "--format", "json").json
     assert [each["lines"] for each in found["events"][:3]] == [[4]] * 3
-    assert {f"line {each} of {path}: it cannot be read" for each in (2, 14)} < {*found["notes"]}
+    assert {f"left out: line {each} of {path}: it cannot be read" for each in (2, 14)} < {
+        *found["notes"]
+    }
     after = told(path).out.splitlines()
     assert after[:14] == before[:14]
     assert "ts unavailable" not in "".join(after)

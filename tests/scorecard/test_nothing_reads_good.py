@@ -112,16 +112,20 @@ def grades_and_doubts(
 
 
 def is_torn_after(records: list[bytes], grade: Grade | None) -> bool:
-    """Whether a torn line stands below a grade, or else below the run's last event in the file. A
-    file of nothing but torn lines is not read at all.
-    """
+    """Whether a torn line stands below a grade, or else below the run's last event in the file."""
     torn = [number for number, record in enumerate(records) if record == TORN]
     if grade is not None:
         above = grade.number
     else:
         events = [number for number, record in enumerate(records) if is_valid(record)]
         above = max(events, default=len(records))
-    return bool(torn) and (torn[-1] > above or len(torn) == len(records))
+    return bool(torn) and torn[-1] > above
+
+
+def is_nameless(records: list[bytes]) -> bool:
+    """Whether no line of a file names a run, so that it is not read as a trace."""
+    legible = [json.loads(each.decode("utf-8", "replace")) for each in records if each != TORN]
+    return bool(records) and all(each["project_run_id"] is None for each in legible)
 
 
 def is_valid(record: bytes) -> bool:
@@ -161,7 +165,7 @@ def is_copied_below(
 def is_earned(files: list[tuple[list[bytes], bool]]) -> bool:
     """Whether the one run of the files is CORRECT beyond doubt."""
     last, doubts = grades_and_doubts(files)
-    if not last or any(is_unread for _, is_unread in files):
+    if not last or any(is_unread or is_nameless(records) for records, is_unread in files):
         return False
     decides = max(last.values(), key=lambda grade: (grade.ts, grade.at))
     if set(decides.triple) != {"pass"}:
@@ -212,4 +216,4 @@ def test_what_is_green_was_earned(files: list[tuple[list[bytes], bool]]) -> None
         assert ("**CORRECT**" in shown) == earned
         assert bool(re.search(r"^  CORRECT$", text.out, re.MULTILINE)) == earned
         table = run("score", "--format", "table", *paths).out
-        assert bool(re.search(r"^checkout-retry +CORRECT(?! with)", table, re.MULTILINE)) == earned
+        assert bool(re.search(r"^checkout-retry +CORRECT(?!,)", table, re.MULTILINE)) == earned

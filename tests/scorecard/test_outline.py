@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from drive_trace.scorecard.outline import grading, in_short, outline
+from drive_trace.scorecard.outline import decided_by, grading, in_short, outline
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.text.document import as_markdown, as_text, unmarked
 from drive_trace.text.html import as_html
@@ -61,8 +61,8 @@ def test_what_did_not_end_or_failed_is_counted_and_waiting_is_no_work() -> None:
     lines += [*dispatch("D3", 40, 60, result=None), late]
     assert said(run_of(*lines)) == [
         "0 of 3 dispatches completed over 40m of work (3h 20m by the clock); 1 failed: D2 (line 4);"
-        " 1 aborted: D3 (line 8); 1 without an end: D1 (line 1); most time: D3 (line 8), 2h 40m, "
-        "20m of it in rounds."
+        " 1 aborted: D3 (line 8); 1 without an end: D1 (line 1); most time: D3 (line 8), 2h 40m "
+        "as a whole, 20m of it in rounds."
     ]
 
 
@@ -77,6 +77,14 @@ def test_rounds_that_stopped_or_have_no_valid_end_are_told() -> None:
     told = said(run_of(*lines[:2], stopped, lines[3], lines[4].replace("satisfied", "fine")))[0]
     assert "over 10m of work, not counting 1 round without a valid end (" in told
     assert told.endswith("; 1 round ended at a stop condition.")
+    alone = [each.replace("satisfied", "fine") for each in dispatch("D2", 0, 10)]
+    assert "over 10m of work, with no valid end of a round (" in said(run_of(*alone))[0]
+
+
+def test_a_grade_that_readers_reject_is_to_be_mended() -> None:
+    run = run_of(*dispatch("D1", 0, 10), graded(True, "PASS", "pass"))
+    mend = "mend line 5 (see drive-trace check), or record it again"
+    assert decided_by(run) == f"No grade counts: {mend}."
 
 
 def test_time_that_was_recorded_afterwards_is_called_a_claim() -> None:

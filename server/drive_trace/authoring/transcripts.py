@@ -212,7 +212,6 @@ _FAILURES: Mapping[str, tuple[str, Container[str]]] = {
     "slice-completed": ("result", {"abandoned"}),
 }
 """By event: the field that tells a failure, and the values that do. A halt is one anyway."""
-_HALT = "falsified-assumption"
 _BEFORE = 20
 """So many events of the run stand before each failure as its context."""
 
@@ -238,7 +237,7 @@ def failures_of(lines: Iterable[Line], run_id: str | None = None) -> list[Item] 
 def _failure(line: Line) -> str | None:
     assert line.event is not None
     name = line.event.name
-    if name == _HALT:
+    if name == "falsified-assumption":
         return name
     field, values = _FAILURES.get(name, (None, ()))
     value = line.fact(field) if field is not None else None

@@ -129,8 +129,8 @@ def check(paths: tuple[str, ...], search: SearchOptions, **given: Any) -> None:
     --fix rewrites a trace as a whole, and not where it changed in the meantime. With - the fixed
     text goes to standard output, and the findings to standard error.
 
-    --diff is exact, so that it can be applied; but in a terminal, and in the log of a CI runner
-    (CI is set, and the output is no file), what these would obey is replaced.
+    --diff is exact, for git apply -p0; but in a terminal, and in the log of a CI runner (CI is set,
+    and the output is no file), what these would obey is replaced.
 
     In a git checkout, what HEAD has of a trace is compared with it; --history compares what any
     commit recorded (first parents, renames followed), --history=REF what REF has and the commits

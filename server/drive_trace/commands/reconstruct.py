@@ -85,11 +85,14 @@ def reconstruct(session: str, into: str | None, output_format: str, **given: Any
 
     told, more = sessions.read_session({each: lines(each) for each in paths}), dict[str, object]()
     cost = usage.total_usage({each: lines(each) for each in paths})
+    reasons = cost.reasons if isinstance(cost, Refused) else ()
+    lacks = [*told.left_out, *(f"the tokens: {reason}" for reason in reasons)]
+    told = told._replace(left_out=[f"left out: {each}" for each in lacks])
     if told.id and into is not None:
         _fill(into, told, cost, given["project_run_id"], dry_run=given["dry_run"])
         return
     if told.id:
-        found = _told(told, cost, given["project_run_id"] or told.id)
+        found = _told(told, given["project_run_id"] or told.id)
         # What stands in the session's own log is not of one dispatch.
         logs = {
             each.agent: {each.log: lines(each.log)} if each.log not in {"", paths[0]} else {}
@@ -116,7 +119,7 @@ def reconstruct(session: str, into: str | None, output_format: str, **given: Any
     write_document(f"{made}\n", given["out"], traces=paths)
 
 
-def _told(session: SessionLogs, cost: Usage | Refused, run_id: str) -> Reconstruction:
+def _told(session: SessionLogs, run_id: str) -> Reconstruction:
     """What a session tells, in the words of what is told of a transcript."""
     from drive_trace.authoring.sessions import missing_in  # noqa: PLC0415 - not for --help
 
@@ -125,7 +128,7 @@ def _told(session: SessionLogs, cost: Usage | Refused, run_id: str) -> Reconstru
         stamp = Stamp(f"{session.id}-{number}", str(told.ts))
         event = json.loads(_new(session, told, run_id).draft.record(stamp))
         events.append(Reconstructed(event, "high", "session", told.lines))
-    return Reconstruction(events, session.operator_turns, [*session.left_out, *_lacks(cost)])
+    return Reconstruction(events, session.operator_turns, session.left_out)
 
 
 def _new(session: SessionLogs, told: LoggedEvent, run_id: str) -> NewEvent:
@@ -161,15 +164,10 @@ def _fill(
     if dry_run:
         click.echo("".join(f"{each.record}\n" for each in written), nl=False)
     notes = [note for each in written for note in each.notes]
-    left_out = [f"left out: {each}" for each in (*session.left_out, *_lacks(cost), *unknown)]
     count = plural(len(written), "event")
+    left_out = (*session.left_out, *(f"left out: {each}" for each in unknown))
     for each in (*notes, f"{into}: {count} {'would be ' * dry_run}appended", *left_out):
         notify(each)
-
-
-def _lacks(cost: Usage | Refused) -> list[str]:
-    reasons = cost.reasons if isinstance(cost, Refused) else ()
-    return [f"the tokens: {reason}" for reason in reasons]
 
 
 def _figures(cost: Usage | Refused) -> dict[str, object] | None:

@@ -182,15 +182,12 @@ def _call(
             if is_of_all and own not in {"trace_file", "project_run_id", "cwd"}:
                 key = "judge" if command is judge else given["component"]
                 said_so = error.format_message()  # what is an option there is a key here
-                what = re.sub(r"'?--([a-z-]+)'?", _as_key, said_so)
+                option = re.compile("'?--([a-z-]+)'?")
+                what = option.sub(lambda each: f"`{each[1].replace('-', '_')}`", said_so)
                 raise Ended(EXIT_UNUSABLE, f"{file.path}: [{key}]: {what}") from error
             notify(error.format_message())
         except OSError as error:
             notify(f"not read: {why(error)}")
-
-
-def _as_key(option: re.Match[str]) -> str:
-    return f"`{option[1].replace('-', '_')}`"
 
 
 def _end(file: SuiteFile, word: str, due: Sequence[PlannedRun], components: Sequence[str]) -> None:

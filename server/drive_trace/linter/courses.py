@@ -31,7 +31,6 @@ TOLERANCES = (
     Option("tolerance-percent", 10, "Percent of what it should be that a duration may be off."),
 )
 """What rules about durations let pass."""
-_BRIEF = "brief-issued"
 _order = attrgetter("order")
 _MOVE_ON = {
     DISPATCH: (DISPATCH.opener, SLICE.closer, "project-closed"),
@@ -148,7 +147,7 @@ def _is_usual(of: Lifetime, lines: Sequence[Line]) -> bool:
     if names.count(of.opener) + names.count(of.closer) > 2:
         return False
     if of is DISPATCH:
-        return _BRIEF in names
+        return "brief-issued" in names
     return len({line.fact(DISPATCH.field) for line in lines}) == 1
 
 

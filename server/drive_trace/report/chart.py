@@ -42,7 +42,6 @@ _REACH = 24 / _WIDTH
 """A cluster is no wider than a number on it needs."""
 _MOST_LANES = 24
 REJECTED = "rejected"
-_BRIEF = "brief-issued"
 SERIOUS = ("falsified-assumption", REJECTED, Outcome.HALTED, "correctness-recorded", Outcome.AGAIN)
 """The kinds of marks that are seen at every zoom, also where several stand together."""
 
@@ -368,7 +367,7 @@ def _first_briefs(
     """
     found: dict[_RoundKey, LineRef] = {}
     for event in events:
-        if event.name == _BRIEF and event.text("brief_disposition") == "initial":
+        if event.name == "brief-issued" and event.text("brief_disposition") == "initial":
             key = event.text("dispatch_id"), event.text("round_id")
             if key in rounds:
                 found.setdefault(key, event.place)

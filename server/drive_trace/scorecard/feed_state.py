@@ -23,8 +23,6 @@ from drive_trace.trace.run import Run, in_order
 from drive_trace.trace.times import is_later, latest_recorded
 from drive_trace.vocabulary import ENVELOPE, GRADE, EventType
 
-_AGENT = "orchestrator_agent_id"
-
 
 class FeedState(NamedTuple):
     """What a trace says of one run's feed."""
@@ -193,6 +191,6 @@ def _may_be_of_feed(index: Index, line: FlaggedLine, feed: EventType, run_id: st
 
 def _agent_of(run: Run) -> str | None:
     """See :attr:`FeedState.agent_id`. A blank name is nobody's."""
-    agents = {values_of(line)[_AGENT] for line in run.lines}
+    agents = {values_of(line)["orchestrator_agent_id"] for line in run.lines}
     named = [each for each in agents if isinstance(each, str) and each.strip()]
     return named[0] if len(named) == 1 else None

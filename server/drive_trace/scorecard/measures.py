@@ -244,7 +244,8 @@ class Provenance(NamedTuple):
         """All of it for people, given how many events there are; None where there is nothing to
         say.
         """
-        beside = f"{plural(self.recorded, 'event')} recorded beside, {self.measured:,} measured"
+        beside = f"{plural(self.recorded, 'event')} recorded beside"
+        beside += f", {self.measured:,} with a measured value"
         beside += f", {self.logged:,} told by the log of a session" * bool(self.logged)
         sample = f"{self.events:,} of " * (self.events < of)
         none = f"no sign of another in {sample}{plural(of, 'event')}"

@@ -14,6 +14,7 @@ from drive_trace.scorecard.run_facts import NotableDispatch, RunFacts
 from drive_trace.scorecard.run_score import NO_SIGNAL, RunScore, what_would_change_it
 from drive_trace.text import document as doc
 from drive_trace.text.wording import listed, plural, short_time
+from drive_trace.vocabulary import GRADE
 
 _MOST_HALTS = 5
 _MOST_KINDS = 4
@@ -41,9 +42,14 @@ def plain_line(run: RunScore) -> LineWords:
 
 def decided_by(run: RunScore, line: LineWords | None = None) -> doc.Words:
     """The line with the grade that counts, and what would change the verdict."""
-    grade, said = run.correctness, "Nothing was graded yet."
+    line, grade, said = line or plain_line(run), run.correctness, "Nothing was graded yet."
+    rejected = [(part.path, each) for part in run.parts for each in part.rejected]
+    for path, each in rejected if run.gate.is_ungraded else ():
+        if each.feed == GRADE:
+            grade_at = line(LineRef(path, each.line))
+            return f"No grade counts: mend {grade_at} (see drive-trace check), or record it again."
     if grade is not None:
-        said = f"Decided by {(line or plain_line(run))(LineRef(grade.path, grade.line))}."
+        said = f"Decided by {line(LineRef(grade.path, grade.line))}."
     return f"{said} {what_would_change_it(run.gate)}"
 
 
@@ -81,12 +87,13 @@ def _work(run: RunScore, line: LineWords) -> doc.Words:
         claimed = f", {short_time(facts.claimed_ms)} of it as claimed" if facts.claimed_ms else ""
         said += f" over {short_time(facts.work_ms)} of work{claimed}"
         left = f", not counting {plural(facts.open_rounds, 'round')} without a valid end"
+        left = left if facts.open_rounds < facts.rounds else ", with no valid end of a round"
         said += left * bool(facts.open_rounds)
     said += f" ({short_time(facts.clock_ms)} by the clock)" if facts.clock_ms is not None else ""
     phrases = [said, *_unfinished(facts, line)]
     if (top := facts.longest) is not None:
         worked = facts.longest_work_ms or 0
-        of_it = f", {short_time(worked)} of it in rounds" * (worked < 0.9 * top.figure)
+        of_it = f" as a whole, {short_time(worked)} of it in rounds" * (worked < top.figure)
         phrases.append(f"most time: {_top(top, line)}, {short_time(top.figure)}{of_it}")
     if (top := facts.most_rounds) is not None and facts.reworked:
         again = f"{plural(facts.reworked, 'dispatch', 'es')} needed another round"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from drive_trace.scorecard import run_score
 from drive_trace.scorecard.card import ILLEGIBLE, NO_RUN_SIGNAL, ScoreCard
 from drive_trace.scorecard.caveats import CaveatCode, uncounted_phrases
 from drive_trace.scorecard.measures import Efficiency, WallClock, covered
@@ -305,7 +304,7 @@ def table(card: ScoreCard, columns: int, paint: doc.Paint) -> str:
     rows = [
         [
             doc.name(run.run_id, width // 3),
-            doc.chip(run_score.STANDINGS[run.standing], run.standing),
+            doc.chip(printable(run.word, width // 3), run.standing),
             # A line ends between two items.
             _happened(run).replace(" ", "\u00a0").replace("·\u00a0", "· "),
         ]

@@ -33,7 +33,6 @@ if TYPE_CHECKING:  # few look at the commits of git
     from drive_trace.storage.histories import Touched
 
 NO_MORE = MoreFiles()
-_LIBRARY = "node_modules"
 _MOST_OF_BLANK = 64
 """Bytes; a file that is longer holds something."""
 _ON_WINDOWS = os.name == "nt"
@@ -407,7 +406,7 @@ class _Search:
             self._repositories.append(self._known(self._base / folder, git_folder))
             return place._replace(repository=self._repositories[-1])
         name = place.inner[:-1].rpartition(os.sep)[2]
-        reason = Omission.LIBRARY if name == _LIBRARY else None
+        reason = Omission.LIBRARY if name == "node_modules" else None
         reason = Omission.REPOSITORY if git_folder is not None else reason
         if reason is None or self._options.everywhere:
             return place

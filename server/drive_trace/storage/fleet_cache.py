@@ -16,7 +16,6 @@ from pathlib import Path
 from drive_trace import __version__
 from drive_trace.storage.files import DIGEST, cache_folder, digest_of, why
 
-_NAME = "fleet.sqlite"
 _MOST_BYTES = 4 << 30
 """A larger file is begun anew."""
 _TABLE = "kept (key BLOB PRIMARY KEY, value BLOB, sum BLOB)"
@@ -135,7 +134,7 @@ def open_cache(say: Callable[[str], None], patience: float = 0) -> Cache:
 
 def _usable(folder: Path) -> Path:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path = folder / _NAME
+    path = folder / "fleet.sqlite"
     if path.is_symlink():
         raise OSError("its cache is a link")
     if path.exists() and path.stat().st_size > _MOST_BYTES:

@@ -34,8 +34,6 @@ from drive_trace.linter.edits import replace_id
 from drive_trace.linter.rule import Findings, Rule, SameDispatch, Severity, shown
 from drive_trace.vocabulary import DISPATCH, NULL_TEXTS
 
-_FIELD = "parent_dispatch_id"
-
 
 def _check(same: SameDispatch) -> Findings:
     if same.value in NULL_TEXTS:  # of these, null-as-text speaks
@@ -53,7 +51,7 @@ def _check(same: SameDispatch) -> Findings:
             if is_itself:
                 own_id = "`parent_dispatch_id` is its own `dispatch_id`"
                 message = f"a dispatch cannot resume itself: {own_id}"
-            yield RULE.finding(line, _FIELD, message, run=run)
+            yield RULE.finding(line, "parent_dispatch_id", message, run=run)
 
 
 RULE = Rule(Severity.WARNING, _check, fixes=partial(replace_id, of=DISPATCH))
