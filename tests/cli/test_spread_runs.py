@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from drive_trace import score as api_score
 from drive_trace.analysis import Analysis, join_all
-from drive_trace.commands import score as score_command
+from drive_trace.commands import reading
 from drive_trace.linter.rule import SameId, SharedEvents, WholeTrace
 from drive_trace.linter.rules import RULES
 from drive_trace.scorecard.scoring import ScoredTrace
@@ -130,13 +130,13 @@ def test_a_file_that_is_gone_when_runs_are_joined_is_an_unread_input(
 ) -> None:
     grade = write(tmp_path, "a/trace.jsonl", graded_at(2, "pass", "pass", "pass"))
     write(tmp_path, "b/trace.jsonl", at(1, "dispatch-start", **DISPATCH))
-    read = score_command.with_judgements
+    read = reading.with_judgements
 
     def then_gone(*args: Any) -> Any:
         grade.unlink(missing_ok=True)
         return read(*args)
 
-    monkeypatch.setattr(score_command, "with_judgements", then_gone)
+    monkeypatch.setattr(reading, "with_judgements", then_gone)
     ran = run("score", "--require-correct", tmp_path)
     assert ran.code == 1
     assert "changed while runs were joined" in " ".join(ran.out.split())
