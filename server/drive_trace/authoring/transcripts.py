@@ -27,7 +27,6 @@ _REMARKS = ("isMeta", "isSidechain", "isCompactSummary")
 """Claude Code logs its own remarks, and its subagents' turns, as turns, too."""
 _LONGEST_PART = 2_000
 """Characters of a call of a tool, or its result, that are shown."""
-_PATHS = ("path", "file_path")
 _NO_TIMES = "ts unavailable from transcript — all reconstructed events have ts: null"
 _NO_SIGNAL = "no Drive dispatch/authoring signal detected"
 IN_WORDS = {
@@ -184,7 +183,7 @@ def _events(turn: _Turn, index: int) -> Iterator[Reconstructed]:
                 "model": _text(given, "model"),
             }
             yield Reconstructed(_event("dispatch-start", id_, known), "medium")
-        path = _text(given, *_PATHS) if called in _WRITERS else None
+        path = _text(given, "path", "file_path") if called in _WRITERS else None
         for what in ("spec", "plan") if path is not None else ():
             if path is not None and path.endswith(f"{what}.md"):
                 kind = "slice" if "slices/" in path else "project"

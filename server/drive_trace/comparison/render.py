@@ -29,7 +29,6 @@ from drive_trace.text.escaping import plain
 from drive_trace.text.html import as_html, document, join, tag
 from drive_trace.text.wording import are, duration, factor, first_of, plural
 
-_TITLE = "Drive Trace: candidate against baseline"
 _LEFT, _WIDTH, _ROW = 20, 320, 34
 _MOST = 5
 _HEADLINE = "All that was spent ÷ CORRECT runs: what the others cost counts, too"
@@ -89,7 +88,7 @@ def html_body(found: Comparison) -> Html:
     """What stands in such a page, which has the style of a report."""
     *power, answer = lead(found, "Answer")
     assert isinstance(answer, doc.Section)
-    title = tag("h1", _TITLE)
+    title = tag("h1", "Drive Trace: candidate against baseline")
     said = tag("p", "Answer: ", tag("strong", found.answer.words), class_="headline")
     header = tag("header", as_html(power), title, said, as_html(answer.blocks))
     return join([header, tag("main", as_html(sections(found)))])

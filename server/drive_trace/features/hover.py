@@ -31,7 +31,6 @@ from drive_trace.trace.times import milliseconds_between, moment
 from drive_trace.vocabulary import ENVELOPE, EventType, FieldType, ListShape, OneOfShape
 from drive_trace.vocabulary.slips import event_meant
 
-_RULE = "\n\n---\n\n"
 _ALONE = referents.HoverOptions()
 _MOST_FINDINGS = 5
 _LONGEST_MESSAGE = 400
@@ -56,7 +55,7 @@ def hover(
     # The meaning of what is in no vocabulary would say the same once more.
     about = _about(at, has_card=bool(verdict)) if at.field is not None or not wrong else ""
     first = "\n\n".join(part for part in (verdict, wrong, scorecard) if part)
-    text = _RULE.join(part for part in (first, about) if part)
+    text = "\n\n---\n\n".join(part for part in (first, about) if part)
     if not text:
         return None
     return types.Hover(contents=markup(text, kind), range=range_of(view, point.record, span))

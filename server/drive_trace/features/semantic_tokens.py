@@ -86,7 +86,6 @@ _FAMILIES = {
     Family.LIFECYCLE: _LIFECYCLE,
     Family.FEEDS: _FEED,
 }
-_NO_IDS = (None, Entity.PATH)
 
 
 def _kind_of_string(event: EventType | None, field: FieldType | None) -> _Kind:
@@ -95,7 +94,7 @@ def _kind_of_string(event: EventType | None, field: FieldType | None) -> _Kind:
         return _TEXT
     if field.name == "event_type":
         return _FAMILIES[event.family] if event is not None else _TEXT
-    if field.names not in _NO_IDS:
+    if field.names not in (None, Entity.PATH):
         return _NEW_ID if event is not None and _starts(event, field) else _ID
     return _kind_of_shape(field.shape)
 

@@ -41,7 +41,6 @@ _FAILED = re.compile(
 )
 _COUNTERS = re.compile("tests|passed|failed|failures|errors|skip(ped)?|disabled|ignored|warnings")
 _SKIPPED = ("skipped", "skip", "disabled", "ignored")
-_NOTHING = {"", "0", "false", "no"}
 _GOOD_IF_NOT = re.compile(f"{_FAILED.pattern}|{_NOT_RUN.pattern}|(is)?flaky|retr(y|ies)|reruns?")
 """What a case may say that it is not: one that is not ``executed`` says nothing of the run."""
 _COUNT = re.compile("[0-9]{1,9}")
@@ -228,7 +227,7 @@ class _ReportReader:
             elif _VERDICTS.fullmatch(word) or (word == "type" and _FAILED.fullmatch(_word(value))):
                 self._take(_word(value), what)
             elif not _HARMLESS_ATTRIBUTES.fullmatch(word):
-                is_denied = value.casefold() in _NOTHING
+                is_denied = value.casefold() in {"", "0", "false", "no"}
                 if not is_denied or (value and self._open and not _GOOD_IF_NOT.fullmatch(word)):
                     self._take("" if is_denied else word, what)
         return counts

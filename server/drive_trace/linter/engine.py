@@ -38,7 +38,6 @@ from drive_trace.trace.places import resolve
 from drive_trace.trace.run import Run
 from drive_trace.vocabulary import DISPATCH
 
-_order = attrgetter("order")
 _revisions = count()
 
 Check = Callable[[Any], Iterable[Finding]]
@@ -303,7 +302,7 @@ class FindingStore:
             changed.update(line for line in self._hidden if line.text.rstrip("\r") in texts)
         for line in changed:
             self._unfile(line)
-        self._file(sorted(changed - gone, key=_order))
+        self._file(sorted(changed - gone, key=attrgetter("order")))
         for line in changed | gone:
             if not self._across.get(line, True):
                 del self._across[line]

@@ -31,7 +31,6 @@ from drive_trace.text.wording import LONGEST, compact, exact_duration, numbered_
 
 _NUMBERED = re.compile(r"(?:(?<=\bline )|(?<=\blines )|(?<=\d, )|(?<=\d and ))(\d+)(?!\d| more)")
 """The number of a line in our own words."""
-_UNREADABLE = "n/a (a timestamp cannot be read)"
 _MOST_EVIDENCE = 8
 _MOST_NUMBERS = 20
 """Of so many lines of a file, the numbers are told."""
@@ -312,7 +311,7 @@ def _cell(value: Value, unit: FigureUnit) -> str:
         return ", ".join(map(str, value))
     if value is None:
         # A count that stands in no table is of events, of which there were none.
-        return "0" if unit is FigureUnit.COUNT else _UNREADABLE
+        return "0" if unit is FigureUnit.COUNT else "n/a (a timestamp cannot be read)"
     return _quantity(value, unit)
 
 

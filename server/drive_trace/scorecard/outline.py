@@ -19,8 +19,6 @@ from drive_trace.vocabulary import GRADE
 _MOST_HALTS = 5
 _MOST_KINDS = 4
 _MOST_NAMED = 3
-_GATED = ("mechanical", "qa")
-_NO_FILE = {"", "-"}
 _JUDGED = "--acceptance FILE --diff FILE --api PROVIDER --model ID --orchestrator-family FAMILY"
 LineWords = Callable[[LineRef], doc.Words]
 """Names a line in a view, which may link to it: ``line 88``."""
@@ -153,11 +151,11 @@ def grading(run: RunScore) -> Iterator[doc.Block]:
     missing = {*run.gate.missing}
     if not missing or run.gate.uncounted is not None:
         return
-    path = next((each.path for each in run.parts if each.path not in _NO_FILE), "FILE")
+    path = next((each.path for each in run.parts if each.path not in {"", "-"}), "FILE")
     where = f"--trace-file {shlex.quote(path)} --project-run-id {shlex.quote(run.run_id)}"
     said = [
         f"drive-trace gate {where} --component {each} --run COMMAND"
-        for each in _GATED
+        for each in ("mechanical", "qa")
         if missing & {each, NO_SIGNAL}
     ]
     if missing & {"intent", NO_SIGNAL}:

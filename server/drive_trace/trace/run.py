@@ -17,7 +17,6 @@ from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import DISPATCH, EVENTS, ROUND, Lifetime
 
 _NO_LINES: Sequence[Line] = ()
-_order = attrgetter("order")
 
 Result = TypeVar("Result")
 
@@ -140,7 +139,7 @@ def any_between(lines: Iterable[Line], start: Line | None, end: Line) -> bool:
 
 def in_order(lines: Iterable[Line]) -> LineSet:
     """Lines as a set."""
-    return LineSet(sorted(lines, key=_order))
+    return LineSet(sorted(lines, key=attrgetter("order")))
 
 
 # How long dispatches and rounds took

@@ -46,13 +46,11 @@ from drive_trace.linter.rule import Findings, Rule, Run, Severity, shown
 from drive_trace.trace.joined import file_by_file
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, GRADE
 
-_GRADES = ("pass", "fail")
-
 
 def _check(run: Run) -> Findings:
     grade = file_by_file(run).grade
     for name in CORRECTNESS_FIELDS if grade is not None else ():
-        recorded = [line for line in run.events(GRADE) if line.fact(name) in _GRADES]
+        recorded = [line for line in run.events(GRADE) if line.fact(name) in ("pass", "fail")]
         if grade is not None and grade.fact(name) is None and recorded:
             line, was = recorded[-1], shown(recorded[-1].fact(name))
             message = (f"`{name}` was {was} on line ", line, "; this null erases it")
