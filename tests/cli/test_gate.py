@@ -436,9 +436,25 @@ def test_a_stale_report_that_was_accepted_qualifies_the_verdict(
         gate(trace, "--result", xml, "--accept-stale"),
         run("record", *record, "--mechanical", "pass"),
     ):
-        assert "CORRECT, but qa by tests that may be older" in ran.out
+        assert "CORRECT, but qa by what may be older" in ran.out
     assert run("score", "--require-correct", trace).code == 1
     gate(trace, "--run", "true")
+    assert "stale-report" not in codes(trace)
+
+
+def test_no_grade_of_another_component_makes_an_older_gate_current(trace: Path) -> None:
+    for component in ("mechanical", "qa"):
+        gate(trace, "--run", "true", component=component)
+    record = ("record", "--trace-file", trace, "--project-run-id", RUN)
+    assert "CORRECT\n" in run(*record, "--intent", "pass").out
+    with trace.open("a", encoding="utf-8") as file:
+        file.write(text_of(event("dispatch-end")))
+    said = "CORRECT, but mechanical and qa by what may be older than the work"
+    assert said in run(*record, "--intent", "pass").out
+    assert codes(trace)["stale-report"]
+    gate(trace, "--run", "true")
+    assert "CORRECT, but mechanical by what" in run("score", trace).out
+    gate(trace, "--run", "true", component="mechanical")
     assert "stale-report" not in codes(trace)
 
 

@@ -337,6 +337,16 @@ def test_a_prompt_has_an_end(trace: Path) -> None:
     assert "characters, and may have 1,000,000; shorten case" in ran.err
 
 
+def test_a_verdict_on_the_work_of_before_qualifies_the_next_grade(trace: Path) -> None:
+    judged(*says(PASS))
+    with trace.open("a", encoding="utf-8") as file:
+        file.write(text_of(event("dispatch-end")))
+    again = "--trace-file", trace, "--project-run-id", RUN, "--qa", "pass"
+    assert "CORRECT, but intent by what may be older than the work" in run("record", *again).out
+    assert judged(*says(PASS, PASS)).code == 0
+    assert "older than the work" not in run("score", trace).out
+
+
 def test_the_judge_sees_the_run_in_all_its_files(trace: Path) -> None:
     Path("earlier").mkdir()
     Path("earlier/trace.jsonl").write_text(text_of(event("slice-started")), "utf-8")

@@ -41,7 +41,7 @@ def dispatch(number: int, run: str = "run-1", rounds: int = 1) -> str:
 def test_the_verdict_stands_first_then_the_card_then_the_facts() -> None:
     page = page_of(dispatch(1, rounds=2) + graded("pass", "fail", None))
     said = "not computable — missing: intent"
-    assert page.startswith(f"# {said}\n\n**{said}** · run `run-1`\n")
+    assert page.startswith(f"# {said}\n\nRun `run-1`\n")
     headings = re.findall(r"^## .*", page, re.MULTILINE)
     assert headings == [
         "## Metrics: facts, not a score",

@@ -23,7 +23,7 @@ from drive_trace.commands.terminal import Ended, notify
 from drive_trace.grading.judgements import Command, Gating, ReportFile, to_record
 from drive_trace.grading.junit import ZONES, JUnitError, JUnitReport, read_junit
 from drive_trace.interrupts import Interrupted
-from drive_trace.scorecard.scoring import UNTIMED, ScoredTrace, last_work
+from drive_trace.scorecard.scoring import UNTIMED, ScoredTrace, last_work, work_count
 from drive_trace.storage.appending import AppendError, locked_trace
 from drive_trace.storage.files import STDIN, Problem, leads_out, open_regular, read_bytes, why
 from drive_trace.storage.git import tree_state
@@ -163,6 +163,7 @@ def gate(  # noqa: PLR0913, PLR0917 - one for each option
         outcome=ended.outcome,
         commit=commit,
         clean=clean,
+        worked=work_count(would.traces, request.project_run_id),
         tool=__version__,
         **ended.evidence,
     )

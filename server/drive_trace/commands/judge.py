@@ -19,6 +19,7 @@ from drive_trace.commands.reading import read_text
 from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, notify
 from drive_trace.grading import judgements, prompts
 from drive_trace.grading.calibration import FAMILIES, families_of
+from drive_trace.scorecard.scoring import work_count
 from drive_trace.storage.appending import AppendError, locked_trace
 from drive_trace.storage.configuration import CONFIGURATION_NAME, JudgeSettings
 from drive_trace.storage.files import leads_out, may_be_there
@@ -207,7 +208,7 @@ class Judging:
         self._tree = tree_state(given["repo"] or ".", request.trace_file)
         self._record = f"{request.trace_file}{JUDGEMENTS_SUFFIX}"
         """Where the calls are recorded: beside the trace, as readers look there alone."""
-        self._diff = ""
+        self._diff, self._worked = "", 0
         projects = Projects(".", with_baseline=False, trusted=options.trusted())
         self._project, self._own = projects.of(request.trace_file), own_project()
         self._settings, tree = (each.configuration.judge for each in (self._own, self._project))
@@ -237,6 +238,7 @@ class Judging:
             what = f"nothing of the diff can be shown: {first_of(cut.left_out, 10)}"
             raise self._no_verdict(what)
         events, unseen = asking.excerpt(would.traces, request.project_run_id)
+        self._worked = work_count(would.traces, request.project_run_id)
         shown = [*map(without_keys, events)]
 
         def render(nonce: str) -> prompts.Prompt:
@@ -397,6 +399,7 @@ class Judging:
             acceptance_hash=prompt.acceptance_hash,
             diff_hash=prompts.hash_of(self._diff),
             range=self._given["commits"],
+            worked=self._worked,
             commit=self._tree[0],
             clean=self._tree[1],
             reply=call.reply and writable(reply.text),

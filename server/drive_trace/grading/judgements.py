@@ -116,6 +116,8 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     """Which of these this is."""
     attempt: Ordinal = 1
     """Which time the same was asked, as the reply before was malformed."""
+    worked: Count | None = None
+    """So many events of the run were work when it was asked."""
     commit: str | None = None
     """The commit of the working tree, where it is known."""
     clean: bool | None = None
@@ -179,6 +181,8 @@ class Gating(msgspec.Struct, frozen=True, kw_only=True):
     skipped: Count | None = None
     stale: bool = False
     """Whether it is not known to be later than the run's last work, and was accepted."""
+    worked: Count | None = None
+    """So many events of the run were work when it began."""
     commit: str | None = None
     """The commit of the working tree, where it is known."""
     clean: bool | None = None

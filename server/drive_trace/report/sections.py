@@ -487,7 +487,7 @@ def _dispatch_sections(
 def run_report_markdown(
     headline: str, card: Sequence[doc.Block], run: RunScore, events: Sequence[Event]
 ) -> str:
-    """A page on one run: its card, and below it the report on its events."""
+    """A page on one run: its card, whose verdict is the heading, and the report on its events."""
     report = contents.report_on_run(run, events)
     places = Places(report)
     parts = (
@@ -496,4 +496,5 @@ def run_report_markdown(
         assertions(report, places),
         provenance(),
     )
-    return doc.as_markdown([doc.Section(headline, [*card, *parts])]) + "\n"
+    first = doc.Paragraph(f"Run {doc.name(run.run_id)}")
+    return doc.as_markdown([doc.Section(headline, [first, *card[1:], *parts])]) + "\n"

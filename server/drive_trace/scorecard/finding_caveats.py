@@ -206,10 +206,9 @@ def _of_judge(run: RunScore, deciding: Recorded) -> Iterator[Caveat]:
 
 def _of_gates(run: RunScore, deciding: Recorded) -> Iterator[tuple[CaveatCode, str, str, bool]]:
     """The parts of caveats on what a grade rests on."""
-    evidence: list[Gating | Judgement] = [*run.gates.values()]
-    evidence += [run.judgement] if run.judgement is not None else []
-    known = {*run.gates, *(["intent"] if run.judgement is not None else [])}
-    bare = [name for name, value in deciding.values.items() if value and name not in known]
+    evidence: dict[str, Gating | Judgement] = {**run.gates}
+    evidence |= {"intent": run.judgement} if run.judgement is not None else {}
+    bare = [name for name, value in deciding.values.items() if value and name not in evidence]
     lost = [name for name in bare if name in run.gated]
     if run.has_unreadable_record:
         short = "the record of its judging cannot be read whole"
@@ -222,11 +221,15 @@ def _of_gates(run: RunScore, deciding: Recorded) -> Iterator[tuple[CaveatCode, s
         short = f"{listed(run.failing)} graded against the latest gate"
         more = ", which came to something else; run the gate again"
         yield CaveatCode.CONTRADICTED_BY_GATE, short, more, True
-    if stale := [name for name, gate in run.gates.items() if gate.stale]:
-        short = f"{listed(stale)} by tests that may be older than the work"
-        yield CaveatCode.STALE_REPORT, short, "; run the tests again", True
-    commits = {each.commit for each in evidence if each.commit}
-    if len(commits) > 1 or any(each.clean is False for each in evidence):
+    old = {name: None for name, gate in run.gates.items() if gate.stale}
+    for name, each in evidence.items():
+        if each.worked is not None and each.worked < run.facts.worked:
+            old[name] = None
+    if old:
+        short = f"{listed(old)} by what may be older than the work"
+        yield CaveatCode.STALE_REPORT, short, "; run the gates, or the judge, again", True
+    commits = {each.commit for each in evidence.values() if each.commit}
+    if len(commits) > 1 or any(each.clean is False for each in evidence.values()):
         many = f"graded at {len(commits):,} commits"
         short = many if len(commits) > 1 else "graded in a tree with changes"
         more = ", so that no commit is known to be what was graded"

@@ -77,6 +77,8 @@ class RunFacts(NamedTuple):
     """So many rounds ended with a question to a person."""
     stopped: int = 0
     """So many rounds ended at a condition that stops the work."""
+    worked: int = 0
+    """So many events are work."""
 
 
 _Bounds = tuple[Line | None, Line | None]
@@ -143,6 +145,7 @@ def run_facts(run: Run, files: _Files) -> RunFacts:
         most_rounds=NotableDispatch(*called(most), starts[most]) if most is not None else None,
         escalations=verdicts["escalating-to-user"],
         stopped=verdicts["stop-condition"],
+        worked=sum(len(run.events(name)) for name, each in EVENTS.items() if each.is_work),
     )
 
 

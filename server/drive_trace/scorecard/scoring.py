@@ -307,6 +307,12 @@ def last_work(traces: Iterable[ScoredTrace], run_id: str) -> datetime | None:
     return max(found, default=None)
 
 
+def work_count(traces: Sequence[ScoredTrace], run_id: str) -> int:
+    """How many events of a run are work, each once."""
+    run = score_joined(traces, run_id)
+    return run.facts.worked if run is not None else 0
+
+
 def score_joined(
     traces: Sequence[ScoredTrace], run_id: str, verdicts: Sequence[Verdicts] = ()
 ) -> RunScore | None:
