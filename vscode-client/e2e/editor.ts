@@ -542,6 +542,12 @@ export class Editor {
     await this.page.keyboard.insertText(text);
   }
 
+  /** Takes back all changes of the file in front. What is typed before that is done would end it. */
+  async revert(): Promise<void> {
+    await this.run("File: Revert File");
+    await this.cleanTab.waitFor();
+  }
+
   /** Saves the file in front, and waits until it is written: VS Code does not write it in one go. */
   async save(): Promise<void> {
     await this.press("Control+S");

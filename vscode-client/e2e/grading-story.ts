@@ -256,7 +256,7 @@ export async function playGrading(editor: Editor, sandbox: Sandbox): Promise<voi
     await told.getByText("Show Line", { exact: true }).click();
     await editor.cursor.filter({ hasText: `Ln ${line}, Col 1` }).waitFor();
     await editor.lines.filter({ hasText: '"intent":"fail"' }).last().waitFor();
-    await editor.run("File: Revert File");
+    await editor.revert();
     await editor.run("Notifications: Clear All Notifications");
   });
 

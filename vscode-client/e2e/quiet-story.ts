@@ -117,7 +117,7 @@ export async function playQuiet(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.screenshot("next-event");
     await editor.press("Tab");
     await editor.lines.filter({ hasText: '"round-start"' }).first().waitFor();
-    await editor.run("File: Revert File");
+    await editor.revert();
   });
 
   await step("an event that is appended is not indented, as the line before it is", async () => {
@@ -138,6 +138,6 @@ export async function playQuiet(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.press("Escape");
     await editor.press("Enter");
     await until("the braces on one line", async () => (await editor.lines.filter({ hasText: /^\{\}$/ }).count()) === 1);
-    await editor.run("File: Revert File");
+    await editor.revert();
   });
 }

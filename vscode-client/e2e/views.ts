@@ -119,7 +119,7 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.cursor.filter({ hasText: "Ln 17," }).waitFor();
     await editor.lines.filter({ hasText: '"dispatch-end"' }).first().waitFor();
     await editor.press("Escape");
-    await editor.run("File: Revert File");
+    await editor.revert();
   });
 
   await playLiveAgent(editor, sandbox);
@@ -142,7 +142,7 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.run("Drive Trace: Stop Following Tail");
     assert.equal(await editor.lines.filter({ hasText: "step 79" }).count(), 0, "the end, out of view");
     await editor.selectTab("trace.jsonl");
-    await editor.run("File: Revert File");
+    await editor.revert();
   });
 
   await step("the view Runs shows every run with its verdict, and opens it", async () => {

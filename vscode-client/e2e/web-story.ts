@@ -100,7 +100,7 @@ export async function playInBrowser(editor: Editor, sandbox: Sandbox): Promise<v
     await editor.suggestions.filter({ hasText: "slice-started" }).first().waitFor();
     await editor.screenshot("web-completion");
     await editor.press("Escape");
-    await editor.run("File: Revert File");
+    await editor.revert();
   });
 
   await step("commands that start programs say what is missing", async () => {
