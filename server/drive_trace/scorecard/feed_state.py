@@ -164,7 +164,7 @@ def feed_state(index: Index, feed: EventType, run_id: str, path: str = "") -> Fe
         recorded_in(counted) if counted is not None else None,
         uncounted_lines(uncounted),
         _agent_of(run) if run is not None else None,
-        [line.order + 1 for line in index.repeats.get(run_id, ())],
+        [line.order + 1 for line in index.repeats(run_id)],
         newest_grade(run) if run is not None and feed.name == GRADE else None,
     )
 

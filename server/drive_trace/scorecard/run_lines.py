@@ -85,7 +85,7 @@ class TraceLines:
             strays=self.strays,
             stray_count=len(index.strays[0]),
             unknown=tuple(sorted((*unknown.get(run_id, ()), *unknown[None]))),
-            copies=tuple(line.order + 1 for line in index.repeats.get(run_id, ())),
+            copies=tuple(line.order + 1 for line in index.repeats(run_id)),
             newest_grade=newest_grade(run),
         )
 

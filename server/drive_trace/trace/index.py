@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import merge
 from itertools import chain
 from operator import attrgetter
@@ -226,15 +226,15 @@ class Index:
             found[line.facts[EVENT_ID]].append(line)
         return found
 
-    @cached_property
-    def repeats(self) -> Mapping[str, Sequence[Line]]:
-        """By run its events that are copies of one above them."""
-        found = defaultdict[str, list[Line]](list)
-        first: dict[Hashable, Line] = {}
-        for line in in_order(chain.from_iterable(self.repeated_ids.values())):
-            if first.setdefault((line.run, identity_of(line)), line) is not line:
-                found[line.run].append(line)
-        return found
+    def repeats(self, run_id: str) -> Sequence[Line]:
+        """The events of a run that are copies of one above them. Only the run is looked at, as each
+        keystroke asks.
+        """
+        lines = self.runs[run_id].lines if run_id in self.runs else ()
+        if len({line.facts[EVENT_ID] for line in lines}) == len(lines):
+            return ()
+        first: dict[Identity, Line] = {}
+        return [line for line in lines if first.setdefault(identity_of(line), line) is not line]
 
     def having(self, name: str, field: str, value: object) -> LineSet:
         """The events of one name in which a field has a value, of all runs."""
