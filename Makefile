@@ -198,6 +198,7 @@ $(ENGINES)/.installed: requirements-dev.lock requirements-fleet.lock pyproject.t
 	@$(ENGINES)/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r requirements-dev.lock -r requirements-fleet.lock
 	@# Ray takes the namespace of this package for the whole of OpenTelemetry, and does not start.
 	@$(ENGINES)/bin/python -m pip --disable-pip-version-check --quiet uninstall --yes opentelemetry-proto
+	@rm -rf $(ENGINES)/lib/python*/site-packages/opentelemetry # the folder that pip leaves, empty
 	@$(ENGINES)/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation -e .
 	@touch $@
 
