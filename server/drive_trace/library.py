@@ -125,7 +125,7 @@ def score(*paths: AnyPath, no_ignore: bool = False, exclude: Collection[str] = (
             elif isinstance(trace, Problem):
                 unread.append(Unread(trace.path, trace.reason))
             else:
-                path, records, provenance = trace
+                path, records, provenance, _ = trace
                 yield with_judgements(summarize_text(records, path, provenance), path)
 
     traces = list(scored(_found(named, options)))

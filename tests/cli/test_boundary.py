@@ -93,6 +93,49 @@ def test_a_search_reads_and_writes_nothing_through_a_link(
     assert f"{made}: " not in run("score", "--require-correct", "--exclude", made).err
 
 
+OPENING: tuple[tuple[tuple[str, ...], str], ...] = (
+    *((each, "good/trace.jsonl") for each in (*SEARCHES, ("emit", *EMIT, SLICE))),
+    (("check", "--fix"), "good/.drive-trace-"),
+)
+
+
+@pytest.mark.parametrize("is_folder", [False, True], ids=["a file", "a folder"])
+@pytest.mark.parametrize(("command", "opened"), OPENING, ids=lambda each: " ".join(each[:3]))
+def test_what_becomes_a_link_when_it_is_opened_leads_nowhere(
+    command: tuple[str, ...],
+    opened: str,
+    is_folder: bool,
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """And is again what it was right after that."""
+    theirs, there = home / "runs/trace.jsonl", Path("good" if is_folder else "good/trace.jsonl")
+    theirs.write_text(SECRET)
+    Path("good/trace.jsonl").write_text(CLEAN.replace("}", ",}"))
+    before, open_now, begun = _state(home), os.open, list[str]()
+
+    def swapped(name: str, *given: int, **more: int) -> int:
+        if opened not in os.fspath(name):
+            return open_now(name, *given, **more)
+        begun.append(name)
+        there.rename("aside")
+        there.symlink_to(theirs.parent if is_folder else theirs)
+        try:
+            return open_now(name, *given, **more)
+        finally:
+            there.unlink()
+            Path("aside").rename(there)
+
+    monkeypatch.setattr(os, "open", swapped)
+    path = there / "trace.jsonl" if is_folder else there
+    ran = _append(command, path) if command[0] == "emit" else run(*command, ".")
+    assert begun or command[0] == "fleet"  # which reads in other processes
+    if is_folder or ".drive" not in opened:
+        assert ran.code == 2, ran
+    assert "hunter2" not in f"{ran.out}{ran.err}"
+    assert {path: data for path, data in _state(home).items() if data} == before
+
+
 def _said(made: Path) -> str:
     return INTO_GIT if ".git" in made.resolve().parts else OUT
 

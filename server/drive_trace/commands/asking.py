@@ -124,7 +124,9 @@ def read_case(path: str) -> JudgedCase:
     texts = {}
     for field, file in files.items():
         try:
-            texts[field] = read_regular(inside(file, folder) if file != folder else file).decode()
+            is_beside = file != folder
+            real = inside(file, folder) if is_beside else file
+            texts[field] = read_regular(real, is_real=is_beside).decode()
         except UnicodeDecodeError as error:
             raise Ended(EXIT_UNUSABLE, f"{file}: is not UTF-8") from error
         except (OSError, ValueError) as error:

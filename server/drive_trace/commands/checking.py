@@ -99,7 +99,7 @@ def _check(task: _Task, logs: dict[str, TraceLog] | None = None) -> list[_Checke
     _join(traces, analyses)
     if logs is not None:
         for each, analysis in zip(traces, analyses, strict=True):
-            path, records, _ = each.trace
+            path, records, *_ = each.trace
             logs[path] = log_of(analysis, records, path)
     return [_checked(*each) for each in zip(traces, analyses, strict=True)]
 
@@ -110,7 +110,7 @@ def _check_apart(task: _Task) -> list[_CheckedTrace]:
 
 
 def _analysed(trace: _Trace) -> Analysis:
-    path, records, provenance = trace.trace
+    path, records, provenance, _ = trace.trace
     return Analysis(records, trace.settings, path, provenance=provenance)
 
 
@@ -333,7 +333,7 @@ class Checking:
         """A trace with its text, which may have to be read again, and what was committed of it."""
         trace, settings, is_beside, *_ = found
         if not trace.records:
-            again = read_trace(trace.path)
+            again = read_trace(trace.found)
             if isinstance(again, Problem):
                 reading.unread.append(Unread(again.path, again.reason))
                 again = trace._replace(records=[""])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,7 +24,15 @@ from drive_trace.grading.junit import ZONES, JUnitError, JUnitReport, read_junit
 from drive_trace.interrupts import Interrupted
 from drive_trace.scorecard.scoring import UNTIMED, ScoredTrace, last_work, work_count
 from drive_trace.storage.appending import AppendError, locked_trace
-from drive_trace.storage.files import STDIN, Problem, leads_out, open_regular, read_bytes, why
+from drive_trace.storage.files import (
+    STDIN,
+    Problem,
+    inside,
+    leads_out,
+    open_regular,
+    read_bytes,
+    why,
+)
 from drive_trace.storage.git import tree_state
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
 from drive_trace.storage.processes import run_shell, runs_nothing
@@ -248,8 +255,7 @@ def _log(path: str | None) -> Iterator[Callable[[bytes], object]]:
 
     try:
         # What is in it already, as a trace, is not lost, and no link is followed.
-        no_link = getattr(os, "O_NOFOLLOW", 0)
-        file = None if path is None else BufferedWriter(open_regular(path, "a", no_link))
+        file = path and BufferedWriter(open_regular(inside(path), "a", is_real=True))
     except OSError as error:
         raise unwritable(error) from error
 
@@ -258,7 +264,7 @@ def _log(path: str | None) -> Iterator[Callable[[bytes], object]]:
         sys.stderr.buffer.write(data)
         sys.stderr.buffer.flush()
         try:
-            if file is not None:
+            if file:
                 file.write(data)
                 file.flush()
         except OSError as error:

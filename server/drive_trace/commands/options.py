@@ -157,7 +157,7 @@ def _complete_runs(ctx: click.Context, param: click.Parameter, incomplete: str) 
     runs, left = dict[str, None](), _MOST
     for path in islice(found, _MOST_FILES):
         with suppress(OSError, ValueError):
-            data = read_regular(str(path), left)
+            data = read_regular(path if isinstance(path, str) else path.path, left)
             left -= len(data)
             runs |= dict.fromkeys(runs_named(data))
     return [each for each in runs if each.startswith(incomplete) and re.fullmatch(_HARMLESS, each)]

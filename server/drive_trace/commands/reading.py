@@ -195,8 +195,8 @@ class Reading(finding.NotRead):
         since = self.search.since
         if since is None or isinstance(found, Problem) or since.has(found):
             return found
-        self._untouched.add(found)
-        return LeftOut(found, f"not touched since {since.since[:10]}")
+        self._untouched.add(str(found))
+        return LeftOut(str(found), f"not touched since {since.since[:10]}")
 
     def asks_for(self, run_id: str) -> bool:
         """Whether a run is looked at: by ``--run``, and as it was touched ``--since`` a commit."""

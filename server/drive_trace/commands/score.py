@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from operator import attrgetter
 
 import click
@@ -71,13 +72,14 @@ def score(
     """
     # The files that PATH means, one after another.
     found = Reading(paths, search, options.histories(paths))
-    traces = _read(found, found)
+    read: dict[str, str] = {}
+    traces = _read(found, found, read)
     run_ids = found.asked({*_runs_in(traces), *found.touched})
-    others = _read(found.others(run_ids), found)  # of the same runs
+    others = _read(found.others(run_ids), found, read)  # of the same runs
     traces = among(traces, others, attrgetter("path"))
     found.note_lost(_runs_in(traces))
     left_out = omitted(found.left_out)
-    scored = card.score(traces, found.unread, left_out, _read_again, only=run_ids)
+    scored = card.score(traces, found.unread, left_out, partial(_read_again, read), only=run_ids)
     exempt = [*_exempt(scored, search.projects or Projects("."), found)]
     by_default = "table" if is_terminal(sys.stdout) else "text"
     click.echo(_rendered(scored, output_format or by_default, exempt))
@@ -97,22 +99,26 @@ def _runs_in(traces: Iterable[TraceSummary]) -> set[str]:
     return {run.run_id for each in traces for run in each.runs}
 
 
-def _read(found: Iterable[TraceRecords], reading: Reading) -> list[TraceSummary]:
+def _read(
+    found: Iterable[TraceRecords], reading: Reading, read: dict[str, str]
+) -> list[TraceSummary]:
     """What the score needs of each file: the scores of its runs, each as if this were its only
-    file, and what a judge has recorded beside it; with --history what git vouches for of it.
+    file, and what a judge has recorded beside it; with --history what git vouches for of it. Notes
+    in ``read`` where to read them again.
     """
     traces: list[TraceSummary] = []
     for file in found:
         # The lines of one file at a time: those of files that share runs are read again.
         traces[-1:] = [each if each.path == STDIN else without_lines(each) for each in traces[-1:]]
+        read[file.path] = file.found
         runs = ScoredTrace(file.records, file.path, file.provenance).summary()
         traces.append(reading.vouched(runs, file.records))
     return traces
 
 
-def _read_again(path: str) -> Index | None:
+def _read_again(read: Mapping[str, str], path: str) -> Index | None:
     """The lines of a file; None where it can no longer be read."""
-    found = read_trace(path)
+    found = read_trace(read[path])
     if isinstance(found, Problem):
         return None
     return ScoredTrace(found.records, path, found.provenance).index

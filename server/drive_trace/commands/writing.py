@@ -197,7 +197,7 @@ def found_beside(trace_file: str, run_id: str, paths: Sequence[str] = ()) -> Fil
     search = finding.SearchOptions(exclude=options.excluded())
     for found in finding.find_traces([*searched, *paths, trace_file], options=search):
         if not isinstance(found, Problem):
-            beside.append(found)
+            beside.append(str(found))
         elif isinstance(found, LeftOut):
             is_missed = finding.may_be_missed(found, [run_id])
             if is_missed and found.reason in finding.GONE:

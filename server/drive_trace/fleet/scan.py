@@ -86,15 +86,15 @@ class Joiner:
             for file, _ in group.files:
                 trace = self._read.pop(file.path, None) or _read_whole(file)
                 if trace is None:
-                    return file.path
+                    return file.name
                 self._read[file.path] = trace
             self._findings = _findings_joined(self._read)
         for file, expected in group.files:
             if self._read[file.path].digest != expected:
-                return file.path
+                return file.name
         run = score_run(group.run_id, [self._read[path].lines for path in paths])
         if run is None:
-            return paths[0]
+            return group.files[0][0].name
         verdicts = [verdicts_beside(path, run.run_id) for path in paths]
         return self._all.row(run, verdicts, self._findings)
 
@@ -171,17 +171,18 @@ class Inputs(NotRead):
         return (*self.unread, *omitted(self.left_out).missed)
 
     def _file(self, path: str) -> File:
+        name = str(path)
         if not self._findings:
-            return File(path, path, None)
+            return File(path, name, None)
         if not self._projects.may_configure(path, self._above):
-            return File(path, path, DEFAULTS)
+            return File(path, name, DEFAULTS)
         project = self._projects.of(path, self._above)
         for each in project.problems:
             self.failed = True
             if each.problem.message not in self._said:
                 self._said.add(each.problem.message)
                 self._tell(each.problem.message)
-        return File(path, path, None if project.problems else project.settings_for(path))
+        return File(path, name, None if project.problems else project.settings_for(path))
 
 
 class FleetScan:

@@ -94,7 +94,7 @@ def _findings(session: HookedSession, read: TraceRecords) -> Mapping[object, str
     """What is told in words, by what each of its places is known again when lines have moved."""
     from drive_trace.analysis import Analysis  # noqa: PLC0415 - the rules take long to load
 
-    path, records, provenance = read
+    path, records, provenance, _ = read
     settings = session.project.settings_for(path)
     analysis = Analysis(records, settings, path, provenance=provenance)
     return {

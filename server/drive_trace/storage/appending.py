@@ -21,7 +21,7 @@ from pathlib import Path
 from drive_trace.storage import files as disk
 from drive_trace.storage.files import why_not_utf8
 
-_COMMON = getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
+_COMMON = getattr(os, "O_BINARY", 0) | disk.NO_LINK
 _FLAGS = os.O_RDWR | os.O_APPEND | _COMMON
 _READING = os.O_RDONLY | _COMMON | getattr(os, "O_NONBLOCK", 0)
 _TAIL = 1 << 20
@@ -207,8 +207,9 @@ def _open_locked(
     """A handle that has the lock, and whether the file is new."""
     try:
         for _ in range(_ATTEMPTS):
-            handle, is_new = _open(path and str(disk.inside(path)), create, flags)
-            if _take_lock(path, handle, waiting):
+            real = path and str(disk.inside(path))
+            handle, is_new = _open(real, create, flags)
+            if _take_lock(path, real, handle, waiting):
                 return handle, is_new
             _close(handle)
     except (OSError, ValueError) as error:
@@ -216,10 +217,11 @@ def _open_locked(
     raise AppendError(path, "cannot be written: it is replaced again and again")
 
 
-def _take_lock(path: str, handle: int, waiting: Callable[[str], None] | None) -> bool:
-    """Whether the file is still the one at ``path`` when we have its lock."""
+def _take_lock(path: str, real: str, handle: int, waiting: Callable[[str], None] | None) -> bool:
+    """Whether the file is still the one at ``path``, which is ``real``, when we have its lock."""
     try:
         disk.refuse_special(os.fstat(handle))
+        disk.refuse_moved(handle, real)
         if waiting is None:
             lock(handle)
         else:

@@ -371,7 +371,7 @@ class _SideFiles:
                 yield path, manifest
         folders = [each for each in self._paths if each != disk.STDIN and Path(each).is_dir()]
         for found in finding.find_traces(folders, _MANIFESTS, options):
-            path = found.path if isinstance(found, disk.Problem) else found
+            path = found.path if isinstance(found, disk.Problem) else str(found)
             if not path.endswith(MANIFEST_SUFFIX) or _place_of(path) in {*alive, *read}:
                 continue
             stem = path.removesuffix(MANIFEST_SUFFIX)

@@ -74,6 +74,15 @@ class LeftOut(Problem):
     """
 
 
+class FoundPath(str):
+    """The path of a trace that a search found, as people know it. It is read at ``real``, where the
+    search has looked: what leads elsewhere when it is opened is not read.
+    """
+
+    real = ""
+    """A path with no link in it."""
+
+
 class TraceRecords(NamedTuple):
     """A trace that was read."""
 
@@ -83,6 +92,8 @@ class TraceRecords(NamedTuple):
     """Its text, split at each ``\\n``; the last is empty after a final newline."""
     provenance: ProvenanceRecord | None = None
     """The record of where its events come from, where one stands beside it."""
+    found: str = ""
+    """Its path to read it again: a FoundPath if a search found it."""
 
 
 def read_trace(path: str) -> TraceRecords | Problem:
@@ -92,7 +103,9 @@ def read_trace(path: str) -> TraceRecords | Problem:
     provenance = provenance_beside(path)
     data = read_bytes(path)
     found = data if isinstance(data, Problem) else decoded(path, data)
-    return found if isinstance(found, Problem) else found._replace(provenance=provenance)
+    if isinstance(found, Problem):
+        return found
+    return found._replace(provenance=provenance, found=path)
 
 
 def records_at(path: str) -> Sequence[str] | Problem:
@@ -105,7 +118,7 @@ def records_at(path: str) -> Sequence[str] | Problem:
 
 def decoded(path: str, data: bytes) -> TraceRecords | Problem:
     """A trace of these bytes; LeftOut where it is another file, called ``trace.jsonl`` as well."""
-    reason = why_not_utf8(data)
+    path, reason = str(path), why_not_utf8(data)
     if reason is not None:
         return Problem(path, reason)
     records = records_of(data)
@@ -126,7 +139,7 @@ def read_bytes(path: str, most: int = LARGEST) -> bytes | Problem:
         with opened(path) as stream:
             return read_stream(stream, most)
     except (OSError, ValueError) as error:
-        return Problem(path, why_not_read(error))
+        return Problem(str(path), why_not_read(error))
 
 
 def cache_folder() -> Path:
@@ -134,7 +147,7 @@ def cache_folder() -> Path:
     from platformdirs import user_cache_path  # noqa: PLC0415 - few need it
 
     named = os.environ.get("DRIVE_TRACE_CACHE")
-    return Path(named) if named else user_cache_path("drive-trace")
+    return Path(os.path.realpath(named or user_cache_path("drive-trace")))
 
 
 def config_folder() -> Path:
@@ -243,16 +256,18 @@ def opened(path: str) -> AbstractContextManager[BinaryIO | io.BufferedReader]:
     return io.BufferedReader(open_regular(path))
 
 
-def open_regular(path: str | Path, mode: str = "r", flags: int = 0) -> io.FileIO:
+def open_regular(path: str | Path, mode: str = "r", *, is_real: bool = False) -> io.FileIO:
     """Open a file, by default to read it, which never waits for anybody. Links are followed, unless
-    the ``flags`` of ``os.open`` say otherwise.
+    the path ``is_real``, as one is that :func:`inside` gave.
 
     Raises OSError, also for a folder, and for what is no regular file: reading from a pipe or a
     device may never end.
     """
-    file = io.FileIO(path, mode, opener=lambda path, own: _open(path, own | flags))
+    file = io.FileIO(path, mode, opener=partial(_open, is_real=is_real))
     try:
         refuse_special(os.fstat(file.fileno()))
+        if is_real:
+            refuse_moved(file.fileno(), str(path))
     except OSError:
         file.close()
         raise
@@ -274,9 +289,25 @@ def _made_up() -> frozenset[int]:
     return frozenset(os.stat(each).st_dev for each in places)  # noqa: PTH116 - fast
 
 
-def read_regular(path: str | Path, most: int = SMALL) -> bytes:
+def refuse_moved(handle: int, real: str) -> None:
+    """Raise LinkOutError unless an open file stands at this real path, with no link on the way: one
+    may have been put there since the path was checked.
+    """
+    try:
+        # The system tells the path by which it was opened. It may have been replaced since.
+        is_there = os.readlink(f"/proc/self/fd/{handle}").removesuffix(" (deleted)") == real  # noqa: PTH115 - fast
+    except OSError:  # as on macOS and Windows
+        is_same = os.path.samestat(os.lstat(real), os.fstat(handle))
+        is_there = is_same and os.path.realpath(real) == real
+    if not is_there:
+        raise LinkOutError(real, "moved, or made a link, while it was opened")
+
+
+def read_regular(path: str | Path, most: int = SMALL, *, is_real: bool = False) -> bytes:
     """All bytes of a regular file. Raises OSError, also where it has more than ``most``."""
-    with io.BufferedReader(open_regular(path)) as file:
+    if isinstance(path, FoundPath):
+        path, is_real = path.real, True
+    with io.BufferedReader(open_regular(path, is_real=is_real)) as file:
         size = refuse_large(file, most)
         return read_stream(file, most, size or _PIECE)  # in one piece, which is never copied
 
@@ -308,9 +339,14 @@ def _too_large(most: int) -> OSError:
     return OSError(errno.EFBIG, f"it has more than {most >> shift} {unit}")
 
 
-def _open(path: str, flags: int) -> int:
+NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NOFOLLOW_ANY", 0)
+"""Opens no real path whose last step has become a link, on macOS none with any."""
+
+
+def _open(path: str, flags: int, *, is_real: bool) -> int:
     # A pipe that nobody writes to is opened at once, and a terminal does not become ours.
-    return open_handle(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
+    flags |= getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+    return open_handle(path, flags | NO_LINK if is_real else flags)
 
 
 def open_handle(path: str, flags: int) -> int:
@@ -353,9 +389,9 @@ def version_at(path: str) -> tuple[int, ...]:
 
 
 # The boundary: no link that a stranger may have made leads out of its repository. `inside` decides
-# for every file that is found or that stands beside one, and for every file that is written. Two
-# things are not noticed: a second name of a file that lies elsewhere (a hard link, which git does
-# not make), and a file or folder that becomes a link between the check and the opening.
+# for every file that is found or that stands beside one, and for every file that is written; what
+# it gives is opened as a real path, so that nothing can become a link in between. Not noticed is a
+# second name of a file that lies elsewhere (a hard link, which git does not make).
 
 
 HISTORIES = {".git", ".hg", ".svn"}
@@ -464,7 +500,7 @@ def record_beside(trace: str, suffix: str, most: int = LARGEST) -> bytes | Probl
     if trace == STDIN or not may_be_there(path):  # most traces have none: links cost more to follow
         return b""
     try:
-        return read_regular(inside(path, Path(path).parent), most)
+        return read_regular(inside(path, Path(path).parent), most, is_real=True)
     except (OSError, ValueError) as error:
         return Problem(str(Path(path)), why_not_read(error))
 

@@ -343,9 +343,7 @@ class _Search:
         for each in candidates:
             found = self._of_link(each) if each.is_link and each.is_folder else self._of_file(each)
             if found is not None:
-                # Links are few, and to follow one takes as long as to read a small trace.
-                may_lead = (_ON_WINDOWS or each.is_link) and not isinstance(found, disk.Problem)
-                yield identity(each.shown) if may_lead else each.real, found
+                yield found.real if isinstance(found, disk.FoundPath) else each.real, found
         for repository in self._repositories:
             yield from (("", each) for each in self._gone(repository))
         yield from (("", disk.LeftOut(*each)) for each in self._unsearched.items())
@@ -443,22 +441,29 @@ class _Search:
         return disk.LeftOut(shown, excluded or Omission.LINKED)
 
     def _of_file(self, candidate: _FoundEntry) -> Found | None:
-        place, shown = candidate.place, candidate.shown
-        is_out = (_ON_WINDOWS or candidate.is_link) and bool(disk.leads_out(shown, self._root))
+        place, shown, real = candidate.place, candidate.shown, candidate.real
+        is_out = False
+        if _ON_WINDOWS or candidate.is_link:  # few are, and to follow one takes long
+            try:
+                real = str(disk.inside(shown, self._root))
+            except disk.LinkOutError:
+                is_out = True
+        path = disk.FoundPath(shown)
+        path.real = real
         is_named = candidate.name == "trace.jsonl" or self._is_named(Path(shown))
-        if not is_named and (is_out or not _looks_like_trace(Path(shown))):
+        if not is_named and (is_out or not _looks_like_trace(candidate.name, real)):
             return None
         excluded = self._options.excluded(shown)
         if place.unsearched is not None and not self._is_tracked(candidate):
             if not is_out and excluded in NOBODYS:
-                self._note_held(shown, place.unsearched)
+                self._note_held(path, place.unsearched)
             return None
         other = None if is_named else Omission.OTHER_NAME
         reason = excluded or other or self._reason(candidate)
         if reason is None:
-            return link_out(shown) if is_out else shown
+            return link_out(shown) if is_out else path
         kept = {Omission.HIDDEN, Omission.IGNORED}
-        found = disk.read_trace(shown) if reason in kept and not is_out else None
+        found = disk.read_trace(path) if reason in kept and not is_out else None
         # What is no trace at all is no reason to fail.
         return found if isinstance(found, disk.LeftOut) else disk.LeftOut(shown, reason)
 
@@ -536,14 +541,14 @@ def _why_gone(path: Path, content: str) -> Omission | None:
     return Omission.EMPTIED if not data.strip() and not has_content(data, content) else None
 
 
-def _looks_like_trace(path: Path) -> bool:
-    """Whether a file has a trace's fields where it begins, after blanks, and is no record of where
-    events come from, which names them, too.
+def _looks_like_trace(name: str, path: str) -> bool:
+    """Whether a file of this name has a trace's fields where it begins, after blanks, and is no
+    record of where events come from, which names them, too.
     """
-    if not re.search(_MAY_BE_TRACE, path.name):
+    if not re.search(_MAY_BE_TRACE, name):
         return False
     try:
-        with disk.open_regular(path) as file:
+        with disk.open_regular(path, is_real=True) as file:
             while (head := file.read(HEAD)).isspace():
                 pass
             text = (head + file.read(HEAD)).decode("latin-1")

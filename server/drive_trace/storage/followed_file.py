@@ -96,7 +96,9 @@ class FollowedFile:
         is_quiet = (is_same and (settle or self.is_settled)) or abs(age) >= QUIET
         if is_same and not anew and (self.is_settled or not is_quiet):
             return None
-        with disk.open_regular(self._real()) as file:  # a pipe may have taken its place meanwhile
+        is_real = self._base is not None
+        # A pipe may have taken its place meanwhile.
+        with disk.open_regular(self._real(), is_real=is_real) as file:
             status = os.fstat(file.fileno())
             if status.st_size > self._most:
                 reason = f"has {status.st_size} bytes and is left out"
@@ -227,7 +229,7 @@ class KnownFile:
         with suppress(OSError, ValueError):
             status = Path(self.path).stat()
             if self.modified is None or disk.version_of(status) != self._version:
-                data = disk.read_regular(self.path, disk.LARGEST)
+                data = disk.read_regular(self.path, disk.LARGEST, is_real=True)
                 lines = _lines_in(data)
                 if is_told and lines == shown:
                     return

@@ -176,7 +176,7 @@ class CommittedTraces:
         if place is None or committed is None:
             return None
         try:
-            data = disk.read_regular(Path(*place), disk.LARGEST)
+            data = disk.read_regular(Path(*place), disk.LARGEST, is_real=True)
         except OSError:
             data = b""
         if has_content(data, committed):

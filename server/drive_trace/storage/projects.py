@@ -349,7 +349,8 @@ class ParsedFiles(Generic[Content]):
             version = disk.version_of(path.stat()) if data is None else (len(data),)
             if version != before:
                 if data is None:
-                    data = disk.read_regular(path if is_named else disk.inside(path, path.parent))
+                    real = path if is_named else disk.inside(path, path.parent)
+                    data = disk.read_regular(real, is_real=not is_named)
                 text = data.decode("utf-8-sig").replace("\r\n", "\n")
                 read = self._parse(text)
                 if isinstance(read, tuple):

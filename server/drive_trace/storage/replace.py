@@ -93,6 +93,7 @@ def file_beside(path: Path, data: bytes | Iterable[bytes]) -> Iterator[Path]:
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".drive-trace-", suffix=".tmp")
     try:
         with os.fdopen(handle, "wb") as file:
+            disk.refuse_moved(handle, name)  # from here on no other folder has it
             file.writelines((data,) if isinstance(data, bytes) else data)
             file.flush()
             os.fsync(file.fileno())
