@@ -12,9 +12,10 @@ from datetime import UTC, datetime
 
 from lsprotocol import types
 from tests.support.aids import check_tokens, hover_text
-from tests.support.changing import changes_of, edits_in
+from tests.support.changing import changes_of
+from tests.support.client_text import apply_edits
 from tests.support.completing import made, offered
-from tests.support.fixtures import actions_in, apply_edits, edits_of, findings_of, lenses_of, read
+from tests.support.fixtures import actions_in, edits_of, findings_of, lenses_of, read
 from tests.support.moving import folds_of, links_of, selections_of, symbols_of
 
 from drive_trace.analysis import Analysis, summarize_text
@@ -138,7 +139,7 @@ def known(fixture: str) -> list[str]:
     analysis = Analysis(wanted.text)
     assert wanted.cursor is not None
     (offer,) = known_offers(analysis, wanted.cursor, None)
-    edits = edits_in(as_edits(View(analysis, _UTF16), changes_of(offer, STAMP)))
+    edits = json.loads(as_edits(View(analysis, _UTF16), changes_of(offer, STAMP)).text)
     after = apply_edits(wanted.text, edits, _UTF16).split("\n")[wanted.cursor.record]
     return [f"*{offer.title}*", "", *code(after)]
 
@@ -174,7 +175,7 @@ def measured(fixture: str, length: int) -> list[str]:
     (offer,) = fill_offers(
         analysis, wanted.cursor, None, lambda _, __: True, lambda _: (length, "")
     )
-    edits = edits_in(as_edits(View(analysis, _UTF16), changes_of(offer, STAMP)))
+    edits = json.loads(as_edits(View(analysis, _UTF16), changes_of(offer, STAMP)).text)
     after = apply_edits(wanted.text, edits, _UTF16)
     return [f"*{offer.title}*", "", *code(shortened(after.split("\n")[wanted.cursor.record]))]
 
@@ -207,7 +208,7 @@ def renamed(fixture: str, name: str) -> list[str]:
     point = point_at(View(analysis, _UTF16), wanted.at(_UTF16))
     edits = rename(View(analysis, _UTF16), point, name)
     assert not isinstance(edits, CannotMake)
-    after = apply_edits(wanted.text, edits_in(edits), _UTF16).split("\n")
+    after = apply_edits(wanted.text, json.loads(edits.text), _UTF16).split("\n")
     changed = (new for old, new in zip(wanted.lines, after, strict=True) if old != new)
     return code(*map(shortened, changed))
 

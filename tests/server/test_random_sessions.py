@@ -17,13 +17,22 @@ from drive_trace.lsp import server as server_module
 from tests.server.support import ALL_TRACES
 from tests.support.client_text import ENCODINGS
 from tests.support.drawing import examples
-from tests.support.sessions.asking import Ask
+from tests.support.sessions.asking import ask
 from tests.support.sessions.channels import InProcess
 from tests.support.sessions.conversation import Conversation
 from tests.support.sessions.model import ALL_MEMBERS, Client, World, folder_of, write_disk
 from tests.support.sessions.places import ANY
-from tests.support.sessions.pulling import PullAll
-from tests.support.sessions.steps import OPEN, RIGHT, SETTLE, Change, Open, Splice, weighted
+from tests.support.sessions.steps import (
+    OPEN,
+    RIGHT,
+    SETTLE,
+    Splice,
+    Step,
+    change,
+    open_,
+    pull_all,
+    weighted,
+)
 from tests.support.sessions.texts import DISK
 from tests.support.sessions.wrong import WRONG
 
@@ -32,7 +41,7 @@ pytestmark = pytest.mark.timeout(600)  # to find the smallest session that fails
 
 @dataclass(frozen=True)
 class Session:
-    """What a client does; steps without a `Settle` between them arrive in one burst."""
+    """What a client does; steps without a `settle` between them arrive in one burst."""
 
     client: Client
     has_folder: bool
@@ -60,9 +69,9 @@ class Session:
         world.folders.update(folders)
         conversation.note()
         self._play(conversation, [*self.opened, *self.steps])
-        self._play(conversation, [PullAll("own", None, None)])
+        self._play(conversation, [Step(pull_all, ("own", None, None))])
         if self.late is not None:
-            PullAll("none", None, None).play(conversation)
+            pull_all(conversation, "none", None, None)
             conversation.ask("shutdown", check=_is_none)
             conversation.cancel_all()
             conversation.phase = "down"
@@ -108,10 +117,10 @@ COMPLETION_BEFORE_A_CHANGE = Session(
     Client(),
     has_folder=False,
     early=[],
-    opened=[Open(ANY + 2, "\n", 1)],
+    opened=[Step(open_, (ANY + 2, "\n", 1))],
     steps=[
-        Ask("textDocument/completion", 0, (0, 0), None),
-        Change(0, (Splice(0, 0, "\u0301", (0, 0), False),), 1),
+        Step(ask, ("textDocument/completion", 0, (0, 0), None)),
+        Step(change, (0, (Splice(0, 0, "\u0301", (0, 0), False),), 1)),
     ],
     late=None,
 )

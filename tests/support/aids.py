@@ -11,11 +11,12 @@ from lsprotocol import types
 
 from drive_trace.analysis import Analysis
 from drive_trace.features import HintOptions
-from drive_trace.features.hover import hover, inlay_hints, resolve_hint
+from drive_trace.features.hover import inlay_hints, resolve_hint
 from drive_trace.features.referents import HoverOptions
-from drive_trace.features.results import JsonText, View, point_at
+from drive_trace.features.results import JsonText, View
 from drive_trace.features.semantic_tokens import LEGEND, TokenLook, tokens, tokens_in
-from tests.support.fixtures import ENCODINGS, URI, offset_in, read
+from tests.support.client_text import offset_in
+from tests.support.fixtures import ENCODINGS, URI, alike, check_hover, read
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 from drive_trace.text.spans import PositionEncoding
 
 _HINT = re.compile("«.*?»")
-_LINE_END = re.compile(r"\r\n|\r|\n")
-_UNITS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
 _EVERYWHERE = types.Range(types.Position(0, 0), types.Position(1_000_000, 0))
 VIENNA = timezone(timedelta(hours=2))
 NOW = datetime(2026, 5, 31, 14, tzinfo=UTC)
@@ -77,25 +76,24 @@ def check_tokens(fixture: str) -> list[str]:
 def check_tokens_of(text: str) -> list[str]:
     """The tokens of a text; those that are asked for line by line are the same."""
     analysis = Analysis(text)
-    answers = []
-    for encoding in ENCODINGS:
-        numbers = numbers_of(tokens(analysis, TokenLook(encoding)))
-        answers.append(shown_tokens(text, numbers, encoding))
+
+    def shown(encoding: PositionEncoding) -> list[str]:
+        look = TokenLook(encoding)
+        whole = shown_tokens(text, numbers_of(tokens(analysis, look)), encoding)
         parts: list[str] = []
         for record in range(len(analysis.document.lines)):
             line = analysis.document.protocol_line(record)
             where = types.Range(types.Position(line, 0), types.Position(line, 0))
-            part = numbers_of(tokens_in(analysis, where, TokenLook(encoding)))
+            part = numbers_of(tokens_in(analysis, where, look))
             parts += shown_tokens(text, part, encoding)
-        assert parts == answers[-1]
-    assert answers.count(answers[0]) == len(answers), answers
-    return answers[0]
+        assert parts == whole
+        return whole
+
+    return alike(shown)
 
 
 def shown_tokens(text: str, numbers: Sequence[int], encoding: PositionEncoding) -> list[str]:
     """``text type.modifier`` of each token; none goes beyond its line or into the next one."""
-    name, width = _UNITS[encoding]
-    lines = [line.encode(name, "surrogatepass") for line in _LINE_END.split(text)]
     shown = []
     line = character = end = 0
     for at in range(0, len(numbers), 5):
@@ -104,10 +102,12 @@ def shown_tokens(text: str, numbers: Sequence[int], encoding: PositionEncoding) 
         assert down or character >= end, "tokens do not overlap"
         end = character + length
         assert length > 0
-        assert end * width <= len(lines[line]), "a token is on one line"
-        token = lines[line][character * width : end * width].decode(name, "surrogatepass")
+        start, stop = (
+            offset_in(text, {"line": line, "character": each}, encoding)
+            for each in (character, end)
+        )
         modifiers = [each for n, each in enumerate(LEGEND.token_modifiers) if bits >> n & 1]
-        shown.append(f"{token} {'.'.join([LEGEND.token_types[kind], *modifiers])}")
+        shown.append(f"{text[start:stop]} {'.'.join([LEGEND.token_types[kind], *modifiers])}")
     return shown
 
 
@@ -120,12 +120,5 @@ def hover_text(
     kind: types.MarkupKind = types.MarkupKind.Markdown,
 ) -> str:
     """What a reader in Vienna sees at the cursor, three days after the examples."""
-    wanted = read(fixture)
-    analysis = Analysis(wanted.text)
-    point = point_at(View(analysis, ENCODINGS[0]), wanted.at(ENCODINGS[0]))
     options = options or HoverOptions(uri=URI, now=NOW, zone=VIENNA)
-    found = hover(View(analysis, ENCODINGS[0]), point, kind, options)
-    if found is None:
-        return ""
-    assert isinstance(found.contents, types.MarkupContent)
-    return found.contents.value
+    return check_hover(fixture, options, kind) or ""

@@ -17,27 +17,14 @@ from drive_trace.features.findings import RECORD_KIND, FixAll, format_document, 
 from drive_trace.features.navigation import prepare_rename, rename
 from drive_trace.features.new_events import appending_offers
 from drive_trace.features.results import CannotMake, View, as_edits, point_at
-from tests.support.fixtures import ENCODINGS, apply_edits, offset_in, read
+from tests.support.client_text import apply_edits, offset_in
+from tests.support.fixtures import ENCODINGS, read
 
 if TYPE_CHECKING:
     from drive_trace.features.findings import Offer
-    from drive_trace.features.results import JsonText
     from drive_trace.text.spans import PositionEncoding
 
 NOW = Stamp("11111111-2222-4333-8444-555555555555", "2026-05-28T15:00:00.000Z")
-
-
-def edits_in(made: JsonText) -> list[types.TextEdit]:
-    """The text edits that an answer holds."""
-    return [
-        types.TextEdit(
-            types.Range(
-                types.Position(**each["range"]["start"]), types.Position(**each["range"]["end"])
-            ),
-            each["newText"],
-        )
-        for each in json.loads(made.text)
-    ]
 
 
 def check_format(before: str, after: str | None = None) -> None:
@@ -47,15 +34,15 @@ def check_format(before: str, after: str | None = None) -> None:
     text, wanted = read(before).text, read(before if after is None else after).text
     for encoding in ENCODINGS:
         assert formatted(text, encoding) == wanted
-        assert edits_in(format_document(View(Analysis(wanted), encoding))) == []
+        assert json.loads(format_document(View(Analysis(wanted), encoding)).text) == []
 
 
 def formatted(text: str, encoding: PositionEncoding, where: types.Range | None = None) -> str:
     """The text after formatting all of it, or a range."""
     analysis = Analysis(text)
-    if where is None:
-        return apply_edits(text, edits_in(format_document(View(analysis, encoding))), encoding)
-    return apply_edits(text, edits_in(format_range(View(analysis, encoding), where)), encoding)
+    view = View(analysis, encoding)
+    made = format_document(view) if where is None else format_range(view, where)
+    return apply_edits(text, json.loads(made.text), encoding)
 
 
 def check_rename(before: str, new_name: str, after: str) -> None:
@@ -78,7 +65,7 @@ def check_rename(before: str, new_name: str, after: str) -> None:
         assert json.loads(inside) == prepared.placeholder
         made = rename(View(analysis, encoding), point, new_name)
         assert not isinstance(made, CannotMake), made
-        assert apply_edits(fixture.text, edits_in(made), encoding) == wanted
+        assert apply_edits(fixture.text, json.loads(made.text), encoding) == wanted
 
 
 def check_no_rename(before: str, new_name: str = "other") -> str:
@@ -126,7 +113,7 @@ def check_filled_in(before: str, title: str, after: str) -> None:
         analysis = Analysis(fixture.text)
         (offer,) = known_offers(analysis, fixture.cursor, None)
         assert offer.title == title
-        edits = edits_in(as_edits(View(analysis, encoding), changes_of(offer)))
+        edits = json.loads(as_edits(View(analysis, encoding), changes_of(offer)).text)
         assert apply_edits(fixture.text, edits, encoding) == read(after).text
 
 
@@ -145,7 +132,7 @@ def check_appended(before: str, title: str, *pairs: str) -> None:
     for encoding in ENCODINGS:
         analysis = Analysis(text)
         made = as_edits(View(analysis, encoding), changes_of(offer))
-        after = apply_edits(text, edits_in(made), encoding)
+        after = apply_edits(text, json.loads(made.text), encoding)
         assert after.startswith(text)
         added = after[len(text) :].removeprefix("\n")
         assert added.endswith("\n")

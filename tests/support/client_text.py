@@ -10,7 +10,7 @@ import re
 import urllib.parse
 import urllib.request
 from collections.abc import Iterable
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -73,12 +73,48 @@ def path_of(uri: str) -> Path:
     return Path(urllib.request.url2pathname(parts.path))
 
 
+def units(text: str, encoding: str) -> int:
+    """The length of a text in the units of an encoding; a lone surrogate is a character."""
+    name, width = _UNIT[encoding]
+    return len(text.encode(name, "surrogatepass")) // width
+
+
 def position(text: str, offset: int, encoding: str) -> dict[str, int]:
     """The protocol's position of a code point of the text."""
-    ends = [end.end() for end in _LINE_END.finditer(text) if end.end() <= offset]
-    name, width = _UNIT[encoding]
-    head = text[ends[-1] if ends else 0 : offset]
-    return {"line": len(ends), "character": len(head.encode(name)) // width}
+    line, start = 0, 0
+    for end in _LINE_END.finditer(text):
+        if end.end() > offset:
+            break
+        line, start = line + 1, end.end()
+    return {"line": line, "character": units(text[start:offset], encoding)}
+
+
+def offset_of(text: str, at: dict[str, Any], encoding: str) -> int:
+    """The code point that a position means: past a line's end is its end, past the text's is that;
+    inside a character is its start.
+    """
+    ends = list(islice(_LINE_END.finditer(text), int(at["line"]) + 1))
+    if at["line"] > len(ends):
+        return len(text)
+    start = ends[int(at["line"]) - 1].end() if at["line"] else 0
+    stop = ends[int(at["line"])].start() if at["line"] < len(ends) else len(text)
+    left = at["character"]
+    for offset in range(start, stop):
+        left -= units(text[offset], encoding)
+        if left < 0:
+            return offset
+    return stop
+
+
+def offset_in(text: str, at: Any, encoding: str) -> int:
+    """The code point at a position that a server has given, as an object or as JSON: it has to be
+    one of the text.
+    """
+    if not isinstance(at, dict):
+        at = {"line": at.line, "character": at.character}
+    offset = offset_of(text, at, encoding)
+    assert position(text, offset, encoding) == at, f"{at} is no place of the text"
+    return offset
 
 
 def range_at(text: str, start: int, stop: int, encoding: str) -> dict[str, Any]:
@@ -93,29 +129,14 @@ def range_of(text: str, token: str, encoding: str = "utf-16") -> dict[str, Any]:
 
 
 def apply_edits(text: str, edits: Iterable[Any], encoding: str = "utf-16") -> str:
-    """What an editor makes of text edits."""
-    return _apply(
-        text,
-        [
-            (
-                _offset(text, edit["range"]["start"], encoding),
-                _offset(text, edit["range"]["end"], encoding),
-                edit["newText"],
-            )
-            for edit in edits
-        ],
-    )
-
-
-def _offset(text: str, at: dict[str, int], encoding: str) -> int:
-    starts = [0, *(end.end() for end in _LINE_END.finditer(text))]
-    start = starts[at["line"]]
-    line = _LINE_END.split(text[start:], maxsplit=1)[0]
-    name, width = _UNIT[encoding]
-    data = line.encode(name)
-    units = at["character"] * width
-    assert units <= len(data), f"{at} is beyond the end of its line"
-    return start + len(data[:units].decode(name))
+    """What an editor makes of text edits, given as objects or as JSON."""
+    found = []
+    for edit in edits:
+        is_json = isinstance(edit, dict)
+        where, new = (edit["range"], edit["newText"]) if is_json else (edit.range, edit.new_text)
+        start, end = (where["start"], where["end"]) if is_json else (where.start, where.end)
+        found.append((offset_in(text, start, encoding), offset_in(text, end, encoding), new))
+    return _apply(text, found)
 
 
 # Programs that read the command line's JSON
@@ -146,7 +167,7 @@ def column_offset(text: str, line: int, column: int) -> int:
 
 def _apply(text: str, edits: list[tuple[int, int, str]]) -> str:
     parts, at = [], 0
-    for start, stop, new in sorted(edits):
+    for start, stop, new in sorted(edits, key=lambda edit: edit[:2]):
         assert at <= start <= stop, "edits of one change must not overlap"
         parts += [text[at:start], new]
         at = stop

@@ -11,7 +11,8 @@ from drive_trace.features.completion import Abilities, completion
 from drive_trace.features.results import View, point_at
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Point
-from tests.support.fixtures import ENCODINGS, Fixture, apply_edits, offset_in, read
+from tests.support.client_text import apply_edits, offset_in
+from tests.support.fixtures import Fixture, alike, read
 
 FRESH = "aaaaaaaa-0000-4000-8000-000000000001"
 OPENED = "bbbbbbbb-0000-4000-8000-000000000002"
@@ -44,11 +45,12 @@ def offered(
     the cursor.
     """
     wanted = read(fixture) if isinstance(fixture, str) else fixture
-    answers = []
-    for encoding in ENCODINGS:
-        items = _asked(wanted, encoding, client, path)
-        answers.append([(item.label, made(wanted, item, encoding)) for item in items])
-    assert answers.count(answers[0]) == len(answers), answers
+    alike(
+        lambda encoding: [
+            (item.label, made(wanted, item, encoding))
+            for item in _asked(wanted, encoding, client, path)
+        ]
+    )
     items = _asked(wanted, PositionEncoding.UTF16, client, path)
     assert [item.sort_text for item in items] == sorted(str(item.sort_text) for item in items)
     return [item for item in items if _fits(wanted, item)]

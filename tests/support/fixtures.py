@@ -38,9 +38,9 @@ read back by code of the tests' own.
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from textwrap import dedent
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from lsprotocol import converters, types
 
@@ -49,6 +49,7 @@ from drive_trace.authoring.drafts import Stamp
 from drive_trace.features import findings, results
 from drive_trace.features.findings import DiagnosticMaker, DiagnosticOptions
 from drive_trace.features.hover import hover
+from drive_trace.features.referents import HoverOptions
 from drive_trace.features.results import (
     CannotMake,
     JsonText,
@@ -66,12 +67,14 @@ from drive_trace.trace.document import Point
 from drive_trace.trace.provenance import Origin, digest_of_line, entry_line, read_provenance
 from drive_trace.vocabulary import EVENTS
 from drive_trace.vocabulary.types import ENVELOPE_EXAMPLE
+from tests.support.client_text import apply_edits, offset_in, position
 from tests.support.rule_examples import Example
 
 URI = "file:///traces/checkout-retry/trace.jsonl"
 ENCODINGS = tuple(PositionEncoding)
 PLAIN = converters.get_converter()
 _ALL = 10_000
+T = TypeVar("T")
 
 _CURSOR = "$0"
 _EOF = "<eof>"
@@ -272,57 +275,17 @@ def dumps(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-# Positions of the protocol, counted by encoding the text: nothing of the engine's own
-
-_BYTES_A_UNIT = {
-    PositionEncoding.UTF8: ("utf-8", 1),
-    PositionEncoding.UTF16: ("utf-16-le", 2),
-    PositionEncoding.UTF32: ("utf-32-le", 4),
-}
-
-
 def to_position(text: str, point: Point, encoding: PositionEncoding) -> types.Position:
-    """A place in a text as a client says it; the text has no lone carriage return."""
-    name, width = _BYTES_A_UNIT[encoding]
-    line = text.split("\n")[point.record]
-    if point.offset > len(line):  # behind the newline
-        return types.Position(point.record + 1, 0)
-    head = line[: point.offset]
-    return types.Position(point.record, len(head.encode(name, "surrogatepass")) // width)
+    """A place in a text as a client says it."""
+    at = sum(len(each) + 1 for each in text.split("\n")[: point.record]) + point.offset
+    return types.Position(**position(text, at, encoding))
 
 
-def offset_in(text: str, position: Any, encoding: PositionEncoding) -> int:
-    """The code point of ``text`` at a position of the protocol, given as an object or as JSON."""
-    line, units = (
-        (position["line"], position["character"])
-        if isinstance(position, dict)
-        else (position.line, position.character)
-    )
-    name, width = _BYTES_A_UNIT[encoding]
-    lines = text.split("\n")
-    data = lines[line].encode(name, "surrogatepass")
-    assert units * width <= len(data), f"character {units} is beyond the end of line {line}"
-    head = data[: units * width].decode(name, "surrogatepass")
-    return sum(len(each) + 1 for each in lines[:line]) + len(head)
-
-
-def apply_edits(text: str, edits: Iterable[types.TextEdit], encoding: PositionEncoding) -> str:
-    """What an editor makes of text edits."""
-    found = [
-        (
-            offset_in(text, edit.range.start, encoding),
-            offset_in(text, edit.range.end, encoding),
-            edit.new_text,
-        )
-        for edit in edits
-    ]
-    parts: list[str] = []
-    at = 0
-    for start, end, new in sorted(found, key=lambda edit: edit[:2]):
-        assert at <= start <= end, "edits of one change must not overlap"
-        parts += (text[at:start], new)
-        at = end
-    return "".join([*parts, text[at:]])
+def alike(ask: Callable[[PositionEncoding], T]) -> T:
+    """An answer, which is the same in every encoding once its positions are read."""
+    answers = [ask(each) for each in ENCODINGS]
+    assert answers.count(answers[0]) == len(answers), answers
+    return answers[0]
 
 
 # Findings
@@ -507,15 +470,12 @@ def _key(position: types.Position) -> tuple[int, int]:
 def check_actions(fixture: str, only: Sequence[str] | None = None) -> list[str]:
     """The titles of the code actions at the cursor."""
     wanted = read(fixture)
-    answers = [
-        [
-            each.title
-            for each in _actions(Analysis(wanted.text), wanted.at(encoding), encoding, only=only)
-        ]
-        for encoding in ENCODINGS
-    ]
-    assert answers.count(answers[0]) == len(answers), answers
-    return answers[0]
+
+    def titles(encoding: PositionEncoding) -> list[str]:
+        found = _actions(Analysis(wanted.text), wanted.at(encoding), encoding, only=only)
+        return [each.title for each in found]
+
+    return alike(titles)
 
 
 def actions_in(
@@ -592,30 +552,33 @@ def edits_of(action: types.CodeAction) -> list[types.TextEdit]:
 # Hover and lenses
 
 
-def check_hover(fixture: str) -> str | None:
-    """The Markdown at the cursor, whose range is the token that the cursor stands in."""
+def check_hover(
+    fixture: str,
+    options: HoverOptions | None = None,
+    kind: types.MarkupKind = types.MarkupKind.Markdown,
+) -> str | None:
+    """The text at the cursor, whose range is the token that the cursor stands in."""
     wanted = read(fixture)
     analysis = Analysis(wanted.text)
     assert wanted.cursor is not None, "a hover needs a $0 in its fixture"
     here = sum(len(line) + 1 for line in wanted.lines[: wanted.cursor.record])
     here += wanted.cursor.offset
-    answers: list[tuple[str, int, int] | None] = []
-    for encoding in ENCODINGS:
-        found = hover(
-            View(analysis, encoding), point_at(View(analysis, encoding), wanted.at(encoding))
-        )
+
+    def ask(encoding: PositionEncoding) -> tuple[str | None, int, int]:
+        view = View(analysis, encoding)
+        found = hover(view, point_at(view, wanted.at(encoding)), kind, options or HoverOptions())
         if found is None:
-            answers.append(None)
-            continue
+            return None, 0, 0
         assert isinstance(found.contents, types.MarkupContent)
-        assert found.contents.kind is types.MarkupKind.Markdown
+        assert found.contents.kind is kind
         assert found.range is not None
-        start = offset_in(wanted.text, found.range.start, encoding)
-        end = offset_in(wanted.text, found.range.end, encoding)
+        start, end = (
+            offset_in(wanted.text, each, encoding) for each in (found.range.start, found.range.end)
+        )
         assert start <= here < end, "the range of a hover holds the cursor"
-        answers.append((found.contents.value, start, end))
-    assert answers.count(answers[0]) == len(answers), answers
-    return answers[0][0] if answers[0] is not None else None
+        return found.contents.value, start, end
+
+    return alike(ask)[0]
 
 
 def check_lenses(fixture: str) -> list[tuple[int, str]]:

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from drive_trace.analysis import Analysis
 from drive_trace.scorecard.card import to_json
-from drive_trace.text.spans import PositionEncoding
-from drive_trace.trace.document import Point, Position
+from drive_trace.trace.document import Point
 from drive_trace.vocabulary import EVENTS
 
 LINE_END = re.compile("\r\n|\r|\n")
@@ -166,20 +165,6 @@ def point(text: str, offset: int) -> Point:
     """The record and the code point in it of an offset into a text."""
     before = text[:offset]
     return Point(before.count("\n"), len(before) - (before.rfind("\n") + 1))
-
-
-def protocol_position(text: str, offset: int, encoding: PositionEncoding) -> Position | None:
-    """By the protocol's rules on the plain text; None inside a ``\\r\\n``."""
-    line, start = 0, 0
-    for end in LINE_END.finditer(text):
-        if end.start() < offset < end.end():
-            return None
-        if end.end() <= offset:
-            line, start = line + 1, end.end()
-    part = text[start:offset]
-    codec = {"utf-8": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}[encoding.value]
-    width = {"utf-8": 1, "utf-16": 2, "utf-32": 4}[encoding.value]
-    return Position(line, len(part.encode(codec, "surrogatepass")) // width)
 
 
 def everything(analysis: Analysis) -> dict[str, Any]:

@@ -32,7 +32,8 @@ from drive_trace.features.structure import (
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Point
 from drive_trace.trace.occurrences import named_at
-from tests.support.fixtures import ENCODINGS, URI, Fixture, Mark, offset_in, read, to_position
+from tests.support.client_text import offset_in
+from tests.support.fixtures import ENCODINGS, URI, Fixture, Mark, alike, read, to_position
 
 _START = "start"
 _KINDS = {
@@ -153,9 +154,7 @@ def check_symbols(fixture: str, shown: str) -> None:
 
 def symbols_of(analysis: Analysis) -> list[str]:
     """The outline as lines of text."""
-    answers = [list(_symbols(analysis, encoding)) for encoding in ENCODINGS]
-    assert answers.count(answers[0]) == len(answers)
-    return answers[0]
+    return alike(lambda encoding: list(_symbols(analysis, encoding)))
 
 
 def _symbols(analysis: Analysis, encoding: PositionEncoding) -> Iterator[str]:
@@ -223,13 +222,11 @@ def selections_of(fixture: str) -> list[str]:
     """What a selection at the cursor grows to: the text within one line, else ``first-last``."""
     wanted = read(fixture)
     analysis = Analysis(wanted.text)
-    answers = []
-    for encoding in ENCODINGS:
-        grown = []
-        place = point_at(View(analysis, encoding), wanted.at(encoding))
-        each: types.SelectionRange | None = selection_range(
-            View(analysis, encoding), outline(analysis), place
-        )
+
+    def grown(encoding: PositionEncoding) -> Iterator[str]:
+        view = View(analysis, encoding)
+        place = point_at(view, wanted.at(encoding))
+        each: types.SelectionRange | None = selection_range(view, outline(analysis), place)
         before: tuple[int, int] | None = None
         while each is not None:
             start, end = _offsets(wanted, each.range, encoding)
@@ -237,11 +234,10 @@ def selections_of(fixture: str) -> list[str]:
             assert before != (start, end)
             before = start, end
             first, last = each.range.start.line, each.range.end.line
-            grown.append(wanted.text[start:end] if first == last else f"{first + 1}-{last + 1}")
+            yield wanted.text[start:end] if first == last else f"{first + 1}-{last + 1}"
             each = each.parent
-        answers.append(grown)
-    assert answers.count(answers[0]) == len(answers)
-    return answers[0]
+
+    return alike(lambda encoding: [*grown(encoding)])
 
 
 # Links
@@ -260,16 +256,16 @@ def links_of(
     analysis = Analysis(wanted.text)
     links = find_links(analysis, options or LinkOptions(), folders)
     files = {path: path for path in paths_in(links) if path not in gone}
-    answers = []
-    for encoding in ENCODINGS:
+
+    def shown(encoding: PositionEncoding) -> list[tuple[str, str]]:
         given = (View(analysis, encoding), links, files)
         found = json.loads(document_links(*given).text)
         told = json.loads(document_links(*given, with_tooltips=True).text)
         assert [{k: v for k, v in each.items() if k != "tooltip"} for each in told] == found
         assert all(each["tooltip"] for each in told)
-        answers.append([_linked(wanted, each, encoding) for each in found])
-    assert answers.count(answers[0]) == len(answers)
-    return answers[0]
+        return [_linked(wanted, each, encoding) for each in found]
+
+    return alike(shown)
 
 
 def _linked(wanted: Fixture, link: Any, encoding: PositionEncoding) -> tuple[str, str]:

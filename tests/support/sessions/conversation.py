@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from itertools import permutations
 from typing import Any
 
+from tests.support.client_text import position
 from tests.support.sessions.channels import InProcess
-from tests.support.sessions.model import Buffer, State, World, position
+from tests.support.sessions.model import Buffer, State, World
 
 OK = 0
 PARSE, INVALID, UNKNOWN, PARAMS = -32700, -32600, -32601, -32602
@@ -24,7 +25,6 @@ METHODS = {
 }
 REQUESTS = {
     "window/showDocument",
-    "workspace/applyEdit",
     "workspace/codeLens/refresh",
     "workspace/diagnostic/refresh",
 }
@@ -332,30 +332,16 @@ class Conversation:
 
     def _reply(self, message_id: Any, method: str, params: Any) -> list[bytes]:
         how, result = self.world.client.answers, None
-        before: list[bytes] = []
         if method == "window/showDocument":
             assert params["uri"].startswith("file:"), params
             result = {"success": True}
-        elif method == "workspace/applyEdit":
-            result = {"applied": how != "error"}
-            if how in ("result", "twice"):
-                before = self._apply(params["edit"]["changes"])
         reply: dict[str, Any] = {"jsonrpc": "2.0", "id": message_id}
         if how == "error":
             reply["error"] = {"code": -32603, "message": "no"}
         else:
             reply["result"] = result
         copies = {"never": 0, "twice": 2}.get(how, 1)
-        return [*before, *[encoded(reply)] * copies]
-
-    def _apply(self, changes: dict[str, Any]) -> list[bytes]:
-        """Carry out an edit that the server wants; what the client then says of its document."""
-        held, self._bodies = self._bodies, []
-        for uri, edits in changes.items():
-            if self.buffer(uri) is not None:
-                self.edit(uri, edits)
-        said, self._bodies = self._bodies, held
-        return said
+        return [encoded(reply)] * copies
 
 
 def _key(message_id: Any) -> tuple[str, Any]:

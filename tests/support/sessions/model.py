@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,8 +13,8 @@ from drive_trace.analysis import Analysis
 from drive_trace.features.findings import DiagnosticMaker, DiagnosticOptions
 from drive_trace.storage.linked_files import rule_url
 from drive_trace.text.spans import PositionEncoding
+from tests.support.client_text import offset_of
 
-LINE_END = re.compile(r"\r\n|\r|\n")
 ALL_MEMBERS = frozenset({"relatedInformation", "codeDescription", "tags"})
 _CAPABILITY_OF = {
     "relatedInformation": ("relatedInformation", True),
@@ -80,44 +78,6 @@ class Client:
         lazy = {"dataSupport": True, "resolveSupport": {"properties": ["edit"]}}
         literal = {"codeActionLiteralSupport": {"codeActionKind": {"valueSet": []}}}
         return {**literal, **(lazy if self.lazy_actions else {})}
-
-
-# Texts
-
-
-def _units(text: str, encoding: str) -> int:
-    if encoding == "utf-32":
-        return len(text)
-    if encoding == "utf-16":
-        return sum(1 + (ord(each) > 0xFFFF) for each in text)
-    return len(text.encode("utf-8", "surrogatepass"))
-
-
-def position(text: str, offset: int, encoding: str) -> dict[str, int]:
-    """The protocol's position of a code point, which may be a lone surrogate."""
-    line, start = 0, 0
-    for end in LINE_END.finditer(text):
-        if end.end() > offset:
-            break
-        line, start = line + 1, end.end()
-    return {"line": line, "character": _units(text[start:offset], encoding)}
-
-
-def offset_of(text: str, at: dict[str, Any], encoding: str) -> int:
-    """The code point that a position means: past a line's end is its end, past the text's is that;
-    inside a character is its start.
-    """
-    ends = list(islice(LINE_END.finditer(text), int(at["line"]) + 1))
-    if at["line"] > len(ends):
-        return len(text)
-    start = ends[int(at["line"]) - 1].end() if at["line"] else 0
-    stop = ends[int(at["line"])].start() if at["line"] < len(ends) else len(text)
-    left = at["character"]
-    for offset in range(start, stop):
-        left -= _units(text[offset], encoding)
-        if left < 0:
-            return offset
-    return stop
 
 
 @dataclass

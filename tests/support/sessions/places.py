@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from tests.support.client_text import position
 from tests.support.sessions.conversation import Conversation
-from tests.support.sessions.model import position
 
 NOWHERE = (
     "file:///nowhere/trace.jsonl",

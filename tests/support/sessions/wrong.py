@@ -1,6 +1,5 @@
 """What no client should do, and what is to become of it."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from hypothesis import strategies as st
@@ -17,7 +16,7 @@ from tests.support.sessions.conversation import (
     encoded,
 )
 from tests.support.sessions.places import IDS, uri_of, whole
-from tests.support.sessions.steps import APPLY_ACTION, SHOW_RUN, URIS
+from tests.support.sessions.steps import APPLY_ACTION, SHOW_RUN, URIS, drawn
 
 
 def _deep() -> Any:
@@ -183,154 +182,96 @@ CHANGES: list[Any] = [
 ]
 
 
-@dataclass(frozen=True)
-class Garbled:
+def garble(conversation: Conversation, given: tuple[bytes, int]) -> None:
     """What is no message at all, or none that can be answered with its id."""
-
-    body: bytes
-    code: int
-
-    def play(self, conversation: Conversation) -> None:
-        conversation.garble(self.body, self.code)
+    conversation.garble(*given)
 
 
-@dataclass(frozen=True)
-class Refused:
+def ask_without_id(conversation: Conversation, message_id: Any) -> None:
+    """What has an id that is none."""
+    body = encoded({"jsonrpc": "2.0", "id": message_id, "method": "shutdown"})
+    conversation.garble(body, INVALID)
+
+
+def be_refused(
+    conversation: Conversation, given: tuple[str, Any], code: int, message_id: Any
+) -> None:
     """A request that gets an error."""
-
-    method: str
-    params: Any
-    code: int
-    message_id: Any
-
-    def play(self, conversation: Conversation) -> None:
-        codes = [self.code]
-        conversation.ask(self.method, self.params, message_id=self.message_id, codes=codes)
+    method, params = given
+    conversation.ask(method, params, message_id=message_id, codes=[code])
 
 
-@dataclass(frozen=True)
-class Ignored:
+def be_ignored(conversation: Conversation, given: tuple[str, Any]) -> None:
     """A notification of which nothing comes."""
-
-    method: str
-    params: Any
-
-    def play(self, conversation: Conversation) -> None:
-        conversation.notify(self.method, self.params)
+    conversation.notify(*given)
 
 
-@dataclass(frozen=True)
-class IllChanged:
+def change_ill(conversation: Conversation, uri: int, changes: Any) -> None:
     """A change of which a part does not fit: none of it is carried out."""
-
-    uri: int
-    changes: Any
-
-    def play(self, conversation: Conversation) -> None:
-        uri = uri_of(conversation, self.uri)
-        buffer = conversation.buffer(uri)
-        identifier = {"uri": uri, "version": buffer.version + 1 if buffer else 1}
-        params = {"textDocument": identifier, "contentChanges": self.changes}
-        conversation.notify("textDocument/didChange", params)
+    name = uri_of(conversation, uri)
+    buffer = conversation.buffer(name)
+    identifier = {"uri": name, "version": buffer.version + 1 if buffer else 1}
+    params = {"textDocument": identifier, "contentChanges": changes}
+    conversation.notify("textDocument/didChange", params)
 
 
-@dataclass(frozen=True)
-class Odd:
+def give_odd_data(conversation: Conversation, method: str, data: Any, message_id: Any) -> None:
     """Data of the server's own, come back as they never were: an answer, be it an error."""
-
-    method: str
-    data: Any
-    message_id: Any
-
-    def play(self, conversation: Conversation) -> None:
-        codes = [OK, PARAMS]
-        params = {"range": _RANGE, "data": self.data}
-        if self.method == "workspace/executeCommand":
-            params = {"command": APPLY_ACTION, "arguments": [self.data]}
-        conversation.ask(self.method, params, message_id=self.message_id, codes=codes)
+    params = {"range": _RANGE, "data": data}
+    if method == "workspace/executeCommand":
+        params = {"command": APPLY_ACTION, "arguments": [data]}
+    conversation.ask(method, params, message_id=message_id, codes=[OK, PARAMS])
 
 
-@dataclass(frozen=True)
-class Cancel:
+def cancel(conversation: Conversation, message_id: Any) -> None:
     """Of what is served, was served, or never was."""
-
-    message_id: Any
-
-    def play(self, conversation: Conversation) -> None:
-        conversation.cancel(self.message_id)
+    conversation.cancel(message_id)
 
 
-@dataclass(frozen=True)
-class Answer:
+def answer(conversation: Conversation, message_id: Any, is_error: bool) -> None:
     """To what nobody asked."""
-
-    message_id: Any
-    is_error: bool
-
-    def play(self, conversation: Conversation) -> None:
-        said = {"error": {"code": 1, "message": "x"}} if self.is_error else {"result": None}
-        conversation.send({"id": self.message_id, **said})
+    said = {"error": {"code": 1, "message": "x"}} if is_error else {"result": None}
+    conversation.send({"id": message_id, **said})
 
 
-@dataclass(frozen=True)
-class Initialize:
+def initialize(conversation: Conversation, fits: bool) -> None:
     """Once more, or with what does not fit."""
-
-    fits: bool
-
-    def play(self, conversation: Conversation) -> None:
-        params = {"processId": None, "rootUri": None, "capabilities": {}}
-        if self.fits and conversation.phase == "new":
-            return
-        wrong = {**params, "capabilities": 5}
-        conversation.ask("initialize", params if self.fits else wrong, codes=[PARAMS])
+    params = {"processId": None, "rootUri": None, "capabilities": {} if fits else 5}
+    if not fits or conversation.phase != "new":
+        conversation.ask("initialize", params, codes=[PARAMS])
 
 
-@dataclass(frozen=True)
-class Reversed:
+def ask_reversed(conversation: Conversation, uri: int) -> None:
     """Code actions from the end of a text to its start."""
-
-    uri: int
-
-    def play(self, conversation: Conversation) -> None:
-        uri = uri_of(conversation, self.uri)
-        where = whole(conversation, uri)
-        where = {"start": where["end"], "end": where["start"]}
-        params = {"textDocument": {"uri": uri}, "range": where, "context": {"diagnostics": []}}
-        conversation.ask("textDocument/codeAction", params, codes={OK, MODIFIED})
+    name = uri_of(conversation, uri)
+    where = whole(conversation, name)
+    where = {"start": where["end"], "end": where["start"]}
+    params = {"textDocument": {"uri": name}, "range": where, "context": {"diagnostics": []}}
+    conversation.ask("textDocument/codeAction", params, codes={OK, MODIFIED})
 
 
-_NAMES = st.sampled_from(IDS[2:])
+_IDS = st.sampled_from(IDS)
+_PARAMS_OF_NOTHING = st.sampled_from([*_NEVER, {"id": 1}, {"id": ""}])
 WRONG = st.one_of(
-    st.builds(lambda given: Garbled(*given), st.sampled_from(BODIES)),
-    st.builds(
-        lambda given: Garbled(
-            encoded({"jsonrpc": "2.0", "id": given, "method": "shutdown"}), INVALID
-        ),
-        st.sampled_from(NO_IDS),
-    ),
-    st.builds(
-        Refused,
-        st.sampled_from(UNHEARD),
-        st.sampled_from([*_NEVER, {"id": 1}, {"id": ""}]),
+    drawn(garble, st.sampled_from(BODIES)),
+    drawn(ask_without_id, st.sampled_from(NO_IDS)),
+    drawn(
+        be_refused,
+        st.tuples(st.sampled_from(UNHEARD), _PARAMS_OF_NOTHING),
         st.just(UNKNOWN),
-        st.sampled_from(IDS),
+        _IDS,
     ),
-    st.builds(
-        lambda given, message_id: Refused(*given, PARAMS, message_id),
-        st.sampled_from(REFUSED),
-        st.sampled_from(IDS),
-    ),
-    st.builds(lambda given: Ignored(*given), st.sampled_from(IGNORED)),
-    st.builds(IllChanged, URIS, st.sampled_from(CHANGES)),
-    st.builds(
-        Odd,
+    drawn(be_refused, st.sampled_from(REFUSED), st.just(PARAMS), _IDS),
+    drawn(be_ignored, st.sampled_from(IGNORED)),
+    drawn(change_ill, URIS, st.sampled_from(CHANGES)),
+    drawn(
+        give_odd_data,
         st.sampled_from(["codeLens/resolve", "workspace/executeCommand"]),
         st.sampled_from(_ODD_DATA),
-        st.sampled_from(IDS),
+        _IDS,
     ),
-    st.builds(Cancel, _NAMES),
-    st.builds(Answer, st.sampled_from([*IDS, *NO_IDS]), st.booleans()),
-    st.builds(Initialize, st.booleans()),
-    st.builds(Reversed, URIS),
+    drawn(cancel, st.sampled_from(IDS[2:])),
+    drawn(answer, st.sampled_from([*IDS, *NO_IDS]), st.booleans()),
+    drawn(initialize, st.booleans()),
+    drawn(ask_reversed, URIS),
 )
