@@ -75,15 +75,6 @@ def test_other_events_of_the_run_in_another_file_count(tmp_path: Path) -> None:
     assert between(tmp_path) == []
 
 
-def test_metrics_count_an_event_once_also_where_only_some_are_copies(
-    tmp_path: Path, once: Path
-) -> None:
-    write(once, "more/trace.jsonl", trace(MORE))
-    write(tmp_path, "both/a/trace.jsonl", trace(*EVENTS))
-    write(tmp_path, "both/more/trace.jsonl", trace(*EVENTS, MORE))
-    assert metrics(tmp_path / "both") == metrics(once)
-
-
 def test_a_partial_copy_counts_once_too(tmp_path: Path) -> None:
     first = write(tmp_path, "a/trace.jsonl", trace(*EVENTS))
     # The other file has a line more in between, and what is copied is written with white space.

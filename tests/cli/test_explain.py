@@ -1,13 +1,12 @@
 """The command line, from outside: what it says of its rules."""
 
 import json
-import os
 import re
 
 import pytest
 
 from drive_trace.linter.rules import RULES
-from tests.cli.support import process, run
+from tests.cli.support import run
 
 MARKUP = re.compile(r"\*\*|^#|^```", re.MULTILINE)
 
@@ -80,15 +79,3 @@ def test_a_code_that_no_rule_has(code: str, hint: str) -> None:
     assert ran.err.startswith('drive-trace: no rule is called "')
     assert ran.err.endswith(f"{hint}\n")
     assert ran.err.strip().isprintable()
-
-
-def test_a_shell_completes_codes() -> None:
-    words = {"COMP_WORDS": "drive-trace explain malformed-", "COMP_CWORD": "2"}
-    env = {**os.environ, **words, "_DRIVE_TRACE_COMPLETE": "bash_complete"}
-    completed = [line.split(",")[1] for line in process(env=env).out.splitlines()]
-    assert completed == [
-        "malformed-hash",
-        "malformed-path",
-        "malformed-timestamp",
-        "malformed-uuid",
-    ]

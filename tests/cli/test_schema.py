@@ -66,6 +66,7 @@ def test_events_runs_and_paths_are_completed(tmp_path: Path) -> None:
     assert completed("schema", "project-c") == ["plain,project-closed"]
     assert completed("check", "pro") == completed("emit", "--trace-file", "pro") == ["file,pro"]
     assert completed("record", "--qa", "p") == ["plain,pass"]
+    assert completed("explain", "malformed-u") == ["plain,malformed-uuid"]
     assert [each.partition(",")[2] for each in completed("s")] == [
         name for name in COMMANDS if name.startswith("s")
     ]

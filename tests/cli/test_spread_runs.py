@@ -93,19 +93,6 @@ def test_work_in_one_file_makes_a_grade_in_another_stale(tmp_path: Path) -> None
     assert [each["code"] for each in scored["caveats"]] == ["stale"]
 
 
-@pytest.mark.parametrize("graded_in", ["a", "b"])
-def test_work_of_the_moment_of_a_grade_in_another_file_may_be_later(
-    tmp_path: Path, graded_in: str
-) -> None:
-    worked_in = "b" if graded_in == "a" else "a"
-    write(tmp_path, f"{graded_in}/trace.jsonl", graded_at(1, "pass", "pass", "pass"))
-    work = at(1, "dispatch-start", event_id="another", **DISPATCH)
-    write(tmp_path, f"{worked_in}/trace.jsonl", work)
-    assert "stale-verdict" in {code for _, _, code in checked(tmp_path)}
-    (scored,) = run("score", "--format", "json", tmp_path).json["runs"]
-    assert [each["code"] for each in scored["caveats"]] == ["stale"]
-
-
 def test_what_happens_at_one_moment_in_two_files_is_in_no_wrong_order(tmp_path: Path) -> None:
     ended = at(2, "dispatch-end", **DISPATCH) + at(2, "project-closed")
     started = at(0, "dispatch-start", **DISPATCH)

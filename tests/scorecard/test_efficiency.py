@@ -108,15 +108,6 @@ def test_a_run_in_several_files_is_measured_over_all_of_them() -> None:
     assert card.runs[0].measured.rounds_per_dispatch == 1.5
 
 
-def test_dispatches_of_several_files_add_up() -> None:
-    card = card_of(
-        trace(event("dispatch-end", wall_clock_ms=1)),
-        trace(event("dispatch-end", wall_clock_ms=2)),
-        trace(PASSED),
-    )
-    assert card.runs[0].measured.wall_clock_ms == 3
-
-
 def test_tokens_are_summed_over_correct_runs_and_null_stays_null() -> None:
     card = card_of(
         trace(

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from drive_trace.scorecard.run_score import Verdict, headline, what_would_change_it
-from tests.scorecard.support import PASSED, TRIPLES, card_markdown, card_of, event, graded, run_of
+from tests.scorecard.support import TRIPLES, card_markdown, card_of, event, graded, run_of
 from tests.support.fixtures import trace
 
 COMPONENTS = ("mechanical", "qa", "intent")
@@ -106,10 +106,3 @@ def test_runs_come_in_first_seen_order_and_are_judged_apart() -> None:
         ("a", "correct"),
         ("c", "not-computable"),
     ]
-
-
-def test_the_two_feeds_may_come_from_different_files() -> None:
-    card = card_of(trace(event("tokens-recorded", input_tokens=7)), trace(PASSED))
-    (run,) = card.runs
-    assert run.efficiency is not None
-    assert run.efficiency.tokens["input_tokens"] == 7

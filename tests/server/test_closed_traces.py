@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from drive_trace.analysis import Analysis, summarize_text
+from drive_trace.analysis import summarize_text
 from drive_trace.features.findings import DiagnosticOptions
 from drive_trace.linter.settings import DEFAULTS
 from drive_trace.lsp.rpc.capabilities import path_of
@@ -45,21 +45,6 @@ def look(closed: ClosedTraces) -> bool:
     before = closed.revision
     closed.look(closed.search())
     return closed.revision != before
-
-
-def test_what_is_appended_is_seen_at_each_look(tmp_path: Path) -> None:
-    paths = [write(tmp_path / name / "trace.jsonl", triage()) for name in "abc"]
-    closed = ClosedTraces([tmp_path])
-    assert look(closed)
-    for turn in range(1, 4):
-        for path in paths:
-            append(path, triage() if turn < 3 else graded("pass", None, None))
-            assert look(closed)
-            assert events(closed)[path.parent.name] == turn + 1
-    assert not look(closed)
-    assert [each.parts["run-1"].correctness is not None for each in closed.holders("run-1")] == [
-        True
-    ] * 3
 
 
 def test_a_trace_that_comes_during_a_search_is_found(
@@ -102,25 +87,6 @@ def test_a_new_trace_is_found_after_some_seconds_however_long_a_search_takes(
     assert folders.search() == {}
     now += 1.1
     assert list(folders.search().values()) == [new]
-
-
-async def test_other_traces_are_asked_as_they_are_in_the_editor_or_on_disk(tmp_path: Path) -> None:
-    here, there, edited = (
-        write(tmp_path / name / "trace.jsonl", triage()) for name in ("here", "there", "edited")
-    )
-    closed, traces = ClosedTraces([tmp_path]), Workspace()
-    runs = WorkspaceRuns(traces, closed)
-    look(closed)
-    for path, count in ((here, 1), (edited, 3)):
-        traces.open(OpenTrace(path.as_uri(), 1, triage() * count, options(path)))
-        runs.note_open(path.as_uri(), path)
-    append(there, triage())
-
-    def count_lines(analysis: Analysis, uri: str) -> tuple[str, int]:
-        return uri, len(analysis.index.runs["run-1"])
-
-    said = await runs.run_on_others("run-1", here.as_uri(), count_lines)
-    assert said == [(edited.as_uri(), 3), (there.as_uri(), 2)]
 
 
 def test_traces_are_joined_in_the_order_in_which_a_search_finds_them(tmp_path: Path) -> None:
@@ -183,43 +149,6 @@ def test_a_stray_line_in_another_file_counts_as_for_score(
     assert listed.run.is_earned == run.is_earned
 
 
-def test_a_trace_that_is_gone_holds_nothing(tmp_path: Path) -> None:
-    path = write(tmp_path / "trace.jsonl", triage())
-    closed = ClosedTraces([tmp_path])
-    assert look(closed)
-    assert not any(each.is_unread for each in closed.seen())
-    path.unlink()
-    closed.folders.expire()
-    assert look(closed)
-    assert closed.holders("run-1") == []
-    assert closed.report(path, None, options(path)) is None
-
-
-def test_what_cannot_be_read_is_an_input_of_the_runs_of_its_folder(tmp_path: Path) -> None:
-    one, other = tmp_path / "one", tmp_path / "other"
-    passed = graded("pass", "pass", "pass")
-    here = write(one / "a" / "trace.jsonl", passed)
-    there = write(other / "a" / "trace.jsonl", passed)
-    broken = one / "b" / "trace.jsonl"
-    write(broken, "").write_bytes(triage().encode("utf-16"))
-    closed = ClosedTraces([one, other])
-    runs = WorkspaceRuns(Workspace(), closed)
-
-    def said(path: Path) -> str:
-        joined = runs.joined("run-1", path.as_uri())
-        assert joined is not None
-        return joined.title
-
-    assert look(closed)
-    assert said(here).startswith("CORRECT, but 1 input not read")
-    assert "this file alone" not in said(here)
-    assert said(there).startswith("CORRECT ·") or said(there) == "CORRECT"
-    assert not look(closed)
-    write(broken, triage())
-    assert look(closed)
-    assert "not read" not in said(here)
-
-
 def test_a_file_without_an_event_is_an_input_not_read(tmp_path: Path) -> None:
     pointer = write(tmp_path / "b" / "trace.jsonl", "version https://example.org/spec/v1\n")
     closed = ClosedTraces([tmp_path])
@@ -233,13 +162,3 @@ def test_a_file_without_an_event_is_an_input_not_read(tmp_path: Path) -> None:
     write(pointer, triage())
     assert look(closed)
     assert runs.unread(tmp_path) == []
-
-
-def test_what_is_gone_is_no_input(tmp_path: Path) -> None:
-    path = write(tmp_path / "trace.jsonl", triage())
-    closed = ClosedTraces([tmp_path])
-    reals = closed.search()
-    closed.look(reals)
-    path.unlink()
-    closed.look(reals)
-    assert WorkspaceRuns(Workspace(), closed).unread(tmp_path) == []

@@ -58,12 +58,6 @@ def test_after_shutdown(alone: RawClient) -> None:
     assert alone.wait_exit() == 0
 
 
-def test_exit_without_shutdown(alone: RawClient) -> None:
-    alone.initialize()
-    alone.notify("exit")
-    assert alone.wait_exit() == 1
-
-
 def test_exit_at_once(alone: RawClient) -> None:
     alone.notify("exit")
     assert alone.wait_exit() == 1
