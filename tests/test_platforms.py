@@ -22,13 +22,9 @@ TRACE = (graded("pass", "pass", "pass") + triage(severity="low")).replace("\n", 
 
 def output_of(*arguments: str | Path, encoding: str, stdin: bytes = b"") -> bytes:
     """What a command writes to a pipe where that has a code page."""
-    ended = subprocess.run(
-        [COMMAND, *map(str, arguments)],
-        input=stdin,
-        capture_output=True,
-        check=False,
-        env={**os.environ, "PYTHONIOENCODING": encoding},
-    )
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    command = [COMMAND, *map(str, arguments)]
+    ended = subprocess.run(command, input=stdin, capture_output=True, check=False, env=environment)
     assert b"Traceback" not in ended.stderr
     assert ended.returncode in {0, 1}, ended.stderr
     return ended.stdout

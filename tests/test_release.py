@@ -12,7 +12,7 @@ import pytest
 from tools.release import bill_of_materials, sums, tagged, why_not
 
 from drive_trace import __version__
-from tests.cli.support import git
+from tests.cli.support import commit, git
 from tests.support.systems import not_on_windows
 
 ROOT = Path(__file__).parent.parent
@@ -31,9 +31,7 @@ def tree(tmp_path: Path) -> Path:
     for name, text in PLACES.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, "utf-8")
-    git(tmp_path, "init", "--quiet")
-    git(tmp_path, "add", "--all")
-    git(tmp_path, "commit", "--quiet", "--message", "Release 1.2.3")
+    commit(tmp_path, "Release 1.2.3")
     return tmp_path
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,13 +37,25 @@ def run(*args: str | Path, stdin: str | bytes = b"") -> Ran:
     return Ran(result.exit_code, result.stdout, result.stderr)
 
 
-def process(*args: str | Path, stdin: bytes = b"", timeout: float = 120, **popen: Any) -> Ran:
-    """Run a command as a process."""
-    command = [COMMAND, *map(str, args)]
-    ended = subprocess.run(
-        command, input=stdin, capture_output=True, timeout=timeout, check=False, **popen
-    )
-    return Ran(ended.returncode, ended.stdout.decode(), ended.stderr.decode())
+def process(
+    *args: str | Path,
+    program: Sequence[str] = (COMMAND,),
+    stdin: bytes = b"",
+    timeout: float = 120,
+    **popen: Any,
+) -> Ran:
+    """Run a command as a process, by default of drive-trace."""
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    command = [*program, *map(str, args)]
+    ended = subprocess.run(command, input=stdin, timeout=timeout, check=False, **pipes | popen)
+    return Ran(ended.returncode, (ended.stdout or b"").decode(), (ended.stderr or b"").decode())
+
+
+def shell(script: str, *args: str | Path, program: str = "/bin/sh", **popen: Any) -> Ran:
+    """Run a script, in which ``$0`` and ``drive-trace`` are the command, and ``$1`` an argument."""
+    path = os.pathsep.join([str(Path(COMMAND).parent), os.environ["PATH"]])
+    popen = {"env": {**os.environ, "PATH": path}, **popen}
+    return process("-c", script, COMMAND, *args, program=[program], **popen)
 
 
 def completed(*words: str | Path, **popen: Any) -> list[str]:
@@ -82,6 +95,14 @@ def git(folder: Path, *arguments: str) -> str:
     who = ("-c", "user.name=ada", "-c", "user.email=ada@example.org", "-c", "commit.gpgsign=false")
     ran = subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True)
     return ran.stdout.decode(errors="replace").strip()
+
+
+def commit(folder: Path, message: str = "base") -> None:
+    """Commit all that is in a folder, which becomes a repository if it is none."""
+    if not (folder / ".git").exists():
+        git(folder, "init", "-q", "-b", "main")
+    git(folder, "add", ".")
+    git(folder, "commit", "-q", "-m", message)
 
 
 def on_a_terminal(*args: str | Path, width: int = 80, typed: str = "", **env: str) -> str:

@@ -3,127 +3,100 @@
 import errno
 import gzip
 import os
-import subprocess
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from drive_trace.storage.files import why, why_not_read
-from tests.cli.support import CLEAN, REJECTED, findings, marked, run, write
+from tests.cli.support import CLEAN, REJECTED, findings, marked, run, shell, write
 from tests.support.client_text import apply_columns, triage
-from tests.support.command import COMMAND
 from tests.support.systems import NO_FIFOS, NO_MODES, POSIX_SHELL, not_on_windows, skip_on_windows
 
 # Bad input: a clear line, the rest is still done, and never a traceback
 
 
-def unreadable(tmp_path: Path) -> tuple[Path, str]:
+def locked(path: Path) -> Path:
     skip_on_windows(NO_MODES)
-    path = write(tmp_path, "locked.jsonl")
     path.chmod(0)
     if os.access(path, os.R_OK):
         pytest.skip("this user may read everything")
-    return path, "permission denied"
+    return path
 
 
-def missing(tmp_path: Path) -> tuple[Path, str]:
-    return tmp_path / "missing.jsonl", "no such file or folder"
+def folder_of(path: Path) -> Path:
+    path.parent.mkdir(parents=True)
+    return path.parent
 
 
-def utf16(tmp_path: Path) -> tuple[Path, str]:
-    return write(tmp_path, "utf16.jsonl", CLEAN.encode("utf-16")), "is UTF-16; save it as UTF-8"
-
-
-def utf16_without_a_mark(tmp_path: Path) -> tuple[Path, str]:
-    path = write(tmp_path, "unmarked.jsonl", CLEAN.encode("utf-16-be"))
-    return path, "looks like UTF-16; save it as UTF-8"
-
-
-def utf32(tmp_path: Path) -> tuple[Path, str]:
-    return write(tmp_path, "utf32.jsonl", CLEAN.encode("utf-32")), "is UTF-32; save it as UTF-8"
-
-
-def packed(tmp_path: Path) -> tuple[Path, str]:
-    path = write(tmp_path, "trace.jsonl.gz", gzip.compress(CLEAN.encode()))
-    return path, "is packed by gzip; unpack it"
-
-
-def folder_in_a_traces_place(tmp_path: Path) -> tuple[Path, str]:
-    (tmp_path / "places" / "b" / "trace.jsonl").mkdir(parents=True)
-    return tmp_path / "places", "is a folder, not a file"
-
-
-def folder_in_wip(tmp_path: Path) -> tuple[Path, str]:
-    (tmp_path / "slices" / "wip" / "drive-trace" / "x.jsonl").mkdir(parents=True)
-    return tmp_path / "slices", "is a folder, not a file"
-
-
-def pipe(tmp_path: Path) -> tuple[Path, str]:
+def pipe(path: Path) -> Path:
     skip_on_windows(NO_FIFOS)
-    os.mkfifo(tmp_path / "pipe.jsonl")
-    return tmp_path / "pipe.jsonl", "it is a pipe or a device, not a file"
+    os.mkfifo(path)
+    return path
 
 
-def dangling(tmp_path: Path) -> tuple[Path, str]:
-    path = tmp_path / "dangling" / "trace.jsonl"
-    path.parent.mkdir()
+def dangling(folder: Path) -> Path:
+    path = folder_of(folder / "trace.jsonl") / "trace.jsonl"
     path.symlink_to("nowhere")
-    return path.parent, "no such file or folder"
+    return folder
 
 
-def under_a_file(tmp_path: Path) -> tuple[Path, str]:
-    return write(tmp_path, "file.jsonl") / "trace.jsonl", ""
+def pipe_in_a_folder(folder: Path) -> Path:
+    pipe(folder_of(folder / "trace.jsonl") / "trace.jsonl")
+    (folder_of(folder / "wip/drive-trace/x") / "x.jsonl").symlink_to("../../trace.jsonl")
+    return folder
 
 
-def long_name(tmp_path: Path) -> tuple[Path, str]:
-    return tmp_path / ("a" * 300), "File name too long"
+UNREADABLE: dict[str, tuple[Callable[[Path], Path], str]] = {
+    "a locked file": (lambda at: locked(write(at, "locked.jsonl")), "permission denied"),
+    "no file": (lambda at: at / "missing.jsonl", "no such file or folder"),
+    "UTF-16": (
+        lambda at: write(at, "utf16.jsonl", CLEAN.encode("utf-16")),
+        "is UTF-16; save it as UTF-8",
+    ),
+    "UTF-16 without a mark": (
+        lambda at: write(at, "unmarked.jsonl", CLEAN.encode("utf-16-be")),
+        "looks like UTF-16; save it as UTF-8",
+    ),
+    "UTF-32": (
+        lambda at: write(at, "utf32.jsonl", CLEAN.encode("utf-32")),
+        "is UTF-32; save it as UTF-8",
+    ),
+    "packed": (
+        lambda at: write(at, "trace.jsonl.gz", gzip.compress(CLEAN.encode())),
+        "is packed by gzip; unpack it",
+    ),
+    "a folder in a trace's place": (
+        lambda at: folder_of(at / "places/b/trace.jsonl/x").parent.parent,
+        "is a folder, not a file",
+    ),
+    "a folder in wip": (
+        lambda at: folder_of(at / "slices/wip/drive-trace/x.jsonl/x").parents[2],
+        "is a folder, not a file",
+    ),
+    "a pipe": (lambda at: pipe(at / "pipe.jsonl"), "it is a pipe or a device, not a file"),
+    "a dangling link": (lambda at: dangling(at / "dangling"), "no such file or folder"),
+    "below a file": (lambda at: write(at, "file.jsonl") / "trace.jsonl", ""),
+    "a long name": (lambda at: at / ("a" * 300), "File name too long"),
+    "in a locked folder": (
+        lambda at: locked(write(at, "locked/trace.jsonl").parent) / "trace.jsonl",
+        "permission denied",
+    ),
+    "a locked folder": (
+        lambda at: locked(write(at, "locked/trace.jsonl").parent),
+        "cannot be searched: permission denied",
+    ),
+    "a pipe in a folder": (
+        lambda at: pipe_in_a_folder(at / "pipes"),
+        "it is a pipe or a device, not a file",
+    ),
+}
 
 
-def in_a_locked_folder(tmp_path: Path) -> tuple[Path, str]:
-    skip_on_windows(NO_MODES)
-    path = write(tmp_path, "locked/trace.jsonl")
-    path.parent.chmod(0)
-    if os.access(path.parent, os.X_OK):
-        pytest.skip("this user may search everything")
-    return path, "permission denied"
-
-
-def locked_folder(tmp_path: Path) -> tuple[Path, str]:
-    return in_a_locked_folder(tmp_path)[0].parent, "cannot be searched: permission denied"
-
-
-def pipe_in_a_folder(tmp_path: Path) -> tuple[Path, str]:
-    skip_on_windows(NO_FIFOS)
-    (tmp_path / "pipes").mkdir()
-    os.mkfifo(tmp_path / "pipes" / "trace.jsonl")
-    (tmp_path / "pipes" / "wip" / "drive-trace").mkdir(parents=True)
-    (tmp_path / "pipes" / "wip" / "drive-trace" / "x.jsonl").symlink_to("../../trace.jsonl")
-    return tmp_path / "pipes", "it is a pipe or a device, not a file"
-
-
-UNREADABLE = [
-    unreadable,
-    missing,
-    utf16,
-    utf16_without_a_mark,
-    utf32,
-    packed,
-    folder_in_a_traces_place,
-    folder_in_wip,
-    pipe,
-    dangling,
-    under_a_file,
-    long_name,
-    in_a_locked_folder,
-    locked_folder,
-    pipe_in_a_folder,
-]
-
-
-@pytest.mark.parametrize("make", UNREADABLE)
-def test_what_cannot_be_read_is_told_and_the_rest_is_done(make: Any, tmp_path: Path) -> None:
-    path, why = make(tmp_path)
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_what_cannot_be_read_is_told_and_the_rest_is_done(name: str, tmp_path: Path) -> None:
+    make, why = UNREADABLE[name]
+    path = make(tmp_path)
     good = write(tmp_path, "good.jsonl", REJECTED)
     for arguments in (["check", path, good], ["check", good, path], ["score", path, good]):
         ran = run(*arguments)
@@ -177,16 +150,9 @@ def test_the_current_folder_may_be_gone(tmp_path: Path) -> None:
     path = write(tmp_path, "trace.jsonl", REJECTED)
     gone = tmp_path / "gone"
     gone.mkdir()
-    ended = subprocess.run(
-        ["/bin/sh", "-c", 'rmdir "$1"; exec "$0" check x "$2"', COMMAND, gone, path],
-        cwd=gone,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert (ended.returncode, ended.stderr) == (2, "drive-trace: x: no such file or folder\n")
-    assert "unknown-value" in ended.stdout
+    ran = shell('rmdir "$1"; exec "$0" check x "$2"', gone, path, cwd=gone)
+    assert (ran.code, ran.err) == (2, "drive-trace: x: no such file or folder\n")
+    assert "unknown-value" in ran.out
 
 
 @pytest.mark.parametrize("command", ["check", "score", "report"])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.support import CLEAN, REJECTED, WARNED, Ran, git, process, run, write
+from tests.cli.support import CLEAN, REJECTED, WARNED, Ran, commit, process, run, write
 from tests.support.client_text import apart, event, graded, triage
 
 OFF = '[rules]\nunknown-value = "off"\n'
@@ -39,9 +39,7 @@ def test_severities_are_those_of_the_configuration(tmp_path: Path) -> None:
 def test_a_change_has_no_say_in_how_it_is_checked(here: Path) -> None:
     write(here, "drive-trace.toml", "")
     write(here, "sub/drive-trace.toml", '[rules]\nunknown-value = "warning"\n')
-    git(Path(), "init", "--quiet")
-    git(Path(), "add", ".")
-    git(Path(), "commit", "--quiet", "--message", "base")
+    commit(Path())
     write(here, "a/trace.jsonl", REJECTED)
     write(here, "sub/trace.jsonl", REJECTED)
     # One is changed, one is replaced by a folder, one is new, and a baseline hides all.
@@ -71,9 +69,7 @@ def test_git_is_asked_as_often_for_many_traces_as_for_few(
     write(tree, "drive-trace.toml", OFF)
     write(tree, "7/drive-trace.toml", "")
     monkeypatch.chdir(tree)
-    git(Path(), "init", "--quiet")
-    git(Path(), "add", ".")
-    git(Path(), "commit", "--quiet", "--message", "base")
+    commit(Path())
     script = f'#!/bin/sh\necho "$@" >> "{log}"\nexec "{shutil.which("git")}" "$@"\n'
     write(tmp_path, "bin/git", script).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")

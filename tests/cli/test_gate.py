@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from drive_trace import __version__
-from tests.cli.support import COMMAND, Ran, git, process, run
+from tests.cli.support import COMMAND, Ran, commit, git, process, run
 from tests.scorecard.support import event, graded
 from tests.support.fixtures import trace as text_of
 from tests.support.schemas import schema, strict_validator
@@ -461,10 +461,8 @@ def test_no_grade_of_another_component_makes_an_older_gate_current(trace: Path) 
 def test_a_component_of_another_commit_qualifies_the_verdict(trace: Path, tmp_path: Path) -> None:
     tree = tmp_path / "tree"
     tree.mkdir()
-    git(tree, "init", "-q")
     (tree / "code.py").write_text("1")
-    git(tree, "add", ".")
-    git(tree, "commit", "-qm", "one")
+    commit(tree, "one")
     (tree / "trace.jsonl").write_text("a trace is no change of the code")
     gate(trace, "--run", "true", "--cwd", tree, component="mechanical")
     gate(trace, "--run", "true", "--cwd", tree)

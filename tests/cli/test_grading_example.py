@@ -1,9 +1,9 @@
 """The example of grading does what its page says, and leaves the checkout as it is."""
 
 import os
-import subprocess
 from pathlib import Path
 
+from tests.cli.support import process
 from tests.support.command import COMMAND
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples/grading"
@@ -11,17 +11,9 @@ EXAMPLE = Path(__file__).resolve().parents[2] / "examples/grading"
 
 def shell(*command: str | Path, cwd: Path) -> str:
     path = f"{Path(COMMAND).parent}{os.pathsep}{os.environ['PATH']}"
-    ended = subprocess.run(
-        command,
-        cwd=cwd,
-        env={**os.environ, "PATH": path},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-    return ended.stdout
+    ran = process(*command, program=(), cwd=cwd, env={**os.environ, "PATH": path})
+    assert ran.code == 0, ran
+    return ran.out
 
 
 def files() -> dict[Path, bytes]:

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.support import CLEAN, write
+from tests.cli.support import CLEAN, Ran, process, write
 from tests.support.command import COMMAND
 from tests.support.systems import NO_SIGNALS, not_on_windows
 
 pytestmark = not_on_windows(NO_SIGNALS)
 
 PRESSED = "import os, signal; os.kill(os.getpid(), signal.SIGINT)\n"
-ENDED = (130, b"", b"")
+ENDED = (130, "", "")
 AS_MODULE = (sys.executable, "-m", "drive_trace")
 
 
@@ -25,19 +25,16 @@ def interrupted(
     folder: Path,
     ignored: bool = False,
     command: tuple[str, ...] = AS_MODULE,
-) -> tuple[int, bytes, bytes]:
+) -> Ran:
     """What comes of a command that is interrupted while it loads a module."""
     code = f"{PRESSED}import sys; sys.path.remove({str(folder)!r}); del sys.modules[__name__]\n"
     write(folder, f"{module}.py", f"{code}import {module}\n")
-    ended = subprocess.run(
-        [*command, *map(str, args)],
-        capture_output=True,
-        timeout=30,
-        check=False,
+    return process(
+        *args,
+        program=command,
         env={**os.environ, "PYTHONPATH": str(folder)},
         preexec_fn=(lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)) if ignored else None,
     )
-    return ended.returncode, ended.stdout, ended.stderr
 
 
 @pytest.mark.parametrize("module", ["threading", "click", "msgspec"])
@@ -50,8 +47,8 @@ def test_while_it_loads(command: tuple[str, ...], module: str, tmp_path: Path) -
 
 def test_where_the_shell_ignores_it_so_does_the_command(tmp_path: Path) -> None:
     code, out, err = interrupted("--version", module="click", folder=tmp_path, ignored=True)
-    assert (code, err) == (0, b"")
-    assert out.startswith(b"drive-trace")
+    assert (code, err) == (0, "")
+    assert out.startswith("drive-trace")
 
 
 @pytest.mark.parametrize("command", ["check", "score", "report"])
@@ -67,4 +64,4 @@ def test_while_it_reads(command: str) -> None:
         running.stdin.write(CLEAN.encode() * (1 + (1 << 20) // len(CLEAN)))
         running.send_signal(signal.SIGINT)
         out, err = running.communicate(timeout=30)
-    assert (running.returncode, out, err) == ENDED
+    assert (running.returncode, out, err) == (130, b"", b"")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import drive_trace
-from tests.cli.support import REJECTED, Ran, git, run, write
+from tests.cli.support import REJECTED, Ran, commit, git, run, write
 from tests.support.client_text import graded
 
 GOOD = graded("pass", "pass", "pass", ts="2026-05-28T14:00:00.000Z")
@@ -218,9 +218,7 @@ def test_a_committed_trace_that_is_gone_fails_the_gate(
     good = write(tmp_path, "a/trace.jsonl", GOOD)
     gone = write(tmp_path, "b/trace.jsonl", FAILED)
     write(tmp_path, "c/trace.jsonl", "")
-    git(tmp_path, "init", "-q")
-    git(tmp_path, "add", ".")
-    git(tmp_path, "commit", "-q", "-m", "traces")
+    commit(tmp_path, "traces")
     assert left_out(gate()) == {}
     damage(gone)
     ran = gate()
@@ -262,9 +260,7 @@ def test_a_trace_that_is_gone_fails_the_gate_of_another_file_of_its_run(
     write(tmp_path, "a/trace.jsonl", GOOD)
     write(tmp_path, "c/trace.jsonl", graded("pass", "pass", "pass", run="run-2"))
     gone = write(tmp_path, "b/trace.jsonl", FAILED)
-    git(tmp_path, "init", "-q")
-    git(tmp_path, "add", ".")
-    git(tmp_path, "commit", "-q", "-m", "traces")
+    commit(tmp_path, "traces")
     assert gate("a/trace.jsonl").json["runs"][0]["verdict"] == "incorrect"
     damage(gone)
     for path in ("a/trace.jsonl", "a", "."):

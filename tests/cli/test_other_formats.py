@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from jsonschema import Draft4Validator
 
 from drive_trace.grading.junit import read_junit
 from drive_trace.linter.rules import RULES
-from tests.cli.support import CLEAN, REJECTED, WARNED, run, write
+from tests.cli.support import CLEAN, REJECTED, WARNED, process, run, write
 from tests.support.client_text import apart, apply_columns, event, graded, triage
 
 SCHEMA = json.loads((Path(__file__).parent / "schemas/sarif-2.1.0-rtm.5.json").read_text("utf-8"))
@@ -125,13 +124,9 @@ def test_links_lead_where_the_metadata_of_the_package_say(
     metadata = f"Metadata-Version: 2.1\nName: drive-trace\nVersion: 1.0\n{named}"
     write(tmp_path, "drive_trace-1.0.dist-info/METADATA", metadata)
     path = write(tmp_path, "trace.jsonl", event("nope"))
-    ran = subprocess.run(
-        (sys.executable, "-m", "drive_trace", "check", "--output-format", "json", path),
-        check=False,
-        capture_output=True,
-        env=os.environ | {"PYTHONPATH": str(tmp_path)},
-    )
-    (finding,) = json.loads(ran.stdout)
+    command = (sys.executable, "-m", "drive_trace", "check", "--output-format", "json")
+    ran = process(path, program=command, env=os.environ | {"PYTHONPATH": str(tmp_path)})
+    (finding,) = ran.json
     assert re.fullmatch(expected, finding["url"])
 
 

@@ -3,14 +3,12 @@ written.
 """
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.cli.support import Ran, run, write
+from tests.cli.support import Ran, process, run, write
 from tests.support.client_text import apart, graded, tokens, triage
-from tests.support.command import COMMAND
 
 GRADED = graded("pass", "pass", None)
 FAILED = graded("fail", "fail", "fail")
@@ -52,10 +50,9 @@ def test_dropped_lines_of_other_runs_do_not_matter(tmp_path: Path) -> None:
 def test_what_is_recorded_is_no_failure_whatever_becomes_of_the_output(tmp_path: Path) -> None:
     path = write(tmp_path, "trace.jsonl", GRADED)
     with Path("/dev/full").open("wb") as full:
-        command = [COMMAND, *record(path, "--intent", "fail")]
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
-    assert done.returncode == 0
-    assert "recorded on line 2" in done.stderr.decode()
+        ran = process(*record(path, "--intent", "fail"), stdout=full)
+    assert ran.code == 0
+    assert "recorded on line 2" in ran.err
     assert len(path.read_text("utf-8").splitlines()) == 2
 
 
@@ -218,15 +215,11 @@ def test_nothing_is_appended_to_a_stream(command: str, here: Path) -> None:
 
 def test_a_dry_run_whose_line_cannot_be_written_has_failed(tmp_path: Path) -> None:
     options = ["--project-run-id", "r", "--event", "triage-verdict", "--payload", TRIAGE]
-    command = [COMMAND, "emit", "--trace-file", str(tmp_path / "trace.jsonl"), *options]
+    command = ["emit", "--trace-file", tmp_path / "trace.jsonl", *options]
     with Path("/dev/full").open("wb") as full:
-        done = subprocess.run(
-            [*command, "--dry-run"], stdout=full, stderr=subprocess.PIPE, check=False
-        )
-    assert (done.returncode, done.stderr) == (
-        2,
-        b"drive-trace: cannot write the output: No space left on device\n",
-    )
+        ran = process(*command, "--dry-run", stdout=full)
+    said = "drive-trace: cannot write the output: No space left on device\n"
+    assert (ran.code, ran.err) == (2, said)
 
 
 LATER = graded("pass", "fail", "pass", ts="2026-05-28T16:00:00.000Z")

@@ -2,14 +2,12 @@
 
 import json
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.cli.support import CLEAN, REJECTED, on_a_terminal, process, run, write
 from tests.support.client_text import graded, tokens
-from tests.support.command import COMMAND
 from tests.support.systems import NO_DEVICES, not_on_windows
 
 PASSED = graded("pass", "pass", "pass")
@@ -68,13 +66,9 @@ def test_nothing_to_report() -> None:
 def test_html_is_utf8_whatever_the_locale_says(tmp_path: Path) -> None:
     path = write(tmp_path, "trace.jsonl", PASSED)
     environment = {**os.environ, "PYTHONUTF8": "0", "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"}
-    ended = subprocess.run(
-        [COMMAND, "report", "--format", "html", path],
-        capture_output=True,
-        env=environment,
-        check=True,
-    )
-    assert ended.stdout.decode("utf-8").startswith("<!DOCTYPE html>")
+    ran = process("report", "--format", "html", path, env=environment)
+    assert ran.out.startswith("<!DOCTYPE html>")
+    assert ran.code == 0
 
 
 # To a file

@@ -1,7 +1,6 @@
 """`schema` and `completion`, from outside: what programs and shells ask for."""
 
 import json
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -10,9 +9,8 @@ import pytest
 
 from drive_trace.commands import COMMANDS
 from drive_trace.vocabulary import EVENTS
-from tests.cli.support import completed, process, run, write
+from tests.cli.support import completed, process, run, shell, write
 from tests.support.client_text import triage
-from tests.support.command import COMMAND
 from tests.support.systems import POSIX_SHELL, not_on_windows
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
@@ -90,13 +88,4 @@ def test_bash_itself() -> None:
         "COMP_WORDS=(drive-trace emit --event brief)\nCOMP_CWORD=3\n"
         "_drive_trace_completion drive-trace\necho ${COMPREPLY[@]}\n"
     )
-    path = os.pathsep.join([str(Path(COMMAND).parent), os.environ["PATH"]])
-    ended = subprocess.run(
-        ["bash", "--norc", "-c", script],
-        env={**os.environ, "PATH": path},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
-    assert ended.stdout == "brief-issued\n"
+    assert shell(script, program="bash") == (0, "brief-issued\n", "")

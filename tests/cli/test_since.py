@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.support import REJECTED, Ran, git, run, write
+from tests.cli.support import REJECTED, Ran, commit, git, run, write
 from tests.support.client_text import graded, triage
 
 
@@ -21,8 +21,7 @@ def change(here: Path) -> Path:
     for number in range(20):
         write(here, f"projects/p{number}/trace.jsonl", of(f"p{number}"))
     write(here, "projects/two/trace.jsonl", of("one") + of("other"))
-    git(here, "init", "--quiet", "--initial-branch=main")
-    commit(here, "base")
+    commit(here)
     git(here, "checkout", "--quiet", "-b", "change")
     append(here, "projects/p3/trace.jsonl", REJECTED.replace("run-1", "p3"))
     commit(here, "change")
@@ -31,11 +30,6 @@ def change(here: Path) -> Path:
     commit(here, "main")
     git(here, "checkout", "--quiet", "change")
     return here
-
-
-def commit(folder: Path, message: str) -> None:
-    git(folder, "add", ".")
-    git(folder, "commit", "--quiet", "--message", message)
 
 
 def append(folder: Path, name: str, text: str) -> None:

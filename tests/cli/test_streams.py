@@ -8,7 +8,7 @@ from uuid import NAMESPACE_OID, uuid5
 
 import pytest
 
-from tests.cli.support import REJECTED, write
+from tests.cli.support import REJECTED, process, shell, write
 from tests.support.client_text import graded, triage
 from tests.support.command import COMMAND
 from tests.support.systems import POSIX_SHELL, not_on_windows
@@ -52,15 +52,9 @@ def unread(*arguments: str | Path, stdin: bytes = b"", both: bool = True) -> tup
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "wb") as gone:
-        ended = subprocess.run(
-            [COMMAND, *map(str, arguments)],
-            input=stdin,
-            stdout=gone,
-            stderr=gone if both else subprocess.PIPE,
-            timeout=120,
-            check=False,
-        )
-    return ended.returncode, (ended.stderr or b"").decode()
+        pipes = {"stdout": gone, "stderr": gone} if both else {"stdout": gone}
+        ran = process(*arguments, stdin=stdin, **pipes)
+    return ran.code, ran.err
 
 
 @pytest.fixture
@@ -165,10 +159,9 @@ def test_why_it_failed_is_told_to_whom_is_left() -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_standard_error_fails_alone_and_the_work_goes_on() -> None:
     with Path("/dev/full").open("wb") as full:
-        command = [COMMAND, "check", "missing"]
-        ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=full, check=False)
-    assert ended.returncode == 2
-    assert ended.stdout.startswith(b"missing:1:1: error[unreadable-file]")
+        ran = process("check", "missing", stderr=full)
+    assert ran.code == 2
+    assert ran.out.startswith("missing:1:1: error[unreadable-file]")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
@@ -176,18 +169,11 @@ def test_standard_error_fails_alone_and_the_work_goes_on() -> None:
 @pytest.mark.parametrize("arguments", [["--help"], ["score", "-"], ["check", "-"]])
 def test_however_python_opens_its_output(name: str, arguments: list[str]) -> None:
     variable, _, value = name.partition("=")
+    environment = {**os.environ, variable: value}
     with Path("/dev/full").open("wb") as full:
-        ended = subprocess.run(
-            [COMMAND, *arguments],
-            input=REJECTED.encode(),
-            stdout=full,
-            stderr=subprocess.PIPE,
-            timeout=120,
-            check=False,
-            env={**os.environ, variable: value},
-        )
-    assert ended.stderr == b"drive-trace: cannot write the output: No space left on device\n"
-    assert ended.returncode == 2
+        ran = process(*arguments, stdin=REJECTED.encode(), stdout=full, env=environment)
+    said = "drive-trace: cannot write the output: No space left on device\n"
+    assert (ran.code, ran.err) == (2, said)
 
 
 @not_on_windows(POSIX_SHELL)
@@ -202,12 +188,5 @@ def test_however_python_opens_its_output(name: str, arguments: list[str]) -> Non
 )
 def test_closed_streams(redirection: str, code: int, said: str, tmp_path: Path) -> None:
     write(tmp_path, "trace.jsonl", REJECTED)
-    ended = subprocess.run(
-        ["/bin/sh", "-c", f'"$0" {redirection}', COMMAND],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        timeout=120,
-        check=False,
-    )
-    assert (ended.returncode, ended.stdout.decode()) == (code, said)
+    ran = shell(f'"$0" {redirection}', cwd=tmp_path, stderr=subprocess.STDOUT)
+    assert (ran.code, ran.out) == (code, said)

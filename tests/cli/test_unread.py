@@ -1,15 +1,13 @@
 """The command line, from outside: what was not read is part of every output."""
 
 import gzip
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli.support import REJECTED, run, write
+from tests.cli.support import REJECTED, run, shell, write
 from tests.support.client_text import graded, triage
-from tests.support.command import COMMAND
 from tests.support.systems import POSIX_SHELL, not_on_windows
 
 FORMATS = ("full", "concise", "json", "github", "sarif")
@@ -157,15 +155,10 @@ def test_why_not_every_run_is_correct_is_told(tmp_path: Path) -> None:
 def test_what_a_shell_hands_over_open_is_read(tmp_path: Path) -> None:
     path = write(tmp_path, "trace.jsonl", triage())
     script = '"$0" check --output-format concise <(cat "$1") && "$0" check /dev/stdin <"$1"'
-    ended = subprocess.run(
-        ["/bin/bash", "-c", f'{script} && cat "$1" | "$0" check /dev/stdin', COMMAND, path],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert (ended.returncode, ended.stderr) == (0, "")
-    assert ended.stdout.count("no findings in 1 trace") == 3
+    piped = 'cat "$1" | "$0" check /dev/stdin'
+    ran = shell(f"{script} && {piped}", path, program="/bin/bash")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.count("no findings in 1 trace") == 3
 
 
 # What stands beside a file that is named

@@ -7,7 +7,7 @@ import pytest
 
 from tests.server.support import folder
 from tests.server.test_configuration import WATCHES, open_trace, severities, told
-from tests.storage.test_history import FAILED, git
+from tests.storage.test_history import FAILED, commit, git
 from tests.support.client_text import apart, triage
 from tests.support.raw_client import RawClient
 
@@ -21,9 +21,7 @@ def test_an_edit_of_what_was_committed_is_told_as_it_is_typed(
 ) -> None:
     path = tmp_path / "trace.jsonl"
     path.write_text(TEXT)
-    git(tmp_path, "init", "-q")
-    git(tmp_path, "add", ".")
-    git(tmp_path, "commit", "-q", "-m", "trace")
+    commit(tmp_path, "trace")
     alone.initialize(WATCHES, **folder(tmp_path))
     document = open_trace(alone, tmp_path, TEXT)
     assert severities(document) == {}

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.cli.support import process
 from tests.server.support import HOVER, INITIALIZE
 from tests.support import tap
 from tests.support.command import COMMAND
@@ -90,10 +91,6 @@ def test_tcp_clients_that_go_away(how: str) -> None:
 def test_tcp_port_that_is_taken() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        ended = subprocess.run(
-            [COMMAND, "serve", "--tcp", str(port)], capture_output=True, timeout=120, check=False
-        )
-    assert ended.returncode == 2
-    assert ended.stdout == b""
+        ran = process("serve", "--tcp", str(port))
     said = f"drive-trace: cannot listen on 127.0.0.1:{port}: Address already in use\n"
-    assert ended.stderr.decode() == said
+    assert ran == (2, "", said)

@@ -13,7 +13,7 @@ from drive_trace.storage.files import LeftOut
 from drive_trace.storage.finding import LinkOut, Omission, find_traces
 from drive_trace.storage.patterns import patterns_of
 from drive_trace.storage.toml_models import read_table
-from tests.cli.support import git
+from tests.cli.support import commit, git
 from tests.storage.support import first_on_path
 from tests.support.growth import assert_linear
 
@@ -205,8 +205,7 @@ def test_an_index_that_git_cannot_read_hides_nothing_silently(root: Path) -> Non
 def test_what_is_gone_of_another_folder_or_by_a_sparse_checkout_is_not_missed(root: Path) -> None:
     kept, sparse, gone = put(root, "a/trace.jsonl", "b/trace.jsonl", "c/trace.jsonl", text="{}")
     other = put(root, "c/other.txt", text="{}")[0]
-    git(root, "add", ".")
-    git(root, "commit", "-qm", "a")
+    commit(root, "a")
     git(root, "update-index", "--skip-worktree", "b/trace.jsonl")
     for each in (sparse, gone, other):
         Path(each).unlink()
@@ -217,8 +216,7 @@ def test_what_is_gone_of_another_folder_or_by_a_sparse_checkout_is_not_missed(ro
 def test_a_name_that_the_system_refuses_ends_no_search(root: Path) -> None:
     """The index names a file that no file system can hold."""
     kept = put(root, "z/trace.jsonl", text="{}")
-    git(root, "add", ".")
-    git(root, "commit", "-qm", "a")
+    commit(root, "a")
     content = subprocess.check_output(["git", "rev-parse", ":z/trace.jsonl"], cwd=root, text=True)
     tracked = "a" * 300 + "/trace.jsonl"
     git(root, "update-index", "--add", "--cacheinfo", f"100644,{content.strip()},{tracked}")
@@ -230,8 +228,7 @@ def test_an_editor_names_what_is_gone_and_takes_what_is_written_anew(
     text: str | None, root: Path
 ) -> None:
     trace = Path(*put(root, "a/trace.jsonl", text="{}\n"))
-    git(root, "add", ".")
-    git(root, "commit", "-qm", "a")
+    commit(root, "a")
     trace.unlink()
     put(root, *([] if text is None else ["a/trace.jsonl"]))
     folders = TraceFolders([root])

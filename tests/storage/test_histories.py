@@ -8,7 +8,7 @@ import pytest
 
 from drive_trace.storage.files import Problem
 from drive_trace.storage.histories import Histories
-from tests.cli.support import CLEAN, git, run, write
+from tests.cli.support import CLEAN, commit, git, run, write
 from tests.storage.test_history import ask, many, told
 from tests.support.client_text import apart, graded, tokens, triage
 
@@ -27,13 +27,11 @@ class Checkout:
     def __init__(self, root: Path) -> None:
         self.root, self.path = root, root / "trace.jsonl"
         root.mkdir(exist_ok=True)
-        git(root, "init", "-q", "-b", "main")
         self.commit("start", *EVENTS)
 
     def commit(self, subject: str, *lines: str) -> None:
         self.path.write_text("".join(f"{line}\n" for line in lines))
-        git(self.root, "add", ".")
-        git(self.root, "commit", "-q", "-m", subject)
+        commit(self.root, subject)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from drive_trace.storage.finding import find_traces
 from drive_trace.storage.git import CommittedTraces, committed_records, tree_state
 from drive_trace.storage.histories import Histories
 from drive_trace.trace.history import History
-from tests.cli.support import Ran, git, run
+from tests.cli.support import Ran, commit, git, run
 from tests.storage.support import first_on_path
 from tests.support.client_text import apart, graded, triage
 from tests.support.systems import NO_MODES, NO_SCRIPTS, not_on_windows
@@ -30,9 +30,7 @@ def path(tmp_path: Path) -> Path:
     path = tmp_path / "projects" / "it's" / "trace.jsonl"
     path.parent.mkdir(parents=True)
     path.write_text(TEXT)
-    git(tmp_path, "init", "-q")
-    git(tmp_path, "add", ".")
-    git(tmp_path, "commit", "-q", "-m", "trace")
+    commit(tmp_path, "trace")
     return path
 
 
@@ -162,8 +160,7 @@ def test_a_git_that_does_not_answer_is_not_asked_again(
 @not_on_windows(NO_MODES)
 def test_a_damaged_object_hides_no_other_trace(path: Path, tmp_path: Path) -> None:
     (tmp_path / "trace.jsonl").write_text(TEXT + triage(run="other"))
-    git(tmp_path, "add", ".")
-    git(tmp_path, "commit", "-q", "-m", "other")
+    commit(tmp_path, "other")
     name = ask(tmp_path, "rev-parse", "HEAD:trace.jsonl")
     damaged = tmp_path / ".git" / "objects" / name[:2] / name[2:]
     damaged.chmod(0o600)
@@ -233,11 +230,9 @@ def test_no_setting_hides_that_a_tree_was_changed(hidden: str, path: Path, tmp_p
     library = tmp_path / "lib"
     git(tmp_path, "init", "-q", "lib")
     (library / "code.py").write_text("1")
-    git(library, "add", ".")
-    git(library, "commit", "-qm", "library")
+    commit(library, "library")
     (tmp_path / ".gitmodules").write_text('[submodule "lib"]\npath = lib\nurl = ./lib\n')
-    git(tmp_path, "add", ".")
-    git(tmp_path, "commit", "-qm", "all")
+    commit(tmp_path, "all")
     if hidden:
         git(tmp_path, "config", hidden, "all" if "ignore" in hidden else "no")
 
@@ -275,8 +270,7 @@ def test_committed_files_that_look_like_a_repository_are_files(
     for each in ("refs", "objects"):
         (folder / each).mkdir()
         (folder / each / "keep").write_text("")
-    git(tmp_path, "add", ".")
-    git(tmp_path, "commit", "-qm", "all")
+    commit(tmp_path, "all")
     base = ask(tmp_path, "rev-parse", "HEAD")
     exempt = '[[score.exempt]]\nruns = ["*"]\nreason = "known"\nuntil = 2099-01-01\n'
     blob = _put(folder, b"blob", exempt.encode())
