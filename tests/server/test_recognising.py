@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from drive_trace.trace.document import MOST_LINES
 from tests.server.support import REJECTED, START, Document, folder, published
 from tests.support.client_text import graded, triage
 from tests.support.raw_client import RawClient
@@ -76,6 +77,49 @@ def test_what_is_a_trace(what: str, client: RawClient) -> None:
     assert found or what == "by its name in git"
     assert asked(client, uri) != []
     client.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+
+
+MANY, PUT_IN = "\n" * MOST_LINES, {"range": {"start": START, "end": START}}
+GROWING: dict[str, tuple[str, list[dict[str, Any]]]] = {
+    "opened": (triage() + MANY, []),
+    "of another kind of lines": (triage() + "\r" * (MOST_LINES + 1), []),
+    "in one edit": (triage(), [{**PUT_IN, "text": MANY}]),
+    "as another text": (triage(), [{"text": MANY + triage()}]),
+    "line by line": (
+        MANY[:-1] + " ",
+        [{**PUT_IN, "text": "\n"}] * 2,
+    ),
+}
+
+
+@pytest.mark.parametrize("pulls", [False, True])
+@pytest.mark.parametrize("name", GROWING)
+def test_too_many_lines_are_told_once_and_left_alone(
+    name: str, pulls: bool, alone: RawClient, tmp_path: Path
+) -> None:
+    path, (text, changes) = tmp_path / "trace.jsonl", GROWING[name]
+    path.write_text(graded("pass", "pass", "pass"))
+    uri, document = path.as_uri(), {"textDocument": {"uri": path.as_uri()}}
+    alone.initialize(
+        capabilities={"textDocument": {"diagnostic": {}}} if pulls else {}, **folder(tmp_path)
+    )
+
+    def told() -> list[str]:
+        assert asked(alone, uri) == []
+        pushed = [] if pulls else published(alone, uri)[-1]["diagnostics"]
+        found = alone.request("textDocument/diagnostic", document)["items"] if pulls else pushed
+        return [f"{each['code']}: {each['message']}" for each in found]
+
+    said = f"not read: has more than {MOST_LINES:,} lines; drive-trace check reads all of them"
+    alone.open(uri, text)
+    if changes:
+        alone.change(uri, 2, *changes)
+    assert told() == [f"unreadable-file: {said}"]
+    alone.change(uri, 3, {"text": triage()})
+    assert told() == [f"unreadable-file: {said}"]
+    alone.notify("textDocument/didClose", document)
+    alone.open(uri, triage(), version=4)
+    assert asked(alone, uri) != []
 
 
 def test_an_empty_document_in_our_language_is_a_trace(client: RawClient) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -17,7 +18,7 @@ from drive_trace.lsp.handlers.reports import Reports
 from drive_trace.lsp.handlers.server_commands import APPEND, EMIT, ServerCommands
 from drive_trace.lsp.handlers.views import Views
 from drive_trace.lsp.handlers.workspace import PulledDiagnostics, Symbols
-from drive_trace.lsp.rpc.capabilities import path_of
+from drive_trace.lsp.rpc.capabilities import key_of, path_of
 from drive_trace.lsp.rpc.messages import strict_converter
 from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.stream import ClientLog
@@ -38,6 +39,7 @@ from drive_trace.lsp.workspace.runs import Joining, WorkspaceRuns
 from drive_trace.lsp.workspace.saving import Saving
 from drive_trace.storage.followed_file import KnownFile, lines_of
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX, TRACE_GLOBS, MoreFiles
+from drive_trace.trace.document import TooManyLinesError
 
 _Opened: TypeAlias = tuple[OpenTrace, KnownFile | None]
 """A trace, and its file as it shows it; None for a document that is no file."""
@@ -163,17 +165,29 @@ class TraceServer(LanguageServer):
             return trace, None if path is None else KnownFile(str(path), lines_of(trace.records))
 
         if len(text) >= LARGE:
-            return self._open_later(read)
+            return self._open_later(uri, read)
         self._opened(read())
         return None
 
-    async def _open_later(self, read: Callable[[], _Opened | None]) -> None:
+    @contextmanager
+    def _refusing(self, uri: str) -> Iterator[None]:
+        """Do without a document if it has too many lines, until it is opened again. Its file counts
+        meanwhile, as of a trace that is closed.
+        """
+        try:
+            yield
+        except TooManyLinesError:
+            self._did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
+            self._publisher.refuse(uri)
+
+    async def _open_later(self, uri: str, read: Callable[[], _Opened | None]) -> None:
         def with_diagnostics() -> _Opened | None:
             if (opened := read()) is not None:
                 opened[0].diagnostics()  # keeps them, for those who ask on the loop
             return opened
 
-        self._opened(await in_thread(without_collecting, with_diagnostics))
+        with self._refusing(uri):
+            self._opened(await in_thread(without_collecting, with_diagnostics))
 
     def _opened(self, opened: _Opened | None) -> None:
         if opened is None:
@@ -194,7 +208,8 @@ class TraceServer(LanguageServer):
             return None  # it is no trace, or the change is older than what is there
         if trace.takes_long(params.content_changes):
             return self._change_later(trace, params)
-        return self._change(trace, params)
+        self._change(trace, params)
+        return None
 
     async def _change_later(
         self, trace: OpenTrace, params: types.DidChangeTextDocumentParams
@@ -206,22 +221,23 @@ class TraceServer(LanguageServer):
             new[0].as_json()  # keeps them, as above
             return new
 
-        new, before = await in_thread(without_collecting, with_diagnostics), [trace.analysis]
-        rest = self._change(trace, params, new)
-        in_background(in_thread(open_traces.let_go, before))
-        if rest is not None:
-            await rest
+        with self._refusing(trace.uri):
+            new, before = await in_thread(without_collecting, with_diagnostics), [trace.analysis]
+            self._change(trace, params, new)
+            in_background(in_thread(open_traces.let_go, before))
 
     def _change(
         self,
         trace: OpenTrace,
         params: types.DidChangeTextDocumentParams,
         read: NewText | None = None,
-    ) -> Awaitable[None] | None:
-        moves_lines = trace.change(params.text_document.version, params.content_changes, read)
-        self._edited.request(trace.uri)
-        self._joining.request()
-        return self._saving.changed(trace) if moves_lines else None
+    ) -> None:
+        with self._refusing(trace.uri):
+            moves_lines = trace.change(params.text_document.version, params.content_changes, read)
+            self._edited.request(trace.uri)
+            self._joining.request()
+            if moves_lines:
+                self._saving.changed(trace)
 
     def _joined(self, trace: OpenTrace) -> None:
         self._linting.publish(trace)
@@ -234,6 +250,8 @@ class TraceServer(LanguageServer):
     def _did_close(self, params: types.DidCloseTextDocumentParams) -> None:
         uri = params.text_document.uri
         self._edited.drop(uri)
+        if self._publisher.refused.pop(key_of(uri), None):
+            self._publisher.clear(uri)
         if self._traces.close(uri):
             self._publisher.clear(uri)
             self._joining.request()
@@ -257,7 +275,7 @@ class TraceServer(LanguageServer):
         changed = [trace for each in params.changes if (trace := self._traces.get(each.uri))]
         self._linting.look(changed)  # a trace that was saved may have been committed, too
         for trace in changed:
-            in_background(self._saving.look(trace, is_told=True))
+            self._saving.look(trace, is_told=True)
         if not are_traces:
             self._linting.look_at_all()
 

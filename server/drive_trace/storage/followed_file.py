@@ -153,17 +153,12 @@ def lines_of(records: Iterable[str]) -> list[str]:
 
 def without(lines: Iterable[str], others: Iterable[str]) -> list[str]:
     """The lines that are not among others, each as often as that is so."""
-    return list((_count(lines) - _count(others)).elements())
+    return list((Counter(iter(lines)) - Counter(iter(others))).elements())
 
 
 def among(lines: Iterable[str], others: Iterable[str]) -> list[str]:
     """The lines that are among others, each as often as that is so."""
-    return list((_count(lines) & _count(others)).elements())
-
-
-def _count(lines: Iterable[str]) -> Counter[str]:
-    # One by one, as of each sum here: to take millions at once keeps other threads waiting.
-    return Counter(each for each in lines)
+    return list((Counter(iter(lines)) & Counter(iter(others))).elements())
 
 
 class KnownFile:

@@ -105,15 +105,6 @@ _PIECE = 1 << 14
 """So many characters are looked at in one go: other threads wait meanwhile."""
 
 
-def records_of(text: str) -> Iterator[str]:
-    """The records of a text, without the newlines that end them."""
-    at = 0
-    while (end := text.find("\n", at + _PIECE)) >= 0:
-        yield from text[at:end].split("\n")
-        at = end + 1
-    yield from text[at:].split("\n")
-
-
 def is_blank(text: str) -> bool:
     """Whether the reference reader skips this record as blank."""
     return not stripped(text, JS_WHITESPACE)

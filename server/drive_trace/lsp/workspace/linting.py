@@ -23,7 +23,7 @@ from drive_trace.features.findings import SOURCE, DiagnosticOptions
 from drive_trace.features.results import dumps
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import RuleSettings, Severity
-from drive_trace.lsp.rpc.capabilities import path_of
+from drive_trace.lsp.rpc.capabilities import DocumentKey, key_of, path_of
 from drive_trace.lsp.rpc.messages import CHANGED
 from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.threads import Debouncer, SharedWork, in_background, in_thread
@@ -34,6 +34,7 @@ from drive_trace.storage.files import provenance_beside
 from drive_trace.storage.git import committed_records
 from drive_trace.storage.projects import Above, FileProblem, Project, Projects
 from drive_trace.text.spans import PositionEncoding, Span, Spot, units_before
+from drive_trace.trace.document import MOST_LINES
 from drive_trace.trace.history import History
 
 log = logging.getLogger(__name__)
@@ -65,6 +66,8 @@ class Publisher:
         """What was known of closed traces when the client was last told to ask again."""
         self._sent: Mapping[str, bytes] = {}
         """The diagnostics of configurations."""
+        self.refused: dict[DocumentKey, bytes] = {}
+        """Those of documents with too many lines."""
 
     # Diagnostics
 
@@ -83,6 +86,17 @@ class Publisher:
         for uri, items in diagnostics.items():
             if before.get(uri, b"[]") != items:
                 self._push(b'{"uri":%b,"diagnostics":%b}' % (dumps(uri), items))
+
+    def refuse(self, uri: str) -> None:
+        """Tell that a document has too many lines to be read."""
+        why = f"not read: has more than {MOST_LINES:,} lines; drive-trace check reads all of them"
+        at, code = {"line": 0, "character": 0}, "unreadable-file"
+        found = {"range": {"start": at, "end": at}, "severity": 1, "code": code, "message": why}
+        self.refused[key_of(uri)] = items = dumps([found | {"source": "drive-trace"}])
+        if self._protocol.client.pulls_diagnostics:
+            self.refresh_diagnostics()
+        else:
+            self._push(b'{"uri":%b,"diagnostics":%b}' % (dumps(uri), items))
 
     def clear(self, uri: str) -> None:
         """Take back the diagnostics of a trace that was closed."""

@@ -21,8 +21,7 @@ from drive_trace.lsp.rpc.threads import Readers, in_background, in_thread
 from drive_trace.stopping import StoppedError
 from drive_trace.storage.followed_file import KnownFile
 from drive_trace.storage.patterns import is_trace
-from drive_trace.text.spans import records_of
-from drive_trace.trace.document import Document, Point, Position
+from drive_trace.trace.document import MOST_LINES, Document, Point, Position, refuse_many_lines
 from drive_trace.trace.history import History
 from drive_trace.trace.joined import JoinedFiles
 from drive_trace.trace.line import HEAD, FlaggedLine, Line, LineStatus, fields_named, why_no_trace
@@ -87,7 +86,10 @@ class OpenTrace:
         return self._replaced, self.analysis.score_revision
 
     def read(self, text: str) -> DiagnosticMaker:
-        """The trace with another text, for :meth:`change`. May be called in a thread."""
+        """The trace with another text, for :meth:`change`. May be called in a thread. Raises
+        TooManyLinesError.
+        """
+        refuse_many_lines(text)
         history, provenance = self._known
         path = unquote(self.uri)
         analysis = Analysis(text, self.options.rules, path, history.head, provenance)
@@ -124,12 +126,16 @@ class OpenTrace:
     def as_whole(
         self, changes: Sequence[types.TextDocumentContentChangeEvent]
     ) -> types.TextDocumentContentChangeWholeDocument:
-        """The whole text that the client's edits lead to. May be called in a thread."""
+        """The whole text that the client's edits lead to. May be called in a thread. Raises
+        TooManyLinesError.
+        """
+        for each in changes:
+            refuse_many_lines(each.text)
         if isinstance(changes[-1], types.TextDocumentContentChangeWholeDocument):
             return changes[-1]
         at = _last_whole(changes)
         unread = cache(partial(FlaggedLine, status=LineStatus.VALID))  # of equal ones one
-        records = self.records if at is None else records_of(changes[at].text)
+        records = self.records if at is None else changes[at].text.split("\n")
         document = Document(records, lambda texts: [unread(each) for each in texts])
         for each in changes[0 if at is None else at + 1 :]:
             where = cast("types.TextDocumentContentChangePartial", each).range
@@ -149,7 +155,8 @@ class OpenTrace:
         read: NewText | None = None,
     ) -> bool:
         """Carry out the client's edits, one after another. The last whole text among them may have
-        been read already. Returns whether lines of its file may have come or gone with them.
+        been read already. Returns whether lines of its file may have come or gone with them. Raises
+        TooManyLinesError.
         """
         self.readers.stop()
         self.edits += 1
@@ -241,7 +248,7 @@ def is_trace_text(uri: str, text: str, language: str) -> bool:
     """
     path = Path(key_of(uri)[0])
     if path.name == "trace.jsonl":
-        return why_no_trace(records_of(text)) is None
+        return why_no_trace(text.split("\n", MOST_LINES)) is None
     return is_trace(path) or language == LANGUAGE or len(fields_named(text[:HEAD])) > 1
 
 

@@ -65,19 +65,16 @@ class Saving:
             known.shows(state)
             in_background(_in_turn(known, partial(known.look, is_opened=True), seen.lines))
 
-    async def changed(self, trace: OpenTrace) -> None:
+    def changed(self, trace: OpenTrace) -> None:
         """The client may have read more of the file, or a person has removed lines."""
         if trace.file is not None and trace.file.removed:
             in_background(self._ask(trace, trace.file))
-        await self.look(trace)
+        self.look(trace)
 
-    async def look(self, trace: OpenTrace, *, is_told: bool = False) -> None:
-        """Look at the file of a trace, once its records are collected. ``is_told`` is the client's
-        word that it has changed.
-        """
+    def look(self, trace: OpenTrace, *, is_told: bool = False) -> None:
+        """Look at the file of a trace. ``is_told`` is the client's word that it has changed."""
         if (file := trace.file) is not None:
-            records = await _records(trace)
-            in_background(_in_turn(file, partial(file.look, is_told=is_told), records))
+            in_background(_in_turn(file, partial(file.look, is_told=is_told), trace.records))
 
     async def will_save(self, params: types.WillSaveTextDocumentParams) -> object:
         """The edits that put in what others have appended, where the text does not have it."""
@@ -87,7 +84,7 @@ class Saving:
             return None
         self._release(uri)
         asked, edits = monotonic(), trace.edits
-        records = await _records(trace)
+        records = trace.records
         held = LockedFile(file)
         # It goes on if the client does not wait: others are not to have the file meanwhile.
         missing = await asyncio.shield(_in_turn(file, held.read, records))
@@ -100,12 +97,12 @@ class Saving:
         asyncio.get_running_loop().call_later(_PATIENCE, self._release, uri, held)
         return as_edits(View(trace.analysis, self._protocol.client.encoding), changes)
 
-    async def saved(self, params: types.DidSaveTextDocumentParams) -> None:
+    def saved(self, params: types.DidSaveTextDocumentParams) -> None:
         """The client has written a trace."""
         trace = self._traces.get(params.text_document.uri)
         self._release(params.text_document.uri)
         if trace is not None and trace.file is not None:
-            in_background(self._check(trace.file, await _records(trace)))
+            in_background(self._check(trace.file, trace.records))
 
     async def _check(self, file: KnownFile, written: list[str]) -> None:
         """Append again what a save has dropped: a client may not wait, or overwrite the file."""
@@ -125,7 +122,7 @@ class Saving:
         """Ask whether lines of the file that a person has removed are to go."""
         await asyncio.sleep(_PAUSE)
         removed, file.removed = file.removed, []
-        records = await _records(trace)
+        records = trace.records
         lost = await _in_turn(file, lambda shown: among(file.absent(shown), removed), records)
         if not lost:
             return
@@ -148,11 +145,6 @@ class Saving:
         if held is not None and only in (None, held):
             del self._held[uri]
             held.release()
-
-
-async def _records(trace: OpenTrace) -> list[str]:
-    """The text of each record, of a large trace from a thread."""
-    return await in_thread(lambda: trace.records) if trace.is_large else trace.records
 
 
 async def _in_turn(file: KnownFile, work: Callable[[list[str]], Result], text: list[str]) -> Result:
