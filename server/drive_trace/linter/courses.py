@@ -17,7 +17,7 @@ from drive_trace.text.wording import duration, exact_duration, shown
 from drive_trace.trace.line import TS, Line, LineSet, earliest, name_of
 from drive_trace.trace.run import TIMED, Run, TimeSpan, in_order, span_ended_by
 from drive_trace.trace.times import milliseconds_between
-from drive_trace.vocabulary import DISPATCH, EVENTS, ROUND, SLICE, Lifetime
+from drive_trace.vocabulary import DISPATCH, EVENTS, GRADE, ROUND, SLICE, Lifetime
 
 MOST = 16
 """At most so many lines of each event get a finding that one line causes: more would say nothing
@@ -33,7 +33,7 @@ TOLERANCES = (
 """What rules about durations let pass."""
 _order = attrgetter("order")
 _MOVE_ON = {
-    DISPATCH: (DISPATCH.opener, SLICE.closer, "project-closed"),
+    DISPATCH: (DISPATCH.opener, SLICE.closer, "project-closed", GRADE),
     ROUND: (ROUND.opener, DISPATCH.closer),
 }
 """Events that show that a dispatch, or a round of the same dispatch, before them is over."""
@@ -198,20 +198,23 @@ def unclosed(rule: Rule[Any], run: Run, of: Lifetime, around: str) -> Findings:
         # A line below that cannot be read may end it.
         if line is None or any(each.order > line.order for each in course.unread):
             continue
-        moved_on = _moved_on(run, of, line)
+        moved_on = _moved_on(course, line)
         if moved_on is not None:
             what = f"this {of.entity} never ends, though {its} {around} went on with line "
             went_on = (moved_on, "event_type", f"the {around} went on here")
             yield course.finding(rule, line, (what, moved_on), went_on)
 
 
-def _moved_on(run: Run, of: Lifetime, start: Line) -> Line | None:
+def _moved_on(course: Course, start: Line) -> Line | None:
     """What shows that a dispatch or round is over: the next one, or the end of what holds it."""
-    if of is DISPATCH:
-        starts_show_it = not run.kept(_is_parallel)
-        return run.next_of(_MOVE_ON[of][not starts_show_it :], start)
-    field, dispatch_id = DISPATCH.field, start.fact(DISPATCH.field)
-    return earliest(run.of(name, field, dispatch_id).after(start) for name in _MOVE_ON[of])
+    run, last = course.run, course.lines[-1]
+    if course.of is ROUND:
+        of = DISPATCH.field, start.fact(DISPATCH.field)
+        return earliest(run.of(name, *of).after(start) for name in _MOVE_ON[ROUND])
+    # One of several that go on side by side may go on until its round is satisfied.
+    is_done = name_of(last) == ROUND.closer and last.fact("verdict") == "satisfied"
+    starts_show_it = is_done or not run.kept(_is_parallel)
+    return run.next_of(_MOVE_ON[DISPATCH][not starts_show_it :], last if is_done else start)
 
 
 def misclaimed(rule: Rule[Any], run: Run, tolerances: tuple[float, float], way: int) -> Findings:

@@ -2,9 +2,9 @@
 
 A dispatch that started should end, also when it failed or was given up (`result` says so). One
 without an end has no duration, and seems to be still going on. The rule ignores the last dispatch
-of a run: it may be going on. Only a later `dispatch-start`, `slice-completed` or `project-closed`
-of the run shows that the run has moved on; where dispatches of the run went on side by side, a
-later `dispatch-start` shows nothing.
+of a run: it may be going on. Only a later `dispatch-start`, `slice-completed`, `project-closed` or
+`correctness-recorded` of the run shows that the run has moved on. Where dispatches of the run went
+on side by side, a later `dispatch-start` shows it only of one whose last round was satisfied.
 
 The rule is silent while a rejected or unknown line below names the dispatch: the end may be there.
 
@@ -26,6 +26,18 @@ EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
 EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
 EVENT{"event_type":"dispatch-start","dispatch_id":"D3"}
 EVENT{"event_type":"dispatch-end","dispatch_id":"D2"}
+--- One of these was done before another one began.
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+… this dispatch never ends, though                ^^^^
+EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D3"}
+EVENT{"event_type":"round-end","dispatch_id":"D1","verdict":"satisfied"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"D2"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D4"}
+--- The run was graded.
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+… this dispatch never ends, though                ^^^^
+EVENT{"event_type":"correctness-recorded"}
 --- An end that readers reject is a defect of its own.
 EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
 EVENT{"event_type":"dispatch-end","dispatch_id":"D1","result":"done"}
