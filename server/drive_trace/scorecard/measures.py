@@ -14,7 +14,8 @@ from drive_trace.trace.line import EVENT_ID, TS, Line
 from drive_trace.trace.provenance import ProvenanceRecord
 from drive_trace.trace.run import TIMED, Run, TimeSpan, is_recorded_afterwards, span_ended_by
 from drive_trace.trace.times import milliseconds_between
-from drive_trace.vocabulary import DISPATCH, EVENTS, ROUND, TOKEN_FIELDS, is_random
+from drive_trace.vocabulary import DISPATCH, EVENTS, ROUND, TOKEN_FIELDS
+from drive_trace.vocabulary.types import not_random
 
 if TYPE_CHECKING:
     from drive_trace.scorecard.run_score import Recorded
@@ -264,7 +265,7 @@ def provenance(run: Run, record: ProvenanceRecord | None = None) -> Provenance:
     are_afterwards = _are_afterwards(run)
     return Provenance(
         events=len(facts),
-        odd_ids=sum([not is_random(str(each[EVENT_ID])) for each in facts]),
+        odd_ids=len(not_random([str(each[EVENT_ID]) for each in facts])),
         full_minutes=sum([str(each[TS]).endswith(_FULL_MINUTE) for each in facts]),
         ends=len(are_afterwards),
         afterwards=sum(are_afterwards),

@@ -7,7 +7,8 @@ read it from there.
 """
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
 from enum import Enum, StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
@@ -114,11 +115,12 @@ _TYPED = {
 """What people and language models begin a made-up id with, in whatever place of it."""
 
 
-def looks_invented(digits: str) -> bool:
-    """Whether hexadecimal digits are a pattern that somebody typed: of few different digits, the
-    same part over and over, letters and digits in turns, or counted up at the beginning, as the
-    version and the variant of a UUID break a pattern further on.
+def looks_invented(text: str) -> bool:
+    """Whether the hexadecimal digits of a text are a pattern that somebody typed: of few different
+    digits, the same part over and over, letters and digits in turns, or counted up at the
+    beginning, as the version and the variant of a UUID break a pattern further on.
     """
+    digits = text.replace("-", "")
     even, odd = digits[::2], digits[1::2]
     return (
         digits[:8] in digits[8:]
@@ -130,9 +132,19 @@ def looks_invented(digits: str) -> bool:
     )
 
 
-def is_random(uuid: str) -> bool:
-    """Whether a text is a UUID, and none that somebody typed."""
-    return uuid in Form.UUID and not looks_invented(uuid.replace("-", ""))
+def counted_up(uuids: Iterable[str]) -> Set[str]:
+    """Those that differ from another one in their last eight digits alone, as random ones never do.
+    What begins with the time, as version 7 does, may.
+    """
+    found = {each for each in uuids if each[14:15] != "7"}
+    heads = Counter([each[:-8] for each in found])
+    return {each for each in found if heads[each[:-8]] > 1} if len(heads) < len(found) else set()
+
+
+def not_random(uuids: Sequence[str]) -> Sequence[str]:
+    """Those that are no UUIDs, or made up."""
+    made_up = {*filter(looks_invented, uuids), *counted_up(uuids)}
+    return [each for each in uuids if each in made_up or each not in Form.UUID]
 
 
 class Prose(msgspec.Struct, frozen=True):

@@ -3,7 +3,8 @@
 Ids are random UUIDs, so that no two of them meet, in whatever file they stand. One of few different
 digits, of the same part over and over, of letters and digits in turns, or that begins by counting
 up was typed, or written by a language model: most likely others have it, too, and events of theirs
-count as copies of this one.
+count as copies of this one. So were ids of a run that differ in their last eight digits alone, as
+where they count up; but those that begin with the time (version 7) may.
 The nil UUID is nobody's id.
 
 **Fix.** A new UUID for an event's id, one at a time. Of a dispatch or a round none is offered:
@@ -17,6 +18,13 @@ EVENT{"event_type":"spec-authored","event_id":"12345678-1234-4123-8123-123456789
                                               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 => Give the event a new UUID
 EVENT{"event_type":"spec-authored","event_id":"3af034f0-0917-40d2-b9bf-f8edff0d01a9"}
+--- Each may be random, but not both.
+EVENT{"event_type":"round-start","round_id":"9d2c41f7-3be8-4a06-b1c5-7e60d84f0001"}
+… in its last digits alone                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+EVENT{"event_type":"round-start","round_id":"9d2c41f7-3be8-4a06-b1c5-7e60d84f0002"}
+                                            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+EVENT{"event_type":"round-start","round_id":"019723ab-41c6-7e06-b1c5-7e60d84f0001"}
+EVENT{"event_type":"round-start","round_id":"019723ab-41c6-7e06-b1c5-7e60d84f0002"}
 --- The digit of the version breaks the pattern.
 EVENT{"event_type":"round-start","round_id":"a1b2c3d4-e5f6-4789-8abc-def012345678"}
                                             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
@@ -28,10 +36,12 @@ EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
 from drive_trace.linter.edits import Fixes, new_event_id
 from drive_trace.linter.rule import Finding, Findings, Place, Rule, Run, Severity
 from drive_trace.trace.line import EVENT_ID
-from drive_trace.vocabulary import DISPATCH, ROUND, Form, looks_invented
+from drive_trace.vocabulary import DISPATCH, ROUND, Form, counted_up, looks_invented
 
 _PARTS = ("12345678", "01234567", "a1b2c3", "b2c3d4", "c3d4e5", "1a2b3c", "2b3c4d", "3c4d5e")
 """Few random UUIDs have one, or the same digit six times, and most that were made up."""
+_TYPED = "no random UUID looks like this"
+_COUNTED = "in its last digits alone this differs from another id of the run"
 
 
 def _may_be_made_up(text: str) -> bool:
@@ -45,15 +55,18 @@ def _may_be_made_up(text: str) -> bool:
 def _check(run: Run) -> Findings:
     starts = [(of.field, run.events(of.opener)) for of in (DISPATCH, ROUND)]
     tables = (run.table(of.opener, of.field) for of in (DISPATCH, ROUND))
-    ids = [line.facts[EVENT_ID] for line in run.lines]
-    text = "\n".join((*ids, *(str(each) for table in tables for each in table)))
-    if not _may_be_made_up(text):
+    ids = [str(line.facts[EVENT_ID]) for line in run.lines]
+    ids += [str(each) for table in tables for each in table]
+    counted = counted_up(ids)
+    if not counted and not _may_be_made_up("\n".join(ids)):
         return
     for field, lines in (("event_id", run.lines), *starts):
         for line in lines:
             value = line.text_fact(field)
-            if looks_invented(value.replace("-", "")) and value in Form.UUID:
-                yield RULE.finding(line, field, "no random UUID looks like this: it was made up")
+            is_typed = looks_invented(value)
+            if (is_typed or value in counted) and value in Form.UUID:
+                why = _TYPED if is_typed else _COUNTED
+                yield RULE.finding(line, field, f"{why}: it was made up")
 
 
 def _fixes(finding: Finding) -> Fixes:
