@@ -53,6 +53,16 @@ def analysed(lines: list[str], committed: list[str] | None = None) -> Analysis:
     return Analysis("\n".join(lines), DEFAULTS, PATH, committed or head, record)
 
 
+def test_what_a_trace_begins_with_is_looked_at_after_each_edit() -> None:
+    amended = 'EVENT{"event_type":"spec-amended","spec_path":"projects/%s/spec.md"}'
+    analysis = Analysis(trace(amended % "a", amended % "b"))
+    started = trace('EVENT{"event_type":"project-started"}').replace(event_id(0), event_id(9))
+    code, start = "amended-before-authored", Point(0, 0)
+    for end, new, count in ((start, started, 2), (Point(1, 0), "", 0)):
+        analysis.edit(start, end, new)
+        assert [each.rule.code for each in analysis.findings()].count(code) == count
+
+
 def edit(analysis: Analysis, lines: list[str], chance: Random, new: list[str]) -> None:
     """Put lines in place of some, of which a few may come back in another order."""
     first = chance.randrange(len(lines))
@@ -266,10 +276,8 @@ def test_a_line_that_is_not_read_may_be_what_seems_to_be_missing() -> None:
 def test_ids_count_within_their_run() -> None:
     one, other = (
         [
-            f'EVENT{{"event_type":"{event}","project_run_id":"{run}","wall_clock_ms":0}}'
-            if event == "dispatch-end"
-            else f'EVENT{{"event_type":"{event}","project_run_id":"{run}"}}'
-            for event in ("dispatch-start", "brief-issued", "dispatch-end")
+            f'EVENT{{"project_run_id":"{run}","event_type":"{event}}}'
+            for event in ('dispatch-start"', 'brief-issued"', 'dispatch-end","wall_clock_ms":0')
         ]
         for run in ("alpha", "beta")
     )

@@ -58,6 +58,12 @@ class Engine:
                 check = partial(rule.check, **settings.values(rule)) if rule.options else rule.check
                 self._checks[rule.looks_at].append(check)
         self._found: dict[Unit, Sequence[Finding]] = {}
+        self._firsts = dict(map(self._first, index.runs))
+
+    def _first(self, run_id: str) -> tuple[str, Line | None]:
+        """The id of a run and its first event."""
+        run = self._index.runs.get(run_id)
+        return run_id, next(iter(run.lines), None) if run is not None else None
 
     def in_runs(self) -> Iterable[Finding]:
         """What the rules find in runs, and in what several of them name."""
@@ -72,10 +78,13 @@ class Engine:
         self, run_ids: Iterable[str], in_doubt: Iterable[str | None], lines: Iterable[Line]
     ) -> tuple[list[Finding], list[Finding]]:
         """Run the rules over runs that are other ones now, and over what lines name that came or
-        went; over all that a run names if what is ``in_doubt`` of it is something else now. Gives
-        the former findings on these, and those of now.
+        went; over all that a run names if what is ``in_doubt`` of it is something else now, or it
+        begins in another way. Gives the former findings on these, and those of now.
         """
-        runs = (self._index.runs.get(each) for each in in_doubt if each is not None)
+        begun = dict(map(self._first, run_ids)).items() - self._firsts.items()
+        self._firsts.update(begun)
+        anew = {*in_doubt, *dict(begun)}
+        runs = (self._index.runs.get(each) for each in anew if each is not None)
         named = {*lines, *chain.from_iterable(run.lines for run in runs if run is not None)}
         events = [line for line in named if line.event is not None]
         keys = {key for line in events for key in keys_of(line)}
