@@ -173,8 +173,8 @@ class Analysis:
         """The same by the codes of the rules, of the runs that have some: every place that is
         told, as by ``check --statistics``.
         """
-        told = ((each.finding.rule.code, (each.finding, *each.places)) for each in self.told())
-        return self._by_run((found.line, [code]) for code, all_of in told for found in all_of)
+        places = (found for each in self.told() for found in (each.finding, *each.places))
+        return self._by_run((found.line, [found.rule.code]) for found in places)
 
     def findings_by_rule(self) -> Mapping[str | None, Counter[str]]:
         """The same with what only follows from another finding."""

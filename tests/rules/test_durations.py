@@ -2,6 +2,7 @@
 
 from drive_trace.analysis import Analysis
 from drive_trace.trace.line import name_of
+from tests.cli.support import run
 from tests.support.fixtures import trace
 
 START, END = "2026-05-28T14:00:00.000Z", "2026-05-28T14:10:00.000Z"
@@ -38,6 +39,22 @@ def test_each_wrong_duration_counts_in_one_finding_of_the_run() -> None:
     told = Analysis(of_rounds(20, 20, 10, whole=20)).told()
     exceeding = [each for each in told if "exceeds-timestamps" in each.finding.rule.code]
     assert [len(each.places) for each in exceeding] == [2]
+
+
+def test_durations_of_a_run_are_one_finding_whichever_way_they_are_off() -> None:
+    text, options = of_rounds(5, 20, 5, whole=10), ("--select", "wall-*", "--output-format", "json")
+    longer, shorter = "wall-clock-exceeds-timestamps", "wall-clock-below-timestamps"
+    # The more severe one tells both; alone, the other one tells its own.
+    for ignored, code, severity, lines, message in (
+        ("blank-line", longer, "warning", [5, 3, 7], "3 of 4 durations are off, 1 too long and 2"),
+        (longer, shorter, "information", [3, 7], "2 of 4 durations are off, all too short: 5m cl"),
+    ):
+        (told,) = run("check", "-", *options, "--ignore", ignored, stdin=text).json
+        assert (told["code"], told["severity"]) == (code, severity)
+        assert [each["line"] for each in (told, *told["places"])] == lines
+        assert told["message"].startswith(message)
+    counts = run("check", "-", "--statistics", *options, stdin=text).json
+    assert {each["code"]: each["count"] for each in counts} == {shorter: 2, longer: 1}
 
 
 def test_what_was_recorded_afterwards_is_one_finding_a_run_and_nothing_replaces_the_claim() -> None:

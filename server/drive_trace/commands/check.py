@@ -68,7 +68,7 @@ _RULES: dict[str, Any] = {
     default="hint",
     help="Show findings at least this bad. Others still count for --fail-on.",
 )
-@options.flag("--statistics", "Show how often each rule found something.")
+@options.flag("--statistics", "Show in how many places each rule found something.")
 @click.option("-q", "--quiet", is_flag=True, help="Show the findings, and nothing else.")
 @options.output_format(
     sorted((*formats.FOR_PEOPLE, *formats.FOR_PROGRAMS)),

@@ -33,7 +33,7 @@ class Fixes:
     def __init__(self, *, suggestions: bool, only_show: bool) -> None:
         self._suggestions = suggestions
         self._only_show = only_show
-        self._fixed = 0
+        self._fixed = self._in_part = 0
         self._left = Counter[Level]()
         self._withheld: Counter[str] = Counter()
 
@@ -43,7 +43,7 @@ class Fixes:
         output, and so does a diff, which has the ``name``.
         """
         before, problem = list(analysis.document.lines), None
-        told = _told(analysis)
+        told, places = _told(analysis)
         fixed = fix_all(analysis, suggestions=self._suggestions)
         after = analysis.document.lines
         if self._only_show:
@@ -55,7 +55,9 @@ class Fixes:
             new = encode_exactly(_as_recorded(line.text for line in after))
             problem = replace_content(trace.path, old, new)
         if problem is None or isinstance(problem, Unsynced):
-            self._fixed += (told - _told(analysis)).total()
+            left, places_left = _told(analysis)
+            self._fixed += (told - left).total()
+            self._in_part += len((places - places_left).keys() - (told - left).keys())
         return problem
 
     def count(self, analysis: Analysis) -> None:
@@ -68,6 +70,7 @@ class Fixes:
         one = self._fixed == 1
         were = "would be" if self._only_show else "was" if one else "were"
         message = f"{plural(self._fixed, 'finding')} {were} fixed"
+        message += f", and {self._in_part} in part" * bool(self._in_part)
         if self._left:
             message += f"; {self._left.total()} more can be fixed in an editor, one at a time"
             in_bulk = self._left[Level.IN_BULK] if not self._suggestions else 0
@@ -77,10 +80,16 @@ class Fixes:
         return message
 
 
-def _told(analysis: Analysis) -> Counter[tuple[str, str | None]]:
-    """How many findings are told of each rule in each run, as the report counts them."""
-    found = (one.finding for one in analysis.told())
-    return Counter((each.rule.code, run_of(each.line)) for each in found)
+def _told(analysis: Analysis) -> Sequence[Counter[tuple[str, str | None]]]:
+    """How many findings are told of each rule in each run, as the report counts them, and of how
+    many places.
+    """
+    told, places = (Counter[tuple[str, str | None]]() for _ in range(2))
+    for finding, others, _ in analysis.told():
+        key = finding.rule.code, run_of(finding.line)
+        told[key] += 1
+        places[key] += 1 + len(others)
+    return told, places
 
 
 def _as_recorded(texts: Iterable[str]) -> str:

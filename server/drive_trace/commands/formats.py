@@ -122,15 +122,15 @@ def _framed(report: Reported, style: _Style, columns: int | None) -> Iterator[st
 
 
 def statistics(reports: Findings, *, as_json: bool) -> Iterator[str]:
-    """How many findings each rule has, the most first; as JSON for programs."""
+    """In how many places each rule finds something, the most first; as JSON for programs."""
     style, tally = _style_of(reports.stream), _Tally()
     found, safe = Counter[tuple[str, Severity]](), Counter[tuple[str, Severity]]()
     for report in reports:
         tally.add(report)
         for each in (report, *report.places):
-            found[report.code, report.severity] += 1
+            found[each.code, each.severity] += 1
             is_safe = any(fix.level is Level.SAFE for fix in each.fixes)
-            safe[report.code, report.severity] += is_safe
+            safe[each.code, each.severity] += is_safe
     rows = sorted(found.items(), key=lambda row: (-row[1], row[0]))
     if as_json:
         keys = ("code", "severity", "count", "fixable")
@@ -144,6 +144,9 @@ def statistics(reports: Findings, *, as_json: bool) -> Iterator[str]:
         fix = _FIXABLE if safe[code, severity] else " " * len(_FIXABLE)
         summary = fitting(RULES[code].summary, reports.stream, width + mark + _BETWEEN)
         yield f"{count:>{width},}  {label}  {severity.label:<11}  {fix}  {summary}\n"
+    places, told = found.total(), tally.total
+    if places > told and not reports.totals.is_quiet:
+        yield f"counted by place: {places:,} places, told as {plural(told, 'finding')}\n"
     yield from tally.lines(reports.totals, style)
 
 
@@ -176,6 +179,11 @@ class _Tally:
         self._counts[report.severity] += 1
         self._fixable += is_safe
         self._in_bulk += not is_safe and report.has_fix(Level.IN_BULK)
+
+    @property
+    def total(self) -> int:
+        """How many findings there are."""
+        return self._counts.total()
 
     def lines(self, totals: Totals, style: _Style) -> Iterator[str]:
         """What is said, each line with its end."""

@@ -82,18 +82,20 @@ class DiagnosticMaker:
         return self._last[1]
 
     def _diagnostics(self, found: Sequence[Finding]) -> list[dict[str, object]]:
-        """What is told of some findings, in their order. The other places of one are hints: each is
-        marked, and has its fix.
+        """What is told of some findings, in their order. The other places of one are hints, but for
+        lines that readers reject: each is marked, and has its fix.
         """
         analysis = self.analysis
         told = [*tell(found, analysis.index, analysis.severity_of)]
-        places = {id(each) for one in told for each in one.places}
+        places = {id(each): one.finding.line for one in told for each in one.places}
         silent = {id(each) for one in told for each in one.follows}
         firsts = iter(told)
         made = []
         for each in found:
             if id(each) in places:
-                made.append(self._diagnostic(each) | {"severity": int(Severity.HINT)})
+                made.append(self._diagnostic(each))
+                if each.line is places[id(each)] or analysis.severity_of(each) > Severity.ERROR:
+                    made[-1]["severity"] = int(Severity.HINT)
             elif id(each) not in silent:
                 first = next(firsts)
                 others = (Related(*other[1:4]) for other in first.places[:_MOST_RELATED])

@@ -101,6 +101,6 @@ def _findings(session: HookedSession, read: TraceRecords) -> Mapping[object, str
         (each.rule, each.line.text.rstrip("\r"), each.place): f"line "
         f"{analysis.line_number(found.line)}: {analysis.message(found.message)} ({found.rule.code})"
         for found, places, _ in analysis.told()
-        if analysis.severity_of(found) <= Severity.WARNING
         for each in (found, *places)
+        if analysis.severity_of(each) <= Severity.WARNING
     }

@@ -248,8 +248,11 @@ class Rule(msgspec.Struct, Generic[Subject], frozen=True, eq=False, dict=True):
     """
     sums: str | None = None
     """What is so of all that it finds in a run, after their number: "dispatches have no brief". It
-    is told as one finding then. Empty: the message says it. None: each is told.
+    is told as one finding then, with what other rules find by the same words. Empty: the message
+    says it. None: each is told.
     """
+    sums_as: str = ""
+    """What is so of its own, where another rule has the same words: "too long"."""
     sums_among: tuple[str, ...] = ()
     """The events that could be so, where it is told how many of them are."""
     sums_by: Literal["field", "value", "line", "run"] = "field"

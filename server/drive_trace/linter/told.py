@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from heapq import merge
@@ -19,6 +19,7 @@ from drive_trace.json_text import ProblemKind, as_json
 from drive_trace.linter.rule import Finding, Related
 from drive_trace.linter.settings import Severity
 from drive_trace.stopping import cached_property
+from drive_trace.text.wording import listed
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import Line, run_of
 from drive_trace.trace.places import Place, resolve
@@ -119,6 +120,8 @@ _NAMED_BY = {"final-retro-missing": "mandatory-final", "slices-completed-mismatc
 """By what misses a line that has no id of its own: a word that stands on that line."""
 _AROUND = {ProblemKind.FENCE, ProblemKind.ARRAY, ProblemKind.MERGE_CONFLICT}
 """Lines of one slip: what is around records."""
+_IN_ARRAY = {ProblemKind.TRAILING_COMMA, ProblemKind.SPREAD_OBJECT}
+"""What lines have in a file that is one array, over several lines."""
 _WORD = re.compile(r"[\w./-]+")
 
 
@@ -201,8 +204,10 @@ def tell(
     first: dict[Hashable, Finding] = {}
     summed: dict[int, Finding] = {}
     places, follows = (defaultdict[int, list[Finding]](list) for _ in range(2))
-    for each in found:
-        key = _key(each)
+    is_array = any(each.line.text.startswith(("[", "]")) for each in found)
+    # What is told as one is told by the most severe.
+    for each in sorted(found, key=severity_of):
+        key = _key(each, is_array=is_array)
         if key != id(each) and id(each) not in cause_of:
             head = first.setdefault(key, each)
             if head is not each:
@@ -279,19 +284,21 @@ def _marked(finding: Finding) -> str:
     return text[span.start : span.end]
 
 
-def _key(finding: Finding) -> Hashable:
-    """What findings share that are told as one."""
+def _key(finding: Finding, *, is_array: bool = False) -> Hashable:
+    """What findings share that are told as one; ``is_array`` says whether the trace may be one."""
     rule, line, place = finding.rule, finding.line, finding.place
     diagnostic = finding.diagnostic
     if rule.sums is None or (diagnostic is not None and diagnostic.more):
         return id(finding)
-    if diagnostic is not None and diagnostic.problem and diagnostic.problem.kind in _AROUND:
-        return rule.code, diagnostic.problem.kind
+    kind = diagnostic.problem.kind if diagnostic is not None and diagnostic.problem else None
+    if kind in _AROUND or (is_array and kind in _IN_ARRAY):
+        return rule.code, ProblemKind.ARRAY if kind in _IN_ARRAY else kind
     if rule.sums_by == "line":
         return (rule.code, line) if len(line.diagnostics) > 1 else id(finding)
     is_by_field = rule.sums_by != "run" and isinstance(place, Place)
     field = place.path[-1:] if is_by_field and isinstance(place, Place) else ()
-    return rule.code, run_of(line), field, rule.sums_by == "value" and _marked(finding)
+    what, value = rule.sums or rule.code, rule.sums_by == "value" and _marked(finding)
+    return what, run_of(line), field, value
 
 
 def _worded(told: Told, index: Index) -> Told:
@@ -311,7 +318,10 @@ def _worded(told: Told, index: Index) -> Told:
         of = f" of {total:,}" if total >= count else ""
         message = first.message if isinstance(first.message, tuple) else (first.message,)
         more = f", and at {count - 1:,} more place{'s' * (count > 2)}"
-        parts = (f"{count:,}{of} {rule.sums}: ", *message, more)
+        words = Counter(each.rule.sums_as for each in (first, *places) if rule.sums_as)
+        ways = [f"{words[each]:,} {each}" if len(words) > 1 else f"all {each}" for each in words]
+        what = f"{rule.sums}{', ' * bool(ways)}{listed(ways)}"
+        parts = (f"{count:,}{of} {what}: ", *message, more)
         if not rule.sums:
             parts = (*message, more, f" ({count:,}{of})" * bool(of))
         first = first._replace(message=parts)

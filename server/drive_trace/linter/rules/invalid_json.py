@@ -12,8 +12,9 @@ and safe; where it would have to guess at a value it is a suggestion. A comment 
 time, and so is mended what is wrong with a line that names one of the two feeds, as that can change
 a verdict. An object that is spread over several lines (pretty-printed JSON), up to 200, is one
 finding over all of them, with a suggestion that joins them. A Markdown fence is removed, which is
-safe; a bracket that stands alone, as around a file that is one array, by a suggestion. Where a run
-is graded, a person removes either, as a grade before a rejected line is stale.
+safe; a bracket that stands alone by a suggestion: around a file that is one array, all brackets and
+commas are one finding. Where a run is graded, a person removes either, as a grade before a rejected
+line is stale.
 
 Every whole record of a line is lifted out of it, by a suggestion: what is around it goes where it
 says nothing (quotes, brackets, a bullet, the number of the line, a time and a level of a log), and
@@ -85,16 +86,9 @@ EVENT{"event_type":"project-closed"}
 EVENT{"event_type":"dispatch-start","dispatch_name":"{'D1',} // NaN"}
 """
 
+from drive_trace.linter.edits import Fixes
 from drive_trace.linter.records import AROUND, join, remove_around, repairs
-from drive_trace.linter.rule import (
-    Finding,
-    Findings,
-    Fixes,
-    LineDiagnostic,
-    Rule,
-    Severity,
-    WholeTrace,
-)
+from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Rule, Severity, WholeTrace
 
 
 def _check(subject: LineDiagnostic) -> Findings:

@@ -39,4 +39,6 @@ def _stands_for(line: Line, counted: Line | None) -> bool:
     return line is counted or (counted is not None and is_elsewhere and line.is_copy_of(counted))
 
 
-RULE = Rule(Severity.HINT, _check, unnecessary=True)
+RULE = Rule(
+    Severity.HINT, _check, unnecessary=True, sums="events of this feed are history", sums_by="value"
+)

@@ -6,7 +6,8 @@ clock was stopped while nobody worked; else it was estimated, or the end was wri
 
 The rule is silent where the two differ by no more than `tolerance-ms`, or by no more than
 `tolerance-percent` of the measured time. Where start and end were written at one moment, the
-timestamps tell nothing, and `recorded-afterwards` says so.
+timestamps tell nothing, and `recorded-afterwards` says so. In a run with durations that are too
+long as well, `wall-clock-exceeds-timestamps` tells both.
 
 **Fix.** The measured time, as a suggestion: there may have been idle time. None where the
 timestamps are in doubt: more than a day lies between them, they are off by a zone of time, or a
@@ -39,6 +40,7 @@ RULE = Rule(
     fixes=replace_with_measured,
     distrusts="claims",
     options=TOLERANCES,
-    sums="durations claim less than the timestamps say",
+    sums="durations are off",
+    sums_as="too short",
     sums_among=("dispatch-end", "round-end"),
 )

@@ -9,6 +9,9 @@ The rule is silent where the two differ by no more than `tolerance-ms`, or by no
 `tolerance-percent` of the measured time. Where start and end were written at one moment, the
 timestamps tell nothing, and `recorded-afterwards` says so.
 
+In a run with durations that are too short as well, this rule tells both: an author who estimates
+errs both ways. Where it is off, `wall-clock-below-timestamps` tells its own.
+
 **Fix.** The measured time, as a suggestion: a timestamp may be what is wrong. None where that is
 likely: more than a day lies between them, they are off by a zone of time, or a time of the run goes
 back beside them.
@@ -42,6 +45,7 @@ RULE = Rule(
     fixes=replace_with_measured,
     distrusts="claims",
     options=TOLERANCES,
-    sums="durations claim more than the timestamps say",
+    sums="durations are off",
+    sums_as="too long",
     sums_among=("dispatch-end", "round-end"),
 )
