@@ -69,18 +69,16 @@ def _finding(
     line: Line, first: Line | None, same: Line | None, expected: str, starts: Sequence[Line]
 ) -> Finding:
     field, hash_ = "brief_disposition", "brief_content_hash"
-    what = f'expected "{expected}", found {shown(line.fact(field))}'
+    related = (starts[0], DISPATCH.field, "the dispatch starts here")
+    why: tuple[str | Line, ...] = ("it is the first brief of its dispatch",)
     if same is not None:
-        message = (f"{what}: it has the hash of the brief on line ", same)
         related = (same, hash_, "the same hash here")
-        return RULE.finding(line, field, message, related, expected=expected)
-    if first is not None:
-        new = "its hash is a new one among the dispatch's briefs, which start on line "
+        why = ("it has the hash of the brief on line ", same)
+    elif first is not None:
         related = (first, hash_, "the dispatch's first brief")
-        return RULE.finding(line, field, (f"{what}: {new}", first), related, expected=expected)
-    alone = f"{what}: it is the first brief of its dispatch"
-    started = (starts[0], DISPATCH.field, "the dispatch starts here")
-    return RULE.finding(line, field, alone, started, expected=expected)
+        why = ("its hash is a new one among the dispatch's briefs, which start on line ", first)
+    message = (f'expected "{expected}", found {shown(line.fact(field))}: ', *why)
+    return RULE.finding(line, field, message, related, expected=expected)
 
 
 RULE = Rule(

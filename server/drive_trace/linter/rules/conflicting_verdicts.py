@@ -27,7 +27,7 @@ EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":null,"intent"
 EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"fail","intent":"pass"}
 """
 
-from drive_trace.linter.rule import Finding, Findings, Line, Rule, Run, Severity, shown
+from drive_trace.linter.rule import Findings, Rule, Run, Severity, shown
 from drive_trace.trace.joined import file_by_file
 from drive_trace.vocabulary import CORRECTNESS_FIELDS
 
@@ -41,14 +41,11 @@ def _check(run: Run) -> Findings:
         for name in CORRECTNESS_FIELDS:
             both = {counted.fact(name), grade.fact(name)}
             if len(both) > 1 and None not in both:
-                yield _finding(name, grade, counted)
-
-
-def _finding(name: str, grade: Line, counted: Line) -> Finding:
-    here, there = shown(grade.fact(name)), shown(counted.fact(name))
-    why = ": by their `ts` either grade may be the later one"
-    message = (f"`{name}` is {here} here, but {there} on line ", counted, why)
-    return RULE.finding(grade, name, message, (counted, name, f"`{name}` is {there} here"))
+                here, there = shown(grade.fact(name)), shown(counted.fact(name))
+                why = ": by their `ts` either grade may be the later one"
+                message = (f"`{name}` is {here} here, but {there} on line ", counted, why)
+                related = (counted, name, f"`{name}` is {there} here")
+                yield RULE.finding(grade, name, message, related)
 
 
 RULE = Rule(Severity.WARNING, _check)

@@ -33,18 +33,8 @@ EVENT{"event_type":"slice-started","slice_slug":"result","linear_ref":"result"}
 """
 
 from drive_trace.linter.edits import Fix, Fixes, Level, delete_member
-from drive_trace.linter.rule import (
-    Finding,
-    Findings,
-    Line,
-    LineDiagnostic,
-    Part,
-    Place,
-    Rule,
-    Severity,
-)
+from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Part, Place, Rule, Severity
 from drive_trace.text.escaping import printable
-from drive_trace.trace.line import Diagnostic
 from drive_trace.trace.places import pair_at
 
 
@@ -57,19 +47,14 @@ def _check(subject: LineDiagnostic) -> Findings:
 
 
 def _fixes(finding: Finding) -> Fixes:
-    line, diagnostic = finding.line, finding.cause
-    edit = delete_member(line, diagnostic.path, diagnostic.occurrence)
+    text, (path, dead) = finding.line.text, (finding.cause.path, finding.cause.occurrence)
+    edit = delete_member(finding.line, path, dead)
     if edit is not None:
-        name = printable(str(diagnostic.path[-1]))
-        yield Fix(f"Delete the dead `{name}`", _level(line, diagnostic), (edit,))
-
-
-def _level(line: Line, diagnostic: Diagnostic) -> Level:
-    """Safe where the pair that counts says the same; another value somebody may look for."""
-    dead = pair_at(line.text, diagnostic.path, diagnostic.occurrence)
-    live = pair_at(line.text, diagnostic.path)
-    texts = {line.text[slice(*pair.value)] for pair in (dead, live) if pair and pair.value}
-    return Level.SAFE if len(texts) == 1 else Level.BY_HAND
+        pairs = (pair_at(text, path, dead), pair_at(text, path))
+        values = {text[slice(*pair.value)] for pair in pairs if pair and pair.value}
+        # Where the pair that counts says something else, somebody may look for this value.
+        level = Level.SAFE if len(values) == 1 else Level.BY_HAND
+        yield Fix(f"Delete the dead `{printable(str(path[-1]))}`", level, (edit,))
 
 
 RULE = Rule(Severity.WARNING, _check, fixes=_fixes, unnecessary=True)

@@ -37,7 +37,7 @@ EVENT{"event_type":"spec-authored","spec_kind":"project","edge_cases_count":null
 EVENT{"event_type":"spec-authored","spec_kind":"slice","edge_cases_count":0}
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from drive_trace.linter.edits import Fix, Fixes, Level, as_json, object_on, replace_value, replacing
@@ -50,7 +50,8 @@ def _check(subject: LineDiagnostic) -> Findings:
     line, diagnostic = subject
     kind_field, values = _kind_field(diagnostic.names[0]), object_on(line)
     of_kind = f"for a {values[kind_field]} {kind_field.removesuffix('_kind')}"
-    given, null = _split(diagnostic.names, values)
+    given = [name for name in diagnostic.names if values[name] is not None]
+    null = [name for name in diagnostic.names if values[name] is None]
     said = []
     if given:
         found = listed(shown(values[name]) for name in given)
@@ -68,19 +69,11 @@ def _fixes(finding: Finding) -> Fixes:
     if _fits_the_other(kind_field, values):
         other = as_json("project" if values[kind_field] == "slice" else "slice")
         yield replacing(finding, other, Level.BY_HAND, field=kind_field)
-    given, _ = _split(names, values)
-    if given:
-        title = (
-            f"Replace {fields_listed(given)} with null" if len(given) > 1 else "Replace with null"
-        )
-        edits = tuple(replace_value(line, (name,), "null") for name in given)
-        yield Fix(title, Level.BY_HAND, edits)
-
-
-def _split(names: Iterable[str], values: Mapping[str, Any]) -> tuple[list[str], list[str]]:
-    """Those of the fields that have a value, and those that are null."""
     given = [name for name in names if values[name] is not None]
-    return given, [name for name in names if values[name] is None]
+    if given:
+        which = f" {fields_listed(given)}" * (len(given) > 1)
+        edits = tuple(replace_value(line, (name,), "null") for name in given)
+        yield Fix(f"Replace{which} with null", Level.BY_HAND, edits)
 
 
 def _kind_field(name: str) -> str:

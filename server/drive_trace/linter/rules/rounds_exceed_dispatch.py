@@ -27,11 +27,10 @@ EVENT{"event_type":"dispatch-end","dispatch_id":"77ce3f13-a067-4f13-a4e0-93dbae3
 EVENT{"event_type":"round-end","wall_clock_ms":9000000}
 """
 
-from collections.abc import Sequence
 from typing import cast
 
 from drive_trace.linter.courses import CLAIM, TOLERANCES
-from drive_trace.linter.rule import Finding, Findings, Line, Rule, Run, Severity
+from drive_trace.linter.rule import Findings, Line, Rule, Run, Severity
 from drive_trace.text.wording import duration
 from drive_trace.vocabulary import DISPATCH, ROUND
 
@@ -47,20 +46,16 @@ def _check(run: Run, *, tolerance_ms: float, tolerance_percent: float) -> Findin
         total, claimed = sum(map(_claimed, rounds)), _claimed(end)
         excess = total - claimed
         if excess > tolerance_ms and 100 * excess > tolerance_percent * claimed:
-            yield _finding(end, rounds, duration(total), duration(claimed))
+            count = len(rounds)
+            what = "1 round of it claims" if count == 1 else f"its {count} rounds together claim"
+            message = f"this dispatch claims {duration(claimed)}, but {what} {duration(total)}"
+            claims = [(each, CLAIM, "what a round claims") for each in rounds[:4]]
+            of_dispatch = (end, CLAIM, "what the dispatch claims")
+            yield RULE.finding(end, DISPATCH.field, message, of_dispatch, *claims)
 
 
 def _claimed(end: Line) -> int:
     return cast("int", end.fact(CLAIM))
-
-
-def _finding(line: Line, rounds: Sequence[Line], total: str, claimed: str) -> Finding:
-    count = len(rounds)
-    what = "1 round of it claims" if count == 1 else f"its {count} rounds together claim"
-    message = f"this dispatch claims {claimed}, but {what} {total}"
-    claims = [(each, CLAIM, "what a round claims") for each in rounds[:4]]
-    of_dispatch = (line, CLAIM, "what the dispatch claims")
-    return RULE.finding(line, DISPATCH.field, message, of_dispatch, *claims)
 
 
 RULE = Rule(

@@ -41,19 +41,8 @@ EVENT{"event_type":"slice-started","project_run_id":"checkout-retry"}
 EVENT{"event_type":"slice-started","project_run_id":"checkout-retry"}
 """
 
-from drive_trace.json_text import as_json
-from drive_trace.linter.rule import (
-    Edit,
-    Finding,
-    Findings,
-    Fix,
-    Fixes,
-    Level,
-    Rule,
-    Severity,
-    WholeTrace,
-    shown,
-)
+from drive_trace.linter.edits import Edit, Fix, Fixes, Level, as_json
+from drive_trace.linter.rule import Finding, Findings, Rule, Severity, WholeTrace, shown
 from drive_trace.trace.line import run_of
 from drive_trace.vocabulary import Entity, promised_run
 

@@ -87,15 +87,10 @@ def _of_other_dispatches(course: Course, start: Line, end: Line | None) -> Findi
         named = line.fact(field)
         is_other = named != start.fact(field) and run.of(DISPATCH.opener, field, named)
         if is_other and run.of(line.event.name, field, named).position(line) < MOST:
-            yield _of_another_dispatch(course, line, start)
-
-
-def _of_another_dispatch(course: Course, line: Line, start: Line) -> Finding:
-    own, other = line.fact(DISPATCH.field), start.fact(DISPATCH.field)
-    there = f"this round was started in the dispatch {shown(other)} on line "
-    message = (there, start, f", not in {shown(own)}")
-    related = (start, DISPATCH.field, "the round's dispatch")
-    return course.finding(RULE, line, message, related)._replace(expected=other)
+            there = f"this round was started in the dispatch {shown(start.fact(field))} on line "
+            message = (there, start, f", not in {shown(named)}")
+            found = course.finding(RULE, line, message, (start, field, "the round's dispatch"))
+            yield found._replace(expected=start.fact(field))
 
 
 def _fixes(finding: Finding) -> Fixes:

@@ -89,18 +89,8 @@ EVENT{"event_type":"dispatch-end","wall_clock_ms":1680000.5}
 """
 
 from drive_trace.linter.edits import Fixes, Level, measured_ms, replacing, say_in_type
-from drive_trace.linter.rule import (
-    Finding,
-    Findings,
-    LineDiagnostic,
-    Place,
-    Rule,
-    Severity,
-    WholeTrace,
-)
+from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Rule, Severity, WholeTrace
 from drive_trace.text.wording import duration
-
-_CLAIM = Place.value("wall_clock_ms")
 
 
 def _check(subject: LineDiagnostic) -> Findings:
@@ -109,7 +99,7 @@ def _check(subject: LineDiagnostic) -> Findings:
 
 def _measured(finding: Finding, trace: WholeTrace) -> Fixes:
     diagnostic = finding.cause
-    if diagnostic.path == _CLAIM.path and diagnostic.found is None:
+    if diagnostic.path == ("wall_clock_ms",) and diagnostic.found is None:
         passed = measured_ms(trace.index, finding.line)
         if passed is not None:
             title = f"Fill in `wall_clock_ms`: {passed} ({duration(passed)})"
