@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from drive_trace.analysis import Analysis
-from drive_trace.commands import cli
 from drive_trace.scorecard.card import to_json
 from drive_trace.trace.document import Point
 from drive_trace.trace.reading import laid_out, read_lines
 from drive_trace.vocabulary import EVENTS
+from tests.cli.support import run
 
 FOLDER = os.environ.get("DRIVE_TRACE_CORPUS")
 TRACES = sorted(Path(FOLDER).glob("*.jsonl")) if FOLDER else []
@@ -45,16 +44,16 @@ def test_there_are_traces_and_lines_that_are_named() -> None:
 
 
 def test_errors_stand_on_the_rejected_lines(trace: Path) -> None:
-    ran = CliRunner().invoke(cli, ["check", "--output-format", "json", str(trace)])
-    errors = {each["line"] for each in json.loads(ran.stdout) if each["severity"] == "error"}
+    ran = run("check", "--output-format", "json", trace)
+    errors = {each["line"] for each in ran.json if each["severity"] == "error"}
     assert sorted(errors) == rejected_lines(trace)
-    assert (ran.exit_code, ran.stderr) == (1 if errors else 0, "")
+    assert (ran.code, ran.err) == (1 if errors else 0, "")
 
 
 def test_no_run_was_graded(trace: Path) -> None:
-    ran = CliRunner().invoke(cli, ["score", "--format", "json", str(trace)])
-    card = json.loads(ran.stdout)
-    assert (ran.exit_code, ran.stderr) == (0, "")
+    ran = run("score", "--format", "json", trace)
+    card = ran.json
+    assert (ran.code, ran.err) == (0, "")
     assert {run["verdict"] for run in card["runs"]} == {"not-computable"}
     assert all(run["missing_inputs"] == ["external correctness signal"] for run in card["runs"])
     assert not card["has_any_correctness_signal"]
@@ -67,10 +66,10 @@ def test_no_run_was_graded(trace: Path) -> None:
     [["check"], ["check", "--output-format", "concise"], ["score", "--format", "markdown"]],
 )
 def test_every_format_takes_all_of_them(arguments: list[str]) -> None:
-    ran = CliRunner().invoke(cli, [*arguments, *map(str, TRACES)])
-    assert ran.exit_code in (0, 1)
-    assert ran.stderr == ""
-    assert ran.stdout.endswith("\n")
+    ran = run(*arguments, *TRACES)
+    assert ran.code in (0, 1)
+    assert ran.err == ""
+    assert ran.out.endswith("\n")
 
 
 def test_formatting_changes_no_compact_line(trace: Path) -> None:
@@ -91,8 +90,8 @@ def test_fixes_in_bulk_delete_no_field_and_change_no_outcome_and_no_number(
 ) -> None:
     copy = tmp_path / "trace.jsonl"
     copy.write_bytes(trace.read_bytes())
-    ran = CliRunner().invoke(cli, ["check", "--fix", "--unsafe-fixes", str(copy)])
-    assert ran.exit_code in (0, 1)
+    ran = run("check", "--fix", "--unsafe-fixes", copy)
+    assert ran.code in (0, 1)
     before, after = (path.read_text(encoding="utf-8").split("\n") for path in (trace, copy))
     assert len(before) == len(after)
     for old, new in zip(map(pairs_of, before), map(pairs_of, after), strict=True):

@@ -3,12 +3,10 @@
 import json
 from random import Random
 
-from click.testing import CliRunner
-
 from drive_trace.analysis import Analysis
-from drive_trace.commands import cli
 from drive_trace.trace.document import Point
 from drive_trace.vocabulary import EVENTS
+from tests.cli.support import run
 from tests.support.models import everything
 
 PRETTY = [json.dumps(event.example, indent=2) for event in EVENTS.values()]
@@ -25,8 +23,7 @@ def test_a_pretty_printed_trace_has_one_finding_an_object_over_all_its_lines() -
 
 
 def test_the_command_line_says_where_it_ends() -> None:
-    ran = CliRunner().invoke(cli, ["check", "-", "--output-format", "json"], input=PRETTY[0] + "\n")
-    (finding,) = json.loads(ran.stdout)
+    (finding,) = run("check", "-", "--output-format", "json", stdin=PRETTY[0] + "\n").json
     end = PRETTY[0].count("\n") + 1
     assert (finding["line"], finding["column"]) == (1, 1)
     assert (finding["end_line"], finding["end_column"]) == (end, 2)
