@@ -38,11 +38,11 @@ def event(event_type: str, run: object = "run-1", **payload: Any) -> str:
 
 def apart(text: str) -> str:
     """The text with an id of its own for each of its events, as no two of a trace share one, nor
-    two of different runs.
+    two of different runs. Ids do not count up in their last digits: those are made up.
     """
     runs = "".join(sorted(set(_RUN_ID.findall(text)))).encode("utf-8", "surrogatepass")
     numbers, own = count(1), f"{crc32(runs):08x}"
-    return _EVENT_ID.sub(lambda _: f"{own}-6f1d-4c3b-8a57-{next(numbers):012x}", text)
+    return _EVENT_ID.sub(lambda _: f"{own}-6f1d-4c3b-8a57-{f'{next(numbers):012x}'[::-1]}", text)
 
 
 def triage(**payload: Any) -> str:
