@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.cli.support import REJECTED, git, run, write
+from tests.cli.support import REJECTED, commit, git, run, write
 from tests.support.client_text import graded, triage
 from tests.support.command import COMMAND
 
@@ -261,26 +261,28 @@ def changed(tmp_path: Path) -> tuple[Path, str]:
     """
     origin, tree = tmp_path / "origin", tmp_path / "tree"
     write(origin, "drive-trace.toml", '[rules]\nunknown-value = "warning"\n')
-    git(origin, "init", "--quiet")
-    git(origin, "add", ".")
-    git(origin, "commit", "--quiet", "--message", "base")
+    commit(origin)
     base = git(origin, "rev-parse", "HEAD")
     write(origin, "drive-trace.toml", '[rules]\nunknown-value = "off"\n')
     write(origin, "trace.jsonl", REJECTED + triage(run="run-2"))
-    git(origin, "add", ".")
-    git(origin, "commit", "--quiet", "--message", "change")
+    commit(origin, "change")
     git(tmp_path, "clone", "--quiet", "--depth=1", origin.as_uri(), str(tree))
-    program(tmp_path / "drive-trace/bin/drive-trace", f'exec "{COMMAND}" "$@"')
     return tree, base
 
 
-def checked(tree: Path, base: str) -> tuple[int, str, str]:
-    """The exit code, the output, and the job's summary."""
-    summary = tree.parent / "summary.md"
+def acted(folder: Path, tree: Path = ROOT, **env: str) -> tuple[int, str, str]:
+    """The exit code of the action in a tree, the output, and the job's summary."""
+    installed, summary = folder / "drive-trace/bin/drive-trace", folder / "summary.md"
+    if not installed.exists():
+        program(installed, f'exec "{COMMAND}" "$@"')
     summary.write_text("")
-    inputs = {"PATHS": ".", "FAIL_ON": "error", "REPORT": "true", "GITHUB_STEP_SUMMARY": summary}
-    done = in_bash("Check", tree, with_path(RUNNER_TEMP=tree.parent, **inputs, BASE=base))
+    given = {"PATHS": ".", "FAIL_ON": "never", "GITHUB_STEP_SUMMARY": str(summary), **env}
+    done = in_bash("Check", tree, with_path(RUNNER_TEMP=folder, **given))
     return done.returncode, done.stdout, summary.read_text()
+
+
+def checked(tree: Path, base: str) -> tuple[int, str, str]:
+    return acted(tree.parent, tree, FAIL_ON="error", REPORT="true", BASE=base)
 
 
 def test_the_action_holds_a_change_against_its_base_where_the_clone_is_whole(
@@ -296,14 +298,13 @@ def test_the_action_holds_a_change_against_its_base_where_the_clone_is_whole(
         (shallow, {"HISTORY": "true"}, "::notice "),
         (tmp_path, {"HISTORY": "true"}, None),
     ):
-        given = {"PATHS": ".", "FAIL_ON": "error", **env}
-        done = in_bash("Check", folder, with_path(RUNNER_TEMP=tmp_path, **given))
-        assert done.returncode == 0
+        code, out, _ = acted(tmp_path, folder, **env)
+        assert code == 0
         if said is None:
-            assert "history" not in done.stdout
+            assert "history" not in out
         else:
-            assert said in done.stdout
-            assert ("--history" in done.stdout) != (folder == shallow)
+            assert said in out
+            assert ("--history" in out) != (folder == shallow)
 
 
 def test_the_action_takes_the_configuration_of_the_base(changed: tuple[Path, str]) -> None:
@@ -344,40 +345,26 @@ def test_what_the_action_cannot_have_of_the_base_gives_the_change_no_say(
 def test_the_action_fails_like_the_command(
     tmp_path: Path, paths: str, fail_on: str, code: int
 ) -> None:
-    if "github" not in run("check", "--help").out:
-        pytest.skip("check cannot write for GitHub yet")
-    (tmp_path / "drive-trace/bin").mkdir(parents=True)
-    (tmp_path / "drive-trace/bin/drive-trace").symlink_to(COMMAND)
-    done = in_bash("Check", ROOT, with_path(RUNNER_TEMP=tmp_path, PATHS=paths, FAIL_ON=fail_on))
-    assert done.returncode == code, done.stderr
+    found, out, _ = acted(tmp_path, PATHS=paths, FAIL_ON=fail_on)
+    assert found == code
     is_told = "typical-mistakes" in paths or "no-such-folder" in paths
-    assert ("::error " in done.stdout) == is_told
-
-
-def acted(folder: Path, paths: str, **env: str) -> tuple[int, str, str]:
-    """The exit code, the output, and the job's summary."""
-    (folder / "drive-trace/bin").mkdir(parents=True)
-    (folder / "drive-trace/bin/drive-trace").symlink_to(COMMAND)
-    summary = folder / "summary.md"
-    inputs = {"PATHS": paths, "FAIL_ON": "never", "GITHUB_STEP_SUMMARY": summary, **env}
-    done = in_bash("Check", ROOT, with_path(RUNNER_TEMP=folder, **inputs))
-    return done.returncode, done.stdout, summary.read_text() if summary.exists() else ""
+    assert ("::error " in out) == is_told
 
 
 @pytest.mark.parametrize(
     ("path", "code"), [("checkout-retry", 0), ("typical-mistakes", 1), ("no-such-folder", 2)]
 )
 def test_the_action_requires_correct_runs_if_asked_to(tmp_path: Path, path: str, code: int) -> None:
-    found = acted(tmp_path, f"examples/projects/{path}", REQUIRE_CORRECT="true")
-    assert found[0] == code
-    assert ("CORRECT" in found[1]) == (code < 2)
+    found, out, _ = acted(tmp_path, PATHS=f"examples/projects/{path}", REQUIRE_CORRECT="true")
+    assert found == code
+    assert ("CORRECT" in out) == (code < 2)
 
 
 def test_the_action_reports_in_the_summary_of_the_job(tmp_path: Path) -> None:
-    code, _, summary = acted(tmp_path / "a", "examples/projects/checkout-retry", REPORT="true")
+    code, _, summary = acted(tmp_path, PATHS="examples/projects/checkout-retry", REPORT="true")
     assert code == 0
     assert summary.startswith("# Drive Trace report")
-    assert acted(tmp_path / "b", "examples/projects/checkout-retry", REPORT="false")[2] == ""
+    assert acted(tmp_path, PATHS="examples/projects/checkout-retry", REPORT="false")[2] == ""
 
 
 def test_the_outputs_are_those_of_a_step() -> None:
@@ -393,9 +380,7 @@ def test_the_action_judges_what_a_pull_request_touches_and_gives_outputs(tmp_pat
         write(origin, f"projects/{name}/trace.jsonl", graded("pass", "pass", "pass", run=name))
     exempt = 'runs = ["p3"]\nreason = "imported"\nuntil = 2999-01-31\n'
     write(origin, "drive-trace.toml", f"[[score.exempt]]\n{exempt}")
-    git(origin, "init", "--quiet")
-    git(origin, "add", ".")
-    git(origin, "commit", "--quiet", "--message", "base")
+    commit(origin)
     base = git(origin, "rev-parse", "HEAD")
     for number, grade in ((3, "fail"), (5, "passed")):
         name = f"p{number}"
@@ -403,28 +388,26 @@ def test_the_action_judges_what_a_pull_request_touches_and_gives_outputs(tmp_pat
             trace.write(graded("pass", grade, "pass", run=name))
     git(origin, "commit", "--quiet", "--all", "--message", "change")
     git(tmp_path, "clone", "--quiet", "--depth=1", origin.as_uri(), str(tree))
-    program(tmp_path / "drive-trace/bin/drive-trace", f'exec "{COMMAND}" "$@"')
     program(tmp_path / "drive-trace/bin/python", f'exec "{sys.executable}" "$@"')
 
-    def acted(**env: str) -> tuple[int, str, dict[str, str]]:
-        written = tmp_path / "output"
-        written.write_text("")
-        given = {"PATHS": ".", "REQUIRE_CORRECT": "true", "SINCE": "base", "BASE": base, **env}
-        files = {"GITHUB_OUTPUT": written, "GITHUB_ACTION_PATH": ROOT, "RUNNER_TEMP": tmp_path}
-        done = in_bash("Check", tree, with_path(**files, **given))
+    def since(since: str = "base", **env: str) -> tuple[int, str, dict[str, str]]:
+        written = write(tmp_path, "output", "")
+        files = {"GITHUB_OUTPUT": str(written), "GITHUB_ACTION_PATH": str(ROOT)}
+        given = {"FAIL_ON": "", "REQUIRE_CORRECT": "true", "SINCE": since, "BASE": base}
+        code, out, _ = acted(tmp_path, tree, **files, **given, **env)
         lines = written.read_text().splitlines()
-        return done.returncode, done.stdout, dict(line.split("=", 1) for line in lines)  # type: ignore[misc]
+        return code, out, dict(line.split("=", 1) for line in lines)  # type: ignore[misc]
 
-    code, out, outputs = acted()
+    code, out, outputs = since()
     assert (code, outputs["errors"], outputs["correct"]) == (1, "1", "false")
     assert json.loads(outputs["verdicts"]) == {"p3": "incorrect", "p5": "correct"}
     assert "::error " in out
     assert "p3 is exempt from --require-correct until 2999-01-31: imported" in out
     for name in ("report", "markdown", "sarif"):
         assert "p5" in Path(outputs[name]).read_text("utf-8")
-    code, _, outputs = acted(RUNS="p3")
+    code, _, outputs = since(RUNS="p3")
     assert (code, outputs["correct"]) == (0, "true"), "the base exempts it"
-    assert len(json.loads(acted(SINCE="")[2]["verdicts"])) == 20
+    assert len(json.loads(since("")[2]["verdicts"])) == 20
 
 
 def test_the_action_keeps_one_comment(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from tests.server.support import PASSED, REJECTED
 from tests.support.client_text import graded, tokens
 from tests.support.editor import ABOUT_RULES, Document
 from tests.support.raw_client import RawClient
+from tests.support.snapshots import Snapshots
 
 ERASED = graded("pass", "pass", None, run="run-1") + graded("pass", None, None)
 
@@ -35,7 +36,7 @@ def test_hovers_are_of_the_kind_that_the_client_prefers(
     assert document.hover('"correctness-recorded"')["contents"]["kind"] == kind
 
 
-def test_a_hover_without_markup(alone: RawClient) -> None:
+def test_a_hover_without_markup(alone: RawClient, snapshots: Snapshots) -> None:
     alone.initialize(hovers(["plaintext"]))
     text = tokens(1_900_000, 42_000, 0, None, run="run `*1*`") + graded(
         "pass", "pass", "pass", run="run `*1*`"
@@ -44,30 +45,7 @@ def test_a_hover_without_markup(alone: RawClient) -> None:
     card, about = document.hover_text('"correctness-recorded"').split("\n\n\n\n")
     assert about.startswith("correctness-recorded · ")
     assert "*" not in about
-    assert card.split("\n") == [
-        "CORRECT · run run `*1*`",
-        "",
-        "No dispatch was recorded.",
-        "",
-        "Tier 1, correctness: mechanical pass · qa pass · intent pass",
-        "",
-        "intent: pass, judge not recorded",
-        "",
-        "Decided by line 2. A later correctness-recorded with a fail or a null in it would "
-        "change the verdict.",
-        "",
-        "Tier 2, efficiency:",
-        "",
-        "measure: value",
-        "input tokens: 1,900,000",
-        "output tokens: 42,000",
-        "cache read tokens: 0",
-        "cache write tokens: n/a (no signal)",
-        "wall-clock: n/a (no signal)",
-        "rounds per dispatch: n/a (no signal)",
-        "",
-        "For every measure lower is better. Time and rework are this run's alone.",
-    ]
+    snapshots.check("hover/in-plain-text.txt", f"{card}\n")
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from drive_trace.analysis import Analysis
 from drive_trace.vocabulary import CORRECTNESS_FIELDS
 from tests.cli.support import process
 from tests.storage.support import SLICE, events, writer
+from tests.storage.test_provenance import entries
 from tests.support.client_text import triage
 from tests.support.command import COMMAND
 
@@ -116,6 +117,10 @@ def test_writers_that_are_killed_tear_and_lose_nothing(trace: Path) -> None:
         own = sum(not line.startswith("shared") for line in words)
         assert counts[f"victim-{each}"] - own in (0, 1)
     check_grades(lines, spoken, killed=len(victims))
+    # Nor has the record of provenance an entry of what is not there; a kill may come before one.
+    ids, named = ([each["event_id"] for each in of] for of in (lines, entries(trace)))
+    assert [each for each in ids if each in {*named}] == named
+    assert sum(map(len, spoken)) <= len(named) <= len(ids) <= len(named) + len(victims)
 
 
 def test_the_command_itself_with_others_beside_it(trace: Path) -> None:

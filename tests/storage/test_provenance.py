@@ -2,9 +2,6 @@
 
 import hashlib
 import json
-import os
-import random
-import signal
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +12,8 @@ from drive_trace.storage.files import Problem
 from drive_trace.storage.recording import Appended, NewEvent, append_events
 from drive_trace.trace.provenance import Origin, read_provenance
 from tests.cli.support import git, run, write
-from tests.storage.support import append_event, events, slice_started, writer
+from tests.storage.support import append_event, events, slice_started
 from tests.support.client_text import triage
-from tests.support.systems import skip_on_windows
 
 TARGET = ("--trace-file", "trace.jsonl", "--project-run-id", "run-1")
 
@@ -195,26 +191,3 @@ def test_a_link_has_the_record_of_where_it_leads(tmp_path: Path) -> None:
     assert not record_of(link).exists()
     path.write_text(path.read_text().splitlines(keepends=True)[0])
     assert "a line below this one is gone" in run("check", link).out
-
-
-def test_a_kill_leaves_a_line_without_an_entry_and_never_the_reverse(tmp_path: Path) -> None:
-    """Thirty writers at once; of some of them nobody knows how far they came."""
-    skip_on_windows("kills writers")
-    path, chance = tmp_path / "trace.jsonl", random.Random(35)
-    writers = [writer(path, f"writer-{number}", 6, 1) for number in range(30)]
-    killed = chance.sample(writers, 12)
-    said = b""
-    for each in killed:  # after some words of its own, wherever that is
-        assert each.stdout is not None
-        for _ in range(chance.randint(1, 4)):
-            said += each.stdout.readline()
-        os.kill(each.pid, signal.SIGKILL)
-    for each in writers:
-        out, err = each.communicate()
-        assert each in killed or (each.returncode, err) == (0, b"")
-        said += out
-    lines, known = events(path), entries(path)
-    ids = [each["event_id"] for each in lines]
-    named = [each["event_id"] for each in known]
-    assert [each for each in ids if each in {*named}] == named
-    assert said.count(b"\n") <= len(named) <= len(ids) <= len(named) + len(killed)
