@@ -33,13 +33,8 @@ def _value(given: Any) -> Any:
 def exported(text: str) -> list[dict[str, Any]]:
     """The spans of an export, as OpenTelemetry's own types read them, with plain attributes."""
     ran = run("export", "--to", "otlp", "-", stdin=text.encode("utf-8", "surrogatepass"))
-    data = MessageToDict(Parse(ran.out, TracesData()))
-    spans = [
-        span
-        for resource in data.get("resourceSpans", ())
-        for scope in resource["scopeSpans"]
-        for span in scope["spans"]
-    ]
+    resources = MessageToDict(Parse(ran.out, TracesData())).get("resourceSpans", ())
+    spans = [span for run in resources for scope in run["scopeSpans"] for span in scope["spans"]]
     for span in spans:
         span["attributes"] = {each["key"]: _value(each["value"]) for each in span["attributes"]}
     return spans

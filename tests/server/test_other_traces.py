@@ -1,5 +1,6 @@
 """The server in plain JSON-RPC: views of traces that are not called like one, or lie elsewhere."""
 
+import json
 from pathlib import Path
 
 from tests.server.support import refused, write
@@ -18,6 +19,10 @@ def test_a_report_outlives_the_tab_of_a_trace_from_elsewhere(
     assert refused(alone, alone.start_request("driveTrace/report", params)) == -32602
     opened(alone, outside, apart(graded("pass", "pass", "pass"))).diagnostics()
     assert ask(alone, "report", **params)["title"].startswith("CORRECT")
+    exported = ask(alone, "report", **params | {"format": "perfetto"})["text"]
+    assert {each["pid"] for each in json.loads(exported)["traceEvents"]} == {1}
+    everything = {"uri": outside.as_uri(), "format": "perfetto"}
+    assert refused(alone, alone.start_request("driveTrace/report", everything)) == -32602
     alone.notify("textDocument/didClose", {"textDocument": {"uri": outside.as_uri()}})
     assert ask(alone, "report", **params)["title"] == MISSING
     assert runs(alone) == {}  # it is none of the workspace

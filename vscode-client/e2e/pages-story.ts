@@ -5,7 +5,7 @@ import * as path from "node:path";
 import type { Editor } from "./editor";
 import { bar } from "./panels";
 import type { Sandbox } from "./sandbox";
-import { step } from "./steps";
+import { exportForPerfetto, step } from "./steps";
 import { appended } from "./trace";
 import { until } from "./until";
 
@@ -64,14 +64,9 @@ export async function playPages(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.closeTab("demo.md");
   });
 
-  await step("a trace is exported for the viewers of other tools", async () => {
+  await step("a run is exported for the viewers of other tools", async () => {
     const file = path.join(sandbox.workspace, "run.json");
-    await editor.runAsking("Drive Trace: Export Trace…", "For which viewer");
-    await editor.choices.filter({ hasText: "Perfetto" }).click();
-    await until("the question for a file", async () => (await editor.input.inputValue()).includes("trace.perfetto.json"));
-    await editor.input.fill(file);
-    await editor.input.locator("xpath=ancestor::*[contains(@class, 'quick-input-widget')]").getByText("OK", { exact: true }).click();
-    await editor.told("run.json was written");
+    await exportForPerfetto(editor, file);
     assert.match(await readFile(file, "utf8"), /"traceEvents"/);
     await editor.run("Notifications: Clear All Notifications");
   });

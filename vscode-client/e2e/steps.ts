@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import * as path from "node:path";
 
 import type { Editor } from "./editor";
 import { isDriveTrace, processesWith, type RunningProcess, settled } from "./processes";
@@ -21,6 +22,16 @@ export async function openTrace(editor: Editor, folders = ["projects"]): Promise
   const opened = await editor.openFile(folders, "trace.jsonl");
   await until("a squiggle", async () => (await editor.errorSquiggles()).length > 0);
   return Date.now() - opened;
+}
+
+/** Exports the run under the cursor, beside its trace if no file is named. */
+export async function exportForPerfetto(editor: Editor, file?: string): Promise<void> {
+  await editor.runAsking("Drive Trace: Export This Run…", "For which viewer");
+  await editor.choices.filter({ hasText: "Perfetto" }).click();
+  await until("the question for a file", async () => (await editor.input.inputValue()).includes("trace.perfetto.json"));
+  await (file && editor.input.fill(file));
+  await editor.input.locator("xpath=ancestor::*[contains(@class, 'quick-input-widget')]").getByText("OK", { exact: true }).click();
+  await editor.told(`${path.basename(file ?? "trace.perfetto.json")} was written`);
 }
 
 /** Starts the server again in two ways, and says how long each took beside those before. Without a sandbox it is no process. */

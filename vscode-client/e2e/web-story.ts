@@ -4,7 +4,7 @@ import type { Editor } from "./editor";
 import { packageMemoryFiles } from "./memory-files";
 import { isDriveTrace, processesWith } from "./processes";
 import type { Sandbox } from "./sandbox";
-import { openTrace, step } from "./steps";
+import { exportForPerfetto, openTrace, step } from "./steps";
 import { appended, longTrace, malformed, otherTrace, repaired, shortTrace } from "./trace";
 import { until } from "./until";
 
@@ -92,6 +92,27 @@ export async function playInBrowser(editor: Editor, sandbox: Sandbox): Promise<v
     await editor.told("which is not saved yet");
     await editor.save();
     await editor.screenshot("web-recorded");
+  });
+
+  await step("timeline, text and the page of all runs open, and the run is exported", async () => {
+    await editor.run("Drive Trace: Open Timeline");
+    await editor.preview.locator(".names").first().waitFor();
+    await editor.closeTab("Timeline: demo");
+    await editor.run("Drive Trace: Open Report as Text");
+    await editor.tab("demo.md").waitFor();
+    await editor.closeTab("demo.md");
+    await editor.run("Drive Trace: Open All Runs");
+    await editor.preview.getByText("2 CORRECT").first().waitFor();
+    await editor.closeTab("All Runs");
+    await editor.selectTab("trace.jsonl");
+    await exportForPerfetto(editor);
+    await editor.run("View: Show Explorer");
+    await editor.openFile(["projects", "demo"], "trace.perfetto.json");
+    await editor.lines.filter({ hasText: '{"traceEvents"' }).first().waitFor();
+    await editor.screenshot("web-exported");
+    await editor.closeTab("trace.perfetto.json");
+    await editor.closeSideBar();
+    await editor.selectTab("trace.jsonl");
   });
 
   await step("a suggestion writes the next event", async () => {

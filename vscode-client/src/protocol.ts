@@ -85,6 +85,12 @@ export interface ReportPage {
   html: string;
 }
 
+/** A run for the viewers of other tools. */
+export interface ReportFile {
+  title: string;
+  text: string;
+}
+
 /** Whether the candidate's runs are better than the baseline's. */
 export interface Compared {
   answer: "better" | "worse" | "cannot-tell" | "not-comparable";
@@ -195,7 +201,7 @@ export interface Requests {
   "driveTrace/runs": Runs;
   "driveTrace/run": GradedRun;
   "driveTrace/runAt": RunAt | null;
-  "driveTrace/report": ReportBody | ReportPage;
+  "driveTrace/report": ReportBody | ReportPage | ReportFile;
   "driveTrace/timeline": ReportBody;
   "driveTrace/nextEvents": NextEvents | null;
   "driveTrace/composeEvent": Composed | null;

@@ -13,9 +13,9 @@ export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel("Drive Trace", { log: true });
   const started = (server = activateOn(new BrowserHost(context, log), context, log));
   const absent = (): Promise<void> => {
-    throw new Error(vscode.l10n.t("Gates and judges are programs, and the server runs in WebAssembly, which can start none. Open the folder in VS Code on your machine for them, and to export."));
+    throw new Error(vscode.l10n.t("Gates and judges are programs, and the server runs in WebAssembly, which can start none. Open the folder in VS Code on your machine for them."));
   };
-  const commands = ["runGates", "judgeRun", "exportRun"].map((name) =>
+  const commands = ["runGates", "judgeRun"].map((name) =>
     vscode.commands.registerCommand(`driveTrace.${name}`, () => withServer(() => started.start(), absent)));
   context.subscriptions.push(...commands);
 }

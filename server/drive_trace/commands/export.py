@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 import click
@@ -13,13 +12,11 @@ from drive_trace.commands import options
 from drive_trace.commands.reading import MOST_NAMED, Reading, tell_others
 from drive_trace.commands.terminal import notify, write_document
 from drive_trace.report.contents import report_on
-from drive_trace.report.export import chrome_trace, otlp
+from drive_trace.report.export import WRITERS, exported
 from drive_trace.scorecard.card import ILLEGIBLE
 from drive_trace.storage.finding import SearchOptions, omitted
-from drive_trace.text.escaping import in_json, plain
+from drive_trace.text.escaping import plain
 from drive_trace.text.wording import first_of
-
-_WRITERS = {"otlp": otlp, "perfetto": chrome_trace}
 
 
 @click.command
@@ -28,7 +25,7 @@ _WRITERS = {"otlp": otlp, "perfetto": chrome_trace}
 @click.option(
     "--to",
     "target",
-    type=click.Choice([*_WRITERS]),
+    type=click.Choice([*WRITERS]),
     required=True,
     help="otlp is OpenTelemetry's JSON (Jaeger, Langfuse, a Collector), perfetto Chrome's trace "
     "event format (ui.perfetto.dev, Speedscope, Firefox).",
@@ -60,10 +57,7 @@ def export(paths: tuple[str, ...], search: SearchOptions, target: str, out: str 
         traces.append(log._replace(summary=reading.vouched(log.summary, each.records)))
     made = report_on(traces, reading.unread, omitted(reading.left_out), only=run_ids)
     inputs = [*(trace.path for trace in traces), *(each.path for each in reading.unread)]
-    text = json.dumps(_WRITERS[target](made, __version__), ensure_ascii=False)
-    # Other tools refuse halves of characters, which a trace may hold.
-    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    write_document(f"{in_json(text)}\n", out, traces=inputs)
+    write_document(exported(made, target, __version__), out, traces=inputs)
     for unread in made.card.unread:
         if unread.reason == ILLEGIBLE:
             notify(f"{unread.path}: {unread.reason}")

@@ -7,17 +7,19 @@ records.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from drive_trace import vocabulary
 from drive_trace.report.contents import FullReport
 from drive_trace.scorecard.dispatches import Event, Named, named_by
 from drive_trace.scorecard.run_score import STANDINGS, RunScore
+from drive_trace.text.escaping import in_json
 from drive_trace.trace.times import epoch_milliseconds
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, ENVELOPE, EVENTS, TOKEN_FIELDS, Entity
+from drive_trace.vocabulary.types import Family
 
 CONVENTIONS = "1.41.0"
 """The version of OpenTelemetry's semantic conventions that the ``gen_ai`` names are from."""
@@ -98,11 +100,9 @@ class _Spans:
         for event in events:
             if id(event) not in ends:
                 at = self.moments[id(event)]
-                own = self._id("event", event)
-                span = ExportedSpan(
-                    event.name, event.name, own, self._around(event), at, at, event, None
-                )
-                self.found.append(span)
+                own, around = self._id("event", event), self._around(event)
+                name = event.name
+                self.found.append(ExportedSpan(name, name, own, around, at, at, event, None))
 
     def _add(self, key: Key, named: Named[Event], around: Key | None) -> None:
         entity, start, end = key[0], named.start, named.end
@@ -110,9 +110,7 @@ class _Spans:
         if entity is Entity.RUN:
             self.ids[key] = _digest("run", self.run_id)
             # What is recorded on the run afterwards is not part of its time.
-            inside = [
-                e for e in inside if EVENTS[e.name].family is not vocabulary.Family.FEEDS
-            ] or inside
+            inside = [e for e in named if EVENTS[e.name].family is not Family.FEEDS] or named
         elif (own := start or end) is None:
             return
         else:
@@ -123,10 +121,8 @@ class _Spans:
         parent = self.ids.get(around) if around is not None else None
         if parent is None and entity is not Entity.RUN:
             parent = self._around(inside[0], entity)
-        name = self._name(entity, start, key)
-        span = ExportedSpan(
-            entity, name, self.ids[key], parent, begin, max(begin, finish), start, end
-        )
+        name, finish = self._name(entity, start, key), max(begin, finish)
+        span = ExportedSpan(entity, name, self.ids[key], parent, begin, finish, start, end)
         self.found.append(span)
 
     def _name(self, entity: Entity, start: Event | None, key: Key) -> str:
@@ -273,8 +269,7 @@ def _verdict(run: RunScore, report: FullReport) -> dict[str, object]:
     rejected += [f"{trace.path}:{each.line}" for trace in unowned for each in trace.unowned]
     grade = run.correctness.values if run.correctness is not None else {}
     tokens = run.tokens.values if run.tokens is not None else {}
-    given = [tokens.get(name) for name in TOKEN_FIELDS]
-    fresh, out, read, written = given
+    fresh, out, read, written = map(tokens.get, TOKEN_FIELDS)
     # There, the input includes what a cache was read and written for.
     whole = [each for each in (fresh, read, written) if isinstance(each, int)]
     return {
@@ -404,3 +399,14 @@ def _crossing(spans: Sequence[ExportedSpan]) -> dict[str, str]:
             elif outer is not None and outer.span_id in found:
                 found.setdefault(span.span_id, outer.span_id)
     return found
+
+
+WRITERS = {"otlp": otlp, "perfetto": chrome_trace}
+"""By the names of the formats."""
+
+
+def exported(report: FullReport, target: str, version: str) -> str:
+    """The runs as JSON text; ``target`` is one of :data:`WRITERS`."""
+    text = json.dumps(WRITERS[target](report, version), ensure_ascii=False)
+    # Other tools refuse halves of characters, which a trace may hold.
+    return f"{in_json(text.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace'))}\n"

@@ -2,7 +2,6 @@ import * as vscode from "vscode";
 
 import type { Command } from "../starting/choice";
 import { withServer } from "../views/needing";
-import { exportRun } from "./exporting";
 import { GateTests } from "./gate-tests";
 import { runGates } from "./gates";
 import { judgeRun } from "./judging";
@@ -27,7 +26,6 @@ export function registerGrading(
     court.program, court.prompts, court.reasons, new GateTests(court.program, court.memory),
     command("runGates", (given) => runGates(given, court.program, court.memory)),
     command("judgeRun", (given) => judgeRun(given, court)),
-    command("exportRun", (given) => exportRun(given, court.program)),
   );
 }
 

@@ -3,6 +3,7 @@ import * as vscode from "vscode";
 import { Comparing } from "./comparing";
 import { current, eventsView } from "./current";
 import { EventsEditor, openEvents, openEventsBeside } from "./events-editor";
+import { exportRun } from "./exporting";
 import { FollowTail } from "./follow-tail";
 import { turnGrade } from "./grade-picker";
 import { withServer } from "./needing";
@@ -43,6 +44,7 @@ export function registerViews(context: vscode.ExtensionContext, need: () => Prom
     command("undoGrade", undoGrade),
     vscode.commands.registerCommand("driveTrace.turnGrade", turnGrade),
     command("appendEvent", appendEvent),
+    command("exportRun", exportRun),
     command("fixRule", fixRule),
     vscode.commands.registerCommand("driveTrace.selectForCompare", (given, all) => { comparing.select(given, all); }),
     command("compareWithSelected", (given, all) => comparing.compare(given, all)),

@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from drive_trace.report.contents import FullReport, LineFinding
 
 NO_RUN = "there is no such run in the trace"
-_FORMATS = ("html", "body")
+_PAGES = ("html", "body")
+_EXPORTS = ("otlp", "perfetto")
 _TIMELINE = "timeline"
 _MOST_LOOKED_AT = 20
 """Of so many findings of a rule in a trace, a report asks whether they have a safe fix."""
@@ -92,9 +93,16 @@ class Reports(Handlers):
         return graded_json(joined, list(grades))
 
     async def _report(self, params: ReportParams) -> object:
+        formats = _PAGES if params.run_id is None else (*_PAGES, *_EXPORTS)
+        if params.format not in formats:
+            raise JsonRpcInvalidParams(f"the format of a report is one of {', '.join(formats)}")
+        return await self._made(params)
+
+    async def _timeline(self, params: RunParams) -> object:
+        return await self._made(ReportParams(params.uri, params.run_id, _TIMELINE))
+
+    async def _made(self, params: ReportParams) -> object:
         self._publisher.has_views = True
-        if params.format not in _FORMATS:
-            raise JsonRpcInvalidParams(f"the format of a report is one of {', '.join(_FORMATS)}")
         run_id = params.run_id
         report = self._page_of_all if run_id is None else partial(self._report_on_run, run_id)
         return await self._shared.result_of(params, lambda: report(params))
@@ -146,12 +154,6 @@ class Reports(Handlers):
         if params.format == "html":
             return {"title": TITLE, "html": fleet_html(made, f"drive-trace {__version__}")}
         return {"title": TITLE, "body": fleet_body(made), "style": STYLE, "files": files}
-
-    async def _timeline(self, params: RunParams) -> object:
-        self._publisher.has_views = True
-        wanted = ReportParams(params.uri, params.run_id, _TIMELINE)
-        report = partial(self._report_on_run, params.run_id, wanted)
-        return await self._shared.result_of(params, report)
 
     async def content(
         self, params: types.TextDocumentContentParams
@@ -265,10 +267,14 @@ def _report(texts: Mapping[str, _Text], logs: Sequence[TraceLog]) -> FullReport:
 def _rendered(
     wanted: str, report: FullReport, title: str, texts: Mapping[str, _Text]
 ) -> dict[str, object]:
-    """A whole page, or a body with the traces that its links are numbered by."""
-    # Nothing else needs this, and it takes a moment to load.
-    from drive_trace.report import html  # noqa: PLC0415
+    """A whole page, a body with the traces that its links are numbered by, or the text of a file
+    for other viewers.
+    """
+    # Nothing else needs these, and they take a moment to load.
+    from drive_trace.report import export, html  # noqa: PLC0415
 
+    if wanted in _EXPORTS:
+        return {"title": title, "text": export.exported(report, wanted, __version__)}
     if wanted == "html":
         return {"title": title, "html": html.report_html(report, f"drive-trace {__version__}")}
     body = html.timeline_body(report) if wanted == _TIMELINE else html.report_body(report)

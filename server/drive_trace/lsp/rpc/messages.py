@@ -42,7 +42,9 @@ class ReportParams(msgspec.Struct, frozen=True, rename="camel"):
     uri: str
     run_id: str | None = None
     format: str = "html"
-    """``html`` is a whole page, ``body`` is for a page that the client has already."""
+    """``html`` is a whole page, ``body`` is for a page that the client has already; ``otlp`` and
+    ``perfetto`` are files for other viewers, of one run.
+    """
 
 
 class RunParams(msgspec.Struct, frozen=True, rename="camel"):
