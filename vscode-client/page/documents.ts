@@ -1,6 +1,6 @@
 /** Documents that Python wrote, for a page that has no files. */
 
-import { made } from "./made";
+import { made } from "../src/webview/made";
 
 interface Shown {
   readonly html: string;

@@ -1,6 +1,6 @@
 /** The findings of `check`, each on its token. */
 
-import { made } from "./made";
+import { made } from "../src/webview/made";
 
 interface Place {
   readonly path: string;

@@ -2,7 +2,7 @@
 
 import { withoutFiles } from "./documents";
 import { findingsOf } from "./findings";
-import { made } from "./made";
+import { made } from "../src/webview/made";
 import { entriesOf, fromFiles, isTooDeep, type Kept } from "./taking";
 import type { Answered, Asked, Result } from "./worker";
 
@@ -165,15 +165,16 @@ async function show(): Promise<void> {
     each.ariaPressed = String(isOne);
     each.disabled = each.dataset.view === "compare" && drops.length < 2;
   });
-  const place = byId("view");
-  if (view === "report") {
-    place.replaceChildren(frame("Report", withoutFiles(drop.report).html));
-  } else if (view === "findings") {
-    place.replaceChildren(findingsOf(drop.findings, drop.texts));
-  } else {
-    place.replaceChildren(await (view === "compare" ? compared(drop) : exported(drop, view)));
-  }
+  byId("view").replaceChildren(await shown[view]?.(drop) ?? "");
 }
+
+const shown: Readonly<Record<string, (drop: Drop) => Node | Promise<Node>>> = {
+  report: ({ report }) => frame("Report", withoutFiles(report).html),
+  findings: ({ findings, texts }) => findingsOf(findings, texts),
+  compare: compared,
+  otlp: (drop) => exported(drop, "otlp"),
+  perfetto: (drop) => exported(drop, "perfetto"),
+};
 
 /** The others are the baseline: what was dropped before, and only then is chosen. */
 async function compared(drop: Drop): Promise<Node> {

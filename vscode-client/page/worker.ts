@@ -23,37 +23,28 @@ export interface Answered {
 }
 
 export interface Result {
-  readonly code: number;
   readonly out: string;
   readonly errors: string;
 }
 
 const program = `
-import gc, io, os, sys
-from contextlib import redirect_stderr, redirect_stdout
+import gc, os, sys
 sys.path.insert(0, "/packages")
 gc.disable()
+from click.testing import CliRunner
 from drive_trace.commands import cli
 from drive_trace.commands import check, report
 gc.freeze()
 
 def run(folder, command):
     os.chdir(folder)
-    streams = [io.TextIOWrapper(io.BytesIO(), "utf-8", "replace", newline="") for _ in range(2)]
-    code = 0
-    with redirect_stdout(streams[0]), redirect_stderr(streams[1]):
-        try:
-            cli(list(command), prog_name="drive-trace")
-        except SystemExit as end:
-            code = end.code if isinstance(end.code, int) else bool(end.code)
+    ran = CliRunner().invoke(cli, list(command), catch_exceptions=False, prog_name="drive-trace")
     gc.collect()
-    for each in streams:
-        each.flush()
-    return code or 0, *(each.buffer.getvalue().decode() for each in streams)
+    return ran.stdout, ran.stderr
 run
 `;
 
-type Run = (folder: string, command: readonly string[]) => { toJs(): [number, string, string]; destroy(): void };
+type Run = (folder: string, command: readonly string[]) => { toJs(): [string, string]; destroy(): void };
 
 async function start(base: string): Promise<{ python: PyodideAPI; run: Run }> {
   const packages = fetch(`${base}packages.zip`).then((response) => response.arrayBuffer());
@@ -78,9 +69,9 @@ async function answer({ files = [], folder, commands }: Asked): Promise<Answered
   files.forEach(([path, data]) => { keep(python, `${folder}/${path}`, data); });
   const results = commands.map((command) => {
     const result = run(folder, command);
-    const [code, out, errors] = result.toJs();
+    const [out, errors] = result.toJs();
     result.destroy();
-    return { code, out, errors };
+    return { out, errors };
   });
   return { results };
 }

@@ -1,7 +1,8 @@
 import type { EventRow } from "../protocol";
-import { duration, type Filter, type Heading, isRow, type Item, itemsOf, outcomeOf, replaced, type Row, rowOf, sinceBefore } from "./event-list";
+import { duration, type Filter, isRow, type Item, itemsOf, outcomeOf, replaced, type Row, rowOf, sinceBefore } from "./event-list";
 import { Details, type Told as Said } from "./event-details";
-import { element, host, listen, type Message, tellLack, word } from "./host";
+import { host, listen, type Message, tellLack, word } from "./host";
+import { made } from "./made";
 import { VirtualRows } from "./virtual-rows";
 
 /** What the extension sends. */
@@ -23,55 +24,29 @@ let detailed: number | undefined;
 let awaited: number | undefined;
 const folded = new Set<string>();
 
-const bar = element("div", "bar");
-const search = element("input", "");
-const type = element("select", "");
-const dispatch = element("select", "");
-const outcome = element("select", "");
-const order = element("select", "");
-const [problems, grouped] = [element("input", ""), element("input", "")];
-const count = element("output", "count");
-const head = element("div", "head row");
-const room = element("div", "list");
-const body = element("div", "rows");
-const notice = element("p", "lack");
-const details = new Details((line) => { chooseLine(line); });
-
-search.type = "search";
-search.placeholder = word("filter");
-problems.type = grouped.type = "checkbox";
-labelled(search, word("filter"));
-labelled(type, word("event"));
-labelled(dispatch, word("dispatch"));
-labelled(outcome, word("outcome"));
-labelled(order, word("order"));
+const search = made("input", { type: "search", placeholder: word("filter"), ariaLabel: word("filter"), oninput: filtered });
+const [type, dispatch, outcome, order] = [chooser("event"), chooser("dispatch"), chooser("outcome"), chooser("order")];
 order.append(new Option(word("inOrder"), ""), new Option(word("longest"), "longest"));
-bar.append(search, type, dispatch, outcome, order, boxed(problems, word("problems")), boxed(grouped, word("grouped")), count);
+const [problems, grouped] = [box(), box()];
+const count = made("output", { className: "count" });
 const columns = ["line", "delta", "mark", "event", "within", "outcome", "time", "words"] as const;
-head.setAttribute("aria-hidden", "true");
-head.append(...columns.map((name) => element("span", name, word(name))));
-room.tabIndex = 0;
-room.setAttribute("role", "listbox");
-room.setAttribute("aria-label", word("events"));
-notice.setAttribute("role", "status");
-notice.hidden = true;
-room.append(body);
-const main = element("main", "main");
-main.append(bar, notice, head, room, details.part);
-document.body.append(main);
+const head = made("div", { className: "head row", ariaHidden: "true" }, ...columns.map((name) => made("span", { className: name }, word(name))));
+const body = made("div", { className: "rows" });
+const room = made("div", { className: "list", tabIndex: 0, role: "listbox", ariaLabel: word("events") }, body);
+const notice = made("p", { className: "lack", role: "status", hidden: true });
+const details = new Details((line) => { chooseLine(line); });
+const labels = [[problems, "problems"], [grouped, "grouped"]] as const;
+const bar = made("div", { className: "bar" }, search, type, dispatch, outcome, order, ...labels.map(([each, name]) => made("label", {}, each, word(name))), count);
+document.body.append(made("main", { className: "main" }, bar, notice, head, room, details.part));
 
 const list = new VirtualRows(room, body, { height, count: () => items.length, fill });
 
-function labelled(part: HTMLElement, label: string): void {
-  part.setAttribute("aria-label", label);
-  part.addEventListener("input", filtered);
+function chooser(name: string): HTMLSelectElement {
+  return made("select", { ariaLabel: word(name), oninput: filtered });
 }
 
-function boxed(box: HTMLInputElement, label: string): HTMLElement {
-  const made = element("label", "", label);
-  made.prepend(box);
-  box.addEventListener("input", filtered);
-  return made;
+function box(): HTMLInputElement {
+  return made("input", { type: "checkbox", oninput: filtered });
 }
 
 function filter(): Filter {
@@ -111,62 +86,51 @@ function lineAt(index: number): number | undefined {
   return isRow(item) ? item.line : undefined;
 }
 
-function fill(made: HTMLElement, index: number): void {
+function fill(row: HTMLElement, index: number): void {
   const item = items[index];
-  made.replaceChildren();
+  row.replaceChildren();
   if (item === undefined) {
     return;
   }
-  made.id = `row-${index}`;
-  made.dataset.index = String(index);
-  made.setAttribute("role", "option");
-  made.setAttribute("aria-setsize", String(items.length));
-  made.setAttribute("aria-posinset", String(index + 1));
-  made.setAttribute("aria-selected", String(index === at));
+  row.id = `row-${index}`;
+  row.dataset.index = String(index);
+  Object.assign(row, {
+    role: "option", ariaSetSize: String(items.length), ariaPosInSet: String(index + 1), ariaSelected: String(index === at),
+    ariaExpanded: isRow(item) ? null : String(item.isOpen),
+  });
   if (isRow(item)) {
-    made.removeAttribute("aria-expanded");
-    fillEvent(made, item, order.value === "longest" ? undefined : items[index - 1]);
+    fillEvent(row, item, order.value === "longest" ? undefined : items[index - 1]);
   } else {
-    fillHeading(made, item);
+    const told = item.problems > 0 ? ` · ${item.problems} ${word("problems")}` : "";
+    row.className = `row heading level-${item.level}`;
+    row.append(made("span", { className: "name" }, `${item.isOpen ? "▾" : "▸"} ${item.name} (${item.count})${told}`));
   }
-}
-
-function fillHeading(made: HTMLElement, { name, level, isOpen, count: events, problems: wrong }: Heading): void {
-  made.className = `row heading level-${level}`;
-  made.setAttribute("aria-expanded", String(isOpen));
-  const told = wrong > 0 ? ` · ${wrong} ${word("problems")}` : "";
-  made.append(element("span", "name", `${isOpen ? "▾" : "▸"} ${name} (${events})${told}`));
 }
 
 const signs = { error: "✖", warning: "⚠", information: "ⓘ", hint: "ⓘ" };
 
-function fillEvent(made: HTMLElement, row: Row, before: Item | undefined): void {
-  made.className = `row event ${row.status}`;
-  const within = [row.round === undefined ? "" : `R${row.round}`, row.dispatch].filter(Boolean).join(" · ");
+function fillEvent(element: HTMLElement, row: Row, before: Item | undefined): void {
+  element.className = `row event ${row.status}`;
   const claim = row.claimedMs === undefined ? "" : ` (${duration(row.claimedMs)})`;
   const cells: Record<(typeof columns)[number], string> = {
     line: String(row.line + 1),
     delta: sinceBefore(row, isRow(before) ? before : undefined),
     mark: row.severity === undefined ? "" : `${signs[row.severity]} ${row.findings ?? ""}`,
     event: row.event,
-    within,
+    within: [row.round === undefined ? "" : `R${row.round}`, row.dispatch].filter(Boolean).join(" · "),
     outcome: outcomeOf(row),
     time: duration(row.clockMs) + claim,
     words: row.words,
   };
-  made.append(...columns.map((name) => element("span", name === "mark" ? `mark ${row.severity ?? ""}` : name, cells[name])));
+  element.append(...columns.map((name) => made("span", { className: name === "mark" ? `mark ${row.severity ?? ""}` : name }, cells[name])));
 }
 
 /** Marks the chosen row, for eyes and for a screen reader. */
 function mark(): void {
-  body.querySelectorAll("[aria-selected=true]").forEach((row) => { row.setAttribute("aria-selected", "false"); });
+  body.querySelectorAll("[aria-selected=true]").forEach((row) => { row.ariaSelected = "false"; });
   const row = document.getElementById(`row-${at}`);
   row?.setAttribute("aria-selected", "true");
-  if (row === null) {
-    room.removeAttribute("aria-activedescendant");
-  } else {
-    room.setAttribute("aria-activedescendant", row.id);
-  }
+  room.setAttribute("aria-activedescendant", row?.id ?? "");
 }
 
 /** Chooses a row; unless the cursor is there already, it goes along. */

@@ -32,16 +32,6 @@ export function keep(state: object): void {
   host.setState({ ...kept(), ...state, ...given.place });
 }
 
-/** An element with some text, which is never read as markup. */
-export function element<K extends keyof HTMLElementTagNameMap>(
-  name: K, className: string, text = "",
-): HTMLElementTagNameMap[K] {
-  const made = document.createElement(name);
-  made.className = className;
-  made.textContent = text;
-  return made;
-}
-
 export interface Message<T> {
   readonly content?: T;
   /** Why there is no content. */

@@ -1,7 +1,9 @@
+import { Idiomorph } from "idiomorph";
+
 import { enhance, refresh } from "../../../server/drive_trace/report/html/page.js";
 import type { BodyFile, ReportBody } from "../protocol";
-import { element, host, keep, kept, listen, type Message, tellLack } from "./host";
-import { nameOf, patch } from "./patch";
+import { host, keep, kept, listen, type Message, tellLack } from "./host";
+import { made } from "./made";
 
 /** What of the page is kept while it is out of view. */
 interface State {
@@ -10,10 +12,11 @@ interface State {
   readonly open: readonly string[];
 }
 
-const notice = element("p", "lack warn");
-const report = element("div", "report");
-notice.setAttribute("role", "status");
-notice.hidden = true;
+/** What a person has changed: folds, zoom, axis, order, and what the Tab key leads to. */
+const own = new Set(["open", "style", "tabindex", "data-z", "data-axis", "aria-pressed", "aria-sort"]);
+
+const notice = made("p", { className: "lack warn", role: "status", hidden: true });
+const report = made("div", { className: "report" });
 document.body.append(notice, report);
 let isFirst = true;
 let files: readonly BodyFile[] = [];
@@ -75,15 +78,24 @@ function show({ title, body, style, files: traces }: ReportBody): void {
   if (sheet !== null && sheet.textContent !== style) {
     sheet.textContent = style;
   }
-  const made = document.createElement("template");
+  const template = document.createElement("template");
   // The server has escaped whatever comes from a trace, and the page's policy runs nothing.
-  made.innerHTML = body;
-  patch(report, made.content);
+  template.innerHTML = body;
+  template.content.querySelectorAll<HTMLDetailsElement>("details:not([id])").forEach((each) => { each.id = nameOf(each); });
+  void Idiomorph.morph(report, template.content, {
+    morphStyle: "innerHTML", callbacks: { beforeAttributeUpdated: (name) => !own.has(name) },
+  });
   refresh(report);
   pointAtCursor();
   if (isFirst) {
     restore();
   }
+}
+
+/** A summary without its count, which changes as the run goes on. */
+function nameOf(details: Element): string {
+  const summary = details.querySelector("summary")?.textContent ?? "";
+  return summary.replace(/ \([\d,]+\)$/, "");
 }
 
 function restore(): void {
@@ -105,9 +117,7 @@ function pointAtCursor(): void {
   const { line } = cursor;
   const starts = files[file]?.starts;
   const number = starts ? starts.filter((start) => start <= line).length : line + 1;
-  const numberOf = ({ id }: Element): number => Number(id.split("-")[2]);
-  const above = [...report.querySelectorAll(`.timeline a[id^="b-${file}-"]`)].filter((link) => numberOf(link) <= number);
-  const last = above.reduce<Element | undefined>((one, other) =>
-    one !== undefined && numberOf(one) > numberOf(other) ? one : other, undefined);
-  last?.classList.add("here");
+  const numbered = [...report.querySelectorAll(`.timeline a[id^="b-${file}-"]`)].map((bar) => ({ bar, at: Number(bar.id.split("-")[2]) }));
+  const above = numbered.filter(({ at }) => at <= number).sort((one, other) => one.at - other.at);
+  above.at(-1)?.bar.classList.add("here");
 }

@@ -25,17 +25,11 @@ export class VirtualRows {
   refresh(): void {
     const atEnd = this.isAtEnd;
     this.body.style.height = `${this.rows.count() * this.rows.height}px`;
-    this.made.forEach((row, index) => {
-      if (index < this.rows.count()) {
-        this.rows.fill(row, index);
-      } else {
-        this.drop(row, index);
-      }
-    });
     if (atEnd) {
       this.room.scrollTop = this.room.scrollHeight;
     }
     this.draw();
+    this.made.forEach((row, index) => { this.rows.fill(row, index); });
   }
 
   private get isAtEnd(): boolean {
@@ -74,7 +68,8 @@ export class VirtualRows {
     const stop = Math.min(this.rows.count(), Math.ceil((this.room.scrollTop + this.room.clientHeight) / height) + beyond);
     this.made.forEach((row, index) => {
       if (index < first || index >= stop) {
-        this.drop(row, index);
+        this.made.delete(index);
+        row.remove();
       }
     });
     for (let index = first; index < stop; index += 1) {
@@ -87,10 +82,5 @@ export class VirtualRows {
         this.body.append(row);
       }
     }
-  }
-
-  private drop(row: HTMLElement, index: number): void {
-    this.made.delete(index);
-    row.remove();
   }
 }
