@@ -105,9 +105,16 @@ export class Editor {
 
   /** Picks a command of the menu of something. */
   async pickFor(target: Locator, command: string): Promise<void> {
-    await target.click({ button: "right" });
+    const entry = this.page.locator(".monaco-menu .action-label").getByText(command, { exact: true });
+    await until(`${command} in the menu`, async () => {
+      await target.click({ button: "right" });
+      await this.page.locator(".monaco-menu .action-label").first().waitFor();
+      const isThere = (await entry.count()) > 0;
+      await (isThere || this.press("Escape")); // what it depends on comes a moment later
+      return isThere;
+    });
     // A menu takes no click that comes right after the one that opened it.
-    await this.page.locator(".monaco-menu .action-label").getByText(command, { exact: true }).hover();
+    await entry.hover();
     await this.press("Enter");
   }
 

@@ -4,16 +4,17 @@ import {
   ErrorAction,
   LanguageClient,
   type LanguageClientOptions,
+  ResponseError,
   type ServerOptions,
   State,
   type StaticFeature,
+  type WindowMiddleware,
 } from "vscode-languageclient/node";
 
 import { inBrowser } from "./language";
 import { withActions } from "./lenses";
 import { link } from "./link";
 import { readSettings } from "./settings";
-import { showDocument } from "./show-document";
 
 /**
  * Leaves it to `Server` to tell of a server that does not start, or ends.
@@ -37,6 +38,17 @@ const envelope: StaticFeature = {
   initialize: () => undefined,
   getState: () => ({ kind: "static" }),
   clear: () => undefined,
+};
+
+/** Shows a Markdown file that the server has as its preview, not as source. */
+const showDocument: NonNullable<WindowMiddleware["showDocument"]> = async (params, token, next) => {
+  const uri = vscode.Uri.parse(params.uri);
+  if (uri.scheme === "file" && uri.path.endsWith(".md")) {
+    await vscode.commands.executeCommand("markdown.showPreview", uri);
+    return { success: true };
+  }
+  const result = await next(params, token);
+  return result instanceof ResponseError ? { success: false } : result;
 };
 
 /** A client, not yet started, of the server that `launch` starts, as `host` has it; `lost` is called where the connection is gone. */

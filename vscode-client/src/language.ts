@@ -15,20 +15,14 @@ const filesSetting = "driveTrace.files";
 export function watchLanguage(): vscode.Disposable {
   const before = new Map<string, string>();
   const adopt = (document: vscode.TextDocument): void => {
-    const uri = document.uri.toString();
-    if (!before.has(uri) && document.languageId !== language && isNamed(document)) {
-      before.set(uri, document.languageId);
-      void vscode.languages.setTextDocumentLanguage(document, language);
-    }
-  };
-  const release = (document: vscode.TextDocument): void => {
-    const uri = document.uri.toString();
+    const [uri, now] = [document.uri.toString(), document.languageId];
     const former = before.get(uri);
-    if (former !== undefined && !isNamed(document)) {
+    if (former === undefined && now !== language && isNamed(document)) {
+      before.set(uri, now);
+      void vscode.languages.setTextDocumentLanguage(document, language);
+    } else if (former !== undefined && !isNamed(document)) {
       before.delete(uri);
-      if (document.languageId === language) {
-        void vscode.languages.setTextDocumentLanguage(document, former);
-      }
+      void (now === language && vscode.languages.setTextDocumentLanguage(document, former));
     }
   };
   vscode.workspace.textDocuments.forEach(adopt);
@@ -44,7 +38,6 @@ export function watchLanguage(): vscode.Disposable {
     }),
     vscode.workspace.onDidChangeConfiguration((change) => {
       if (change.affectsConfiguration(filesSetting)) {
-        vscode.workspace.textDocuments.forEach(release);
         vscode.workspace.textDocuments.forEach(adopt);
       }
     }),

@@ -60,11 +60,8 @@ export class GateTests implements vscode.Disposable {
 
   /** A test for each run, with its gates, which stand at its grade if it has one. */
   private runsOf(document: vscode.TextDocument, controller: vscode.TestController): vscode.TestItem[] {
-    const first = new Map<string, number>();
-    const last = new Map<string, number>();
-    const graded = new Map<string, number>();
-    for (let line = 0; line < document.lineCount; line += 1) {
-      const { text } = document.lineAt(line);
+    const [first, last, graded] = [new Map<string, number>(), new Map<string, number>(), new Map<string, number>()];
+    document.getText().split("\n").forEach((text, line) => {
       const runId = /"project_run_id":"((?:[^"\\]|\\.)*)"/.exec(text)?.[1];
       if (runId !== undefined) {
         first.set(runId, first.get(runId) ?? line);
@@ -73,7 +70,7 @@ export class GateTests implements vscode.Disposable {
           graded.set(runId, line);
         }
       }
-    }
+    });
     return [...first].map(([written, line]) => {
       const runId = JSON.parse(`"${written}"`) as string;
       const item = controller.createTestItem([document.uri.toString(), runId].join("\n"), runId, document.uri);
@@ -120,14 +117,12 @@ export class GateTests implements vscode.Disposable {
     const ended = await start();
     const said = [ended?.errors, ended?.output].filter(Boolean).join("\n");
     run.appendOutput(said.replace(/\r?\n/g, "\r\n"), undefined, item);
-    if (ended?.code === 0) {
-      run.passed(item);
-    } else if (ended?.code === 1) {
-      run.failed(item, new vscode.TestMessage(said));
-    } else if (ended === undefined) {
+    if (ended === undefined) {
       run.skipped(item);
+    } else if (ended.code === 0) {
+      run.passed(item);
     } else {
-      run.errored(item, new vscode.TestMessage(said));
+      run[ended.code === 1 ? "failed" : "errored"](item, new vscode.TestMessage(said));
     }
   }
 

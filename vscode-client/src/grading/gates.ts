@@ -1,6 +1,6 @@
 import * as vscode from "vscode";
 
-import { isSaved, noteOfChanges, type Outcome, type Program, type Subject, subjectOf } from "./program";
+import { isSaved, type Outcome, type Program, type Subject, subjectOf } from "./program";
 import { gateCommands } from "./settings";
 import { gateArguments, type Gated, plain } from "./words";
 
@@ -17,7 +17,7 @@ export async function runGates(given: unknown, program: Program, memory: vscode.
   if (ended === undefined) {
     void vscode.window.showInformationMessage(vscode.l10n.t("Drive Trace: the gate was cancelled."));
   } else if (ended.code === 0 || ended.code === 1) {
-    await tellOfGrade(component, ended.code === 0, subject, program);
+    await program.tellOfGrade(component, ended.code === 0 ? "pass" : "fail", subject);
   } else {
     await program.tellOfFailure(ended);
   }
@@ -73,15 +73,4 @@ async function isConfirmed(component: Gated, commands: readonly string[], { fold
   const where = vscode.l10n.t("In {0}:", folder);
   const detail = [where, ...commands].join("\n\n");
   return (await vscode.window.showInformationMessage(question, { modal: true, detail }, run)) === run;
-}
-
-async function tellOfGrade(component: Gated, isPass: boolean, subject: Subject, program: Program): Promise<void> {
-  const text = isPass
-    ? vscode.l10n.t("Drive Trace: {0} pass was recorded for {1}.", component, subject.label)
-    : vscode.l10n.t("Drive Trace: {0} fail was recorded for {1}.", component, subject.label);
-  const tell = isPass ? vscode.window.showInformationMessage : vscode.window.showWarningMessage;
-  const show = vscode.l10n.t("Show Output");
-  if ((await tell(text + noteOfChanges(subject), show)) === show) {
-    program.show();
-  }
 }

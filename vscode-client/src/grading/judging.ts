@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 
 import { showLine } from "../views/places";
 import { type Bridge, bridgeTo } from "./editor-model";
-import { isSaved, noteOfChanges, type Program, type Subject, subjectOf } from "./program";
+import { isSaved, type Program, type Subject, subjectOf } from "./program";
 import { isTakenUncalibrated, isToBeSent, type Offer, type Prompts } from "./prompt";
 import type { Reasons } from "./reasons";
 import { judgeSection, judgeSettings } from "./settings";
@@ -157,11 +157,8 @@ async function ask(args: readonly string[], title: string, subject: Subject, { p
   return judged;
 }
 
-async function showJudged(judged: Judged, subject: Subject, { reasons }: Court): Promise<void> {
+async function showJudged(judged: Judged, subject: Subject, { reasons, program }: Court): Promise<void> {
   const { viewColumn } = await showLine(subject.place.uri);
   await reasons.open(judged, subject, viewColumn);
-  const text = judged.intent === "pass"
-    ? vscode.l10n.t("Drive Trace: intent pass was recorded for {0}.", subject.label)
-    : vscode.l10n.t("Drive Trace: intent fail was recorded for {0}.", subject.label);
-  void vscode.window.showInformationMessage(text + noteOfChanges(subject));
+  await program.tellOfGrade("intent", judged.intent ?? "fail", subject);
 }

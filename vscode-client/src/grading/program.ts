@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import * as vscode from "vscode";
 
 import { link, NoServer } from "../link";
-import type { GradedRun } from "../protocol";
+import type { Component, Grade, GradedRun } from "../protocol";
 import type { Command } from "../starting/choice";
 import { placeOf, type Place } from "../views/places";
 import { type Ended, runToEnd } from "./child";
@@ -52,6 +52,15 @@ export class Program implements vscode.Disposable {
 
   show(): void {
     this.output.show(true);
+  }
+
+  async tellOfGrade(component: Component, grade: Grade, subject: Subject): Promise<void> {
+    const text = vscode.l10n.t("Drive Trace: {0} {1} was recorded for {2}.", component, grade, subject.label);
+    const tell = grade === "pass" ? vscode.window.showInformationMessage : vscode.window.showWarningMessage;
+    const show = vscode.l10n.t("Show Output");
+    if ((await tell(text + noteOfChanges(subject), show)) === show) {
+      this.show();
+    }
   }
 
   /** Says that nothing came of it, and why, with a way to the output. */
@@ -109,7 +118,7 @@ export async function isSaved({ uri }: Subject): Promise<boolean> {
 }
 
 /** What is to be added where the trace was changed meanwhile: its editor does not show what was appended. */
-export function noteOfChanges({ uri }: Subject): string {
+function noteOfChanges({ uri }: Subject): string {
   return unsaved(uri) === undefined
     ? ""
     : ` ${vscode.l10n.t("The editor has changes that are not saved, and does not show it: compare the two when you save.")}`;

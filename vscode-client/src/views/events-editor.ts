@@ -51,8 +51,7 @@ class View {
     this.listening = [
       link.onDidChange(({ uri }) => {
         if (uri === null) {
-          this.from = 0;
-          this.stop = Infinity;
+          this.readAll();
         }
         if (uri === null || uri === link.spell(this.uri)) {
           this.request();
@@ -85,8 +84,7 @@ class View {
   receive(message: unknown): unknown {
     if (message === "ready") {
       this.isReady = true;
-      this.from = 0;
-      this.stop = Infinity;
+      this.readAll();
       this.post({ cursor: current.lineOf(this.uri) ?? 0 });
       this.turns.request(true);
       return undefined;
@@ -106,6 +104,10 @@ class View {
     this.isClosed = true;
     this.turns.dispose();
     this.listening.forEach((each) => { each.dispose(); });
+  }
+
+  private readAll(): void {
+    [this.from, this.stop] = [0, Infinity];
   }
 
   private edited({ contentChanges, document }: vscode.TextDocumentChangeEvent): void {
@@ -153,8 +155,7 @@ class View {
     while (next !== null && next < stop && !this.isClosed) {
       const said: EventRows | null | undefined = await link.ask("driveTrace/events", { uri: this.uri, first: next });
       if (said === null || said === undefined) {
-        this.from = 0;
-        this.stop = Infinity;
+        this.readAll();
         if (link.health !== "running") {
           this.post({ lack: link.health === "starting" ? "starting" : "absent" });
         }
@@ -165,8 +166,7 @@ class View {
       next = said.next;
     }
     if (this.total <= few) {
-      this.from = 0;
-      this.stop = Infinity;
+      this.readAll();
     }
   }
 

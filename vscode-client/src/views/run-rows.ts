@@ -46,12 +46,27 @@ export function partsIn(within: FileNode, of: vscode.DocumentSymbol | undefined,
 
 export function itemOf(node: Node): vscode.TreeItem {
   if ("group" in node) {
-    return groupItem(node);
+    const { group, icon = vscode.ThemeIcon.Folder, runs } = node;
+    const description = runs.length === 1 ? vscode.l10n.t("1 run") : vscode.l10n.t("{0} runs", runs.length);
+    return row(group, Expanded, { description, iconPath: icon, id: `\n${group}`, contextValue: "driveTrace.group" });
   }
   if ("symbol" in node) {
-    return partItem(node);
+    const { name, detail, kind, children } = node.symbol;
+    const isFolded = kind === Slice && children.some((each) => each.kind === Dispatch);
+    const iconPath = new vscode.ThemeIcon(kind === Slice ? "symbol-namespace" : "symbol-class");
+    return row(name, isFolded ? Collapsed : None, { description: detail, iconPath });
   }
-  return "file" in node ? fileItem(node) : runItem(node.run);
+  if ("run" in node) {
+    return runItem(node.run);
+  }
+  const { of, file } = node;
+  const id = [keyOf(of), file.uri].join("\n");
+  const iconPath = vscode.ThemeIcon.File;
+  return row(file.name, Collapsed, { description: findings(file.findings), iconPath, id, contextValue: "driveTrace.runFile" });
+}
+
+function row(label: string, state: vscode.TreeItemCollapsibleState, rest: Partial<vscode.TreeItem>): vscode.TreeItem {
+  return Object.assign(new vscode.TreeItem(label, state), rest);
 }
 
 /** Runs of one id are apart in traces from outside the workspace. */
@@ -59,54 +74,28 @@ export function keyOf(run: Run): string {
   return [run.runId, run.files[0]?.uri].join("\n");
 }
 
-function groupItem({ group, icon, runs }: GroupNode): vscode.TreeItem {
-  const item = new vscode.TreeItem(group, Expanded);
-  item.iconPath = icon ?? vscode.ThemeIcon.Folder;
-  item.description = runs.length === 1 ? vscode.l10n.t("1 run") : vscode.l10n.t("{0} runs", runs.length);
-  item.id = `\n${group}`;
-  item.contextValue = "driveTrace.group";
-  return item;
-}
-
 function runItem(run: Run): vscode.TreeItem {
-  const item = new vscode.TreeItem(run.label, Collapsed);
   const last = dayOf(run.last, vscode.env.language);
-  item.iconPath = iconOf(run);
-  item.description = joined(...toldOf(run), last, findings(run.findings), run.folder);
-  item.accessibilityInformation = { label: [run.label, run.headline, run.short, last].filter(Boolean).join(", ") };
-  item.tooltip = [
+  const tooltip = [
     run.label, run.headline, ...run.outline, ...run.caveats, findings(run.findings),
     run.last && last && vscode.l10n.t("Last event: {0}", new Date(run.last).toLocaleString(vscode.env.language)),
     ...run.files.map(({ name }) => name),
-  ].filter(Boolean).join("\n");
-  item.contextValue = "driveTrace.run";
-  item.id = keyOf(run);
-  if (run.caveats.length > 0) {
-    item.resourceUri = vscode.Uri.from({ scheme: caveatsScheme, path: `/${run.caveats.length}` });
-  }
-  return item;
+  ];
+  const caveats = vscode.Uri.from({ scheme: caveatsScheme, path: `/${run.caveats.length}` });
+  return row(run.label, Collapsed, {
+    description: joined(...toldOf(run), last, findings(run.findings), run.folder),
+    accessibilityInformation: { label: [run.label, run.headline, run.short, last].filter(Boolean).join(", ") },
+    tooltip: tooltip.filter(Boolean).join("\n"),
+    iconPath: iconOf(run),
+    id: keyOf(run),
+    contextValue: "driveTrace.run",
+    ...(run.caveats.length > 0 ? { resourceUri: caveats } : {}),
+  });
 }
 
 export function iconOf(run: Run): vscode.ThemeIcon {
   const { icon, color } = lookOf(run);
   return new vscode.ThemeIcon(icon, color === undefined ? undefined : new vscode.ThemeColor(color));
-}
-
-function fileItem({ of, file }: FileNode): vscode.TreeItem {
-  const item = new vscode.TreeItem(file.name, Collapsed);
-  item.iconPath = vscode.ThemeIcon.File;
-  item.contextValue = "driveTrace.runFile";
-  item.description = findings(file.findings);
-  item.id = [keyOf(of), file.uri].join("\n");
-  return item;
-}
-
-function partItem({ symbol }: PartNode): vscode.TreeItem {
-  const isSlice = symbol.kind === Slice;
-  const item = new vscode.TreeItem(symbol.name, isSlice && symbol.children.some(({ kind }) => kind === Dispatch) ? Collapsed : None);
-  item.iconPath = new vscode.ThemeIcon(isSlice ? "symbol-namespace" : "symbol-class");
-  item.description = symbol.detail;
-  return item;
 }
 
 const caveatsScheme = "drive-trace-caveats";
