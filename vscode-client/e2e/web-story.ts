@@ -96,22 +96,20 @@ export async function playInBrowser(editor: Editor, sandbox: Sandbox): Promise<v
 
   await step("timeline, text and the page of all runs open, and the run is exported", async () => {
     await editor.run("Drive Trace: Open Timeline");
-    await editor.preview.locator(".names").first().waitFor();
+    await editor.preview.getByRole("heading", { name: "Timeline" }).waitFor();
     await editor.closeTab("Timeline: demo");
     await editor.run("Drive Trace: Open Report as Text");
     await editor.tab("demo.md").waitFor();
     await editor.closeTab("demo.md");
     await editor.run("Drive Trace: Open All Runs");
-    await editor.preview.getByText("2 CORRECT").first().waitFor();
+    await editor.preview.getByRole("heading", { name: "Share of CORRECT over time" }).waitFor();
     await editor.closeTab("All Runs");
     await editor.selectTab("trace.jsonl");
     await exportForPerfetto(editor);
-    await editor.run("View: Show Explorer");
     await editor.openFile(["projects", "demo"], "trace.perfetto.json");
     await editor.lines.filter({ hasText: '{"traceEvents"' }).first().waitFor();
     await editor.screenshot("web-exported");
     await editor.closeTab("trace.perfetto.json");
-    await editor.closeSideBar();
     await editor.selectTab("trace.jsonl");
   });
 
