@@ -186,13 +186,14 @@ def test_a_terminal_gets_a_table_in_colour(tmp_path: Path) -> None:
     second = write(tmp_path, "b.jsonl", graded("pass", "failed", "pass"))
     said = seen("score", first, second)
     assert "\x1b[32m" not in said
-    assert "\x1b[33m\x1b[1mCORRECT, but 1 correctnes…\x1b[0m" in said
+    for each in ("CORRECT, but 1 correctness line", "rejected (line 1), not counted"):
+        assert f"\x1b[33m\x1b[1m{each}\x1b[0m" in said
     assert "\x1b[32m\x1b[1mCORRECT\x1b[0m" in seen("score", first)
     bare = seen("score", first, second, NO_COLOR="1")
     assert "\x1b" not in bare
     assert bare == run("score", "--format", "table", first, second).out
     lines = bare.splitlines()
-    told = "run-1 CORRECT, but 1 correctnes… 1.9M in · 42k out · 1 rejected"
+    told = "run-1 CORRECT, but 1 correctness line 1.9M in · 42k out · 1 rejected"
     assert " ".join(lines[1].split()) == told
     assert f"  {first}" in lines
     assert f"  {second}" in lines

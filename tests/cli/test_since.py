@@ -74,11 +74,14 @@ def test_a_change_that_touches_no_run_fails_no_gate_and_one_that_deletes_does(ch
     assert gate("--since", "main").code == 0
     git(change, "mv", "projects/p1", "projects/moved")
     commit(change, "move")
-    assert gate("--since", "main").code == 0, "it was moved, and is judged there"
+    for option in ("--since=main", "--history=main"):
+        assert gate(option).code == 0, "it was moved, and is judged there"
     git(change, "rm", "--quiet", "projects/p2/trace.jsonl")
     commit(change, "delete")
-    ran = gate("--since", "main")
-    assert (ran.code, "deleted since the commit of --since: projects/p2" in ran.err) == (2, True)
+    for option in ("--since=main", "--history=main"):
+        ran = gate(option)
+        said = "deleted since the commit of --since or --history: projects/p2" in ran.err
+        assert (ran.code, said) == (2, True)
     assert run("check", "--since", "main", "--fail-on", "warning").code == 1
     assert gate("--since", "main", "--exclude", "p2/").code == 0
 
@@ -193,6 +196,7 @@ TWO_GRADES = of("p2") + graded("fail", "pass", "pass", run="p2").replace(
 )
 
 
+@pytest.mark.parametrize("option", ["--since", "--history"])
 @pytest.mark.parametrize(
     ("before", "after", "says"),
     [
@@ -206,23 +210,22 @@ TWO_GRADES = of("p2") + graded("fail", "pass", "pass", run="p2").replace(
     ],
 )
 def test_no_gate_turns_green_as_lines_are_moved_or_dropped(
-    change: Path, before: str, after: str, says: str
+    change: Path, before: str, after: str, says: str, option: str
 ) -> None:
     write(change, "projects/p2/trace.jsonl", before)
     commit(change, "before")
     write(change, "projects/p2/trace.jsonl", after)
     for commits in range(2):  # not committed, then committed
-        ran = gate("--since", f"HEAD~{commits}")
+        ran = gate(f"{option}=HEAD~{commits}")
         assert (ran.code > 0, says in ran.err) == (True, True), ran.err
         commit(change, "after") if not commits else None
     if "INCORRECT" not in says:
-        checked = run("check", "--since", "HEAD~1", "--fail-on", "warning", "--format", "concise")
+        base = f"{option}=HEAD~1"
+        checked = run("check", base, "--fail-on", "warning", "--format", "concise")
         told = checked.out.count("projects/p2/trace.jsonl:1:1: warning[unreadable-file]")
         assert (checked.code, told) == (1, 1), checked.out
-        assert (
-            run("report", "--since", "HEAD~1", "--format", "json").json["scorecard"]["complete"]
-            is False
-        )
+        report = run("report", base, "--format", "json").json
+        assert report["scorecard"]["complete"] is False
 
 
 def test_a_configuration_fails_the_check_on_a_trace_that_is_gone(change: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from drive_trace.linter.rules import RULES
 from drive_trace.text.spans import terminal_columns
 from tests.cli.support import CLEAN, REJECTED, WARNED, on_a_terminal, run, write
-from tests.support.client_text import triage
+from tests.support.client_text import graded, triage
 
 COLOURS = re.compile(r"\x1b\[[0-9;]*[mK]")
 
@@ -202,6 +202,20 @@ def test_paths_of_a_fleet_fit_a_narrow_terminal(here: Path) -> None:
     assert max(map(len, said)) <= 80
     assert f"      {path}" in said, "it stands below its run, whole"
     assert f"run-1  {path}" in run("fleet", path).out
+
+
+@pytest.mark.parametrize("command", ["score", "fleet", "compare"])
+def test_tables_of_runs_fit_a_narrow_terminal_and_leave_no_reason_out(
+    here: Path, command: str
+) -> None:
+    for name in ("trace.jsonl", "other.jsonl"):
+        grade = graded("pass", "pass", "pass", run=name)
+        write(here, name, grade + triage(run=name) + REJECTED.replace("run-1", name))
+    sides = ["--baseline", "trace.jsonl", "--candidate", "other.jsonl"]
+    shown = on_a_terminal(command, *(sides if command == "compare" else ["trace.jsonl"]), width=60)
+    lines = [click.unstyle(each) for each in shown.splitlines()]
+    assert max(len(each) for each in lines if "--allow" not in each) <= 60
+    assert "…" not in shown
 
 
 @pytest.mark.parametrize("arguments", [["explain"], ["check", "--statistics", "trace.jsonl"]])

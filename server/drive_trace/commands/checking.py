@@ -285,8 +285,7 @@ class Checking:
                 run_ids: _RunIds = cache(partial(run_ids_in, trace.records))
                 run_ids = run_ids if is_kept else partial(set, run_ids())
                 found.append((_Trace(kept, settings, name=self._name(trace.path)), run_ids))
-        touched = reading.touched
-        all_ids = cache(lambda: frozenset(touched).union(*(each() for _, each in found)))
+        all_ids = cache(lambda: frozenset(reading.touched).union(*(each() for _, each in found)))
         around = [*reading.beside(all_ids, _MOST_BESIDE)]
         self._not_beside = [each for each in around if isinstance(each, Problem)]
         beside: list[tuple[_Trace, _RunIds]] = [
@@ -301,7 +300,7 @@ class Checking:
             # A trace that names no run may be of any.
             asked = [not ids or any(map(reading.asks_for, ids)) for ids in all_named]
             self._of_others = asked.count(False)
-        if touched:
+        if reading.bases:
             reading.note_lost(frozenset().union(*(each() for _, each in looked_at)))
         committed = CommittedTraces()
         is_alone = len(looked_at) == 1

@@ -14,7 +14,7 @@ from drive_trace.commands import options
 from drive_trace.commands.calibrate import CALIBRATION_NAME, calibration_at
 from drive_trace.commands.planned import GATED, INTENT, PlannedRun, refusals, states
 from drive_trace.commands.reading import Reading, found_in, suite_at, tell_others, usable
-from drive_trace.commands.terminal import EXIT_UNUSABLE, format_of, notify, write_document
+from drive_trace.commands.terminal import EXIT_UNUSABLE, columns, format_of, notify, write_document
 from drive_trace.comparison.answer import MARGIN, Answer, Comparison, CostRule, to_json
 from drive_trace.comparison.answer import compare as compare_sides
 from drive_trace.comparison.comparability import UNVERIFIABLE, Reason, allowed_of
@@ -293,4 +293,5 @@ def _rendered(found: Comparison, output_format: str) -> str:
 
     if output_format == "html":
         return html_page(found, f"drive-trace {__version__}")
-    return (as_text if output_format == "text" else as_markdown)(found) + "\n"
+    text = as_text(found, columns()) if output_format == "text" else as_markdown(found)
+    return f"{text}\n"

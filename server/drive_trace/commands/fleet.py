@@ -156,7 +156,8 @@ def fleet(  # noqa: PLR0913, PLR0917 - one for each option
         card = ScoreCard((), (), (*inputs.unread,), omitted(inputs.left_out))
         _write_page(html, kept, summary, scan.file_count, card)
     is_apart = STDIN in {out, html}
-    width = min(100, terminal.frame_columns(sys.stderr if is_apart else sys.stdout) or 100)
+    stream = sys.stderr if is_apart else sys.stdout
+    width = terminal.columns() if terminal.is_terminal(stream) else 100
     click.echo(summary.text(scan.file_count, unread, width), err=is_apart)
     sys.exit(EXIT_UNUSABLE if inputs.unread or inputs.failed else 0)
 

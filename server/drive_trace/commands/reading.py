@@ -116,14 +116,19 @@ class Reading(finding.NotRead):
         self.paths = paths or (".",)
         self.found: list[str] = []
         """The traces that were read."""
-        self.touched: dict[str, str] = {}
-        """The runs that have been touched so far, if somebody asks, each with a trace."""
+        bases = search.since, histories.base if histories else None
+        self.bases = [each for each in bases if each is not None]
+        """What there was at the commits of ``--since`` and ``--history``."""
+        self.touched: set[str] = set()
+        """The runs that have been touched so far, if somebody asks."""
         self.runs_before: set[str] = set()
-        """The runs that the touched traces had at the commit of ``--since``."""
+        """The runs that the touched traces had at the commits that were named."""
+        self._had: dict[str, str] = {}
+        """Those of them in traces that are still there, each with its trace."""
         self._untouched: set[str] = set()
         """The traces that were found and not touched."""
         self._lost: set[str] = set()
-        """The touched runs of which no line is left, as far as they are noted."""
+        """The runs of which no line is left, as far as they are noted."""
         self._blank: set[str] = set()
         """The touched traces in which nothing stands now."""
         self._whole: list[TraceRecords] | None = None
@@ -137,16 +142,15 @@ class Reading(finding.NotRead):
             return
         found = self.progress.over(finding.find_traces(self.paths, options=self.search))
         records: list[str] = []
-        since = self.search.since
         for trace in self.usable(map(_read, map(self._if_touched, found))):
             self.found.append(trace.path)
             self._tell_odd(trace.path, trace.records)
-            if since is not None:
-                records += trace.records
-                self._note_touched(trace, since)
+            records += trace.records * bool(self.bases)
+            for base in self.bases:
+                self._note_touched(trace, base)
             yield trace
-        if since is not None:
-            self._note_gone(since, records)
+        for base in self.bases:
+            self._note_gone(base, records)
 
     def _tell_odd(self, path: str, records: Sequence[str]) -> None:
         """Tell of a file that somebody named, and that holds nothing, or no text."""
@@ -154,37 +158,42 @@ class Reading(finding.NotRead):
         if odd and path in self.paths and path != disk.STDIN:
             self._say(f"{path}: {odd}")
 
-    def _note_touched(self, trace: TraceRecords, since: Touched) -> None:
-        before = since.before(trace.path)
-        self.runs_before |= finding.run_ids_in(before)
-        changed = [*filter(str.strip, since.changed(trace.path, before, trace.records))]
-        if not all(finding.run_ids_in([each]) for each in changed):
-            changed += trace.records
-        self.touched |= dict.fromkeys(finding.run_ids_in(changed), trace.path)
+    def _note_touched(self, trace: TraceRecords, base: Touched) -> None:
+        if base is not self.search.since and not base.has(trace.path):
+            return
+        before = base.before(trace.path)
+        had = finding.run_ids_in(before)
+        self.runs_before |= had
+        self._had |= dict.fromkeys(had, trace.path)
+        if base is self.search.since:
+            changed = [*filter(str.strip, base.changed(trace.path, before, trace.records))]
+            if not all(finding.run_ids_in([each]) for each in changed):
+                changed += trace.records
+            self.touched |= finding.run_ids_in(changed)
         if not any(map(str.strip, trace.records)):
             self._blank.add(trace.path)
 
-    def _note_gone(self, since: Touched, records: Sequence[str]) -> None:
+    def _note_gone(self, base: Touched, records: Sequence[str]) -> None:
         """Note the traces that are no more, or have become something else."""
         told = {each.path for each in self.left_out if each.reason in finding.MISSED}
         read = {*self.found, *self._untouched} - self._blank
         seen = read.union(told, (each.path for each in self.unread))
         real = {finding.identity(each) for each in seen}
-        for path, before, was_moved in since.gone(self.paths, real, records):
+        for path, before, was_moved in base.gone(self.paths, real, records):
             self.runs_before |= finding.run_ids_in(before)
             if not was_moved and self.search.excluded(path) in finding.NOBODYS:
                 is_there = os.path.exists(path)  # noqa: PTH110 - Path raises for some names
                 reason = "REPLACED_SINCE" if is_there else "DELETED_SINCE"
                 self.note(LeftOut(finding.from_here(path), finding.Omission[reason]))
-        for problem in since.problems:
+        for problem in base.problems:
             self.note(problem)
 
     def note_lost(self, now: Collection[str]) -> None:
-        """Note the touched runs that are looked at, and are not among those that there are now."""
-        lost = sorted(filter(self.asks_for, self.touched.keys() - now - self._lost))
+        """Note the runs that there were, that are looked at, and that are not there now."""
+        lost = sorted(filter(self.asks_for, self._had.keys() - now - self._lost))
         self._lost.update(lost)
         told = {finding.identity(each.path) for each in self.left_out}
-        for path in dict.fromkeys(self.touched[each] for each in lost):
+        for path in dict.fromkeys(self._had[each] for each in lost):
             if finding.identity(path) not in told:
                 self.note(LeftOut(path, finding.Omission.RUN_GONE_SINCE))
         if lost:
@@ -282,7 +291,7 @@ class Reading(finding.NotRead):
         run_ids = frozenset().union(*(finding.run_ids_in(each.records) for each in named))
         asked = frozenset(self.asked(run_ids.union(self.touched)))
         self._whole = finding.among(named, self.others(asked), attrgetter("path"))
-        if self.touched:
+        if self.bases:
             self.note_lost(frozenset().union(*(finding.run_ids_in(t.records) for t in self._whole)))
         return asked
 

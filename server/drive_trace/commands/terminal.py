@@ -32,7 +32,7 @@ _STYLES: dict[str, dict[str, Any]] = {
     "warning": {"fg": "yellow"},
 }
 _SUFFIXES = {".md": "markdown", ".json": "json", ".html": "html", ".htm": "html"}
-_WIDEST = 100
+_NARROWEST, _WIDEST = 60, 100
 _FORCING = ("FORCE_COLOR", "CLICOLOR_FORCE")
 _PATIENCE = 1.0
 """Seconds before a bar is shown."""
@@ -108,8 +108,8 @@ def _terminal_columns() -> int:
 
 
 def columns() -> int:
-    """How wide a table may be."""
-    return min(_terminal_columns(), _WIDEST)
+    """How wide a table may be: as the terminal is, within reason."""
+    return min(max(_terminal_columns(), _NARROWEST), _WIDEST)
 
 
 def frame_columns(stream: TextIO) -> int | None:

@@ -9,7 +9,7 @@ import click
 
 from drive_trace.commands import options, writing
 from drive_trace.commands.reading import lines_of_log, usable
-from drive_trace.commands.terminal import notify
+from drive_trace.commands.terminal import columns, notify
 from drive_trace.storage.recording import Merged
 from drive_trace.text import document as doc
 from drive_trace.text.escaping import json_document, printable
@@ -166,4 +166,4 @@ def _show(total: Usage) -> None:
         for name, messages, figures in rows
     ]
     table = doc.Table(("USAGE", "MESSAGES", *headings), cells, numbers_from=1)
-    click.echo(doc.as_text([table], 100))
+    click.echo(doc.as_text([table], columns()))

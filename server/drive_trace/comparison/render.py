@@ -65,9 +65,9 @@ class Drawn(NamedTuple):
     interval: Interval | None
 
 
-def as_text(found: Comparison) -> str:
-    """Tables with aligned columns; at most 80 columns where names allow."""
-    return doc.as_text([*lead(found, "Answer"), *sections(found)])
+def as_text(found: Comparison, columns: int) -> str:
+    """Tables that are aligned, in at most so many columns where names allow."""
+    return doc.as_text([*lead(found, "Answer"), *sections(found)], columns)
 
 
 def as_markdown(found: Comparison) -> str:

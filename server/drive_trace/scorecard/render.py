@@ -294,17 +294,15 @@ def _number(value: int | None) -> str:
 
 # As a table for a terminal: a line a run, and below it why and where
 
-_NARROWEST = 60
 _MORE = "`--format text` shows each grade, and what would change the verdict."
 
 
 def table(card: ScoreCard, columns: int, paint: doc.Paint) -> str:
-    """All runs, in at most ``columns`` columns where names allow; 60 at least."""
-    width = max(columns, _NARROWEST)
+    """All runs, in at most ``columns`` columns where names allow."""
     rows = [
         [
-            doc.name(run.run_id, width // 3),
-            doc.chip(printable(run.word, width // 3), run.standing),
+            doc.name(run.run_id, columns // 3),
+            doc.chip(printable(run.word, 200), run.standing),
             # A line ends between two items.
             _happened(run).replace(" ", "\u00a0").replace("·\u00a0", "· "),
         ]
@@ -315,7 +313,7 @@ def table(card: ScoreCard, columns: int, paint: doc.Paint) -> str:
     shown += [doc.Section(doc.name(run.run_id), [*_about(run)]) for run in card.runs]
     said = [*totals(card), *[_MORE] * bool(rows)]
     shown.append(doc.Section("All runs", [*map(doc.Paragraph, said)]))
-    return doc.as_text(shown, width, paint)
+    return doc.as_text(shown, columns, paint)
 
 
 def _about(run: RunScore) -> Iterator[doc.Block]:

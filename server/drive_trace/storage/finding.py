@@ -60,9 +60,9 @@ class Omission(StrEnum):
     LIBRARY = "a library"
     LIBRARY_WITH_TRACES = "a library, which has traces"
     DELETED = "deleted, though git tracks it"
-    DELETED_SINCE = "deleted since the commit of --since"
-    REPLACED_SINCE = "a trace at the commit of --since, and now none"
-    RUN_GONE_SINCE = "had a run at the commit of --since of which no line is left"
+    DELETED_SINCE = "deleted since the commit of --since or --history"
+    REPLACED_SINCE = "a trace at the commit of --since or --history, and now none"
+    RUN_GONE_SINCE = "had a run at the commit of --since or --history of which no line is left"
     EMPTIED = "emptied, though git tracks its content"
 
 

@@ -69,6 +69,8 @@ class Histories:
     def __init__(self, since: str = "") -> None:
         """``since`` names the commit; empty for none."""
         self._since = since
+        self.base = Touched(since) if since else None
+        """What there was at that commit."""
         self._listed = cache(self._list)
         self._heads = git.CommittedTraces()
 
