@@ -195,7 +195,7 @@ def _ground(chart: Chart, height: int) -> Iterator[Html]:
         at = _share(middle)
         yield tag("text", words, x=at, y=height - 5, text_anchor="middle", class_=kind)
     for day in days(chart.axis):
-        shown = _between(day.level, day.until)
+        shown = f"day {_between(day.level, day.until) or ''}".rstrip()
         is_last = day.place + _LABEL / 2**day.level > 1
         x, anchor = ("100%", "end") if is_last else (_share(day.place), "start")
         yield tag("text", day.words, x=x, y=12, text_anchor=anchor, class_=shown)

@@ -18,8 +18,8 @@ export function enhance(root, body, go) {
   body.addEventListener("keydown", pressed);
   body.addEventListener("wheel", turned, { passive: false });
   body.addEventListener("pointerdown", dragged);
-  body.addEventListener("toggle", ({ target }) => { addButtons(/** @type {Element} */ (target)); }, true);
-  body.addEventListener("scroll", ({ target }) => { showMore(/** @type {Element} */ (target)); }, true);
+  body.addEventListener("toggle", ({ target }) => { unfold(/** @type {Element} */ (target)); }, true);
+  body.addEventListener("scroll", ({ target }) => { showMore(/** @type {Element} */ (target)); showDate(/** @type {Element} */ (target)); }, true);
   window.addEventListener("hashchange", arrive);
   refresh(body);
   body.querySelectorAll("details[open]").forEach(addButtons);
@@ -37,20 +37,8 @@ export function refresh(body) {
     if (axis !== "") {
       useAxis(chart, axis);
     }
-    const links = linksOf(chart);
-    const here = links.find((link) => link === document.activeElement) ?? links.find(isAlwaysSeen) ?? links[0];
-    links.forEach((link) => { link.setAttribute("tabindex", link === here ? "0" : "-1"); });
   }
-  for (const part of body.querySelectorAll(".filtered")) {
-    const [label, choice] = [part.querySelector("input")?.getAttribute("aria-label") ?? "", part.querySelector("select")];
-    if (choice === null) {
-      const columns = document.createElement("select");
-      columns.setAttribute("aria-label", `Column of ${label}`);
-      const names = [...part.querySelectorAll("thead th")].map((head) => head.textContent ?? "");
-      columns.append(new Option("any column", "-1"), ...names.map((name, index) => new Option(name, String(index))));
-      part.querySelector("input")?.after(columns);
-    }
-  }
+  prepare(body);
   for (const head of body.querySelectorAll(".sortable thead th")) {
     if (head.firstElementChild === null) {
       const button = document.createElement("button");
@@ -87,6 +75,26 @@ function linksOf(chart) {
   return [.../** @type {NodeListOf<SVGAElement>} */ (chart.querySelectorAll(".timeline a"))];
 }
 
+/** Prepares what is not folded: there may be thousands of links and lists in what is. @param {Element} part */
+function prepare(part) {
+  const isSeen = (/** @type {Element} */ each) => each.closest("details:not([open])") === null;
+  for (const chart of [...part.querySelectorAll(".chart")].filter(isSeen)) {
+    // The Tab key leads to one link of a chart.
+    const links = linksOf(chart);
+    const here = links.find((link) => link.matches('[tabindex="0"], :focus')) ?? links.find(isAlwaysSeen) ?? links[0];
+    links.forEach((link) => { link.setAttribute("tabindex", link === here ? "0" : "-1"); });
+  }
+  for (const list of [...part.querySelectorAll(".filtered")].filter(isSeen)) {
+    if (list.querySelector("select") === null) {
+      const columns = document.createElement("select");
+      columns.setAttribute("aria-label", `Column of ${list.querySelector("input")?.getAttribute("aria-label") ?? ""}`);
+      const names = [...list.querySelectorAll("thead th")].map((head) => head.textContent ?? "");
+      columns.append(new Option("any column", "-1"), ...names.map((name, index) => new Option(name, String(index))));
+      list.querySelector("input")?.after(columns);
+    }
+  }
+}
+
 /** Whether something of a timeline is shown without zooming. @param {Element} each */
 function isAlwaysSeen(each) {
   return each.closest("[class*=z]") === null;
@@ -119,10 +127,22 @@ function zoomTo(chart, zoom, share, at) {
   if (next > 1) {
     room.scrollLeft = share * room.scrollWidth - at;
   }
+  showDate(room);
   const aimed = chart.querySelector('a[tabindex="0"]');
   if (aimed !== null && !isDrawn(aimed)) {
     aim(chart, linksOf(chart).find(isDrawn) ?? aimed);
   }
+}
+
+/** Keeps the date of what is in view in view, as far as the next one lets it. @param {Element} room */
+function showDate(room) {
+  const days = [.../** @type {NodeListOf<SVGTextElement>} */ (room.querySelectorAll?.(".timeline > .day") ?? [])].filter(isDrawn);
+  const boxes = days.map((each) => each.getBBox());
+  days.forEach((each, index) => {
+    const { x = 0, width = 0 } = boxes[index] ?? {};
+    const shift = Math.min(room.scrollLeft - x, (boxes[index + 1]?.x ?? Infinity) - x - width - 8);
+    each.style.transform = shift > 0 ? `translateX(${shift}px)` : "";
+  });
 }
 
 /** Zooms until a cluster is what it stands for. @param {Element} chart @param {Element} cluster */
@@ -637,9 +657,15 @@ function keyOf(cell) {
   return value == null ? cell?.textContent ?? "" : Number(value);
 }
 
-/** Makes the numbers of lines in lists of events show the lines as they are. @param {Element} unfolded */
-function addButtons(unfolded) {
-  for (const cell of unfolded.querySelectorAll(".events tbody td:last-child")) {
+/** @param {Element} part */
+function unfold(part) {
+  prepare(part);
+  addButtons(part);
+}
+
+/** Makes the numbers of lines in lists of events show the lines as they are. @param {Element} part */
+function addButtons(part) {
+  for (const cell of part.querySelectorAll(".events tbody td:last-child")) {
     if (cell.firstElementChild === null) {
       const button = document.createElement("button");
       button.type = "button";
