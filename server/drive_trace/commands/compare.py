@@ -293,5 +293,4 @@ def _rendered(found: Comparison, output_format: str) -> str:
 
     if output_format == "html":
         return html_page(found, f"drive-trace {__version__}")
-    text = as_text(found, columns()) if output_format == "text" else as_markdown(found)
-    return f"{text}\n"
+    return (as_text(found, columns()) if output_format == "text" else as_markdown(found)) + "\n"

@@ -155,10 +155,9 @@ def fleet(  # noqa: PLR0913, PLR0917 - one for each option
     if html is not None:
         card = ScoreCard((), (), (*inputs.unread,), omitted(inputs.left_out))
         _write_page(html, kept, summary, scan.file_count, card)
-    is_apart = STDIN in {out, html}
-    stream = sys.stderr if is_apart else sys.stdout
+    stream = sys.stderr if STDIN in {out, html} else sys.stdout
     width = terminal.columns() if terminal.is_terminal(stream) else 100
-    click.echo(summary.text(scan.file_count, unread, width), err=is_apart)
+    click.echo(summary.text(scan.file_count, unread, width), file=stream)
     sys.exit(EXIT_UNUSABLE if inputs.unread or inputs.failed else 0)
 
 

@@ -116,8 +116,7 @@ class Reading(finding.NotRead):
         self.paths = paths or (".",)
         self.found: list[str] = []
         """The traces that were read."""
-        bases = search.since, histories.base if histories else None
-        self.bases = [each for each in bases if each is not None]
+        self.bases = [*filter(None, (search.since, histories.base if histories else None))]
         """What there was at the commits of ``--since`` and ``--history``."""
         self.touched: set[str] = set()
         """The runs that have been touched so far, if somebody asks."""
@@ -147,7 +146,8 @@ class Reading(finding.NotRead):
             self._tell_odd(trace.path, trace.records)
             records += trace.records * bool(self.bases)
             for base in self.bases:
-                self._note_touched(trace, base)
+                if base.has(trace.path):
+                    self._note_touched(trace, base)
             yield trace
         for base in self.bases:
             self._note_gone(base, records)
@@ -159,8 +159,6 @@ class Reading(finding.NotRead):
             self._say(f"{path}: {odd}")
 
     def _note_touched(self, trace: TraceRecords, base: Touched) -> None:
-        if base is not self.search.since and not base.has(trace.path):
-            return
         before = base.before(trace.path)
         had = finding.run_ids_in(before)
         self.runs_before |= had

@@ -76,17 +76,14 @@ def findings_phrase(found: Sequence[LineFinding] | None) -> str:
     """``2 errors and 1 hint``."""
     if found is None:
         return "not checked"
-    severities = dict.fromkeys(SEVERITIES, 0)
-    for each in found:
-        severities[each.severity] += 1
-    return listed(_count(n, name) for name, n in severities.items() if n) or "none"
+    count = Counter(each.severity for each in found)
+    return listed(_count(count[name], name) for name in SEVERITIES if count[name]) or "none"
 
 
 def severity_order(found: Sequence[LineFinding] | None) -> float:
     """By what findings are sorted: how many are errors, then warnings, ...; NaN if unknown."""
-    count = Counter(each.severity for each in found or ())
-    weights = (count[name] * 1000.0**-n for n, name in enumerate(SEVERITIES))
-    return nan if found is None else sum(weights)
+    weights = {name: 1000.0**-n for n, name in enumerate(SEVERITIES)}
+    return nan if found is None else sum(weights[each.severity] for each in found)
 
 
 class FullReport(NamedTuple):
