@@ -1,12 +1,14 @@
 """The command line, from outside: a change of a repository with many traces."""
 
+import re
 import zlib
 from pathlib import Path
 
 import pytest
 
+from drive_trace.vocabulary import EVENTS
 from tests.cli.support import REJECTED, Ran, commit, git, run, write
-from tests.support.client_text import graded, triage
+from tests.support.client_text import event, graded, triage
 
 
 def of(name: str, grade: str = "pass") -> str:
@@ -242,3 +244,31 @@ def test_what_git_does_not_list_counts_as_not_read(change: Path) -> None:
             each.unlink()
     ran = gate("--since", "main")
     assert (ran.code, "git exited with 128" in ran.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("origin", "page"),
+    [
+        ("git@github.com:acme/shop.git", "https://github.com/acme/shop/blob/"),
+        ("https://gitlab.com/acme/a/shop", "https://gitlab.com/acme/a/shop/-/blob/"),
+        ("https://token@github.com/acme/shop.git", None),
+        ("https://evil.example/acme/shop", None),
+    ],
+)
+def test_a_page_leads_to_a_spec_as_the_pushed_commit_has_it(
+    here: Path, origin: str, page: str | None
+) -> None:
+    spec = {**EVENTS["spec-authored"].example, "spec_path": "projects/p/spec.md", "run": "p"}
+    del spec["event_type"], spec["project_run_id"]
+    write(here, "projects/p/trace.jsonl", event("spec-authored", **spec))
+    write(here, "projects/p/spec.md", "# spec")
+    git(here, "init", "--quiet", "--initial-branch=main")
+    commit(here, "base")
+    git(here, "remote", "add", "origin", origin)
+    made = ("report", "--format", "html", "projects/p")
+    assert " at " not in run(*made).out.partition('class="events"')[2].partition("</table>")[0]
+    git(here, "update-ref", "refs/remotes/origin/main", "HEAD")
+    ran = run(*made)
+    assert ("/blob/" in ran.out) == (page is not None)
+    if page is not None:
+        assert re.search(rf'href="{page}[0-9a-f]{{40}}/projects/p/spec\.md"[^>]*> at ', ran.out)

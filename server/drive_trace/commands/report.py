@@ -18,6 +18,7 @@ from drive_trace.report.contents import FindingsByPath, FullReport
 from drive_trace.report.event_log import TraceLog
 from drive_trace.report.sections import report_markdown
 from drive_trace.storage.finding import SearchOptions, omitted
+from drive_trace.storage.git import pages_of, place_of
 from drive_trace.storage.projects import Projects
 from drive_trace.text.escaping import json_document
 from drive_trace.text.html import file_address
@@ -75,7 +76,10 @@ def report(
     if chosen == "html":
         addresses = {each.path: file_address(os.path.abspath(each.path)) for each in made.traces}  # noqa: PTH100 - that would follow links
         known = {path: to for path, to in addresses.items() if to is not None and path != "-"}
-        made = made._replace(addresses=known)
+        places = {path: place[0] for path in known if (place := place_of(path)) is not None}
+        pages = {root: pages_of(root) for root in {*places.values()}}
+        shown = {path: pages[root] for path, root in places.items()}
+        made = made._replace(addresses=known, pages=shown)
     inputs = [*(trace.path for trace in made.traces), *(each.path for each in reading.unread)]
     write_document(_rendered(made, chosen), out, traces=inputs, is_html=chosen == "html")
     tell_others(reading.others_found)

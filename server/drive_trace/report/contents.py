@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from math import nan
 from operator import itemgetter
 from typing import NamedTuple
@@ -100,6 +100,8 @@ class FullReport(NamedTuple):
     """None if nobody checked the traces."""
     addresses: Mapping[str, str] = {}
     """By the path of a trace where VS Code opens it, if the page is to lead there."""
+    pages: Mapping[str, tuple[str, Container[str]]] = {}
+    """By the same where the web shows the files of its commit, and which these are."""
 
     def by_run(self) -> dict[str, list[Event]]:
         """The events of each run, in order."""

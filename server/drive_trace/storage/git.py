@@ -5,6 +5,7 @@ configuration name is run, and nothing is fetched.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, partial
@@ -26,6 +27,10 @@ _ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
 }
 MODE_OF_FILE, _MODE_OF_MODULE = "100", "160000"
+_FORGE = re.compile(
+    r"(?:https://|(?:ssh://)?git@)(github|gitlab)\.com[:/](\w[\w./-]*?)(\.git)?/?\n?"
+)
+"""An address of ``origin`` of which it is known where the web shows files. None has a secret."""
 _MOST_ERRORS = 1 << 12
 _LENGTH_OF_SHA1 = 40
 _PATIENCE = 60.0
@@ -217,6 +222,25 @@ def is_tracked_without(path: str, suffix: str) -> bool | None:
         if isinstance(found, disk.Problem)
         else {*found.split(b"\0")} == {os.fsencode(name), b""}
     )
+
+
+def pages_of(root: Path) -> tuple[str, Container[str]]:
+    """Where the web shows the files of a repository as its ``HEAD`` has them, and which these are;
+    nothing where git does not know that this was pushed to GitHub or GitLab.
+    """
+    folder, commit = str(root), commit_named("HEAD", str(root))
+    origin = run_git(folder, "config", "--get", "remote.origin.url")
+    known = (
+        _FORGE.fullmatch(origin.decode("utf-8", "replace")) if isinstance(origin, bytes) else None
+    )
+    if commit is None or known is None:
+        return "", ()
+    asked = ("for-each-ref", "--count=1", f"--contains={commit}", "refs/remotes/origin")
+    pushed = run_git(folder, *asked)
+    if not pushed or isinstance(pushed, disk.Problem):
+        return "", ()
+    inner = "/-" * (known[1] == "gitlab")
+    return f"https://{known[1]}.com/{known[2]}{inner}/blob/{commit}", hashes_in(root, commit)
 
 
 def hashes_in(root: Path, commit: str) -> Mapping[str, str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
+from urllib.parse import quote
 
 from drive_trace.report import contents, sections
 from drive_trace.report.chart import Chart, chart_of
@@ -23,7 +24,7 @@ from drive_trace.text import html
 from drive_trace.text.document import Html
 from drive_trace.text.escaping import plain
 from drive_trace.text.html import Attribute, Content, as_html, document, filter_of, join, tag, words
-from drive_trace.text.wording import first_of, plural
+from drive_trace.text.wording import first_of, plural, short_hash
 from drive_trace.vocabulary import COST
 
 _ASSETS = files(__name__)
@@ -303,14 +304,17 @@ class _Page:
         return tag("tr", *cells, "\n", id=id_, data_e=sections.anchor("e", event.event_id))
 
     def _links(self, event: Event) -> Iterator[doc.Words]:
-        """Where an event leads out of the page: to a pull request, and in VS Code to the spec or
-        plan that it is about.
+        """Where an event leads out of the page: to a pull request, and to the spec or plan that it
+        is about, in VS Code, and on the web as the commit has it.
         """
         if (url := html.web_address(event.values.get("pr_ref"))) is not None:
             yield doc.link(url, " pull request")
         address = self.report.addresses.get(event.path, "")
+        about = [event.values.get(f"{name}_path") for name in ("spec", "plan", "artifact")]
+        web, committed = self.report.pages.get(event.path, ("", ()))
+        for path in (each for each in about if isinstance(each, str) and each in committed):
+            yield doc.link(f"{web}/{quote(path)}", f" at {short_hash(web.rpartition('/')[2])}")
         if (beside := re.match(r"(.*)/(?:projects|wip/drive-trace)/", address)) is not None:
-            about = (event.values.get(f"{name}_path") for name in ("spec", "plan", "artifact"))
             for path in filter(None, about):
                 if (target := html.file_address(path)) is not None:
                     yield doc.link(
